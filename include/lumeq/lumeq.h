@@ -1,0 +1,195 @@
+/*
+ * liblumeq: equalizes the luma of video frames, on the GPU or, bit for bit the same, on the CPU.
+ *
+ * Frames go in with lumeq_submit() and come out, in the same order, with lumeq_receive(). The
+ * library knows no files, codecs or windows; it never prints, exits or asserts on what it is given.
+ *
+ * Functions return 0 or a negative LUMEQ_ERR_*. An equalizer may be used by one thread at a time;
+ * different equalizers are independent of each other. lumeq_alloc_host() and lumeq_free_host() are
+ * the exception: any thread may call them at any time between create and destroy.
+ */
+#ifndef LUMEQ_LUMEQ_H
+#define LUMEQ_LUMEQ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LUMEQ_VERSION_MAJOR 0
+#define LUMEQ_VERSION_MINOR 1
+#define LUMEQ_VERSION_PATCH 0
+
+/* "0.1.0": the version of the library that is running. Static storage. */
+const char *lumeq_version(void);
+
+enum {
+    LUMEQ_ERR_ARGUMENT = -1,    /* an argument is out of its documented range; nothing was done */
+    LUMEQ_ERR_AGAIN = -2,       /* submit: receive a frame first; receive: submit a frame first */
+    LUMEQ_ERR_END = -3,         /* receive: flushed, and every submitted frame has been received */
+    LUMEQ_ERR_MEMORY = -4,      /* out of memory */
+    LUMEQ_ERR_UNAVAILABLE = -5, /* the wanted backend or device is not on this machine */
+    LUMEQ_ERR_GPU = -6,         /* a CUDA call failed; lumeq_last_error() has CUDA's text */
+};
+
+/* A short English phrase for a LUMEQ_ERR_*. Static storage, never NULL. */
+const char *lumeq_error_string(int error);
+
+/* Luma codes that mean black and white: 16 and 235 (limited), 0 and 255 (full). */
+typedef enum LumeqRange {
+    LUMEQ_RANGE_LIMITED = 0,
+    LUMEQ_RANGE_FULL = 1,
+} LumeqRange;
+
+/*
+ * A picture in memory. Plain data: it borrows the memory that its owner keeps.
+ * Planes may have any alignment and any stride whose magnitude is at least the row's length,
+ * negative ones (bottom-up pictures) included.
+ */
+typedef struct LumeqImage {
+    void *plane[3];      /* first row of luma, Cb, Cr; only luma is read or written so far */
+    ptrdiff_t stride[3]; /* bytes from one row to the next */
+    int width, height;   /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
+    int depth;           /* bits a sample: 8 */
+    LumeqRange range;
+} LumeqImage;
+
+#define LUMEQ_MAX_SIDE 65535
+#define LUMEQ_MAX_BINS 256
+
+typedef enum LumeqMode {
+    LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
+    LUMEQ_MODE_OFF = 1,    /* luma passes unchanged; histogram and history are still kept */
+} LumeqMode;
+
+/* What may be changed from frame to frame. Start from LUMEQ_PARAMS_DEFAULT: zero has a meaning. */
+typedef struct LumeqParams {
+    LumeqMode mode;
+    /* Not 0: the textbook arithmetic of OpenCV's equalizeHist, bit for bit. Each frame on its own
+     * over codes 0..255; range, strength, clip, smooth and scene_cut are ignored and no history is
+     * kept. */
+    int reference;
+    double strength; /* 0 (untouched) .. 1 (fully equalized) */
+    double clip; /* limit of a bin, in multiples of the mean bin: 0 = none, else 1..LUMEQ_MAX_CLIP.
+                  * The lower, the less contrast is stretched; 1 changes nothing */
+    double smooth; /* time constant of the curve in seconds, 0..LUMEQ_MAX_SMOOTH; 0 = none */
+    int scene_cut; /* not 0: a cut takes the new picture's curve at once */
+} LumeqParams;
+
+#define LUMEQ_MAX_CLIP 1000.0
+#define LUMEQ_MAX_SMOOTH 3600.0
+
+/* Chosen for pleasing video: most of the gain in contrast, noise and flat areas held back. */
+#define LUMEQ_PARAMS_DEFAULT                                                                       \
+    {                                                                                              \
+        LUMEQ_MODE_GLOBAL, 0, 0.8, 3.0, 0.5, 1                                                     \
+    }
+
+typedef enum LumeqBackendId {
+    LUMEQ_BACKEND_AUTO = 0, /* CUDA where it works, else the CPU */
+    LUMEQ_BACKEND_CPU = 1,
+    LUMEQ_BACKEND_CUDA = 2,
+} LumeqBackendId;
+
+/* How an equalizer is made; {0} is the default. */
+typedef struct LumeqConfig {
+    LumeqBackendId backend;
+    int device;  /* CUDA device number */
+    int threads; /* CPU threads, the caller's included: 0 = one for each core, at most 256 */
+} LumeqConfig;
+
+/*
+ * One frame to equalize. `out` has the size, depth and range of `in`, and memory of its own: in and
+ * out must not overlap (a decoder goes on reading its reference frames).
+ * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
+ */
+typedef struct LumeqFrame {
+    LumeqImage in, out;
+    int64_t time; /* presentation time in nanoseconds, or LUMEQ_NO_TIME */
+    int64_t
+        duration; /* in nanoseconds; 0 = unknown. Stands in where time is missing or not rising */
+    void *opaque; /* the caller's; comes back with the frame */
+} LumeqFrame;
+
+#define LUMEQ_NO_TIME INT64_MIN
+
+/* What was seen and done, per frame. Histograms have `bins` entries and sum to width * height. */
+typedef struct LumeqFrameStats {
+    int bins;
+    uint32_t hist_in[LUMEQ_MAX_BINS];
+    uint32_t hist_out[LUMEQ_MAX_BINS];
+    uint32_t curve[LUMEQ_MAX_BINS]; /* output code of each input code, with 16 fraction bits */
+    double mean_in, mean_out;       /* luma, in codes */
+    double curve_speed; /* mean over codes of |curve - previous curve| before strength, codes a
+                           frame */
+    int scene_cut;      /* 1: taken for the first frame of a new scene */
+    double upload_us, equalize_us, download_us; /* time in each stage, in microseconds */
+} LumeqFrameStats;
+
+typedef struct LumeqEqualizer LumeqEqualizer;
+
+/*
+ * Makes an equalizer with LUMEQ_PARAMS_DEFAULT and an empty history. NULL config: the defaults.
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU; *equalizer is then NULL, and `why` (where not NULL,
+ * of `why_size` bytes) holds one sentence. On success it says which backend was taken and why.
+ */
+int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size);
+
+/* Waits for frames in flight, frees everything and sets *equalizer to NULL. NULL is allowed. Host
+ * memory from lumeq_alloc_host() must have been freed before. */
+void lumeq_destroy(LumeqEqualizer **equalizer);
+
+/* "cpu" or "cuda". Static storage. */
+const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
+
+/* The text of the last error of this equalizer, "" if none. Valid until the next call on it. */
+const char *lumeq_last_error(const LumeqEqualizer *equalizer);
+
+/* Parameters for the frames submitted from now on; those in flight keep theirs. Error: ARGUMENT. */
+int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
+
+/*
+ * Hands in the next frame, in presentation order. On success the equalizer borrows the memory of
+ * both images until lumeq_receive() gives the frame back; on failure the caller keeps everything.
+ * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT, MEMORY, GPU.
+ */
+int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
+
+/*
+ * Gives back the oldest submitted frame, finished, in `frame`, and its statistics in `stats` where
+ * that is not NULL. Waits for it when no more frames can be submitted or after lumeq_flush(); else
+ * an unfinished frame is AGAIN. Errors: AGAIN, END, GPU.
+ */
+int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
+
+/* No frame follows for now: lumeq_receive() then waits for each frame in flight and ends with END.
+ * The next submit ends that state; history is kept. */
+void lumeq_flush(LumeqEqualizer *equalizer);
+
+/*
+ * Like lumeq_submit() with the frame that was received last, to see it with other parameters (a key
+ * pressed while paused): it is computed from the history before it and takes the place of its first
+ * computation in the history, which therefore does not advance. AGAIN unless all frames have been
+ * received; ARGUMENT when none has been since the start or a reset.
+ */
+int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
+
+/* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it.
+ */
+void lumeq_reset(LumeqEqualizer *equalizer);
+
+/*
+ * Host memory that the backend reads and writes fastest (pinned for CUDA, ordinary for the CPU),
+ * aligned to 64 bytes at least. NULL when there is none left: ordinary memory then works as well,
+ * only slower. Any thread.
+ */
+void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
+void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

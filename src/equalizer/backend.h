@@ -1,0 +1,51 @@
+/*
+ * The seam between the front of the library and what computes: one table of functions.
+ *
+ * The front (equalizer.c) has checked every argument, keeps frames in order and turns parameters
+ * and timestamps into a CurveParams. A backend may trust all of that. It is called by one thread at
+ * a time, alloc_host and free_host apart.
+ */
+#ifndef LUMEQ_BACKEND_H
+#define LUMEQ_BACKEND_H
+
+#include <stddef.h>
+
+#include "equalizer/curve.h"
+#include "lumeq/lumeq.h"
+
+#define LUMEQ_MAX_SLOTS 8
+
+/* One frame's work. Lives in the front from submit until receive has answered it. */
+typedef struct LumeqJob {
+    LumeqFrame frame;
+    CurveParams curve;
+    int write; /* 0: measure only, out has no memory */
+    /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
+     * read during submit. */
+    const CurveState *restore;
+
+    /* Filled by receive. */
+    CurveResult result;
+    double upload_us, equalize_us, download_us;
+} LumeqJob;
+
+typedef struct LumeqBackend {
+    const char *name;
+    size_t priv_size;
+    int slots; /* jobs in flight at most, 1..LUMEQ_MAX_SLOTS */
+
+    /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, on success too. */
+    int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
+    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. */
+    int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
+    /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. */
+    int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
+    void *(*alloc_host)(void *priv, size_t size);
+    void (*free_host)(void *priv, void *memory);
+    void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
+} LumeqBackend;
+
+extern const LumeqBackend lumeq_backend_cpu;
+extern const LumeqBackend lumeq_backend_cuda; /* a stub that says so in builds without CUDA */
+
+#endif

@@ -1,0 +1,95 @@
+#include "equalizer/cpu/workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct LumeqWorkers {
+    pthread_mutex_t lock;
+    pthread_cond_t start, done;
+    void (*band)(void *context, int index);
+    void *context;
+    int bands, next,
+        finished; /* of the current run: how many, the next to take, how many are done */
+    int quit;
+    int count;
+    pthread_t threads[];
+};
+
+/* Takes bands until none is left. The lock is held on entry and on return. */
+static void work(LumeqWorkers *w)
+{
+    while (w->next < w->bands) {
+        const int index = w->next++;
+        pthread_mutex_unlock(&w->lock);
+        w->band(w->context, index);
+        pthread_mutex_lock(&w->lock);
+        if (++w->finished == w->bands)
+            pthread_cond_signal(&w->done);
+    }
+}
+
+static void *thread_main(void *arg)
+{
+    LumeqWorkers *w = arg;
+    pthread_mutex_lock(&w->lock);
+    while (!w->quit) {
+        work(w);
+        if (!w->quit)
+            pthread_cond_wait(&w->start, &w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+LumeqWorkers *lumeq_workers_create(int threads)
+{
+    LumeqWorkers *w = calloc(1, sizeof(*w) + (size_t)threads * sizeof(w->threads[0]));
+    if (!w)
+        return NULL;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->start, NULL);
+    pthread_cond_init(&w->done, NULL);
+    while (w->count < threads - 1) {
+        if (pthread_create(&w->threads[w->count], NULL, thread_main, w) != 0) {
+            lumeq_workers_destroy(&w);
+            return NULL;
+        }
+        w->count++;
+    }
+    return w;
+}
+
+void lumeq_workers_destroy(LumeqWorkers **workers)
+{
+    LumeqWorkers *w = *workers;
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->quit = 1;
+    pthread_cond_broadcast(&w->start);
+    pthread_mutex_unlock(&w->lock);
+    for (int i = 0; i < w->count; i++)
+        pthread_join(w->threads[i], NULL);
+    pthread_cond_destroy(&w->done);
+    pthread_cond_destroy(&w->start);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+    *workers = NULL;
+}
+
+void lumeq_workers_run(LumeqWorkers *w, void (*band)(void *context, int index), void *context,
+                       int bands)
+{
+    pthread_mutex_lock(&w->lock);
+    w->band = band;
+    w->context = context;
+    w->bands = bands;
+    w->next = w->finished = 0;
+    if (bands > 1)
+        pthread_cond_broadcast(&w->start);
+    work(w);
+    while (w->finished < w->bands)
+        pthread_cond_wait(&w->done, &w->lock);
+    w->bands = w->next = 0;
+    pthread_mutex_unlock(&w->lock);
+}

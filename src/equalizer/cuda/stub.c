@@ -1,0 +1,25 @@
+/* Stands in for the CUDA backend in builds without CUDA. */
+#include <stdio.h>
+
+#include "equalizer/backend.h"
+
+static int open_stub(void *priv, const LumeqConfig *config, char *text, size_t text_size)
+{
+    (void)priv;
+    (void)config;
+    snprintf(text, text_size, "this build has no CUDA (it was configured without nvcc)");
+    return LUMEQ_ERR_UNAVAILABLE;
+}
+
+static void close_stub(void *priv)
+{
+    (void)priv;
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .priv_size = 1,
+    .slots = 1,
+    .open = open_stub,
+    .close = close_stub,
+};

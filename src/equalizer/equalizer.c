@@ -1,0 +1,366 @@
+#include "lumeq/lumeq.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/backend.h"
+
+/* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
+#define FALLBACK_DURATION_NS 40000000
+
+#define ERROR_SIZE 256
+
+static const CurveState empty_history;
+
+struct LumeqEqualizer {
+    const LumeqBackend *backend;
+    void *priv;
+    LumeqParams params;
+
+    LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    int first, in_flight;
+    int flushing;
+
+    CurveState before, after; /* history before and after the frame received last */
+    int received;             /* one has been, since the start or a reset: redo may repeat it */
+    int reset;                /* the next frame starts with an empty history */
+    int64_t last_time;        /* of the frame submitted last */
+    double last_step;         /* seconds between it and the one before */
+
+    char error[ERROR_SIZE];
+};
+
+const char *lumeq_version(void)
+{
+    return "0.1.0";
+}
+
+const char *lumeq_error_string(int error)
+{
+    switch (error) {
+    case 0: return "no error";
+    case LUMEQ_ERR_ARGUMENT: return "invalid argument";
+    case LUMEQ_ERR_AGAIN: return "not now: the other direction first";
+    case LUMEQ_ERR_END: return "all frames received";
+    case LUMEQ_ERR_MEMORY: return "out of memory";
+    case LUMEQ_ERR_UNAVAILABLE: return "backend not available";
+    case LUMEQ_ERR_GPU: return "GPU error";
+    default: return "unknown error";
+    }
+}
+
+static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(eq->error, sizeof(eq->error), format, args);
+    va_end(args);
+    return error;
+}
+
+static int open_backend(LumeqEqualizer *eq, const LumeqBackend *backend, const LumeqConfig *config)
+{
+    eq->backend = backend;
+    eq->priv = calloc(1, backend->priv_size);
+    if (!eq->priv)
+        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory");
+    const int ret = backend->open(eq->priv, config, eq->error, sizeof(eq->error));
+    if (ret < 0) {
+        backend->close(eq->priv);
+        free(eq->priv);
+        eq->priv = NULL;
+    }
+    return ret;
+}
+
+static int choose_backend(LumeqEqualizer *eq, const LumeqConfig *config)
+{
+    if (config->backend == LUMEQ_BACKEND_CPU)
+        return open_backend(eq, &lumeq_backend_cpu, config);
+    int ret = open_backend(eq, &lumeq_backend_cuda, config);
+    if (ret == 0 || config->backend == LUMEQ_BACKEND_CUDA)
+        return ret;
+
+    char reason[ERROR_SIZE];
+    memcpy(reason, eq->error, sizeof(reason));
+    ret = open_backend(eq, &lumeq_backend_cpu, config);
+    if (ret == 0) {
+        char cpu[ERROR_SIZE];
+        memcpy(cpu, eq->error, sizeof(cpu));
+        fail(eq, 0, "%.100s; not the GPU: %.140s", cpu, reason);
+    }
+    return ret;
+}
+
+int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size)
+{
+    static const LumeqConfig defaults;
+    if (!equalizer)
+        return LUMEQ_ERR_ARGUMENT;
+    *equalizer = NULL;
+    if (!config)
+        config = &defaults;
+    const int valid = config->backend >= LUMEQ_BACKEND_AUTO &&
+                      config->backend <= LUMEQ_BACKEND_CUDA && config->device >= 0 &&
+                      config->threads >= 0 && config->threads <= 256;
+    LumeqEqualizer *eq = valid ? calloc(1, sizeof(*eq)) : NULL;
+    if (!eq) {
+        const int error = valid ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_ARGUMENT;
+        if (why)
+            snprintf(why, why_size, "%s", lumeq_error_string(error));
+        return error;
+    }
+
+    eq->params = (LumeqParams)LUMEQ_PARAMS_DEFAULT;
+    eq->last_time = LUMEQ_NO_TIME;
+    eq->reset = 1;
+    const int ret = choose_backend(eq, config);
+    if (why)
+        snprintf(why, why_size, "%s", eq->error);
+    eq->error[0] = '\0';
+    if (ret < 0)
+        free(eq);
+    else
+        *equalizer = eq;
+    return ret;
+}
+
+void lumeq_destroy(LumeqEqualizer **equalizer)
+{
+    if (!equalizer || !*equalizer)
+        return;
+    LumeqEqualizer *eq = *equalizer;
+    eq->backend->close(eq->priv);
+    free(eq->priv);
+    free(eq);
+    *equalizer = NULL;
+}
+
+const char *lumeq_backend_name(const LumeqEqualizer *eq)
+{
+    return eq->backend->name;
+}
+
+const char *lumeq_last_error(const LumeqEqualizer *eq)
+{
+    return eq->error;
+}
+
+static int in_range(double value, double low, double high)
+{
+    return value >= low && value <= high; /* false for NaN */
+}
+
+int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
+{
+    if (params->mode != LUMEQ_MODE_GLOBAL && params->mode != LUMEQ_MODE_OFF)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "unknown mode %d", (int)params->mode);
+    if (!in_range(params->strength, 0, 1))
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "strength %g is not within 0..1", params->strength);
+    if (params->clip != 0 && !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "clip %g is neither 0 nor within 1..%g", params->clip,
+                    LUMEQ_MAX_CLIP);
+    if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "smooth %g is not within 0..%g seconds", params->smooth,
+                    LUMEQ_MAX_SMOOTH);
+    eq->params = *params;
+    return 0;
+}
+
+static int check_image(LumeqEqualizer *eq, const LumeqImage *image, const char *name)
+{
+    if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
+        image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
+        return fail(eq, LUMEQ_ERR_ARGUMENT,
+                    "%s is %dx%d; sides go from 1 to %d, the area to 2^31 - 1", name, image->width,
+                    image->height, LUMEQ_MAX_SIDE);
+    if (image->depth != 8)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "%s has %d bits a sample; only 8 are supported", name,
+                    image->depth);
+    if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "%s has an unknown range", name);
+    const ptrdiff_t stride = image->stride[0];
+    if (image->plane[0] && (stride < 0 ? -stride : stride) < image->width)
+        return fail(eq, LUMEQ_ERR_ARGUMENT,
+                    "the stride %td of %s is shorter than a row of %d bytes", stride, name,
+                    image->width);
+    return 0;
+}
+
+static int check_frame(LumeqEqualizer *eq, const LumeqFrame *frame)
+{
+    int ret = check_image(eq, &frame->in, "the input");
+    if (ret < 0 || !frame->in.plane[0])
+        return ret < 0 ? ret : fail(eq, LUMEQ_ERR_ARGUMENT, "the input has no luma plane");
+    if (!frame->out.plane[0])
+        return 0;
+    ret = check_image(eq, &frame->out, "the output");
+    if (ret < 0)
+        return ret;
+    if (frame->out.width != frame->in.width || frame->out.height != frame->in.height ||
+        frame->out.range != frame->in.range)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the output's size or range is not the input's");
+    return 0;
+}
+
+static uint32_t to_q16(double value)
+{
+    return (uint32_t)lrint(value * CURVE_ONE);
+}
+
+static CurveParams curve_params(const LumeqParams *params, LumeqRange range, double step)
+{
+    const double alpha = params->smooth > 0 ? 1 - exp(-step / params->smooth) : 1;
+    CurveParams curve = {
+        .bins = 256,
+        .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
+        .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
+        .clip = to_q16(params->clip),
+        .alpha = to_q16(alpha),
+        .strength = params->mode == LUMEQ_MODE_OFF ? 0 : to_q16(params->strength),
+        .scene_cut = params->scene_cut != 0,
+        .reference = params->reference && params->mode != LUMEQ_MODE_OFF,
+    };
+    if (curve.alpha < 1)
+        curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
+    return curve;
+}
+
+static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
+{
+    if (frame->time != LUMEQ_NO_TIME && eq->last_time != LUMEQ_NO_TIME &&
+        frame->time > eq->last_time)
+        return ((double)frame->time - (double)eq->last_time) * 1e-9;
+    return (frame->duration > 0 ? (double)frame->duration : FALLBACK_DURATION_NS) * 1e-9;
+}
+
+static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
+                  const CurveState *restore)
+{
+    LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
+    job->frame = *frame;
+    job->curve = curve_params(&eq->params, frame->in.range, step);
+    job->write = frame->out.plane[0] != NULL;
+    job->restore = restore;
+    const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
+    if (ret < 0)
+        return ret;
+    eq->in_flight++;
+    eq->flushing = 0;
+    return 0;
+}
+
+int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
+{
+    if (eq->in_flight >= eq->backend->slots)
+        return LUMEQ_ERR_AGAIN;
+    int ret = check_frame(eq, frame);
+    if (ret < 0)
+        return ret;
+    const double step = frame_step(eq, frame);
+    ret = submit(eq, frame, step, eq->reset ? &empty_history : NULL);
+    if (ret < 0)
+        return ret;
+    eq->reset = 0;
+    eq->last_step = step;
+    eq->last_time = frame->time;
+    return 0;
+}
+
+int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
+{
+    if (eq->in_flight)
+        return LUMEQ_ERR_AGAIN;
+    if (!eq->received)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "no frame has been received that could be repeated");
+    int ret = check_frame(eq, frame);
+    if (ret < 0)
+        return ret;
+    ret = submit(eq, frame, eq->last_step, &eq->before);
+    if (ret == 0)
+        eq->after = eq->before; /* receive moves it back */
+    return ret;
+}
+
+static double histogram_mean(const uint32_t *hist, int bins)
+{
+    uint64_t count = 0, sum = 0;
+    for (int i = 0; i < bins; i++) {
+        count += hist[i];
+        sum += (uint64_t)hist[i] * (unsigned)i;
+    }
+    return (double)sum / (double)count;
+}
+
+static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveState *before)
+{
+    const CurveResult *result = &job->result;
+    const int bins = job->curve.bins;
+    *stats = (LumeqFrameStats){
+        .bins = bins,
+        .scene_cut = (int)result->scene_cut,
+        .upload_us = job->upload_us,
+        .equalize_us = job->equalize_us,
+        .download_us = job->download_us,
+    };
+    uint64_t moved = 0;
+    for (int i = 0; i < bins; i++) {
+        stats->hist_in[i] = result->hist[i];
+        stats->hist_out[(result->curve[i] + CURVE_ONE / 2) >> 16] += result->hist[i];
+        stats->curve[i] = result->curve[i];
+        const int64_t step = (int64_t)result->state.smooth[i] - before->smooth[i];
+        moved += (uint64_t)(step < 0 ? -step : step);
+    }
+    if (before->valid && !job->curve.reference)
+        stats->curve_speed = (double)moved / bins / CURVE_ONE;
+    stats->mean_in = histogram_mean(stats->hist_in, bins);
+    stats->mean_out = histogram_mean(stats->hist_out, bins);
+}
+
+int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
+{
+    if (!eq->in_flight)
+        return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
+    LumeqJob *job = &eq->jobs[eq->first];
+    const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
+    const int ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
+    if (ret < 0)
+        return ret;
+    eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
+    eq->in_flight--;
+
+    eq->before = job->restore == &empty_history ? empty_history : eq->after;
+    eq->after = job->result.state;
+    eq->received = 1;
+    if (frame)
+        *frame = job->frame;
+    if (stats)
+        fill_stats(stats, job, &eq->before);
+    return 0;
+}
+
+void lumeq_flush(LumeqEqualizer *eq)
+{
+    eq->flushing = 1;
+}
+
+void lumeq_reset(LumeqEqualizer *eq)
+{
+    eq->reset = 1;
+    eq->received = 0;
+    eq->last_time = LUMEQ_NO_TIME;
+}
+
+void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
+{
+    return eq->backend->alloc_host(eq->priv, size);
+}
+
+void lumeq_free_host(LumeqEqualizer *eq, void *memory)
+{
+    if (memory)
+        eq->backend->free_host(eq->priv, memory);
+}
