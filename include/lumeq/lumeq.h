@@ -25,6 +25,9 @@ extern "C" {
 /* "0.1.0": the version of the library that is running. Static storage. */
 const char *lumeq_version(void);
 
+/* What this build computes with: "CPU and CUDA 13.0" or "CPU only (...)". Static storage. */
+const char *lumeq_build_info(void);
+
 enum {
     LUMEQ_ERR_ARGUMENT = -1,    /* an argument is out of its documented range; nothing was done */
     LUMEQ_ERR_AGAIN = -2,       /* submit: receive a frame first; receive: submit a frame first */

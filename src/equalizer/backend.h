@@ -31,6 +31,7 @@ typedef struct LumeqJob {
 
 typedef struct LumeqBackend {
     const char *name;
+    const char *build_info; /* of the CUDA backend and its stub: lumeq_build_info() */
     size_t priv_size;
     int slots; /* jobs in flight at most, 1..LUMEQ_MAX_SLOTS */
 

@@ -89,12 +89,37 @@ CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
     return (uint32_t)(from + ((step + (CURVE_ONE / 2)) >> 16));
 }
 
+/*
+ * n / d, rounded down, for quotients below 2^31 and n below 2^63. A GPU has no 64-bit division but a
+ * long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding, so
+ * that an estimate is never too large: the first is at most 2^-19 of itself too small, the second
+ * at most 1, which the last step makes good.
+ */
+CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
+{
+    const float inverse = (1 - 0x1p-20f) / (float)d;
+    uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
+    q += (uint32_t)((float)(int64_t)(n - (uint64_t)q * d) * inverse);
+    return q + (n - (uint64_t)q * d >= d);
+}
+
+/* x / n, rounded down, for x below 2^31 and n below 2^16. `reciprocal` is 2^32 / n rounded up, with
+ * which the product is too large by less than 1. */
+CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
+{
+    const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
+    return q - (q * n > x);
+}
+
 /* Cuts each bin in range to the limit and spreads the excess over all of them; the remainder of the
  * division goes one count each to bins at even distances. */
 CURVE_FN void curve_clip(const CurveParams *p, uint32_t counted, CurveWork *w)
 {
     const uint32_t n = (uint32_t)(p->white - p->black + 1);
-    const uint32_t limit = (uint32_t)(((uint64_t)counted * p->clip / n) >> 16);
+    const uint32_t reciprocal = UINT32_MAX / n + 1;
+    if (p->clip >> 16 >= n) /* the limit is the whole picture */
+        return;
+    const uint32_t limit = curve_divide((uint64_t)counted * p->clip >> 16, n);
 
     for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
         uint32_t over = 0;
@@ -107,11 +132,12 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t counted, CurveWork *w)
         const uint32_t excess = curve_sum(over, w->scratch);
         if (!excess)
             break;
-        const uint32_t share = excess / n, rest = excess % n;
+        const uint32_t share = curve_share(excess, n, reciprocal), rest = excess - share * n;
         CURVE_EACH (i, p->bins) {
             if (i >= p->black && i <= p->white) {
                 const uint32_t k = (uint32_t)(i - p->black);
-                w->hist[i] += share + (k + 1) * rest / n - k * rest / n;
+                w->hist[i] += share + curve_share((k + 1) * rest, n, reciprocal) -
+                              curve_share(k * rest, n, reciprocal);
             }
         }
     }
@@ -124,8 +150,7 @@ CURVE_FN uint32_t curve_cut_alpha(const CurveParams *p, uint32_t distance)
         return p->alpha;
     if (distance >= CURVE_CUT_HIGH)
         return CURVE_ONE;
-    const uint64_t t =
-        ((uint64_t)(distance - CURVE_CUT_LOW) << 16) / (CURVE_CUT_HIGH - CURVE_CUT_LOW);
+    const uint64_t t = ((distance - CURVE_CUT_LOW) << 16) / (CURVE_CUT_HIGH - CURVE_CUT_LOW);
     const uint64_t rise = (t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16;
     return curve_lerp(p->alpha, CURVE_ONE, (uint32_t)rise);
 }
@@ -140,7 +165,7 @@ CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, CurveWo
         const uint32_t old = before->cdf[i];
         uint32_t cdf = old;
         if (counted) {
-            cdf = (uint32_t)(((uint64_t)w->cum[i] << 16) / counted);
+            cdf = curve_divide((uint64_t)w->cum[i] << 16, counted);
             if (i >= p->black && i <= p->white)
                 difference += cdf > old ? cdf - old : old - cdf;
         }
@@ -185,7 +210,8 @@ CURVE_FN void curve_video(const CurveParams *p, const uint32_t *hist, const Curv
         const uint32_t identity = (uint32_t)i << 16;
         uint32_t target = identity;
         if (!flat && i >= p->black && i <= p->white)
-            target = ((uint32_t)p->black << 16) + (uint32_t)(scale * (w->cum[i] - first) / divisor);
+            target =
+                ((uint32_t)p->black << 16) + curve_divide(scale * (w->cum[i] - first), divisor);
         const uint32_t smooth = valid ? curve_lerp(before->smooth[i], target, alpha) : target;
         after->smooth[i] = smooth;
         curve[i] = curve_lerp(identity, smooth, p->strength);

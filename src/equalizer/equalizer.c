@@ -38,6 +38,11 @@ const char *lumeq_version(void)
     return "0.1.0";
 }
 
+const char *lumeq_build_info(void)
+{
+    return lumeq_backend_cuda.build_info;
+}
+
 const char *lumeq_error_string(int error)
 {
     switch (error) {

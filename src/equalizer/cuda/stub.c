@@ -18,6 +18,7 @@ static void close_stub(void *priv)
 
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
+    .build_info = "CPU only (configured without CUDA)",
     .priv_size = 1,
     .slots = 1,
     .open = open_stub,

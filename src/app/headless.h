@@ -1,0 +1,26 @@
+/* A run without a window: read, equalize, write or throw away. */
+#ifndef LUMEQ_APP_HEADLESS_H
+#define LUMEQ_APP_HEADLESS_H
+
+#include <stdatomic.h>
+
+#include "app/options.h"
+
+/* The program's exit codes, see cli. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 1,
+    EXIT_INPUT = 2,
+    EXIT_OUTPUT = 3,
+    EXIT_INTERRUPTED = 4,
+    EXIT_DAMAGED = 5,
+};
+
+/* Values of the stop flag, which every stage looks at. */
+enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
+
+/* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say; answers
+ * the exit code. */
+int headless_run(const Options *options, atomic_int *stop);
+
+#endif

@@ -1,0 +1,304 @@
+#include "app/pipeline.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "media/compat.h"
+#include "media/frame_memory.h"
+
+/* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep memory
+ * small (a 4K frame has 12 MB). */
+#define QUEUE_LENGTH 4
+
+struct Pipeline {
+    Reader *reader;
+    LumeqEqualizer *equalizer;
+    FrameMemory *memory;
+    int measure_only;
+    AVThreadMessageQueue *decoded, *equalized; /* of Item * */
+    pthread_t decode_thread, equalize_thread;
+    int decode_started, equalize_started;
+
+    pthread_mutex_t lock;
+    MediaError error; /* of the stages, under the lock */
+};
+
+void item_free(Item **item)
+{
+    if (!*item)
+        return;
+    message_clear(&(*item)->message);
+    free(*item);
+    *item = NULL;
+}
+
+static void free_queued(void *message)
+{
+    item_free(message);
+}
+
+/* Within a stage, a negative number ends it: AVERROR_EOF at the end, AVERROR_EXIT when stopped from
+ * below, AVERROR_EXTERNAL when it failed and has noted its error. */
+static int stage_failed(Pipeline *p, const MediaError *error)
+{
+    pthread_mutex_lock(&p->lock);
+    media_fail(&p->error, error->fault, "%s", error->text);
+    pthread_mutex_unlock(&p->lock);
+    return AVERROR_EXTERNAL;
+}
+
+/* The item stays the caller's when it could not be sent. */
+static int send(AVThreadMessageQueue *queue, Item **item)
+{
+    const int ret = av_thread_message_queue_send(queue, item, 0);
+    if (ret >= 0)
+        *item = NULL;
+    return ret;
+}
+
+static int decode_next(Pipeline *p)
+{
+    MediaError error = {0};
+    Item *item = calloc(1, sizeof(*item));
+    if (!item) {
+        media_fail(&error, MEDIA_INPUT, "out of memory");
+        return stage_failed(p, &error);
+    }
+    int ret = reader_next(p->reader, &item->message, &error);
+    if (ret >= 0)
+        ret = send(p->decoded, &item);
+    else if (ret != AVERROR_EOF)
+        ret = stage_failed(p, &error);
+    item_free(&item);
+    return ret;
+}
+
+static void *decode_main(void *arg)
+{
+    Pipeline *p = arg;
+    int ret;
+    do
+        ret = decode_next(p);
+    while (ret >= 0);
+    av_thread_message_queue_set_err_recv(p->decoded, ret);
+    return NULL;
+}
+
+static LumeqImage luma_of(const AVFrame *frame)
+{
+    return (LumeqImage){
+        .plane = {frame->data[0]},
+        .stride = {frame->linesize[0]},
+        .width = frame->width,
+        .height = frame->height,
+        .depth = 8,
+        .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
+    };
+}
+
+static int equalizer_failed(Pipeline *p, int ret)
+{
+    MediaError error = {0};
+    const char *text = lumeq_last_error(p->equalizer);
+    media_fail(&error, MEDIA_INPUT, "the equalizer failed: %s%s%s", lumeq_error_string(ret),
+               text[0] ? "; " : "", text);
+    return stage_failed(p, &error);
+}
+
+/* Hands on the oldest finished frame: 1, or 0 when there is none. */
+static int pass_finished(Pipeline *p)
+{
+    LumeqFrame frame;
+    LumeqFrameStats stats;
+    int ret = lumeq_receive(p->equalizer, &frame, &stats);
+    if (ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END)
+        return 0;
+    if (ret < 0)
+        return equalizer_failed(p, ret);
+    Item *item = frame.opaque;
+    item->stats = stats;
+    ret = send(p->equalized, &item);
+    item_free(&item);
+    return ret < 0 ? ret : 1;
+}
+
+/* Hands on all frames in flight. */
+static int drain(Pipeline *p)
+{
+    int ret;
+    lumeq_flush(p->equalizer);
+    do
+        ret = pass_finished(p);
+    while (ret > 0);
+    return ret;
+}
+
+static int make_output(Pipeline *p, Message *message)
+{
+    MediaError error = {0};
+    message->output = p->measure_only ? av_frame_clone(message->frame)
+                                      : frame_memory_output(p->memory, message->frame);
+    if (message->output)
+        return 0;
+    media_fail(&error, MEDIA_INPUT, "out of memory for a frame of %dx%d", message->frame->width,
+               message->frame->height);
+    return stage_failed(p, &error);
+}
+
+/* The item is in the equalizer's hands on success. */
+static int submit(Pipeline *p, Item *item)
+{
+    Message *message = &item->message;
+    int ret = make_output(p, message);
+    if (ret < 0)
+        return ret;
+    const AVFrame *in = message->frame;
+    const AVRational nanoseconds = {1, 1000000000};
+    LumeqFrame frame = {
+        .in = luma_of(in),
+        .out = luma_of(message->output),
+        .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
+        .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
+        .opaque = item,
+    };
+    if (p->measure_only)
+        frame.out.plane[0] = NULL;
+    while ((ret = lumeq_submit(p->equalizer, &frame)) == LUMEQ_ERR_AGAIN) {
+        ret = pass_finished(p);
+        if (ret < 0)
+            return ret;
+    }
+    return ret < 0 ? equalizer_failed(p, ret) : 0;
+}
+
+static int equalize(Pipeline *p, Item **item)
+{
+    int ret;
+    if ((*item)->message.frame) {
+        ret = submit(p, *item);
+        if (ret < 0)
+            return ret;
+        *item = NULL;
+        do
+            ret = pass_finished(p);
+        while (ret > 0);
+        return ret;
+    }
+    ret = drain(p); /* packets keep their place among the frames */
+    return ret < 0 ? ret : send(p->equalized, item);
+}
+
+/* The next decoded item. Before it has to wait for one, everything in flight is handed on. */
+static int next_decoded(Pipeline *p, Item **item)
+{
+    int ret = av_thread_message_queue_recv(p->decoded, item, AV_THREAD_MESSAGE_NONBLOCK);
+    if (ret != AVERROR(EAGAIN))
+        return ret;
+    ret = drain(p);
+    return ret < 0 ? ret : av_thread_message_queue_recv(p->decoded, item, 0);
+}
+
+static void *equalize_main(void *arg)
+{
+    Pipeline *p = arg;
+    int ret;
+    do {
+        Item *item = NULL;
+        ret = next_decoded(p, &item);
+        if (ret >= 0)
+            ret = equalize(p, &item);
+        else if (ret != AVERROR_EXIT && drain(p) < 0)
+            ret = AVERROR_EXIT;
+        item_free(&item);
+    } while (ret >= 0);
+    av_thread_message_queue_set_err_send(p->decoded, ret);
+    av_thread_message_queue_set_err_recv(p->equalized, ret);
+    return NULL;
+}
+
+/* Frames that the equalizer still holds after a failure are the caller's again, and freed. */
+static void take_back(Pipeline *p)
+{
+    LumeqFrame frame;
+    lumeq_flush(p->equalizer);
+    while (lumeq_receive(p->equalizer, &frame, NULL) == 0) {
+        Item *item = frame.opaque;
+        item_free(&item);
+    }
+}
+
+static void *alloc_host(void *equalizer, size_t size)
+{
+    return lumeq_alloc_host(equalizer, size);
+}
+
+static void free_host(void *equalizer, void *memory)
+{
+    lumeq_free_host(equalizer, memory);
+}
+
+static int open_queue(AVThreadMessageQueue **queue)
+{
+    const int ret = av_thread_message_queue_alloc(queue, QUEUE_LENGTH, sizeof(Item *));
+    if (ret >= 0)
+        av_thread_message_queue_set_free_func(*queue, free_queued);
+    return ret;
+}
+
+int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer, int measure_only,
+                   MediaError *error)
+{
+    const FrameAllocator allocator = {alloc_host, free_host, equalizer};
+    *pipeline = NULL;
+    Pipeline *p = calloc(1, sizeof(*p));
+    if (!p)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    pthread_mutex_init(&p->lock, NULL);
+    p->reader = reader;
+    p->equalizer = equalizer;
+    p->measure_only = measure_only;
+    p->memory = frame_memory_create(&allocator);
+    int ok = p->memory && open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
+    if (ok)
+        ok = p->equalize_started =
+            pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
+    if (ok)
+        ok = p->decode_started = pthread_create(&p->decode_thread, NULL, decode_main, p) == 0;
+    if (!ok) {
+        pipeline_join(&p, error);
+        return media_fail(error, MEDIA_INPUT, "out of memory or threads");
+    }
+    *pipeline = p;
+    return 0;
+}
+
+int pipeline_receive(Pipeline *p, Item **item)
+{
+    return av_thread_message_queue_recv(p->equalized, item, 0);
+}
+
+void pipeline_join(Pipeline **pipeline, MediaError *error)
+{
+    Pipeline *p = *pipeline;
+    if (!p)
+        return;
+    if (p->decoded) {
+        av_thread_message_queue_set_err_send(p->decoded, AVERROR_EXIT);
+        av_thread_message_queue_set_err_recv(p->decoded, AVERROR_EXIT);
+    }
+    if (p->equalized)
+        av_thread_message_queue_set_err_send(p->equalized, AVERROR_EXIT);
+    if (p->decode_started)
+        pthread_join(p->decode_thread, NULL);
+    if (p->equalize_started)
+        pthread_join(p->equalize_thread, NULL);
+    take_back(p);
+    av_thread_message_queue_free(&p->decoded);
+    av_thread_message_queue_free(&p->equalized);
+    frame_memory_close(&p->memory);
+    if (p->error.fault)
+        media_fail(error, p->error.fault, "%s", p->error.text);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+    *pipeline = NULL;
+}

@@ -1,0 +1,158 @@
+#include "app/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/say.h"
+
+#define BAR_INTERVAL 0.1
+#define JSON_INTERVAL 0.5
+#define BAR_WIDTH 24
+#define MIN_COLUMNS 60 /* without room for it the bar itself is left out */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double progress_elapsed(const Progress *p)
+{
+    return now() - p->started;
+}
+
+void progress_start(Progress *p)
+{
+    const char *term = getenv("TERM");
+    if (p->style == PROGRESS_AUTO)
+        p->style = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0) ? PROGRESS_BAR
+                                                                                 : PROGRESS_NONE;
+    p->bytes = -1;
+    p->started = p->shown = now();
+}
+
+/* 0..1, or NAN where the length is not known. */
+static double fraction(const Progress *p)
+{
+    double done = NAN;
+    if (p->frames > 0)
+        done = (double)p->frame / (double)p->frames;
+    else if (p->duration > 0)
+        done = p->time / p->duration;
+    return done > 1 ? 1 : done;
+}
+
+static double fps(const Progress *p)
+{
+    const double elapsed = progress_elapsed(p);
+    return elapsed > 0 ? (double)p->frame / elapsed : NAN;
+}
+
+static double speed(const Progress *p)
+{
+    const double elapsed = progress_elapsed(p);
+    return elapsed > 0 ? p->time / elapsed : NAN;
+}
+
+static double eta(const Progress *p)
+{
+    const double done = fraction(p);
+    return done > 0 ? progress_elapsed(p) * (1 - done) / done : NAN;
+}
+
+static void print_clock(char *text, size_t size, double seconds)
+{
+    const long s = lrint(seconds);
+    if (s >= 3600)
+        snprintf(text, size, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
+}
+
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static void print_bar(char *text, double done)
+{
+    char *out = text;
+    const int filled = (int)(done * BAR_WIDTH);
+    for (int i = 0; i < BAR_WIDTH; i++)
+        out += sprintf(out, "%s", i < filled ? "█" : "░");
+}
+
+static void show_bar(const Progress *p)
+{
+    char bar[BAR_WIDTH * 4] = "", line[240], time[32], left[32] = "?";
+    const double done = fraction(p);
+    const int columns = terminal_columns();
+    print_clock(time, sizeof(time), p->time);
+    if (!isnan(eta(p)))
+        print_clock(left, sizeof(left), eta(p));
+    if (!isnan(done) && columns >= MIN_COLUMNS + BAR_WIDTH)
+        print_bar(bar, done);
+    if (isnan(done))
+        snprintf(line, sizeof(line), "frame %lld  %s  %.0f fps  %.2fx", (long long)p->frame, time,
+                 fps(p), speed(p));
+    else
+        snprintf(line, sizeof(line), "%3.0f%% %s  frame %lld  %s  %.0f fps  %.2fx  ETA %s",
+                 floor(done * 100), bar, (long long)p->frame, time, fps(p), speed(p), left);
+    if (!bar[0] && (int)strlen(line) >= columns)
+        line[columns - 1] = '\0'; /* a line that wraps cannot be replaced */
+    say_bottom(line);
+}
+
+static void print_number(const char *key, double value, int digits, const char *end)
+{
+    if (isfinite(value))
+        fprintf(stderr, "\"%s\":%.*f%s", key, digits, value, end);
+    else
+        fprintf(stderr, "\"%s\":null%s", key, end);
+}
+
+static void show_json(const Progress *p, const char *state)
+{
+    flockfile(stderr);
+    fputc('{', stderr);
+    print_number("frame", (double)p->frame, 0, ",");
+    print_number("frames", p->frames > 0 ? (double)p->frames : NAN, 0, ",");
+    print_number("time", p->time, 3, ",");
+    print_number("duration", p->duration > 0 ? p->duration : NAN, 3, ",");
+    print_number("percent", fraction(p) * 100, 2, ",");
+    print_number("fps", fps(p), 2, ",");
+    print_number("speed", speed(p), 3, ",");
+    print_number("eta", eta(p), 1, ",");
+    print_number("dropped", 0, 0, ",");
+    print_number("bytes", p->bytes >= 0 ? (double)p->bytes : NAN, 0, ",");
+    fprintf(stderr, "\"state\":\"%s\"}\n", state);
+    fflush(stderr);
+    funlockfile(stderr);
+}
+
+void progress_update(Progress *p)
+{
+    const double interval = p->style == PROGRESS_BAR ? BAR_INTERVAL : JSON_INTERVAL;
+    if (p->style == PROGRESS_NONE || now() - p->shown < interval)
+        return;
+    p->shown = now();
+    if (p->style == PROGRESS_JSON)
+        show_json(p, "running");
+    else
+        show_bar(p);
+}
+
+void progress_end(Progress *p, const char *state)
+{
+    if (p->style == PROGRESS_JSON)
+        show_json(p, state);
+    else if (p->style == PROGRESS_BAR)
+        say_bottom("");
+}

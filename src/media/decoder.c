@@ -1,0 +1,201 @@
+#include "media/decoder.h"
+
+#include <libavutil/avstring.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/compat.h"
+#include "media/log.h"
+
+struct Decoder {
+    AVCodecContext *codec;
+    Source *source;
+    AVFrame *raw;
+    Converter converter;
+
+    /* Of the first frame; all others are brought to it. */
+    int width, height;
+    enum AVPixelFormat format;
+    enum AVColorRange range;
+    enum AVColorSpace space;
+
+    int64_t last_pts, last_duration;
+    char conversion[96];
+};
+
+int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *error)
+{
+    const AVStream *stream = source->video;
+    *decoder = NULL;
+    const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
+    if (!codec)
+        return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",
+                          avcodec_get_name(stream->codecpar->codec_id));
+    Decoder *d = av_mallocz(sizeof(*d));
+    if (!d)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    d->source = source;
+    d->last_pts = AV_NOPTS_VALUE;
+    d->raw = av_frame_alloc();
+    d->codec = avcodec_alloc_context3(codec);
+    int ret = d->raw && d->codec ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = avcodec_parameters_to_context(d->codec, stream->codecpar);
+    if (ret >= 0) {
+        d->codec->pkt_timebase = stream->time_base;
+        d->codec->framerate = stream->avg_frame_rate;
+        d->codec->thread_count = threads;
+        d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+        d->codec->max_pixels = source->max_pixels;
+        ret = avcodec_open2(d->codec, codec, NULL);
+    }
+    if (ret < 0) {
+        decoder_close(&d);
+        return media_fail(error, MEDIA_INPUT, "cannot open the decoder %s: %s", codec->name,
+                          media_av_text(ret));
+    }
+    *decoder = d;
+    return 0;
+}
+
+static void note_damage(Decoder *d, int64_t *count, int ret)
+{
+    Damage *damage = &d->source->damage;
+    const char *text = media_log_error();
+    ++*count;
+    if (!damage->first[0])
+        av_strlcpy(damage->first, text[0] ? text : media_av_text(ret), sizeof(damage->first));
+}
+
+int decoder_send(Decoder *d, const AVPacket *packet)
+{
+    media_log_clear();
+    const int ret = avcodec_send_packet(d->codec, packet);
+    if (ret == AVERROR(EAGAIN))
+        return ret;
+    if (ret < 0 && ret != AVERROR_EOF)
+        note_damage(d, &d->source->damage.decode_errors, ret);
+    return 0;
+}
+
+static int64_t nominal_duration(const Decoder *d)
+{
+    const AVStream *stream = d->source->video;
+    const AVRational rate = av_guess_frame_rate(d->source->format, (AVStream *)stream, NULL);
+    if (rate.num <= 0 || rate.den <= 0)
+        return 1;
+    const int64_t ticks = av_rescale_q(1, av_inv_q(rate), stream->time_base);
+    return ticks > 0 ? ticks : 1;
+}
+
+static void set_times(Decoder *d, AVFrame *frame)
+{
+    int64_t pts = frame->best_effort_timestamp;
+    int64_t duration = FRAME_DURATION(frame);
+    if (duration <= 0)
+        duration = nominal_duration(d);
+    if (pts == AV_NOPTS_VALUE && d->last_pts == AV_NOPTS_VALUE)
+        pts = d->source->video->start_time == AV_NOPTS_VALUE ? 0 : d->source->video->start_time;
+    else if (pts == AV_NOPTS_VALUE)
+        pts = d->last_pts + d->last_duration;
+    if (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts)
+        pts = d->last_pts + 1;
+    frame->pts = d->last_pts = pts;
+    FRAME_DURATION(frame) = d->last_duration = duration;
+    frame->time_base = d->source->video->time_base;
+}
+
+static void set_range(AVFrame *frame)
+{
+    int full = 0;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    frame->format = convert_without_j(frame->format, &full);
+    if (full)
+        frame->color_range = AVCOL_RANGE_JPEG;
+    else if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        frame->color_range = desc && desc->nb_components < 3 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+}
+
+/* Of two formats, one is taken: RGB becomes limited YUV, what players expect of it. */
+static void take_first(Decoder *d, const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    d->width = frame->width;
+    d->height = frame->height;
+    d->format = convert_nearest_direct(frame->format);
+    d->range = frame->color_range;
+    d->space = frame->colorspace;
+    if (desc && (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)))
+        d->range = AVCOL_RANGE_MPEG;
+}
+
+static int convert(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    AVFrame *from = d->raw;
+    if (!d->conversion[0])
+        snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d",
+                 av_get_pix_fmt_name(from->format), from->width, from->height,
+                 av_get_pix_fmt_name(d->format), d->width, d->height);
+    int ret = av_frame_copy_props(frame, from);
+    frame->format = d->format;
+    frame->width = d->width;
+    frame->height = d->height;
+    frame->color_range = d->range;
+    frame->colorspace = d->space;
+    if (ret >= 0)
+        ret = convert_frame(&d->converter, from, frame);
+    if (ret >= 0)
+        d->space = frame->colorspace;
+    av_frame_unref(from);
+    if (ret < 0) {
+        av_frame_unref(frame);
+        return media_fail(error, MEDIA_INPUT, "cannot convert %s: %s", d->conversion,
+                          media_av_text(ret));
+    }
+    return 0;
+}
+
+int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    int ret;
+    do {
+        media_log_clear();
+        ret = avcodec_receive_frame(d->codec, d->raw);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return ret;
+        if (ret < 0)
+            note_damage(d, &d->source->damage.decode_errors, ret);
+    } while (ret < 0);
+
+    if (d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT))
+        note_damage(d, &d->source->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    set_times(d, d->raw);
+    set_range(d->raw);
+    if (!d->width)
+        take_first(d, d->raw);
+    if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format)
+        return convert(d, frame, error);
+    av_frame_move_ref(frame, d->raw);
+    return 0;
+}
+
+const char *decoder_conversion(const Decoder *d)
+{
+    return d->conversion[0] ? d->conversion : NULL;
+}
+
+void decoder_flush(Decoder *d)
+{
+    avcodec_flush_buffers(d->codec);
+    d->last_pts = AV_NOPTS_VALUE;
+}
+
+void decoder_close(Decoder **decoder)
+{
+    Decoder *d = *decoder;
+    if (!d)
+        return;
+    convert_close(&d->converter);
+    av_frame_free(&d->raw);
+    avcodec_free_context(&d->codec);
+    av_freep(decoder);
+}

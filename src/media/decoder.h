@@ -1,0 +1,35 @@
+/* The video track's packets to frames that are ready to be equalized. */
+#ifndef LUMEQ_MEDIA_DECODER_H
+#define LUMEQ_MEDIA_DECODER_H
+
+#include <libavcodec/avcodec.h>
+
+#include "media/convert.h"
+#include "media/source.h"
+
+typedef struct Decoder Decoder;
+
+/* `threads`: 0 = one for each core. The source must outlive the decoder, which notes in it what
+ * damage it meets. Errors: MEDIA_INPUT; *decoder is then NULL. */
+int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *error);
+
+/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0, or AVERROR(EAGAIN): take the
+ * frames out first, then hand it in again. */
+int decoder_send(Decoder *decoder, const AVPacket *packet);
+
+/*
+ * The next frame in presentation order: direct (convert.h), all of the first one's size and format, with
+ * a pts (in the track's time base) that rises from frame to frame, and with color_range always set.
+ * 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
+ */
+int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
+
+/* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
+const char *decoder_conversion(const Decoder *decoder);
+
+/* Forgets what it holds, after a seek. */
+void decoder_flush(Decoder *decoder);
+
+void decoder_close(Decoder **decoder);
+
+#endif

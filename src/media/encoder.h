@@ -1,0 +1,51 @@
+/* Frames to packets of video. */
+#ifndef LUMEQ_MEDIA_ENCODER_H
+#define LUMEQ_MEDIA_ENCODER_H
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "media/error.h"
+
+/* NULL and negative numbers: not asked for, take the default. */
+typedef struct EncoderOptions {
+    const char *codec;
+    double crf;
+    const char *preset;
+    int64_t bitrate; /* bits a second */
+    const char *pixel_format;
+    const char *const *options; /* "key=value", NULL at the end; or NULL */
+    int threads;
+} EncoderOptions;
+
+typedef struct Encoder Encoder;
+
+/* The encoder asked for, or the usual one of the container, that the container can hold. MEDIA_USAGE. */
+int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
+                 MediaError *error);
+
+/*
+ * Opens the encoder for frames like `first`, from the track `track` of `input`, whose time base, rate
+ * and aspect ratio it takes. What it does not take of frames (pixel format, odd size) is adapted.
+ * Errors: MEDIA_USAGE (an option it does not have), MEDIA_OUTPUT.
+ */
+int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
+                 const AVFrame *first, AVFormatContext *input, AVStream *track, int global_header,
+                 MediaError *error);
+
+/* For the muxer: time base, frame rate and parameters of the stream. */
+const AVCodecContext *encoder_context(const Encoder *encoder);
+
+/* What frames are adapted to ("padded to 642x360, yuv444p to yuv420p"), for a person, or NULL. */
+const char *encoder_adaptation(const Encoder *encoder);
+
+/* Hands in a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
+int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
+
+/* The next packet, in the encoder's time base, with its duration: 0, AVERROR(EAGAIN), AVERROR_EOF or
+ * MEDIA_OUTPUT with `error` filled. */
+int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
+
+void encoder_close(Encoder **encoder);
+
+#endif

@@ -1,0 +1,51 @@
+#include "media/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <libavutil/error.h>
+
+int media_fail(MediaError *error, int fault, const char *format, ...)
+{
+    if (error->fault)
+        return fault;
+    error->fault = fault;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    return fault;
+}
+
+const char *media_av_text(int averror)
+{
+    static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];
+    if (av_strerror(averror, text, sizeof(text)) < 0)
+        snprintf(text, sizeof(text), "error %d", averror);
+    return text;
+}
+
+const char *media_quote(const char *name)
+{
+    static _Thread_local char texts[2][512];
+    static _Thread_local int turn;
+    char *text = texts[turn ^= 1];
+    const size_t room = sizeof(texts[0]) - 8; /* for the longest escape, the end mark and quote */
+    size_t n = 0;
+    text[n++] = '\'';
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        if (n >= room) {
+            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
+            break;
+        }
+        if (*c == '\n')
+            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "\\n");
+        else if (*c < 0x20 || *c == 0x7f)
+            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "\\x%02x", *c);
+        else
+            text[n++] = (char)*c;
+    }
+    text[n++] = '\'';
+    text[n] = '\0';
+    return text;
+}

@@ -1,0 +1,31 @@
+/* How the parts that use FFmpeg report what went wrong: one sentence for a person. */
+#ifndef LUMEQ_MEDIA_ERROR_H
+#define LUMEQ_MEDIA_ERROR_H
+
+#include <stddef.h>
+
+/* Whose fault it was; the program's exit codes, negated. */
+enum {
+    MEDIA_USAGE = -1,  /* what was asked for: unknown encoder, output exists, ... */
+    MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, decodes to nothing */
+    MEDIA_OUTPUT = -3, /* the output cannot be written */
+};
+
+/* {0} is "none yet". The first error stays; later ones are ignored. Not thread-safe. */
+typedef struct MediaError {
+    int fault;
+    char text[1024];
+} MediaError;
+
+/* Notes the sentence unless there is one already. Answers `fault`. */
+int media_fail(MediaError *error, int fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
+const char *media_av_text(int averror);
+
+/* `name` in quotes and fit for a terminal: control characters are shown as \n, \x1b. In memory of the
+ * calling thread; two results are valid at a time. */
+const char *media_quote(const char *name);
+
+#endif

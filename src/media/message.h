@@ -1,0 +1,24 @@
+/* What travels through the stages, in one ordered stream: a frame, and the copied packets before it. */
+#ifndef LUMEQ_MEDIA_MESSAGE_H
+#define LUMEQ_MEDIA_MESSAGE_H
+
+#include <libavcodec/packet.h>
+#include <libavutil/frame.h>
+#include <libavutil/threadmessage.h>
+
+/* Queues are bounded by the count of messages, so a message bounds its packets. */
+#define MESSAGE_PACKETS 64
+
+/* {0} is an empty one. It owns everything in it. */
+typedef struct Message {
+    AVPacket *packets[MESSAGE_PACKETS]; /* to be written before the frame */
+    int packet_count;
+    AVFrame *frame;   /* as decoded; NULL: packets only */
+    AVFrame *output;  /* as equalized; NULL until it is */
+    double decode_us; /* time spent on the frame by reading and decoding */
+} Message;
+
+/* Frees what is in it and makes it empty. */
+void message_clear(Message *message);
+
+#endif

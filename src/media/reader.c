@@ -1,0 +1,377 @@
+#include "media/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/parseutils.h>
+#include <libavutil/time.h>
+
+#include "media/compat.h"
+#include "media/decoder.h"
+
+/* Packets kept back until the frame they belong before has been decoded. */
+#define MAX_PENDING_PACKETS 1024
+#define MAX_PENDING_BYTES (4 << 20)
+
+/* How far the tracks of a file may be apart in it: after the end of the part, packets of other tracks
+ * are looked for this long. */
+#define MAX_INTERLEAVE_US 2000000
+
+/* A video that ends this much before its declared end is cut off. */
+#define CUT_OFF_SECONDS 1.0
+
+struct Reader {
+    Source *source;
+    Decoder *decoder;
+    ReaderOptions options;
+    int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
+
+    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
+    AVPacket *pending[MAX_PENDING_PACKETS];
+    int pending_count;
+    size_t pending_bytes;
+    AVFrame *ready; /* decoded; its message is being filled */
+
+    int input_ended;   /* no packet is left */
+    int frames_ended;  /* no frame is left */
+    int tail_ended;    /* nothing that belongs before the part's end can follow */
+    int64_t end;       /* of the part, absolute, once known */
+    int64_t frames;    /* given out */
+    int64_t video_end; /* end of the last frame decoded, absolute */
+    int64_t any_end;   /* end of anything read, absolute */
+    double busy_us;
+};
+
+int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error)
+{
+    *reader = NULL;
+    Reader *r = av_mallocz(sizeof(*r));
+    if (!r)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    r->source = source;
+    r->options = *options;
+    const int64_t start = source_start(source);
+    r->from = options->from_us >= 0 ? start + options->from_us : AV_NOPTS_VALUE;
+    r->to = options->to_us >= 0 ? start + options->to_us : AV_NOPTS_VALUE;
+    r->end = r->to;
+    r->video_end = r->any_end = AV_NOPTS_VALUE;
+    r->packet = av_packet_alloc();
+    int ret = r->packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0)
+        ret = decoder_open(&r->decoder, source, options->threads, error);
+    if (ret < 0)
+        reader_close(&r);
+    else if (options->from_us > 0)
+        (void)source_seek(source, options->from_us); /* else it is read from the start */
+    *reader = r;
+    return ret;
+}
+
+static int64_t packet_time(const Reader *r, const AVPacket *packet)
+{
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return av_rescale_q(time, r->source->format->streams[packet->stream_index]->time_base,
+                        AV_TIME_BASE_Q);
+}
+
+static int64_t frame_time(const Reader *r, const AVFrame *frame, int64_t plus)
+{
+    return av_rescale_q(frame->pts + plus, r->source->video->time_base, AV_TIME_BASE_Q);
+}
+
+static void note_end(int64_t *end, int64_t time)
+{
+    if (time != AV_NOPTS_VALUE && (*end == AV_NOPTS_VALUE || time > *end))
+        *end = time;
+}
+
+/* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
+static int keep_packet(Reader *r)
+{
+    const int64_t time = packet_time(r, r->packet);
+    const int early = r->from != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < r->from;
+    if (!r->options.copy || early) {
+        av_packet_unref(r->packet);
+        return 0;
+    }
+    AVPacket *kept = av_packet_alloc();
+    if (!kept)
+        return AVERROR(ENOMEM);
+    av_packet_move_ref(kept, r->packet);
+    r->pending[r->pending_count++] = kept;
+    r->pending_bytes += (size_t)kept->size;
+    return 0;
+}
+
+/* Reads one packet and hands it on. */
+static int read_one(Reader *r)
+{
+    if (r->packet->buf) { /* the decoder was full */
+        if (decoder_send(r->decoder, r->packet) == 0)
+            av_packet_unref(r->packet);
+        return 0;
+    }
+    int ret = source_read(r->source, r->packet);
+    if (ret < 0) {
+        r->input_ended = 1;
+        if (!r->frames_ended)
+            (void)decoder_send(r->decoder, NULL);
+        return ret == AVERROR_EXIT ? ret : 0;
+    }
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    const int64_t time = packet_time(r, r->packet);
+    note_end(&r->any_end, time == AV_NOPTS_VALUE
+                              ? time
+                              : time + av_rescale_q(r->packet->duration, stream->time_base,
+                                                    AV_TIME_BASE_Q));
+    if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
+        r->tail_ended = 1;
+    if (stream != r->source->video)
+        return keep_packet(r);
+    if (r->frames_ended || decoder_send(r->decoder, r->packet) == 0)
+        av_packet_unref(r->packet);
+    return 0;
+}
+
+static void shift_packet(const Reader *r, AVPacket *packet)
+{
+    if (r->from == AV_NOPTS_VALUE)
+        return;
+    const int64_t by = av_rescale_q(r->from, AV_TIME_BASE_Q,
+                                    r->source->format->streams[packet->stream_index]->time_base);
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts -= by;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= by;
+}
+
+/* Moves pending packets that start before `limit` (AV_NOPTS_VALUE: all) into the message; what starts
+ * at or after the end of the part is dropped. */
+static void move_packets(Reader *r, Message *message, int64_t limit)
+{
+    int left = 0;
+    for (int i = 0; i < r->pending_count; i++) {
+        AVPacket *packet = r->pending[i];
+        const int64_t time = packet_time(r, packet);
+        const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
+        const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
+        if (!late && (!due || message->packet_count == MESSAGE_PACKETS)) {
+            r->pending[left++] = packet;
+            continue;
+        }
+        r->pending_bytes -= (size_t)packet->size;
+        if (late) {
+            av_packet_free(&packet);
+            continue;
+        }
+        shift_packet(r, packet);
+        message->packets[message->packet_count++] = packet;
+    }
+    r->pending_count = left;
+}
+
+static void end_frames(Reader *r)
+{
+    r->frames_ended = 1;
+    if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
+        r->end = r->video_end;
+    if (r->end == AV_NOPTS_VALUE)
+        return; /* the end of the input is the end */
+    if (!r->options.copy)
+        r->tail_ended = 1;
+}
+
+/* Takes a decoded frame, or answers 0 without one in r->ready when it is not in the part. */
+static int take_frame(Reader *r, AVFrame *frame)
+{
+    const int64_t time = frame_time(r, frame, 0);
+    const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
+    if (r->to != AV_NOPTS_VALUE && time >= r->to) {
+        end_frames(r);
+        return 0;
+    }
+    note_end(&r->video_end, end);
+    if (r->from != AV_NOPTS_VALUE &&
+        av_compare_ts(frame->pts, r->source->video->time_base, r->from, AV_TIME_BASE_Q) < 0 &&
+        time < r->from)
+        return 0;
+    if (r->options.range != READER_RANGE_AUTO)
+        frame->color_range =
+            r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    r->frames++;
+    return 1;
+}
+
+static int decode_one(Reader *r, MediaError *error)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = decoder_receive(r->decoder, frame, error);
+    if (ret == AVERROR_EOF)
+        end_frames(r);
+    if (ret >= 0 && take_frame(r, frame)) {
+        r->ready = frame;
+        return 0;
+    }
+    av_frame_free(&frame);
+    return ret == AVERROR_EOF ? 0 : ret;
+}
+
+/* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
+static int advance(Reader *r, MediaError *error)
+{
+    while (!r->ready && !(r->frames_ended && (r->input_ended || r->tail_ended)) &&
+           r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES) {
+        int ret = AVERROR(EAGAIN);
+        if (!r->frames_ended && r->options.frames >= 0 && r->frames >= r->options.frames)
+            end_frames(r);
+        if (!r->frames_ended)
+            ret = decode_one(r, error);
+        if (ret == AVERROR(EAGAIN) && !r->input_ended)
+            ret = read_one(r);
+        if (ret == AVERROR_EXIT)
+            return AVERROR_EOF;
+        if (ret == AVERROR(ENOMEM))
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        if (ret < 0 && ret != AVERROR(EAGAIN))
+            return ret;
+    }
+    return 0;
+}
+
+int reader_next(Reader *r, Message *message, MediaError *error)
+{
+    const int64_t begin = av_gettime_relative();
+    const int ret = advance(r, error);
+    r->busy_us += (double)(av_gettime_relative() - begin);
+    if (ret < 0)
+        return ret;
+
+    if (!r->ready) {
+        move_packets(r, message, AV_NOPTS_VALUE);
+        return message->packet_count ? 0 : AVERROR_EOF;
+    }
+    const int64_t end = frame_time(r, r->ready, FRAME_DURATION(r->ready));
+    move_packets(r, message, end);
+    if (message->packet_count == MESSAGE_PACKETS)
+        return 0; /* the frame follows in a message of its own */
+    if (r->from != AV_NOPTS_VALUE)
+        r->ready->pts -= av_rescale_q(r->from, AV_TIME_BASE_Q, r->source->video->time_base);
+    message->frame = r->ready;
+    message->decode_us = r->busy_us;
+    r->ready = NULL;
+    r->busy_us = 0;
+    return 0;
+}
+
+double reader_duration(const Reader *r)
+{
+    const int64_t total = r->source->format->duration;
+    const int64_t start = source_start(r->source);
+    const int64_t begin = r->from != AV_NOPTS_VALUE ? r->from - start : 0;
+    int64_t end = total != AV_NOPTS_VALUE && total > 0 ? total : AV_NOPTS_VALUE;
+    if (r->to != AV_NOPTS_VALUE && (end == AV_NOPTS_VALUE || r->to - start < end))
+        end = r->to - start;
+    if (end == AV_NOPTS_VALUE || end <= begin)
+        return 0;
+    return (double)(end - begin) / AV_TIME_BASE;
+}
+
+int64_t reader_frames(const Reader *r)
+{
+    int64_t known = 0;
+    if (r->from == AV_NOPTS_VALUE && r->to == AV_NOPTS_VALUE)
+        known = source_frame_count(r->source);
+    if (r->options.frames >= 0 && (!known || r->options.frames < known))
+        known = r->options.frames;
+    return known;
+}
+
+double reader_time(const Reader *r, const AVFrame *frame)
+{
+    const int64_t start = r->from != AV_NOPTS_VALUE ? 0 : source_start(r->source);
+    return (double)(frame_time(r, frame, FRAME_DURATION(frame)) - start) / AV_TIME_BASE;
+}
+
+const char *reader_conversion(const Reader *r)
+{
+    return decoder_conversion(r->decoder);
+}
+
+/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it of this
+ * track. `*any`: said of the file as a whole, so that any track may be what reaches it. */
+static int64_t declared_end(const Reader *r, int *any)
+{
+    const AVStream *video = r->source->video;
+    const AVDictionaryEntry *tag = av_dict_get(video->metadata, "DURATION", NULL, 0);
+    int64_t duration = 0;
+    *any = 0;
+    if (!source_declares_duration(r->source))
+        return AV_NOPTS_VALUE;
+    if (video->duration > 0)
+        duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
+    else if (!tag || av_parse_time(&duration, tag->value, 1) < 0 || duration <= 0) {
+        duration = r->source->format->duration;
+        *any = 1;
+    }
+    return duration > 0 ? source_start(r->source) + duration : AV_NOPTS_VALUE;
+}
+
+/* Seconds that are missing at the end, 0 when it is not known or not asked for. */
+static double cut_off(const Reader *r)
+{
+    int any;
+    const int64_t declared = declared_end(r, &any);
+    const int whole = r->to == AV_NOPTS_VALUE && r->options.frames < 0;
+    const int64_t end = any ? r->any_end : r->video_end;
+    if (!whole || declared == AV_NOPTS_VALUE || end == AV_NOPTS_VALUE)
+        return 0;
+    const double missing = (double)(declared - end) / AV_TIME_BASE;
+    return missing > CUT_OFF_SECONDS ? missing : 0;
+}
+
+int reader_damage(const Reader *r, char *text, size_t size)
+{
+    const Damage *damage = &r->source->damage;
+    const int whole = r->from == AV_NOPTS_VALUE && r->to == AV_NOPTS_VALUE && r->options.frames < 0;
+    const int64_t total = whole ? source_frame_count(r->source) : 0;
+    const double missing = cut_off(r);
+    const int64_t errors = damage->read_errors + damage->corrupt_packets + damage->decode_errors +
+                           damage->corrupt_frames;
+    if (!errors && missing <= 0)
+        return 0;
+    av_strlcpy(text, "the input is damaged", size);
+    if (total > r->frames)
+        av_strlcatf(text, size, ": %" PRId64 " of %" PRId64 " frames could be decoded", r->frames,
+                    total);
+    else if (missing > 0)
+        av_strlcatf(text, size, ": its video ends %.1f s early", missing);
+    if (damage->read_errors + damage->corrupt_packets)
+        av_strlcatf(text, size, "; %" PRId64 " packets unreadable or corrupt",
+                    damage->read_errors + damage->corrupt_packets);
+    if (damage->decode_errors)
+        av_strlcatf(text, size, "; %" PRId64 " packets not decodable", damage->decode_errors);
+    if (damage->corrupt_frames)
+        av_strlcatf(text, size, "; %" PRId64 " frames with errors in the picture",
+                    damage->corrupt_frames);
+    if (damage->first[0])
+        av_strlcatf(text, size, " (first: %s)", damage->first);
+    return 1;
+}
+
+void reader_close(Reader **reader)
+{
+    Reader *r = *reader;
+    if (!r)
+        return;
+    for (int i = 0; i < r->pending_count; i++)
+        av_packet_free(&r->pending[i]);
+    av_frame_free(&r->ready);
+    av_packet_free(&r->packet);
+    decoder_close(&r->decoder);
+    av_freep(reader);
+}

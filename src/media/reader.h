@@ -1,0 +1,50 @@
+/* The wanted part of a source as messages: decoded frames, and packets to copy, in order of time. */
+#ifndef LUMEQ_MEDIA_READER_H
+#define LUMEQ_MEDIA_READER_H
+
+#include "media/error.h"
+#include "media/message.h"
+#include "media/source.h"
+
+typedef enum ReaderRange {
+    READER_RANGE_AUTO,
+    READER_RANGE_LIMITED,
+    READER_RANGE_FULL,
+} ReaderRange;
+
+typedef struct ReaderOptions {
+    int64_t from_us, to_us; /* positions from the start of the input; -1 = its start, its end */
+    int64_t frames;         /* at most; -1 = all */
+    ReaderRange range;      /* what the stream's luma range is taken for */
+    int threads;            /* of the decoder; 0 = one for each core */
+    int copy;               /* not 0: packets of other streams are wanted */
+} ReaderOptions;
+
+typedef struct Reader Reader;
+
+/* Seeks to the part and opens the decoder. The source must outlive the reader. MEDIA_INPUT. */
+int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error);
+
+/*
+ * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source was
+ * told to stop; MEDIA_INPUT with `error` filled. With from_us, times are shifted so that the part
+ * starts at 0. One thread at a time.
+ */
+int reader_next(Reader *reader, Message *message, MediaError *error);
+
+/* Length of the part in seconds, and its frames; 0 where that is not known. */
+double reader_duration(const Reader *reader);
+int64_t reader_frames(const Reader *reader);
+
+/* Seconds from the start of the part to the end of `frame`. */
+double reader_time(const Reader *reader, const AVFrame *frame);
+
+/* See decoder.h. Once the reader's thread has ended, or from it. */
+const char *reader_conversion(const Reader *reader);
+
+/* The sentence about what is known to be lost of the input, or 0 when nothing is. After the end. */
+int reader_damage(const Reader *reader, char *text, size_t size);
+
+void reader_close(Reader **reader);
+
+#endif

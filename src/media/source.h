@@ -1,0 +1,63 @@
+/* A file or standard input, demuxed: what is in it and its packets. */
+#ifndef LUMEQ_MEDIA_SOURCE_H
+#define LUMEQ_MEDIA_SOURCE_H
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include <libavformat/avformat.h>
+
+#include "media/error.h"
+
+typedef struct SourceOptions {
+    const char *path;       /* a plain file name, never a protocol; "-" is standard input */
+    int64_t max_pixels;     /* frames with more are refused */
+    const atomic_int *stop; /* not 0: give up waiting for data */
+} SourceOptions;
+
+/* What is known to be wrong with the input. */
+typedef struct Damage {
+    int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
+    char first[256]; /* FFmpeg's first word on it, or "" */
+} Damage;
+
+/* Fields are to be read only. */
+typedef struct Source {
+    AVFormatContext *format;
+    AVStream *video; /* the track that is equalized */
+    struct stat file;
+    Damage damage;
+
+    int64_t max_pixels;
+    int fd;
+    AVIOContext *io;
+    const atomic_int *stop;
+    int failures; /* read errors in a row */
+} Source;
+
+/*
+ * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (frame larger than
+ * max_pixels); *source is then NULL.
+ */
+int source_open(Source **source, const SourceOptions *options, MediaError *error);
+
+/* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here. */
+int64_t source_start(const Source *source);
+
+/* Goes to the last keyframe at or before `position` (AV_TIME_BASE units, from source_start()). An
+ * input that cannot seek stays where it is: AVERROR, and nothing is lost. */
+int source_seek(Source *source, int64_t position);
+
+/* The next packet of any stream that is not discarded: 0, AVERROR_EOF (also after read errors that do
+ * not end, which are counted as damage), AVERROR_EXIT when stopped. */
+int source_read(Source *source, AVPacket *packet);
+
+/* Frames the container says the video track shows, edit lists considered; 0 where it does not. */
+int64_t source_frame_count(const Source *source);
+
+/* Not 0: its video duration can be relied on (mp4, mov, mkv, webm, flv). */
+int source_declares_duration(const Source *source);
+
+void source_close(Source **source);
+
+#endif

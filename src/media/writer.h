@@ -1,0 +1,51 @@
+/* The output: equalized frames encoded, everything else copied, one container around them. */
+#ifndef LUMEQ_MEDIA_WRITER_H
+#define LUMEQ_MEDIA_WRITER_H
+
+#include <sys/stat.h>
+
+#include "media/encoder.h"
+#include "media/error.h"
+#include "media/source.h"
+
+typedef struct WriterOptions {
+    const char *path; /* "-" is standard output */
+    const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
+    int overwrite;
+    int copy_audio;
+    EncoderOptions video;
+    void (*note)(const char *line); /* takes one line about what is dropped or adapted */
+} WriterOptions;
+
+typedef struct Writer Writer;
+
+/*
+ * Checks everything that can be known before the input is opened; touches no file. `options` and what it
+ * points to must outlive the writer. `input`: what the input is, so that it is not overwritten, or NULL.
+ * Errors: MEDIA_USAGE, MEDIA_OUTPUT.
+ */
+int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
+                  MediaError *error);
+
+/* Decides which streams of the source are copied, and makes the source drop the rest. MEDIA_OUTPUT. */
+int writer_map(Writer *writer, const Source *source, MediaError *error);
+
+/* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and the
+ * file. Takes no reference. MEDIA_USAGE, MEDIA_OUTPUT. */
+int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
+
+/* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken over
+ * and it is left blank. MEDIA_OUTPUT. */
+int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
+
+/* Drains the encoder, completes the container and gives the file its name, or its .partial one.
+ * MEDIA_OUTPUT. Before the first frame there is nothing to finish: 0, and no file. */
+int writer_finish(Writer *writer, int partial, MediaError *error);
+
+/* Bytes written so far; -1 where the output does not tell. */
+int64_t writer_bytes(const Writer *writer);
+
+/* Frees all; a file that was not finished is removed. */
+void writer_close(Writer **writer);
+
+#endif
