@@ -16,6 +16,7 @@ typedef struct Run {
     LumeqEqualizer *equalizer;
     WriterOptions writer_options;
     Writer *writer;
+    FrameMemory *memory;
     Source *source;
     Reader *reader;
     StatsFile *stats;
@@ -48,6 +49,25 @@ static int open_equalizer(Run *run)
     if (ret < 0)
         return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->equalizer));
     return 0;
+}
+
+static void *alloc_host(void *equalizer, size_t size)
+{
+    return lumeq_alloc_host(equalizer, size);
+}
+
+static void free_host(void *equalizer, void *memory)
+{
+    lumeq_free_host(equalizer, memory);
+}
+
+/* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
+static int open_memory(Run *run)
+{
+    const FrameAllocator allocator = {alloc_host, free_host, run->equalizer};
+    const int gpu = strcmp(lumeq_backend_name(run->equalizer), "cpu") != 0;
+    run->memory = frame_memory_create(gpu ? &allocator : NULL);
+    return run->memory ? 0 : media_fail(&run->error, MEDIA_INPUT, "out of memory");
 }
 
 /* Everything about the output that can be refused is, before the input is opened. */
@@ -116,6 +136,7 @@ static int open_input(Run *run)
         .range = (ReaderRange)o->range,
         .threads = (int)o->threads,
         .copy = run->writer != NULL,
+        .memory = run->memory,
     };
     int ret = source_open(&run->source, &source, &run->error);
     if (ret >= 0 && run->writer)
@@ -170,7 +191,8 @@ static int process(Run *run)
 {
     Pipeline *pipeline;
     const int off = options_params(run->options).mode == LUMEQ_MODE_OFF;
-    int ret = pipeline_start(&pipeline, run->reader, run->equalizer, off, &run->error);
+    int ret = pipeline_start(&pipeline, run->reader, run->equalizer, off ? NULL : run->memory,
+                             &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);
@@ -195,17 +217,22 @@ static int close_stats(Run *run)
 /* What follows the last frame. Answers the exit code where no error was noted. */
 static int finish(Run *run)
 {
-    char damage[512];
+    char damage[512], memory[128];
     const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
     const int damaged = reader_damage(run->reader, damage, sizeof(damage));
     const char *conversion = reader_conversion(run->reader);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
+    if (frame_memory_report(run->memory, memory, sizeof(memory)))
+        say(SAY_DETAILS, "%s", memory);
     if (run->progress.frame == 0 && !interrupted) {
         const int part = run->options->from_us > 0 || run->options->to_us >= 0;
         media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                    media_quote(run->options->input),
-                   damaged ? ": " : part ? ": --ss and --to leave none" : "", damaged ? damage : "");
+                   damaged ? ": "
+                   : part  ? ": --ss and --to leave none"
+                           : "",
+                   damaged ? damage : "");
         return EXIT_INPUT;
     }
     if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
@@ -243,6 +270,8 @@ static int run_all(Run *run)
     if (ret >= 0)
         ret = open_equalizer(run);
     if (ret >= 0)
+        ret = open_memory(run);
+    if (ret >= 0)
         ret = open_input(run);
     if (ret >= 0)
         ret = open_stats(run);
@@ -275,6 +304,7 @@ int headless_run(const Options *options, atomic_int *stop)
     (void)stats_close(&run.stats);
     reader_close(&run.reader);
     source_close(&run.source);
+    frame_memory_close(&run.memory);
     lumeq_destroy(&run.equalizer);
     return code;
 }

@@ -19,8 +19,8 @@ enum {
 /* Values of the stop flag, which every stage looks at. */
 enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
 
-/* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say; answers
- * the exit code. */
+/* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;
+ * answers the exit code. */
 int headless_run(const Options *options, atomic_int *stop);
 
 #endif

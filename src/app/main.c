@@ -12,7 +12,8 @@
 static atomic_int stop = RUN_ON;
 static atomic_int signals;
 
-/* The first signal ends the run in order; the second one ends it now, and still leaves no half file. */
+/* The first signal ends the run in order; the second one ends it now, and still leaves no half
+ * file. */
 static void on_signal(int number)
 {
     (void)number;

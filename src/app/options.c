@@ -34,7 +34,10 @@ typedef struct Option {
 } Option;
 
 #define FIELD(name) offsetof(Options, name)
-#define HEADING(text) {NULL, 0, TYPE_FLAG, 0, 0, 0, NULL, text}
+#define HEADING(text)                                                                              \
+    {                                                                                              \
+        NULL, 0, TYPE_FLAG, 0, 0, 0, NULL, text                                                    \
+    }
 
 static const Option options_table[] = {
     HEADING("Output"),
@@ -49,7 +52,8 @@ static const Option options_table[] = {
     {"mode", 0, TYPE_CHOICE, FIELD(mode), 0, 0, "global|off", "global"},
     {"reference", 0, TYPE_FLAG, FIELD(reference), 0, 0, NULL,
      "textbook arithmetic, bit-exact with OpenCV's equalizeHist"},
-    {"strength", 0, TYPE_NUMBER, FIELD(strength), 0, 1, "X", "0 untouched .. 1 fully equalized; 0.8"},
+    {"strength", 0, TYPE_NUMBER, FIELD(strength), 0, 1, "X",
+     "0 untouched .. 1 fully equalized; 0.8"},
     {"clip", 0, TYPE_NUMBER, FIELD(clip), 0, LUMEQ_MAX_CLIP, "X",
      "contrast limit in multiples of the mean bin, from 1; 0 = none; 3"},
     {"smooth", 0, TYPE_NUMBER, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
@@ -63,7 +67,8 @@ static const Option options_table[] = {
     {"bars", 0, TYPE_CHOICE, FIELD(bars), 0, 0, "ignore", "black bars count like the picture"},
 
     HEADING("Part of the input"),
-    {"ss", 0, TYPE_TIME, FIELD(from_us), 0, 0, "TIME", "start here ([[HH:]MM:]SS[.m], or 90s, 1500ms)"},
+    {"ss", 0, TYPE_TIME, FIELD(from_us), 0, 0, "TIME",
+     "start here ([[HH:]MM:]SS[.m], or 90s, 1500ms)"},
     {"to", 0, TYPE_TIME, FIELD(to_us), 0, 0, "TIME", "end here (a position in the input)"},
     {"frames", 0, TYPE_INTEGER, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
     {"max-pixels", 0, TYPE_INTEGER, FIELD(max_pixels), 1, 2147483647, "N",
@@ -77,7 +82,8 @@ static const Option options_table[] = {
     {"format", 0, TYPE_TEXT, FIELD(format), 0, 0, "NAME", "container; by OUTPUT's name"},
     {"vcodec", 0, TYPE_TEXT, FIELD(vcodec), 0, 0, "NAME",
      "video encoder; the container's usual one (mp4, mkv: libx264)"},
-    {"crf", 0, TYPE_NUMBER, FIELD(crf), 0, 255, "X", "constant quality, lower is better; libx264: 18"},
+    {"crf", 0, TYPE_NUMBER, FIELD(crf), 0, 255, "X",
+     "constant quality, lower is better; libx264: 18"},
     {"preset", 0, TYPE_TEXT, FIELD(preset), 0, 0, "NAME", "speed of the encoder"},
     {"bitrate", 0, TYPE_RATE, FIELD(bitrate), 1, 1e12, "N[K|M]", "bits a second"},
     {"pix-fmt", 0, TYPE_TEXT, FIELD(pixel_format), 0, 0, "NAME", "pixel format; the source's"},
@@ -91,7 +97,8 @@ static const Option options_table[] = {
     {"quiet", 'q', TYPE_FLAG, FIELD(quiet), 0, 0, NULL, "errors only"},
     {"verbose", 'v', TYPE_FLAG, FIELD(verbose), 0, 0, NULL, "details, FFmpeg's messages too"},
     {"help", 'h', TYPE_FLAG, FIELD(help), 0, 0, NULL, "this text"},
-    {"version", 0, TYPE_FLAG, FIELD(version), 0, 0, NULL, "versions of the program and its libraries"},
+    {"version", 0, TYPE_FLAG, FIELD(version), 0, 0, NULL,
+     "versions of the program and its libraries"},
 };
 
 #define OPTION_COUNT ((int)(sizeof(options_table) / sizeof(options_table[0])))
@@ -391,11 +398,12 @@ void options_print_help(FILE *file)
             snprintf(letter, sizeof(letter), "-%c, ", o->letter);
         snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->choices ? " " : "",
                  o->choices ? o->choices : "");
-        fprintf(file, "  %-36s%s%s\n", left, strlen(left) > 35 ? "\n                                      " : "",
-                o->help);
+        fprintf(file, "  %-36s%s%s\n", left,
+                strlen(left) > 35 ? "\n                                      " : "", o->help);
     }
-    fputs("\n"
-          "Exit codes: 0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written;\n"
-          "4 interrupted; 5 done, but the input was damaged.\n",
-          file);
+    fputs(
+        "\n"
+        "Exit codes: 0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written;\n"
+        "4 interrupted; 5 done, but the input was damaged.\n",
+        file);
 }

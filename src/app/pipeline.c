@@ -4,17 +4,15 @@
 #include <stdlib.h>
 
 #include "media/compat.h"
-#include "media/frame_memory.h"
 
-/* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep memory
- * small (a 4K frame has 12 MB). */
+/* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep
+ * memory small (a 4K frame has 12 MB). */
 #define QUEUE_LENGTH 4
 
 struct Pipeline {
     Reader *reader;
     LumeqEqualizer *equalizer;
     FrameMemory *memory;
-    int measure_only;
     AVThreadMessageQueue *decoded, *equalized; /* of Item * */
     pthread_t decode_thread, equalize_thread;
     int decode_started, equalize_started;
@@ -136,8 +134,8 @@ static int drain(Pipeline *p)
 static int make_output(Pipeline *p, Message *message)
 {
     MediaError error = {0};
-    message->output = p->measure_only ? av_frame_clone(message->frame)
-                                      : frame_memory_output(p->memory, message->frame);
+    message->output =
+        p->memory ? frame_memory_output(p->memory, message->frame) : av_frame_clone(message->frame);
     if (message->output)
         return 0;
     media_fail(&error, MEDIA_INPUT, "out of memory for a frame of %dx%d", message->frame->width,
@@ -161,7 +159,7 @@ static int submit(Pipeline *p, Item *item)
         .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
         .opaque = item,
     };
-    if (p->measure_only)
+    if (!p->memory)
         frame.out.plane[0] = NULL;
     while ((ret = lumeq_submit(p->equalizer, &frame)) == LUMEQ_ERR_AGAIN) {
         ret = pass_finished(p);
@@ -227,16 +225,6 @@ static void take_back(Pipeline *p)
     }
 }
 
-static void *alloc_host(void *equalizer, size_t size)
-{
-    return lumeq_alloc_host(equalizer, size);
-}
-
-static void free_host(void *equalizer, void *memory)
-{
-    lumeq_free_host(equalizer, memory);
-}
-
 static int open_queue(AVThreadMessageQueue **queue)
 {
     const int ret = av_thread_message_queue_alloc(queue, QUEUE_LENGTH, sizeof(Item *));
@@ -245,10 +233,9 @@ static int open_queue(AVThreadMessageQueue **queue)
     return ret;
 }
 
-int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer, int measure_only,
-                   MediaError *error)
+int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
+                   FrameMemory *memory, MediaError *error)
 {
-    const FrameAllocator allocator = {alloc_host, free_host, equalizer};
     *pipeline = NULL;
     Pipeline *p = calloc(1, sizeof(*p));
     if (!p)
@@ -256,12 +243,10 @@ int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalize
     pthread_mutex_init(&p->lock, NULL);
     p->reader = reader;
     p->equalizer = equalizer;
-    p->measure_only = measure_only;
-    p->memory = frame_memory_create(&allocator);
-    int ok = p->memory && open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
+    p->memory = memory;
+    int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)
-        ok = p->equalize_started =
-            pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
+        ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
     if (ok)
         ok = p->decode_started = pthread_create(&p->decode_thread, NULL, decode_main, p) == 0;
     if (!ok) {
@@ -295,7 +280,6 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     take_back(p);
     av_thread_message_queue_free(&p->decoded);
     av_thread_message_queue_free(&p->equalized);
-    frame_memory_close(&p->memory);
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);
     pthread_mutex_destroy(&p->lock);

@@ -1,6 +1,6 @@
 /*
- * The stages between the input and the sink: a thread that reads and decodes, a thread that equalizes,
- * and bounded queues between them. The sink is the caller.
+ * The stages between the input and the sink: a thread that reads and decodes, a thread that
+ * equalizes, and bounded queues between them. The sink is the caller.
  *
  * The end of the stream flows down, a stop flows up. The first error of any stage is the one kept.
  */
@@ -19,13 +19,13 @@ typedef struct Item {
 
 typedef struct Pipeline Pipeline;
 
-/* Starts the threads. With `measure_only`, output frames are the decoded ones. The reader and the
- * equalizer are used by the threads until pipeline_join(), and outlive all frames. MEDIA_INPUT. */
-int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer, int measure_only,
-                   MediaError *error);
+/* Starts the threads. Output frames take their luma from `memory`; NULL: they are the decoded ones,
+ * only measured. All three are used by the threads until pipeline_join(). MEDIA_INPUT. */
+int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
+                   FrameMemory *memory, MediaError *error);
 
-/* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another negative
- * number when a stage has failed (pipeline_join() knows the error). Waits. */
+/* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another
+ * negative number when a stage has failed (pipeline_join() knows the error). Waits. */
 int pipeline_receive(Pipeline *pipeline, Item **item);
 
 void item_free(Item **item);

@@ -13,13 +13,13 @@ typedef enum ProgressStyle {
 
 typedef struct Progress {
     ProgressStyle style;
-    int64_t frames; /* in all, 0 = unknown */
+    int64_t frames;  /* in all, 0 = unknown */
     double duration; /* of the part, in seconds, 0 = unknown */
 
     /* Kept up by the run. */
-    int64_t frame;  /* done */
-    double time;    /* seconds of video done */
-    int64_t bytes;  /* written, -1 = unknown */
+    int64_t frame; /* done */
+    double time;   /* seconds of video done */
+    int64_t bytes; /* written, -1 = unknown */
 
     double started, shown; /* seconds on the monotonic clock */
 } Progress;

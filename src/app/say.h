@@ -1,9 +1,10 @@
-/* Everything said to a person goes to standard error, line by line, beside the progress bar. Any thread. */
+/* Everything said to a person goes to standard error, line by line, beside the progress bar. Any
+ * thread. */
 #ifndef LUMEQ_APP_SAY_H
 #define LUMEQ_APP_SAY_H
 
 typedef enum Verbosity {
-    SAY_ERRORS,  /* -q */
+    SAY_ERRORS, /* -q */
     SAY_NORMAL,
     SAY_DETAILS, /* -v */
 } Verbosity;

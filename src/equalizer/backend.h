@@ -26,7 +26,7 @@ typedef struct LumeqJob {
 
     /* Filled by receive. */
     CurveResult result;
-    double upload_us, equalize_us, download_us;
+    double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */
 } LumeqJob;
 
 typedef struct LumeqBackend {

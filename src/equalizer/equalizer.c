@@ -300,6 +300,11 @@ static double histogram_mean(const uint32_t *hist, int bins)
     return (double)sum / (double)count;
 }
 
+static double stage_us(const LumeqJob *job, int stage)
+{
+    return job->stage_end_us[stage] - job->stage_begin_us[stage];
+}
+
 static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveState *before)
 {
     const CurveResult *result = &job->result;
@@ -307,10 +312,12 @@ static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveS
     *stats = (LumeqFrameStats){
         .bins = bins,
         .scene_cut = (int)result->scene_cut,
-        .upload_us = job->upload_us,
-        .equalize_us = job->equalize_us,
-        .download_us = job->download_us,
+        .upload_us = stage_us(job, LUMEQ_STAGE_UPLOAD),
+        .equalize_us = stage_us(job, LUMEQ_STAGE_EQUALIZE),
+        .download_us = stage_us(job, LUMEQ_STAGE_DOWNLOAD),
     };
+    memcpy(stats->stage_begin_us, job->stage_begin_us, sizeof(stats->stage_begin_us));
+    memcpy(stats->stage_end_us, job->stage_end_us, sizeof(stats->stage_end_us));
     uint64_t moved = 0;
     for (int i = 0; i < bins; i++) {
         stats->hist_in[i] = result->hist[i];

@@ -12,12 +12,26 @@
 #define FRAME_DURATION(frame) ((frame)->pkt_duration)
 #endif
 
+/* Lets a decoder call get_buffer2 from its own threads, which later versions always do. */
+static inline void allow_threaded_callbacks(AVCodecContext *codec)
+{
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    codec->thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#else
+    (void)codec;
+#endif
+}
+
 /* The pixel formats an encoder takes, AV_PIX_FMT_NONE at the end; NULL: it does not say. */
 static inline const enum AVPixelFormat *codec_pixel_formats(const AVCodec *codec)
 {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
     const void *formats = NULL;
-    if (avcodec_get_supported_config(NULL, codec, AV_CODEC_CONFIG_PIX_FORMAT, 0, &formats, NULL) < 0)
+    if (avcodec_get_supported_config(NULL, codec, AV_CODEC_CONFIG_PIX_FORMAT, 0, &formats, NULL) <
+        0)
         return NULL;
     return formats;
 #else

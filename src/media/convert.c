@@ -9,8 +9,9 @@
 int convert_is_direct(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    const uint64_t not_luma = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
-                              AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER;
+    const uint64_t not_luma = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL |
+                              AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL |
+                              AV_PIX_FMT_FLAG_BAYER;
     if (!desc || (desc->flags & not_luma))
         return 0;
     const AVComponentDescriptor *luma = &desc->comp[0];
@@ -21,9 +22,9 @@ int convert_is_direct(enum AVPixelFormat format)
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
 {
     static const enum AVPixelFormat direct[] = {
-        AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P,  AV_PIX_FMT_YUV444P,  AV_PIX_FMT_YUV440P,
-        AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUV410P,  AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUVA422P,
-        AV_PIX_FMT_YUVA444P, AV_PIX_FMT_GRAY8,    AV_PIX_FMT_NONE,
+        AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,  AV_PIX_FMT_YUV440P,
+        AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUVA422P,
+        AV_PIX_FMT_YUVA444P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
     };
     if (convert_is_direct(format))
         return format;
@@ -88,11 +89,9 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     int ret = av_frame_get_buffer(to, 0);
     if (ret < 0)
         return ret;
-    converter->sws = sws_getCachedContext(converter->sws, from->width, from->height, from->format,
-                                          to->width, to->height, to->format,
-                                          SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT |
-                                              SWS_FULL_CHR_H_INP,
-                                          NULL, NULL, NULL);
+    converter->sws = sws_getCachedContext(
+        converter->sws, from->width, from->height, from->format, to->width, to->height, to->format,
+        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!converter->sws)
         return AVERROR(EINVAL);
     set_colours(converter->sws, from, to);

@@ -11,8 +11,8 @@ int convert_is_direct(enum AVPixelFormat format);
 /* The direct format that holds most of `format`. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
-/* The same format without the full-range mark of the yuvj formats in its name; `*full` is set where it
- * had one. */
+/* The same format without the full-range mark of the yuvj formats in its name; `*full` is set where
+ * it had one. */
 enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
 
 /* {0} is a valid one. Not thread-safe. */
@@ -21,9 +21,10 @@ typedef struct Converter {
 } Converter;
 
 /*
- * `from`, scaled and converted into `to`, whose format, width, height and color_range are set and which
- * has no buffers yet. Its properties (time, side data) are left alone; the matrix of RGB input becomes
- * BT.709 from 720 lines on, else BT.601, and is noted in to->colorspace. 0 or AVERROR.
+ * `from`, scaled and converted into `to`, whose format, width, height and color_range are set and
+ * which has no buffers yet. Its properties (time, side data) are left alone; the matrix of RGB
+ * input becomes BT.709 from 720 lines on, else BT.601, and is noted in to->colorspace. 0 or
+ * AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 

@@ -4,11 +4,13 @@
 #include <libavutil/pixdesc.h>
 
 #include "media/compat.h"
+#include "media/convert.h"
 #include "media/log.h"
 
 struct Decoder {
     AVCodecContext *codec;
     Source *source;
+    FrameMemory *memory;
     AVFrame *raw;
     Converter converter;
 
@@ -22,7 +24,8 @@ struct Decoder {
     char conversion[96];
 };
 
-int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *error)
+int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
+                 MediaError *error)
 {
     const AVStream *stream = source->video;
     *decoder = NULL;
@@ -34,6 +37,7 @@ int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *err
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     d->source = source;
+    d->memory = memory;
     d->last_pts = AV_NOPTS_VALUE;
     d->raw = av_frame_alloc();
     d->codec = avcodec_alloc_context3(codec);
@@ -46,6 +50,8 @@ int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *err
         d->codec->thread_count = threads;
         d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
         d->codec->max_pixels = source->max_pixels;
+        if (memory)
+            frame_memory_attach(memory, d->codec);
         ret = avcodec_open2(d->codec, codec, NULL);
     }
     if (ret < 0) {
@@ -173,9 +179,12 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
     if (!d->width)
         take_first(d, d->raw);
     if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format)
-        return convert(d, frame, error);
-    av_frame_move_ref(frame, d->raw);
-    return 0;
+        ret = convert(d, frame, error);
+    else
+        av_frame_move_ref(frame, d->raw);
+    if (ret >= 0 && d->memory)
+        frame_memory_adopt(d->memory, frame);
+    return ret;
 }
 
 const char *decoder_conversion(const Decoder *d)

@@ -4,23 +4,25 @@
 
 #include <libavcodec/avcodec.h>
 
-#include "media/convert.h"
+#include "media/frame_memory.h"
 #include "media/source.h"
 
 typedef struct Decoder Decoder;
 
-/* `threads`: 0 = one for each core. The source must outlive the decoder, which notes in it what
- * damage it meets. Errors: MEDIA_INPUT; *decoder is then NULL. */
-int decoder_open(Decoder **decoder, Source *source, int threads, MediaError *error);
+/* `memory` is where luma goes, NULL = ordinary memory; `threads`: 0 = one for each core. The source
+ * and the memory must outlive the decoder, which notes in the source what damage it meets. Errors:
+ * MEDIA_INPUT; *decoder is then NULL. */
+int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
+                 MediaError *error);
 
-/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0, or AVERROR(EAGAIN): take the
- * frames out first, then hand it in again. */
+/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0, or AVERROR(EAGAIN): take
+ * the frames out first, then hand it in again. */
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
 /*
- * The next frame in presentation order: direct (convert.h), all of the first one's size and format, with
- * a pts (in the track's time base) that rises from frame to frame, and with color_range always set.
- * 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
+ * The next frame in presentation order: direct (convert.h), all of the first one's size and format,
+ * with a pts (in the track's time base) that rises from frame to frame, and with color_range always
+ * set. 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
  */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 

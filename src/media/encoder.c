@@ -58,8 +58,9 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           "libvpx-vp9 and ffv1 are common ones)",
                           media_quote(options->codec));
     if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
-        return media_fail(error, MEDIA_USAGE, "the container %s holds no video, or no encoder for it "
-                                              "is in this FFmpeg",
+        return media_fail(error, MEDIA_USAGE,
+                          "the container %s holds no video, or no encoder for it "
+                          "is in this FFmpeg",
                           format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE, "--vcodec %s is not a video encoder", (*codec)->name);
@@ -146,8 +147,8 @@ static int choose_format(AVCodecContext *c, const AVCodec *codec, const EncoderO
 {
     /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
     static const enum AVPixelFormat y4m[] = {
-        AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV411P,
-        AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
+        AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
+        AV_PIX_FMT_YUV411P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
     };
     const enum AVPixelFormat *list =
         codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
@@ -168,7 +169,8 @@ static int choose_format(AVCodecContext *c, const AVCodec *codec, const EncoderO
 static void set_picture(AVCodecContext *c, const AVFrame *first, const AVStream *track, int pad)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->pix_fmt);
-    const int step_x = pad ? 1 << desc->log2_chroma_w : 1, step_y = pad ? 1 << desc->log2_chroma_h : 1;
+    const int step_x = pad ? 1 << desc->log2_chroma_w : 1,
+              step_y = pad ? 1 << desc->log2_chroma_h : 1;
     c->width = FFALIGN(first->width, step_x);
     c->height = FFALIGN(first->height, step_y);
     c->color_range = first->color_range;
@@ -176,8 +178,8 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, const AVStream 
     c->color_trc = first->color_trc;
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
-    c->sample_aspect_ratio = first->sample_aspect_ratio.num ? first->sample_aspect_ratio
-                                                            : track->sample_aspect_ratio;
+    c->sample_aspect_ratio =
+        first->sample_aspect_ratio.num ? first->sample_aspect_ratio : track->sample_aspect_ratio;
     if (desc->flags & AV_PIX_FMT_FLAG_RGB)
         c->colorspace = AVCOL_SPC_RGB;
 }
@@ -191,8 +193,8 @@ static void set_time(AVCodecContext *c, AVFormatContext *input, AVStream *track)
 }
 
 static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
-                    const AVFrame *first, AVFormatContext *input, AVStream *track, int global_header,
-                    int pad, MediaError *error)
+                    const AVFrame *first, AVFormatContext *input, AVStream *track,
+                    int global_header, int pad, MediaError *error)
 {
     AVDictionary *dict = NULL;
     avcodec_free_context(&e->codec);
@@ -356,8 +358,8 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
         ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
     if (ret < 0) {
         const char *detail = media_log_error();
-        return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s%s%s", e->codec->codec->name,
-                          media_av_text(ret), detail[0] ? "; " : "", detail);
+        return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s%s%s",
+                          e->codec->codec->name, media_av_text(ret), detail[0] ? "; " : "", detail);
     }
     return 0;
 }

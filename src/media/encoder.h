@@ -20,14 +20,15 @@ typedef struct EncoderOptions {
 
 typedef struct Encoder Encoder;
 
-/* The encoder asked for, or the usual one of the container, that the container can hold. MEDIA_USAGE. */
+/* The encoder asked for, or the usual one of the container, that the container can hold.
+ * MEDIA_USAGE. */
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  MediaError *error);
 
 /*
- * Opens the encoder for frames like `first`, from the track `track` of `input`, whose time base, rate
- * and aspect ratio it takes. What it does not take of frames (pixel format, odd size) is adapted.
- * Errors: MEDIA_USAGE (an option it does not have), MEDIA_OUTPUT.
+ * Opens the encoder for frames like `first`, from the track `track` of `input`, whose time base,
+ * rate and aspect ratio it takes. What it does not take of frames (pixel format, odd size) is
+ * adapted. Errors: MEDIA_USAGE (an option it does not have), MEDIA_OUTPUT.
  */
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, AVFormatContext *input, AVStream *track, int global_header,
@@ -42,8 +43,8 @@ const char *encoder_adaptation(const Encoder *encoder);
 /* Hands in a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 
-/* The next packet, in the encoder's time base, with its duration: 0, AVERROR(EAGAIN), AVERROR_EOF or
- * MEDIA_OUTPUT with `error` filled. */
+/* The next packet, in the encoder's time base, with its duration: 0, AVERROR(EAGAIN), AVERROR_EOF
+ * or MEDIA_OUTPUT with `error` filled. */
 int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
 
 void encoder_close(Encoder **encoder);

@@ -1,11 +1,14 @@
-/* Memory for frames, from the allocator of whoever reads and writes them next. */
+/*
+ * Memory for luma planes, from the allocator of whoever reads and writes them next (pinned memory
+ * for a GPU). Other planes are ordinary memory.
+ */
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
 
-#include <libavutil/frame.h>
+#include <libavcodec/avcodec.h>
 
-/* Both functions may be called by any thread. alloc answers NULL when it has none left: ordinary memory
- * is taken then. Memory is freed when the last frame that uses it goes. */
+/* Both functions may be called by any thread. alloc answers NULL when it has none left: ordinary
+ * memory is taken then. It is aligned to 64 bytes at least. */
 typedef struct FrameAllocator {
     void *(*alloc)(void *opaque, size_t size);
     void (*free)(void *opaque, void *memory);
@@ -14,14 +17,25 @@ typedef struct FrameAllocator {
 
 typedef struct FrameMemory FrameMemory;
 
-/* NULL: out of memory. */
+/* NULL allocator: ordinary memory for all. NULL: out of memory. */
 FrameMemory *frame_memory_create(const FrameAllocator *allocator);
 
-/* A frame like `in` with a luma plane of its own, not yet written, and everything else by reference.
- * NULL: out of memory. The caller frees it. One thread at a time. */
+/* Makes a decoder, not opened yet, decode its luma straight into this memory where it can. */
+void frame_memory_attach(FrameMemory *memory, AVCodecContext *decoder);
+
+/* Sees to it that the luma of a decoded frame is in this memory, with one copy where it is not.
+ * Leaves the frame as it is when there is no such memory. One thread at a time. */
+void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
+
+/* A frame like `in` with a luma plane of its own, not yet written, and everything else by
+ * reference. NULL: out of memory. The caller frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in);
 
-/* Frames that are still alive stay valid; the allocator must outlive them. */
+/* What was not as fast as it could be ("12 frames copied, 3 in ordinary memory"), for a person, in
+ * `text`; 0 when there is nothing to say. */
+int frame_memory_report(FrameMemory *memory, char *text, size_t size);
+
+/* After the last frame is gone. */
 void frame_memory_close(FrameMemory **memory);
 
 #endif

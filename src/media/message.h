@@ -1,4 +1,5 @@
-/* What travels through the stages, in one ordered stream: a frame, and the copied packets before it. */
+/* What travels through the stages, in one ordered stream: a frame, and the copied packets before
+ * it. */
 #ifndef LUMEQ_MEDIA_MESSAGE_H
 #define LUMEQ_MEDIA_MESSAGE_H
 

@@ -31,8 +31,8 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int check_existing(OutputFile *file, const char *path, int overwrite, const struct stat *input,
-                          const struct stat *there, MediaError *error)
+static int check_existing(OutputFile *file, const char *path, int overwrite,
+                          const struct stat *input, const struct stat *there, MediaError *error)
 {
     if (S_ISDIR(there->st_mode))
         return media_fail(error, MEDIA_USAGE, "the output %s is a directory", media_quote(path));
@@ -113,8 +113,8 @@ static int create_temp(OutputFile *file)
     errno = ENOMEM;
     for (int i = 0; folder && fd < 0 && i < NAME_TRIES; i++) {
         av_freep(&file->temp);
-        file->temp = av_asprintf("%s/.%.200s.%08x.part", folder, base_of(file->path),
-                                 av_get_random_seed());
+        file->temp =
+            av_asprintf("%s/.%.200s.%08x.part", folder, base_of(file->path), av_get_random_seed());
         if (!file->temp)
             break;
         fd = open(file->temp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
@@ -128,7 +128,8 @@ static int create_temp(OutputFile *file)
         return AVERROR(reason);
     }
     if (file->mode)
-        (void)fchmod(fd, file->mode); /* the permissions of the file that is replaced, as far as allowed */
+        (void)fchmod(
+            fd, file->mode); /* the permissions of the file that is replaced, as far as allowed */
     close(fd);
     atomic_store(&current_temp, file->temp);
     return 0;
@@ -137,12 +138,13 @@ static int create_temp(OutputFile *file)
 int output_file_open(OutputFile *file, MediaError *error)
 {
     struct stat there;
-    const int direct = strcmp(file->path, "-") == 0 ||
-                       (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode));
+    const int direct =
+        strcmp(file->path, "-") == 0 || (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode));
     int ret = direct ? 0 : create_temp(file);
     if (ret >= 0) {
         const char *name = file->temp ? file->temp : file->path;
-        char *url = strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
+        char *url =
+            strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
         ret = url ? avio_open(&file->io, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
         av_free(url);
     }

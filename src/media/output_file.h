@@ -1,7 +1,7 @@
 /*
- * The file that is being written: under a temporary name beside the final one until it is whole, then
- * synced and renamed. A final name that is a pipe or a device, and "-" (standard output), is written
- * directly.
+ * The file that is being written: under a temporary name beside the final one until it is whole,
+ * then synced and renamed. A final name that is a pipe or a device, and "-" (standard output), is
+ * written directly.
  */
 #ifndef LUMEQ_MEDIA_OUTPUT_FILE_H
 #define LUMEQ_MEDIA_OUTPUT_FILE_H
@@ -20,9 +20,9 @@ typedef struct OutputFile {
 } OutputFile;
 
 /*
- * Decides what `path` is, without touching it. Errors: MEDIA_USAGE when it exists and `overwrite` is 0,
- * is a directory, or is `input` (compared by device and inode); MEDIA_OUTPUT when its folder is
- * not there or not writable.
+ * Decides what `path` is, without touching it. Errors: MEDIA_USAGE when it exists and `overwrite`
+ * is 0, is a directory, or is `input` (compared by device and inode); MEDIA_OUTPUT when its folder
+ * is not there or not writable.
  */
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
@@ -30,8 +30,8 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
 /* Opens the temporary file, or the final one when that is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 
-/* Closes, syncs and gives the file its final name; `partial`: NAME.partial.EXT instead. MEDIA_OUTPUT, and
- * the temporary file is gone. */
+/* Closes, syncs and gives the file its final name; `partial`: NAME.partial.EXT instead.
+ * MEDIA_OUTPUT, and the temporary file is gone. */
 int output_file_commit(OutputFile *file, int partial, MediaError *error);
 
 /* Closes and removes what is not committed. Frees all. Accepts {0} and half-open files. */
@@ -40,7 +40,8 @@ void output_file_close(OutputFile *file);
 /* The name the file will have. The caller frees it with av_free(). NULL: out of memory. */
 char *output_file_partial_name(const char *path);
 
-/* For a signal handler that ends the program: removes the temporary file there is. Async-signal-safe. */
+/* For a signal handler that ends the program: removes the temporary file there is.
+ * Async-signal-safe. */
 void output_file_remove_temp(void);
 
 #endif

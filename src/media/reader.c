@@ -14,8 +14,8 @@
 #define MAX_PENDING_PACKETS 1024
 #define MAX_PENDING_BYTES (4 << 20)
 
-/* How far the tracks of a file may be apart in it: after the end of the part, packets of other tracks
- * are looked for this long. */
+/* How far the tracks of a file may be apart in it: after the end of the part, packets of other
+ * tracks are looked for this long. */
 #define MAX_INTERLEAVE_US 2000000
 
 /* A video that ends this much before its declared end is cut off. */
@@ -59,7 +59,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->packet = av_packet_alloc();
     int ret = r->packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
-        ret = decoder_open(&r->decoder, source, options->threads, error);
+        ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
     if (ret < 0)
         reader_close(&r);
     else if (options->from_us > 0)
@@ -123,10 +123,10 @@ static int read_one(Reader *r)
     }
     const AVStream *stream = r->source->format->streams[r->packet->stream_index];
     const int64_t time = packet_time(r, r->packet);
-    note_end(&r->any_end, time == AV_NOPTS_VALUE
-                              ? time
-                              : time + av_rescale_q(r->packet->duration, stream->time_base,
-                                                    AV_TIME_BASE_Q));
+    note_end(&r->any_end,
+             time == AV_NOPTS_VALUE
+                 ? time
+                 : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q));
     if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
         r->tail_ended = 1;
     if (stream != r->source->video)
@@ -148,8 +148,8 @@ static void shift_packet(const Reader *r, AVPacket *packet)
         packet->dts -= by;
 }
 
-/* Moves pending packets that start before `limit` (AV_NOPTS_VALUE: all) into the message; what starts
- * at or after the end of the part is dropped. */
+/* Moves pending packets that start before `limit` (AV_NOPTS_VALUE: all) into the message; what
+ * starts at or after the end of the part is dropped. */
 static void move_packets(Reader *r, Message *message, int64_t limit)
 {
     int left = 0;

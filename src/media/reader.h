@@ -1,8 +1,10 @@
-/* The wanted part of a source as messages: decoded frames, and packets to copy, in order of time. */
+/* The wanted part of a source as messages: decoded frames, and packets to copy, in order of time.
+ */
 #ifndef LUMEQ_MEDIA_READER_H
 #define LUMEQ_MEDIA_READER_H
 
 #include "media/error.h"
+#include "media/frame_memory.h"
 #include "media/message.h"
 #include "media/source.h"
 
@@ -18,17 +20,19 @@ typedef struct ReaderOptions {
     ReaderRange range;      /* what the stream's luma range is taken for */
     int threads;            /* of the decoder; 0 = one for each core */
     int copy;               /* not 0: packets of other streams are wanted */
+    FrameMemory *memory;    /* where luma is decoded to; NULL = ordinary memory */
 } ReaderOptions;
 
 typedef struct Reader Reader;
 
-/* Seeks to the part and opens the decoder. The source must outlive the reader. MEDIA_INPUT. */
+/* Seeks to the part and opens the decoder. The source and the memory must outlive the
+ * reader. MEDIA_INPUT. */
 int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error);
 
 /*
- * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source was
- * told to stop; MEDIA_INPUT with `error` filled. With from_us, times are shifted so that the part
- * starts at 0. One thread at a time.
+ * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source
+ * was told to stop; MEDIA_INPUT with `error` filled. With from_us, times are shifted so that the
+ * part starts at 0. One thread at a time.
  */
 int reader_next(Reader *reader, Message *message, MediaError *error);
 

@@ -21,8 +21,8 @@
 
 /* Readers that open files by themselves, and one that takes any text for a picture. */
 static const char *const refused_formats[] = {
-    "hls", "dash", "concat", "concatf", "imf", "image2", "sdp", "rtsp", "avisynth", "vapoursynth",
-    "tty",
+    "hls", "dash", "concat",   "concatf",     "imf", "image2",
+    "sdp", "rtsp", "avisynth", "vapoursynth", "tty",
 };
 
 static int read_bytes(void *opaque, uint8_t *buffer, int size)
@@ -150,8 +150,8 @@ static int open_format(Source *s, const char *path, MediaError *error)
     }
     ret = avformat_find_stream_info(s->format, NULL);
     if (ret < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s", media_quote(path),
-                          media_av_text(ret));
+        return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s",
+                          media_quote(path), media_av_text(ret));
     return 0;
 }
 

@@ -41,15 +41,16 @@ typedef struct Source {
  */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
 
-/* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here. */
+/* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
+ */
 int64_t source_start(const Source *source);
 
 /* Goes to the last keyframe at or before `position` (AV_TIME_BASE units, from source_start()). An
  * input that cannot seek stays where it is: AVERROR, and nothing is lost. */
 int source_seek(Source *source, int64_t position);
 
-/* The next packet of any stream that is not discarded: 0, AVERROR_EOF (also after read errors that do
- * not end, which are counted as damage), AVERROR_EXIT when stopped. */
+/* The next packet of any stream that is not discarded: 0, AVERROR_EOF (also after read errors that
+ * do not end, which are counted as damage), AVERROR_EXIT when stopped. */
 int source_read(Source *source, AVPacket *packet);
 
 /* Frames the container says the video track shows, edit lists considered; 0 where it does not. */

@@ -68,10 +68,11 @@ static int choose_muxer(Writer *w, MediaError *error)
                           ".mov or .y4m, or name one with --format",
                           media_quote(w->options->path));
     if (w->muxer->flags & AVFMT_NOFILE)
-        return media_fail(error, MEDIA_USAGE,
-                          "the container %s opens files of its own and is not written; use mp4, mkv, "
-                          "webm, mov or y4m",
-                          w->muxer->name);
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the container %s opens files of its own and is not written; use mp4, mkv, "
+            "webm, mov or y4m",
+            w->muxer->name);
     return 0;
 }
 
@@ -110,7 +111,8 @@ static const char *why_not(const Writer *w, const AVStream *stream)
     if (type == AVMEDIA_TYPE_AUDIO && !w->options->copy_audio)
         return "--acodec none";
     if (type == AVMEDIA_TYPE_ATTACHMENT)
-        return av_match_name("matroska", w->muxer->name) ? NULL : "the container holds no attachments";
+        return av_match_name("matroska", w->muxer->name) ? NULL
+                                                         : "the container holds no attachments";
     if (type != AVMEDIA_TYPE_AUDIO && type != AVMEDIA_TYPE_SUBTITLE)
         return "only sound, subtitles and attachments are copied";
     if (type == AVMEDIA_TYPE_AUDIO && w->muxer->audio_codec == AV_CODEC_ID_NONE)
@@ -169,7 +171,8 @@ static int map_streams(Writer *w, MediaError *error)
 /* What describes the old file and not its content. */
 static void drop_container_tags(AVDictionary **metadata)
 {
-    static const char *const tags[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
+    static const char *const tags[] = {"major_brand", "minor_version", "compatible_brands",
+                                       "encoder"};
     for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
         av_dict_set(metadata, tags[i], NULL, 0);
 }
@@ -262,8 +265,8 @@ static int write_header(Writer *w, MediaError *error)
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    const int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, w->source->format,
-                                 w->source->video, global_header, error);
+    const int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first,
+                                 w->source->format, w->source->video, global_header, error);
     if (ret < 0)
         return ret;
     const char *adaptation = encoder_adaptation(w->encoder);

@@ -9,7 +9,7 @@
 #include "media/source.h"
 
 typedef struct WriterOptions {
-    const char *path; /* "-" is standard output */
+    const char *path;   /* "-" is standard output */
     const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
     int overwrite;
     int copy_audio;
@@ -20,22 +20,23 @@ typedef struct WriterOptions {
 typedef struct Writer Writer;
 
 /*
- * Checks everything that can be known before the input is opened; touches no file. `options` and what it
- * points to must outlive the writer. `input`: what the input is, so that it is not overwritten, or NULL.
- * Errors: MEDIA_USAGE, MEDIA_OUTPUT.
+ * Checks everything that can be known before the input is opened; touches no file. `options` and
+ * what it points to must outlive the writer. `input`: what the input is, so that it is not
+ * overwritten, or NULL. Errors: MEDIA_USAGE, MEDIA_OUTPUT.
  */
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error);
 
-/* Decides which streams of the source are copied, and makes the source drop the rest. MEDIA_OUTPUT. */
+/* Decides which streams of the source are copied, and makes the source drop the rest. MEDIA_OUTPUT.
+ */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
-/* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and the
- * file. Takes no reference. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and
+ * the file. Takes no reference. MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
-/* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken over
- * and it is left blank. MEDIA_OUTPUT. */
+/* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken
+ * over and it is left blank. MEDIA_OUTPUT. */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* Drains the encoder, completes the container and gives the file its name, or its .partial one.

@@ -31,7 +31,9 @@ typedef struct CpuBackend {
     int bands;
 
     CurveResult result; /* of the frame in flight */
-    double equalize_us;
+    double begin_us, end_us;
+
+    double opened_us;
 } CpuBackend;
 
 static double now_us(void)
@@ -45,6 +47,7 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
 {
     CpuBackend *cpu = priv;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu->opened_us = now_us();
     cpu->threads = config->threads ? config->threads : cores > 0 ? (int)cores : 1;
     if (cpu->threads > MAX_THREADS)
         cpu->threads = MAX_THREADS;
@@ -111,7 +114,7 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     (void)text;
     (void)text_size;
     CpuBackend *cpu = priv;
-    const double start = now_us();
+    cpu->begin_us = now_us() - cpu->opened_us;
     cpu->frame = &job->frame;
     cpu->bands = count_bands(cpu, &job->frame.in);
     lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
@@ -126,7 +129,7 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     cpu->state = cpu->result.state;
     if (job->write)
         lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
-    cpu->equalize_us = now_us() - start;
+    cpu->end_us = now_us() - cpu->opened_us;
     return 0;
 }
 
@@ -137,8 +140,10 @@ static int receive_cpu(void *priv, LumeqJob *job, int wait, char *text, size_t t
     (void)text_size;
     const CpuBackend *cpu = priv;
     job->result = cpu->result;
-    job->upload_us = job->download_us = 0;
-    job->equalize_us = cpu->equalize_us;
+    for (int stage = 0; stage < LUMEQ_STAGES; stage++)
+        job->stage_begin_us[stage] = job->stage_end_us[stage] = 0;
+    job->stage_begin_us[LUMEQ_STAGE_EQUALIZE] = cpu->begin_us;
+    job->stage_end_us[LUMEQ_STAGE_EQUALIZE] = cpu->end_us;
     return 0;
 }
 
