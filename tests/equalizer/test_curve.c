@@ -1,0 +1,742 @@
+/*
+ * lumeq's own curve against a model of it in double precision, written from its definition: clip,
+ * target, smoothing in time, scene cuts, strength. What is exact by definition is checked exactly.
+ */
+#include <math.h>
+
+#include "backends.h"
+#include "equalizer/curve.h"
+
+/*
+ * Integers against real numbers, in codes. Without clip a target is off by one in Q16. Smoothing
+ * adds (half a Q16 of alpha) * |T - S| a frame and forgets a share alpha of what it had: 2^-17 *
+ * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is a whole count below the real one: what that
+ * moves in the sum of n bins is at most n / 4 counts, 0.014 codes with 2^20 pixels.
+ */
+#define TARGET_TOLERANCE 0.0001
+#define TOLERANCE 0.02
+/* Within a scene cut alpha follows the distance 19 times as steeply, and that is off by 2 in Q16.
+ */
+#define CUT_TOLERANCE 0.06
+
+#define CLIP_ROUNDS 4
+#define CUT_LOW 0.04
+#define CUT_HIGH 0.12
+
+#define MS INT64_C(1000000)
+
+static const LumeqParams full_strength = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+typedef struct Model {
+    int valid;          /* a frame has been */
+    int seen;           /* one that had anything in range */
+    double smooth[256]; /* S */
+    double cdf[256];
+    double speed, distance; /* of the last frame */
+    double curve[256];
+} Model;
+
+static void model_clip(double *hist, int black, int white, double clip)
+{
+    const int bins = white - black + 1;
+    double counted = 0;
+    for (int i = black; i <= white; i++)
+        counted += hist[i];
+    const double limit = clip * counted / bins;
+    for (int round = 0; round < CLIP_ROUNDS; round++) {
+        double excess = 0;
+        for (int i = black; i <= white; i++) {
+            excess += fmax(hist[i] - limit, 0);
+            hist[i] = fmin(hist[i], limit);
+        }
+        for (int i = black; i <= white; i++)
+            hist[i] += excess / bins;
+    }
+}
+
+/* T, and the CDF before the clip; 0 when nothing was counted. */
+static double model_target(const uint32_t *counts, int black, int white, double clip,
+                           double *target, double *cdf)
+{
+    double hist[256] = {0}, counted = 0;
+    int used = 0;
+    for (int i = black; i <= white; i++) {
+        counted += hist[i] = counts[i];
+        used += counts[i] != 0;
+    }
+    double sum = 0;
+    for (int i = 0; i < 256; i++) {
+        sum += hist[i];
+        cdf[i] = counted > 0 ? sum / counted : 0;
+        target[i] = i;
+    }
+    if (used < 2)
+        return counted;
+    if (clip > 0)
+        model_clip(hist, black, white, clip);
+    sum = 0;
+    for (int i = black; i <= white; i++) {
+        sum += i > black ? hist[i] : 0;
+        target[i] = black + (white - black) * sum / (counted - hist[black]);
+    }
+    return counted;
+}
+
+static double model_alpha(const LumeqParams *params, double dt, double distance)
+{
+    const double alpha = params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
+    const double t = fmin(fmax((distance - CUT_LOW) / (CUT_HIGH - CUT_LOW), 0), 1);
+    return params->scene_cut ? alpha + (1 - alpha) * t * t * (3 - 2 * t) : alpha;
+}
+
+static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
+                        const uint32_t *counts, double dt)
+{
+    const int black = range == LUMEQ_RANGE_FULL ? 0 : 16,
+              white = range == LUMEQ_RANGE_FULL ? 255 : 235;
+    double target[256], cdf[256];
+    const double counted = model_target(counts, black, white, params->clip, target, cdf);
+
+    m->distance = 0;
+    if (counted > 0 && m->seen)
+        for (int i = black; i <= white; i++)
+            m->distance += fabs(cdf[i] - m->cdf[i]) / (white - black + 1);
+    const double alpha = m->valid ? model_alpha(params, dt, m->distance) : 1;
+
+    const double strength = params->mode == LUMEQ_MODE_OFF ? 0 : params->strength;
+    m->speed = 0;
+    for (int i = 0; i < 256; i++) {
+        const double before = m->valid ? m->smooth[i] : target[i];
+        m->smooth[i] = before + alpha * (target[i] - before);
+        m->speed += fabs(m->smooth[i] - before) / 256;
+        m->curve[i] = i + strength * (m->smooth[i] - i);
+    }
+    if (counted > 0) {
+        memcpy(m->cdf, cdf, sizeof(cdf));
+        m->seen = 1;
+    }
+    m->valid = 1;
+}
+
+/* ---- frames through both ------------------------------------------------------------------ */
+
+typedef struct Run {
+    LumeqEqualizer *eq;
+    LumeqParams params;
+    LumeqRange range;
+    CheckRect in, out;
+    Model model;
+    LumeqFrameStats stats; /* of the last frame */
+} Run;
+
+static Run run_open(LumeqBackendId id, int side, LumeqRange range, const LumeqParams *params)
+{
+    Run run = {.eq = must_open(id, 0), .params = *params, .range = range};
+    run.in = check_rect(side, side, side, 0, 0);
+    run.out = check_rect(side, side, side, 0, 64);
+    set_params(run.eq, params);
+    return run;
+}
+
+static void run_close(Run *run)
+{
+    lumeq_destroy(&run->eq);
+    check_rect_free(&run->in);
+    check_rect_free(&run->out);
+}
+
+static void run_params(Run *run, const LumeqParams *params)
+{
+    run->params = *params;
+    set_params(run->eq, params);
+}
+
+/* Codes low..high, as many of one as of the other where they divide the picture. */
+static void fill_band(const CheckRect *rect, int low, int high)
+{
+    int code = low;
+    for (int y = 0; y < rect->height; y++) {
+        for (int x = 0; x < rect->width; x++) {
+            check_row(rect, y)[x] = (uint8_t)code;
+            code = code < high ? code + 1 : low;
+        }
+    }
+}
+
+/* What holds for every curve, exactly. */
+static void check_shape(const uint32_t *curve, LumeqRange range)
+{
+    const int black = range == LUMEQ_RANGE_FULL ? 0 : 16,
+              white = range == LUMEQ_RANGE_FULL ? 255 : 235;
+    int falls = 0, moved = 0;
+    for (int i = 0; i < 256; i++) {
+        falls += i > 0 && curve[i] < curve[i - 1];
+        moved += (i <= black || i >= white) && curve[i] != (uint32_t)i << 16;
+    }
+    CHECK(!falls, "the curve falls at %d codes", falls);
+    CHECK(!moved, "%d codes at or outside black and white are moved", moved);
+}
+
+static void check_curve(const uint32_t *curve, const double *expected, double tolerance)
+{
+    int worst = 0;
+    for (int i = 1; i < 256; i++)
+        if (fabs(curve[i] / 65536.0 - expected[i]) > fabs(curve[worst] / 65536.0 - expected[worst]))
+            worst = i;
+    const double value = curve[worst] / 65536.0;
+    CHECK(fabs(value - expected[worst]) <= tolerance, "code %d becomes %.5f, not %.5f", worst,
+          value, expected[worst]);
+}
+
+/* The next frame, of what is in run->in, `dt` seconds after the one before by the definition. */
+static void run_next(Run *run, int64_t time, int64_t duration, double dt, double tolerance)
+{
+    LumeqFrame frame = frame_of(&run->in, &run->out, run->range, time);
+    frame.duration = duration;
+    run_frame(run->eq, &frame, &run->stats);
+    check_stats(&run->stats, &run->in, &run->out);
+    check_shape(run->stats.curve, run->range);
+    model_frame(&run->model, &run->params, run->range, run->stats.hist_in, dt);
+    check_curve(run->stats.curve, run->model.curve, tolerance);
+    CHECK(fabs(run->stats.curve_speed - run->model.speed) <= 2 * tolerance, "speed %g, not %g",
+          run->stats.curve_speed, run->model.speed);
+    const int cut = run->params.scene_cut && run->model.distance >= CUT_HIGH;
+    CHECK(run->stats.scene_cut == cut, "scene cut %d at a distance of %g", run->stats.scene_cut,
+          run->model.distance);
+}
+
+/* The n-th frame at 25 frames a second. */
+static void run_at_25(Run *run, int n, double tolerance)
+{
+    run_next(run, n * 40 * MS, 0, 0.04, tolerance);
+}
+
+/* ---- target ------------------------------------------------------------------------------- */
+
+static void check_value(const Run *run, int code, double expected)
+{
+    CHECK(run->stats.curve[code] == (uint32_t)(expected * 65536), "code %d becomes %.5f, not %.5f",
+          code, run->stats.curve[code] / 65536.0, expected);
+}
+
+BACKEND_TEST(target_by_hand)
+{
+    /* Half of all pixels 100, half 200: the sum is 1/2 from 100 on and 1 from 200 on. */
+    Run limited = run_open(id, 8, LUMEQ_RANGE_LIMITED, &full_strength);
+    memset(limited.in.pixels, 100, 32);
+    memset(limited.in.pixels + 32, 200, 32);
+    run_at_25(&limited, 0, TARGET_TOLERANCE);
+    check_value(&limited, 15, 15);
+    check_value(&limited, 16, 16);
+    check_value(&limited, 99, 16);
+    check_value(&limited, 100, 125.5); /* 16 + 219 / 2 */
+    check_value(&limited, 199, 125.5);
+    check_value(&limited, 200, 235);
+    check_value(&limited, 235, 235);
+    check_value(&limited, 236, 236);
+    CHECK(limited.out.pixels[0] == 126 && limited.out.pixels[63] == 235, "%d %d",
+          limited.out.pixels[0], limited.out.pixels[63]);
+    run_close(&limited);
+
+    Run full = run_open(id, 8, LUMEQ_RANGE_FULL, &full_strength);
+    memset(full.in.pixels, 10, 48);
+    memset(full.in.pixels + 48, 0, 16); /* what is black is not counted: T(0) is 0 */
+    full.in.pixels[0] = full.in.pixels[1] = full.in.pixels[2] = 255;
+    run_at_25(&full, 0, TARGET_TOLERANCE);
+    check_value(&full, 0, 0);
+    check_value(&full, 9, 0);
+    check_value(&full, 10, 239.0625); /* 255 * 45 / 48 */
+    check_value(&full, 254, 239.0625);
+    check_value(&full, 255, 255);
+    run_close(&full);
+}
+
+BACKEND_TEST(targets)
+{
+    for (int range = 0; range < 2; range++) {
+        for (int picture = 0; picture < PICTURE_COUNT; picture++) {
+            Run run = run_open(id, 256, (LumeqRange)range, &full_strength);
+            picture_fill(&run.in, (Picture)picture, 200 << 8 | 20);
+            run_at_25(&run, 0, TARGET_TOLERANCE);
+            run_close(&run);
+        }
+    }
+}
+
+BACKEND_TEST(strengths)
+{
+    for (int n = 0; n <= 10; n++) {
+        LumeqParams params = full_strength;
+        params.strength = n / 10.0;
+        Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+        picture_fill(&run.in, PICTURE_DARK, 1);
+        /* Strength has 16 fraction bits too. */
+        run_at_25(&run, 0, 0.5 * 256 / 65536 + TARGET_TOLERANCE);
+        for (int i = 0; !n && i < 256; i++)
+            check_value(&run, i, i);
+        run_close(&run);
+    }
+}
+
+BACKEND_TEST(identity_where_there_is_no_contrast)
+{
+    for (int clip = 0; clip < 4; clip += 3) {
+        LumeqParams params = full_strength;
+        params.clip = clip;
+        Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+        static const struct {
+            int low, high;
+        } bands[] = {
+            {0, 15}, {236, 255}, {5, 5}, {128, 128}, {16, 16}, {235, 235}, {0, 16}, {235, 255},
+        };
+        for (int n = 0; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
+            fill_band(&run.in, bands[n].low, bands[n].high);
+            run_at_25(&run, n, 0);
+            CHECK(check_rect_equal(&run.in, &run.out), "codes %d to %d are moved", bands[n].low,
+                  bands[n].high);
+        }
+        run_close(&run);
+    }
+}
+
+BACKEND_TEST(superwhites_pass)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 0.5;
+    params.clip = 3;
+    Run run = run_open(id, 1024, LUMEQ_RANGE_LIMITED, &params);
+    for (int n = 0; n < 3; n++) {
+        picture_fill(&run.in, PICTURE_NOISE, (uint64_t)n);
+        run_at_25(&run, n, TOLERANCE);
+    }
+    int moved = 0;
+    for (int i = 0; i < 1024 * 1024; i++) {
+        const int in = run.in.pixels[i];
+        moved += (in < 16 || in > 235) && run.out.pixels[i] != in;
+    }
+    CHECK(!moved, "%d pixels are moved", moved);
+    run_close(&run);
+}
+
+/* ---- clip --------------------------------------------------------------------------------- */
+
+BACKEND_TEST(clips)
+{
+    static const double limits[] = {0, 1, 1.25, 2, 3, 17, 1000};
+    static const Picture pictures[] = {PICTURE_DARK, PICTURE_TWO_LEVEL, PICTURE_DIAGONAL};
+    for (int p = 0; p < 3; p++) {
+        Run run = run_open(id, 1024, (LumeqRange)(p & 1), &full_strength);
+        picture_fill(&run.in, pictures[p], 130 << 8 | 90);
+        for (int i = 0; i < (int)(sizeof(limits) / sizeof(limits[0])); i++) {
+            LumeqParams params = full_strength;
+            params.clip = limits[i];
+            run_params(&run, &params);
+            run_at_25(&run, i, TOLERANCE);
+        }
+        run_close(&run);
+    }
+}
+
+/* Straight into the curve with counts that no test could draw: whole counts no longer matter. */
+static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
+{
+    static const CurveState empty;
+    static CurveResult result;
+    static CurveWork work;
+    uint8_t table[256];
+    const CurveParams params = {.bins = 256,
+                                .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
+                                .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
+                                .clip = (uint32_t)(clip * 65536),
+                                .alpha = 65536,
+                                .strength = 65536};
+    curve_compute(&params, hist, &empty, &result, table, &work);
+    check_shape(result.curve, range);
+    double target[256], cdf[256];
+    model_target(hist, params.black, params.white, clip, target, cdf);
+    check_curve(result.curve, target, TARGET_TOLERANCE);
+}
+
+static void clips_of_large_counts(void)
+{
+    static const double limits[] = {0,   1,   1.5, 2,   3.25, 10,  100,
+                                    219, 220, 439, 440, 441,  513, 1000};
+    uint32_t hists[5][256] = {{0}};
+    for (int i = 0; i < 256; i++) {
+        hists[0][i] = 8388607;                           /* as flat as it gets: 2^31 - 256 */
+        hists[1][i] = (uint32_t)i * 65000;               /* rising */
+        hists[2][i] = i >= 30 && i < 180 ? 14000000 : 0; /* two thirds */
+        hists[3][i] = (uint32_t)(check_hash(1, (uint64_t)i) % 16000000 >> (i % 5)); /* rough */
+    }
+    hists[4][77] = 2147000000; /* nearly all in one bin */
+    hists[4][201] = 483647;
+    for (int h = 0; h < 5; h++)
+        for (int i = 0; i < (int)(sizeof(limits) / sizeof(limits[0])); i++)
+            for (int range = 0; range < 2; range++)
+                check_counts(hists[h], (LumeqRange)range, limits[i]);
+}
+
+/* With few pixels whole counts do matter; what is exact still is. */
+static void clips_of_small_counts(void)
+{
+    static CurveResult result;
+    static CurveWork work;
+    static const CurveState empty;
+    uint8_t table[256];
+    CheckRandom random = check_random(1);
+    for (int n = 0; n < 2000; n++) {
+        const LumeqRange range = (LumeqRange)(n & 1);
+        uint32_t hist[256] = {0};
+        const int pixels = 1 + check_below(&random, 600);
+        for (int i = 0; i < pixels; i++)
+            hist[check_below(&random, 1 + check_below(&random, 256))]++;
+        const CurveParams params = {.bins = 256,
+                                    .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
+                                    .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
+                                    .clip = 65536u + (uint32_t)check_below(&random, 999 * 65536),
+                                    .alpha = 65536,
+                                    .strength = 65536};
+        curve_compute(&params, hist, &empty, &result, table, &work);
+        check_shape(result.curve, range);
+        uint32_t sum = 0;
+        for (int i = 0; i < 256; i++)
+            sum += work.hist[i];
+        uint32_t counted = 0;
+        for (int i = params.black; i <= params.white; i++)
+            counted += hist[i];
+        CHECK(sum == counted, "clipping leaves %u of %u pixels", sum, counted);
+    }
+}
+
+/* ---- bits --------------------------------------------------------------------------------- */
+
+/* The quotients that stand in for divisions, where an estimate is most easily off by one: at whole
+ * multiples of the divisor and next to them. */
+static void divisions_are_exact(void)
+{
+    CheckRandom random = check_random(2);
+    int wrong = 0;
+    for (int i = 0; i < 300000; i++) {
+        const uint32_t d = 1 + (uint32_t)check_below(&random, INT32_MAX) / (1u << i % 31);
+        const uint64_t q = (uint64_t)check_below(&random, INT32_MAX) >> check_below(&random, 31);
+        const uint64_t n = q * d + (i % 3 == 0 ? 0 : i % 3 == 1 ? d - 1 : d / 2);
+        wrong += curve_divide(n, d) != q;
+    }
+    CHECK(!wrong, "%d quotients are wrong", wrong);
+
+    wrong = 0;
+    for (uint32_t n = 2; n <= 256; n++) {
+        for (int i = 0; i < 500; i++) {
+            const uint32_t x = (uint32_t)check_below(&random, INT32_MAX) / n * n;
+            wrong += curve_share(x, n, UINT32_MAX / n + 1) != x / n;
+            wrong += x && curve_share(x - 1, n, UINT32_MAX / n + 1) != x / n - 1;
+        }
+    }
+    CHECK(!wrong, "%d shares are wrong", wrong);
+}
+
+static void random_counts(uint32_t *hist, CheckRandom *random)
+{
+    static const uint32_t most[] = {1, 40, 9000, 8388607};
+    const uint32_t limit = most[check_below(random, 4)];
+    const int low = check_below(random, 200), high = low + 1 + check_below(random, 256 - low);
+    for (int i = 0; i < 256; i++)
+        hist[i] = i >= low && i < high ? (uint32_t)check_below(random, (int)limit + 1) : 0;
+    hist[low] += !hist[low]; /* a picture has pixels */
+}
+
+/*
+ * Every backend, every rewriting for speed has to give the bits of the plain integer divisions that
+ * the first version was written with; the hash is that version's.
+ */
+static void bits_are_those_of_the_first_version(void)
+{
+    static CurveState state;
+    static CurveResult result;
+    static CurveWork work;
+    CheckRandom random = {1, 0};
+    uint64_t hash = CHECK_FNV_START;
+    for (int n = 0; n < 4000; n++) {
+        const int full = check_below(&random, 2), clipped = check_below(&random, 4);
+        const CurveParams params = {
+            .bins = 256,
+            .black = full ? 0 : 16,
+            .white = full ? 255 : 235,
+            .clip = clipped ? 65536u + (uint32_t)check_below(&random, (64 >> clipped) * 65536) : 0,
+            .alpha = 1 + (uint32_t)check_below(&random, 65536),
+            .strength = (uint32_t)check_below(&random, 65537),
+            .scene_cut = check_below(&random, 2),
+            .reference = check_below(&random, 10) == 0};
+        uint32_t hist[256];
+        uint8_t table[256];
+        random_counts(hist, &random);
+        curve_compute(&params, hist, &state, &result, table, &work);
+        state = result.state;
+        hash = check_fnv(hash, result.curve, sizeof(result.curve));
+        hash = check_fnv(hash, state.smooth, sizeof(state.smooth));
+        hash = check_fnv(hash, state.cdf, sizeof(state.cdf));
+        hash = check_fnv(hash, table, sizeof(table));
+        hash = check_fnv(hash, &result.scene_cut, sizeof(result.scene_cut));
+    }
+    CHECK(hash == 0xB086C6DEA0B20228u, "0x%016llX", (unsigned long long)hash);
+}
+
+/* ---- time --------------------------------------------------------------------------------- */
+
+BACKEND_TEST(smoothing_follows_timestamps)
+{
+    static const struct {
+        int64_t time, duration;
+        double dt; /* by the definition */
+    } frames[] = {
+        {1000 * MS, 0, 0},                                     /* the first is its own */
+        {1040 * MS, 0, 0.04},       {1140 * MS, 40 * MS, 0.1}, /* timestamps before duration */
+        {1145 * MS, 0, 0.005},      {3145 * MS, 0, 2},
+        {3145 * MS, 20 * MS, 0.02}, /* not rising: the duration */
+        {3145 * MS, 0, 0.04},       /* that unknown too: 25 frames a second */
+        {2000 * MS, 30 * MS, 0.03}, /* backwards */
+        {2100 * MS, 30 * MS, 0.1},  {LUMEQ_NO_TIME, 50 * MS, 0.05},
+        {LUMEQ_NO_TIME, 0, 0.04},   {LUMEQ_NO_TIME, -5, 0.04},
+        {-500 * MS, 10 * MS, 0.01},                     /* nothing to measure from */
+        {-200 * MS, 10 * MS, 0.3},  {100 * MS, 0, 0.3}, /* through zero */
+        {100 * MS + 1, 0, 1e-9},    {INT64_MAX, 0, 9e9},
+    };
+    LumeqParams params = full_strength;
+    params.smooth = 0.5;
+    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    for (int n = 0; n < (int)(sizeof(frames) / sizeof(frames[0])); n++) {
+        if (n & 1)
+            fill_band(&run.in, 150, 220);
+        else
+            fill_band(&run.in, 20, 83);
+        run_next(&run, frames[n].time, frames[n].duration, frames[n].dt, TOLERANCE);
+    }
+    run_close(&run);
+}
+
+BACKEND_TEST(time_constant_by_hand)
+{
+    /* From a curve that maps 100 to 16 to one that maps it to 235, one time constant later. */
+    LumeqParams params = full_strength;
+    params.smooth = 0.25;
+    Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+    fill_band(&run.in, 180, 181);
+    run_next(&run, 0, 0, 0, TOLERANCE);
+    check_value(&run, 100, 16);
+    fill_band(&run.in, 30, 31);
+    run_next(&run, 250 * MS, 0, 0.25, TOLERANCE);
+    const double code = run.stats.curve[100] / 65536.0;
+    CHECK(fabs(code - (16 + 219 * (1 - 0.36787944))) < 0.002, "code 100 becomes %.5f", code);
+
+    /* However long the time constant, the curve does move. */
+    params.smooth = LUMEQ_MAX_SMOOTH;
+    run_params(&run, &params);
+    const uint32_t before = run.stats.curve[100];
+    run_next(&run, 250 * MS + 1, 0, 1e-9, TOLERANCE);
+    CHECK(run.stats.curve[100] > before, "stuck at %.5f", code);
+    run_close(&run);
+}
+
+/* One second is one second, at 10, 60 or uneven frames a second. */
+BACKEND_TEST(smoothing_does_not_depend_on_frame_rate)
+{
+    static const int rates[] = {10, 25, 60};
+    for (int r = 0; r < 4; r++) {
+        LumeqParams params = full_strength;
+        params.smooth = 0.5;
+        Run run = run_open(id, 64, LUMEQ_RANGE_LIMITED, &params);
+        fill_band(&run.in, 180, 181);
+        run_next(&run, 0, 0, 0, TOLERANCE);
+        fill_band(&run.in, 30, 31);
+        int64_t now = 0;
+        for (int n = 1; now < 1000 * MS; n++) {
+            const int64_t before = now;
+            now = r < 3 ? 1000 * MS * n / rates[r] : now + (n % 3 + 1) * 20 * MS;
+            now = now < 1000 * MS ? now : 1000 * MS;
+            run_next(&run, now, 0, (double)(now - before) * 1e-9, TOLERANCE);
+        }
+        const double code = run.stats.curve[100] / 65536.0;
+        CHECK(fabs(code - (235 - 219 * 0.13533528)) < TOLERANCE, "%.5f after one second", code);
+        run_close(&run);
+    }
+}
+
+BACKEND_TEST(strength_acts_at_once)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 1;
+    Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
+    for (int n = 0; n < 12; n++) {
+        params.strength = n % 4 / 3.0;
+        params.mode = n == 6 ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
+        run_params(&run, &params);
+        fill_band(&run.in, 20 + 5 * n, 83 + 6 * n);
+        run_at_25(&run, n, TOLERANCE);
+    }
+    run_close(&run);
+}
+
+/* Frames with nothing to equalize pull the curve towards the identity, at the pace of all others.
+ */
+BACKEND_TEST(smoothing_towards_identity)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 0.2;
+    params.scene_cut = 1;
+    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    fill_band(&run.in, 60, 123);
+    run_at_25(&run, 0, TOLERANCE);
+    for (int n = 1; n < 5; n++) {
+        fill_band(&run.in, 3, 3); /* nothing counted: no distance either, and no cut */
+        run_at_25(&run, n, TOLERANCE);
+    }
+    fill_band(&run.in, 62, 125); /* its distance is to the last frame that had anything */
+    run_at_25(&run, 5, TOLERANCE);
+    CHECK(run.model.distance < CUT_LOW && run.model.distance > 0.005, "distance %g",
+          run.model.distance);
+    fill_band(&run.in, 93, 93); /* all in one bin */
+    run_at_25(&run, 6, CUT_TOLERANCE);
+    fill_band(&run.in, 240, 250);
+    run_at_25(&run, 7, CUT_TOLERANCE);
+    CHECK(!run.stats.scene_cut, "nothing is no new scene");
+    fill_band(&run.in, 160, 223);
+    run_at_25(&run, 8, CUT_TOLERANCE);
+    CHECK(run.stats.scene_cut, "but this is");
+    run_close(&run);
+
+    /* Nothing before it: no distance. */
+    run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    fill_band(&run.in, 3, 3);
+    run_at_25(&run, 0, TOLERANCE);
+    fill_band(&run.in, 160, 223);
+    run_at_25(&run, 1, TOLERANCE);
+    CHECK(!run.stats.scene_cut && run.stats.curve_speed > 1, "cut %d, speed %g",
+          run.stats.scene_cut, run.stats.curve_speed);
+    run_close(&run);
+}
+
+BACKEND_TEST(range_may_change)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 0.2;
+    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    for (int n = 0; n < 6; n++) {
+        LumeqFrame frame;
+        run.range = n / 2 % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+        fill_band(&run.in, n, 83 + 20 * n);
+        frame = frame_of(&run.in, &run.out, run.range, n * 40 * MS);
+        run_frame(run.eq, &frame, &run.stats);
+        check_stats(&run.stats, &run.in, &run.out);
+        model_frame(&run.model, &run.params, run.range, run.stats.hist_in, 0.04);
+        check_curve(run.stats.curve, run.model.curve, TOLERANCE);
+    }
+    run_close(&run);
+}
+
+/* ---- scene cuts --------------------------------------------------------------------------- */
+
+/* A band of codes that moves by k is k codes further: a distance of k / 220 or k / 256. */
+BACKEND_TEST(cuts_rise_smoothly)
+{
+    for (int range = 0; range < 2; range++) {
+        const int bins = range == LUMEQ_RANGE_FULL ? 256 : 220;
+        double last = -1;
+        for (int k = 0; k <= 40; k++) {
+            LumeqParams params = full_strength;
+            params.smooth = 2;
+            params.scene_cut = 1;
+            Run run = run_open(id, 128, (LumeqRange)range, &params);
+            fill_band(&run.in, 40, 103);
+            run_at_25(&run, 0, CUT_TOLERANCE);
+            fill_band(&run.in, 40 + k, 103 + k);
+            run_at_25(&run, 1, CUT_TOLERANCE);
+            CHECK(fabs(run.model.distance - (double)k / bins) < 1e-9, "distance %g",
+                  run.model.distance);
+            const int cut = k >= (range == LUMEQ_RANGE_FULL ? 31 : 27);
+            CHECK(run.stats.scene_cut == cut, "a move by %d codes: cut %d", k, run.stats.scene_cut);
+            CHECK(run.stats.curve_speed >= last, "a move by %d codes moves the curve less", k);
+            last = run.stats.curve_speed;
+            run_close(&run);
+        }
+    }
+}
+
+/* A hard cut: from there on bit for bit as if the frames before had never been. */
+BACKEND_TEST(cut_is_taken_at_once)
+{
+    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    params.smooth = 5;
+    for (int enabled = 0; enabled < 2; enabled++) {
+        params.scene_cut = enabled;
+        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        Run fresh = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        int n = 0;
+        for (; n < 5; n++) {
+            picture_fill(&run.in, PICTURE_DARK, (uint64_t)n);
+            run_at_25(&run, n, 0.1);
+            CHECK(!run.stats.scene_cut, "frame %d is no cut", n);
+        }
+        for (; n < 8; n++) {
+            picture_fill(&run.in, PICTURE_DIAGONAL, 0);
+            picture_fill(&fresh.in, PICTURE_DIAGONAL, 0);
+            run_at_25(&run, n, 0.1);
+            run_at_25(&fresh, n, 0.1);
+            CHECK(run.stats.scene_cut == (enabled && n == 5), "frame %d", n);
+            CHECK(check_rect_equal(&run.out, &fresh.out) == enabled, "frame %d", n);
+            const int differ =
+                memcmp(run.stats.curve, fresh.stats.curve, sizeof(fresh.stats.curve)) != 0;
+            CHECK(differ == !enabled, "frame %d", n);
+        }
+        run_close(&run);
+        run_close(&fresh);
+    }
+}
+
+/* To black and back in one second each: not a cut anywhere, and the curve never jumps. */
+BACKEND_TEST(fade_is_no_cut)
+{
+    for (int range = 0; range < 2; range++) {
+        const int black = range == LUMEQ_RANGE_FULL ? 0 : 16;
+        LumeqParams params = full_strength;
+        params.smooth = 0.5;
+        params.scene_cut = 1;
+        Run run = run_open(id, 256, (LumeqRange)range, &params);
+        for (int n = 0; n <= 50; n++) {
+            const int light = n < 25 ? 25 - n : n - 25;
+            picture_fill(&run.in, PICTURE_DIAGONAL, 0);
+            for (int i = 0; i < 256 * 256; i++)
+                run.in.pixels[i] = (uint8_t)(black + run.in.pixels[i] * 219 / 255 * light / 25);
+            run_at_25(&run, n, CUT_TOLERANCE);
+            CHECK(!run.stats.scene_cut, "frame %d is taken for a cut", n);
+            CHECK(run.stats.curve_speed < 12, "frame %d moves the curve by %g", n,
+                  run.stats.curve_speed);
+        }
+        run_close(&run);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"target_by_hand", target_by_hand},
+    {"targets", targets},
+    {"strengths", strengths},
+    {"identity_where_there_is_no_contrast", identity_where_there_is_no_contrast},
+    {"superwhites_pass", superwhites_pass},
+    {"clips", clips},
+    {"clips_of_large_counts", clips_of_large_counts},
+    {"clips_of_small_counts", clips_of_small_counts},
+    {"divisions_are_exact", divisions_are_exact},
+    {"bits_are_those_of_the_first_version", bits_are_those_of_the_first_version},
+    {"smoothing_follows_timestamps", smoothing_follows_timestamps},
+    {"time_constant_by_hand", time_constant_by_hand},
+    {"smoothing_does_not_depend_on_frame_rate", smoothing_does_not_depend_on_frame_rate},
+    {"strength_acts_at_once", strength_acts_at_once},
+    {"smoothing_towards_identity", smoothing_towards_identity},
+    {"range_may_change", range_may_change},
+    {"cuts_rise_smoothly", cuts_rise_smoothly},
+    {"cut_is_taken_at_once", cut_is_taken_at_once},
+    {"fade_is_no_cut", fade_is_no_cut},
+};
+
+CHECK_MAIN(tests)

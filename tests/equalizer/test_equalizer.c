@@ -1,0 +1,981 @@
+/*
+ * The public API: what it refuses, the order of frames, parameters and history while frames are in
+ * flight, and that neither threads nor layouts nor backends change a bit.
+ */
+#include "lumeq/lumeq.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "backends.h"
+
+#define MS INT64_C(1000000)
+#define MAX_IN_FLIGHT 16 /* more than any backend has slots */
+
+static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
+
+/* ---- frames in, results out --------------------------------------------------------------- */
+
+/* One frame of a run and what happens before it. */
+typedef struct Step {
+    Picture picture;
+    uint64_t seed;
+    int width, height;
+    int padding_in, padding_out; /* of each row; negative: bottom up */
+    int offset_in, offset_out;
+    LumeqRange range;
+    int64_t time, duration;
+    LumeqParams params;
+    int reset, measure;
+} Step;
+
+typedef struct Result {
+    LumeqFrameStats stats;
+    uint64_t hash; /* of the picture, 0 if it was only measured */
+} Result;
+
+typedef struct Pictures {
+    CheckRect in, out;
+} Pictures;
+
+static ptrdiff_t padded(int width, int padding)
+{
+    return padding < 0 ? padding - width : width + padding;
+}
+
+static LumeqFrame step_open(const Step *step, Pictures *p)
+{
+    p->in = check_rect(step->width, step->height, padded(step->width, step->padding_in),
+                       step->offset_in, 0);
+    p->out = check_rect(step->width, step->height, padded(step->width, step->padding_out),
+                        step->offset_out, 64);
+    picture_fill(&p->in, step->picture, step->seed);
+    LumeqFrame frame = frame_of(&p->in, step->measure ? NULL : &p->out, step->range, step->time);
+    frame.duration = step->duration;
+    frame.opaque = (void *)step;
+    return frame;
+}
+
+static void step_close(const Step *step, Pictures *p, Result *result)
+{
+    check_stats(&result->stats, &p->in, step->measure ? NULL : &p->out);
+    CHECK(check_rect_intact(&p->in) && check_rect_intact(&p->out), "%dx%d: writes outside",
+          step->width, step->height);
+    result->hash = step->measure ? 0 : picture_hash(&p->out);
+    check_rect_free(&p->in);
+    check_rect_free(&p->out);
+}
+
+/* Alone: no other frame is in flight. */
+static void run_step(LumeqEqualizer *eq, const Step *step, Result *result)
+{
+    Pictures p;
+    const LumeqFrame frame = step_open(step, &p);
+    if (step->reset)
+        lumeq_reset(eq);
+    set_params(eq, &step->params);
+    memset(result, 0, sizeof(*result));
+    run_frame(eq, &frame, &result->stats);
+    step_close(step, &p, result);
+}
+
+static void redo_step(LumeqEqualizer *eq, const Step *step, Result *result)
+{
+    Pictures p;
+    const LumeqFrame frame = step_open(step, &p);
+    set_params(eq, &step->params);
+    memset(result, 0, sizeof(*result));
+    run_redo(eq, &frame, &result->stats);
+    step_close(step, &p, result);
+}
+
+/* As many in flight as there are slots; parameters change and resets happen above them. */
+static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *results)
+{
+    Pictures pictures[MAX_IN_FLIGHT];
+    LumeqFrame next = {0};
+    int prepared = 0, sent = 0, received = 0;
+    while (received < count) {
+        if (sent < count) {
+            if (prepared == sent) {
+                next = step_open(&steps[sent], &pictures[sent % MAX_IN_FLIGHT]);
+                if (steps[sent].reset)
+                    lumeq_reset(eq);
+                set_params(eq, &steps[sent].params);
+                prepared++;
+            }
+            const int ret = lumeq_submit(eq, &next);
+            sent += ret == 0;
+            if (ret == 0 && sent - received < MAX_IN_FLIGHT)
+                continue;
+            if (!CHECK(ret == LUMEQ_ERR_AGAIN && sent > received, "submit answers %d: %s", ret,
+                       lumeq_last_error(eq)))
+                return;
+        } else {
+            lumeq_flush(eq);
+        }
+        LumeqFrame frame = {0};
+        Result *result = &results[received];
+        memset(result, 0, sizeof(*result));
+        if (receive_frame(eq, &frame, &result->stats) < 0)
+            return;
+        CHECK(frame.opaque == &steps[received], "frame %d is not the oldest", received);
+        step_close(&steps[received], &pictures[received % MAX_IN_FLIGHT], result);
+        received++;
+    }
+}
+
+/* All but the times. */
+static int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
+{
+    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, sizeof(a->hist_in)) &&
+           !memcmp(a->hist_out, b->hist_out, sizeof(a->hist_out)) &&
+           !memcmp(a->curve, b->curve, sizeof(a->curve)) && a->mean_in == b->mean_in &&
+           a->mean_out == b->mean_out && a->curve_speed == b->curve_speed &&
+           a->scene_cut == b->scene_cut;
+}
+
+#define CHECK_SAME(a, b, ...)                                                                      \
+    do {                                                                                           \
+        CHECK((a)->hash == (b)->hash, __VA_ARGS__);                                                \
+        CHECK(same_stats(&(a)->stats, &(b)->stats), __VA_ARGS__);                                  \
+    } while (0)
+
+/* A scene that drifts, with cuts in it. */
+static Step scene(int n)
+{
+    static const Picture pictures[] = {PICTURE_DARK, PICTURE_DIAGONAL, PICTURE_TWO_LEVEL};
+    return (Step){.picture = pictures[n / 5 % 3],
+                  .seed = (uint64_t)(90 + n) << 8 | (uint64_t)(60 + 3 * n),
+                  .width = 97,
+                  .height = 61,
+                  .time = n * 40 * MS + n % 3 * MS,
+                  .params = defaults};
+}
+
+static int any(CheckRandom *random, int low, int high)
+{
+    return low + check_below(random, high - low + 1);
+}
+
+static double any_real(CheckRandom *random, double low, double high)
+{
+    return low + (high - low) * check_below(random, 1000001) / 1e6;
+}
+
+static LumeqParams any_params(CheckRandom *random)
+{
+    return (LumeqParams){
+        .mode = check_below(random, 6) ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_OFF,
+        .reference = !check_below(random, 8),
+        .strength = check_below(random, 3) ? any_real(random, 0, 1) : 1,
+        .clip = check_below(random, 4) ? any_real(random, 1, 10) : 0,
+        .smooth = check_below(random, 4) ? any_real(random, 0, 2) : 0,
+        .scene_cut = check_below(random, 2),
+    };
+}
+
+/* Steps of every kind, from any size and layout to any time and setting. */
+static void any_steps(Step *steps, int count, CheckRandom *random)
+{
+    static const int sizes[][2] = {{1, 1},   {1, 300}, {300, 1},  {97, 61},  {16, 16},
+                                   {33, 17}, {257, 3}, {640, 91}, {511, 200}};
+    int64_t now = 0;
+    for (int n = 0; n < count; n++) {
+        const int *size = sizes[check_below(random, sizeof(sizes) / sizeof(sizes[0]))];
+        Step *step = &steps[n];
+        *step = (Step){.picture = (Picture)check_below(random, PICTURE_COUNT),
+                       .seed = (uint64_t)check_below(random, 65536),
+                       .width = size[0],
+                       .height = size[1],
+                       .padding_in = any(random, -20, 20),
+                       .padding_out = any(random, -20, 20),
+                       .offset_in = check_below(random, 32),
+                       .offset_out = check_below(random, 32),
+                       .range = (LumeqRange)check_below(random, 2)};
+        now += any(random, -30, 100) * MS;
+        step->time = check_below(random, 8) ? now : LUMEQ_NO_TIME;
+        step->duration = check_below(random, 2) * 40 * MS;
+        step->reset = !check_below(random, 10);
+        step->measure = !check_below(random, 6);
+        step->params = n && check_below(random, 2) ? steps[n - 1].params : any_params(random);
+        if (n && check_below(random, 3)) { /* mostly the same scene goes on */
+            step->picture = steps[n - 1].picture;
+            step->range = steps[n - 1].range;
+            step->seed = steps[n - 1].seed + 1;
+        }
+    }
+}
+
+/* ---- create and destroy ------------------------------------------------------------------- */
+
+static void words(void)
+{
+    char version[32];
+    snprintf(version, sizeof(version), "%d.%d.%d", LUMEQ_VERSION_MAJOR, LUMEQ_VERSION_MINOR,
+             LUMEQ_VERSION_PATCH);
+    CHECK(!strcmp(lumeq_version(), version), "%s, not %s", lumeq_version(), version);
+    for (int a = LUMEQ_ERR_GPU; a <= 0; a++) {
+        CHECK(lumeq_error_string(a)[0], "no words for %d", a);
+        for (int b = LUMEQ_ERR_GPU; b < a; b++)
+            CHECK(strcmp(lumeq_error_string(a), lumeq_error_string(b)) != 0, "%d and %d: %s", a, b,
+                  lumeq_error_string(a));
+    }
+    CHECK(lumeq_error_string(1) && lumeq_error_string(-1000), "no words for an unknown error");
+}
+
+static void create_refuses(void)
+{
+    static const LumeqConfig wrong[] = {
+        {.backend = (LumeqBackendId)3},
+        {.backend = (LumeqBackendId)-1},
+        {.device = -1},
+        {.threads = -1},
+        {.threads = 257},
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 1000000},
+    };
+    static char memory;
+    for (int i = 0; i < (int)(sizeof(wrong) / sizeof(wrong[0])); i++) {
+        char why[64] = "";
+        LumeqEqualizer *eq = (LumeqEqualizer *)(void *)&memory;
+        const int ret = lumeq_create(&eq, &wrong[i], why, sizeof(why));
+        CHECK(ret == LUMEQ_ERR_ARGUMENT, "config %d: %d", i, ret);
+        CHECK(!eq && why[0], "config %d: %s", i, why);
+        CHECK(lumeq_create(&eq, &wrong[i], NULL, 0) == LUMEQ_ERR_ARGUMENT, "config %d", i);
+    }
+    CHECK(lumeq_create(NULL, NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "nowhere to put it");
+
+    /* A device that no machine has; what asks for any backend then gets the CPU. */
+    char why[256] = "";
+    LumeqEqualizer *eq = NULL;
+    LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .device = 9999};
+    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
+    CHECK(ret == LUMEQ_ERR_UNAVAILABLE && !eq && why[0], "%d: %s", ret, why);
+    config.backend = LUMEQ_BACKEND_AUTO;
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
+    CHECK(eq && !strcmp(lumeq_backend_name(eq), "cpu"), "%s", why);
+    lumeq_destroy(&eq);
+}
+
+static void create_says_why(void)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    CHECK(lumeq_create(&eq, NULL, why, sizeof(why)) == 0 && eq && why[0], "defaults: %s", why);
+    CHECK(!lumeq_last_error(eq)[0], "an error at birth: %s", lumeq_last_error(eq));
+    const char *name = lumeq_backend_name(eq);
+    CHECK(!strcmp(name, "cpu") || !strcmp(name, "cuda"), "backend %s", name);
+    lumeq_destroy(&eq);
+
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    char small[8] = "1234567";
+    CHECK(lumeq_create(&eq, &config, small, 4) == 0, "%s", small);
+    CHECK(strlen(small) == 3 && small[4] == '5', "cut after its end: %s", small);
+    lumeq_destroy(&eq);
+    CHECK(lumeq_create(&eq, &config, small, 0) == 0 && small[4] == '5', "%s", small);
+    lumeq_destroy(&eq);
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "nothing to be told");
+    lumeq_destroy(&eq);
+}
+
+BACKEND_TEST(destroy)
+{
+    lumeq_destroy(NULL);
+    LumeqEqualizer *eq = NULL;
+    lumeq_destroy(&eq);
+
+    eq = must_open(id, 3);
+    lumeq_destroy(&eq);
+    CHECK(!eq, "the pointer is left dangling");
+
+    /* With frames in flight, that nobody asks for. */
+    const Step step = scene(0);
+    Pictures p;
+    const LumeqFrame frame = step_open(&step, &p);
+    eq = must_open(id, 3);
+    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    lumeq_destroy(&eq);
+    check_rect_free(&p.in);
+    check_rect_free(&p.out);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------- */
+
+static void refuse(LumeqEqualizer *eq, const LumeqFrame *frame, const char *what)
+{
+    CHECK(lumeq_submit(eq, frame) == LUMEQ_ERR_ARGUMENT, "%s is taken", what);
+    CHECK(lumeq_last_error(eq)[0], "%s: no words", what);
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "%s: is in flight", what);
+}
+
+#define REFUSE(change)                                                                             \
+    do {                                                                                           \
+        LumeqFrame frame = good;                                                                   \
+        change;                                                                                    \
+        refuse(eq, &frame, #change);                                                               \
+    } while (0)
+
+BACKEND_TEST(submit_refuses)
+{
+    Step steps[2] = {scene(0), scene(1)};
+    Pictures p;
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    Result result, expected;
+    run_step(eq, &steps[0], &result);
+    run_step(other, &steps[0], &expected);
+
+    const LumeqFrame good = step_open(&steps[1], &p);
+    REFUSE(frame.in.plane[0] = NULL);
+    REFUSE(frame.in.width = frame.out.width = 0);
+    REFUSE(frame.in.width = frame.out.width = -1);
+    REFUSE(frame.in.height = frame.out.height = 0);
+    REFUSE(frame.in.height = frame.out.height = -97);
+    REFUSE(frame.in.height = frame.out.height = LUMEQ_MAX_SIDE + 1);
+    REFUSE(frame.in.height = frame.out.height = INT32_MAX);
+    REFUSE(frame.in.width = frame.out.width = frame.in.stride[0] = frame.out.stride[0] = 65536);
+    REFUSE(frame.in.width = frame.in.height = frame.in.stride[0] = LUMEQ_MAX_SIDE;
+           frame.out.plane[0] = NULL);
+    REFUSE(frame.in.stride[0] = 96);
+    REFUSE(frame.in.stride[0] = -96);
+    REFUSE(frame.in.stride[0] = 0);
+    REFUSE(frame.in.depth = 0);
+    REFUSE(frame.in.depth = 10);
+    REFUSE(frame.in.depth = -8);
+    REFUSE(frame.in.range = (LumeqRange)2);
+    REFUSE(frame.in.range = (LumeqRange)-1);
+    REFUSE(frame.out.width = 96);
+    REFUSE(frame.out.height = 60);
+    REFUSE(frame.out.stride[0] = 96);
+    REFUSE(frame.out.stride[0] = -1);
+    REFUSE(frame.out.depth = 16);
+    REFUSE(frame.out.range = LUMEQ_RANGE_FULL);
+    REFUSE(frame.out.range = (LumeqRange)7);
+    check_rect_free(&p.in);
+    check_rect_free(&p.out);
+
+    /* And the history has seen none of them. */
+    run_step(eq, &steps[1], &result);
+    run_step(other, &steps[1], &expected);
+    CHECK_SAME(&result, &expected, "refused frames leave traces");
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+static void refuse_params(LumeqEqualizer *eq, LumeqParams params, int number)
+{
+    CHECK(lumeq_set_params(eq, &params) == LUMEQ_ERR_ARGUMENT, "parameters %d are taken", number);
+    CHECK(lumeq_last_error(eq)[0], "parameters %d: no words", number);
+}
+
+BACKEND_TEST(set_params_refuses)
+{
+    static const double wrong[3][7] = {
+        {-1e-9, 1 + 1e-9, -1, 2, INFINITY, -INFINITY, NAN},
+        {0.999, -0.001, -3, LUMEQ_MAX_CLIP + 1e-6, INFINITY, -INFINITY, NAN},
+        {-1e-9, -1, LUMEQ_MAX_SMOOTH + 1e-6, 1e300, INFINITY, -INFINITY, NAN},
+    };
+    static const LumeqParams right[] = {
+        {LUMEQ_MODE_GLOBAL, 0, 0, 0, 0, 0},
+        {LUMEQ_MODE_GLOBAL, -1, 1, 1, LUMEQ_MAX_SMOOTH, -1},
+        {LUMEQ_MODE_OFF, INT32_MAX, 0.5, LUMEQ_MAX_CLIP, 1e-12, INT32_MAX},
+    };
+    LumeqEqualizer *eq = must_open(id, 1), *other = must_open(id, 1);
+    for (int i = 0; i < (int)(sizeof(right) / sizeof(right[0])); i++)
+        set_params(eq, &right[i]);
+
+    Step step = scene(0);
+    set_params(eq, &step.params);
+    for (int i = 0; i < 7; i++) {
+        LumeqParams params = {.clip = wrong[1][i]};
+        refuse_params(eq, params, i);
+        params = (LumeqParams){.strength = wrong[0][i]};
+        refuse_params(eq, params, i);
+        params = (LumeqParams){.smooth = wrong[2][i]};
+        refuse_params(eq, params, i);
+    }
+    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)2}, 7);
+    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)-1}, 8);
+
+    /* What was set before still is. */
+    Pictures p;
+    const LumeqFrame frame = step_open(&step, &p);
+    Result result = {0}, expected;
+    run_frame(eq, &frame, &result.stats);
+    step_close(&step, &p, &result);
+    run_step(other, &step, &expected);
+    CHECK_SAME(&result, &expected, "refused parameters leave traces");
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static void check_times(const LumeqFrameStats *stats)
+{
+    const double us[LUMEQ_STAGES] = {stats->upload_us, stats->equalize_us, stats->download_us};
+    for (int i = 0; i < LUMEQ_STAGES; i++) {
+        const double begin = stats->stage_begin_us[i], end = stats->stage_end_us[i];
+        CHECK(begin >= 0 && end >= begin && end < PATIENCE_S * 1e6, "stage %d from %g to %g", i,
+              begin, end);
+        CHECK(fabs(end - begin - us[i]) < 1, "stage %d takes %g from %g to %g", i, us[i], begin,
+              end);
+    }
+    CHECK(stats->equalize_us > 0, "equalized in no time");
+    CHECK(stats->stage_end_us[LUMEQ_STAGE_EQUALIZE] >= stats->stage_end_us[LUMEQ_STAGE_UPLOAD],
+          "equalized before it was there");
+}
+
+BACKEND_TEST(order)
+{
+    LumeqEqualizer *eq = must_open(id, 0);
+    const Step step = scene(0);
+    Pictures p[MAX_IN_FLIGHT];
+    int slots = -1;
+    for (int round = 0; round < 3; round++) {
+        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "there is nothing to receive");
+        int sent = 0;
+        for (; sent < MAX_IN_FLIGHT; sent++) {
+            LumeqFrame frame = step_open(&step, &p[sent]);
+            frame.opaque = &p[sent];
+            const int ret = lumeq_submit(eq, &frame);
+            if (ret == 0)
+                continue;
+            CHECK(ret == LUMEQ_ERR_AGAIN, "submit answers %d", ret);
+            check_rect_free(&p[sent].in);
+            check_rect_free(&p[sent].out);
+            break;
+        }
+        CHECK(sent >= 1 && sent < MAX_IN_FLIGHT && (slots < 0 || sent == slots),
+              "%d slots, before %d", sent, slots);
+        slots = sent;
+        CHECK(lumeq_redo(eq, &(LumeqFrame){0}) == LUMEQ_ERR_AGAIN, "redo with frames in flight");
+        if (round) /* receive waits when no slot is free, and after a flush */
+            lumeq_flush(eq);
+        for (int n = 0; n < slots; n++) {
+            LumeqFrame frame = {0};
+            LumeqFrameStats stats;
+            const int ret =
+                n && !round ? receive_frame(eq, &frame, &stats) : lumeq_receive(eq, &frame, &stats);
+            CHECK(ret == 0, "receive answers %d", ret);
+            CHECK(frame.opaque == &p[n] && frame.in.plane[0] == p[n].in.pixels &&
+                      frame.out.plane[0] == p[n].out.pixels && frame.in.width == 97 &&
+                      frame.out.height == 61 && frame.time == step.time,
+                  "frame %d is not what was submitted", n);
+            check_times(&stats);
+            check_stats(&stats, &p[n].in, &p[n].out);
+            check_rect_free(&p[n].in);
+            check_rect_free(&p[n].out);
+        }
+        const int end = round ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
+        CHECK(lumeq_receive(eq, NULL, NULL) == end, "after the last frame");
+        CHECK(lumeq_receive(eq, NULL, NULL) == end, "and again");
+
+        Result result;
+        run_step(eq, &step, &result); /* ends the end */
+    }
+    lumeq_flush(eq);
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flush with nothing in flight");
+    lumeq_destroy(&eq);
+}
+
+/* Where a frame is received, and whether a flush lies between, is nothing the pictures show. */
+BACKEND_TEST(flush_keeps_history)
+{
+    enum { COUNT = 12 };
+    Step steps[COUNT];
+    Result results[COUNT], expected;
+    for (int n = 0; n < COUNT; n++)
+        steps[n] = scene(n);
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    run_full(eq, steps, 5, results);
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flushed");
+    run_full(eq, steps + 5, COUNT - 5, results + 5);
+    for (int n = 0; n < COUNT; n++) {
+        run_step(other, &steps[n], &expected);
+        CHECK_SAME(&results[n], &expected, "frame %d", n);
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+BACKEND_TEST(full_slots_are_as_one_by_one)
+{
+    enum { COUNT = 40 };
+    static Step steps[COUNT];
+    static Result results[COUNT];
+    CheckRandom random = check_random(1);
+    any_steps(steps, COUNT, &random);
+    LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);
+    run_full(eq, steps, COUNT, results);
+    for (int n = 0; n < COUNT; n++) {
+        Result expected;
+        run_step(other, &steps[n], &expected);
+        CHECK_SAME(&results[n], &expected, "frame %d", n);
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* Neither new parameters nor a reset reach what has been submitted. */
+BACKEND_TEST(frames_in_flight_keep_theirs)
+{
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
+    Result result, expected;
+    Step steps[MAX_IN_FLIGHT + 2];
+    for (int n = 0; n < MAX_IN_FLIGHT + 2; n++)
+        steps[n] = scene(n);
+    run_step(eq, &steps[0], &result);
+    run_step(other, &steps[0], &expected);
+
+    Pictures p[MAX_IN_FLIGHT];
+    int sent = 0, ret = 0;
+    while (sent < MAX_IN_FLIGHT - 1 && ret == 0) {
+        const LumeqFrame frame = step_open(&steps[1 + sent], &p[sent]);
+        ret = lumeq_submit(eq, &frame);
+        sent++;
+    }
+    CHECK(ret == LUMEQ_ERR_AGAIN, "submit answers %d", ret);
+    sent--; /* the one that was not taken */
+    check_rect_free(&p[sent].in);
+    check_rect_free(&p[sent].out);
+
+    const LumeqParams changed = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0.1, 0};
+    set_params(eq, &changed);
+    lumeq_reset(eq);
+    for (int n = 0; n < sent; n++) {
+        memset(&result, 0, sizeof(result));
+        receive_frame(eq, NULL, &result.stats);
+        step_close(&steps[1 + n], &p[n], &result);
+        run_step(other, &steps[1 + n], &expected);
+        CHECK_SAME(&result, &expected, "frame %d in flight", n);
+    }
+    Step next = steps[1 + sent];
+    next.params = changed;
+    run_step(eq, &next, &result);
+    run_step(fresh, &next, &expected);
+    CHECK_SAME(&result, &expected, "the frame after the reset");
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+    lumeq_destroy(&fresh);
+}
+
+BACKEND_TEST(params_apply_to_later_frames)
+{
+    LumeqEqualizer *eq = must_open(id, 0);
+    Step step = scene(0);
+    step.params = (LumeqParams){LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+    Result full, none, half;
+    run_step(eq, &step, &full);
+    step.params.strength = 0;
+    run_step(eq, &step, &none);
+    step.params.strength = 0.5;
+    run_step(eq, &step, &half);
+    CHECK(full.hash != none.hash && full.hash != half.hash, "the strength does nothing");
+    for (int i = 0; i < 256; i++) {
+        CHECK(none.stats.curve[i] == (uint32_t)i << 16, "code %d is moved", i);
+        const double middle = ((uint64_t)full.stats.curve[i] + ((uint64_t)i << 16)) / 2.0;
+        CHECK(fabs(half.stats.curve[i] - middle) <= 0.5, "code %d: %u", i, half.stats.curve[i]);
+    }
+    lumeq_destroy(&eq);
+}
+
+/* ---- redo and reset ----------------------------------------------------------------------- */
+
+/* After any frame, with any settings, any number of times: as if the last had been the only one. */
+BACKEND_TEST(redo_replaces_the_frame)
+{
+    enum { COUNT = 24 };
+    static Step steps[COUNT];
+    CheckRandom random = check_random(2);
+    any_steps(steps, COUNT, &random);
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    for (int n = 0; n < COUNT; n++) {
+        Result result, first, expected;
+        const Step last = steps[n];
+        for (int k = 0; k < n % 4; k++) { /* other settings first */
+            steps[n].params = any_params(&random);
+            if (k == 0)
+                run_step(eq, &steps[n], &result);
+            else
+                redo_step(eq, &steps[n], &result);
+        }
+        steps[n] = last;
+        if (n % 4 == 0)
+            run_step(eq, &steps[n], &first);
+        else
+            redo_step(eq, &steps[n], &first);
+        redo_step(eq, &steps[n], &result);
+        CHECK_SAME(&result, &first, "frame %d again", n);
+        run_step(other, &steps[n], &expected);
+        CHECK_SAME(&result, &expected, "frame %d, after %d tries", n, n % 4);
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+BACKEND_TEST(redo_rules)
+{
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    Step steps[3] = {scene(3), scene(4), scene(5)};
+    Pictures p;
+    Result result, expected;
+    LumeqFrame frame = step_open(&steps[0], &p);
+    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "nothing to repeat");
+    CHECK(lumeq_last_error(eq)[0], "no words");
+
+    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_AGAIN, "redo before receive");
+    receive_frame(eq, NULL, NULL);
+    lumeq_flush(eq);
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flushed");
+    CHECK(lumeq_redo(eq, &frame) == 0, "redo at the end: %s", lumeq_last_error(eq));
+    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_AGAIN, "redo during redo");
+    receive_frame(eq, NULL, NULL);
+
+    frame.in.depth = 12;
+    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "a frame that submit refuses");
+    CHECK(lumeq_last_error(eq)[0], "no words");
+    check_rect_free(&p.in);
+    check_rect_free(&p.out);
+
+    /* None of that has moved the history. */
+    run_step(other, &steps[0], &expected);
+    run_step(eq, &steps[1], &result);
+    run_step(other, &steps[1], &expected);
+    CHECK_SAME(&result, &expected, "the next frame");
+
+    lumeq_reset(eq);
+    frame = step_open(&steps[1], &p);
+    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "redo after a reset");
+    CHECK(lumeq_last_error(eq)[0], "no words");
+    check_rect_free(&p.in);
+    check_rect_free(&p.out);
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* A fresh equalizer is in no way different. */
+BACKEND_TEST(reset_forgets)
+{
+    enum { BEFORE = 7, AFTER = 4 };
+    LumeqEqualizer *eq = must_open(id, 0);
+    for (int twice = 0; twice < 2; twice++) {
+        Result result, expected;
+        for (int n = 0; n < BEFORE; n++) {
+            const Step step = scene(n);
+            run_step(eq, &step, &result);
+        }
+        lumeq_reset(eq);
+        if (twice)
+            lumeq_reset(eq);
+        LumeqEqualizer *fresh = must_open(id, 0);
+        for (int n = 0; n < AFTER; n++) {
+            const Step step = scene(n + 13);
+            run_step(eq, &step, &result);
+            run_step(fresh, &step, &expected);
+            CHECK_SAME(&result, &expected, "frame %d after the reset", n);
+            CHECK(n || (result.stats.curve_speed == 0 && !result.stats.scene_cut),
+                  "the first frame is compared with one before");
+        }
+        lumeq_destroy(&fresh);
+    }
+    lumeq_destroy(&eq);
+}
+
+/* ---- frames without a picture or without a change ----------------------------------------- */
+
+BACKEND_TEST(measure_only)
+{
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    for (int n = 0; n < 12; n++) {
+        Step step = scene(n);
+        Result result, expected;
+        run_step(other, &step, &expected);
+        step.measure = n % 3 != 2;
+        run_step(eq, &step, &result);
+        CHECK(same_stats(&result.stats, &expected.stats), "frame %d", n);
+        CHECK(step.measure || result.hash == expected.hash, "frame %d", n);
+        step.measure = 0; /* and looked at after all */
+        redo_step(eq, &step, &result);
+        CHECK_SAME(&result, &expected, "frame %d", n);
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* Off: the picture passes, and the curve is there when it is turned on again. */
+BACKEND_TEST(mode_off_keeps_history)
+{
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    for (int n = 0; n < 12; n++) {
+        Step step = scene(n);
+        Result result, expected;
+        run_step(other, &step, &expected);
+        const int off = n % 4 != 3;
+        step.params.mode = off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
+        step.params.reference = off && n % 2; /* off is off, in the textbook's way too */
+        run_step(eq, &step, &result);
+        CHECK(result.stats.curve_speed == expected.stats.curve_speed &&
+                  result.stats.scene_cut == expected.stats.scene_cut,
+              "frame %d", n);
+        if (off) {
+            CHECK(
+                !memcmp(result.stats.hist_out, result.stats.hist_in, sizeof(result.stats.hist_in)),
+                "frame %d is changed", n);
+            CHECK(result.hash != expected.hash, "frame %d is not even changed when on", n);
+        } else {
+            CHECK_SAME(&result, &expected, "frame %d", n);
+        }
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* The textbook's frames are as if they had not been, but for the time that passes. */
+BACKEND_TEST(reference_keeps_no_history)
+{
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    for (int n = 0; n < 15; n++) {
+        Step step = scene(n);
+        Result result, expected;
+        const int reference = n % 3 != 1;
+        step.params.reference = reference;
+        step.time = LUMEQ_NO_TIME;
+        run_step(eq, &step, &result);
+        if (reference) {
+            CHECK(result.stats.curve_speed == 0 && !result.stats.scene_cut, "frame %d", n);
+        } else {
+            run_step(other, &step, &expected);
+            CHECK_SAME(&result, &expected, "frame %d", n);
+        }
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* ---- the same bits, however --------------------------------------------------------------- */
+
+static void threads(void)
+{
+    static const int counts[] = {1, 2, 3, 7, 256};
+    static const int sizes[][2] = {{1, 1},    {1, 4000}, {4000, 1},   {65, 33},
+                                   {7, 9999}, {9999, 7}, {1921, 1083}};
+    static const Picture pictures[] = {PICTURE_DARK, PICTURE_NOISE, PICTURE_DARK};
+    for (int s = 0; s < (int)(sizeof(sizes) / sizeof(sizes[0])); s++) {
+        Result expected[3];
+        for (int c = 0; c < (int)(sizeof(counts) / sizeof(counts[0])); c++) {
+            LumeqEqualizer *eq = must_open(LUMEQ_BACKEND_CPU, counts[c]);
+            for (int n = 0; n < 3; n++) {
+                Step step = scene(n);
+                Result result;
+                step.picture = pictures[n];
+                step.width = sizes[s][0];
+                step.height = sizes[s][1];
+                step.padding_in = n == 1 ? -3 : 5;
+                step.padding_out = n == 2 ? -1 : 0;
+                run_step(eq, &step, &result);
+                if (c == 0)
+                    expected[n] = result;
+                else
+                    CHECK_SAME(&result, &expected[n], "%dx%d, %d threads, frame %d", step.width,
+                               step.height, counts[c], n);
+            }
+            lumeq_destroy(&eq);
+        }
+    }
+}
+
+BACKEND_TEST(layouts)
+{
+    static const int paddings[] = {0, 1, 3, 31, 64, -1, -2, -15, -64};
+    LumeqEqualizer *eq = must_open(id, 0);
+    for (int width = 1; width < 80; width += 13) {
+        Step step = scene(0);
+        Result expected, result;
+        step.width = width;
+        step.height = 9;
+        step.reset = 1;
+        run_step(eq, &step, &expected);
+        for (int i = 0; i < 9; i++) {
+            for (int offset = 0; offset < 16; offset += 1 + width % 2) {
+                step.padding_in = paddings[i];
+                step.padding_out = paddings[(i + offset) % 9];
+                step.offset_in = offset;
+                step.offset_out = (offset * 7 + i) % 16;
+                run_step(eq, &step, &result);
+                CHECK_SAME(&result, &expected, "width %d, paddings %d and %d, offsets %d and %d",
+                           width, step.padding_in, step.padding_out, step.offset_in,
+                           step.offset_out);
+            }
+        }
+    }
+    lumeq_destroy(&eq);
+}
+
+enum { TOGETHER = 15 };
+
+typedef struct Lane {
+    LumeqEqualizer *eq;
+    Step steps[TOGETHER];
+    Result results[TOGETHER];
+} Lane;
+
+static void *run_lane(void *arg)
+{
+    Lane *lane = arg;
+    run_full(lane->eq, lane->steps, TOGETHER, lane->results);
+    return NULL;
+}
+
+/* Two equalizers, each in its thread, know nothing of each other. */
+BACKEND_TEST(two_at_once)
+{
+    static Lane lanes[2];
+    for (int i = 0; i < 2; i++) {
+        lanes[i].eq = must_open(id, 3);
+        for (int n = 0; n < TOGETHER; n++) {
+            lanes[i].steps[n] = scene(i ? n : TOGETHER - n);
+            lanes[i].steps[n].width = 640; /* several bands */
+            lanes[i].steps[n].height = 361;
+        }
+    }
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, run_lane, &lanes[0]) == 0, "no thread");
+    run_lane(&lanes[1]);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        LumeqEqualizer *alone = must_open(id, 1);
+        for (int n = 0; n < TOGETHER; n++) {
+            Result expected;
+            run_step(alone, &lanes[i].steps[n], &expected);
+            CHECK_SAME(&lanes[i].results[n], &expected, "lane %d, frame %d", i, n);
+        }
+        lumeq_destroy(&alone);
+        lumeq_destroy(&lanes[i].eq);
+    }
+}
+
+/* ---- host memory -------------------------------------------------------------------------- */
+
+static void *use_host_memory(void *arg)
+{
+    static const size_t sizes[] = {1, 63, 64, 65, 4096, 100001, 1 << 20};
+    LumeqEqualizer *eq = arg;
+    for (int round = 0; round < 8; round++) {
+        uint8_t *memory[7];
+        for (int i = 0; i < 7; i++) {
+            memory[i] = lumeq_alloc_host(eq, sizes[i]);
+            CHECK(memory[i] && (uintptr_t)memory[i] % 64 == 0, "%zu bytes at %p", sizes[i],
+                  (void *)memory[i]);
+            if (memory[i])
+                memset(memory[i], i + 1, sizes[i]);
+        }
+        for (int i = 0; i < 7; i++) {
+            CHECK(memory[i] && memory[i][0] == i + 1 && memory[i][sizes[i] - 1] == i + 1,
+                  "two blocks overlap");
+            lumeq_free_host(eq, memory[i]);
+        }
+    }
+    lumeq_free_host(eq, NULL);
+    return NULL;
+}
+
+/* From any thread, also while frames are computed; and frames may live there. */
+BACKEND_TEST(host_memory)
+{
+    LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);
+    CHECK(!lumeq_alloc_host(eq, SIZE_MAX), "more than there is");
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, use_host_memory, eq) == 0, "no thread");
+    for (int n = 0; n < 8; n++) {
+        const Step step = scene(n);
+        Pictures p;
+        Result result = {0}, expected;
+        LumeqFrame frame = step_open(&step, &p);
+        const size_t size = (size_t)step.width * (size_t)step.height;
+        uint8_t *in = lumeq_alloc_host(eq, size), *out = lumeq_alloc_host(eq, size);
+        if (CHECK(in && out, "no memory")) {
+            memcpy(in, p.in.pixels, size);
+            frame.in.plane[0] = in;
+            frame.out.plane[0] = out;
+            run_frame(eq, &frame, &result.stats);
+            memcpy(p.out.pixels, out, size);
+        }
+        lumeq_free_host(eq, in);
+        lumeq_free_host(eq, out);
+        step_close(&step, &p, &result);
+        run_step(other, &step, &expected);
+        CHECK_SAME(&result, &expected, "frame %d", n);
+    }
+    pthread_join(thread, NULL);
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+/* ---- CPU and GPU -------------------------------------------------------------------------- */
+
+static void cpu_and_cuda(void)
+{
+    enum { COUNT = 150 };
+    static Step steps[COUNT];
+    static Result results[2][COUNT];
+    char why[256] = "";
+    LumeqEqualizer *cuda = open_equalizer(LUMEQ_BACKEND_CUDA, 0, why, sizeof(why));
+    if (!cuda) {
+        check_skip("%s", why);
+        return;
+    }
+    LumeqEqualizer *cpu = must_open(LUMEQ_BACKEND_CPU, 0);
+    CheckRandom random = check_random(3);
+    any_steps(steps, COUNT, &random);
+    static const int large[][2] = {{1921, 1083}, {3841, 61}, {1, 4000}, {65535, 3}};
+    for (int n = 0; n < 4; n++) {
+        steps[20 + 30 * n].width = large[n][0];
+        steps[20 + 30 * n].height = large[n][1];
+    }
+    run_full(cpu, steps, COUNT, results[0]);
+    run_full(cuda, steps, COUNT, results[1]);
+    for (int n = 0; n < COUNT; n++)
+        CHECK_SAME(&results[0][n], &results[1][n], "frame %d, %dx%d, picture %d", n, steps[n].width,
+                   steps[n].height, (int)steps[n].picture);
+
+    for (int n = 0; n < COUNT; n += 10) {
+        Step step = steps[n];
+        Result ours, theirs;
+        run_step(cpu, &step, &ours);
+        run_step(cuda, &step, &theirs);
+        step.params = any_params(&random);
+        redo_step(cpu, &step, &ours);
+        redo_step(cuda, &step, &theirs);
+        CHECK_SAME(&ours, &theirs, "frame %d again", n);
+    }
+    lumeq_destroy(&cpu);
+    lumeq_destroy(&cuda);
+}
+
+static const CheckTest tests[] = {
+    {"words", words},
+    {"create_refuses", create_refuses},
+    {"create_says_why", create_says_why},
+    {"destroy", destroy},
+    {"submit_refuses", submit_refuses},
+    {"set_params_refuses", set_params_refuses},
+    {"order", order},
+    {"flush_keeps_history", flush_keeps_history},
+    {"full_slots_are_as_one_by_one", full_slots_are_as_one_by_one},
+    {"frames_in_flight_keep_theirs", frames_in_flight_keep_theirs},
+    {"params_apply_to_later_frames", params_apply_to_later_frames},
+    {"redo_replaces_the_frame", redo_replaces_the_frame},
+    {"redo_rules", redo_rules},
+    {"reset_forgets", reset_forgets},
+    {"measure_only", measure_only},
+    {"mode_off_keeps_history", mode_off_keeps_history},
+    {"reference_keeps_no_history", reference_keeps_no_history},
+    {"threads", threads},
+    {"layouts", layouts},
+    {"two_at_once", two_at_once},
+    {"host_memory", host_memory},
+    {"cpu_and_cuda", cpu_and_cuda},
+};
+
+CHECK_MAIN(tests)

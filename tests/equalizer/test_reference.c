@@ -1,0 +1,120 @@
+/*
+ * The textbook mode against OpenCV's equalizeHist, bit for bit: its answers for the pictures of
+ * pictures.h were stored in opencv_oracle.h, and a few were worked out by hand.
+ */
+#include "lumeq/lumeq.h"
+
+#include "backends.h"
+#include "opencv_oracle.h"
+
+static const LumeqParams reference = {.reference = 1};
+
+/* What the picture does not have: the sum over the bins below is that of the next code below. */
+static int expected_code(const int16_t *table, int code)
+{
+    int first = 0;
+    while (table[first] < 0)
+        first++;
+    int last = 255;
+    while (table[last] < 0)
+        last--;
+    if (first == last) /* one code everywhere: it stays, and the curve is as flat as the picture */
+        return first;
+    while (code > first && table[code] < 0)
+        code--;
+    return code < first ? 0 : table[code];
+}
+
+BACKEND_TEST(opencv)
+{
+    LumeqEqualizer *eq = must_open(id, 0);
+    set_params(eq, &reference);
+    for (int i = 0; i < (int)(sizeof(opencv_oracle) / sizeof(opencv_oracle[0])); i++) {
+        const int width = opencv_oracle[i].width, height = opencv_oracle[i].height;
+        CheckRect in = check_rect(width, height, width + 5, 1, 0);
+        CheckRect out = check_rect(width, height, -(width + 3), 2, 64);
+        picture_fill(&in, opencv_oracle[i].picture, opencv_oracle[i].seed);
+        CHECK(picture_hash(&in) == opencv_oracle[i].in_hash, "picture %d is not OpenCV's", i);
+
+        /* The range tag is ignored. */
+        LumeqFrameStats stats;
+        const LumeqFrame frame = frame_of(&in, &out, (LumeqRange)(i & 1), LUMEQ_NO_TIME);
+        run_frame(eq, &frame, &stats);
+        CHECK(picture_hash(&out) == opencv_oracle[i].out_hash, "picture %d differs from OpenCV's",
+              i);
+        CHECK(check_rect_intact(&out), "picture %d: writes outside", i);
+        for (int code = 0; code < 256; code++) {
+            const int expected = expected_code(opencv_oracle[i].table, code);
+            CHECK(stats.curve[code] == (uint32_t)expected << 16, "picture %d, code %d: %g, not %d",
+                  i, code, stats.curve[code] / 65536.0, expected);
+        }
+        check_stats(&stats, &in, &out);
+        CHECK(!stats.scene_cut && stats.curve_speed == 0, "there is no history to compare with");
+        check_rect_free(&in);
+        check_rect_free(&out);
+    }
+    lumeq_destroy(&eq);
+}
+
+BACKEND_TEST(by_hand)
+{
+    /* scale = 255 / (total - count of the first code), sums from the code after it */
+    static const struct {
+        int width, height;
+        uint8_t in[8], out[8];
+    } examples[] = {
+        {2, 1, {10, 20}, {0, 255}},
+        {4, 1, {5, 5, 5, 9}, {0, 0, 0, 255}},
+        {2, 2, {200, 100, 150, 100}, {255, 0, 128, 0}}, /* 1 * 127.5: to even, up */
+        {3, 1, {7, 7, 7}, {7, 7, 7}},
+        {4, 2, {3, 3, 3, 1, 3, 2, 2, 1}, {255, 255, 255, 0, 255, 85, 85, 0}}, /* 2 * 42.5 */
+        {1, 7, {0, 1, 2, 3, 4, 5, 255}, {0, 42, 85, 128, 170, 212, 255}},     /* 42.5 down: even */
+    };
+    LumeqEqualizer *eq = must_open(id, 0);
+    set_params(eq, &reference);
+    for (int i = 0; i < (int)(sizeof(examples) / sizeof(examples[0])); i++) {
+        CheckRect in = check_rect(examples[i].width, examples[i].height, examples[i].width, 0, 0);
+        CheckRect out = check_rect(in.width, in.height, in.width, 0, 64);
+        const size_t size = (size_t)in.width * (size_t)in.height;
+        memcpy(in.pixels, examples[i].in, size);
+        const LumeqFrame frame = frame_of(&in, &out, LUMEQ_RANGE_FULL, LUMEQ_NO_TIME);
+        run_frame(eq, &frame, NULL);
+        CHECK(!memcmp(out.pixels, examples[i].out, size), "example %d", i);
+        check_rect_free(&in);
+        check_rect_free(&out);
+    }
+    lumeq_destroy(&eq);
+}
+
+/* What is not of the textbook changes nothing. */
+BACKEND_TEST(settings_are_ignored)
+{
+    static const LumeqParams settings[] = {
+        {LUMEQ_MODE_GLOBAL, 1, 0.0, 0.0, 0.0, 0},
+        {LUMEQ_MODE_GLOBAL, 1, 0.5, 1.0, 10.0, 1},
+        {LUMEQ_MODE_GLOBAL, 7, 1.0, 1000.0, 3600.0, 1},
+    };
+    CheckRect in = check_rect(65, 33, 65, 0, 0), out = check_rect(65, 33, 65, 0, 64);
+    picture_fill(&in, PICTURE_DARK, 6);
+    const uint64_t expected = opencv_oracle[15].out_hash;
+    CHECK(picture_hash(&in) == opencv_oracle[15].in_hash, "the oracle has moved");
+
+    LumeqEqualizer *eq = must_open(id, 0);
+    for (int i = 0; i < (int)(sizeof(settings) / sizeof(settings[0])); i++) {
+        const LumeqFrame frame = frame_of(&in, &out, LUMEQ_RANGE_LIMITED, i * (int64_t)40000000);
+        set_params(eq, &settings[i]);
+        run_frame(eq, &frame, NULL);
+        CHECK(picture_hash(&out) == expected, "settings %d change the result", i);
+    }
+    lumeq_destroy(&eq);
+    check_rect_free(&in);
+    check_rect_free(&out);
+}
+
+static const CheckTest tests[] = {
+    {"opencv", opencv},
+    {"by_hand", by_hand},
+    {"settings_are_ignored", settings_are_ignored},
+};
+
+CHECK_MAIN(tests)
