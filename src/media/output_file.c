@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/error.h>
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
 

@@ -318,7 +318,9 @@ static int64_t declared_end(const Reader *r, int *any)
         duration = r->source->format->duration;
         *any = 1;
     }
-    return duration > 0 ? source_start(r->source) + duration : AV_NOPTS_VALUE;
+    if (duration <= 0)
+        return AV_NOPTS_VALUE;
+    return source_duration_is_end(r->source) ? duration : source_start(r->source) + duration;
 }
 
 /* Seconds that are missing at the end, 0 when it is not known or not asked for. */

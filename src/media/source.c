@@ -285,6 +285,11 @@ int source_declares_duration(const Source *s)
     return format_is(s, "mov") || format_is(s, "matroska") || format_is(s, "flv");
 }
 
+int source_duration_is_end(const Source *s)
+{
+    return format_is(s, "matroska") || format_is(s, "flv");
+}
+
 void source_close(Source **source)
 {
     Source *s = *source;

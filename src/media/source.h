@@ -59,6 +59,9 @@ int64_t source_frame_count(const Source *source);
 /* Not 0: its video duration can be relied on (mp4, mov, mkv, webm, flv). */
 int source_declares_duration(const Source *source);
 
+/* Not 0: the duration is counted from time 0, not from where the timestamps begin (mkv, flv). */
+int source_duration_is_end(const Source *source);
+
 void source_close(Source **source);
 
 #endif

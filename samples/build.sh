@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# What samples/demo.sh and tests/run.sh share: find and install what a build needs, and build.
+# To be sourced under `set -euo pipefail`.
+
+# shellcheck disable=SC2034 # used by those who source this
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+cmake_needed=3.25
+
+say() {
+    printf '%s\n' "$*"
+}
+
+fail() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+has_cmake() {
+    have cmake || return 1
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9][0-9.]*\).*/\1/p')
+    [ "$(printf '%s\n%s\n' "$cmake_needed" "$version" | sort -V | head -n 1)" = "$cmake_needed" ]
+}
+
+has_module() {
+    have pkg-config && pkg-config --exists "$1"
+}
+
+has_font() {
+    local folder
+    for folder in /usr/share/fonts /usr/local/share/fonts "${HOME:-/}/.fonts" \
+        "${HOME:-/}/.local/share/fonts" /System/Library/Fonts; do
+        if [ -d "$folder" ] && [ -n "$(find -L "$folder" \( -name '*.ttf' -o -name '*.otf' \
+            -o -name '*.ttc' \) -print 2>/dev/null | head -n 1)" ]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# Prints the Debian packages of what is missing; arguments: commands needed besides the build's own,
+# named like their packages.
+missing_packages() {
+    { have cc && have make; } || say build-essential
+    has_cmake || say cmake
+    have pkg-config || say pkg-config
+    local module
+    for module in libavformat libavcodec libavutil libswscale libass; do
+        has_module "$module" || say "$module-dev"
+    done
+    has_module sdl2 || say libsdl2-dev
+    has_font || say fonts-dejavu-core
+    local tool
+    for tool in "$@"; do
+        have "$tool" || say "$tool"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+install_packages() {
+    [ "$(id -u)" = 0 ] || have sudo ||
+        fail "not root, and there is no sudo: have installed first: $missing"
+    say "Installing with apt-get: $missing"
+    as_root apt-get update -q ||
+        say "apt-get update has failed; going on with the package lists there are"
+    # shellcheck disable=SC2086 # a list of words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+        $missing || fail "apt-get could not install: $missing"
+}
+
+# prepare INSTALL TOOL...: what is missing is installed (INSTALL 1) or named (0, or no apt-get).
+prepare() {
+    local install=$1
+    shift
+    missing=$(missing_packages "$@" | tr '\n' ' ')
+    missing=${missing% }
+    if [ -n "$missing" ] && [ "$install" = 1 ] && have apt-get; then
+        install_packages
+        missing=$(missing_packages "$@" | tr '\n' ' ')
+        missing=${missing% }
+        [ -z "$missing" ] || fail "still missing after the installation: $missing"
+    elif [ -n "$missing" ]; then
+        say "Missing, named as in Debian and Ubuntu: $missing"
+    fi
+    { have cc && have make; } || fail "a C compiler and make are needed (build-essential)"
+    has_cmake || fail "CMake $cmake_needed or newer is needed"
+    if ! have nvcc && [ -x /usr/local/cuda/bin/nvcc ]; then
+        PATH=$PATH:/usr/local/cuda/bin
+    fi
+}
+
+cores() {
+    nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || say 1
+}

@@ -1,0 +1,40 @@
+/* Reads what `lumeq --stats FILE.jsonl` has written. */
+#ifndef LUMEQ_SAMPLES_STATS_ROWS_H
+#define LUMEQ_SAMPLES_STATS_ROWS_H
+
+#include <stdint.h>
+
+/* One frame. Means and contrasts (standard deviations) are in codes, times in seconds. */
+typedef struct StatsRow {
+    double time;
+    double mean_in, mean_out, contrast_in, contrast_out, entropy_in, entropy_out;
+    int scene_cut;
+    long offset; /* where its line is in the file */
+} StatsRow;
+
+typedef struct StatsRows {
+    StatsRow *rows;
+    int count;
+} StatsRows;
+
+#define STATS_MAX_BINS 4096
+
+/* The arrays of one frame. */
+typedef struct StatsArrays {
+    int bins;
+    uint32_t hist_in[STATS_MAX_BINS], hist_out[STATS_MAX_BINS];
+    uint32_t curve[STATS_MAX_BINS]; /* output code of each input code, with 16 fraction bits */
+} StatsArrays;
+
+/* 0, or -1 with one sentence on stderr. */
+int stats_rows_read(StatsRows *rows, const char *path);
+
+/* The row nearest to a time. */
+const StatsRow *stats_rows_at(const StatsRows *rows, double time);
+
+/* 0, or -1 with one sentence on stderr. */
+int stats_rows_arrays(const char *path, const StatsRow *row, StatsArrays *arrays);
+
+void stats_rows_free(StatsRows *rows);
+
+#endif

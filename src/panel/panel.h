@@ -1,0 +1,50 @@
+/*
+ * The histogram panel: luma before and after, and the curve between the two, drawn on the CPU.
+ * It knows numbers only: neither where they come from nor what the picture is shown on.
+ */
+#ifndef LUMEQ_PANEL_PANEL_H
+#define LUMEQ_PANEL_PANEL_H
+
+#include "panel/canvas.h"
+#include "panel/text.h"
+
+typedef enum PanelScale {
+    PANEL_LINEAR = 0,
+    PANEL_LOG = 1, /* rare codes are seen as well */
+} PanelScale;
+
+/* What is shown. Borrowed; an array that is NULL leaves its plot empty. */
+typedef struct PanelData {
+    int bins; /* codes 0..bins - 1: 256 for 8 bits, at most PANEL_MAX_BINS */
+    const uint32_t *hist_in, *hist_out;
+    const uint32_t *curve; /* output code of each input code, with 16 fraction bits */
+    int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
+    PanelScale scale;
+} PanelData;
+
+#define PANEL_MAX_BINS 4096
+
+/*
+ * Where things are in a panel of some size. Bin b of a plot spans
+ * [b, b + 1) * plot.width / bins pixels from its left side; rectangles without room are {0}.
+ */
+typedef struct PanelLayout {
+    Rect input, output, curve; /* the plots alone, without what is written around them */
+    int text;                  /* height of a line of text in pixels, 0: too small for text */
+    int marks; /* height of the strip above each histogram for mean and percentiles */
+} PanelLayout;
+
+/* `with_text`: 0 leaves no room for text. */
+PanelLayout panel_layout(int width, int height, int with_text);
+
+/*
+ * Covers the whole canvas (alpha 255). `text` may be NULL: no labels then. What has been added to
+ * it and not drawn yet is drawn as well.
+ *
+ * A bar is as high as the mean of the bins under its column of pixels, as a share of the highest
+ * bin (linear; when few bins stand out, of 1.25 times the fifth highest, and higher bars are cut
+ * off) or of its logarithm: log(1 + n) / log(1 + highest).
+ */
+void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
+
+#endif

@@ -1,0 +1,215 @@
+#include "panel/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ass/ass.h>
+
+#define FONT "DejaVu Sans"
+#define FAMILY "sans-serif" /* where that font is not installed */
+
+/* What one byte can become: an escape, or U+FFFD. */
+#define MAX_ESCAPED 7
+
+struct Text {
+    ASS_Library *library;
+    ASS_Renderer *renderer;
+    ASS_Track *track; /* one event for each line that has been added, or NULL */
+};
+
+static void ignore_message(int level, const char *format, va_list args, void *data)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    (void)data;
+}
+
+/* Plain letters, without the outline and shadow that subtitles have. */
+static int add_style(ASS_Track *track)
+{
+    const int id = ass_alloc_style(track);
+    if (id < 0)
+        return -1;
+    ASS_Style *style = &track->styles[id];
+    style->Name = strdup("Plain");
+    style->FontName = strdup(FONT);
+    style->FontSize = 16;
+    style->ScaleX = style->ScaleY = 1;
+    style->BorderStyle = 1;
+    style->Alignment = VALIGN_CENTER | HALIGN_CENTER;
+    track->default_style = id;
+    return style->Name && style->FontName ? 0 : -1;
+}
+
+static ASS_Track *new_track(ASS_Library *library)
+{
+    ASS_Track *track = ass_new_track(library);
+    if (!track)
+        return NULL;
+    track->track_type = TRACK_TYPE_ASS;
+    track->WrapStyle = 2; /* never break a line */
+    if (add_style(track) < 0) {
+        ass_free_track(track);
+        return NULL;
+    }
+    return track;
+}
+
+/* Without any font libass says so, but goes on: whether a digit leaves ink tells. */
+static int can_draw(Text *t)
+{
+    uint8_t pixels[32 * 32 * 4] = {0};
+    const Canvas canvas = {pixels, 32 * 4, 32, 32};
+    text_add(t, 16, 16, TEXT_CENTRE, 24, 0xFFFFFF, 32, "0");
+    text_draw(t, &canvas);
+    for (size_t i = 3; i < sizeof(pixels); i += 4)
+        if (pixels[i])
+            return 1;
+    return 0;
+}
+
+int text_open(Text **text)
+{
+    *text = NULL;
+    Text *t = calloc(1, sizeof(*t));
+    if (!t)
+        return -1;
+    t->library = ass_library_init();
+    if (t->library) {
+        ass_set_message_cb(t->library, ignore_message, NULL);
+        t->renderer = ass_renderer_init(t->library);
+    }
+    if (t->renderer)
+        ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+    if (!t->renderer || !can_draw(t)) {
+        text_close(&t);
+        return -1;
+    }
+    *text = t;
+    return 0;
+}
+
+/* The length of the UTF-8 sequence at `s`, 0 if it is none. */
+static int utf8_length(const unsigned char *s)
+{
+    const int length = s[0] < 0x80 ? 1 : s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (length > 1 && (s[0] < 0xC2 || s[0] > 0xF4))
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    const int overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    const int no_character = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
+    return overlong || no_character ? 0 : length;
+}
+
+/* One character of a line, such that libass takes it for nothing but itself. Answers how many bytes
+ * of `s` it was; `out` has room for MAX_ESCAPED bytes. */
+static int escape_one(const unsigned char *s, char *out)
+{
+    static const char backslash[] = "\\\xE2\x81\xA0"; /* a word joiner parts it from what follows */
+    const int length = utf8_length(s);
+    if (length == 0)
+        strcpy(out, "\xEF\xBF\xBD");
+    else if (s[0] == '\n')
+        sprintf(out, "%sn", backslash);
+    else if (s[0] < 0x20 || s[0] == 0x7F)
+        sprintf(out, "%sx%02x", backslash, s[0]);
+    else if (s[0] == '\\')
+        strcpy(out, backslash);
+    else if (s[0] == '{' || s[0] == '}')
+        sprintf(out, "\\%c", s[0]);
+    else
+        sprintf(out, "%.*s", length, (const char *)s);
+    return length ? length : 1;
+}
+
+/* `head` and the escaped line, in memory that libass frees. */
+static char *event_text(const char *head, const char *line)
+{
+    const size_t start = strlen(head);
+    char *out = malloc(start + strlen(line) * MAX_ESCAPED + 1);
+    if (!out)
+        return NULL;
+    memcpy(out, head, start + 1);
+    const unsigned char *next = (const unsigned char *)line;
+    for (char *end = out + start; *next; end += strlen(end))
+        next += escape_one(next, end);
+    return out;
+}
+
+void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
+              const char *line)
+{
+    if (!text || (!text->track && !(text->track = new_track(text->library))))
+        return;
+    const int left = anchor == TEXT_LEFT ? x : anchor == TEXT_RIGHT ? x - room : x - room / 2;
+    char head[256];
+    snprintf(head, sizeof(head), "{\\an%d\\pos(%d,%d)\\fs%d\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}",
+             anchor, x, y, size, (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
+             (unsigned)(colour >> 16 & 0xFF), left, y - size, left + room, y + size);
+    char *full = event_text(head, line);
+    const int id = full ? ass_alloc_event(text->track) : -1;
+    if (id < 0) {
+        free(full);
+        return;
+    }
+    ASS_Event *event = &text->track->events[id];
+    event->Duration = 1;
+    event->ReadOrder = id;
+    event->Style = text->track->default_style;
+    event->Text = full;
+}
+
+void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
+               const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    text_add(text, x, y, anchor, size, colour, room, line);
+}
+
+static void blend_image(const Canvas *canvas, const ASS_Image *image)
+{
+    const int opacity = 255 - (int)(image->color & 0xFF);
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++)
+            canvas_blend(canvas, image->dst_x + x, image->dst_y + y, image->color >> 8,
+                         image->bitmap[(ptrdiff_t)y * image->stride + x] * opacity / 255);
+}
+
+void text_draw(Text *text, const Canvas *canvas)
+{
+    if (!text || !text->track)
+        return;
+    text->track->PlayResX = canvas->width;
+    text->track->PlayResY = canvas->height;
+    ass_set_frame_size(text->renderer, canvas->width, canvas->height);
+    ass_set_storage_size(text->renderer, canvas->width, canvas->height);
+    const ASS_Image *image = ass_render_frame(text->renderer, text->track, 0, NULL);
+    for (; image; image = image->next)
+        blend_image(canvas, image);
+    ass_free_track(text->track);
+    text->track = NULL;
+}
+
+void text_close(Text **text)
+{
+    Text *t = *text;
+    if (!t)
+        return;
+    if (t->track)
+        ass_free_track(t->track);
+    if (t->renderer)
+        ass_renderer_done(t->renderer);
+    if (t->library)
+        ass_library_done(t->library);
+    free(t);
+    *text = NULL;
+}

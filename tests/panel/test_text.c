@@ -1,0 +1,134 @@
+/* Text of the panel: any bytes are shown as themselves, and a machine without fonts does no harm.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "panel/panel.h"
+
+#define WIDTH 640
+#define HEIGHT 80
+#define SIZE 20
+
+/* Draws one line at the left of a black picture. */
+static CheckRect draw(Text *text, int room, const char *line)
+{
+    CheckRect rect = check_rect(WIDTH * 4, HEIGHT, (ptrdiff_t)WIDTH * 4, 0, CHECK_ALIGNMENT);
+    const Canvas canvas = {check_row(&rect, 0), rect.stride, WIDTH, HEIGHT};
+    canvas_fill(&canvas, (Rect){0, 0, WIDTH, HEIGHT}, 0, 255);
+    text_add(text, 10, HEIGHT / 2, TEXT_LEFT, SIZE, 0xFFFFFF, room, line);
+    text_draw(text, &canvas);
+    CHECK(check_rect_intact(&rect), "wrote outside");
+    return rect;
+}
+
+/* Where there is ink. */
+static Rect ink(const CheckRect *rect)
+{
+    int left = WIDTH, right = -1, top = HEIGHT, bottom = -1;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            if (check_row(rect, y)[(ptrdiff_t)x * 4] > 64) {
+                left = x < left ? x : left;
+                right = x > right ? x : right;
+                top = y < top ? y : top;
+                bottom = y > bottom ? y : bottom;
+            }
+    return (Rect){left, top, right - left + 1, bottom - top + 1};
+}
+
+static Rect ink_of(Text *text, int room, const char *line)
+{
+    CheckRect rect = draw(text, room, line);
+    const Rect where = ink(&rect);
+    check_rect_free(&rect);
+    return where;
+}
+
+static int open_or_skip(Text **text)
+{
+    if (text_open(text) == 0)
+        return 1;
+    check_skip("no font on this machine");
+    return 0;
+}
+
+/* A line that ASS would take for something else stays one line, in its place, in its size. */
+static void check_plain(Text *text, const char *line)
+{
+    const Rect plain = ink_of(text, WIDTH, "plain"), where = ink_of(text, WIDTH, line);
+    CHECK(where.width > plain.width, "'%s' is only %d pixels wide", line, where.width);
+    CHECK(abs(where.x - plain.x) <= 4, "'%s' begins at %d", line, where.x);
+    CHECK(where.y > HEIGHT / 2 - SIZE && where.y + where.height < HEIGHT / 2 + SIZE,
+          "'%s' is not on one line: %d to %d", line, where.y, where.y + where.height);
+}
+
+static void test_escapes(void)
+{
+    static const char *const lines[] = {
+        "{\\pos(300,10)}",  "{\\fs60}large?",   "first\\Nsecond", "first\nsecond",
+        "first\\nsecond",   "C:\\new\\home",    "{not closed",    "not open} at all",
+        "\\{\\b1\\}",       "tab\tand\x1b[31m", "\xff\xfe\xc3(",  "{comment}",
+        "%s %n %d percent",
+    };
+    Text *text;
+    if (!open_or_skip(&text))
+        return;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        check_plain(text, lines[i]);
+    text_close(&text);
+}
+
+static void test_room(void)
+{
+    Text *text;
+    if (!open_or_skip(&text))
+        return;
+    const Rect whole = ink_of(text, WIDTH, "a long line of text"),
+               cut = ink_of(text, 50, "a long line");
+    CHECK(whole.width > 100, "only %d wide", whole.width);
+    CHECK(cut.x + cut.width <= 10 + 50, "goes on to %d", cut.x + cut.width);
+    const Rect digits = ink_of(text, WIDTH, "8888888888");
+    CHECK(digits.width <= text_room(SIZE, 10), "ten digits need %d", digits.width);
+    text_close(&text);
+}
+
+/* Whatever was added is drawn once. */
+static void test_forgets(void)
+{
+    Text *text;
+    if (!open_or_skip(&text))
+        return;
+    CheckRect rect = draw(text, WIDTH, "once");
+    check_rect_free(&rect);
+    CHECK(ink_of(text, WIDTH, "").width <= 0, "drawn again");
+    text_close(&text);
+}
+
+/* With a configuration of fontconfig that has no folder of fonts. */
+static void test_without_fonts(void)
+{
+    static const char config[] = "<fontconfig></fontconfig>\n";
+    char name[] = "/tmp/lumeq-fonts-XXXXXX";
+    const int fd = mkstemp(name);
+    if (!CHECK(fd >= 0 && write(fd, config, sizeof(config) - 1) > 0, "cannot write %s", name))
+        return;
+    close(fd);
+    setenv("FONTCONFIG_FILE", name, 1);
+    Text *text;
+    CHECK(text_open(&text) < 0, "opened without a font");
+    CHECK(text == NULL, "not NULL");
+    CHECK(ink_of(text, WIDTH, "nothing").width <= 0, "drew something");
+    text_close(&text);
+    unsetenv("FONTCONFIG_FILE");
+    unlink(name);
+}
+
+static const CheckTest tests[] = {
+    {"text_escapes", test_escapes},
+    {"text_room", test_room},
+    {"text_forgets", test_forgets},
+    {"text_without_fonts", test_without_fonts},
+};
+
+CHECK_MAIN(tests)

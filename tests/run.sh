@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Builds lumeq three times (release, address and undefined-behaviour sanitizer, thread sanitizer),
+# runs all tests in each, and ends with the count over the three.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../samples/build.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../samples/build.sh"
+
+usage() {
+    cat <<END
+usage: run.sh [--no-install] [--release-only]
+
+Builds in build/ci/ and runs all tests. Installs what is missing on Debian and Ubuntu; --no-install
+does not. --release-only leaves the sanitizers out.
+END
+}
+
+install=1
+builds=(release asan tsan)
+while [ $# -gt 0 ]; do
+    case $1 in
+    --no-install) install=0 ;;
+    --release-only) builds=(release) ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *) fail "unknown argument $1 (allowed: --no-install, --release-only)" ;;
+    esac
+    shift
+done
+
+passed=0 failed=0 skipped=0
+
+# How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
+# the sanitizers' own parser.
+set_sanitizer_options() {
+    export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
+    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
+}
+
+# The sanitizers of GCC before 14 do not start under the address randomization of newer kernels.
+choose_launcher() {
+    launcher=()
+    if [ "$1" != release ] && setarch "$(uname -m)" -R true 2>/dev/null; then
+        launcher=(setarch "$(uname -m)" -R)
+    fi
+}
+
+# GCC advises against -Werror beside its sanitizers: they make it warn of what cannot happen.
+build() {
+    local werror=OFF
+    [ "$1" != release ] || werror=ON
+    cmake --preset "$1" -B "build/ci/$1" -DLUMEQ_WERROR="$werror" -DBUILD_TESTING=ON &&
+        cmake --build "build/ci/$1" --parallel "$(cores)"
+}
+
+# Counts the lines "N/M Test #I: NAME ... RESULT" of ctest; whatever is neither passed nor skipped
+# has failed.
+count() {
+    awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+             if (/ Passed +[0-9.]+ sec/) passed++
+             else if (/\*\*\*Skipped|\(Disabled\)/) skipped++
+             else failed++
+         }
+         END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+run_tests() {
+    local log=build/ci/$1/ctest.log timeout=300 ok=1 counts
+    [ "$1" = release ] || timeout=900
+    "${launcher[@]}" ctest --test-dir "build/ci/$1" -j2 --output-on-failure --no-tests=error \
+        --timeout "$timeout" 2>&1 | tee "$log" || ok=0
+    read -ra counts <<<"$(count "$log")"
+    passed=$((passed + counts[0]))
+    skipped=$((skipped + counts[2]))
+    # ctest itself may have failed, without any of its tests.
+    [ "$ok" = 1 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
+    failed=$((failed + counts[1]))
+}
+
+run_build() {
+    say
+    say "==== $1 ===="
+    if ! build "$1"; then
+        say "$1: the build has failed"
+        failed=$((failed + 1))
+        return
+    fi
+    choose_launcher "$1"
+    if [ "$1" != release ] && ! "${launcher[@]}" "build/ci/$1/lumeq" --version >/dev/null; then
+        say "$1: programs with this sanitizer do not run on this machine"
+        failed=$((failed + 1))
+        return
+    fi
+    run_tests "$1"
+}
+
+prepare "$install" ffmpeg python3
+cd -- "$root"
+set_sanitizer_options
+for name in "${builds[@]}"; do
+    run_build "$name"
+done
+
+line="$passed passed, $failed failed"
+[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+say
+say "$line"
+[ "$failed" = 0 ]
