@@ -48,17 +48,17 @@ cmake --build build --parallel "$(cores)" --target lumeq lumeq-contact-sheet
 
 out=$root/build/demo
 mkdir -p -- "$out"
-rm -f -- "$out"/{equalized.mp4,stats.jsonl,contact-sheet.png}
+rm -f -- "$out"/{equalized.mkv,stats.jsonl,contact-sheet.png}
 say
-build/lumeq "$clip" -y -o "$out/equalized.mp4" --stats "$out/stats.jsonl"
+build/lumeq "$clip" -y -o "$out/equalized.mkv" --stats "$out/stats.jsonl"
 say
-build/samples/lumeq-contact-sheet "$clip" "$out/equalized.mp4" "$out/stats.jsonl" \
+build/samples/lumeq-contact-sheet "$clip" "$out/equalized.mkv" "$out/stats.jsonl" \
     "$out/contact-sheet.png"
 say
 say "Mean and contrast (standard deviation) are in luma codes, means over the frames."
 say "Excess flicker: how much the mean's steps from frame to frame differ from before, in codes."
 say
 say "Original:        $clip"
-say "Equalized:       $out/equalized.mp4"
+say "Equalized:       $out/equalized.mkv"
 say "Contact sheet:   $out/contact-sheet.png"
 say "Per frame:       $out/stats.jsonl"

@@ -118,6 +118,9 @@ typedef struct LumeqFrame {
 
 #define LUMEQ_NO_TIME INT64_MIN
 
+/* The stages of a frame on the GPU. On the CPU there is only the second; the others take no time. */
+enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
+
 /* What was seen and done, per frame. Histograms have `bins` entries and sum to width * height. */
 typedef struct LumeqFrameStats {
     int bins;
@@ -129,6 +132,9 @@ typedef struct LumeqFrameStats {
                            frame */
     int scene_cut;      /* 1: taken for the first frame of a new scene */
     double upload_us, equalize_us, download_us; /* time in each stage, in microseconds */
+    /* When each stage began and ended, in microseconds since the equalizer was made: stages of
+     * neighbouring frames overlap. 0 where there is no such stage. */
+    double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
 } LumeqFrameStats;
 
 typedef struct LumeqEqualizer LumeqEqualizer;

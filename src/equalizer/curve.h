@@ -66,6 +66,7 @@ typedef struct CurveWork {
 #ifndef CURVE_FN
 #define CURVE_FN static inline
 #define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
+#define CURVE_ROLLED
 
 /* The sum of every thread's value, in every thread. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
@@ -121,6 +122,7 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t counted, CurveWork *w)
         return;
     const uint32_t limit = curve_divide((uint64_t)counted * p->clip >> 16, n);
 
+    CURVE_ROLLED
     for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
         uint32_t over = 0;
         CURVE_EACH (i, p->bins) {

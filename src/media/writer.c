@@ -117,8 +117,6 @@ static const char *why_not(const Writer *w, const AVStream *stream)
         return "only sound, subtitles and attachments are copied";
     if (type == AVMEDIA_TYPE_AUDIO && w->muxer->audio_codec == AV_CODEC_ID_NONE)
         return "the container holds no sound";
-    if (type == AVMEDIA_TYPE_SUBTITLE && w->muxer->subtitle_codec == AV_CODEC_ID_NONE)
-        return "the container holds no subtitles";
     if (avformat_query_codec(w->muxer, stream->codecpar->codec_id, FF_COMPLIANCE_NORMAL) == 0)
         return "the container does not hold this codec";
     return NULL;
