@@ -137,6 +137,21 @@ typedef struct LumeqFrameStats {
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
 } LumeqFrameStats;
 
+/* A GPU of this machine. */
+typedef struct LumeqGpu {
+    char name[128];
+    uint64_t memory; /* bytes */
+    int major, minor; /* compute capability */
+    int processors;  /* streaming multiprocessors */
+} LumeqGpu;
+
+/*
+ * Fills the first `count` of `gpus`, in the order of their numbers, and answers how many there are.
+ * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes, may be
+ * NULL) that says what is missing. Thread-safe.
+ */
+int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size);
+
 typedef struct LumeqEqualizer LumeqEqualizer;
 
 /*

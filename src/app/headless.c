@@ -8,6 +8,7 @@
 #include "app/progress.h"
 #include "app/say.h"
 #include "app/stats.h"
+#include "app/timeline.h"
 #include "media/writer.h"
 
 typedef struct Run {
@@ -21,6 +22,7 @@ typedef struct Run {
     Reader *reader;
     StatsFile *stats;
     Progress progress;
+    Timeline timeline;
     MediaError error;
 } Run;
 
@@ -37,6 +39,7 @@ static int open_equalizer(Run *run)
                                               LUMEQ_BACKEND_CUDA};
     const LumeqConfig config = {
         .backend = backends[run->options->backend],
+        .device = (int)run->options->device,
         .threads = (int)run->options->threads,
     };
     const LumeqParams params = options_params(run->options);
@@ -170,6 +173,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     };
     if (run->stats)
         stats_write(run->stats, &row);
+    timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
     run->progress.time = reader_time(run->reader, frame);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
@@ -221,6 +225,7 @@ static int finish(Run *run)
     const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
     const int damaged = reader_damage(run->reader, damage, sizeof(damage));
     const char *conversion = reader_conversion(run->reader);
+    timeline_print(&run->timeline, say_detail);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->memory, memory, sizeof(memory)))

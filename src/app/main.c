@@ -40,6 +40,36 @@ static void print_version(void)
     printf("lumeq %s\n%s\n%s\n", lumeq_version(), lumeq_build_info(), versions);
 }
 
+static int print_gpus(void)
+{
+    LumeqGpu gpus[16];
+    const int room = (int)(sizeof(gpus) / sizeof(gpus[0]));
+    char why[256];
+    const int count = lumeq_list_gpus(gpus, room, why, sizeof(why));
+    if (count < 0) {
+        say(SAY_ERRORS, "no GPU can be used: %s", why);
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < count && i < room; i++)
+        printf("%d: %s, %.0f GiB, %d multiprocessors, compute capability %d.%d\n", i, gpus[i].name,
+               (double)gpus[i].memory / (1 << 30), gpus[i].processors, gpus[i].major,
+               gpus[i].minor);
+    return EXIT_DONE;
+}
+
+/* What is asked for instead of a run, on standard output. */
+static int print_information(const Options *options)
+{
+    int code = EXIT_DONE;
+    if (options->help)
+        options_print_help(stdout);
+    else if (options->version)
+        print_version();
+    else
+        code = print_gpus();
+    return fflush(stdout) == 0 ? code : EXIT_OUTPUT;
+}
+
 int main(int argc, char **argv)
 {
     Options options;
@@ -48,13 +78,8 @@ int main(int argc, char **argv)
         say(SAY_ERRORS, "%s", text);
         return EXIT_USAGE;
     }
-    if (options.help || options.version) {
-        if (options.help)
-            options_print_help(stdout);
-        else
-            print_version();
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_OUTPUT;
-    }
+    if (options.help || options.version || options.list_gpus)
+        return print_information(&options);
     say_set_verbosity(options.quiet ? SAY_ERRORS : options.verbose ? SAY_DETAILS : SAY_NORMAL);
     media_log_install(options.verbose, say_detail);
     install_signals();

@@ -76,6 +76,8 @@ static const Option options_table[] = {
 
     HEADING("Where it runs"),
     {"backend", 0, TYPE_CHOICE, FIELD(backend), 0, 0, "auto|cpu|cuda", "auto"},
+    {"device", 0, TYPE_INTEGER, FIELD(device), 0, 255, "N", "number of the GPU; 0"},
+    {"list-gpus", 0, TYPE_FLAG, FIELD(list_gpus), 0, 0, NULL, "show the GPUs there are"},
     {"threads", 0, TYPE_INTEGER, FIELD(threads), 0, 256, "N", "CPU threads; 0 = all cores"},
 
     HEADING("Container and encoder"),
@@ -309,7 +311,7 @@ static int take_input(const Parser *p, const char *arg)
 static int check(const Parser *p)
 {
     const Options *o = p->options;
-    if (o->help || o->version)
+    if (o->help || o->version || o->list_gpus)
         return 0;
     if (!o->input)
         return refuse(p, "no INPUT given; lumeq --help shows how it is called");

@@ -19,7 +19,7 @@ typedef struct Options {
     double strength, clip, smooth;
 
     int backend;
-    int64_t threads;
+    int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
 
@@ -32,7 +32,7 @@ typedef struct Options {
     const char *stats;
     int progress;
     int quiet, verbose;
-    int help, version;
+    int help, version, list_gpus;
 } Options;
 
 /* Fills the defaults, then what argv says. 0, or -1 with one sentence in `text`. */

@@ -43,6 +43,8 @@ typedef struct LumeqBackend {
     int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
+    /* Of the CUDA backend and its stub: lumeq_list_gpus(), `text` not NULL. */
+    int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
 } LumeqBackend;
 

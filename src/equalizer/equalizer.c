@@ -43,6 +43,15 @@ const char *lumeq_build_info(void)
     return lumeq_backend_cuda.build_info;
 }
 
+int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
+{
+    char text[ERROR_SIZE] = "";
+    const int ret = lumeq_backend_cuda.list_gpus(gpus, count, text, sizeof(text));
+    if (why && ret < 0)
+        snprintf(why, why_size, "%s", text);
+    return ret;
+}
+
 const char *lumeq_error_string(int error)
 {
     switch (error) {

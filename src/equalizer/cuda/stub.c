@@ -11,6 +11,13 @@ static int open_stub(void *priv, const LumeqConfig *config, char *text, size_t t
     return LUMEQ_ERR_UNAVAILABLE;
 }
 
+static int list_stub(LumeqGpu *gpus, int count, char *text, size_t text_size)
+{
+    (void)gpus;
+    (void)count;
+    return open_stub(NULL, NULL, text, text_size);
+}
+
 static void close_stub(void *priv)
 {
     (void)priv;
@@ -22,5 +29,6 @@ const LumeqBackend lumeq_backend_cuda = {
     .priv_size = 1,
     .slots = 1,
     .open = open_stub,
+    .list_gpus = list_stub,
     .close = close_stub,
 };

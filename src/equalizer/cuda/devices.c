@@ -1,0 +1,76 @@
+#include "equalizer/cuda/devices.h"
+
+#include <stdio.h>
+
+#include <cuda_runtime_api.h>
+
+static int old_driver(int version, char *text, size_t text_size)
+{
+    /* The first driver branch of each major version of CUDA, from the CUDA release notes. */
+    const char *needed = CUDART_VERSION >= 14000   ? "a newer one"
+                         : CUDART_VERSION >= 13000 ? "r580 or newer"
+                                                   : "r525 or newer";
+    snprintf(text, text_size,
+             "the NVIDIA driver is too old: it knows CUDA %d.%d, this build needs %d.%d (%s)",
+             version / 1000, version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
+             needed);
+    return LUMEQ_ERR_UNAVAILABLE;
+}
+
+/* The number of devices, at least 1, or LUMEQ_ERR_UNAVAILABLE. */
+static int count_devices(char *text, size_t text_size)
+{
+    int version = 0, count = 0;
+    if (cudaDriverGetVersion(&version) || version == 0) {
+        snprintf(text, text_size, "there is no NVIDIA driver on this machine");
+        return LUMEQ_ERR_UNAVAILABLE;
+    }
+    /* Within a major version a driver runs what any toolkit built. */
+    if (version / 1000 < CUDART_VERSION / 1000)
+        return old_driver(version, text, text_size);
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver)
+        return old_driver(version, text, text_size);
+    if (error == cudaErrorNoDevice || (!error && count == 0)) {
+        snprintf(text, text_size, "there is no NVIDIA GPU on this machine");
+        return LUMEQ_ERR_UNAVAILABLE;
+    }
+    if (error) {
+        snprintf(text, text_size, "CUDA does not start: %s", cudaGetErrorString(error));
+        return LUMEQ_ERR_UNAVAILABLE;
+    }
+    return count;
+}
+
+int lumeq_cuda_check(int number, char *text, size_t text_size)
+{
+    const int count = count_devices(text, text_size);
+    if (count < 0)
+        return count;
+    if (number < count)
+        return 0;
+    snprintf(text, text_size, "there is no GPU %d: this machine has %d, counted from 0", number,
+             count);
+    return LUMEQ_ERR_UNAVAILABLE;
+}
+
+int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
+{
+    const int there = count_devices(text, text_size);
+    for (int i = 0; i < there && i < count; i++) {
+        struct cudaDeviceProp properties;
+        const cudaError_t error = cudaGetDeviceProperties(&properties, i);
+        if (error) {
+            snprintf(text, text_size, "GPU %d does not answer: %s", i, cudaGetErrorString(error));
+            return LUMEQ_ERR_GPU;
+        }
+        gpus[i] = (LumeqGpu){
+            .memory = properties.totalGlobalMem,
+            .major = properties.major,
+            .minor = properties.minor,
+            .processors = properties.multiProcessorCount,
+        };
+        snprintf(gpus[i].name, sizeof(gpus[i].name), "%.127s", properties.name);
+    }
+    return there;
+}

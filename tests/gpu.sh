@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Runs everything that needs a GPU, with built programs only (no CMake, no ffmpeg): the library's tests
+# with the CUDA backend, the whole program with --backend cuda against --backend cpu on real files, frame
+# by frame, and both under compute-sanitizer where that is installed. Ends with the count.
+set -u
+
+usage='usage: gpu.sh BUILD_DIR [--no-sanitizer]   (BUILD_DIR: where lumeq and the test programs are)'
+[ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
+build=$(cd "$1" && pwd)
+sanitize=1
+[ "${2:-}" != --no-sanitizer ] || sanitize=0
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+find_program() {
+    find "$build" -name "$1" -type f -perm -u+x | head -n 1
+}
+
+pass() {
+    echo "ok    $1"
+    passed=$((passed + 1))
+}
+
+fail() {
+    echo "FAIL  $1"
+    sed 's/^/      /' "$work/log" | tail -n 40
+    failed=$((failed + 1))
+}
+
+skip() {
+    echo "skip  $1"
+    skipped=$((skipped + 1))
+}
+
+# check NAME COMMAND...: exit code 0 passes, 77 skips.
+check() {
+    local name=$1 code=0
+    shift
+    "$@" >"$work/log" 2>&1 || code=$?
+    case $code in
+    0) pass "$name" ;;
+    77) skip "$name: $(grep -m 1 -i skipped "$work/log")" ;;
+    *) fail "$name (exit code $code)" ;;
+    esac
+}
+
+# A made-up video of noise, in y4m: WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME.
+noise() {
+    printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C%s\n' "$1" "$2" "$4"
+    local i
+    for ((i = 0; i < $3; i++)); do
+        printf 'FRAME\n'
+        head -c "$5" /dev/urandom
+    done
+}
+
+# The same bits from both backends: the pictures, and of the statistics all that is no time.
+same_bits() {
+    local input=$1 backend
+    shift
+    for backend in cpu cuda; do
+        "$lumeq" "$input" -o - "$@" --backend "$backend" --stats "$work/$backend.jsonl" -q \
+            >"$work/$backend.y4m" || return
+        sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
+            "$work/$backend.jsonl" >"$work/$backend.stats"
+    done
+    [ "$(grep -c . "$work/cpu.stats")" -gt 0 ] && cmp "$work/cpu.y4m" "$work/cuda.y4m" &&
+        cmp "$work/cpu.stats" "$work/cuda.stats"
+}
+
+whole_program() {
+    local clip
+    clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
+    noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
+    noise 1 1 5 444 3 >"$work/dot.y4m"
+    noise 3840 2160 6 mono $((3840 * 2160)) >"$work/uhd.y4m"
+    check "the clip, defaults" same_bits "$clip"
+    check "the clip, --reference" same_bits "$clip" --reference
+    check "the clip, --strength 1 --clip 0 --smooth 2" \
+        same_bits "$clip" --strength 1 --clip 0 --smooth 2
+    check "the clip, --mode off" same_bits "$clip" --mode off
+    check "the clip, full range, 1 thread" same_bits "$clip" --range full --threads 1
+    check "part of the clip" same_bits "$clip" --ss 3.5 --to 8
+    check "noise, odd size" same_bits "$work/odd.y4m"
+    check "noise, 1x1" same_bits "$work/dot.y4m"
+    check "noise, 4K gray" same_bits "$work/uhd.y4m"
+    check "--list-gpus" "$lumeq" --list-gpus
+    check "a GPU that is not there is refused" no_such_gpu "$clip"
+    check "the timeline shows overlap" overlaps "$clip"
+}
+
+no_such_gpu() {
+    local code=0
+    "$lumeq" "$1" --null --backend cuda --device 99 || code=$?
+    [ "$code" = 1 ]
+}
+
+# At -v, neighbouring frames' stages are shown at work at the same time: over 1 on average.
+overlaps() {
+    "$lumeq" "$1" --null --backend cuda -v || return
+    "$lumeq" "$1" --null --backend cuda -v 2>&1 |
+        awk '/busiest/ { for (i = 2; i <= NF; i++) if ($i == "at" && $(i + 2) == "time;") n = $(i - 1) }
+             END { exit !(n > 1) }'
+}
+
+# Error exit codes: a tool's finding or the program's own failure.
+under() {
+    local tool=$1
+    shift
+    check "compute-sanitizer $tool: $(basename "$1")" \
+        compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 5 "$@"
+}
+
+lumeq=$(find_program lumeq)
+[ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
+for name in test_cuda_kernels test_cuda_backend test_equalizer test_reference test_curve; do
+    program=$(find_program "$name")
+    if [ -n "$program" ]; then
+        check "$name" "$program"
+    else
+        skip "$name: not among the programs"
+    fi
+done
+if "$lumeq" --list-gpus >/dev/null 2>&1; then
+    whole_program
+else
+    skip "the whole program: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
+fi
+if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck initcheck synccheck; do
+        for name in test_cuda_kernels test_cuda_backend; do
+            program=$(find_program "$name")
+            [ -z "$program" ] || under "$tool" "$program"
+        done
+        under "$tool" "$lumeq" "$work/odd.y4m" --null --backend cuda -q
+    done
+else
+    skip "compute-sanitizer: not installed, or not wanted"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
