@@ -3,10 +3,9 @@
  *
  * The common subset of C and CUDA, in integers, so that all backends give the same bits. It is
  * written for a group of threads that share the work: CURVE_EACH hands out the bins, always the
- * same ones to the same thread; curve_sum() and curve_scan() are collective, and what was written
- * before them is seen by all threads after them. On the CPU the group is one thread. A .cu file
- * defines CURVE_FN, CURVE_EACH and the two collectives for a thread block before it includes this
- * header.
+ * same ones to the same thread; curve_sum(), curve_any() and curve_scan() are collective, and what
+ * was written before them is seen by all threads after them. On the CPU the group is one thread. A
+ * .cu file defines what is under CURVE_FN below for a thread block before it includes this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
  * every compiler this builds with.
@@ -60,7 +59,7 @@ typedef struct CurveResult {
 typedef struct CurveWork {
     uint32_t hist[LUMEQ_MAX_BINS]; /* counts in range, then clipped */
     uint32_t cum[LUMEQ_MAX_BINS];
-    uint32_t scratch[32];
+    uint32_t scratch[3][32]; /* two for sums, by turns, one for scans */
 } CurveWork;
 
 #ifndef CURVE_FN
@@ -68,11 +67,17 @@ typedef struct CurveWork {
 #define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
 #define CURVE_ROLLED
 
-/* The sum of every thread's value, in every thread. */
+/* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
     (void)scratch;
     return value;
+}
+
+/* Whether the condition holds in any thread. */
+CURVE_FN uint32_t curve_any(uint32_t condition)
+{
+    return condition;
 }
 
 /* Inclusive prefix sum, in place. */
@@ -91,10 +96,10 @@ CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 }
 
 /*
- * n / d, rounded down, for quotients below 2^31 and n below 2^63. A GPU has no 64-bit division but a
- * long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding, so
- * that an estimate is never too large: the first is at most 2^-19 of itself too small, the second
- * at most 1, which the last step makes good.
+ * n / d, rounded down, for quotients below 2^31 and n below 2^63. A GPU has no 64-bit division but
+ * a long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding,
+ * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
+ * second at most 1, which the last step makes good.
  */
 CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
 {
@@ -112,15 +117,20 @@ CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
     return q - (q * n > x);
 }
 
-/* Cuts each bin in range to the limit and spreads the excess over all of them; the remainder of the
- * division goes one count each to bins at even distances. */
-CURVE_FN void curve_clip(const CurveParams *p, uint32_t counted, CurveWork *w)
+/* The most that may be in a bin. */
+CURVE_FN uint32_t curve_limit(const CurveParams *p, uint32_t counted)
 {
     const uint32_t n = (uint32_t)(p->white - p->black + 1);
-    const uint32_t reciprocal = UINT32_MAX / n + 1;
-    if (p->clip >> 16 >= n) /* the limit is the whole picture */
-        return;
-    const uint32_t limit = curve_divide((uint64_t)counted * p->clip >> 16, n);
+    if (!p->clip || p->clip >> 16 >= n)
+        return counted;
+    return curve_divide((uint64_t)counted * p->clip >> 16, n);
+}
+
+/* Cuts each bin in range to the limit and spreads the excess over all of them; the remainder of the
+ * division goes one count each to bins at even distances. */
+CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciprocal, CurveWork *w)
+{
+    const uint32_t n = (uint32_t)(p->white - p->black + 1);
 
     CURVE_ROLLED
     for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
@@ -131,7 +141,7 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t counted, CurveWork *w)
                 w->hist[i] = limit;
             }
         }
-        const uint32_t excess = curve_sum(over, w->scratch);
+        const uint32_t excess = curve_sum(over, w->scratch[round % 2]);
         if (!excess)
             break;
         const uint32_t share = curve_share(excess, n, reciprocal), rest = excess - share * n;
@@ -159,8 +169,8 @@ CURVE_FN uint32_t curve_cut_alpha(const CurveParams *p, uint32_t distance)
 
 /* Takes the frame's CDF into the state and answers its distance from the one before: the mean over
  * the range of |difference|, in Q16. 0 where either has nothing in range. */
-CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, CurveWork *w,
-                                 const CurveState *before, CurveState *after)
+CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
+                                 CurveWork *w, const CurveState *before, CurveState *after)
 {
     uint32_t difference = 0;
     CURVE_EACH (i, p->bins) {
@@ -173,7 +183,8 @@ CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, CurveWo
         }
         after->cdf[i] = cdf;
     }
-    difference = curve_sum(difference, w->scratch) / (uint32_t)(p->white - p->black + 1);
+    difference = curve_sum(difference, w->scratch[1]);
+    difference = curve_share(difference, (uint32_t)(p->white - p->black + 1), reciprocal);
     return before->valid && before->cdf[p->bins - 1] ? difference : 0;
 }
 
@@ -181,27 +192,29 @@ CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, CurveWo
 CURVE_FN void curve_video(const CurveParams *p, const uint32_t *hist, const CurveState *before,
                           CurveState *after, uint32_t *curve, uint32_t *scene_cut, CurveWork *w)
 {
+    const uint32_t reciprocal = UINT32_MAX / (uint32_t)(p->white - p->black + 1) + 1;
     CURVE_EACH (i, p->bins) {
         w->hist[i] = i >= p->black && i <= p->white ? hist[i] : 0;
         w->cum[i] = w->hist[i];
     }
-    curve_scan(w->cum, p->bins, w->scratch);
+    curve_scan(w->cum, p->bins, w->scratch[2]);
     const uint32_t counted = w->cum[p->bins - 1];
+    const uint32_t limit = curve_limit(p, counted);
 
     uint32_t full = 0;
     CURVE_EACH (i, p->bins)
-        full += w->hist[i] == counted;
-    const uint32_t flat = curve_sum(full, w->scratch); /* nothing counted, or all in one bin */
+        full |= w->hist[i] == counted;
+    const uint32_t flat = curve_any(full); /* nothing counted, or all in one bin */
 
     const uint32_t valid = before->valid;
-    const uint32_t distance = curve_distance(p, counted, w, before, after);
+    const uint32_t distance = curve_distance(p, counted, reciprocal, w, before, after);
     const uint32_t alpha = valid ? curve_cut_alpha(p, distance) : CURVE_ONE;
 
-    if (p->clip && !flat) {
-        curve_clip(p, counted, w);
+    if (limit < counted && !flat) {
+        curve_clip(p, limit, reciprocal, w);
         CURVE_EACH (i, p->bins)
             w->cum[i] = w->hist[i];
-        curve_scan(w->cum, p->bins, w->scratch);
+        curve_scan(w->cum, p->bins, w->scratch[2]);
     }
     /* Spreading keeps the total; all in the first bin leaves no divisor, and is flat. */
     const uint32_t first = w->cum[p->black];
@@ -234,12 +247,12 @@ CURVE_FN void curve_reference(const CurveParams *p, const uint32_t *hist, uint32
 {
     CURVE_EACH (i, p->bins)
         w->cum[i] = hist[i];
-    curve_scan(w->cum, p->bins, w->scratch);
+    curve_scan(w->cum, p->bins, w->scratch[2]);
     const uint32_t total = w->cum[p->bins - 1];
     uint32_t empty = 0;
     CURVE_EACH (i, p->bins)
         empty += w->cum[i] == 0;
-    const uint32_t first = curve_sum(empty, w->scratch);
+    const uint32_t first = curve_sum(empty, w->scratch[0]);
     const uint32_t base = hist[first];
     const float scale = 255.0f / (float)(base == total ? 1 : total - base);
 

@@ -1,0 +1,33 @@
+/* What the parts of lumeq-bench share. */
+#ifndef LUMEQ_BENCH_H
+#define LUMEQ_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+double bench_now_us(void);
+double bench_median(double *values, int count); /* sorts them */
+
+/* Fills a plane without gaps with "natural", "noise" or "flat"; -1: no such content. */
+int bench_fill(uint8_t *luma, int width, int height, const char *content);
+
+/* lumeq-bench equalize: answers the program's exit status. */
+int bench_equalize(int argc, char **argv);
+
+/* The GPU without the library around its kernels. Times are medians, in microseconds. */
+typedef struct BenchDevice {
+    double equalize_us;  /* histogram, curve and apply of a plane that is in device memory */
+    double histogram_us; /* histogram and curve */
+    double copy_us;      /* one plane from device memory to device memory */
+} BenchDevice;
+
+/* 0, or -1 with a sentence in `text`; so too in builds without CUDA. */
+int bench_device(BenchDevice *times, int number, const uint8_t *luma, int width, int height,
+                 char *text, size_t text_size);
+
+/* Microseconds for a plane up and another one down at the same time, between the device and pinned
+ * host memory; `count` of each, one after the other. */
+int bench_duplex(double *us, int number, void *const *up, void *const *down, int buffers,
+                 size_t size, int count, char *text, size_t text_size);
+
+#endif

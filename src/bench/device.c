@@ -1,0 +1,227 @@
+/* Times on the device alone: kernels in a replayed graph, and copies. */
+#include <stdio.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "bench/bench.h"
+#include "equalizer/cuda/kernels.h"
+
+/* Planes take turns, so that each comes from memory: together several times the L2 cache. */
+#define TIMES_L2 5
+#define MAX_PLANES 256
+#define MIN_PLANES 4
+
+#define WARM_UPS 5
+#define REPLAYS 31
+#define REPLAYS_IN_A_ROW 4
+
+typedef struct Memory {
+    LumeqCudaCounters counters;
+    CurveState before;
+    CurveResult result;
+    LumeqCudaTable table;
+} Memory;
+
+typedef struct Bench {
+    LumeqCudaDevice device;
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    Memory *memory;
+    uint8_t *samples;
+    LumeqCudaPlane in[MAX_PLANES], out[MAX_PLANES];
+    int planes;
+} Bench;
+
+typedef cudaError_t (*Work)(Bench *bench, int plane);
+
+static const CurveParams params = {.bins = 256,
+                                   .black = 16,
+                                   .white = 235,
+                                   .clip = 3 * CURVE_ONE,
+                                   .alpha = CURVE_ONE / 16,
+                                   .strength = CURVE_ONE * 4 / 5,
+                                   .scene_cut = 1};
+
+static cudaError_t histogram(Bench *bench, int plane)
+{
+    Memory *m = bench->memory;
+    return lumeq_cuda_histogram8(&bench->device, &bench->in[plane], &params, &m->before, &m->result,
+                                 &m->table, &m->counters, bench->stream);
+}
+
+static cudaError_t equalize(Bench *bench, int plane)
+{
+    const cudaError_t error = histogram(bench, plane);
+    return error ? error
+                 : lumeq_cuda_apply8(&bench->device, &bench->out[plane], &bench->in[plane],
+                                     &bench->memory->table, bench->stream);
+}
+
+static cudaError_t copy(Bench *bench, int plane)
+{
+    const LumeqCudaPlane *in = &bench->in[plane];
+    return cudaMemcpyAsync(bench->out[plane].data, in->data,
+                           (size_t)in->stride * (size_t)in->height, cudaMemcpyDeviceToDevice,
+                           bench->stream);
+}
+
+static cudaError_t make_planes(Bench *bench, const uint8_t *luma, int width, int height, int l2)
+{
+    const size_t pitch = ((size_t)width + 15) / 16 * 16, size = pitch * (size_t)height;
+    const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / (2 * size) + 1;
+    bench->planes = wanted > MAX_PLANES   ? MAX_PLANES
+                    : wanted < MIN_PLANES ? MIN_PLANES
+                                          : (int)wanted;
+    cudaError_t error = cudaMalloc((void **)&bench->samples, 2 * size * (size_t)bench->planes);
+    for (int i = 0; i < bench->planes && !error; i++) {
+        uint8_t *const in = bench->samples + 2 * size * (size_t)i;
+        bench->in[i] = (LumeqCudaPlane){in, (ptrdiff_t)pitch, width, height};
+        bench->out[i] = (LumeqCudaPlane){in + size, (ptrdiff_t)pitch, width, height};
+        error = cudaMemcpy2D(bench->in[i].data, pitch, luma, (size_t)width, (size_t)width,
+                             (size_t)height, cudaMemcpyHostToDevice);
+    }
+    return error;
+}
+
+static cudaError_t bench_open(Bench *bench, int number, const uint8_t *luma, int width, int height)
+{
+    int l2 = 0;
+    cudaError_t error = lumeq_cuda_prepare(&bench->device, number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, number);
+    if (!error)
+        error = cudaStreamCreateWithFlags(&bench->stream, cudaStreamNonBlocking);
+    if (!error)
+        error = cudaEventCreate(&bench->begin);
+    if (!error)
+        error = cudaEventCreate(&bench->end);
+    if (!error)
+        error = cudaMalloc((void **)&bench->memory, sizeof(*bench->memory));
+    if (!error)
+        error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
+    if (!error)
+        error = make_planes(bench, luma, width, height, l2);
+    if (!error)
+        error = cudaDeviceSynchronize();
+    return error;
+}
+
+static void bench_close(Bench *bench)
+{
+    cudaFree(bench->samples);
+    cudaFree(bench->memory);
+    if (bench->begin)
+        cudaEventDestroy(bench->begin);
+    if (bench->end)
+        cudaEventDestroy(bench->end);
+    if (bench->stream)
+        cudaStreamDestroy(bench->stream);
+}
+
+/* Queued behind a replay that is not timed: what the host takes to launch a graph stays outside. */
+static cudaError_t replay(Bench *bench, cudaGraphExec_t graph, double *us)
+{
+    float ms = 0;
+    cudaError_t error = cudaGraphLaunch(graph, bench->stream);
+    if (!error)
+        error = cudaEventRecord(bench->begin, bench->stream);
+    for (int i = 0; i < REPLAYS_IN_A_ROW && !error; i++)
+        error = cudaGraphLaunch(graph, bench->stream);
+    if (!error)
+        error = cudaEventRecord(bench->end, bench->stream);
+    if (!error)
+        error = cudaEventSynchronize(bench->end);
+    if (!error)
+        error = cudaEventElapsedTime(&ms, bench->begin, bench->end);
+    *us = 1e3 * (double)ms / (REPLAYS_IN_A_ROW * bench->planes);
+    return error;
+}
+
+/* One graph with the work of every plane, replayed. */
+static cudaError_t time_work(Bench *bench, Work work, double *us)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    double times[WARM_UPS + REPLAYS];
+    cudaError_t error = cudaStreamBeginCapture(bench->stream, cudaStreamCaptureModeThreadLocal);
+    for (int i = 0; i < bench->planes && !error; i++)
+        error = work(bench, i);
+    if (!error)
+        error = cudaStreamEndCapture(bench->stream, &graph);
+    if (!error)
+        error = cudaGraphInstantiate(&executable, graph, 0);
+    for (int i = 0; i < WARM_UPS + REPLAYS && !error; i++)
+        error = replay(bench, executable, &times[i]);
+    if (!error)
+        *us = bench_median(times + WARM_UPS, REPLAYS);
+    if (executable)
+        cudaGraphExecDestroy(executable);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return error;
+}
+
+static int answer(cudaError_t error, char *text, size_t text_size)
+{
+    if (error)
+        snprintf(text, text_size, "CUDA: %s", cudaGetErrorString(error));
+    return error ? -1 : 0;
+}
+
+int bench_device(BenchDevice *times, int number, const uint8_t *luma, int width, int height,
+                 char *text, size_t text_size)
+{
+    static Bench bench;
+    memset(&bench, 0, sizeof(bench));
+    cudaError_t error = bench_open(&bench, number, luma, width, height);
+    if (!error)
+        error = time_work(&bench, equalize, &times->equalize_us);
+    if (!error)
+        error = time_work(&bench, histogram, &times->histogram_us);
+    if (!error)
+        error = time_work(&bench, copy, &times->copy_us);
+    bench_close(&bench);
+    return answer(error, text, text_size);
+}
+
+static cudaError_t copy_both_ways(cudaStream_t streams[2], uint8_t *device, void *const *up,
+                                  void *const *down, int buffers, size_t size, int count)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        error = cudaMemcpyAsync(device + (size_t)(i % 2) * size, up[i % buffers], size,
+                                cudaMemcpyHostToDevice, streams[0]);
+        if (!error)
+            error = cudaMemcpyAsync(down[i % buffers], device + (size_t)(2 + i % 2) * size, size,
+                                    cudaMemcpyDeviceToHost, streams[1]);
+    }
+    for (int i = 0; i < 2 && !error; i++)
+        error = cudaStreamSynchronize(streams[i]);
+    return error;
+}
+
+int bench_duplex(double *us, int number, void *const *up, void *const *down, int buffers,
+                 size_t size, int count, char *text, size_t text_size)
+{
+    cudaStream_t streams[2] = {NULL, NULL};
+    uint8_t *device = NULL;
+    cudaError_t error = cudaSetDevice(number);
+    for (int i = 0; i < 2 && !error; i++)
+        error = cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    if (!error)
+        error = cudaMalloc((void **)&device, 4 * size);
+    if (!error)
+        error = cudaMemset(device, 0, 4 * size);
+    if (!error)
+        error = cudaDeviceSynchronize();
+    const double start = bench_now_us();
+    if (!error)
+        error = copy_both_ways(streams, device, up, down, buffers, size, count);
+    *us = (bench_now_us() - start) / count;
+    cudaFree(device);
+    for (int i = 0; i < 2; i++)
+        if (streams[i])
+            cudaStreamDestroy(streams[i]);
+    return answer(error, text, text_size);
+}

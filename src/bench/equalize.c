@@ -1,0 +1,313 @@
+/* lumeq-bench equalize: frames a second through the library, beside what bounds them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "lumeq/lumeq.h"
+
+/* Planes in rotation on the host, each way: more than can be in flight. */
+#define BUFFERS 8
+
+/* The pipeline and the copies alone take turns this often; the median of each counts. */
+#define ROUNDS 5
+
+#define TIMELINE_FRAMES 8
+
+typedef struct Options {
+    int width, height; /* 0: all sizes */
+    const char *content, *backend;
+    int device, threads;
+    double seconds;
+    int csv, timeline;
+} Options;
+
+typedef struct Case {
+    const char *content, *backend;
+    int width, height;
+} Case;
+
+typedef struct Result {
+    double frame_us;  /* of the pipeline, one frame to the next */
+    double duplex_us; /* the same for the copies alone; 0: there are none */
+    BenchDevice device;
+} Result;
+
+/* An equalizer with planes to feed it with. */
+typedef struct Feed {
+    LumeqEqualizer *eq;
+    LumeqImage in[BUFFERS], out[BUFFERS];
+    int submitted, received;
+} Feed;
+
+static void feed_close(Feed *feed)
+{
+    for (int i = 0; i < BUFFERS && feed->eq; i++) {
+        lumeq_free_host(feed->eq, feed->in[i].plane[0]);
+        lumeq_free_host(feed->eq, feed->out[i].plane[0]);
+    }
+    lumeq_destroy(&feed->eq);
+}
+
+static LumeqImage image_of(void *memory, const Case *c)
+{
+    return (LumeqImage){.plane = {memory},
+                        .stride = {c->width},
+                        .width = c->width,
+                        .height = c->height,
+                        .depth = 8};
+}
+
+static int feed_open(Feed *feed, const Case *c, const Options *options, const uint8_t *luma)
+{
+    char why[256] = "";
+    const size_t size = (size_t)c->width * (size_t)c->height;
+    const LumeqConfig config = {.backend = strcmp(c->backend, "cuda") ? LUMEQ_BACKEND_CPU
+                                                                      : LUMEQ_BACKEND_CUDA,
+                                .device = options->device,
+                                .threads = options->threads};
+    if (lumeq_create(&feed->eq, &config, why, sizeof(why)) < 0) {
+        fprintf(stderr, "lumeq-bench: %s: %s\n", c->backend, why);
+        return -1;
+    }
+    for (int i = 0; i < BUFFERS; i++) {
+        feed->in[i] = image_of(lumeq_alloc_host(feed->eq, size), c);
+        feed->out[i] = image_of(lumeq_alloc_host(feed->eq, size), c);
+        if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
+            fprintf(stderr, "lumeq-bench: no memory for %d planes\n", 2 * BUFFERS);
+            feed_close(feed);
+            return -1;
+        }
+        memcpy(feed->in[i].plane[0], luma, size);
+        memset(feed->out[i].plane[0], 0, size);
+    }
+    return 0;
+}
+
+/* Fills the slots, then takes the oldest frame. */
+static int feed_step(Feed *feed, LumeqFrameStats *stats)
+{
+    int ret = 0;
+    while (ret == 0) {
+        const int i = feed->submitted % BUFFERS;
+        const LumeqFrame frame = {
+            .in = feed->in[i], .out = feed->out[i], .time = feed->submitted * (int64_t)16666667};
+        ret = lumeq_submit(feed->eq, &frame);
+        feed->submitted += ret == 0;
+    }
+    if (ret == LUMEQ_ERR_AGAIN)
+        ret = lumeq_receive(feed->eq, NULL, stats);
+    if (ret < 0)
+        fprintf(stderr, "lumeq-bench: %s\n", lumeq_last_error(feed->eq));
+    feed->received += ret == 0;
+    return ret;
+}
+
+static int drain(Feed *feed)
+{
+    int ret;
+    lumeq_flush(feed->eq);
+    while ((ret = lumeq_receive(feed->eq, NULL, NULL)) == 0)
+        ;
+    return ret == LUMEQ_ERR_END ? 0 : ret;
+}
+
+/* Microseconds from one frame to the next, the slots full. */
+static int time_pipeline(Feed *feed, double seconds, double *us)
+{
+    for (int i = 0; i < 2 * BUFFERS; i++)
+        if (feed_step(feed, NULL) < 0)
+            return -1;
+    const int before = feed->received;
+    const double start = bench_now_us();
+    double now = start;
+    while (now - start < seconds * 1e6) {
+        if (feed_step(feed, NULL) < 0)
+            return -1;
+        now = bench_now_us();
+    }
+    *us = (now - start) / (feed->received - before);
+    return drain(feed);
+}
+
+static int time_duplex(const Feed *feed, const Options *options, double seconds, double *us)
+{
+    char text[256] = "";
+    void *up[BUFFERS], *down[BUFFERS];
+    for (int i = 0; i < BUFFERS; i++) {
+        up[i] = feed->in[i].plane[0];
+        down[i] = feed->out[i].plane[0];
+    }
+    const size_t size = (size_t)feed->in[0].width * (size_t)feed->in[0].height;
+    int ret =
+        bench_duplex(us, options->device, up, down, BUFFERS, size, 2 * BUFFERS, text, sizeof(text));
+    const int count = ret < 0 ? 0 : 1 + (int)(seconds * 1e6 / *us);
+    if (ret == 0)
+        ret = bench_duplex(us, options->device, up, down, BUFFERS, size, count, text, sizeof(text));
+    if (ret < 0)
+        fprintf(stderr, "lumeq-bench: %s\n", text);
+    return ret;
+}
+
+static int measure(const Case *c, const Options *options, const uint8_t *luma, Result *result)
+{
+    const int on_gpu = !strcmp(c->backend, "cuda");
+    double pipeline[ROUNDS], duplex[ROUNDS] = {0};
+    char text[256] = "";
+    Feed feed = {0};
+    int ret = feed_open(&feed, c, options, luma);
+    for (int round = 0; round < ROUNDS && ret == 0; round++) {
+        if (on_gpu)
+            ret = time_duplex(&feed, options, options->seconds / ROUNDS, &duplex[round]);
+        if (ret == 0)
+            ret = time_pipeline(&feed, options->seconds / ROUNDS, &pipeline[round]);
+    }
+    feed_close(&feed);
+    if (ret < 0)
+        return ret;
+    result->frame_us = bench_median(pipeline, ROUNDS);
+    result->duplex_us = bench_median(duplex, ROUNDS);
+    if (on_gpu) {
+        ret = bench_device(&result->device, options->device, luma, c->width, c->height, text,
+                           sizeof(text));
+        if (ret < 0)
+            fprintf(stderr, "lumeq-bench: %s\n", text);
+    }
+    return ret;
+}
+
+static void print_head(const Options *options)
+{
+    if (options->csv)
+        printf("backend,width,height,content,frames_per_s,duplex_frames_per_s,share_of_duplex,"
+               "device_equalize_us,device_histogram_us,device_copy_us\n");
+    else
+        printf("%-8s %-10s %-8s %12s %12s %7s %12s %13s %9s\n", "backend", "size", "content",
+               "frames/s", "duplex/s", "share", "equalize us", "histogram us", "copy us");
+}
+
+static void print_result(const Case *c, const Options *options, const Result *r)
+{
+    const double rate = 1e6 / r->frame_us, duplex = r->duplex_us > 0 ? 1e6 / r->duplex_us : 0;
+    const double share = r->duplex_us / r->frame_us;
+    char size[32];
+    snprintf(size, sizeof(size), "%dx%d", c->width, c->height);
+    if (options->csv)
+        printf("%s,%d,%d,%s,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f\n", c->backend, c->width, c->height,
+               c->content, rate, duplex, share, r->device.equalize_us, r->device.histogram_us,
+               r->device.copy_us);
+    else if (duplex > 0)
+        printf("%-8s %-10s %-8s %12.1f %12.1f %6.1f%% %12.2f %13.2f %9.2f\n", c->backend, size,
+               c->content, rate, duplex, 100 * share, r->device.equalize_us, r->device.histogram_us,
+               r->device.copy_us);
+    else
+        printf("%-8s %-10s %-8s %12.1f\n", c->backend, size, c->content, rate);
+    fflush(stdout);
+}
+
+/* When the stages of some neighbouring frames began and ended, the slots full. */
+static int print_timeline(const Case *c, const Options *options, const uint8_t *luma)
+{
+    static const char *const names[LUMEQ_STAGES] = {"upload", "equalize", "download"};
+    LumeqFrameStats stats[TIMELINE_FRAMES];
+    Feed feed = {0};
+    if (feed_open(&feed, c, options, luma) < 0)
+        return -1;
+    int ret = 0;
+    for (int i = 0; i < 4 * TIMELINE_FRAMES && ret == 0; i++)
+        ret = feed_step(&feed, &stats[i % TIMELINE_FRAMES]);
+    const double start = stats[0].stage_begin_us[LUMEQ_STAGE_UPLOAD];
+    for (int i = 0; i < TIMELINE_FRAMES && ret == 0; i++) {
+        printf("frame %d:", i);
+        for (int stage = 0; stage < LUMEQ_STAGES; stage++)
+            printf("  %s %8.1f .. %8.1f", names[stage], stats[i].stage_begin_us[stage] - start,
+                   stats[i].stage_end_us[stage] - start);
+        printf(" us\n");
+    }
+    if (ret == 0)
+        ret = drain(&feed);
+    feed_close(&feed);
+    return ret;
+}
+
+static int run_case(const Case *c, const Options *options)
+{
+    Result result = {0};
+    uint8_t *luma = malloc((size_t)c->width * (size_t)c->height);
+    if (!luma || bench_fill(luma, c->width, c->height, c->content) < 0) {
+        fprintf(stderr, "lumeq-bench: cannot make a picture of \"%s\"\n", c->content);
+        free(luma);
+        return -1;
+    }
+    int ret;
+    if (options->timeline) {
+        ret = print_timeline(c, options, luma);
+    } else {
+        ret = measure(c, options, luma, &result);
+        if (ret == 0)
+            print_result(c, options, &result);
+    }
+    free(luma);
+    return ret;
+}
+
+static int run_all(const Options *options)
+{
+    static const int sizes[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {7680, 4320}};
+    static const char *const contents[] = {"natural", "noise", "flat"};
+    static const char *const backends[] = {"cpu", "cuda"};
+    int failed = 0;
+    for (int b = 0; b < 2; b++)
+        for (int s = 0; s < 4; s++)
+            for (int k = 0; k < 3; k++) {
+                const Case c = {.backend = options->backend ? options->backend : backends[b],
+                                .content = options->content ? options->content : contents[k],
+                                .width = options->width ? options->width : sizes[s][0],
+                                .height = options->height ? options->height : sizes[s][1]};
+                const int again =
+                    (options->backend && b) || (options->content && k) || (options->width && s);
+                if (!again && run_case(&c, options) < 0)
+                    failed = 1;
+            }
+    return failed;
+}
+
+static int parse(Options *options, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(name, "--csv"))
+            options->csv = 1;
+        else if (!strcmp(name, "--timeline"))
+            options->timeline = 1;
+        else if (!value)
+            return -1;
+        else if (i++, !strcmp(name, "--content"))
+            options->content = value;
+        else if (!strcmp(name, "--backend"))
+            options->backend = value;
+        else if (!strcmp(name, "--device"))
+            options->device = atoi(value);
+        else if (!strcmp(name, "--threads"))
+            options->threads = atoi(value);
+        else if (!strcmp(name, "--seconds"))
+            options->seconds = atof(value);
+        else if (strcmp(name, "--size") != 0 ||
+                 sscanf(value, "%dx%d", &options->width, &options->height) != 2 ||
+                 options->width < 1 || options->height < 1)
+            return -1;
+    }
+    return 0;
+}
+
+int bench_equalize(int argc, char **argv)
+{
+    Options options = {.seconds = 1};
+    if (parse(&options, argc, argv) < 0) {
+        fprintf(stderr, "lumeq-bench equalize: wrong arguments; see lumeq-bench\n");
+        return 2;
+    }
+    if (!options.timeline)
+        print_head(&options);
+    return run_all(&options);
+}

@@ -1,0 +1,499 @@
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuda_runtime_api.h>
+
+#include "equalizer/backend.h"
+#include "equalizer/cuda/devices.h"
+#include "equalizer/cuda/kernels.h"
+
+/* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
+ * that is done and hands in the next; a fourth gains nothing. */
+#define SLOTS 3
+
+/* Rows of the device's planes start at multiples of this: what a thread reads at once. */
+#define PITCH_ALIGNMENT 16
+
+/* Host memory that may be pinned at most; what is beyond is missing elsewhere in the system. */
+#define PINNED_MAX ((size_t)2 << 30)
+#define PINNED_SHARE_OF_RAM 4
+#define PINNED_ALIGNMENT 64
+
+/* Times are measured from an event at most this old: they are answered in float32. */
+#define ANCHOR_MAX_US 1e6
+
+enum {
+    UPLOAD = LUMEQ_STAGE_UPLOAD,
+    EQUALIZE = LUMEQ_STAGE_EQUALIZE,
+    DOWNLOAD = LUMEQ_STAGE_DOWNLOAD,
+    STAGES = LUMEQ_STAGES
+};
+
+static const char *const stage_names[STAGES] = {"upload", "equalize", "download"};
+
+/* What a slot has on the device besides its planes. */
+typedef struct SlotMemory {
+    CurveResult result;
+    CurveState restore;
+    LumeqCudaTable table;
+} SlotMemory;
+
+typedef struct DeviceMemory {
+    LumeqCudaCounters counters;
+    CurveState empty;
+    SlotMemory slots[SLOTS];
+} DeviceMemory;
+
+/* Its other end on the host, pinned. */
+typedef struct HostMemory {
+    CurveResult result[SLOTS];
+    CurveState restore[SLOTS];
+} HostMemory;
+
+typedef struct Slot {
+    uint8_t *in, *out; /* planes on the device */
+    cudaEvent_t begin[STAGES], end[STAGES];
+} Slot;
+
+typedef struct CudaBackend {
+    int number; /* of the device */
+    LumeqCudaDevice device;
+    char name[256];
+    int started; /* CUDA has been used: there may be something to clean up */
+
+    cudaStream_t streams[STAGES];
+    DeviceMemory *on_device;
+    HostMemory *on_host;
+    const CurveState *history; /* on the device: after the frame submitted last */
+
+    Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
+    int first, in_flight;
+    size_t plane_size; /* of each plane of each slot */
+
+    cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
+    double anchor_us;
+
+    atomic_size_t pinned; /* bytes given out by alloc_host */
+    size_t pinned_max;
+
+    /* A CUDA call has failed in mid-work. Such errors poison the process' use of the device, and
+     * copies may still be under way: nothing is called, freed or reused after it. */
+    atomic_int lost;
+    char lost_text[256];
+} CudaBackend;
+
+static int lose(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
+                size_t text_size)
+{
+    if (!atomic_load(&cuda->lost)) {
+        snprintf(cuda->lost_text, sizeof(cuda->lost_text), "%s failed on GPU %d: %s", what,
+                 cuda->number, cudaGetErrorString(error));
+        atomic_store(&cuda->lost, 1);
+    }
+    snprintf(text, text_size, "%s", cuda->lost_text);
+    return LUMEQ_ERR_GPU;
+}
+
+cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
+{
+    int major = 0;
+    cudaError_t error = cudaSetDevice(number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
+    device->early_launches = major >= 9;
+    if (!error)
+        error = lumeq_cuda_load_histogram();
+    if (!error)
+        error = lumeq_cuda_load_apply();
+    return error;
+}
+
+static cudaError_t create_events(Slot *slot)
+{
+    cudaError_t error = cudaSuccess;
+    for (int stage = 0; stage < STAGES && !error; stage++) {
+        /* Waiting for one spins: it takes less than a frame, and the host asleep slowed the copies
+         * of an H200's machine by 8 %. */
+        error = cudaEventCreate(&slot->begin[stage]);
+        if (!error)
+            error = cudaEventCreate(&slot->end[stage]);
+    }
+    return error;
+}
+
+static cudaError_t create_all(CudaBackend *cuda)
+{
+    cudaError_t error = cudaSuccess;
+    for (int stage = 0; stage < STAGES && !error; stage++)
+        error = cudaStreamCreateWithFlags(&cuda->streams[stage], cudaStreamNonBlocking);
+    for (int i = 0; i < SLOTS && !error; i++)
+        error = create_events(&cuda->slots[i]);
+    if (!error)
+        error = cudaMalloc((void **)&cuda->on_device, sizeof(*cuda->on_device));
+    if (!error)
+        error =
+            cudaHostAlloc((void **)&cuda->on_host, sizeof(*cuda->on_host), cudaHostAllocPortable);
+    if (!error)
+        error =
+            cudaMemsetAsync(cuda->on_device, 0, sizeof(*cuda->on_device), cuda->streams[EQUALIZE]);
+    if (!error)
+        error = cudaEventCreate(&cuda->anchor);
+    if (!error)
+        error = cudaEventRecord(cuda->anchor, cuda->streams[EQUALIZE]);
+    if (!error)
+        error = cudaStreamSynchronize(cuda->streams[EQUALIZE]);
+    return error;
+}
+
+/* What went wrong while the backend was opened. */
+static int open_failed(const CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+{
+    cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+    const char *reason = cudaGetErrorString(error);
+    switch (error) {
+    case cudaErrorMemoryAllocation:
+        snprintf(text, text_size, "%s (GPU %d) is out of memory", cuda->name, cuda->number);
+        return LUMEQ_ERR_MEMORY;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorInvalidDeviceFunction:
+        snprintf(text, text_size, "this build has no code for %s (GPU %d): %s", cuda->name,
+                 cuda->number, reason);
+        return LUMEQ_ERR_UNAVAILABLE;
+    case cudaErrorDevicesUnavailable:
+        snprintf(text, text_size, "%s (GPU %d) is kept by another program: %s", cuda->name,
+                 cuda->number, reason);
+        return LUMEQ_ERR_UNAVAILABLE;
+    default:
+        snprintf(text, text_size, "%s (GPU %d) does not start: %s", cuda->name, cuda->number,
+                 reason);
+        return LUMEQ_ERR_GPU;
+    }
+}
+
+static size_t pinned_max(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const size_t share =
+        pages > 0 && page > 0 ? (size_t)pages * (size_t)page / PINNED_SHARE_OF_RAM : PINNED_MAX;
+    return share < PINNED_MAX ? share : PINNED_MAX;
+}
+
+static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    cuda->number = config->device;
+    cuda->pinned_max = pinned_max();
+    const int ret = lumeq_cuda_check(cuda->number, text, text_size);
+    if (ret < 0)
+        return ret;
+
+    struct cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, cuda->number);
+    snprintf(cuda->name, sizeof(cuda->name), "%s", error ? "the GPU" : properties.name);
+    cuda->started = 1;
+    if (!error)
+        error = lumeq_cuda_prepare(&cuda->device, cuda->number);
+    if (!error)
+        error = create_all(cuda);
+    if (error)
+        return open_failed(cuda, error, text, text_size);
+    cuda->history = &cuda->on_device->empty;
+    snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->number);
+    return 0;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        cudaEventDestroy(event);
+}
+
+static void close_cuda(void *priv)
+{
+    CudaBackend *cuda = priv;
+    if (!cuda->started || atomic_load(&cuda->lost))
+        return;
+    cudaSetDevice(cuda->number);
+    for (int stage = 0; stage < STAGES; stage++)
+        if (cuda->streams[stage])
+            cudaStreamSynchronize(cuda->streams[stage]);
+    for (int i = 0; i < SLOTS; i++) {
+        for (int stage = 0; stage < STAGES; stage++) {
+            destroy_event(cuda->slots[i].begin[stage]);
+            destroy_event(cuda->slots[i].end[stage]);
+        }
+        cudaFree(cuda->slots[i].in);
+    }
+    destroy_event(cuda->anchor);
+    for (int stage = 0; stage < STAGES; stage++)
+        if (cuda->streams[stage])
+            cudaStreamDestroy(cuda->streams[stage]);
+    cudaFree(cuda->on_device);
+    cudaFreeHost(cuda->on_host);
+    memset(cuda, 0, sizeof(*cuda));
+}
+
+static size_t pitch_of(int width)
+{
+    return ((size_t)width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+/* Makes room for larger planes: waits until nothing is in flight. */
+static int grow(CudaBackend *cuda, size_t plane_size, char *text, size_t text_size)
+{
+    for (int stage = 0; stage < STAGES; stage++) {
+        const cudaError_t error = cudaStreamSynchronize(cuda->streams[stage]);
+        if (error)
+            return lose(cuda, error, stage_names[stage], text, text_size);
+    }
+    cuda->plane_size = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        const cudaError_t error = cudaFree(cuda->slots[i].in);
+        cuda->slots[i].in = NULL;
+        if (error)
+            return lose(cuda, error, "freeing memory", text, text_size);
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        Slot *slot = &cuda->slots[i];
+        const cudaError_t error = cudaMalloc((void **)&slot->in, 2 * plane_size);
+        if (error == cudaErrorMemoryAllocation) {
+            cudaGetLastError();
+            snprintf(text, text_size, "%s (GPU %d) is out of memory: %d x %zu MB are needed",
+                     cuda->name, cuda->number, SLOTS, 2 * plane_size >> 20);
+            return LUMEQ_ERR_MEMORY;
+        }
+        if (error)
+            return lose(cuda, error, "allocating memory", text, text_size);
+        slot->out = slot->in + plane_size;
+    }
+    cuda->plane_size = plane_size;
+    return 0;
+}
+
+/* The plane's rows in the order of memory: where the first of them starts. */
+static uint8_t *lowest_row(const LumeqImage *image)
+{
+    uint8_t *const first = image->plane[0];
+    return image->stride[0] < 0 ? first + (image->height - 1) * image->stride[0] : first;
+}
+
+static size_t distance_of_rows(const LumeqImage *image)
+{
+    return (size_t)(image->stride[0] < 0 ? -image->stride[0] : image->stride[0]);
+}
+
+/* The device's copy of a plane: its rows in the same order in memory as the host's. */
+static LumeqCudaPlane plane_of(uint8_t *memory, const LumeqImage *image)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)pitch_of(image->width);
+    LumeqCudaPlane plane = {memory, pitch, image->width, image->height};
+    if (image->stride[0] < 0) {
+        plane.data = memory + (image->height - 1) * pitch;
+        plane.stride = -pitch;
+    }
+    return plane;
+}
+
+/* In one piece where the rows follow each other without a gap: that is fastest, and writes nothing
+ * between them. */
+static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             const LumeqImage *image, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    const size_t width = (size_t)image->width, height = (size_t)image->height;
+    if (to_pitch == width && from_pitch == width)
+        return cudaMemcpyAsync(to, from, width * height, kind, stream);
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream);
+}
+
+static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->streams[UPLOAD];
+    const LumeqImage *in = &job->frame.in;
+    Slot *slot = &cuda->slots[index];
+    cudaError_t error = cudaEventRecord(slot->begin[UPLOAD], stream);
+    if (!error)
+        error = copy_rows(slot->in, pitch_of(in->width), lowest_row(in), distance_of_rows(in), in,
+                          cudaMemcpyHostToDevice, stream);
+    if (!error && job->restore) {
+        CurveState *const on_device = &cuda->on_device->slots[index].restore;
+        cuda->on_host->restore[index] = *job->restore;
+        error = cudaMemcpyAsync(on_device, &cuda->on_host->restore[index], sizeof(*on_device),
+                                cudaMemcpyHostToDevice, stream);
+        cuda->history = on_device;
+    }
+    if (!error)
+        error = cudaEventRecord(slot->end[UPLOAD], stream);
+    return error;
+}
+
+static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    Slot *slot = &cuda->slots[index];
+    SlotMemory *memory = &cuda->on_device->slots[index];
+    const LumeqCudaPlane in = plane_of(slot->in, &job->frame.in);
+    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
+    if (!error)
+        error = cudaEventRecord(slot->begin[EQUALIZE], stream);
+    if (!error)
+        error =
+            lumeq_cuda_histogram8(&cuda->device, &in, &job->curve, cuda->history, &memory->result,
+                                  &memory->table, &cuda->on_device->counters, stream);
+    cuda->history = &memory->result.state;
+    if (!error && job->write) {
+        const LumeqCudaPlane out = plane_of(slot->out, &job->frame.out);
+        error = lumeq_cuda_apply8(&cuda->device, &out, &in, &memory->table, stream);
+    }
+    if (!error)
+        error = cudaEventRecord(slot->end[EQUALIZE], stream);
+    return error;
+}
+
+static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->streams[DOWNLOAD];
+    const LumeqImage *out = &job->frame.out;
+    Slot *slot = &cuda->slots[index];
+    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
+    if (!error)
+        error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
+    if (!error)
+        error =
+            cudaMemcpyAsync(&cuda->on_host->result[index], &cuda->on_device->slots[index].result,
+                            sizeof(CurveResult), cudaMemcpyDeviceToHost, stream);
+    if (!error && job->write)
+        error = copy_rows(lowest_row(out), distance_of_rows(out), slot->out, pitch_of(out->width),
+                          out, cudaMemcpyDeviceToHost, stream);
+    if (!error)
+        error = cudaEventRecord(slot->end[DOWNLOAD], stream);
+    return error;
+}
+
+/* Waits for nothing, unless the planes must grow or the caller's memory is not pinned: CUDA's
+ * copies of that are not asynchronous. */
+static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    const int index = (cuda->first + cuda->in_flight) % SLOTS;
+    if (atomic_load(&cuda->lost))
+        return lose(cuda, cudaSuccess, "", text, text_size);
+    cudaError_t error = cudaSetDevice(cuda->number);
+    if (error)
+        return lose(cuda, error, "selecting the device", text, text_size);
+
+    const size_t plane_size = pitch_of(job->frame.in.width) * (size_t)job->frame.in.height;
+    const int ret = plane_size > cuda->plane_size ? grow(cuda, plane_size, text, text_size) : 0;
+    if (ret < 0)
+        return ret;
+
+    cudaError_t (*const stages[STAGES])(CudaBackend *, int, const LumeqJob *) = {upload, equalize,
+                                                                                 download};
+    for (int stage = 0; stage < STAGES; stage++) {
+        error = stages[stage](cuda, index, job);
+        if (error)
+            return lose(cuda, error, stage_names[stage], text, text_size);
+    }
+    cuda->in_flight++;
+    return 0;
+}
+
+static cudaError_t time_of(const CudaBackend *cuda, cudaEvent_t event, double *us)
+{
+    float ms = 0;
+    const cudaError_t error = cudaEventElapsedTime(&ms, cuda->anchor, event);
+    *us = cuda->anchor_us + 1e3 * (double)ms;
+    return error;
+}
+
+static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
+{
+    cudaError_t error = cudaSuccess;
+    for (int stage = 0; stage < STAGES && !error; stage++) {
+        error = time_of(cuda, slot->begin[stage], &job->stage_begin_us[stage]);
+        if (!error)
+            error = time_of(cuda, slot->end[stage], &job->stage_end_us[stage]);
+    }
+    if (!error && job->stage_begin_us[UPLOAD] - cuda->anchor_us > ANCHOR_MAX_US) {
+        const cudaEvent_t old = cuda->anchor;
+        cuda->anchor = slot->begin[UPLOAD];
+        cuda->anchor_us = job->stage_begin_us[UPLOAD];
+        slot->begin[UPLOAD] = old;
+    }
+    return error;
+}
+
+static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    Slot *slot = &cuda->slots[cuda->first];
+    if (atomic_load(&cuda->lost))
+        return lose(cuda, cudaSuccess, "", text, text_size);
+    cudaError_t error = cudaSetDevice(cuda->number);
+    if (!error)
+        error =
+            wait ? cudaEventSynchronize(slot->end[DOWNLOAD]) : cudaEventQuery(slot->end[DOWNLOAD]);
+    if (error == cudaErrorNotReady)
+        return LUMEQ_ERR_AGAIN;
+    if (!error)
+        error = read_times(cuda, slot, job);
+    if (error)
+        return lose(cuda, error, "a frame", text, text_size);
+    job->result = cuda->on_host->result[cuda->first];
+    cuda->first = (cuda->first + 1) % SLOTS;
+    cuda->in_flight--;
+    return 0;
+}
+
+/* The bytes given out are counted; how many a piece has stands before it. */
+static void *alloc_cuda(void *priv, size_t size)
+{
+    CudaBackend *cuda = priv;
+    if (atomic_load(&cuda->lost) || size > cuda->pinned_max)
+        return NULL;
+    const size_t whole = size + PINNED_ALIGNMENT;
+    if (atomic_fetch_add(&cuda->pinned, whole) + whole > cuda->pinned_max) {
+        atomic_fetch_sub(&cuda->pinned, whole);
+        return NULL;
+    }
+    void *memory = NULL;
+    cudaError_t error = cudaSetDevice(cuda->number); /* any thread may come here first */
+    if (!error)
+        error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable);
+    if (error) {
+        cudaGetLastError();
+        atomic_fetch_sub(&cuda->pinned, whole);
+        return NULL;
+    }
+    memcpy(memory, &whole, sizeof(whole));
+    return (uint8_t *)memory + PINNED_ALIGNMENT;
+}
+
+static void free_cuda(void *priv, void *memory)
+{
+    CudaBackend *cuda = priv;
+    if (atomic_load(&cuda->lost))
+        return;
+    uint8_t *const start = (uint8_t *)memory - PINNED_ALIGNMENT;
+    size_t whole;
+    memcpy(&whole, start, sizeof(whole));
+    cudaSetDevice(cuda->number);
+    cudaFreeHost(start);
+    atomic_fetch_sub(&cuda->pinned, whole);
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .priv_size = sizeof(CudaBackend),
+    .slots = SLOTS,
+    .open = open_cuda,
+    .submit = submit_cuda,
+    .receive = receive_cuda,
+    .alloc_host = alloc_cuda,
+    .free_host = free_cuda,
+    .close = close_cuda,
+};

@@ -1,0 +1,152 @@
+/*
+ * How the threads of a grid share a plane. What lies in 16 aligned bytes goes in such chunks, row
+ * by row, neighbours to neighbouring threads. What is left at both ends of a row goes sample by
+ * sample, a warp a row; and so does all of it where the rows are not aligned alike.
+ */
+#ifndef LUMEQ_CUDA_CHUNKS_CUH
+#define LUMEQ_CUDA_CHUNKS_CUH
+
+#include <stdint.h>
+
+#include "equalizer/cuda/kernels.h"
+
+#define CHUNK_BYTES 16
+
+/*
+ * A .cu file defines, before it includes this header,
+ * THREADS          threads of a block; there is one block on each multiprocessor
+ * CHUNKS_AT_ONCE   chunks that a thread has in flight before it waits for the first
+ */
+
+/* For __launch_bounds__: where a kernel may start while the one before it runs, each leaves half of
+ * the registers to the other. Multiprocessors of compute capability 12 have too few threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+#define BLOCKS_BESIDE 2
+#else
+#define BLOCKS_BESIDE 1
+#endif
+
+/* A plane and the walk of a grid over it. */
+typedef struct Chunks {
+    uint8_t *data;
+    int stride, height;
+    int start, per_row, end;  /* of a row: bytes before its chunks, chunks, bytes in all */
+    int step_rows, step_cols; /* from one chunk of a thread to its next */
+} Chunks;
+
+typedef struct ChunkPosition {
+    int row, col;
+} ChunkPosition;
+
+static inline int aligned_alike(const LumeqCudaPlane *a, const LumeqCudaPlane *b)
+{
+    return ((uintptr_t)a->data - (uintptr_t)b->data) % CHUNK_BYTES == 0 &&
+           a->stride % CHUNK_BYTES == 0 && b->stride % CHUNK_BYTES == 0;
+}
+
+/* Settles the walk over `plane`, in step with `other`, and answers the number of blocks. */
+static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
+                                    const LumeqCudaPlane *other, int sample_size, int max_blocks)
+{
+    const int bytes = plane->width * sample_size;
+    const int start = (int)(-(uintptr_t)plane->data % CHUNK_BYTES);
+    const int in_chunks = aligned_alike(plane, other) && bytes > start;
+    const int per_row = in_chunks ? (bytes - start) / CHUNK_BYTES : 0;
+    const int has_ends = per_row * CHUNK_BYTES < bytes;
+
+    const int64_t chunk_threads = (int64_t)per_row * plane->height;
+    const int64_t end_threads = has_ends ? (int64_t)plane->height * 32 : 0;
+    const int64_t most = chunk_threads > end_threads ? chunk_threads : end_threads;
+    const int64_t wanted = (most + THREADS - 1) / THREADS;
+    const int blocks = wanted < max_blocks ? (int)wanted : max_blocks;
+
+    chunks->data = plane->data;
+    chunks->stride = (int)plane->stride;
+    chunks->height = plane->height;
+    chunks->start = per_row ? start : 0;
+    chunks->per_row = per_row;
+    chunks->end = bytes;
+    chunks->step_rows = per_row ? blocks * THREADS / per_row : 0;
+    chunks->step_cols = per_row ? blocks * THREADS % per_row : 0;
+    return (unsigned)blocks;
+}
+
+static __device__ __forceinline__ ChunkPosition chunk_first(const Chunks &chunks)
+{
+    const unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
+    ChunkPosition at;
+    at.row = chunks.per_row ? (int)(index / (unsigned)chunks.per_row) : chunks.height;
+    at.col = (int)index - at.row * chunks.per_row;
+    return at;
+}
+
+static __device__ __forceinline__ bool chunk_is_there(const Chunks &chunks, ChunkPosition at)
+{
+    return at.row < chunks.height;
+}
+
+/* On to the thread's next chunk. */
+static __device__ __forceinline__ void chunk_next(const Chunks &chunks, ChunkPosition *at)
+{
+    at->row += chunks.step_rows;
+    at->col += chunks.step_cols;
+    if (at->col >= chunks.per_row) {
+        at->col -= chunks.per_row;
+        at->row++;
+    }
+}
+
+/* The chunk's place in a plane with rows aligned alike. */
+static __device__ __forceinline__ uint8_t *chunk_in(const Chunks &chunks, uint8_t *data, int stride,
+                                                    ChunkPosition at)
+{
+    return data + (int64_t)at.row * stride + (chunks.start + at.col * CHUNK_BYTES);
+}
+
+/*
+ * This chunk of the thread and its next ones. `at` comes back opaque: else the compiler keeps what
+ * it worked out from it, for each chunk in flight, in registers and has none left for the samples.
+ */
+static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPosition *at,
+                                                   uint4 values[CHUNKS_AT_ONCE])
+{
+    ChunkPosition next = *at;
+#pragma unroll
+    for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
+        if (!chunk_is_there(chunks, next))
+            next = *at; /* any that is there: not to be used */
+        values[i] = *(const uint4 *)chunk_in(chunks, chunks.data, chunks.stride, next);
+        chunk_next(chunks, &next);
+    }
+    asm volatile("" : "+r"(at->row), "+r"(at->col));
+}
+
+/* Sample number `index` of a chunk, known at compile time, times `scale`, a power of two: where its
+ * entry is in a table. One shift and one AND. */
+template <typename Sample, int scale>
+static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
+{
+    const int per_word = 4 / sizeof(Sample), bits = 8 * sizeof(Sample);
+    const int i = index / per_word, shift = index % per_word * bits;
+    const uint32_t word = i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+    int up = 0;
+    for (int s = scale; s > 1; s /= 2)
+        up++;
+    return (shift >= up ? word >> (shift - up) : word << (up - shift)) & (((1u << bits) - 1) << up);
+}
+
+/* Calls visit(row, first byte) for each sample of this thread that is in no chunk. */
+template <typename Sample, typename Visit>
+static __device__ __forceinline__ void for_each_at_ends(const Chunks &chunks, Visit visit)
+{
+    const int in_chunks = chunks.per_row * CHUNK_BYTES;
+    if (in_chunks == chunks.end)
+        return;
+    const int lane = (int)(threadIdx.x % 32 * sizeof(Sample));
+    for (int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32); row < chunks.height;
+         row += (int)(gridDim.x * blockDim.x / 32))
+        for (int i = lane; i < chunks.end - in_chunks; i += (int)(32 * sizeof(Sample)))
+            visit(row, i < chunks.start ? i : i + in_chunks);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * What the GPU does to samples: plain C functions that start kernels on a stream.
+ *
+ * All pointers to samples, states and tables are to device memory. A kernel works on any rectangle:
+ * any alignment, width and stride, negative ones included. Nothing waits here.
+ */
+#ifndef LUMEQ_CUDA_KERNELS_H
+#define LUMEQ_CUDA_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda_runtime_api.h>
+
+#include "equalizer/curve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the launchers need to know of a device. */
+typedef struct LumeqCudaDevice {
+    int processors;     /* streaming multiprocessors */
+    int early_launches; /* a kernel may start while the one before it ends: compute capability 9 */
+} LumeqCudaDevice;
+
+/* A rectangle of samples. */
+typedef struct LumeqCudaPlane {
+    uint8_t *data;    /* first row */
+    ptrdiff_t stride; /* bytes; within +- 2^31 */
+    int width, height;
+} LumeqCudaPlane;
+
+/* What the blocks of one histogram share. Zeroed before the first; each leaves it zero for the next
+ * one on its stream. */
+typedef struct LumeqCudaCounters {
+    uint32_t hist[LUMEQ_MAX_BINS];
+    uint32_t blocks_done;
+} LumeqCudaCounters;
+
+/* A lookup table of 8-bit samples. */
+typedef union LumeqCudaTable {
+    uint8_t codes[LUMEQ_MAX_BINS];
+    uint32_t words[LUMEQ_MAX_BINS / 4];
+} LumeqCudaTable;
+
+/* Finds out about a device, selects it for the calling thread and loads the kernels onto it. */
+cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
+cudaError_t lumeq_cuda_load_histogram(void);
+cudaError_t lumeq_cuda_load_apply(void);
+
+/* The histogram of 8-bit samples and, from it and `before`, all of `result` and `table`. */
+cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                  const CurveParams *params, const CurveState *before,
+                                  CurveResult *result, LumeqCudaTable *table,
+                                  LumeqCudaCounters *counters, cudaStream_t stream);
+
+/* dst = table[src] for 8-bit samples; the two must not overlap. To be started right behind the
+ * histogram that makes the table: it may begin while that still runs. */
+cudaError_t lumeq_cuda_apply8(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                              const LumeqCudaPlane *src, const LumeqCudaTable *table,
+                              cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

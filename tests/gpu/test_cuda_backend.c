@@ -1,0 +1,232 @@
+/* What only the CUDA backend has: device numbers, pinned memory, several frames in flight. */
+#include <pthread.h>
+#include <stddef.h>
+
+#include "../check.h"
+#include "lumeq/lumeq.h"
+
+#define FRAMES 40
+#define MAX_IN_FLIGHT 16
+
+static LumeqEqualizer *open_on(LumeqBackendId backend)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = backend};
+    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("%s", why);
+    else
+        CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return eq;
+}
+
+static void device_numbers(void)
+{
+    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    if (!eq)
+        return;
+    lumeq_destroy(&eq);
+    char why[256] = "";
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .device = 1000};
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_UNAVAILABLE, "GPU 1000 opens");
+    CHECK(strstr(why, "GPU 1000") != NULL, "the sentence is \"%s\"", why);
+}
+
+static void *allocate(void *argument)
+{
+    LumeqEqualizer *eq = argument;
+    for (int i = 0; i < 20; i++) {
+        const size_t size = 1 + (size_t)i * 100000;
+        uint8_t *memory = lumeq_alloc_host(eq, size);
+        if (CHECK(memory != NULL, "no %zu bytes", size)) {
+            CHECK((uintptr_t)memory % 64 == 0, "%p is not aligned", (void *)memory);
+            memset(memory, i, size);
+            lumeq_free_host(eq, memory);
+        }
+    }
+    return NULL;
+}
+
+static void pinned_memory(void)
+{
+    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    if (!eq)
+        return;
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, allocate, eq);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+
+    /* Capped: what was freed counts no more. */
+    const size_t piece = (size_t)256 << 20;
+    void *pieces[16];
+    int count = 0;
+    while (count < 16 && (pieces[count] = lumeq_alloc_host(eq, piece)) != NULL)
+        count++;
+    CHECK(count < 16, "%d x 256 MiB were pinned", count);
+    CHECK(lumeq_alloc_host(eq, SIZE_MAX) == NULL, "all memory there is was pinned");
+    while (count)
+        lumeq_free_host(eq, pieces[--count]);
+    void *again = lumeq_alloc_host(eq, 1 << 20);
+    CHECK(again != NULL, "nothing is left after all was freed");
+    lumeq_free_host(eq, again);
+    lumeq_destroy(&eq);
+}
+
+/* A sequence whose size changes while frames are in flight, in pinned or ordinary memory. */
+typedef struct Sequence {
+    LumeqEqualizer *eq;
+    int pinned;
+    uint8_t *in[FRAMES], *out[FRAMES];
+    LumeqFrameStats stats[FRAMES];
+    int submitted, received;
+} Sequence;
+
+static void size_of(int frame, int *width, int *height)
+{
+    static const int sizes[][2] = {{320, 180}, {321, 181}, {640, 361}, {1921, 1080}, {64, 48}};
+    *width = sizes[frame / 8 % 5][0];
+    *height = sizes[frame / 8 % 5][1];
+}
+
+static uint8_t *get(const Sequence *s, size_t size)
+{
+    return s->pinned ? lumeq_alloc_host(s->eq, size) : malloc(size);
+}
+
+static void put(const Sequence *s, uint8_t *memory)
+{
+    if (s->pinned)
+        lumeq_free_host(s->eq, memory);
+    else
+        free(memory);
+}
+
+/* Every third frame is bottom-up in memory. */
+static LumeqImage image_of(uint8_t *memory, int frame, int flip)
+{
+    int width, height;
+    size_of(frame, &width, &height);
+    const ptrdiff_t stride = width + 3;
+    LumeqImage image = {.width = width, .height = height, .depth = 8};
+    image.plane[0] = flip ? memory + (height - 1) * stride : memory;
+    image.stride[0] = flip ? -stride : stride;
+    return image;
+}
+
+static int submit_next(Sequence *s)
+{
+    const int i = s->submitted;
+    int width, height;
+    size_of(i, &width, &height);
+    const size_t size = (size_t)(width + 3) * (size_t)height;
+    if (!s->in[i]) {
+        s->in[i] = get(s, size);
+        s->out[i] = get(s, size);
+        for (size_t k = 0; k < size; k++)
+            s->in[i][k] = (uint8_t)(40 + i + (int)(check_hash((uint64_t)i, k) % 90));
+        memset(s->out[i], 0, size);
+    }
+    const LumeqFrame frame = {.in = image_of(s->in[i], i, i % 3 == 0),
+                              .out = image_of(s->out[i], i, i % 2 == 0),
+                              .time = i * (int64_t)40000000};
+    const int ret = lumeq_submit(s->eq, &frame);
+    s->submitted += ret == 0;
+    return ret;
+}
+
+static int receive_next(Sequence *s)
+{
+    LumeqFrame frame;
+    const int ret = lumeq_receive(s->eq, &frame, &s->stats[s->received]);
+    s->received += ret == 0;
+    return ret;
+}
+
+static void step(Sequence *s)
+{
+    int ret = s->submitted < FRAMES ? submit_next(s) : LUMEQ_ERR_AGAIN;
+    if (s->submitted == FRAMES)
+        lumeq_flush(s->eq);
+    CHECK(ret == 0 || ret == LUMEQ_ERR_AGAIN, "submit answers %d: %s", ret,
+          lumeq_last_error(s->eq));
+    ret = receive_next(s);
+    CHECK(ret == 0 || ret == LUMEQ_ERR_AGAIN, "receive answers %d: %s", ret,
+          lumeq_last_error(s->eq));
+}
+
+static void compare(const Sequence *a, const Sequence *b)
+{
+    for (int i = 0; i < FRAMES; i++) {
+        int width, height;
+        size_of(i, &width, &height);
+        const size_t size = (size_t)(width + 3) * (size_t)height;
+        CHECK(!memcmp(a->out[i], b->out[i], size), "frame %d differs", i);
+        CHECK(!memcmp(a->stats[i].curve, b->stats[i].curve, sizeof(a->stats[i].curve)),
+              "the curve of frame %d differs", i);
+    }
+}
+
+static void end(Sequence *s)
+{
+    for (int i = 0; i < FRAMES; i++) {
+        put(s, s->in[i]);
+        put(s, s->out[i]);
+    }
+    lumeq_destroy(&s->eq);
+}
+
+/* Two equalizers on the GPU in turn, one with pinned memory, and the CPU: three times the same. */
+static void sequences(void)
+{
+    static Sequence s[3];
+    for (int i = 0; i < 3; i++) {
+        s[i] =
+            (Sequence){.eq = open_on(i ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU), .pinned = i == 2};
+        if (!s[i].eq)
+            return;
+    }
+    while (s[0].received < FRAMES || s[1].received < FRAMES || s[2].received < FRAMES)
+        for (int i = 0; i < 3; i++)
+            if (s[i].received < FRAMES)
+                step(&s[i]);
+    compare(&s[0], &s[1]);
+    compare(&s[0], &s[2]);
+    for (int i = 0; i < FRAMES; i++) {
+        const LumeqFrameStats *t = &s[2].stats[i];
+        for (int stage = 0; stage < LUMEQ_STAGES; stage++)
+            CHECK(t->stage_begin_us[stage] <= t->stage_end_us[stage] &&
+                      (!stage || t->stage_end_us[stage - 1] <= t->stage_begin_us[stage] + 1),
+                  "frame %d: stage %d lasts from %.1f to %.1f us", i, stage,
+                  t->stage_begin_us[stage], t->stage_end_us[stage]);
+    }
+    for (int i = 0; i < 3; i++)
+        end(&s[i]);
+}
+
+/* Destroyed with frames in flight. */
+static void abandoned(void)
+{
+    Sequence s = {.eq = open_on(LUMEQ_BACKEND_CUDA)};
+    if (!s.eq)
+        return;
+    while (submit_next(&s) == 0)
+        ;
+    CHECK(s.submitted > 1 && s.submitted < MAX_IN_FLIGHT, "%d frames in flight", s.submitted);
+    lumeq_destroy(&s.eq);
+    for (int i = 0; i < FRAMES; i++) {
+        free(s.in[i]);
+        free(s.out[i]);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"device_numbers", device_numbers},
+    {"pinned_memory", pinned_memory},
+    {"sequences", sequences},
+    {"abandoned", abandoned},
+};
+
+CHECK_MAIN(tests)
