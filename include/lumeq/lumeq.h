@@ -118,7 +118,8 @@ typedef struct LumeqFrame {
 
 #define LUMEQ_NO_TIME INT64_MIN
 
-/* The stages of a frame on the GPU. On the CPU there is only the second; the others take no time. */
+/* The stages of a frame on the GPU. On the CPU there is only the second; the others take no time.
+ */
 enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
 
 /* What was seen and done, per frame. Histograms have `bins` entries and sum to width * height. */
@@ -140,15 +141,15 @@ typedef struct LumeqFrameStats {
 /* A GPU of this machine. */
 typedef struct LumeqGpu {
     char name[128];
-    uint64_t memory; /* bytes */
+    uint64_t memory;  /* bytes */
     int major, minor; /* compute capability */
-    int processors;  /* streaming multiprocessors */
+    int processors;   /* streaming multiprocessors */
 } LumeqGpu;
 
 /*
  * Fills the first `count` of `gpus`, in the order of their numbers, and answers how many there are.
- * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes, may be
- * NULL) that says what is missing. Thread-safe.
+ * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes,
+ * may be NULL) that says what is missing. Thread-safe.
  */
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size);
 

@@ -1,8 +1,11 @@
 #include "app/headless.h"
 
-#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/pipeline.h"
 #include "app/progress.h"
@@ -85,6 +88,7 @@ static int check_output(Run *run)
         .format = o->format,
         .overwrite = o->overwrite,
         .copy_audio = o->acodec == 0,
+        .stop = run->stop,
         .video = {.codec = o->vcodec,
                   .crf = o->crf,
                   .preset = o->preset,
@@ -94,34 +98,41 @@ static int check_output(Run *run)
                   .threads = (int)o->threads},
         .note = say_line,
     };
-    const int known = strcmp(o->input, "-") != 0 && stat(o->input, &input) == 0;
+    const int known =
+        (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(o->input, &input)) == 0;
     return writer_create(&run->writer, &run->writer_options, known ? &input : NULL, &run->error);
 }
 
-/* The statistics file must not be the input or the output. */
-static int check_stats(Run *run)
+static int same_place(const char *a, const char *b)
 {
-    const Options *o = run->options;
-    struct stat stats, other;
-    if (!o->stats)
-        return 0;
-    if ((o->output && strcmp(o->stats, o->output) == 0) ||
-        (stat(o->stats, &stats) == 0 && stat(o->input, &other) == 0 &&
-         stats.st_dev == other.st_dev && stats.st_ino == other.st_ino))
-        return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the input or the output",
-                          media_quote(o->stats));
-    return 0;
+    struct stat there_a, there_b;
+    return stat(a, &there_a) == 0 && stat(b, &there_b) == 0 && there_a.st_dev == there_b.st_dev &&
+           there_a.st_ino == there_b.st_ino;
+}
+
+/* Whether two paths name one file, which need not be there yet. */
+static int same_file(const char *a, const char *b)
+{
+    char folder_a[PATH_MAX], folder_b[PATH_MAX], base_a[PATH_MAX], base_b[PATH_MAX];
+    if (same_place(a, b))
+        return 1;
+    snprintf(folder_a, sizeof(folder_a), "%s", a);
+    snprintf(folder_b, sizeof(folder_b), "%s", b);
+    snprintf(base_a, sizeof(base_a), "%s", a);
+    snprintf(base_b, sizeof(base_b), "%s", b);
+    return strcmp(basename(base_a), basename(base_b)) == 0 &&
+           same_place(dirname(folder_a), dirname(folder_b));
 }
 
 static int open_stats(Run *run)
 {
-    if (!run->options->stats)
+    const Options *o = run->options;
+    if (!o->stats)
         return 0;
-    run->stats = stats_open(run->options->stats);
-    if (!run->stats)
-        return media_fail(&run->error, MEDIA_OUTPUT, "cannot write --stats %s: %s",
-                          media_quote(run->options->stats), strerror(errno));
-    return 0;
+    if (o->output && same_file(o->stats, o->output))
+        return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
+                          media_quote(o->stats));
+    return stats_open(&run->stats, o->stats, &run->source->file, &run->error);
 }
 
 static int open_input(Run *run)
@@ -210,56 +221,33 @@ static int process(Run *run)
     return run->error.fault;
 }
 
-static int close_stats(Run *run)
+static int no_frames(Run *run, const char *damage)
 {
-    if (stats_close(&run->stats) < 0)
-        return media_fail(&run->error, MEDIA_OUTPUT, "cannot write --stats %s: %s",
-                          media_quote(run->options->stats), strerror(errno ? errno : EIO));
-    return 0;
+    const Options *o = run->options;
+    const int part = o->from_us > 0 || o->to_us >= 0;
+    return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
+                       media_quote(o->input),
+                       *damage ? ": "
+                       : part  ? ": none is in the part"
+                               : "",
+                       damage);
 }
 
-/* What follows the last frame. Answers the exit code where no error was noted. */
-static int finish(Run *run)
+static void say_details(const Run *run)
 {
-    char damage[512], memory[128];
-    const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
-    const int damaged = reader_damage(run->reader, damage, sizeof(damage));
+    char memory[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->memory, memory, sizeof(memory)))
         say(SAY_DETAILS, "%s", memory);
-    if (run->progress.frame == 0 && !interrupted) {
-        const int part = run->options->from_us > 0 || run->options->to_us >= 0;
-        media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
-                   media_quote(run->options->input),
-                   damaged ? ": "
-                   : part  ? ": --ss and --to leave none"
-                           : "",
-                   damaged ? damage : "");
-        return EXIT_INPUT;
-    }
-    if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
-        return EXIT_OUTPUT;
-    if (close_stats(run) < 0)
-        return EXIT_OUTPUT;
-    if (interrupted)
-        return EXIT_INTERRUPTED;
-    if (damaged)
-        say(SAY_ERRORS, "%s", damage);
-    return damaged ? EXIT_DAMAGED : EXIT_DONE;
 }
 
-static void say_summary(const Run *run, int code)
+static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
-    if (code == EXIT_INTERRUPTED) {
-        say(SAY_ERRORS, "interrupted after %lld frames%s", (long long)run->progress.frame,
-            output && run->progress.frame ? "; what is done is in a file named .partial" : "");
-        return;
-    }
     say(SAY_NORMAL, "%s%s%lld frames, %.2f s of video in %.2f s (%.0f fps, %.2fx) on the %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.time, seconds, (double)run->progress.frame / seconds,
@@ -267,11 +255,32 @@ static void say_summary(const Run *run, int code)
         strcmp(lumeq_backend_name(run->equalizer), "cuda") == 0 ? "GPU" : "CPU");
 }
 
+/* What follows the last frame. Answers the exit code. */
+static int finish(Run *run)
+{
+    char damage[512] = "";
+    const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
+    const int damaged = reader_damage(run->reader, damage, sizeof(damage));
+    if (run->progress.frame == 0 && !interrupted)
+        return no_frames(run, damage);
+    if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
+        return EXIT_OUTPUT;
+    if (run->stats && stats_commit(run->stats, &run->error) < 0)
+        return EXIT_OUTPUT;
+    run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
+    progress_end(&run->progress, interrupted ? "interrupted" : "done");
+    if (interrupted)
+        return EXIT_INTERRUPTED;
+    say_details(run);
+    say_summary(run);
+    if (damaged)
+        say(SAY_ERRORS, "%s", damage);
+    return damaged ? EXIT_DAMAGED : EXIT_DONE;
+}
+
 static int run_all(Run *run)
 {
     int ret = check_output(run);
-    if (ret >= 0)
-        ret = check_stats(run);
     if (ret >= 0)
         ret = open_equalizer(run);
     if (ret >= 0)
@@ -283,30 +292,41 @@ static int run_all(Run *run)
     if (ret < 0)
         return -ret;
     run->progress.style = (ProgressStyle)run->options->progress;
+    if (run->options->quiet && run->progress.style == PROGRESS_AUTO)
+        run->progress.style = PROGRESS_NONE;
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
     progress_start(&run->progress);
     ret = process(run);
     const int code = ret < 0 ? -ret : finish(run);
-    progress_end(&run->progress, run->error.fault           ? "failed"
-                                 : code == EXIT_INTERRUPTED ? "interrupted"
-                                                            : "done");
-    if (!run->error.fault)
-        say_summary(run, code);
+    if (run->error.fault)
+        progress_end(&run->progress,
+                     atomic_load(run->stop) == RUN_INTERRUPTED ? "interrupted" : "failed");
     return code;
+}
+
+static void say_interrupted(const Run *run)
+{
+    const char *partial = run->writer ? writer_partial_name(run->writer) : NULL;
+    say(SAY_ERRORS, "interrupted after %lld frames%s%s", (long long)run->progress.frame,
+        partial ? "; what is done is in " : "", partial ? media_quote(partial) : "");
 }
 
 int headless_run(const Options *options, atomic_int *stop)
 {
     Run run = {.options = options, .stop = stop};
     int code = run_all(&run);
-    if (run.error.fault) {
-        say(SAY_ERRORS, "%s", run.error.text);
+    if (run.error.fault)
         code = -run.error.fault;
-    }
+    if (atomic_load(stop) == RUN_INTERRUPTED)
+        code = EXIT_INTERRUPTED; /* what failed, failed of that */
+    if (code == EXIT_INTERRUPTED)
+        say_interrupted(&run);
+    else if (run.error.fault)
+        say(SAY_ERRORS, "%s", run.error.text);
     /* Frames first: their memory is the equalizer's. */
     writer_close(&run.writer);
-    (void)stats_close(&run.stats);
+    stats_close(&run.stats);
     reader_close(&run.reader);
     source_close(&run.source);
     frame_memory_close(&run.memory);

@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/headless.h"
@@ -25,11 +27,20 @@ static void on_signal(int number)
     atomic_compare_exchange_strong(&stop, &on, RUN_INTERRUPTED);
 }
 
+/* A signal that was ignored from the start (nohup, a shell's background job) stays so. */
+static void install_signal(int number)
+{
+    const struct sigaction act = {.sa_handler = on_signal};
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &act, NULL);
+}
+
 static void install_signals(void)
 {
-    const struct sigaction act = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    install_signal(SIGINT);
+    install_signal(SIGTERM);
     sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error */
 }
 
@@ -67,7 +78,10 @@ static int print_information(const Options *options)
         print_version();
     else
         code = print_gpus();
-    return fflush(stdout) == 0 ? code : EXIT_OUTPUT;
+    if (fflush(stdout) == 0)
+        return code;
+    say(SAY_ERRORS, "cannot write to standard output: %s", strerror(errno));
+    return EXIT_OUTPUT;
 }
 
 int main(int argc, char **argv)

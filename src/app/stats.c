@@ -1,14 +1,14 @@
 #include "app/stats.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/output_file.h"
+
 struct StatsFile {
-    FILE *file;
+    OutputFile file;
     int json;
 };
 
@@ -54,40 +54,42 @@ double stats_entropy(const uint32_t *hist, int bins)
     return entropy;
 }
 
-StatsFile *stats_open(const char *path)
+int stats_open(StatsFile **file, const char *path, const struct stat *input, MediaError *error)
 {
+    *file = NULL;
     StatsFile *f = calloc(1, sizeof(*f));
     if (!f)
-        return NULL;
-    f->json = ends_in(path, ".jsonl");
-    f->file = fopen(path, "w");
-    if (!f->file) {
-        const int reason = errno;
-        free(f);
-        errno = reason;
-        return NULL;
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret = output_file_check(&f->file, path, 1, input, error);
+    if (ret >= 0)
+        ret = output_file_open(&f->file, error);
+    if (ret < 0) {
+        stats_close(&f);
+        return ret;
     }
+    f->json = ends_in(path, ".jsonl");
     if (!f->json)
-        fputs("frame,pts,time,mean_in,mean_out,stddev_in,stddev_out,entropy_in,entropy_out,"
-              "scene_cut,curve_speed,decode_us,upload_us,equalize_us,download_us,sink_us\n",
-              f->file);
-    return f;
+        avio_printf(f->file.io,
+                    "frame,pts,time,mean_in,mean_out,stddev_in,stddev_out,entropy_in,entropy_out,"
+                    "scene_cut,curve_speed,decode_us,upload_us,equalize_us,download_us,sink_us\n");
+    *file = f;
+    return 0;
 }
 
-static void write_histogram(FILE *file, const char *name, const uint32_t *hist, int bins)
+static void write_histogram(AVIOContext *io, const char *name, const uint32_t *hist, int bins)
 {
-    fprintf(file, ",\"%s\":[", name);
+    avio_printf(io, ",\"%s\":[", name);
     for (int i = 0; i < bins; i++)
-        fprintf(file, "%s%" PRIu32, i ? "," : "", hist[i]);
-    fputc(']', file);
+        avio_printf(io, "%s%" PRIu32, i ? "," : "", hist[i]);
+    avio_w8(io, ']');
 }
 
-static void write_curve(FILE *file, const uint32_t *curve, int bins)
+static void write_curve(AVIOContext *io, const uint32_t *curve, int bins)
 {
-    fputs(",\"curve\":[", file);
+    avio_printf(io, ",\"curve\":[");
     for (int i = 0; i < bins; i++)
-        fprintf(file, "%s%.4f", i ? "," : "", curve[i] / 65536.0);
-    fputc(']', file);
+        avio_printf(io, "%s%.4f", i ? "," : "", curve[i] / 65536.0);
+    avio_w8(io, ']');
 }
 
 void stats_write(StatsFile *f, const StatsRow *row)
@@ -109,32 +111,35 @@ void stats_write(StatsFile *f, const StatsRow *row)
         {"download_us", s->download_us, 1},
         {"sink_us", row->sink_us, 1},
     };
-    fprintf(f->file, f->json ? "{\"frame\":%" PRId64 ",\"pts\":%" PRId64 : "%" PRId64 ",%" PRId64,
-            row->frame, row->pts);
+    avio_printf(f->file.io,
+                f->json ? "{\"frame\":%" PRId64 ",\"pts\":%" PRId64 : "%" PRId64 ",%" PRId64,
+                row->frame, row->pts);
     for (int i = 0; i < COLUMNS; i++) {
         if (f->json)
-            fprintf(f->file, ",\"%s\":%.*f", columns[i].name, columns[i].digits, columns[i].value);
+            avio_printf(f->file.io, ",\"%s\":%.*f", columns[i].name, columns[i].digits,
+                        columns[i].value);
         else
-            fprintf(f->file, ",%.*f", columns[i].digits, columns[i].value);
+            avio_printf(f->file.io, ",%.*f", columns[i].digits, columns[i].value);
     }
     if (f->json) {
-        write_histogram(f->file, "hist_in", s->hist_in, s->bins);
-        write_histogram(f->file, "hist_out", s->hist_out, s->bins);
-        write_curve(f->file, s->curve, s->bins);
-        fputc('}', f->file);
+        write_histogram(f->file.io, "hist_in", s->hist_in, s->bins);
+        write_histogram(f->file.io, "hist_out", s->hist_out, s->bins);
+        write_curve(f->file.io, s->curve, s->bins);
+        avio_w8(f->file.io, '}');
     }
-    fputc('\n', f->file);
+    avio_w8(f->file.io, '\n');
 }
 
-int stats_close(StatsFile **file)
+int stats_commit(StatsFile *f, MediaError *error)
 {
-    StatsFile *f = *file;
-    if (!f)
-        return 0;
-    errno = 0;
-    const int failed = ferror(f->file);
-    const int ret = fclose(f->file);
-    free(f);
+    return output_file_commit(&f->file, 0, error);
+}
+
+void stats_close(StatsFile **file)
+{
+    if (!*file)
+        return;
+    output_file_close(&(*file)->file);
+    free(*file);
     *file = NULL;
-    return failed || ret ? -1 : 0;
 }

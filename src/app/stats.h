@@ -3,8 +3,10 @@
 #define LUMEQ_APP_STATS_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lumeq/lumeq.h"
+#include "media/error.h"
 
 typedef struct StatsFile StatsFile;
 
@@ -19,13 +21,19 @@ typedef struct StatsRow {
 /* Not 0: the name ends in .csv or .jsonl. */
 int stats_known_name(const char *path);
 
-/* Replaces what was there. NULL: see errno. */
-StatsFile *stats_open(const char *path);
+/*
+ * Opens it under a temporary name; one that exists is replaced when it is committed. `input`: what
+ * the input is, or NULL. MEDIA_USAGE when the name is the input, MEDIA_OUTPUT.
+ */
+int stats_open(StatsFile **file, const char *path, const struct stat *input, MediaError *error);
 
 void stats_write(StatsFile *file, const StatsRow *row);
 
-/* 0, or -1 (errno) when any of it could not be written. NULL file: 0. */
-int stats_close(StatsFile **file);
+/* Gives the file its name. MEDIA_OUTPUT. */
+int stats_commit(StatsFile *file, MediaError *error);
+
+/* What was not committed is removed. */
+void stats_close(StatsFile **file);
 
 /* Of a histogram over codes: standard deviation in codes, and -sum p log2 p in bits. */
 double stats_deviation(const uint32_t *hist, int bins);

@@ -1,4 +1,5 @@
-/* Which stages of which frames run at the same time on the GPU: the busiest frames of a run, for -v. */
+/* Which stages of which frames run at the same time on the GPU: the busiest frames of a run, for
+ * -v. */
 #ifndef LUMEQ_APP_TIMELINE_H
 #define LUMEQ_APP_TIMELINE_H
 

@@ -178,7 +178,8 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
     set_range(d->raw);
     if (!d->width)
         take_first(d, d->raw);
-    if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format)
+    if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format ||
+        d->raw->color_range != d->range)
         ret = convert(d, frame, error);
     else
         av_frame_move_ref(frame, d->raw);

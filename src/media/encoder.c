@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
-#include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/adapt.h"
 #include "media/compat.h"
-#include "media/convert.h"
 #include "media/log.h"
 
 /* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
@@ -19,15 +18,12 @@
 
 struct Encoder {
     AVCodecContext *codec;
-    Converter converter;
+    Adapter *adapter;
     AVFrame *adapted;
-    int frame_width, frame_height;
-    enum AVPixelFormat frame_format;
     struct {
         int64_t pts, duration;
     } durations[DURATIONS]; /* by frame number */
     int64_t frames, last_pts;
-    char adaptation[128];
 };
 
 static const AVCodec *usual_encoder(const AVOutputFormat *format)
@@ -48,6 +44,34 @@ static const AVCodec *usual_encoder(const AVOutputFormat *format)
     return avcodec_find_encoder(format->video_codec);
 }
 
+static int has_option(const AVCodec *codec, const char *name)
+{
+    return codec->priv_class &&
+           av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+}
+
+static int is_y4m(const AVOutputFormat *format)
+{
+    return strcmp(format->name, "yuv4mpegpipe") == 0;
+}
+
+/* The library behind an encoder would only complain later, and on its own. */
+static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
+{
+    static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
+                               "veryslow,placebo";
+    if (!preset)
+        return 0;
+    if (!has_option(codec, "preset"))
+        return media_fail(error, MEDIA_USAGE, "--preset: the encoder %s has no presets",
+                          codec->name);
+    if (av_match_name(codec->name, "libx264,libx264rgb,libx265") && !av_match_name(preset, x26x) &&
+        !(preset[0] >= '0' && preset[0] <= '9' && !preset[1]))
+        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s has %s",
+                          media_quote(preset), codec->name, x26x);
+    return 0;
+}
+
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  MediaError *error)
 {
@@ -62,6 +86,10 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           "the container %s holds no video, or no encoder for it "
                           "is in this FFmpeg",
                           format->name);
+    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
+        return media_fail(error, MEDIA_USAGE,
+                          "the encoder %s and the container %s do not go together", (*codec)->name,
+                          format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE, "--vcodec %s is not a video encoder", (*codec)->name);
     /* Raw frames in a pipe have no tag that a muxer could be asked for. */
@@ -69,13 +97,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
                           avcodec_get_name((*codec)->id));
-    return 0;
-}
-
-static int has_option(const AVCodec *codec, const char *name)
-{
-    return codec->priv_class &&
-           av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+    return check_preset(*codec, options->preset, error);
 }
 
 /* The --vopt settings; FFmpeg checks their values. */
@@ -114,9 +136,6 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
     if (options->crf >= 0 && !has_option(codec, "crf"))
         return media_fail(error, MEDIA_USAGE,
                           "--crf: the encoder %s has no such setting; try --bitrate", codec->name);
-    if (options->preset && !has_option(codec, "preset"))
-        return media_fail(error, MEDIA_USAGE, "--preset: the encoder %s has no presets",
-                          codec->name);
     if (options->bitrate >= 0)
         c->bit_rate = options->bitrate;
     int ret = add_options(dict, options->options, error);
@@ -166,7 +185,7 @@ static int choose_format(AVCodecContext *c, const AVCodec *codec, const EncoderO
     return 0;
 }
 
-static void set_picture(AVCodecContext *c, const AVFrame *first, const AVStream *track, int pad)
+static void set_picture(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track, int pad)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->pix_fmt);
     const int step_x = pad ? 1 << desc->log2_chroma_w : 1,
@@ -179,22 +198,52 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, const AVStream 
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
     c->sample_aspect_ratio =
-        first->sample_aspect_ratio.num ? first->sample_aspect_ratio : track->sample_aspect_ratio;
+        first->sample_aspect_ratio.num ? first->sample_aspect_ratio : track->aspect;
+    if (c->codec_id == AV_CODEC_ID_MJPEG) /* JPEG knows no other */
+        c->color_range = AVCOL_RANGE_JPEG;
     if (desc->flags & AV_PIX_FMT_FLAG_RGB)
         c->colorspace = AVCOL_SPC_RGB;
 }
 
-static void set_time(AVCodecContext *c, AVFormatContext *input, AVStream *track)
+static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack *track)
 {
+    const AVRational *rates = codec_frame_rates(codec);
     c->time_base = track->time_base;
-    c->framerate = av_guess_frame_rate(input, track, NULL);
+    c->framerate = track->frame_rate;
+    if (rates) {
+        c->framerate = rates[av_find_nearest_q_idx(track->frame_rate, rates)];
+        c->time_base = av_inv_q(c->framerate);
+    }
     if (c->codec_id == AV_CODEC_ID_MPEG4 && c->time_base.den > MPEG4_MAX_TICKS)
         c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
 }
 
+/* Any setting that came from the user, and may be why an encoder does not open. */
+static int has_settings(const EncoderOptions *o)
+{
+    return o->preset || o->crf >= 0 || o->bitrate >= 0 || (o->options && o->options[0]);
+}
+
+static int open_codec(AVCodecContext *c, const AVCodec *codec, const EncoderOptions *options,
+                      AVDictionary **dict, MediaError *error)
+{
+    const int ret = avcodec_open2(c, codec, dict);
+    const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
+    if (ret >= 0 && left)
+        return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
+                          media_quote(left->key), codec->name);
+    if (ret == AVERROR(EINVAL) && has_settings(options) && !((c->width | c->height) & 1))
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the encoder %s refuses its settings (--vopt, --preset, --crf, --bitrate): "
+            "%s",
+            codec->name, media_log_error());
+    return ret;
+}
+
 static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
-                    const AVFrame *first, AVFormatContext *input, AVStream *track,
-                    int global_header, int pad, MediaError *error)
+                    const AVFrame *first, const EncoderTrack *track, int global_header, int pad,
+                    MediaError *error)
 {
     AVDictionary *dict = NULL;
     avcodec_free_context(&e->codec);
@@ -206,50 +255,36 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
         ret = set_options(&dict, e->codec, codec, options, error);
     if (ret >= 0) {
         set_picture(e->codec, first, track, pad);
-        set_time(e->codec, input, track);
+        set_time(e->codec, codec, track);
         e->codec->thread_count = options->threads;
+        e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
         if (global_header)
             e->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-        ret = avcodec_open2(e->codec, codec, &dict);
-        const AVDictionaryEntry *left = av_dict_get(dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
-        if (ret >= 0 && left)
-            ret = media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
-                             media_quote(left->key), codec->name);
+        ret = open_codec(e->codec, codec, options, &dict, error);
     }
     av_dict_free(&dict);
     return ret;
 }
 
-static void describe(Encoder *e)
-{
-    const AVCodecContext *c = e->codec;
-    char *text = e->adaptation;
-    if (c->width != e->frame_width || c->height != e->frame_height)
-        snprintf(text, sizeof(e->adaptation), "padded from %dx%d to %dx%d", e->frame_width,
-                 e->frame_height, c->width, c->height);
-    if (c->pix_fmt != e->frame_format)
-        av_strlcatf(text, sizeof(e->adaptation), "%sconverted from %s to %s", text[0] ? ", " : "",
-                    av_get_pix_fmt_name(e->frame_format), av_get_pix_fmt_name(c->pix_fmt));
-}
-
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
-                 const AVFrame *first, AVFormatContext *input, AVStream *track, int global_header,
+                 const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error)
 {
     *encoder = NULL;
     Encoder *e = av_mallocz(sizeof(*e));
     if (!e)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    e->frame_width = first->width;
-    e->frame_height = first->height;
-    e->frame_format = first->format;
-    e->adapted = av_frame_alloc();
     media_log_clear();
-    int ret = try_open(e, codec, options, first, input, track, global_header, 0, error);
+    int ret = try_open(e, codec, options, first, track, global_header, 0, error);
     /* Most encoders of subsampled chroma want even sides; only trying tells which. */
     if (ret < 0 && !error->fault && ((first->width | first->height) & 1))
-        ret = try_open(e, codec, options, first, input, track, global_header, 1, error);
-    if (ret < 0 || !e->adapted) {
+        ret = try_open(e, codec, options, first, track, global_header, 1, error);
+    if (ret >= 0) {
+        e->adapted = av_frame_alloc();
+        e->adapter = adapter_create(first, e->codec);
+        ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0) {
         const char *detail = media_log_error();
         media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s",
                    codec->name, first->width, first->height, av_get_pix_fmt_name(first->format),
@@ -257,7 +292,6 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         encoder_close(&e);
         return error->fault;
     }
-    describe(e);
     *encoder = e;
     return 0;
 }
@@ -269,70 +303,7 @@ const AVCodecContext *encoder_context(const Encoder *e)
 
 const char *encoder_adaptation(const Encoder *e)
 {
-    return e->adaptation[0] ? e->adaptation : NULL;
-}
-
-/* Repeats the last column and row into the room beyond them. */
-static void pad_plane(uint8_t *data, ptrdiff_t stride, int width, int height, int to_width,
-                      int to_height)
-{
-    for (int y = 0; y < height; y++)
-        for (int x = width; x < to_width; x++)
-            data[y * stride + x] = data[y * stride + width - 1];
-    for (int y = height; y < to_height; y++)
-        memcpy(data + y * stride, data + (height - 1) * stride, (size_t)to_width);
-}
-
-/* `frame`, an 8-bit one of the encoder's format, copied into a larger one. */
-static int pad_frame(Encoder *e, const AVFrame *frame, AVFrame *to)
-{
-    to->format = frame->format;
-    to->width = e->codec->width;
-    to->height = e->codec->height;
-    const int ret = av_frame_get_buffer(to, 0);
-    if (ret < 0)
-        return ret;
-    av_image_copy(to->data, to->linesize, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
-                  frame->format, frame->width, frame->height);
-    /* Chroma of an odd size already covers the next even one: only whole-resolution planes grow. */
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    for (int i = 0; i < desc->nb_components; i++) {
-        const int chroma = i == 1 || i == 2;
-        const int sx = chroma ? desc->log2_chroma_w : 0, sy = chroma ? desc->log2_chroma_h : 0;
-        if (desc->comp[i].step == 1)
-            pad_plane(to->data[desc->comp[i].plane], to->linesize[desc->comp[i].plane],
-                      AV_CEIL_RSHIFT(frame->width, sx), AV_CEIL_RSHIFT(frame->height, sy),
-                      AV_CEIL_RSHIFT(to->width, sx), AV_CEIL_RSHIFT(to->height, sy));
-    }
-    return 0;
-}
-
-static int adapt(Encoder *e, const AVFrame *frame)
-{
-    AVFrame *to = e->adapted;
-    av_frame_unref(to);
-    int ret;
-    if (frame->format != e->codec->pix_fmt) {
-        AVFrame *converted = av_frame_alloc();
-        if (!converted)
-            return AVERROR(ENOMEM);
-        converted->format = e->codec->pix_fmt;
-        converted->width = frame->width;
-        converted->height = frame->height;
-        converted->color_range = frame->color_range;
-        converted->colorspace = frame->colorspace;
-        ret = convert_frame(&e->converter, frame, converted);
-        if (ret >= 0 && (frame->width != e->codec->width || frame->height != e->codec->height))
-            ret = pad_frame(e, converted, to);
-        else if (ret >= 0)
-            av_frame_move_ref(to, converted);
-        av_frame_free(&converted);
-    } else if (frame->width != e->codec->width || frame->height != e->codec->height) {
-        ret = pad_frame(e, frame, to);
-    } else {
-        ret = av_frame_ref(to, frame);
-    }
-    return ret < 0 ? ret : av_frame_copy_props(to, frame);
+    return adapter_description(e->adapter);
 }
 
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
@@ -341,7 +312,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     media_log_clear();
     if (frame) {
         const AVRational from = frame->time_base;
-        ret = adapt(e, frame);
+        ret = adapter_run(e->adapter, frame, e->adapted);
         if (ret >= 0) {
             e->adapted->pict_type = AV_PICTURE_TYPE_NONE; /* the encoder chooses its own */
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
@@ -391,7 +362,7 @@ void encoder_close(Encoder **encoder)
     Encoder *e = *encoder;
     if (!e)
         return;
-    convert_close(&e->converter);
+    adapter_close(&e->adapter);
     av_frame_free(&e->adapted);
     avcodec_free_context(&e->codec);
     av_freep(encoder);

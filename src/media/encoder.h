@@ -18,6 +18,11 @@ typedef struct EncoderOptions {
     int threads;
 } EncoderOptions;
 
+/* The track that the frames come from. */
+typedef struct EncoderTrack {
+    AVRational time_base, frame_rate, aspect; /* rate and aspect {0, 0} where not known */
+} EncoderTrack;
+
 typedef struct Encoder Encoder;
 
 /* The encoder asked for, or the usual one of the container, that the container can hold.
@@ -26,12 +31,12 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                  MediaError *error);
 
 /*
- * Opens the encoder for frames like `first`, from the track `track` of `input`, whose time base,
- * rate and aspect ratio it takes. What it does not take of frames (pixel format, odd size) is
- * adapted. Errors: MEDIA_USAGE (an option it does not have), MEDIA_OUTPUT.
+ * Opens the encoder for frames like `first` from the track, whose time base, rate and aspect ratio
+ * it takes. What it does not take of frames (pixel format, range, odd size) is adapted. Errors:
+ * MEDIA_USAGE (a setting it does not have or refuses), MEDIA_OUTPUT.
  */
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
-                 const AVFrame *first, AVFormatContext *input, AVStream *track, int global_header,
+                 const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error);
 
 /* For the muxer: time base, frame rate and parameters of the stream. */

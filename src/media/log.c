@@ -58,8 +58,10 @@ static void callback(void *context, int level, const char *format, va_list args)
     }
     if (prefix) {
         const AVClass *class = *(AVClass *const *)context;
-        if (class)
-            used = (size_t)snprintf(log_state.line, 64, "%s: ", class->item_name(context));
+        const char *name = class ? class->item_name(context) : "";
+        if (strcmp(name, "NULL") == 0) /* a context without a codec */
+            name = class->class_name;
+        used = (size_t)snprintf(log_state.line, 64, "%s%s", name, name[0] ? ": " : "");
         if (used > 63)
             used = 63;
     }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +14,36 @@
 
 #define NAME_TRIES 100
 
-/* The temporary file of this process, for output_file_remove_temp(). */
-static _Atomic(const char *) current_temp;
+/* Symbolic links in a row, as the system has it. */
+#define MAX_LINKS 40
+
+/* The temporary files of this process, for output_file_remove_temp(). */
+#define MAX_TEMPS 4
+static _Atomic(char *) temps[MAX_TEMPS];
+
+static void note_temp(char *temp)
+{
+    for (int i = 0; i < MAX_TEMPS; i++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&temps[i], &none, temp))
+            return;
+    }
+}
+
+static void forget_temp(char *temp)
+{
+    for (int i = 0; i < MAX_TEMPS; i++) {
+        char *expected = temp;
+        if (atomic_compare_exchange_strong(&temps[i], &expected, NULL))
+            return;
+    }
+}
+
+static int stopped(void *file)
+{
+    const atomic_int *stop = ((const OutputFile *)file)->stop;
+    return stop && atomic_load(stop);
+}
 
 static char *folder_of(const char *path)
 {
@@ -48,26 +75,43 @@ static int check_existing(OutputFile *file, const char *path, int overwrite,
     return 0;
 }
 
-/* The name behind symbolic links, also where the last one points to nothing yet. */
-static char *resolve(const char *path)
+/* What a symbolic link points to; NULL where the path is none (errno is 0 then) or out of memory.
+ */
+static char *follow(const char *path)
 {
-    char *real = realpath(path, NULL);
-    if (real) {
-        char *copy = av_strdup(real);
-        free(real);
-        return copy;
-    }
     char target[PATH_MAX];
     const ssize_t n = readlink(path, target, sizeof(target) - 1);
-    if (n <= 0)
-        return av_strdup(path);
+    if (n <= 0) {
+        errno = 0;
+        return NULL;
+    }
     target[n] = '\0';
+    errno = ENOMEM;
     if (target[0] == '/')
         return av_strdup(target);
     char *folder = folder_of(path);
     char *joined = folder ? av_asprintf("%s/%s", folder, target) : NULL;
     av_free(folder);
     return joined;
+}
+
+/* The name behind symbolic links, also where the last one points to nothing yet. NULL: see errno.
+ */
+static char *resolve(const char *path)
+{
+    char *name = av_strdup(path);
+    errno = ENOMEM;
+    for (int i = 0; name && i < MAX_LINKS; i++) {
+        char *next = follow(name);
+        if (!next && !errno)
+            return name;
+        av_free(name);
+        name = next;
+    }
+    if (name)
+        errno = ELOOP;
+    av_free(name);
+    return NULL;
 }
 
 static int check_folder(const char *path, MediaError *error)
@@ -94,7 +138,8 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
     errno = 0;
     file->path = resolve(path);
     if (!file->path)
-        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                          strerror(errno));
     struct stat there;
     const int exists = stat(file->path, &there) == 0;
     if (exists) {
@@ -132,7 +177,7 @@ static int create_temp(OutputFile *file)
         (void)fchmod(
             fd, file->mode); /* the permissions of the file that is replaced, as far as allowed */
     close(fd);
-    atomic_store(&current_temp, file->temp);
+    note_temp(file->temp);
     return 0;
 }
 
@@ -146,7 +191,9 @@ int output_file_open(OutputFile *file, MediaError *error)
         const char *name = file->temp ? file->temp : file->path;
         char *url =
             strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
-        ret = url ? avio_open(&file->io, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
+        const AVIOInterruptCB interrupt = {stopped, file};
+        ret = url ? avio_open2(&file->io, url, AVIO_FLAG_WRITE, direct ? &interrupt : NULL, NULL)
+                  : AVERROR(ENOMEM);
         av_free(url);
     }
     if (ret < 0)
@@ -155,9 +202,11 @@ int output_file_open(OutputFile *file, MediaError *error)
     return 0;
 }
 
-char *output_file_partial_name(const char *path)
+char *output_file_partial_name(const OutputFile *file)
 {
-    const char *dot = strrchr(base_of(path), '.');
+    const char *path = file->path, *dot = strrchr(base_of(path), '.');
+    if (!file->temp)
+        return NULL;
     if (!dot || dot == base_of(path))
         return av_asprintf("%s.partial", path);
     return av_asprintf("%.*s.partial%s", (int)(dot - path), path, dot);
@@ -180,7 +229,7 @@ static int rename_temp(OutputFile *file, const char *name, MediaError *error)
     if (!name || sync_path(file->temp) < 0 || rename(file->temp, name) < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot finish %s: %s", media_quote(file->path),
                           strerror(name ? errno : ENOMEM));
-    atomic_store(&current_temp, NULL);
+    forget_temp(file->temp);
     av_freep(&file->temp);
     char *folder = folder_of(name);
     if (folder)
@@ -199,7 +248,7 @@ int output_file_commit(OutputFile *file, int partial, MediaError *error)
         return 0;
     if (!partial)
         return rename_temp(file, file->path, error);
-    char *name = output_file_partial_name(file->path);
+    char *name = output_file_partial_name(file);
     const int renamed = rename_temp(file, name, error);
     av_free(name);
     return renamed;
@@ -209,7 +258,7 @@ void output_file_close(OutputFile *file)
 {
     (void)avio_closep(&file->io); /* what failed has been reported, or is being thrown away */
     if (file->temp) {
-        atomic_store(&current_temp, NULL);
+        forget_temp(file->temp);
         unlink(file->temp);
     }
     av_freep(&file->temp);
@@ -218,7 +267,9 @@ void output_file_close(OutputFile *file)
 
 void output_file_remove_temp(void)
 {
-    const char *temp = atomic_load(&current_temp);
-    if (temp)
-        unlink(temp);
+    for (int i = 0; i < MAX_TEMPS; i++) {
+        const char *temp = atomic_load(&temps[i]);
+        if (temp)
+            unlink(temp);
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef LUMEQ_MEDIA_OUTPUT_FILE_H
 #define LUMEQ_MEDIA_OUTPUT_FILE_H
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include <libavformat/avio.h>
@@ -14,15 +15,17 @@
 
 typedef struct OutputFile {
     AVIOContext *io;
+    const atomic_int
+        *stop;  /* not 0: writing into a pipe that nobody empties is given up; or NULL */
     char *path; /* symbolic links resolved */
     char *temp; /* NULL: written directly */
     mode_t mode;
 } OutputFile;
 
 /*
- * Decides what `path` is, without touching it. Errors: MEDIA_USAGE when it exists and `overwrite`
- * is 0, is a directory, or is `input` (compared by device and inode); MEDIA_OUTPUT when its folder
- * is not there or not writable.
+ * Of a zeroed file: decides what `path` is, without touching it. Errors: MEDIA_USAGE when it exists
+ * and `overwrite` is 0, is a directory, or is `input` (compared by device and inode); MEDIA_OUTPUT
+ * when its folder is not there or not writable.
  */
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
@@ -37,11 +40,11 @@ int output_file_commit(OutputFile *file, int partial, MediaError *error);
 /* Closes and removes what is not committed. Frees all. Accepts {0} and half-open files. */
 void output_file_close(OutputFile *file);
 
-/* The name the file will have. The caller frees it with av_free(). NULL: out of memory. */
-char *output_file_partial_name(const char *path);
+/* The name output_file_commit() gives a part, to be freed with av_free(); NULL: out of memory, or
+ * the file is written directly. Once it is open. */
+char *output_file_partial_name(const OutputFile *file);
 
-/* For a signal handler that ends the program: removes the temporary file there is.
- * Async-signal-safe. */
+/* For a signal handler that ends the program: removes the temporary files. Async-signal-safe. */
 void output_file_remove_temp(void);
 
 #endif

@@ -63,7 +63,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     if (ret < 0)
         reader_close(&r);
     else if (options->from_us > 0)
-        (void)source_seek(source, options->from_us); /* else it is read from the start */
+        source_seek(source, options->from_us);
     *reader = r;
     return ret;
 }
@@ -201,6 +201,8 @@ static int take_frame(Reader *r, AVFrame *frame)
     if (r->options.range != READER_RANGE_AUTO)
         frame->color_range =
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    if (r->from != AV_NOPTS_VALUE && r->frames == 0)
+        r->source->damage = (Damage){0}; /* what is before the part does not count */
     r->frames++;
     return 1;
 }
@@ -227,6 +229,8 @@ static int advance(Reader *r, MediaError *error)
     while (!r->ready && !(r->frames_ended && (r->input_ended || r->tail_ended)) &&
            r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES) {
         int ret = AVERROR(EAGAIN);
+        if (atomic_load(r->source->stop))
+            return AVERROR_EOF;
         if (!r->frames_ended && r->options.frames >= 0 && r->frames >= r->options.frames)
             end_frames(r);
         if (!r->frames_ended)
@@ -294,7 +298,9 @@ int64_t reader_frames(const Reader *r)
 double reader_time(const Reader *r, const AVFrame *frame)
 {
     const int64_t start = r->from != AV_NOPTS_VALUE ? 0 : source_start(r->source);
-    return (double)(frame_time(r, frame, FRAME_DURATION(frame)) - start) / AV_TIME_BASE;
+    const int64_t end =
+        av_rescale_q(frame->pts + FRAME_DURATION(frame), frame->time_base, AV_TIME_BASE_Q);
+    return (double)(end - start) / AV_TIME_BASE;
 }
 
 const char *reader_conversion(const Reader *r)
@@ -302,8 +308,8 @@ const char *reader_conversion(const Reader *r)
     return decoder_conversion(r->decoder);
 }
 
-/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it of this
- * track. `*any`: said of the file as a whole, so that any track may be what reaches it. */
+/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it. `*any`:
+ * said of the file as a whole, so that any track may be what reaches it. */
 static int64_t declared_end(const Reader *r, int *any)
 {
     const AVStream *video = r->source->video;
@@ -312,15 +318,20 @@ static int64_t declared_end(const Reader *r, int *any)
     *any = 0;
     if (!source_declares_duration(r->source))
         return AV_NOPTS_VALUE;
-    if (video->duration > 0)
+    /* Matroska has the track's length as a tag; what lavf has as the track's is the file's there.
+     */
+    const int is_end = source_duration_is_end(r->source);
+    if (is_end && tag && av_parse_time(&duration, tag->value, 1) >= 0 && duration > 0)
+        return duration;
+    if (!is_end && video->duration > 0) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    else if (!tag || av_parse_time(&duration, tag->value, 1) < 0 || duration <= 0) {
+    } else {
         duration = r->source->format->duration;
         *any = 1;
     }
     if (duration <= 0)
         return AV_NOPTS_VALUE;
-    return source_duration_is_end(r->source) ? duration : source_start(r->source) + duration;
+    return is_end ? duration : source_start(r->source) + duration;
 }
 
 /* Seconds that are missing at the end, 0 when it is not known or not asked for. */

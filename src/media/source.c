@@ -16,6 +16,15 @@
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
 
+/* How far a seek is repeated ahead of where the one before it found no keyframe, doubled each time,
+ * and how many packets are looked at for one. */
+#define SEEK_STEP_US 2000000
+#define MAX_PACKETS_TO_KEY 20000
+
+/* A time this far from what is due is a jump. */
+#define JUMP_AHEAD_US 10000000
+#define JUMP_BACK_US 100000
+
 /* Time between two looks at the stop flag while a pipe has no data. */
 #define POLL_MS 100
 
@@ -194,6 +203,23 @@ static int check_size(const Source *s, const SourceOptions *options, MediaError 
     return 0;
 }
 
+static void forget_times(Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++)
+        s->next_times[i] = AV_NOPTS_VALUE;
+    s->jump = 0;
+}
+
+static int note_streams(Source *s, MediaError *error)
+{
+    s->stream_count = s->format->nb_streams;
+    s->next_times = av_calloc(s->stream_count, sizeof(*s->next_times));
+    if (!s->next_times)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    forget_times(s);
+    return 0;
+}
+
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     *source = NULL;
@@ -212,6 +238,8 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
         ret = pick_video(s, options->path, error);
     if (ret >= 0)
         ret = check_size(s, options, error);
+    if (ret >= 0)
+        ret = note_streams(s, error);
     if (ret < 0)
         source_close(&s);
     *source = s;
@@ -223,10 +251,56 @@ int64_t source_start(const Source *s)
     return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
 }
 
-int source_seek(Source *s, int64_t position)
+static int64_t packet_time(const Source *s, int64_t time, int stream)
+{
+    if (time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return av_rescale_q(time, s->format->streams[stream]->time_base, AV_TIME_BASE_Q);
+}
+
+/* Whether the next keyframe of the video from here on is one to decode `target` from. */
+static int keyframe_fits(Source *s, int64_t target)
+{
+    int fits = 0;
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && av_read_frame(s->format, packet) >= 0;
+         i++) {
+        const int key =
+            packet->stream_index == s->video->index && (packet->flags & AV_PKT_FLAG_KEY);
+        const int64_t time = key ? packet_time(s, packet->pts, packet->stream_index) : 0;
+        av_packet_unref(packet);
+        if (!key)
+            continue;
+        fits = time != AV_NOPTS_VALUE && time <= target;
+        break;
+    }
+    av_packet_free(&packet);
+    return fits;
+}
+
+static int seek_before(Source *s, int64_t target)
+{
+    return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
+}
+
+void source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
-    return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
+    forget_times(s);
+    if (!(s->io->seekable & AVIO_SEEKABLE_NORMAL) ||
+        (s->format->iformat->flags & AVFMT_NOTIMESTAMPS))
+        return;
+    /* Where there is no index, a seek lands anywhere near. */
+    for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
+        if (seek_before(s, target - back) < 0 || atomic_load(s->stop))
+            break;
+        if (keyframe_fits(s, target)) {
+            s->wants_key = seek_before(s, target - back) >= 0;
+            return;
+        }
+    }
+    if (av_seek_frame(s->format, -1, source_start(s), AVSEEK_FLAG_BACKWARD) < 0)
+        (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
 static void note_damage(Source *s, int ret)
@@ -236,23 +310,75 @@ static void note_damage(Source *s, int ret)
         av_strlcpy(s->damage.first, text[0] ? text : media_av_text(ret), sizeof(s->damage.first));
 }
 
+/*
+ * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
+ * so that they go on. A time is taken for such a jump when it is far from when the track's next
+ * packet is due.
+ */
+static void smooth_times(Source *s, AVPacket *packet)
+{
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    int64_t *next = &s->next_times[packet->stream_index];
+    int64_t time = packet_time(s, packet->dts, packet->stream_index);
+    if (!(s->format->iformat->flags & AVFMT_TS_DISCONT) || time == AV_NOPTS_VALUE ||
+        (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO))
+        return;
+    time += s->jump;
+    if (*next != AV_NOPTS_VALUE && (time - *next > JUMP_AHEAD_US || *next - time > JUMP_BACK_US)) {
+        s->jump += *next - time;
+        time = *next;
+    }
+    *next = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    const int64_t jump = av_rescale_q(s->jump, AV_TIME_BASE_Q, stream->time_base);
+    packet->dts += jump;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += jump;
+}
+
+/* Some packets were queued before it was known what is wanted of the file. */
+static int is_wanted(Source *s, const AVPacket *packet)
+{
+    if ((unsigned)packet->stream_index >= s->stream_count ||
+        s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
+        return 0;
+    if (s->wants_key && packet->stream_index == s->video->index) {
+        if (!(packet->flags & AV_PKT_FLAG_KEY))
+            return 0;
+        s->wants_key = 0;
+    }
+    return 1;
+}
+
+/* 0: the packet is to be handed out; 1: go on reading. */
+static int take_packet(Source *s, AVPacket *packet)
+{
+    s->failures = 0;
+    if (!is_wanted(s, packet)) {
+        av_packet_unref(packet);
+        return 1;
+    }
+    smooth_times(s, packet);
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD)) {
+        s->damage.corrupt_packets++;
+        note_damage(s, AVERROR_INVALIDDATA);
+    }
+    return 0;
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
     for (;;) {
         media_log_clear();
         const int ret = av_read_frame(s->format, packet);
-        if (ret == 0) {
-            s->failures = 0;
-            if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD)) {
-                s->damage.corrupt_packets++;
-                note_damage(s, AVERROR_INVALIDDATA);
-            }
+        if (ret == 0 && take_packet(s, packet) == 0)
             return 0;
-        }
-        if (ret == AVERROR(EAGAIN))
-            continue;
-        if (atomic_load(s->stop))
+        if (atomic_load(s->stop)) {
+            av_packet_unref(packet);
             return AVERROR_EXIT;
+        }
+        if (ret == 0 || ret == AVERROR(EAGAIN))
+            continue;
         if (ret == AVERROR_EOF)
             return ret;
         s->damage.read_errors++;
@@ -299,6 +425,7 @@ void source_close(Source **source)
     if (s->io)
         av_freep(&s->io->buffer);
     avio_context_free(&s->io);
+    av_freep(&s->next_times);
     if (s->fd >= 0)
         close(s->fd);
     av_freep(source);

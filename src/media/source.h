@@ -33,6 +33,10 @@ typedef struct Source {
     AVIOContext *io;
     const atomic_int *stop;
     int failures; /* read errors in a row */
+    unsigned stream_count;
+    int wants_key;       /* after a seek: video packets before the next keyframe are dropped */
+    int64_t *next_times; /* by stream: when its next packet is due, AV_TIME_BASE units */
+    int64_t jump;        /* added to all times since one has jumped, AV_TIME_BASE units */
 } Source;
 
 /*
@@ -45,12 +49,16 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
  */
 int64_t source_start(const Source *source);
 
-/* Goes to the last keyframe at or before `position` (AV_TIME_BASE units, from source_start()). An
- * input that cannot seek stays where it is: AVERROR, and nothing is lost. */
-int source_seek(Source *source, int64_t position);
+/*
+ * Goes to where the video can be decoded from to show `position` (AV_TIME_BASE units, from
+ * source_start()): a keyframe at or before it, its packet the first of the video that is read then.
+ * An input that cannot do that stays at its start.
+ */
+void source_seek(Source *source, int64_t position);
 
-/* The next packet of any stream that is not discarded: 0, AVERROR_EOF (also after read errors that
- * do not end, which are counted as damage), AVERROR_EXIT when stopped. */
+/* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
+ * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped.
+ */
 int source_read(Source *source, AVPacket *packet);
 
 /* Frames the container says the video track shows, edit lists considered; 0 where it does not. */

@@ -5,21 +5,32 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/compat.h"
 #include "media/log.h"
 #include "media/output_file.h"
+
+/* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
+typedef struct Copy {
+    AVStream *out; /* NULL: not copied */
+    AVRational time_base;
+    int64_t last_dts; /* in out's time base; AV_NOPTS_VALUE: none yet */
+} Copy;
 
 struct Writer {
     const WriterOptions *options;
     const AVOutputFormat *muxer;
     const AVCodec *codec;
     OutputFile file;
-    const Source *source;
     AVFormatContext *format;
     Encoder *encoder;
     AVStream *video;
     AVPacket *packet;
-    int *map; /* input stream -> output stream, -1 = not copied */
+    Copy *copies; /* by input stream */
+    int copy_count;
+    EncoderTrack track;
     int header_written;
+    int64_t bytes; /* once the file is closed */
+    char *partial_name;
     AVPacket **held; /* packets that came before the first frame */
     int held_count;
 };
@@ -84,6 +95,8 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     if (!w)
         return out_of_memory(error);
     w->options = options;
+    w->file.stop = options->stop;
+    w->bytes = -1;
     int ret = choose_muxer(w, error);
     if (ret >= 0)
         ret = encoder_find(&w->codec, &options->video, w->muxer, error);
@@ -98,10 +111,26 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     return ret;
 }
 
+/* What describes the old file and not its content. */
+static void drop_container_tags(AVDictionary **metadata)
+{
+    static const char *const tags[] = {"major_brand", "minor_version", "compatible_brands",
+                                       "encoder"};
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+        av_dict_set(metadata, tags[i], NULL, 0);
+}
+
 static const char *type_name(const AVStream *stream)
 {
     const char *name = av_get_media_type_string(stream->codecpar->codec_type);
     return name ? name : "unknown";
+}
+
+/* Ogg cannot be asked what it holds; other muxers that cannot hold nearly everything. */
+static int ogg_holds(const Writer *w, enum AVCodecID id)
+{
+    return !av_match_name(w->muxer->name, "ogg,oga,ogv,spx,opus") || id == AV_CODEC_ID_VORBIS ||
+           id == AV_CODEC_ID_OPUS || id == AV_CODEC_ID_FLAC || id == AV_CODEC_ID_SPEEX;
 }
 
 /* NULL: the stream can be copied; else why not. */
@@ -117,7 +146,9 @@ static const char *why_not(const Writer *w, const AVStream *stream)
         return "only sound, subtitles and attachments are copied";
     if (type == AVMEDIA_TYPE_AUDIO && w->muxer->audio_codec == AV_CODEC_ID_NONE)
         return "the container holds no sound";
-    if (avformat_query_codec(w->muxer, stream->codecpar->codec_id, FF_COMPLIANCE_NORMAL) == 0)
+    const int holds =
+        avformat_query_codec(w->muxer, stream->codecpar->codec_id, FF_COMPLIANCE_EXPERIMENTAL);
+    if (holds == 0 || (holds < 0 && !ogg_holds(w, stream->codecpar->codec_id)))
         return "the container does not hold this codec";
     return NULL;
 }
@@ -136,54 +167,60 @@ static int add_copy(Writer *w, const AVStream *in, MediaError *error)
         out->codecpar->codec_tag = 0;
     out->time_base = in->time_base;
     out->disposition = in->disposition;
-    w->map[in->index] = out->index;
+    w->copies[in->index].out = out;
     return 0;
 }
 
-static int map_streams(Writer *w, MediaError *error)
+static int add_video(Writer *w, const Source *source, MediaError *error)
 {
-    AVFormatContext *input = w->source->format;
-    for (unsigned i = 0; i < input->nb_streams; i++) {
-        AVStream *in = input->streams[i];
-        w->map[i] = -1;
-        if (in == w->source->video) {
-            w->video = avformat_new_stream(w->format, NULL);
-            if (!w->video)
-                return out_of_memory(error);
-            continue;
-        }
-        const char *reason = why_not(w, in);
-        if (reason) {
-            in->discard = AVDISCARD_ALL;
-            note(w, "%s track %u (%s) is left out: %s", type_name(in), i,
-                 avcodec_get_name(in->codecpar->codec_id), reason);
-            continue;
-        }
-        const int ret = add_copy(w, in, error);
+    AVStream *in = source->video;
+    w->track = (EncoderTrack){
+        .time_base = in->time_base,
+        .frame_rate = av_guess_frame_rate(source->format, in, NULL),
+        .aspect = in->sample_aspect_ratio,
+    };
+    w->video = avformat_new_stream(w->format, NULL);
+    if (!w->video || av_dict_copy(&w->video->metadata, in->metadata, 0) < 0 ||
+        copy_side_data(w->video, in, AV_PKT_DATA_DISPLAYMATRIX) < 0)
+        return out_of_memory(error);
+    drop_container_tags(&w->video->metadata);
+    w->video->disposition = in->disposition;
+    return 0;
+}
+
+static int map_streams(Writer *w, const Source *source, MediaError *error)
+{
+    for (int i = 0; i < w->copy_count; i++) {
+        AVStream *in = source->format->streams[i];
+        w->copies[i] = (Copy){.time_base = in->time_base, .last_dts = AV_NOPTS_VALUE};
+        const char *reason = in == source->video ? NULL : why_not(w, in);
+        int ret = 0;
+        if (in == source->video)
+            ret = add_video(w, source, error);
+        else if (!reason)
+            ret = add_copy(w, in, error);
         if (ret < 0)
             return ret;
+        if (!reason)
+            continue;
+        in->discard = AVDISCARD_ALL;
+        note(w, "%s track %d (%s) is left out: %s", type_name(in), i,
+             avcodec_get_name(in->codecpar->codec_id), reason);
     }
     return 0;
 }
 
-/* What describes the old file and not its content. */
-static void drop_container_tags(AVDictionary **metadata)
-{
-    static const char *const tags[] = {"major_brand", "minor_version", "compatible_brands",
-                                       "encoder"};
-    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-        av_dict_set(metadata, tags[i], NULL, 0);
-}
-
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
-    w->source = source;
     const int ret = avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL);
-    w->map = av_calloc(source->format->nb_streams, sizeof(*w->map));
-    if (ret < 0 || !w->map || av_dict_copy(&w->format->metadata, source->format->metadata, 0) < 0)
+    w->copy_count = (int)source->format->nb_streams;
+    w->copies = av_calloc((size_t)w->copy_count, sizeof(*w->copies));
+    if (ret < 0 || !w->copies ||
+        av_dict_copy(&w->format->metadata, source->format->metadata, 0) < 0)
         return out_of_memory(error);
     drop_container_tags(&w->format->metadata);
-    return map_streams(w, error);
+    w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
+    return map_streams(w, source, error);
 }
 
 static int fail_write(Writer *w, int ret, MediaError *error)
@@ -193,21 +230,36 @@ static int fail_write(Writer *w, int ret, MediaError *error)
                       media_av_text(ret), detail[0] ? "; " : "", detail);
 }
 
-static int mux(Writer *w, AVPacket *packet, const AVStream *out, AVRational time_base,
-               MediaError *error)
+static int mux(Writer *w, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     packet->stream_index = out->index;
     packet->pos = -1;
-    av_packet_rescale_ts(packet, time_base, out->time_base);
     media_log_clear();
     const int ret = av_interleaved_write_frame(w->format, packet);
     return ret < 0 ? fail_write(w, ret, error) : 0;
 }
 
+/* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
+static void mend_times(Copy *copy, AVPacket *packet)
+{
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = packet->pts;
+    if (copy->last_dts != AV_NOPTS_VALUE &&
+        (packet->dts == AV_NOPTS_VALUE || packet->dts <= copy->last_dts))
+        packet->dts = copy->last_dts + 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = 0;
+    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
+        packet->pts = packet->dts;
+    copy->last_dts = packet->dts;
+}
+
 static int write_copied(Writer *w, AVPacket *packet, MediaError *error)
 {
-    const AVStream *in = w->source->format->streams[packet->stream_index];
-    return mux(w, packet, w->format->streams[w->map[packet->stream_index]], in->time_base, error);
+    Copy *copy = &w->copies[packet->stream_index];
+    av_packet_rescale_ts(packet, copy->time_base, copy->out->time_base);
+    mend_times(copy, packet);
+    return mux(w, packet, copy->out, error);
 }
 
 static int write_encoded(Writer *w, MediaError *error)
@@ -216,8 +268,11 @@ static int write_encoded(Writer *w, MediaError *error)
         int ret = encoder_receive(w->encoder, w->packet, error);
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return 0;
-        if (ret >= 0)
-            ret = mux(w, w->packet, w->video, encoder_context(w->encoder)->time_base, error);
+        if (ret < 0)
+            return ret;
+        av_packet_rescale_ts(w->packet, encoder_context(w->encoder)->time_base,
+                             w->video->time_base);
+        ret = mux(w, w->packet, w->video, error);
         if (ret < 0)
             return ret;
     }
@@ -226,15 +281,11 @@ static int write_encoded(Writer *w, MediaError *error)
 static int set_up_video(Writer *w, MediaError *error)
 {
     const AVCodecContext *c = encoder_context(w->encoder);
-    const AVStream *in = w->source->video;
-    if (avcodec_parameters_from_context(w->video->codecpar, c) < 0 ||
-        av_dict_copy(&w->video->metadata, in->metadata, 0) < 0)
+    if (avcodec_parameters_from_context(w->video->codecpar, c) < 0)
         return out_of_memory(error);
-    drop_container_tags(&w->video->metadata);
     w->video->time_base = c->time_base;
     w->video->avg_frame_rate = c->framerate;
     w->video->sample_aspect_ratio = c->sample_aspect_ratio;
-    w->video->disposition = in->disposition;
     return 0;
 }
 
@@ -263,13 +314,16 @@ static int write_header(Writer *w, MediaError *error)
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    const int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first,
-                                 w->source->format, w->source->video, global_header, error);
+    const int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, &w->track,
+                                 global_header, error);
     if (ret < 0)
         return ret;
     const char *adaptation = encoder_adaptation(w->encoder);
     if (adaptation)
         note(w, "frames are %s for %s", adaptation, w->codec->name);
+    if (codec_frame_rates(w->codec))
+        note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
+             av_q2d(encoder_context(w->encoder)->framerate));
     return write_header(w, error);
 }
 
@@ -296,7 +350,17 @@ static int hold(Writer *w, AVPacket *packet, MediaError *error)
 
 int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
+    if (!w->copies[packet->stream_index].out)
+        return 0;
     return w->header_written ? write_copied(w, packet, error) : hold(w, packet, error);
+}
+
+/* A muxer may have gone back to the header last. */
+static int64_t written(AVIOContext *io)
+{
+    const int64_t size = (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
+    const int64_t at = avio_tell(io);
+    return size > at ? size : at;
 }
 
 int writer_finish(Writer *w, int partial, MediaError *error)
@@ -314,12 +378,20 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     if (ret < 0)
         return fail_write(w, ret, error);
     w->format->pb = NULL;
+    w->bytes = written(w->file.io);
+    if (partial)
+        w->partial_name = output_file_partial_name(&w->file);
     return output_file_commit(&w->file, partial, error);
 }
 
 int64_t writer_bytes(const Writer *w)
 {
-    return w->file.io ? avio_tell(w->file.io) : -1;
+    return w->file.io ? written(w->file.io) : w->bytes;
+}
+
+const char *writer_partial_name(const Writer *w)
+{
+    return w->partial_name;
 }
 
 void writer_close(Writer **writer)
@@ -335,7 +407,8 @@ void writer_close(Writer **writer)
     for (int i = 0; i < w->held_count; i++)
         av_packet_free(&w->held[i]);
     av_freep(&w->held);
-    av_freep(&w->map);
+    av_freep(&w->copies);
+    av_freep(&w->partial_name);
     av_packet_free(&w->packet);
     av_freep(writer);
 }

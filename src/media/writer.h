@@ -13,6 +13,7 @@ typedef struct WriterOptions {
     const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
     int overwrite;
     int copy_audio;
+    const atomic_int *stop; /* not 0: give up writing into a pipe that nobody empties */
     EncoderOptions video;
     void (*note)(const char *line); /* takes one line about what is dropped or adapted */
 } WriterOptions;
@@ -43,8 +44,11 @@ int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
  * MEDIA_OUTPUT. Before the first frame there is nothing to finish: 0, and no file. */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 
-/* Bytes written so far; -1 where the output does not tell. */
+/* Bytes written so far; -1 before the first. */
 int64_t writer_bytes(const Writer *writer);
+
+/* The name of a part that was finished, or NULL. Valid until the writer is closed. */
+const char *writer_partial_name(const Writer *writer);
 
 /* Frees all; a file that was not finished is removed. */
 void writer_close(Writer **writer);

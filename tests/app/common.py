@@ -1,0 +1,377 @@
+"""What the tests of the whole program share: the program, clips, and a look into files."""
+
+import atexit
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
+LIVENESS = 60  # seconds; a run that takes longer hangs
+SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
+
+# ctest takes this line for "skipped" (SKIP_REGULAR_EXPRESSION).
+if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
+    print("SKIPPED: the programs ffmpeg and ffprobe are needed to make and read test clips")
+    sys.exit(0)
+if not os.access(LUMEQ, os.X_OK):
+    sys.exit("no program at %s: set LUMEQ" % LUMEQ)
+
+DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
+
+
+def environment():
+    """A neutral one; a sanitizer's finding gets an exit code of its own."""
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
+    env["TERM"] = "xterm"
+    env["LC_ALL"] = "C.UTF-8"
+    env.setdefault("ASAN_OPTIONS", "exitcode=99")
+    env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
+    env.setdefault("TSAN_OPTIONS", "exitcode=99:suppressions=" + SUPPRESSIONS)
+    return env
+
+
+class Result:
+    """Of a run: exit code, standard output (bytes), standard error (text) and its lines."""
+
+    def __init__(self, args, code, out, err):
+        self.args, self.code, self.out = args, code, out
+        self.err = err.decode("utf-8", "surrogateescape")
+        self.lines = self.err.splitlines()
+
+    def __str__(self):
+        return "%s\nexit code %s\n%s" % (
+            " ".join(repr(os.fsdecode(a)) for a in self.args), self.code, self.err)
+
+
+def check_sanitizers(result):
+    if result.code == 99 or "Sanitizer" in result.err or "runtime error:" in result.err:
+        raise AssertionError("a sanitizer has found something\n%s" % result)
+
+
+def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, limit=LIVENESS, **more):
+    """Runs the program to its end."""
+    args = [LUMEQ] + [a if isinstance(a, bytes) else str(a) for a in args]
+    feed = None
+    if isinstance(stdin, bytes):
+        feed, stdin = stdin, None
+    try:
+        p = subprocess.run(args, input=feed, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
+                           timeout=limit, cwd=cwd, env=environment(), **more)
+    except subprocess.TimeoutExpired as e:
+        raise AssertionError("hangs: %r\n%s" % (args, e.stderr))
+    result = Result(args, p.returncode, p.stdout or b"", p.stderr)
+    check_sanitizers(result)
+    return result
+
+
+def start(*args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **more):
+    """Starts the program and leaves it running; finish() ends that."""
+    return subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin, stdout=stdout,
+                            stderr=subprocess.PIPE, env=environment(), **more)
+
+
+def finish(process, limit=LIVENESS):
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError("hangs: %r\n%s" % (process.args, process.communicate()[1]))
+    result = Result(process.args, process.returncode, out or b"", err)
+    check_sanitizers(result)
+    return result
+
+
+def wait_for(condition, limit=LIVENESS):
+    """Polls until condition() is true; answers whether it came true."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def tool(*args, **more):
+    """Runs ffmpeg or ffprobe; answers its standard output."""
+    p = subprocess.run([a if isinstance(a, bytes) else str(a) for a in args],
+                       stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=LIVENESS * 2, **more)
+    if p.returncode:
+        raise AssertionError("%r failed:\n%s" % (args, p.stderr.decode("utf-8", "replace")))
+    return p.stdout
+
+
+def ffmpeg(*args, **more):
+    return tool("ffmpeg", "-v", "error", "-nostdin", "-y", *args, **more)
+
+
+def has_encoder(name):
+    listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-encoders").decode()
+    return re.search(r"^ \S+ %s " % re.escape(name), listing, re.M) is not None
+
+
+# ---- clips --------------------------------------------------------------------------------------
+
+X264 = ("-c:v", "libx264", "-preset", "ultrafast")
+FFV1 = ("-c:v", "ffv1")
+
+# A dull picture that moves: something to equalize in every frame. Size and rate are to be filled in.
+DULL = "testsrc2=size=%s:rate=%s,lutyuv=y='64+val/4'"
+
+
+class Store:
+    """A folder of this process for clips that several tests use."""
+
+    folder = None
+
+    @classmethod
+    def path(cls, name):
+        if not cls.folder:
+            cls.folder = tempfile.mkdtemp(prefix="lumeq-clips-")
+            atexit.register(shutil.rmtree, cls.folder, ignore_errors=True)
+        return os.path.join(cls.folder, name)
+
+
+def make(path, *output, size="160x90", rate=25, seconds=1, source=None, sound=None, filters=None):
+    """A clip at `path`. `output`: ffmpeg's options for the file; sound: its length in seconds."""
+    source = source or DULL % (size, rate)
+    if filters:
+        source += "," + filters
+    inputs = ["-f", "lavfi", "-t", seconds, "-i", source]
+    if sound:
+        inputs += ["-f", "lavfi", "-t", sound, "-i", "sine=frequency=440:sample_rate=44100"]
+    ffmpeg(*inputs, *(output or X264), "-flags", "+bitexact", path)
+    return path
+
+
+def clip(name, *output, **more):
+    """As make(), once: later calls with the same arguments get the file that is there."""
+    key = hashlib.md5(repr((output, sorted(more.items()))).encode()).hexdigest()[:8]
+    folder = Store.path(key)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name)
+    if not os.path.exists(path):
+        make(path, *output, **more)
+    return path
+
+
+def simple():
+    """One second of H.264 and AAC."""
+    return clip("simple.mp4", *X264, "-c:a", "aac", sound=1)
+
+
+def long_clip():
+    """What takes seconds to process, for signals: many frames that decode quickly."""
+    return clip("long.mkv", *X264, "-g", "250", size="640x360", seconds=60,
+                source="color=gray:size=640x360:rate=60")
+
+
+# ---- a look into files --------------------------------------------------------------------------
+
+def probe(path, *args):
+    return json.loads(tool("ffprobe", "-v", "error", "-of", "json", *args, path))
+
+
+def streams(path, kind=None):
+    found = probe(path, "-show_streams")["streams"]
+    return [s for s in found if kind in (None, s["codec_type"])]
+
+
+def video(path):
+    return streams(path, "video")[0]
+
+
+def frame_times(path):
+    """Seconds of every decoded video frame."""
+    frames = probe(path, "-select_streams", "v:0", "-show_entries",
+                   "frame=pts_time,best_effort_timestamp_time")["frames"]
+    return [float(f.get("pts_time", f.get("best_effort_timestamp_time", "nan"))) for f in frames]
+
+
+def packets(path, track="a:0"):
+    """(seconds, size, hash of the data) of every packet of a track."""
+    found = probe(path, "-select_streams", track, "-show_data_hash", "MD5", "-show_entries",
+                  "packet=pts_time,size,data_hash")["packets"]
+    return [(float(p.get("pts_time", "nan")), int(p["size"]), p.get("data_hash")) for p in found]
+
+
+def payloads(path, track="a:0"):
+    return [p[1:] for p in packets(path, track)]
+
+
+def raw(path, pix_fmt=None, track="v:0"):
+    """All frames as they are stored, one after the other, and nothing doubled or dropped."""
+    return ffmpeg("-i", path, "-map", "0:" + track, "-fps_mode", "passthrough",
+                  *(("-pix_fmt", pix_fmt) if pix_fmt else ()), "-f", "rawvideo", "-")
+
+
+def frame_size(pix_fmt, width, height):
+    """Bytes of (luma, all planes) of a frame of 8-bit YUV or gray."""
+    shifts = {"yuv420p": (1, 1), "yuvj420p": (1, 1), "yuv422p": (1, 0), "yuvj422p": (1, 0),
+              "yuv444p": (0, 0), "yuvj444p": (0, 0), "yuv440p": (0, 1), "yuvj440p": (0, 1),
+              "yuv411p": (2, 0), "yuv410p": (2, 2), "nv12": (1, 1)}
+    luma = width * height
+    if pix_fmt == "gray":
+        return luma, luma
+    x, y = shifts[pix_fmt]
+    return luma, luma + 2 * -(-width // (1 << x)) * -(-height // (1 << y))
+
+
+class Picture:
+    """The decoded frames of a file: luma[i] and chroma[i] as bytes."""
+
+    def __init__(self, path):
+        about = video(path)
+        self.width, self.height = about["width"], about["height"]
+        self.format = about["pix_fmt"]
+        luma, size = frame_size(self.format, self.width, self.height)
+        data = raw(path)
+        if len(data) % size:
+            raise AssertionError("%s: %d bytes are no whole frames" % (path, len(data)))
+        frames = [data[i:i + size] for i in range(0, len(data), size)]
+        self.luma = [f[:luma] for f in frames]
+        self.chroma = [f[luma:] for f in frames]
+
+    def hashes(self):
+        return [hashlib.md5(y + c).hexdigest() for y, c in zip(self.luma, self.chroma)]
+
+
+def histogram(luma):
+    return [luma.count(bytes([i])) for i in range(256)]
+
+
+# ---- models of the arithmetic -------------------------------------------------------------------
+
+def float32(x):
+    import struct
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def reference_table(hist):
+    """OpenCV's equalizeHist (reference.md), as a table of 256 bytes."""
+    total = sum(hist)
+    first = next(i for i in range(256) if hist[i])
+    if hist[first] == total:
+        return bytes([first]) * 256
+    scale = float32(255.0 / (total - hist[first]))
+    table, so_far = [0] * 256, 0
+    for i in range(first + 1, 256):
+        so_far += hist[i]
+        table[i] = max(0, min(255, round(float32(float32(so_far) * scale))))
+    return bytes(table)
+
+
+def target_curve(hist, black, white, clip):
+    """The target of --mode global in doubles: 256 codes."""
+    curve = [float(i) for i in range(256)]
+    h = [float(x) if black <= i <= white else 0.0 for i, x in enumerate(hist)]
+    counted, n = sum(h), white - black + 1
+    if sum(1 for x in h if x) < 2:
+        return curve
+    limit = clip * counted / n
+    for _ in range(64 if clip else 0):
+        excess = sum(max(0.0, x - limit) for x in h)
+        h = [min(x, limit) + excess / n if black <= i <= white else 0.0 for i, x in enumerate(h)]
+    so_far = 0.0
+    for i in range(black, white + 1):
+        so_far += h[i]
+        curve[i] = black + (white - black) * (so_far - h[black]) / (counted - h[black])
+    return curve
+
+
+class VideoModel:
+    """--mode global without scene cuts, in doubles. step() answers a frame's curve."""
+
+    def __init__(self, black=16, white=235, clip=3.0, strength=0.8, smooth=0.0):
+        self.range, self.clip = (black, white), clip
+        self.strength, self.smooth = strength, smooth
+        self.state = None
+
+    def step(self, hist, dt):
+        target = target_curve(hist, *self.range, self.clip)
+        alpha = 1.0 if not self.smooth or self.state is None else 1 - math.exp(-dt / self.smooth)
+        old = self.state or target
+        self.state = [s + alpha * (t - s) for s, t in zip(old, target)]
+        return [i + self.strength * (s - i) for i, s in enumerate(self.state)]
+
+
+# ---- the test case ------------------------------------------------------------------------------
+
+class Case(unittest.TestCase):
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="lumeq-test-")
+        self.addCleanup(self.remove_folder)
+
+    def remove_folder(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def files(self, folder=None):
+        return sorted(os.listdir(folder or self.folder))
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def ok(self, *args, **more):
+        """A run that must be done; answers the result."""
+        result = lumeq(*args, **more)
+        self.assertEqual(result.code, DONE, str(result))
+        return result
+
+    def converted(self, source, name, *options):
+        """The output of a run that must be done."""
+        self.ok(source, "-o", self.path(name), "-q", *options)
+        self.assertTrue(os.path.exists(self.path(name)))
+        return self.path(name)
+
+    def lossless(self, source, *options, name="lossless.mkv"):
+        return self.converted(source, name, "--vcodec", "ffv1", "-y", *options)
+
+    def refused(self, result, code, *words):
+        """`code`, and exactly one sentence that has all the words in it."""
+        self.assertEqual(result.code, code, str(result))
+        self.assertEqual(len(result.lines), 1, "one sentence is wanted\n%s" % result)
+        line = result.lines[0]
+        self.assertTrue(line.startswith("lumeq: "), line)
+        for word in words:
+            self.assertIn(word, line)
+        self.assertEqual(result.out, b"")
+
+    def near(self, a, b, within, text=""):
+        self.assertEqual(len(a), len(b), text)
+        for i, (x, y) in enumerate(zip(a, b)):
+            self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r" % (text, i, x, y))
+
+    def same_times(self, source, output, within=0.0011, shifted=False):
+        """Every frame arrives, at its time (milliseconds are what Matroska keeps). `shifted`: priming
+        samples before 0 may move the file as a whole, as ffmpeg does it, by less than 50 ms."""
+        a, b = frame_times(source), frame_times(output)
+        if shifted:
+            self.assertLess(abs(a[0] - b[0]), 0.05)
+            sound = packets(source)[0][0] - a[0], packets(output)[0][0] - b[0]
+            self.assertAlmostEqual(*sound, delta=0.008)  # FFmpeg's Matroska loses Opus' 6.5 ms
+            a, b = [t - a[0] for t in a], [t - b[0] for t in b]
+        self.near(a, b, within, "%s -> %s" % (os.path.basename(source), os.path.basename(output)))
+
+
+SIGINT, SIGTERM = signal.SIGINT, signal.SIGTERM

@@ -1,0 +1,264 @@
+"""Input that is missing, no video, cut off or damaged: one sentence and the documented exit code."""
+
+import os
+import re
+import struct
+import unittest
+
+from common import *
+
+
+class Refused(Case):
+    def refuse(self, path, *words, code=INPUT, **more):
+        """In both uses: with an output, of which nothing may be left, and without."""
+        before = self.files()
+        self.refused(lumeq(path, "-o", self.path("out.mkv"), **more), code, *words)
+        self.assertEqual(self.files(), before)
+        self.refused(lumeq(path, "--null", **more), code, *words)
+
+    def test_no_such_file(self):
+        self.refuse(self.path("none.mp4"), "none.mp4", "No such file")
+        self.refuse(self.path("none/none.mp4"), "none.mp4", "No such file")
+        self.refuse(simple() + "/none.mp4", "none.mp4", "Not a directory")
+
+    def test_directory(self):
+        self.refuse(self.folder, self.folder, "directory")
+
+    def test_empty(self):
+        self.refuse(self.write("empty.mp4", b""), "empty.mp4", "empty")
+        self.refuse("/dev/null", "/dev/null")
+
+    def test_empty_standard_input(self):
+        self.refuse("-", stdin=b"")
+        self.refuse("-")
+
+    def test_text(self):
+        text = b"".join(b"This is line %d of a letter, and no video.\n" % i for i in range(200))
+        for name in ("letter.txt", "letter.mp4", "letter.mkv", "letter", "letter.avi", "letter.ts",
+                     "letter.h264", "letter.yuv", "letter.y4m", "letter.nfo"):
+            with self.subTest(name):
+                self.refuse(self.write(name, text), name)
+                os.remove(self.path(name))
+
+    def test_short_text(self):
+        self.refuse(self.write("a.mp4", b"a"), "a.mp4")
+        self.refuse(self.write("b.txt", b"hello\n"), "b.txt")
+
+    def test_noise(self):
+        import random
+        noise = random.Random(1).randbytes(100000)
+        for name in ("noise.mp4", "noise.bin"):
+            self.refuse(self.write(name, noise), name)
+
+    def test_zeros(self):
+        self.refuse(self.write("zeros.mp4", bytes(300000)), "zeros.mp4")
+
+    def test_archive(self):
+        import zipfile
+        with zipfile.ZipFile(self.path("a.zip"), "w") as z:
+            z.writestr("a.txt", "hello" * 1000)
+        self.refuse(self.path("a.zip"), "a.zip")
+
+    def test_sound_only(self):
+        for name, codec in (("sound.m4a", "aac"), ("sound.mp3", "libmp3lame"), ("sound.wav", "pcm_s16le")):
+            path = Store.path(name)
+            ffmpeg("-f", "lavfi", "-t", 1, "-i", "sine", "-c:a", codec, path)
+            with self.subTest(name):
+                self.refuse(path, name, "no video")
+
+    def test_cover_picture_is_no_video(self):
+        picture, path = self.path("p.png"), Store.path("album.mp3")
+        ffmpeg("-f", "lavfi", "-i", "color=red:size=64x64", "-frames:v", 1, picture)
+        ffmpeg("-f", "lavfi", "-t", 1, "-i", "sine", "-i", picture, "-map", "0", "-map", "1", "-c:a",
+               "libmp3lame", "-c:v", "png", "-disposition:v", "attached_pic", path)
+        self.refuse(path, "album.mp3", "no video", "cover picture")
+
+    def test_unreadable(self):
+        path = self.write("locked.mp4", b"x")
+        os.chmod(path, 0)
+        if os.access(path, os.R_OK):
+            self.skipTest("root may read everything")
+        self.refuse(path, "locked.mp4", "Permission denied")
+
+    def test_playlists(self):
+        playlists = {
+            "list.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n",
+            "list.ffconcat": "ffconcat version 1.0\nfile '%s'\n",
+            "list.txt": "ffconcat version 1.0\nfile '%s'\n",
+            "list.mp4": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n",
+            "list.sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\n"
+                        "m=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n%s",
+            "list.mpd": '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" '
+                        'profiles="urn:mpeg:dash:profile:isoff-live:2011" type="static" '
+                        'mediaPresentationDuration="PT1S"><Period><BaseURL>%s</BaseURL></Period></MPD>\n',
+        }
+        for name, text in playlists.items():
+            with self.subTest(name):
+                path = self.write(name, (text % simple()).encode())
+                self.refuse(path, name)
+                os.remove(path)
+
+    def test_playlists_are_called_by_their_name(self):
+        path = self.write("list.m3u8", b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\nhttp://localhost/a.ts\n")
+        self.refuse(path, "playlist")
+
+    def test_nothing_decodable(self):
+        """A container that promises a video whose packets are all noise."""
+        with open(clip("noise-inside.mkv", *X264, "-g", "1"), "rb") as f:
+            data = bytearray(f.read())
+        start = data.index(b"\xa3")  # the first block
+        for i in range(start + 40, len(data) - 200):
+            data[i] = (i * 37 + 11) & 255
+        path = self.write("noise.mkv", bytes(data))
+        result = lumeq(path, "-o", self.path("out.mkv"))
+        self.assertIn(result.code, (INPUT, DAMAGED), str(result))
+        if result.code == INPUT:
+            self.refused(result, INPUT, "noise.mkv")
+            self.assertEqual(self.files(), ["noise.mkv"])
+
+
+class Damaged(Case):
+    """Everything that can be decoded is in the output, and the last line says what is lost."""
+
+    def source(self):
+        return clip("front.mp4", "-c:v", "libx264", "-preset", "ultrafast", "-g", "10", "-c:a", "aac",
+                    "-movflags", "+faststart", seconds=4, sound=4)
+
+    def cut(self, share):
+        with open(self.source(), "rb") as f:
+            data = f.read()
+        return self.write("cut.mp4", data[:int(len(data) * share)])
+
+    def damaged(self, path, *words):
+        result = lumeq(path, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        for word in words:
+            self.assertIn(word, result.err)
+        return result
+
+    def test_the_last_line_says_what_is_lost(self):
+        result = self.damaged(self.cut(0.5))
+        self.assertIn("of 100 frames", result.lines[-1], str(result))
+
+    def test_the_reason_names_the_codec(self):
+        self.assertNotIn("NULL", self.damaged(self.cut(0.5)).err)
+
+    def test_cut_off_mp4(self):
+        for share in (0.4, 0.7, 0.95):
+            with self.subTest(share):
+                path = self.cut(share)
+                result = self.damaged(path, "of 100 frames")
+                counted = int(re.search(r"(\d+) of 100 frames", result.err).group(1))
+                self.assertEqual(counted, len(frame_times(self.path("out.mkv"))))
+                decodable = len(raw(path)) // frame_size("yuv420p", 160, 90)[1]
+                self.assertGreaterEqual(counted, decodable)
+
+    def test_cut_off_mp4_with_null_and_quiet(self):
+        result = lumeq(self.cut(0.5), "--null", "-q")
+        self.assertEqual(result.code, DAMAGED)
+        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertIn("of 100 frames", result.err)
+
+    def test_moov_missing(self):
+        with open(simple(), "rb") as f:
+            data = f.read()
+        path = self.write("no-moov.mp4", data[:data.index(b"moov") - 4])
+        self.refused(lumeq(path, "-o", self.path("out.mkv")), INPUT, "no-moov.mp4")
+        self.assertEqual(self.files(), ["no-moov.mp4"])
+
+    def test_cut_off_matroska(self):
+        source = clip("cut.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=5, sound=5)
+        with open(source, "rb") as f:
+            data = f.read()
+        path = self.write("cut.mkv", data[:len(data) // 2])
+        self.damaged(path, "damaged")
+
+    def test_whole_files_are_not_called_damaged(self):
+        for name, more in (("short-sound.mkv", dict(seconds=4, sound=1)),
+                           ("long-sound.mkv", dict(seconds=1, sound=4)),
+                           ("long-sound.mp4", dict(seconds=1, sound=4)),
+                           ("short-sound.mp4", dict(seconds=4, sound=1)),
+                           ("long-sound.mov", dict(seconds=1, sound=4)),
+                           ("long-sound.flv", dict(seconds=1, sound=4)),
+                           ("long-sound.avi", dict(seconds=1, sound=4)),
+                           ("long-sound.ts", dict(seconds=1, sound=4))):
+            with self.subTest(name):
+                self.ok(clip(name, *X264, "-c:a", "libmp3lame", **more), "--null")
+
+    def test_one_frame_a_minute(self):
+        source = clip("slow.mp4", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
+                      filters="settb=1/1000,setpts=N*60000")
+        self.ok(source, "--null")
+        self.ok(clip("slow.mkv", *X264, "-fps_mode", "passthrough", rate=1, seconds=4,
+                     filters="settb=1/1000,setpts=N*60000"), "--null")
+
+    def flip(self, source, name, step, first):
+        """A byte flipped every so often in the middle of a file."""
+        with open(source, "rb") as f:
+            data = bytearray(f.read())
+        for i in range(len(data) // 3 + first, len(data) * 2 // 3, step):
+            data[i] ^= 0x5a
+        return self.write(name, bytes(data))
+
+    def test_flipped_bytes(self):
+        sources = {
+            "a.mp4": self.source(),
+            "a.mkv": clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3),
+            "a.ts": clip("flip.ts", *X264, "-g", "10", "-c:a", "mp2", seconds=3, sound=3),
+            "a.avi": clip("flip.avi", "-c:v", "mpeg4", "-c:a", "mp2", seconds=3, sound=3),
+            "a.mpg": clip("flip.mpg", "-c:v", "mpeg2video", "-c:a", "mp2", seconds=3, sound=3),
+            "ffv1.mkv": clip("flip-ffv1.mkv", *FFV1, seconds=1),
+        }
+        size = frame_size("yuv420p", 160, 90)[1]
+        for name, source in sources.items():
+            for step, first in ((5000, 7), (501, 3), (97, 0)):
+                with self.subTest(name, step=step):
+                    path = self.flip(source, name, step, first)
+                    result = lumeq(path, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y")
+                    self.assertIn(result.code, (DONE, DAMAGED), str(result))
+                    self.assertLessEqual(len(result.lines), 3, str(result))
+                    if result.code == DAMAGED:
+                        self.assertIn("damaged", result.err)
+                    theirs = len(subprocess.run(
+                        ["ffmpeg", "-v", "quiet", "-flags", "+output_corrupt", "-i", path, "-map",
+                         "0:v:0", "-fps_mode", "passthrough", "-f", "rawvideo", "-"],
+                        stdout=subprocess.PIPE, timeout=LIVENESS).stdout) // size
+                    ours = len(raw(self.path("out.mkv"))) // size
+                    self.assertGreaterEqual(ours, theirs - 1)
+
+    def test_every_output_of_damaged_input(self):
+        """Damaged sound goes through as it is; it must not fail the muxer."""
+        path = self.flip(self.source(), "a.mp4", 501, 3)
+        for name in ("out.mp4", "out.mkv", "out.mov"):
+            with self.subTest(name):
+                result = lumeq(path, "-o", self.path(name), "-y", "--preset", "ultrafast")
+                self.assertIn(result.code, (DONE, DAMAGED), str(result))
+
+    def test_transport_stream_cut_between_packets(self):
+        source = clip("cut.ts", *X264, "-g", "10", seconds=2)
+        with open(source, "rb") as f:
+            data = f.read()
+        path = self.write("cut.ts", data[:len(data) // 2 // 188 * 188])
+        result = lumeq(path, "--null")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+
+    def test_standard_input_that_ends_early(self):
+        with open(clip("flip.mkv", *X264, "-g", "10", "-c:a", "flac", seconds=3, sound=3), "rb") as f:
+            data = f.read()
+        result = lumeq("-", "--null", stdin=data[:len(data) // 2])
+        self.assertEqual(result.code, DAMAGED, str(result))
+
+    def test_keyframe_missing(self):
+        """A stream that begins in the middle: what can be decoded is there."""
+        source = clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1)
+        with open(source, "rb") as f:
+            data = f.read()
+        nals = [m.start() for m in re.finditer(b"\0\0\1", data)]
+        headers = data[:nals[2]]
+        path = self.write("middle.h264", headers + data[nals[len(nals) // 2]:])
+        result = lumeq(path, "--null")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,316 @@
+"""Every frame, every timestamp and every audio packet arrives, from any container into any other."""
+
+import os
+import unittest
+
+from common import *
+
+
+class Formats(Case):
+    SOURCES = {
+        "h264.mp4": X264 + ("-c:a", "aac"),
+        "h264.mkv": X264 + ("-c:a", "libmp3lame"),
+        "h264.mov": X264 + ("-c:a", "pcm_s16le"),
+        "vp9.webm": ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8",
+                     "-c:a", "libopus"),
+        "ffv1.mkv": FFV1 + ("-c:a", "flac"),
+        "mpeg2.ts": ("-c:v", "mpeg2video", "-c:a", "mp2"),
+        "mjpeg.avi": ("-c:v", "mjpeg", "-c:a", "pcm_s16le"),
+        "mpeg4.avi": ("-c:v", "mpeg4", "-c:a", "libmp3lame"),
+        "raw.y4m": ("-c:v", "wrapped_avframe", "-pix_fmt", "yuv420p"),
+    }
+
+    def source(self, name):
+        options = self.SOURCES[name]
+        if name.endswith(".y4m"):
+            return clip(name, *options)
+        return clip(name, *options, "-b:v", "1M", sound=1)
+
+    def test_every_input_to_matroska(self):
+        for name in self.SOURCES:
+            with self.subTest(name):
+                source = self.source(name)
+                output = self.lossless(source)
+                self.same_times(source, output, shifted=name in ("h264.mp4", "vp9.webm"))
+                if not name.endswith(".y4m"):
+                    self.assertEqual(payloads(source), payloads(output))
+
+    def test_audio_times_are_kept(self):
+        for name in ("h264.mkv", "mpeg2.ts", "mjpeg.avi"):
+            with self.subTest(name):
+                source = self.source(name)
+                output = self.lossless(source)
+                self.near([p[0] for p in packets(source)], [p[0] for p in packets(output)], 0.0015)
+
+    def test_every_output(self):
+        source = self.source("h264.mp4")
+        for name, codec in (("out.mp4", "h264"), ("out.mkv", "h264"), ("out.mov", "h264"),
+                            ("out.ts", "h264"), ("out.avi", "h264"), ("out.flv", "h264"),
+                            ("out.m4v", "h264"), ("out.3gp", "h264")):
+            with self.subTest(name):
+                result = lumeq(source, "-o", self.path(name), "--preset", "ultrafast")
+                self.assertEqual(result.code, DONE, str(result))
+                self.assertEqual(video(self.path(name))["codec_name"], codec)
+                self.assertEqual(len(frame_times(self.path(name))), 25)
+                self.assertEqual(len(payloads(source)), len(payloads(self.path(name))))
+                if name != "out.ts":  # which puts a header before each packet
+                    self.assertEqual(payloads(source), payloads(self.path(name)))
+
+    def test_containers_without_sound(self):
+        source = self.source("h264.mp4")
+        for name in ("out.gif", "out.h264", "out.ivf", "out.y4m"):
+            with self.subTest(name):
+                result = self.ok(source, "-o", self.path(name), "--frames", 5)
+                self.assertIn("left out", result.err)
+                self.assertEqual(len(frame_times(self.path(name))), 5)
+
+    def test_containers_with_a_codec_of_their_own(self):
+        source = self.source("h264.mkv")
+        for name in ("out.nut", "out.wmv", "out.asf", "out.ogv", "out.mpg"):
+            with self.subTest(name):
+                self.converted(source, name, "--frames", 5)
+                self.assertEqual(len(frame_times(self.path(name))), 5)
+
+    def test_webm(self):
+        source = self.source("vp9.webm")
+        output = self.converted(source, "out.webm")
+        self.assertEqual(video(output)["codec_name"], "vp9")
+        self.same_times(source, output, shifted=True)
+        self.assertEqual(payloads(source), payloads(output))
+
+    def test_webm_leaves_out_what_it_cannot_hold(self):
+        result = self.ok(simple(), "-o", self.path("out.webm"), "--frames", 3)
+        self.assertIn("aac", result.err)
+        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertEqual(streams(self.path("out.webm"), "audio"), [])
+
+    def test_quality_defaults(self):
+        output = self.converted(simple(), "out.mp4")
+        with open(output, "rb") as f:
+            settings = f.read()
+        self.assertIn(b"crf=18.0", settings)
+
+    def test_y4m_to_standard_output(self):
+        result = self.ok(simple(), "-o", "-")
+        self.assertTrue(result.out.startswith(b"YUV4MPEG2 W160 H90 F25:1"), result.out[:80])
+        self.assertEqual(result.out.count(b"FRAME\n"), 25)
+        size = frame_size("yuv420p", 160, 90)[1]
+        self.assertEqual(len(result.out), result.out.index(b"\n") + 1 + 25 * (6 + size))
+
+    def test_matroska_to_standard_output(self):
+        result = self.ok(simple(), "-o", "-", "--format", "mkv", "--preset", "ultrafast")
+        self.write("piped.mkv", result.out)
+        self.same_times(simple(), self.path("piped.mkv"), 0.05)
+
+    def test_standard_input(self):
+        for name in ("h264.mkv", "mpeg2.ts", "raw.y4m"):
+            with self.subTest(name), open(self.source(name), "rb") as f:
+                self.ok("-", "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-q", "-y", stdin=f)
+                self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
+
+    def test_mp4_through_a_pipe(self):
+        """moov at the front can be read from a pipe."""
+        source = clip("front.mp4", *X264, "-movflags", "+faststart")
+        with open(source, "rb") as f:
+            data = f.read()
+        self.ok("-", "--null", stdin=data)
+
+    def test_null_writes_nothing(self):
+        result = self.ok(simple(), "--null", cwd=self.folder)
+        self.assertIn("25 frames", result.err)
+        self.assertEqual(self.files(), [])
+
+
+class Times(Case):
+    def test_variable_frame_rate(self):
+        for name in ("vfr.mkv", "vfr.mp4"):
+            source = clip(name, *X264, "-fps_mode", "passthrough", seconds=1,
+                          filters="settb=1/1000,setpts='N*40+floor(N*N*1.7)'")
+            times = frame_times(source)
+            steps = {round(b - a, 3) for a, b in zip(times, times[1:])}
+            self.assertGreater(len(steps), 10)
+            for output in ("out.mkv", "out.mp4", "out.mov"):
+                with self.subTest(source=name, output=output):
+                    self.same_times(source, self.converted(source, output, "-y", "--preset",
+                                                           "ultrafast"))
+
+    def test_variable_frame_rate_to_exact_ticks(self):
+        """From mp4 to mp4 nothing is rounded, not even below a millisecond."""
+        source = clip("ticks.mp4", *X264, "-fps_mode", "passthrough", "-video_track_timescale",
+                      "90000", filters="settb=1/90000,setpts='N*3003+7*N*N'")
+        output = self.converted(source, "out.mp4", "--preset", "ultrafast")
+        self.same_times(source, output, 0.000002)
+
+    def test_b_frames(self):
+        source = clip("b-silent.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3")
+        self.assertEqual(video(source)["has_b_frames"], 2)
+        for name in ("out.mp4", "out.mkv"):
+            with self.subTest(name):
+                self.same_times(source, self.converted(source, name))
+
+    def test_sound_before_zero(self):
+        """Matroska has no times below 0: priming samples shift the whole file, as ffmpeg does it."""
+        source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
+        self.same_times(source, self.converted(source, "out.mkv"), shifted=True)
+        self.same_times(source, self.converted(source, "out.mp4"), 0.000002)
+
+    def test_b_frames_in_a_transport_stream(self):
+        source = clip("b.ts", "-c:v", "libx264", "-preset", "fast", "-bf", "3", sound=1)
+        self.same_times(source, self.lossless(source))
+
+    def test_start_that_is_not_zero(self):
+        source = clip("late.mkv", *X264, "-c:a", "libmp3lame", "-output_ts_offset", "5", sound=1)
+        self.assertAlmostEqual(frame_times(source)[0], 5, delta=0.05)
+        for name in ("out.mkv", "out.mp4", "out.ts"):
+            with self.subTest(name):
+                output = self.converted(source, name, "--preset", "ultrafast",
+                                        *(("--acodec", "none") if name == "out.ts" else ()))
+                if name == "out.ts":  # the muxer adds a delay of its own
+                    a, b = frame_times(source), frame_times(output)
+                    self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.001)
+                else:
+                    self.same_times(source, output)
+
+    def test_ntsc_rate(self):
+        source = clip("ntsc.mp4", *X264, rate="30000/1001")
+        output = self.converted(source, "out.mp4", "--preset", "ultrafast")
+        self.assertEqual(video(output)["avg_frame_rate"], "30000/1001")
+        self.same_times(source, output, 0.000002)
+
+    def test_last_frame_keeps_its_duration(self):
+        source = clip("ntsc.mp4", *X264, rate="30000/1001")
+        output = self.converted(source, "out.mp4", "--preset", "ultrafast")
+        self.assertAlmostEqual(float(video(source)["duration"]), float(video(output)["duration"]),
+                               delta=0.001)
+
+    def test_no_timestamps(self):
+        """A bare H.264 stream has none: frames get some that rise by the frame duration."""
+        source = clip("bare.h264", "-c:v", "libx264", "-preset", "fast", "-bf", "2", "-f", "h264")
+        times = frame_times(self.lossless(source))
+        self.assertEqual(len(times), 25)
+        self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
+
+    def test_no_timestamps_with_b_frames_in_avi(self):
+        source = clip("b.avi", "-c:v", "mpeg4", "-bf", "2")
+        times = frame_times(self.lossless(source))
+        self.assertEqual(len(times), 25)
+        for a, b in zip(times, times[1:]):
+            self.assertGreater(b, a)
+
+    def test_timestamps_that_go_back(self):
+        """Files joined end to end: every frame arrives, in time that rises."""
+        part = clip("part.ts", *X264)
+        with open(part, "rb") as f:
+            data = f.read()
+        source = self.write("joined.ts", data + data)
+        result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+        times = frame_times(self.path("out.mkv"))
+        self.assertGreaterEqual(len(times), 49)
+        for a, b in zip(times, times[1:]):
+            self.assertGreater(b, a)
+        self.near([b - a for a, b in zip(times, times[1:])], [0.04] * (len(times) - 1), 0.0411)
+
+    def test_timestamps_that_go_back_with_sound(self):
+        part = clip("part-sound.ts", *X264, "-c:a", "mp2", sound=1)
+        with open(part, "rb") as f:
+            data = f.read()
+        source = self.write("joined.ts", data + data)
+        result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+        self.assertGreaterEqual(len(packets(self.path("out.mkv"))), 2 * len(packets(part)) - 2)
+
+
+class Tracks(Case):
+    def test_two_audio_tracks_with_their_tags(self):
+        source = Store.path("two.mkv")
+        ffmpeg("-f", "lavfi", "-t", 1, "-i", DULL % ("160x90", 25),
+               "-f", "lavfi", "-t", 1, "-i", "sine=300", "-f", "lavfi", "-t", 1, "-i", "sine=900",
+               "-map", "0", "-map", "1", "-map", "2", *X264, "-c:a:0", "flac", "-c:a:1", "libmp3lame",
+               "-metadata:s:a:0", "language=deu", "-metadata:s:a:1", "language=fra",
+               "-metadata", "title=A title", "-disposition:a:1", "forced", source)
+        output = self.lossless(source)
+        self.assertEqual([s["tags"]["language"] for s in streams(output, "audio")], ["deu", "fra"])
+        self.assertEqual([s["disposition"]["forced"] for s in streams(output, "audio")], [0, 1])
+        for track in ("a:0", "a:1"):
+            self.assertEqual(payloads(source, track), payloads(output, track))
+        self.assertEqual(probe(output, "-show_format")["format"]["tags"]["title"], "A title")
+
+    def test_subtitles_are_copied(self):
+        text = self.write("s.srt", b"1\n00:00:00,100 --> 00:00:00,500\nHello\n\n"
+                                   b"2\n00:00:00,600 --> 00:00:00,900\nworld\n")
+        source = self.path("subs.mkv")
+        ffmpeg("-i", simple(), "-i", text, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
+        output = self.lossless(source)
+        self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
+
+    def test_flac_in_mp4(self):
+        """What the muxer calls experimental is written all the same."""
+        source = self.source_with("flac")
+        output = self.converted(source, "out.mp4", "--preset", "ultrafast")
+        self.assertEqual(payloads(source), payloads(output))
+
+    def source_with(self, codec):
+        return clip("sound-%s.mkv" % codec, *X264, "-c:a", codec, sound=1)
+
+    def test_acodec_none(self):
+        output = self.lossless(simple(), "--acodec", "none")
+        self.assertEqual(streams(output, "audio"), [])
+
+    def test_cover_picture_beside_a_video(self):
+        """The video is taken, not the picture."""
+        picture = self.path("p.png")
+        ffmpeg("-f", "lavfi", "-i", "color=red:size=1000x1000", "-frames:v", 1, picture)
+        source = self.path("cover.mp4")
+        ffmpeg("-i", picture, "-i", simple(), "-map", "0", "-map", "1", "-c", "copy",
+               "-disposition:v:0", "attached_pic", source)
+        output = self.lossless(source)
+        self.assertEqual(video(output)["width"], 160)
+        self.assertEqual(len(frame_times(output)), 25)
+
+
+class Interleaving(Case):
+    """Tracks that are far apart in time or number: everything arrives and nothing hangs."""
+
+    def check(self, source):
+        for options in (["--vcodec", "ffv1"], ["--preset", "ultrafast"]):
+            output = self.converted(source, "out.mkv", "-y", *options)
+            self.assertEqual(payloads(source), payloads(output))
+            self.assertEqual(len(frame_times(source)), len(frame_times(output)))
+        self.ok(source, "--null")
+
+    def test_one_frame_beside_thirty_seconds_of_sound(self):
+        self.check(clip("one.mkv", *X264, "-c:a", "pcm_s16le", seconds=0.04, sound=30))
+        self.check(clip("one.mp4", *X264, "-c:a", "aac", seconds=0.04, sound=30))
+
+    def test_sound_first(self):
+        """All of the sound lies in the file before the video begins."""
+        self.check(clip("sound-first.mkv", *X264, "-c:a", "pcm_s16le", "-max_interleave_delta", "1",
+                        filters="setpts=PTS+3/TB", sound=4))
+
+    def test_sound_ends_early(self):
+        self.check(clip("early.mkv", *X264, "-c:a", "flac", seconds=5, sound=0.5))
+
+    def test_sound_that_begins_late(self):
+        source = self.path("late-sound.mkv")
+        ffmpeg("-i", simple(), "-itsoffset", "3", "-i", simple(), "-map", "0:v", "-map", "1:a",
+               "-c", "copy", source)
+        output = self.lossless(source)
+        self.assertEqual(payloads(source), payloads(output))
+        self.near([p[0] for p in packets(source)], [p[0] for p in packets(output)], 0.0015)
+
+    def test_not_interleaved_at_all(self):
+        """An mp4 with all the video first, then all the sound, and the other way round."""
+        for delta in ("0", "1000000000"):
+            self.check(clip("blocks%s.mp4" % delta, *X264, "-c:a", "aac", "-max_interleave_delta", delta,
+                            "-g", "10", seconds=3, sound=3))
+
+    def test_very_many_small_packets(self):
+        source = clip("many.mkv", *X264, "-c:a", "libopus", "-frame_duration", "2.5", seconds=0.2,
+                      sound=8)
+        self.assertGreater(len(packets(source)), 3000)
+        self.check(source)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+"""Options that are unknown, out of range or contradict each other are refused before anything opens."""
+
+import unittest
+
+from common import *
+
+
+class Options(Case):
+    def refuse(self, *args, words=(), code=USAGE):
+        """INPUT does not exist: a message about it would show that it was opened first."""
+        self.refused(lumeq(*args, cwd=self.folder), code, *words)
+        self.assertEqual(self.files(), [])
+
+    NULL = ("none.mp4", "--null")
+
+    def test_unknown(self):
+        for option in ("--nosuch", "-Z", "--Mode", "--ss1", "--nosuch=1", "-vq", "--=x", "---"):
+            with self.subTest(option):
+                self.refuse(*self.NULL, option, words=("unknown option", option))
+
+    def test_values(self):
+        for option, value, allowed in (
+                ("--mode", "histeq", "global"), ("--mode", "", "global"), ("--mode", "Global", "global"),
+                ("--strength", "1.1", "1"), ("--strength", "-0.1", "0"), ("--strength", "abc", "number"),
+                ("--strength", "nan", "number"), ("--strength", "0x1", "number"),
+                ("--strength", " 1", "number"), ("--strength", "1e400", "number"),
+                ("--clip", "0.5", "1"), ("--clip", "-1", "0"), ("--clip", "1e9", "1000"),
+                ("--smooth", "-1", "0"), ("--smooth", "inf", "number"), ("--smooth", "1,5", "number"),
+                ("--scene-cut", "maybe", "on"), ("--range", "wide", "limited"),
+                ("--backend", "opencl", "cuda"), ("--threads", "-1", "0"), ("--threads", "1.5", "whole"),
+                ("--threads", "100000", "256"), ("--ss", "x", "time"), ("--ss", "-1", "time"),
+                ("--ss", "1:2:3:4", "time"), ("--ss", "1:70", "time"), ("--ss", "", "time"),
+                ("--to", "1:", "time"), ("--frames", "0", "1"), ("--frames", "-5", "1"),
+                ("--frames", "many", "number"), ("--frames", "99999999999999999999", "number"),
+                ("--max-pixels", "0", "1"), ("--crf", "x", "number"), ("--bitrate", "4G", "bits"),
+                ("--bitrate", "", "bits"), ("--bitrate", "-1M", "bits"), ("--bitrate", "M", "bits"),
+                ("--vopt", "novalue", "KEY=VALUE"), ("--vopt", "=x", "KEY=VALUE"),
+                ("--acodec", "nosuch", "copy"), ("--progress", "dots", "json"),
+                ("--stats", "s.txt", ".csv"), ("--format", "", "value"), ("--vcodec", "", "value")):
+            with self.subTest(option, value=value):
+                self.refuse(*self.NULL, option, value, words=(option, allowed))
+
+    def test_value_is_quoted(self):
+        self.refuse(*self.NULL, "--mode", "a\nb", words=("--mode", "'a\\nb'"))
+
+    def test_equals_sign(self):
+        self.refuse(*self.NULL, "--mode=nosuch", words=("--mode", "nosuch"))
+        self.refuse(*self.NULL, "--reference=1", words=("--reference", "no value"))
+        self.ok(simple(), "--null", "--mode=off", "--frames=2")
+
+    def test_value_missing(self):
+        for option in ("--mode", "--ss", "-o", "--output", "--vopt", "--stats"):
+            with self.subTest(option):
+                self.refuse("none.mp4", option, words=("needs a value",))
+
+    def test_no_input(self):
+        self.refuse(words=("INPUT",))
+        self.refuse("--null", words=("INPUT",))
+        self.refuse("", "--null", words=("INPUT",))
+
+    def test_contradictions(self):
+        for args in (("-o", "a.mkv", "--null"), ("--reference", "--mode", "off", "--null"),
+                     ("--crf", "20", "--bitrate", "1M", "-o", "a.mkv"), ("-q", "-v", "--null"),
+                     ("--ss", "2", "--to", "1", "--null"), ("--ss", "2", "--to", "2", "--null"),
+                     ("--to", "0", "--null")):
+            with self.subTest(" ".join(args)):
+                self.refuse("none.mp4", *args, words=(args[0].split("=")[0],) if args[0] != "-o" else ())
+
+    def test_options_that_need_an_output(self):
+        """They would do nothing with --null."""
+        for args in (("--vcodec", "libx264"), ("--crf", "20"), ("--preset", "fast"), ("-y",)):
+            result = lumeq(simple(), "--null", "--frames", 1, *args)
+            self.assertIn(result.code, (DONE, USAGE), str(result))
+
+    def test_two_inputs(self):
+        self.refuse("a.mp4", "b.mp4", "--null", words=("a.mp4", "b.mp4"))
+
+    def test_encoder_and_container(self):
+        for args, words in (
+                (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec", "nosuch")),
+                (("-o", "a.mkv", "--vcodec", "aac"), ("aac",)),
+                (("-o", "a.nosuch",), ("a.nosuch", "--format")),
+                (("-o", "noextension",), ("noextension", "--format")),
+                (("-o", "a.mkv", "--format", "nosuch"), ("--format", "nosuch")),
+                (("-o", "a.webm", "--vcodec", "libx264"), ("webm", "h264")),
+                (("-o", "a.wav",), ("wav",)),
+                (("-o", "a.m3u8",), ("hls",)),
+                (("-o", "a.mkv", "--format", "segment"), ("segment",)),
+                (("-o", "a.mkv", "--format", "tee"), ("tee",)),
+                (("-o", "-", "--format", "dash"), ("dash",))):
+            with self.subTest(" ".join(args)):
+                self.refuse("none.mp4", *args, words=words)
+
+    def after_opening(self, *args, words):
+        """What only the input or the encoder can tell."""
+        self.refused(lumeq(simple(), "-o", self.path("a.mkv"), *args), USAGE, *words)
+        self.assertEqual(self.files(), [])
+
+    def test_encoder_settings(self):
+        self.after_opening("--pix-fmt", "nosuch", words=("--pix-fmt", "nosuch"))
+        self.after_opening("--pix-fmt", "rgb24", words=("--pix-fmt", "rgb24", "libx264"))
+        self.after_opening("--vopt", "nosuch=1", words=("--vopt", "nosuch", "libx264"))
+        self.after_opening("--vcodec", "ffv1", "--crf", 20, words=("--crf", "ffv1"))
+        self.after_opening("--vcodec", "ffv1", "--preset", "fast", words=("--preset", "ffv1"))
+
+    def test_what_the_encoder_does_not_say_itself(self):
+        """An encoder's library that prints on its own would be a second line."""
+        result = lumeq(simple(), "-o", self.path("a.mkv"), "--preset", "nosuch")
+        self.assertEqual(len(result.lines), 1, str(result))
+
+    def test_bad_preset(self):
+        self.after_opening("--preset", "nosuch", words=("preset", "nosuch"))
+
+    def test_bad_value_of_an_encoder_option(self):
+        self.after_opening("--vopt", "crf=abc", words=("crf",))
+
+    def test_encoder_options_reach_the_encoder(self):
+        output = self.path("a.mkv")
+        self.ok(simple(), "-o", output, "--preset", "ultrafast", "--vopt", "x264-params=keyint=7:scenecut=0",
+                "--vopt", "bf=0")
+        self.assertIn(b"keyint=7 ", self.read("a.mkv"))
+        self.ok(simple(), "-o", output, "-y", "--bitrate", "200K", "--pix-fmt", "yuv444p")
+        self.assertIn(b"bitrate=200 ", self.read("a.mkv"))
+        self.assertEqual(video(output)["pix_fmt"], "yuv444p")
+
+    def test_backend_that_is_not_there(self):
+        version = self.ok("--version").out.decode()
+        if "CPU only" not in version:
+            self.skipTest("this build has CUDA")
+        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE)
+        self.ok(simple(), "--null", "--backend", "cpu")
+
+    def test_help_and_version(self):
+        for args in (("-h",), ("--help",), ("-h", "a", "--null")):
+            result = self.ok(*args)
+            self.assertEqual(result.err, "")
+            for word in (b"Usage", b"--mode", b"--smooth", b"--ss", b"--vcodec", b"-o"):
+                self.assertIn(word, result.out)
+            self.assertLessEqual(max(len(line) for line in result.out.decode().splitlines()), 110)
+        version = self.ok("--version").out.decode()
+        self.assertRegex(version, r"^lumeq \d+\.\d+\.\d+\n")
+        self.assertIn("libavcodec", version)
+
+    def test_help_to_a_full_disk(self):
+        with open("/dev/full", "w") as full:
+            result = lumeq("--help", stdout=full)
+        self.assertEqual(result.code, OUTPUT)
+        self.refused(result, OUTPUT, "No space left")
+
+
+if __name__ == "__main__":
+    unittest.main()

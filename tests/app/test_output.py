@@ -1,0 +1,230 @@
+"""OUTPUT does not exist, or is what it was before, or is whole."""
+
+import os
+import stat
+import subprocess
+import unittest
+
+from common import *
+
+
+def noise():
+    """A clip whose lossless copy has about 1 MB."""
+    return clip("noise.mkv", *FFV1, source="nullsrc=size=320x180:rate=25,geq=random(1)*255:128:128",
+                seconds=0.8)
+
+
+class Existing(Case):
+    def test_exists(self):
+        out = self.write("out.mkv", b"precious")
+        self.refused(lumeq(simple(), "-o", out), USAGE, "out.mkv", "-y")
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertEqual(self.files(), ["out.mkv"])
+
+    def test_overwrite(self):
+        out = self.write("out.mkv", b"precious")
+        os.chmod(out, 0o640)
+        self.ok(simple(), "-o", out, "-y")
+        self.assertEqual(len(frame_times(out)), 25)
+        self.assertEqual(stat.S_IMODE(os.stat(out).st_mode), 0o640)
+        self.assertEqual(self.files(), ["out.mkv"])
+
+    def test_new_file_has_the_usual_permissions(self):
+        self.ok(simple(), "-o", self.path("out.mkv"), preexec_fn=lambda: os.umask(0o027))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("out.mkv")).st_mode), 0o640)
+
+    def test_failure_keeps_the_old_one(self):
+        out = self.write("out.mkv", b"precious")
+        for args in (("--vopt", "nosuch=1"), ("--vcodec", "nosuch"), ("--pix-fmt", "nosuch")):
+            self.assertEqual(lumeq(simple(), "-o", out, "-y", *args).code, USAGE)
+            self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertEqual(lumeq(self.write("bad.mp4", b"bad"), "-o", out, "-y").code, INPUT)
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertEqual(self.files(), ["bad.mp4", "out.mkv"])
+
+    def test_directory(self):
+        self.refused(lumeq(simple(), "-o", self.folder, "--format", "mkv"), USAGE, "directory")
+
+    def test_output_is_input(self):
+        with open(simple(), "rb") as f:
+            data = f.read()
+        source = self.write("in.mp4", data)
+        os.symlink("in.mp4", self.path("link.mp4"))
+        os.link(source, self.path("hard.mp4"))
+        before = self.files()
+        for a, b in (("in.mp4", "in.mp4"), ("in.mp4", "link.mp4"), ("link.mp4", "in.mp4"),
+                     ("in.mp4", "hard.mp4"), ("hard.mp4", "link.mp4"), ("in.mp4", "./in.mp4")):
+            for more in ((), ("-y",)):
+                with self.subTest(a, output=b, more=more):
+                    self.refused(lumeq(self.path(a), "-o", self.path(b), *more), USAGE, "input")
+                    self.assertEqual(self.files(), before)
+                    self.assertEqual(self.read("in.mp4"), data)
+
+    def test_output_is_standard_input(self):
+        with open(simple(), "rb") as f:
+            data = f.read()
+        source = self.write("in.mkv", data)
+        with open(source, "rb") as f:
+            self.refused(lumeq("-", "-o", source, "-y", stdin=f), USAGE, "input")
+        self.assertEqual(self.read("in.mkv"), data)
+
+    def test_symbolic_link(self):
+        os.mkdir(self.path("elsewhere"))
+        target = self.write("elsewhere/real.mkv", b"old")
+        os.symlink("elsewhere/real.mkv", self.path("link.mkv"))
+        self.refused(lumeq(simple(), "-o", self.path("link.mkv")), USAGE, "-y")
+        self.ok(simple(), "-o", self.path("link.mkv"), "-y")
+        self.assertTrue(os.path.islink(self.path("link.mkv")))
+        self.assertEqual(len(frame_times(target)), 25)
+        self.assertEqual(self.files(self.path("elsewhere")), ["real.mkv"])
+
+    def test_symbolic_link_to_nothing_yet(self):
+        os.symlink("new.mkv", self.path("link.mkv"))
+        self.ok(simple(), "-o", self.path("link.mkv"))
+        self.assertTrue(os.path.islink(self.path("link.mkv")))
+        self.assertEqual(len(frame_times(self.path("new.mkv"))), 25)
+
+    def test_chain_of_links_to_nothing_yet(self):
+        os.mkdir(self.path("d"))
+        os.symlink("b.mkv", self.path("a.mkv"))
+        os.symlink("d/c.mkv", self.path("b.mkv"))
+        self.ok(simple(), "-o", self.path("a.mkv"))
+        self.assertTrue(os.path.islink(self.path("b.mkv")))
+        self.assertEqual(self.files(self.path("d")), ["c.mkv"])
+
+    def test_circle_of_links(self):
+        os.symlink("b.mkv", self.path("a.mkv"))
+        os.symlink("a.mkv", self.path("b.mkv"))
+        self.refused(lumeq(simple(), "-o", self.path("a.mkv")), OUTPUT)
+        self.assertEqual(self.files(), ["a.mkv", "b.mkv"])
+
+
+class Unwritable(Case):
+    def test_no_such_folder(self):
+        self.refused(lumeq(simple(), "-o", self.path("none/out.mkv")), OUTPUT, "none")
+        self.refused(lumeq(simple(), "-o", simple() + "/out.mkv"), OUTPUT)
+
+    def test_folder_without_permission(self):
+        os.mkdir(self.path("locked"), 0o555)
+        if os.access(self.path("locked"), os.W_OK):
+            self.skipTest("root may write everywhere")
+        self.refused(lumeq(simple(), "-o", self.path("locked/out.mkv")), OUTPUT, "locked",
+                     "Permission denied")
+
+    def test_file_system_that_takes_no_files(self):
+        self.refused(lumeq(simple(), "-o", "/proc/out.mkv"), OUTPUT, "/proc")
+
+    def test_name_too_long(self):
+        self.refused(lumeq(simple(), "-o", self.path("x" * 300 + ".mkv")), OUTPUT, "xxx")
+        self.assertEqual(self.files(), [])
+
+    def test_longest_name(self):
+        name = "x" * 251 + ".mkv"
+        self.ok(simple(), "-o", self.path(name))
+        self.assertEqual(self.files(), [name])
+
+    def test_dev_full(self):
+        for name, source in (("small", simple()), ("large", noise())):
+            for args in (("--format", "mkv", "--vcodec", "ffv1"), ("--format", "y4m")):
+                with self.subTest(name, args=args):
+                    result = lumeq(source, "-o", "/dev/full", "--acodec", "none", "-q", *args)
+                    self.refused(result, OUTPUT, "/dev/full", "No space left")
+
+    def test_standard_output_full(self):
+        with open("/dev/full", "wb") as full:
+            self.refused(lumeq(simple(), "-o", "-", "-q", stdout=full), OUTPUT, "No space left")
+
+    def test_standard_output_closed(self):
+        result = lumeq(simple(), "-o", "-", "-q", stdout=None, preexec_fn=lambda: os.close(1))
+        self.assertEqual(result.code, OUTPUT, str(result))
+
+    def test_disk_full(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk],
+                                 stderr=subprocess.DEVNULL).returncode == 0 \
+            if os.geteuid() == 0 else False
+        if not mounted:
+            self.skipTest("needs the right to mount a small tmpfs")
+        try:
+            source = noise()
+            for name, codec in (("out.mkv", "ffv1"), ("out.avi", "ffv1"), ("out.mov", "libx264"),
+                                ("out.mp4", "libx264")):
+                with self.subTest(name):
+                    result = lumeq(source, "-o", os.path.join(disk, name), "--vcodec", codec)
+                    self.refused(result, OUTPUT, name, "No space left")
+                    self.assertEqual(self.files(disk), [])
+            with open(os.path.join(disk, "out.mkv"), "wb") as f:
+                f.write(b"precious")
+            self.assertEqual(lumeq(source, "-o", os.path.join(disk, "out.mkv"), "--vcodec", "ffv1",
+                                   "-y").code, OUTPUT)
+            with open(os.path.join(disk, "out.mkv"), "rb") as f:
+                self.assertEqual(f.read(), b"precious")
+        finally:
+            subprocess.run(["umount", disk])
+
+    def test_file_size_limit(self):
+        import resource
+        import signal
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        result = lumeq(noise(), "-o", self.path("out.mkv"),
+                       "--vcodec", "ffv1", preexec_fn=limit)
+        self.refused(result, OUTPUT, "out.mkv", "File too large")
+        self.assertEqual(self.files(), [])
+
+    def test_broken_pipe(self):
+        source = noise()
+        for form in ("y4m", "mkv"):
+            with self.subTest(form):
+                process = start(source, "-o", "-", "--format", form, "--vcodec",
+                                "wrapped_avframe" if form == "y4m" else "ffv1",
+                                stdout=subprocess.PIPE)
+                process.stdout.read(100)
+                process.stdout.close()
+                process.stdout = None
+                result = finish(process)
+                self.refused(result, OUTPUT, "Broken pipe")
+
+
+class Special(Case):
+    def test_fifo(self):
+        fifo = self.path("pipe.mkv")
+        os.mkfifo(fifo)
+        process = start(simple(), "-o", fifo, "--preset", "ultrafast")
+        with open(fifo, "rb") as f:
+            data = f.read()
+        self.assertEqual(finish(process).code, DONE)
+        self.assertEqual(len(frame_times(self.write("copy.mkv", data))), 25)
+        self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
+        self.assertEqual(self.files(), ["copy.mkv", "pipe.mkv"])
+
+    def test_dev_null(self):
+        self.ok(simple(), "-o", "/dev/null", "--format", "mkv", "--preset", "ultrafast")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_fifo_as_input(self):
+        fifo = self.path("in.mkv")
+        os.mkfifo(fifo)
+        process = start(fifo, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-q")
+        source = clip("fifo.mkv", *X264)
+        with open(fifo, "wb") as out, open(source, "rb") as f:
+            out.write(f.read())
+        self.assertEqual(finish(process).code, DONE)
+        self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
+
+    def test_current_folder(self):
+        self.ok(simple(), "-o", "out.mkv", cwd=self.folder)
+        self.assertEqual(self.files(), ["out.mkv"])
+
+    def test_several_at_once_into_one_folder(self):
+        runs = [start(simple(), "-o", self.path("%d.mkv" % i)) for i in range(4)]
+        for process in runs:
+            self.assertEqual(finish(process).code, DONE)
+        self.assertEqual(self.files(), ["0.mkv", "1.mkv", "2.mkv", "3.mkv"])
+
+
+if __name__ == "__main__":
+    unittest.main()

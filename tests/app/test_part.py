@@ -1,0 +1,174 @@
+"""--ss, --to and --frames: the part asked for, frame by frame, and the sound cut with it."""
+
+import unittest
+
+from common import *
+
+RATE = 25
+
+
+def numbered(name, *output, **more):
+    """Three seconds whose frame n is a gray of 20 + 2 n: each frame tells its number."""
+    more.setdefault("seconds", 3)
+    return clip(name, *output, source="nullsrc=size=32x32:rate=25,format=yuv420p,"
+                "geq=lum='20+2*N':cb=128:cr=128", **more)
+
+
+class Part(Case):
+    """Positions are counted from the start of the input."""
+
+    X264 = ("-c:v", "libx264", "-preset", "fast", "-qp", "0", "-bf", "2")
+
+    def sources(self):
+        return {
+            "gop25": numbered("gop25.mp4", *self.X264, "-g", "25", "-c:a", "aac", sound=3),
+            "long gop": numbered("gop-long.mkv", *self.X264, "-g", "1000", "-c:a", "flac", sound=3),
+            "no sound": numbered("silent.mp4", *self.X264, "-g", "25"),
+            "ffv1": numbered("intra.mkv", *FFV1, "-c:a", "flac", sound=3),
+        }
+
+    def numbers(self, path):
+        return [round((y[0] - 20) / 2) for y in Picture(path).luma]
+
+    def part(self, source, *options):
+        output = self.path("out.mkv")
+        result = lumeq(source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
+        self.assertEqual(result.code, DONE, str(result))
+        return output
+
+    CASES = (
+        # options, first frame, frames
+        ((), 0, 75),
+        (("--ss", "0"), 0, 75),
+        (("--ss", "1"), 25, 50),
+        (("--ss", "0.5"), 13, 62),
+        (("--ss", "1.99"), 50, 25),
+        (("--to", "1"), 0, 25),
+        (("--to", "0.01"), 0, 1),
+        (("--ss", "0.6", "--to", "2.2"), 15, 40),
+        (("--ss", "1.2", "--frames", "7"), 30, 7),
+        (("--frames", "1"), 0, 1),
+        (("--frames", "30"), 0, 30),
+        (("--frames", "1000"), 0, 75),
+        (("--ss", "2", "--to", "2.4", "--frames", "3"), 50, 3),
+        (("--ss", "2", "--to", "2.4", "--frames", "300"), 50, 10),
+        (("--ss", "2.96"), 74, 1),
+        (("--ss", "0:01.2", "--to", "1600ms"), 30, 10),
+    )
+
+    def test_frames(self):
+        for name, source in self.sources().items():
+            for options, first, count in self.CASES if name == "gop25" else self.CASES[3:10:2]:
+                with self.subTest(name, options=" ".join(options)):
+                    output = self.part(source, *options)
+                    self.assertEqual(self.numbers(output), list(range(first, first + count)))
+                    start = frame_times(output)[0]
+                    self.assertLess(abs(start), 0.06)
+
+    def test_frames_of_null(self):
+        source = self.sources()["gop25"]
+        for options, _, count in self.CASES:
+            with self.subTest(" ".join(options)):
+                self.assertIn(" %d frames," % count, " " + self.ok(source, "--null", *options).err[7:])
+
+    def check_sound(self, source, output, begin, end):
+        """The packets whose time lies in the part, within one at each end, and at their time."""
+        packet = 4608 / 44100
+        sound, got = packets(source), packets(output)
+        kept = [p for p in sound if begin - packet <= p[0] <= end + packet]
+        self.assertTrue(got)
+        hashes = [p[2] for p in sound]
+        first = hashes.index(got[0][2])
+        self.assertEqual(hashes[first:first + len(got)], [p[2] for p in got])
+        self.assertAlmostEqual(sound[first][0], begin, delta=packet)
+        self.assertAlmostEqual(sound[first + len(got) - 1][0], end, delta=1.1 * packet)
+        self.assertLessEqual(len(got), len(kept))
+        shift = frame_times(output)[0] - (frame_times(source)[0] + -(-begin * RATE // 1) / RATE)
+        self.near([p[0] + shift for p in sound[first:first + len(got)]], [p[0] for p in got], 0.003)
+
+    def test_sound(self):
+        for name in ("gop25", "long gop", "ffv1"):
+            for options, begin, end in ((("--ss", "1"), 1, 3), (("--to", "2"), 0, 2),
+                                        (("--ss", "0.6", "--to", "2.2"), 0.6, 2.2),
+                                        (("--frames", "25"), 0, 1),
+                                        (("--ss", "1", "--frames", "25"), 1, 2)):
+                with self.subTest(name, options=" ".join(options)):
+                    source = self.sources()[name]
+                    self.check_sound(source, self.part(source, *options), begin, end)
+
+    def test_input_that_does_not_start_at_zero(self):
+        for name, gop in (("late.ts", "25"), ("late-long.ts", "1000"), ("late-part.mkv", "25")):
+            source = numbered(name, *self.X264, "-g", gop, "-c:a", "mp2", "-output_ts_offset", "7",
+                              sound=3)
+            self.assertGreater(frame_times(source)[0], 6.9)
+            for options, first, count in ((("--ss", "1"), 25, 50), (("--ss", "2.2", "--to", "2.6"), 55, 10),
+                                          (("--to", "0.4"), 0, 10), (("--ss", "1.2", "--frames", "4"), 30, 4)):
+                with self.subTest(name, options=" ".join(options)):
+                    self.assertEqual(self.numbers(self.part(source, *options)),
+                                     list(range(first, first + count)))
+
+    def test_transport_stream_with_b_frames(self):
+        source = numbered("b.ts", *self.X264, "-g", "1000")
+        for start in ("0.4", "1", "2.2"):
+            with self.subTest(start):
+                first = round(float(start) * RATE)
+                self.assertEqual(self.numbers(self.part(source, "--ss", start)),
+                                 list(range(first, 75)))
+
+    def test_every_frame_of_the_part_is_whole(self):
+        """Where a container has no index, a seek ends anywhere: decoding must begin at a keyframe."""
+        for name, codec in (("seek.ts", X264 + ("-g", "1000")), ("seek-short.ts", X264 + ("-g", "20")),
+                            ("seek.mpg", ("-c:v", "mpeg2video", "-g", "20")),
+                            ("seek.flv", X264 + ("-g", "1000")), ("seek.mkv", X264 + ("-g", "1000"))):
+            source = clip(name, *codec, "-b:v", "3M", "-c:a", "mp2" if name[-1] != "v" else "libmp3lame",
+                          size="320x180", seconds=3, sound=3)
+            whole = Picture(self.lossless(source, "--mode", "off"))
+            for start in ("0.5", "1.3", "2.9"):
+                with self.subTest(name, start=start):
+                    part = Picture(self.part(source, "--ss", start))
+                    self.assertEqual(part.hashes(), whole.hashes()[-len(part.luma):])
+                    self.assertAlmostEqual(len(part.luma), (3 - float(start)) * RATE, delta=1.5)
+
+    def test_other_containers(self):
+        for name, codec in (("part.avi", ("-c:v", "mpeg4", "-qscale:v", "1", "-g", "30")),
+                            ("part.flv", self.X264), ("part.mov", self.X264),
+                            ("part.mpg", ("-c:v", "mpeg2video", "-qscale:v", "1", "-g", "12")),
+                            ("part.y4m", ("-c:v", "wrapped_avframe")), ("part.h264", self.X264 + ("-g", "25"))):
+            source = numbered(name, *codec)
+            with self.subTest(name):
+                numbers = self.numbers(self.part(source, "--ss", "1.2", "--to", "2"))
+                self.near(numbers, list(range(30, 50)), 1)
+
+    def test_from_a_pipe(self):
+        """What cannot seek is read up to the position."""
+        with open(self.sources()["long gop"], "rb") as f:
+            self.ok("-", "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--mode", "off", "--ss", "1.2",
+                    "--frames", "5", stdin=f)
+        self.assertEqual(self.numbers(self.path("out.mkv")), list(range(30, 35)))
+
+    def test_smoothing_starts_at_the_part(self):
+        """The first frame of a part has no history."""
+        source = clip("fade.mkv", *FFV1, "-pix_fmt", "yuv420p", filters="fade=in:0:25", seconds=1)
+        whole = Picture(self.lossless(source, "--smooth", 0, "--scene-cut", "off"))
+        part = Picture(self.lossless(source, "--smooth", 10, "--scene-cut", "off", "--ss", "0.4",
+                                     name="part.mkv"))
+        self.assertEqual(part.luma[0], whole.luma[10])
+
+    def test_nothing_left(self):
+        for options in (("--ss", "100"), ("--ss", "3.5", "--to", "4")):
+            with self.subTest(" ".join(options)):
+                self.refused(lumeq(self.sources()["gop25"], "-o", self.path("no.mkv"), *options), INPUT)
+                self.assertEqual(self.files(), [])
+
+    def test_variable_frame_rate(self):
+        source = numbered("vfr-part.mkv", *FFV1, "-fps_mode", "passthrough", seconds=1,
+                          filters="settb=1/1000,setpts='N*20+N*N*4'")
+        times = frame_times(source)
+        for start in (0.3, 0.9):
+            output = self.part(source, "--ss", start)
+            want = [t - start for t in times if t >= start - 0.0005]
+            self.near(want, frame_times(output), 0.0015)
+
+
+if __name__ == "__main__":
+    unittest.main()

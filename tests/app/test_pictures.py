@@ -1,0 +1,336 @@
+"""What is in the pictures: nothing lost with --mode off, the documented curve otherwise."""
+
+import unittest
+
+from common import *
+
+# Colours that reach below black and above white, and brighten over time.
+WIDE = "gradients=size=160x90:rate=25:c0=black:c1=white:x0=0:y0=0:x1=160:y1=90:nb_colors=2:seed=1," \
+       "format=yuv444p,geq=lum='clip(X*X/90+N*3,0,255)':cb='64+mod(Y*5,128)':cr='200-mod(X,144)'"
+
+FULL = ("-color_range", "pc")
+LIMITED = ("-color_range", "tv")
+
+
+class Lossless(Case):
+    FORMATS = ("yuv420p", "yuv422p", "yuv444p", "yuv440p", "yuv411p", "yuv410p", "gray")
+
+    def source(self, pix_fmt, colour=LIMITED):
+        name = "wide-%s-%s.mkv" % (pix_fmt, colour[1])
+        return clip(name, *FFV1, "-pix_fmt", pix_fmt, *colour, source=WIDE, seconds=0.2)
+
+    def test_mode_off(self):
+        for pix_fmt in self.FORMATS:
+            for colour in (LIMITED, FULL) if pix_fmt in ("yuv420p", "yuv444p", "gray") else (LIMITED,):
+                with self.subTest(pix_fmt, colour=colour[1]):
+                    source = self.source(pix_fmt, colour)
+                    output = self.lossless(source, "--mode", "off")
+                    self.assertEqual(video(source)["pix_fmt"], video(output)["pix_fmt"])
+                    self.assertEqual(video(output)["color_range"], colour[1])
+                    self.assertEqual(raw(source), raw(output))
+
+    def test_strength_0_is_mode_off(self):
+        source = self.source("yuv420p")
+        self.assertEqual(raw(source), raw(self.lossless(source, "--strength", 0)))
+
+    def test_semi_planar(self):
+        source = Store.path("nv12.nut")
+        make(source, "-c:v", "rawvideo", "-pix_fmt", "nv12", source=WIDE, seconds=0.2)
+        output = self.lossless(source, "--mode", "off")
+        self.assertEqual(raw(source, "yuv420p"), raw(output, "yuv420p"))
+        a, b = Picture(source), Picture(self.lossless(source, "--reference"))
+        self.assertEqual([y.translate(reference_table(histogram(y))) for y in a.luma], b.luma)
+
+    def test_alpha_stays(self):
+        source = clip("alpha.mkv", *FFV1, "-pix_fmt", "yuva420p", source=WIDE +
+                      ",format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='mod(X*3,256)'",
+                      seconds=0.2)
+        output = self.lossless(source, "--mode", "off")
+        self.assertEqual(video(output)["pix_fmt"], "yuva420p")
+        self.assertEqual(raw(source), raw(output))
+
+    def test_full_range_jpeg(self):
+        source = clip("full.avi", "-c:v", "mjpeg", "-pix_fmt", "yuvj422p", source=WIDE, seconds=0.2)
+        output = self.lossless(source, "--mode", "off")
+        self.assertEqual(video(output)["color_range"], "pc")
+        self.assertEqual(raw(source), raw(output))
+
+    def test_h264_lossless(self):
+        source = self.source("yuv420p")
+        output = self.converted(source, "out.mkv", "--crf", 0, "--preset", "ultrafast", "--mode", "off")
+        self.assertEqual(raw(source), raw(output))
+
+
+class Reference(Case):
+    def check(self, source, *options):
+        a, b = Picture(source), Picture(self.lossless(source, "--reference", *options))
+        self.assertEqual(len(a.luma), len(b.luma))
+        for i, (before, after) in enumerate(zip(a.luma, b.luma)):
+            self.assertEqual(before.translate(reference_table(histogram(before))), after, i)
+        self.assertEqual(a.chroma, b.chroma)
+
+    def test_equals_opencv(self):
+        for pix_fmt in ("yuv420p", "yuv444p", "gray"):
+            for colour in (LIMITED, FULL):
+                with self.subTest(pix_fmt, colour=colour[1]):
+                    self.check(clip("wide-%s-%s.mkv" % (pix_fmt, colour[1]), *FFV1, "-pix_fmt",
+                                    pix_fmt, *colour, source=WIDE, seconds=0.2))
+
+    def test_flat_pictures(self):
+        for level in (0, 16, 100, 235, 255):
+            with self.subTest(level):
+                self.check(make(self.path("flat.mkv"), *FFV1, "-pix_fmt", "gray", seconds=0.08,
+                                source="color=black:size=32x16:rate=25,format=gray,lutyuv=y=%d" % level))
+
+    def test_noise(self):
+        self.check(make(self.path("noise.mkv"), *FFV1, "-pix_fmt", "yuv420p", seconds=0.2,
+                        source="nullsrc=size=161x91:rate=25,geq=random(1)*255:128:128"))
+
+    def test_one_thread_and_many_are_the_same(self):
+        source = clip("large.mkv", *FFV1, "-pix_fmt", "yuv420p", size="1280x720", seconds=0.2)
+        outputs = [raw(self.lossless(source, "--threads", n)) for n in (1, 2, 7)]
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0], outputs[2])
+
+
+class VideoMode(Case):
+    """The default arithmetic against a model in doubles."""
+
+    def check(self, source, *options, within=1, chroma=True, black=16, white=235, **model):
+        a = Picture(source)
+        b = Picture(self.lossless(source, *options))
+        self.assertEqual(len(a.luma), len(b.luma))
+        times = frame_times(source)
+        m = VideoModel(black=black, white=white, **model)
+        moved = 0
+        for i, (before, after) in enumerate(zip(a.luma, b.luma)):
+            curve = m.step(histogram(before), times[i] - times[i - 1] if i else 0)
+            for x, y in sorted(set(zip(before, after))):
+                self.assertLessEqual(abs(curve[x] - y), within + 0.5,
+                                     "frame %d: code %d became %d, the model says %.2f" %
+                                     (i, x, y, curve[x]))
+                moved = max(moved, abs(x - y))
+                if not black <= x <= white:
+                    self.assertEqual(x, y, "a code outside of the range must pass unchanged")
+        self.assertGreater(moved, 2, "the clip shows nothing")
+        if chroma:
+            self.assertEqual(a.chroma, b.chroma)
+
+    def dull(self, *output):
+        return clip("dull.mkv", *FFV1, "-pix_fmt", "yuv420p", *LIMITED, seconds=0.4)
+
+    def wide(self, colour=LIMITED):
+        return clip("wide-yuv420p-%s.mkv" % colour[1], *FFV1, "-pix_fmt", "yuv420p", *colour,
+                    source=WIDE, seconds=0.2)
+
+    SINGLE = ("--smooth", "0", "--scene-cut", "off")
+
+    def test_each_frame_on_its_own(self):
+        self.check(self.dull(), *self.SINGLE)
+        self.check(self.wide(), *self.SINGLE)
+
+    def test_full_range(self):
+        self.check(self.wide(FULL), *self.SINGLE, black=0, white=255)
+
+    def test_range_can_be_overridden(self):
+        self.check(self.wide(LIMITED), *self.SINGLE, "--range", "full", black=0, white=255)
+        self.check(self.wide(FULL), *self.SINGLE, "--range", "limited", black=16, white=235)
+
+    def test_strength_and_clip(self):
+        for strength, clip_limit in ((1, 0), (1, 1.5), (0.5, 0), (0.3, 10)):
+            with self.subTest(strength=strength, clip=clip_limit):
+                self.check(self.dull(), *self.SINGLE, "--strength", strength, "--clip", clip_limit,
+                           strength=strength, clip=clip_limit)
+
+    def test_no_clip_limit_reaches_white(self):
+        output = Picture(self.lossless(self.dull(), *self.SINGLE, "--strength", 1, "--clip", 0))
+        self.assertEqual({max(y) for y in output.luma}, {235})
+
+    def test_smoothing_follows_the_timestamps(self):
+        source = clip("vfr-dull.mkv", *FFV1, "-pix_fmt", "yuv420p", "-fps_mode", "passthrough",
+                      seconds=1, source="testsrc2=size=160x90:rate=25,"
+                      "lutyuv=y='40+val/4',fade=in:0:25,settb=1/1000,setpts='N*20+N*N*7'")
+        for tau in (0.1, 0.5, 3):
+            with self.subTest(tau):
+                self.check(source, "--smooth", tau, "--scene-cut", "off", smooth=tau)
+
+    def test_a_cut_takes_the_new_curve_at_once(self):
+        dark = "color=gray:size=160x90:rate=25:duration=0.4,geq=lum='40+X/4':cb=128:cr=128"
+        light = "color=gray:size=160x90:rate=25:duration=0.4,geq=lum='150+X/4':cb=128:cr=128"
+        source = self.path("cut.mkv")
+        ffmpeg("-f", "lavfi", "-i", dark, "-f", "lavfi", "-i", light, "-filter_complex",
+               "[0][1]concat", *FFV1, "-pix_fmt", "yuv420p", source)
+        a = Picture(source)
+        b = Picture(self.lossless(source, "--smooth", 100))
+        alone = VideoModel()
+        for i in (0, 9, 10, 19):
+            curve = alone.step(histogram(a.luma[i]), 0.04)
+            for x, y in set(zip(a.luma[i], b.luma[i])):
+                self.assertLessEqual(abs(curve[x] - y), 1.6, "frame %d" % i)
+        kept = Picture(self.lossless(source, "--smooth", 100, "--scene-cut", "off"))
+        self.assertNotEqual(b.luma[10], kept.luma[10])
+        self.assertEqual(b.luma[9], kept.luma[9])
+
+
+class Sizes(Case):
+    ODD = ("1x1", "1x7", "3x3", "17x9", "2x2", "641x361")
+
+    def test_odd_sizes_without_loss(self):
+        for size in self.ODD:
+            with self.subTest(size):
+                source = clip("odd-%s.mkv" % size, *FFV1, "-pix_fmt", "yuv420p", seconds=0.2,
+                              filters="scale=%s" % size.replace("x", ":"), size="64x64")
+                output = self.lossless(source, "--reference")
+                a, b = Picture(source), Picture(output)
+                self.assertEqual("%dx%d" % (b.width, b.height), size)
+                self.assertEqual([y.translate(reference_table(histogram(y))) for y in a.luma], b.luma)
+                self.assertEqual(a.chroma, b.chroma)
+
+    def test_odd_sizes_are_padded_for_libx264(self):
+        for size in self.ODD:
+            with self.subTest(size):
+                source = clip("odd-%s.mkv" % size, *FFV1, "-pix_fmt", "yuv420p", seconds=0.2,
+                              filters="scale=%s" % size.replace("x", ":"), size="64x64")
+                output = self.path("out.mp4")
+                result = self.ok(source, "-o", output, "-y", "--crf", 0, "--mode", "off", "--preset",
+                                 "ultrafast")
+                width, height = (int(n) for n in size.split("x"))
+                a, b = Picture(source), Picture(output)
+                self.assertEqual((b.width, b.height), (width + width % 2, height + height % 2))
+                said = [line for line in result.lines if "padded" in line]
+                self.assertEqual(len(said), 0 if size == "2x2" else 1, str(result))
+                for i, (old, new) in enumerate(zip(a.luma, b.luma)):
+                    rows = [new[y * b.width:(y + 1) * b.width] for y in range(b.height)]
+                    self.assertEqual(b"".join(row[:width] for row in rows[:height]), old, i)
+                    if width % 2:
+                        self.assertEqual([r[-1] for r in rows], [r[-2] for r in rows])
+                    if height % 2:
+                        self.assertEqual(rows[-1], rows[-2])
+                self.assertEqual(a.chroma, b.chroma)
+
+    def test_odd_sizes_with_422_and_440(self):
+        for pix_fmt in ("yuv422p", "yuv444p", "yuv440p", "yuv411p", "yuv410p"):
+            with self.subTest(pix_fmt):
+                source = clip("odd-%s.mkv" % pix_fmt, *FFV1, "-pix_fmt", pix_fmt, seconds=0.2,
+                              size="161x91")
+                self.assertEqual(raw(source), raw(self.lossless(source, "--mode", "off")))
+                output = self.converted(source, "out.mp4", "-y", "--preset", "ultrafast")
+                self.assertEqual(len(frame_times(output)), 5)
+
+    def test_odd_sizes_to_other_encoders(self):
+        source = clip("odd-yuv420p.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2, size="161x91")
+        for name, codec in (("out.webm", "libvpx-vp9"), ("out.y4m", None), ("out.avi", "mpeg4"),
+                            ("out.mkv", "libx265"), ("out.mkv", "mjpeg")):
+            with self.subTest(name, codec=codec):
+                if codec and not has_encoder(codec):
+                    self.skipTest("no " + codec)
+                output = self.converted(source, name, "-y", *(("--vcodec", codec) if codec else ()))
+                self.assertEqual(len(frame_times(output)), 5)
+
+    def test_large(self):
+        source = clip("wide.mkv", *FFV1, "-pix_fmt", "yuv420p", size="8192x64", seconds=0.08)
+        a, b = Picture(source), Picture(self.lossless(source, "--reference"))
+        self.assertEqual([y.translate(reference_table(histogram(y))) for y in a.luma], b.luma)
+
+    def test_largest(self):
+        source = clip("largest.mkv", "-c:v", "mjpeg", "-q:v", 31, seconds=0.04,
+                      source="color=gray:size=8192x8192:rate=25")
+        self.ok(source, "--null")
+
+    def test_larger_is_refused(self):
+        source = clip("wide.mkv", *FFV1, "-pix_fmt", "yuv420p", size="8192x64", seconds=0.08)
+        self.refused(lumeq(source, "--null", "--max-pixels", 8192 * 64 - 1), USAGE, "max-pixels")
+        self.ok(source, "--null", "--max-pixels", 8192 * 64)
+
+
+class Conversions(Case):
+    """Input that is no 8-bit YUV goes through, and -v says so."""
+
+    def check(self, pix_fmt, *codec, said, within=4.0, name="in.mkv"):
+        source = make(self.path(name), *codec, "-pix_fmt", pix_fmt, seconds=0.2)
+        result = self.ok(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y", "-v", "--mode",
+                         "off")
+        self.assertTrue(any(said in line and "converted" in line for line in result.lines), str(result))
+        a, b = raw(source, "rgb24"), raw(self.path("out.mkv"), "rgb24")
+        self.assertEqual(len(a), len(b))
+        error = sum(abs(x - y) for x, y in zip(a[::7], b[::7])) / len(a[::7])
+        self.assertLess(error, within, "%s: colours are off by %.1f on average" % (pix_fmt, error))
+        quiet = self.ok(source, "--null")
+        self.assertEqual(len(quiet.lines), 1, str(quiet))
+
+    def test_rgb(self):
+        self.check("bgr0", *FFV1, said="bgr0")
+        self.check("rgb24", "-c:v", "png", said="rgb24")
+        self.check("gbrp", "-c:v", "libx264rgb", "-qp", 0, said="gbrp")
+
+    def test_ten_bits(self):
+        self.check("yuv420p10le", *FFV1, said="yuv420p10le")
+        self.check("yuv422p10le", *FFV1, said="yuv422p10le")
+        self.check("gray10le", *FFV1, said="gray10le")
+
+    def test_palette(self):
+        self.check("pal8", "-c:v", "png", said="pal8", within=6)
+
+    def test_packed_yuv(self):
+        self.check("yuyv422", "-c:v", "rawvideo", said="yuyv422", name="in.nut")
+        self.check("uyvy422", "-c:v", "rawvideo", said="uyvy422", name="in.nut")
+
+    def test_bits(self):
+        self.check("monob", "-c:v", "rawvideo", said="monob", name="in.nut", within=30)
+
+
+class MidStream(Case):
+    """A change of size or format is scaled to the first."""
+
+    def join(self, *parts):
+        data = b""
+        for part in parts:
+            with open(part, "rb") as f:
+                data += f.read()
+        return data
+
+    def check(self, source, frames, width=160, height=90):
+        output = self.path("out.mkv")
+        result = lumeq(source, "-o", output, "--vcodec", "ffv1", "-y")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+        picture = Picture(output)
+        self.assertEqual((picture.width, picture.height), (width, height))
+        self.assertEqual(len(picture.luma), frames)
+        return picture
+
+    def test_size(self):
+        small = clip("small.h264", *X264, "-f", "h264", seconds=0.4)
+        large = clip("large.h264", *X264, "-f", "h264", size="322x182", seconds=0.4)
+        self.check(self.write("up.h264", self.join(small, large, small)), 30)
+        self.check(self.write("down.h264", self.join(large, small)), 20, 322, 182)
+
+    def test_size_in_a_transport_stream(self):
+        small = clip("small.ts", *X264, seconds=0.4)
+        large = clip("large-later.ts", *X264, "-output_ts_offset", "0.4", size="322x182", seconds=0.4)
+        picture = self.check(self.write("joined.ts", self.join(small, large)), 20)
+        self.assertEqual(len(set(picture.hashes())), 20)
+
+    def test_format(self):
+        first = clip("small.h264", *X264, "-f", "h264", seconds=0.4)
+        other = clip("444.h264", *X264, "-pix_fmt", "yuv444p", "-f", "h264", seconds=0.4)
+        deep = clip("10.h264", *X264, "-pix_fmt", "yuv420p10le", "-f", "h264", seconds=0.4)
+        picture = self.check(self.write("formats.h264", self.join(first, other, deep)), 30)
+        self.assertEqual(picture.format, "yuv420p")
+
+    def test_range(self):
+        """What was full range is made limited when the first frame was."""
+        gray = "color=gray:size=160x90:rate=25,geq=lum='%s':cb=128:cr=128"
+        a = make(self.path("a.h264"), *X264, "-qp", 0, "-color_range", "tv", "-f", "h264", seconds=0.2,
+                 source=gray % "if(lt(X,80),16,235)")
+        b = make(self.path("b.h264"), *X264, "-qp", 0, "-color_range", "pc", "-f", "h264", seconds=0.2,
+                 source=gray % "if(lt(X,80),0,255)")
+        output = self.path("out.mkv")
+        result = lumeq(self.write("ab.h264", self.join(a, b)), "-o", output, "--vcodec", "ffv1",
+                       "--mode", "off")
+        self.assertEqual(result.code, DONE, str(result))
+        last = Picture(output).luma[-1]
+        self.assertEqual((min(last), max(last)), (16, 235))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,186 @@
+"""How far it is: a bar on a terminal, JSON lines for programs, nothing else in a pipe."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+import unittest
+
+from common import *
+
+KEYS = ["frame", "frames", "time", "duration", "percent", "fps", "speed", "eta", "dropped", "bytes",
+        "state"]
+
+
+class Json(Case):
+    def lines(self, result):
+        return [json.loads(line) for line in result.lines if line.startswith("{")]
+
+    def test_keys_and_last_line(self):
+        result = self.ok(simple(), "-o", self.path("out.mp4"), "--progress", "json")
+        rows = self.lines(result)
+        for row in rows:
+            self.assertEqual(list(row), KEYS)
+        last = rows[-1]
+        self.assertEqual((last["frame"], last["frames"], last["state"]), (25, 25, "done"))
+        self.assertEqual(last["percent"], 100)
+        self.assertAlmostEqual(last["time"], 1, delta=0.05)
+        self.assertAlmostEqual(last["duration"], 1, delta=0.05)
+        self.assertEqual(last["eta"], 0)
+        self.assertEqual(last["dropped"], 0)
+        self.assertEqual(last["bytes"], os.path.getsize(self.path("out.mp4")))
+        self.assertGreater(last["fps"], 0)
+        self.assertGreater(last["speed"], 0)
+
+    def test_unknown_is_null(self):
+        with open(clip("raw.y4m", "-c:v", "wrapped_avframe", "-pix_fmt", "yuv420p"), "rb") as f:
+            result = self.ok("-", "--null", "--progress", "json", stdin=f.read())
+        last = self.lines(result)[-1]
+        self.assertEqual([last[k] for k in ("frames", "duration", "bytes")], [None] * 3)
+        self.assertIn(last["percent"], (None, 100))
+        self.assertEqual(last["state"], "done")
+
+    def test_part(self):
+        for options, frames in ((("--frames", "5"), 5), (("--ss", "0.4", "--frames", "3"), 3)):
+            last = self.lines(self.ok(simple(), "--null", "--progress", "json", *options))[-1]
+            self.assertEqual((last["frame"], last["frames"], last["percent"]), (frames, frames, 100))
+        last = self.lines(self.ok(simple(), "--null", "--progress", "json", "--ss", "0.4"))[-1]
+        self.assertAlmostEqual(last["duration"], 0.6, delta=0.05)
+        self.assertAlmostEqual(last["time"], 0.6, delta=0.05)
+        self.assertGreaterEqual(last["percent"], 90)
+
+    def test_frames_more_than_there_are(self):
+        last = self.lines(self.ok(simple(), "--null", "--progress", "json", "--frames", "1000"))[-1]
+        self.assertEqual((last["frame"], last["state"]), (25, "done"))
+
+    def test_damaged_is_done(self):
+        source = Store.path("cut.mp4")
+        with open(clip("front.mp4", *X264, "-movflags", "+faststart", seconds=3), "rb") as f:
+            data = f.read()
+        self.write("cut.mp4", data[:len(data) // 2])
+        result = lumeq(self.path("cut.mp4"), "--null", "--progress", "json")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertEqual(self.lines(result)[-1]["state"], "done")
+
+    def test_failed(self):
+        result = lumeq(simple(), "-o", "/dev/full", "--format", "mkv", "--progress", "json")
+        self.assertEqual(result.code, OUTPUT)
+        self.assertEqual(self.lines(result)[-1]["state"], "failed")
+
+    def test_interrupted_and_at_most_twice_a_second(self):
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "libx264", "--preset",
+                        "slower", "--progress", "json")
+        self.addCleanup(process.kill)
+        rows, at = [], []
+        while len(rows) < 3:
+            line = process.stderr.readline()
+            self.assertTrue(line, "it ended early")
+            rows.append(json.loads(line))
+            at.append(time.monotonic())
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual({row["state"] for row in rows}, {"running"})
+        for a, b in zip(at, at[1:]):
+            self.assertGreater(b - a, 0.4)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.lines(result)[-1]["state"], "interrupted")
+        frames = [row["frame"] for row in rows]
+        self.assertEqual(frames, sorted(frames))
+
+
+class Bar(Case):
+    def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
+        """Runs it with a terminal as standard error; answers (exit code, what was shown)."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        env = environment()
+        env["TERM"] = term
+        process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=slave, env=env)
+        os.close(slave)
+        shown, end = b"", time.monotonic() + LIVENESS
+        while time.monotonic() < end:
+            if select.select([master], [], [], 0.05)[0]:
+                try:
+                    data = os.read(master, 65536)
+                except OSError:
+                    data = b""
+                if not data:
+                    break
+                shown += data
+            if signal_after and signal_after in shown:
+                process.send_signal(SIGINT)
+                signal_after = None
+        os.close(master)
+        try:
+            process.wait(LIVENESS)
+        finally:
+            process.kill()
+        return process.returncode, shown.decode()
+
+    def screen(self, shown):
+        """What stands on the terminal's lines in the end."""
+        lines = [""]
+        for part in re.split("(\r\n|\n|\r|\x1b\\[K)", shown):
+            if part in ("\n", "\r\n"):
+                lines.append("")
+            elif part == "\x1b[K" or (part and part != "\r"):
+                lines[-1] = "" if part == "\x1b[K" else part
+        return [line for line in lines if line]
+
+    def test_bar(self):
+        code, shown = self.on_terminal(long_clip(), "--null", "--frames", "2500")
+        self.assertEqual(code, DONE, shown)
+        bars = [s for s in re.split("\r|\x1b\\[K", shown) if "fps" in s and "ETA" in s]
+        if not bars:
+            self.skipTest("too fast for a bar")
+        self.assertRegex(bars[-1], r"\d+%.*frame \d+.* fps .*\d+(\.\d+)?x.*ETA \d+:\d\d")
+        screen = self.screen(shown)
+        self.assertEqual(len(screen), 1, screen)
+        self.assertNotIn("ETA", screen[0])
+        self.assertIn("2500 frames", screen[0])
+
+    def test_narrow_terminal(self):
+        for columns in (80, 40, 20):
+            code, shown = self.on_terminal(long_clip(), "--null", "--frames", "1500", columns=columns)
+            self.assertEqual(code, DONE, shown)
+            for bar in re.split("\r|\x1b\\[K|\n", shown):
+                if "frame " in bar and "frames" not in bar:
+                    self.assertLessEqual(len(bar), columns)
+
+    def test_erased_when_interrupted(self):
+        code, shown = self.on_terminal(long_clip(), "--null", signal_after=b"fps")
+        self.assertEqual(code, INTERRUPTED, shown)
+        self.assertEqual(len(self.screen(shown)), 1, self.screen(shown))
+        self.assertIn("interrupted", self.screen(shown)[0])
+
+    def test_none_without_a_terminal(self):
+        for options in ((), ("--progress", "none")):
+            result = self.ok(simple(), "--null", *options)
+            self.assertNotIn("\r", result.err)
+            self.assertNotIn("\x1b", result.err)
+            self.assertEqual(len(result.lines), 1)
+
+    def test_none_when_asked_for(self):
+        for options in (("--progress", "none"), ("-q",)):
+            with self.subTest(" ".join(options)):
+                code, shown = self.on_terminal(long_clip(), "--null", "--frames", "1500", *options)
+                self.assertEqual(code, DONE)
+                self.assertNotIn("ETA", shown)
+
+    def test_dumb_terminal(self):
+        code, shown = self.on_terminal(long_clip(), "--null", "--frames", "600", term="dumb")
+        self.assertNotIn("\x1b", shown)
+
+    def test_quiet_says_nothing(self):
+        self.assertEqual(self.ok(simple(), "--null", "-q").err, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,172 @@
+"""SIGINT and SIGTERM: the part done is kept under a name of its own; the run ends at once."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from common import *
+
+
+class Signals(Case):
+    def hidden(self):
+        return [f for f in self.files() if f.endswith(".part")]
+
+    def started(self, *args, **more):
+        """A run that has begun to write."""
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, **more)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) > 30000
+                                             for f in self.hidden())), "it does not begin")
+        return process
+
+    def test_interrupted(self):
+        for number in (SIGINT, SIGTERM):
+            with self.subTest(number.name):
+                process = self.started("-y")
+                process.send_signal(number)
+                begin = time.monotonic()
+                result = finish(process)
+                self.assertLess(time.monotonic() - begin, 10)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(len(result.lines), 1, str(result))
+                self.assertEqual(self.files(), ["out.partial.mkv"])
+                frames = len(packets(self.path("out.partial.mkv"), "v:0"))
+                self.assertGreater(frames, 0)
+                self.assertLess(frames, 3600)
+                self.assertIn("%d frames" % frames, result.err)
+                tool("ffmpeg", "-v", "error", "-xerror", "-i", self.path("out.partial.mkv"), "-f", "null",
+                     "-")
+
+    def test_partial_mp4_is_playable(self):
+        process = start(long_clip(), "-o", self.path("out.mp4"), "--preset", "ultrafast")
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: self.hidden()))
+        time.sleep(0.3)
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.files(), ["out.partial.mp4"])
+        self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
+
+    def test_existing_output_is_left_alone(self):
+        self.write("out.mkv", b"precious")
+        process = self.started("-y")
+        process.send_signal(SIGINT)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
+
+    def test_message_names_the_partial_file(self):
+        process = self.started()
+        process.send_signal(SIGINT)
+        self.assertIn("out.partial.mkv", finish(process).err)
+
+    def test_second_signal(self):
+        """Ends at once, and still leaves no half file."""
+        process = self.started()
+        process.send_signal(signal.SIGSTOP)  # so that both are there at the same time
+        process.send_signal(SIGINT)
+        process.send_signal(SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        begin = time.monotonic()
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn(self.files(), ([], ["out.partial.mkv"]))
+
+    def test_silent_standard_input(self):
+        for sent in (b"", b"\x1aE", None):
+            with self.subTest(sent):
+                if sent is None:
+                    with open(clip("front.mkv", *X264), "rb") as f:
+                        sent = f.read()[:20000]
+                process = start("-", "-o", self.path("out.mkv"), stdin=subprocess.PIPE)
+                self.addCleanup(process.kill)
+                process.stdin.write(sent)
+                process.stdin.flush()
+                time.sleep(0.6)
+                process.send_signal(SIGINT)
+                begin = time.monotonic()
+                err = process.stderr.read()
+                process.wait(10)
+                self.assertLess(time.monotonic() - begin, 5)
+                process.stdin.close()
+                process.stderr.close()
+                self.assertEqual(process.returncode, INTERRUPTED, err)
+                self.assertEqual(err.count(b"\n"), 1, err)
+                self.assertIn(self.files(), ([], ["out.partial.mkv"]))
+
+    def test_input_fifo_without_a_writer(self):
+        os.mkfifo(self.path("in.mkv"))
+        process = start(self.path("in.mkv"), "--null")
+        self.addCleanup(process.kill)
+        time.sleep(0.4)
+        process.send_signal(SIGTERM)
+        self.assertEqual(finish(process, 10).code, INTERRUPTED)
+
+    def test_output_fifo_without_a_reader(self):
+        os.mkfifo(self.path("out.mkv"))
+        process = start(simple(), "-o", self.path("out.mkv"))
+        self.addCleanup(process.kill)
+        time.sleep(0.6)
+        process.send_signal(SIGTERM)
+        self.assertEqual(finish(process, 10).code, INTERRUPTED)
+
+    def test_standard_output_that_nobody_reads(self):
+        read, write = os.pipe()
+        process = start(long_clip(), "-o", "-", stdout=write)
+        self.addCleanup(process.kill)
+        os.close(write)
+        time.sleep(0.8)
+        process.send_signal(SIGINT)
+        result = finish(process, 10)
+        os.close(read)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+
+    def test_null(self):
+        process = start(long_clip(), "--null", "--threads", 1)
+        self.addCleanup(process.kill)
+        time.sleep(0.5)
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertIn(result.code, (INTERRUPTED, DONE), str(result))
+        self.assertEqual(len(result.lines), 1)
+        self.assertNotIn("partial", result.err)
+
+    def test_while_going_to_the_position(self):
+        """A long way without a keyframe is given up at once, too."""
+        source = clip("far.mkv", "-c:v", "libx264", "-preset", "ultrafast", "-g", "100000",
+                      seconds=60, source="color=gray:size=1280x720:rate=60")
+        process = start(source, "-o", self.path("out.mkv"), "--ss", "59.9", "--threads", 1)
+        self.addCleanup(process.kill)
+        time.sleep(0.4)
+        if process.poll() is not None:
+            self.skipTest("too fast")
+        process.send_signal(SIGINT)
+        begin = time.monotonic()
+        result = finish(process)
+        took = time.monotonic() - begin
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertLess(took, 0.5)
+        self.assertEqual(self.files(), [])
+
+    def test_stats_are_kept(self):
+        process = self.started("--stats", self.path("s.csv"))
+        process.send_signal(SIGINT)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        rows = self.read("s.csv").decode().splitlines()
+        self.assertEqual(len(rows) - 1, len(packets(self.path("out.partial.mkv"), "v:0")))
+
+    def test_ignored_signals_stay_ignored(self):
+        """nohup and a shell's background jobs ignore SIGINT; that is respected."""
+        process = start(long_clip(), "--null", "--frames", 1500,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.addCleanup(process.kill)
+        time.sleep(0.3)
+        process.send_signal(SIGINT)
+        self.assertEqual(finish(process).code, DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()
