@@ -41,9 +41,8 @@ int stills_take(Stills *s, double time, MediaError *error)
     AVFrame *next = av_frame_alloc();
     if (!next)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    /* Where it cannot seek, the video goes on from where it is. */
-    if (source_seek(s->source, position) >= 0)
-        decoder_flush(s->decoder);
+    source_seek(s->source, position);
+    decoder_flush(s->decoder);
     av_frame_unref(s->frame);
     int ret = 0, found = 0;
     while (ret >= 0 && !found) {

@@ -124,6 +124,12 @@ static int same_file(const char *a, const char *b)
            same_place(dirname(folder_a), dirname(folder_b));
 }
 
+static int stats_failed(Run *run, const MediaError *error)
+{
+    return media_fail(&run->error, error->fault, "--stats %s: %s", media_quote(run->options->stats),
+                      error->text);
+}
+
 static int open_stats(Run *run)
 {
     const Options *o = run->options;
@@ -132,7 +138,10 @@ static int open_stats(Run *run)
     if (o->output && same_file(o->stats, o->output))
         return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(o->stats));
-    return stats_open(&run->stats, o->stats, &run->source->file, &run->error);
+    MediaError error = {0};
+    if (stats_open(&run->stats, o->stats, &run->source->file, &error) < 0)
+        return stats_failed(run, &error);
+    return 0;
 }
 
 static int open_input(Run *run)
@@ -216,7 +225,8 @@ static int process(Run *run)
         item_free(&item);
     }
     int on = RUN_ON;
-    atomic_compare_exchange_strong(run->stop, &on, RUN_OVER);
+    if (ret != AVERROR_EOF)
+        atomic_compare_exchange_strong(run->stop, &on, RUN_OVER);
     pipeline_join(&pipeline, &run->error);
     return run->error.fault;
 }
@@ -259,14 +269,15 @@ static void say_summary(const Run *run)
 static int finish(Run *run)
 {
     char damage[512] = "";
+    MediaError stats_error = {0};
     const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
     const int damaged = reader_damage(run->reader, damage, sizeof(damage));
     if (run->progress.frame == 0 && !interrupted)
         return no_frames(run, damage);
     if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
         return EXIT_OUTPUT;
-    if (run->stats && stats_commit(run->stats, &run->error) < 0)
-        return EXIT_OUTPUT;
+    if (run->stats && stats_commit(run->stats, &stats_error) < 0)
+        return -stats_failed(run, &stats_error);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, interrupted ? "interrupted" : "done");
     if (interrupted)

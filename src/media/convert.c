@@ -1,6 +1,9 @@
 #include "media/convert.h"
 
+#include <string.h>
+
 #include <libavcodec/avcodec.h>
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
@@ -73,12 +76,58 @@ static int sws_matrix(enum AVColorSpace space)
     }
 }
 
-static void set_colours(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
+static int set_number(struct SwsContext *sws, const char *name, int64_t value)
 {
+    return av_opt_set_int(sws, name, value, 0);
+}
+
+/* The ranges must be known before it is initialized: they decide which way it takes. */
+static int open_sws(Converter *c)
+{
+    struct SwsContext *sws = sws_alloc_context();
+    const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
+    if (!sws)
+        return AVERROR(ENOMEM);
+    int ret = set_number(sws, "srcw", c->from.width) | set_number(sws, "srch", c->from.height) |
+              set_number(sws, "src_format", c->from.format) |
+              set_number(sws, "src_range", c->from.full) | set_number(sws, "dstw", c->to.width) |
+              set_number(sws, "dsth", c->to.height) | set_number(sws, "dst_format", c->to.format) |
+              set_number(sws, "dst_range", c->to.full) | set_number(sws, "sws_flags", flags);
+    if (ret == 0)
+        ret = sws_init_context(sws, NULL, NULL);
+    if (ret < 0) {
+        sws_freeContext(sws);
+        return ret;
+    }
+    c->sws = sws;
+    return 0;
+}
+
+static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
+{
+    Converter wanted = {0};
+    wanted.from.width = from->width;
+    wanted.from.height = from->height;
+    wanted.from.format = from->format;
+    wanted.from.full = is_full(from);
+    wanted.to.width = to->width;
+    wanted.to.height = to->height;
+    wanted.to.format = to->format;
+    wanted.to.full = is_full(to);
+    if (!c->sws || memcmp(&c->from, &wanted.from, sizeof(c->from)) != 0 ||
+        memcmp(&c->to, &wanted.to, sizeof(c->to)) != 0) {
+        convert_close(c);
+        *c = wanted;
+        const int ret = open_sws(c);
+        if (ret < 0)
+            return ret;
+    }
     const int *in = sws_getCoefficients(sws_matrix(from->colorspace));
     const int *out = sws_getCoefficients(sws_matrix(to->colorspace));
     /* Fails only for pairs of formats that have no matrix, such as gray to gray. */
-    (void)sws_setColorspaceDetails(sws, in, is_full(from), out, is_full(to), 0, 1 << 16, 1 << 16);
+    (void)sws_setColorspaceDetails(c->sws, in, is_full(from), out, is_full(to), 0, 1 << 16,
+                                   1 << 16);
+    return 0;
 }
 
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
@@ -89,12 +138,9 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     int ret = av_frame_get_buffer(to, 0);
     if (ret < 0)
         return ret;
-    converter->sws = sws_getCachedContext(
-        converter->sws, from->width, from->height, from->format, to->width, to->height, to->format,
-        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
-    if (!converter->sws)
-        return AVERROR(EINVAL);
-    set_colours(converter->sws, from, to);
+    ret = prepare(converter, from, to);
+    if (ret < 0)
+        return ret;
     ret = sws_scale(converter->sws, (const uint8_t *const *)from->data, from->linesize, 0,
                     from->height, to->data, to->linesize);
     return ret < 0 ? ret : 0;

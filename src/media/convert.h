@@ -18,6 +18,9 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);
 /* {0} is a valid one. Not thread-safe. */
 typedef struct Converter {
     struct SwsContext *sws;
+    struct {
+        int width, height, format, full;
+    } from, to; /* what it was made for */
 } Converter;
 
 /*

@@ -214,6 +214,8 @@ static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack
         c->framerate = rates[av_find_nearest_q_idx(track->frame_rate, rates)];
         c->time_base = av_inv_q(c->framerate);
     }
+    if (c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME) /* y4m counts frames and has no timestamps */
+        c->time_base = track->frame_rate.num ? av_inv_q(track->frame_rate) : (AVRational){1, 25};
     if (c->codec_id == AV_CODEC_ID_MPEG4 && c->time_base.den > MPEG4_MAX_TICKS)
         c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
 }

@@ -6,8 +6,8 @@
 
 #include "lumeq/lumeq.h"
 
-/* 0 when the driver serves this build and device `number` is there; else LUMEQ_ERR_UNAVAILABLE and one
- * sentence in `text`. */
+/* 0 when the driver serves this build and device `number` is there; else LUMEQ_ERR_UNAVAILABLE and
+ * one sentence in `text`. */
 int lumeq_cuda_check(int number, char *text, size_t text_size);
 
 /* lumeq_list_gpus(). */
