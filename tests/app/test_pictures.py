@@ -319,7 +319,7 @@ class MidStream(Case):
 
     def test_range(self):
         """What was full range is made limited when the first frame was."""
-        gray = "color=gray:size=160x90:rate=25,geq=lum='%s':cb=128:cr=128"
+        gray = "color=gray:size=160x90:rate=25,geq=lum='%s':cb=128:cr=128,format=yuv420p"
         a = make(self.path("a.h264"), *X264, "-qp", 0, "-color_range", "tv", "-f", "h264", seconds=0.2,
                  source=gray % "if(lt(X,80),16,235)")
         b = make(self.path("b.h264"), *X264, "-qp", 0, "-color_range", "pc", "-f", "h264", seconds=0.2,
