@@ -321,9 +321,10 @@ class MidStream(Case):
         """What was full range is made limited when the first frame was."""
         gray = ("color=gray:size=160x90:rate=25,geq=lum='%s':cb=128:cr=128,format=yuv420p,"
                 "setparams=range=%s")
-        a = make(self.path("a.h264"), *X264, "-qp", 0, "-color_range", "tv", "-f", "h264", seconds=0.2,
+        tags = ("-qp", 0, "-colorspace", "bt709")  # without any, the stream does not say its range
+        a = make(self.path("a.h264"), *X264, *tags, "-color_range", "tv", "-f", "h264", seconds=0.2,
                  source=gray % ("if(lt(X,80),16,235)", "tv"))
-        b = make(self.path("b.h264"), *X264, "-qp", 0, "-color_range", "pc", "-f", "h264", seconds=0.2,
+        b = make(self.path("b.h264"), *X264, *tags, "-color_range", "pc", "-f", "h264", seconds=0.2,
                  source=gray % ("if(lt(X,80),0,255)", "pc"))
         output = self.path("out.mkv")
         result = lumeq(self.write("ab.h264", self.join(a, b)), "-o", output, "--vcodec", "ffv1",
