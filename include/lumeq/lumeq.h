@@ -166,7 +166,11 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
  * memory from lumeq_alloc_host() must have been freed before. */
 void lumeq_destroy(LumeqEqualizer **equalizer);
 
-/* "cpu" or "cuda". Static storage. */
+/*
+ * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
+ * another program on it) is replaced by the CPU: no frame is lost or doubled, the bits are the
+ * same, from then on the answer is "cpu", and lumeq_last_error() says what happened.
+ */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
 /* The text of the last error of this equalizer, "" if none. Valid until the next call on it. */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "app/say.h"
 #include "media/compat.h"
 
 /* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep
@@ -13,6 +14,8 @@ struct Pipeline {
     Reader *reader;
     LumeqEqualizer *equalizer;
     FrameMemory *memory;
+    const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
+    int lost;
     AVThreadMessageQueue *decoded, *equalized; /* of Item * */
     pthread_t decode_thread, equalize_thread;
     int decode_started, equalize_started;
@@ -113,6 +116,10 @@ static int pass_finished(Pipeline *p)
         return 0;
     if (ret < 0)
         return equalizer_failed(p, ret);
+    if (!p->lost && lumeq_backend_name(p->equalizer) != p->backend) {
+        say(SAY_NORMAL, "%s", lumeq_last_error(p->equalizer));
+        p->lost = 1;
+    }
     Item *item = frame.opaque;
     item->stats = stats;
     ret = send(p->equalized, &item);
@@ -243,6 +250,7 @@ int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalize
     pthread_mutex_init(&p->lock, NULL);
     p->reader = reader;
     p->equalizer = equalizer;
+    p->backend = lumeq_backend_name(equalizer);
     p->memory = memory;
     int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)

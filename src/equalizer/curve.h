@@ -109,8 +109,8 @@ CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
     return q + (n - (uint64_t)q * d >= d);
 }
 
-/* x / n, rounded down, for x below 2^31 and n below 2^16. `reciprocal` is 2^32 / n rounded up, with
- * which the product is too large by less than 1. */
+/* x / n, rounded down, for x below 2^31 and n from 2 to 2^16. `reciprocal` is 2^32 / n rounded up,
+ * with which the product is too large by less than 1. */
 CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
 {
     const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
@@ -204,7 +204,9 @@ CURVE_FN void curve_video(const CurveParams *p, const uint32_t *hist, const Curv
     uint32_t full = 0;
     CURVE_EACH (i, p->bins)
         full |= w->hist[i] == counted;
-    const uint32_t flat = curve_any(full); /* nothing counted, or all in one bin */
+    /* Nothing counted, or all in one bin; or a limit that only evenly filled bins keep to, the
+     * curve of which is the identity. */
+    const uint32_t flat = curve_any(full) || p->clip == CURVE_ONE;
 
     const uint32_t valid = before->valid;
     const uint32_t distance = curve_distance(p, counted, reciprocal, w, before, after);
@@ -223,11 +225,13 @@ CURVE_FN void curve_video(const CurveParams *p, const uint32_t *hist, const Curv
 
     CURVE_EACH (i, p->bins) {
         const uint32_t identity = (uint32_t)i << 16;
+        const int in_range = i >= p->black && i <= p->white;
         uint32_t target = identity;
-        if (!flat && i >= p->black && i <= p->white)
+        if (!flat && in_range)
             target =
                 ((uint32_t)p->black << 16) + curve_divide(scale * (w->cum[i] - first), divisor);
-        const uint32_t smooth = valid ? curve_lerp(before->smooth[i], target, alpha) : target;
+        const uint32_t smooth =
+            valid && in_range ? curve_lerp(before->smooth[i], target, alpha) : target;
         after->smooth[i] = smooth;
         curve[i] = curve_lerp(identity, smooth, p->strength);
     }

@@ -18,6 +18,13 @@ static const CurveState empty_history;
 struct LumeqEqualizer {
     const LumeqBackend *backend;
     void *priv;
+    LumeqConfig config;
+
+    /* Where host memory comes from: the backend there was first. It may have been lost. */
+    const LumeqBackend *first_backend;
+    void *first_priv;
+    int redone;          /* frames in flight, the oldest ones, that were finished when it was */
+    int without_history; /* the backend is new: its first frame starts from `after` */
     LumeqParams params;
 
     LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
@@ -131,7 +138,10 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     eq->params = (LumeqParams)LUMEQ_PARAMS_DEFAULT;
     eq->last_time = LUMEQ_NO_TIME;
     eq->reset = 1;
+    eq->config = *config;
     const int ret = choose_backend(eq, config);
+    eq->first_backend = eq->backend;
+    eq->first_priv = eq->priv;
     if (why)
         snprintf(why, why_size, "%s", eq->error);
     eq->error[0] = '\0';
@@ -147,8 +157,12 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (!equalizer || !*equalizer)
         return;
     LumeqEqualizer *eq = *equalizer;
-    eq->backend->close(eq->priv);
-    free(eq->priv);
+    if (eq->priv != eq->first_priv) {
+        eq->backend->close(eq->priv);
+        free(eq->priv);
+    }
+    eq->first_backend->close(eq->first_priv);
+    free(eq->first_priv);
     free(eq);
     *equalizer = NULL;
 }
@@ -197,7 +211,7 @@ static int check_image(LumeqEqualizer *eq, const LumeqImage *image, const char *
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%s has an unknown range", name);
     const ptrdiff_t stride = image->stride[0];
-    if (image->plane[0] && (stride < 0 ? -stride : stride) < image->width)
+    if (image->plane[0] && stride > -image->width && stride < image->width)
         return fail(eq, LUMEQ_ERR_ARGUMENT,
                     "the stride %td of %s is shorter than a row of %d bytes", stride, name,
                     image->width);
@@ -251,6 +265,50 @@ static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
     return (frame->duration > 0 ? (double)frame->duration : FALLBACK_DURATION_NS) * 1e-9;
 }
 
+static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
+{
+    const CurveState *restore = job->restore;
+    if (eq->without_history && !restore)
+        job->restore = &eq->after;
+    const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
+    job->restore = restore;
+    if (ret == 0)
+        eq->without_history = 0;
+    return ret;
+}
+
+/* Puts the CPU in the place of a GPU that is lost. */
+static int replace_backend(LumeqEqualizer *eq)
+{
+    char reason[ERROR_SIZE];
+    memcpy(reason, eq->error, sizeof(reason));
+    if (open_backend(eq, &lumeq_backend_cpu, &eq->config) < 0) {
+        eq->backend = eq->first_backend;
+        eq->priv = eq->first_priv;
+        return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
+    }
+    eq->without_history = 1;
+    return fail(eq, 0, "the GPU is lost, the CPU goes on: %.200s", reason);
+}
+
+/*
+ * The CPU goes on from the last frame that came back, which brought the whole history with it. The
+ * frames that were in flight are done again from their input, so that nothing is lost and the bits
+ * are the same. The lost backend stays: its memory is still in use.
+ */
+static int go_on_without_gpu(LumeqEqualizer *eq)
+{
+    int ret = eq->priv == eq->first_priv ? replace_backend(eq) : LUMEQ_ERR_GPU;
+    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
+        LumeqJob *job = &eq->jobs[(eq->first + i) % LUMEQ_MAX_SLOTS];
+        ret = hand_in(eq, job);
+        if (ret == 0)
+            ret = eq->backend->receive(eq->priv, job, 1, eq->error, sizeof(eq->error));
+    }
+    eq->redone = ret == 0 ? eq->in_flight : 0;
+    return ret;
+}
+
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
                   const CurveState *restore)
 {
@@ -259,7 +317,12 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     job->curve = curve_params(&eq->params, frame->in.range, step);
     job->write = frame->out.plane[0] != NULL;
     job->restore = restore;
-    const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
+    int ret = hand_in(eq, job);
+    if (ret == LUMEQ_ERR_GPU) {
+        ret = go_on_without_gpu(eq);
+        if (ret == 0)
+            ret = hand_in(eq, job);
+    }
     if (ret < 0)
         return ret;
     eq->in_flight++;
@@ -347,9 +410,15 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
     LumeqJob *job = &eq->jobs[eq->first];
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
-    const int ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
+    int ret = 0;
+    if (!eq->redone)
+        ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
+    if (ret == LUMEQ_ERR_GPU)
+        ret = go_on_without_gpu(eq);
     if (ret < 0)
         return ret;
+    if (eq->redone)
+        eq->redone--;
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
 
@@ -377,11 +446,11 @@ void lumeq_reset(LumeqEqualizer *eq)
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
 {
-    return eq->backend->alloc_host(eq->priv, size);
+    return eq->first_backend->alloc_host(eq->first_priv, size);
 }
 
 void lumeq_free_host(LumeqEqualizer *eq, void *memory)
 {
     if (memory)
-        eq->backend->free_host(eq->priv, memory);
+        eq->first_backend->free_host(eq->first_priv, memory);
 }

@@ -488,6 +488,8 @@ static void free_cuda(void *priv, void *memory)
 
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
+    .build_info = "CPU and CUDA " LUMEQ_CUDA_TOOLKIT,
+    .list_gpus = lumeq_cuda_list,
     .priv_size = sizeof(CudaBackend),
     .slots = SLOTS,
     .open = open_cuda,

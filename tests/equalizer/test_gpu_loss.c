@@ -1,0 +1,229 @@
+/*
+ * What happens when the GPU is lost in mid-run: nothing is lost, nothing doubled, the same bits.
+ * The CUDA backend of this program is a made-up one, with three slots, that computes on the CPU and
+ * fails at a chosen call as a lost device does.
+ */
+#include "../check.h"
+
+#include "equalizer/backend.h"
+#include "pictures.h"
+
+#define SLOTS 3
+#define FRAMES 24
+#define WIDTH 67
+#define HEIGHT 43
+
+static int calls_until_loss; /* of submit and receive together */
+static int lost;
+
+typedef struct Fake {
+    _Alignas(max_align_t) char cpu[1 << 17];
+    LumeqJob *waiting[SLOTS];
+    int count;
+    uint8_t garbage[WIDTH * HEIGHT];
+} Fake;
+
+static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    Fake *fake = priv;
+    if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
+        return LUMEQ_ERR_MEMORY;
+    return lumeq_backend_cpu.open(fake->cpu, config, text, size);
+}
+
+static int fails(char *text, size_t size)
+{
+    if (calls_until_loss-- > 0)
+        return 0;
+    lost = 1;
+    snprintf(text, size, "unspecified launch failure");
+    return 1;
+}
+
+/* Frames are computed when they are handed in, and given back later; a lost device may have written
+ * anything into the outputs of those in flight. */
+static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
+{
+    Fake *fake = priv;
+    if (fails(text, size))
+        return LUMEQ_ERR_GPU;
+    int ret = lumeq_backend_cpu.submit(fake->cpu, job, text, size);
+    if (ret == 0)
+        ret = lumeq_backend_cpu.receive(fake->cpu, job, 1, text, size);
+    fake->waiting[fake->count++] = job;
+    return ret;
+}
+
+static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+{
+    Fake *fake = priv;
+    if (!wait)
+        return LUMEQ_ERR_AGAIN;
+    if (fails(text, size)) {
+        for (int i = 0; i < fake->count; i++) {
+            memset(&fake->waiting[i]->result, 0xA5, sizeof(job->result));
+            if (fake->waiting[i]->write)
+                memset(fake->waiting[i]->frame.out.plane[0], 0xA5, WIDTH);
+        }
+        return LUMEQ_ERR_GPU;
+    }
+    CHECK(fake->count > 0 && fake->waiting[0] == job, "a frame is received out of order");
+    memmove(fake->waiting, fake->waiting + 1, sizeof(fake->waiting) - sizeof(fake->waiting[0]));
+    fake->count--;
+    return 0;
+}
+
+static void *alloc_fake(void *priv, size_t size)
+{
+    return lost ? NULL : lumeq_backend_cpu.alloc_host(((Fake *)priv)->cpu, size);
+}
+
+static void free_fake(void *priv, void *memory)
+{
+    lumeq_backend_cpu.free_host(((Fake *)priv)->cpu, memory);
+}
+
+static void close_fake(void *priv)
+{
+    lumeq_backend_cpu.close(((Fake *)priv)->cpu);
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .build_info = "a made-up one",
+    .priv_size = sizeof(Fake),
+    .slots = SLOTS,
+    .open = open_fake,
+    .submit = submit_fake,
+    .receive = receive_fake,
+    .alloc_host = alloc_fake,
+    .free_host = free_fake,
+    .close = close_fake,
+};
+
+typedef struct Run {
+    uint8_t in[FRAMES][WIDTH * HEIGHT], out[FRAMES][WIDTH * HEIGHT];
+    LumeqFrameStats stats[FRAMES];
+    int received;
+} Run;
+
+static void take(LumeqEqualizer *eq, Run *run, int until_empty)
+{
+    LumeqFrame frame;
+    int ret;
+    while ((ret = lumeq_receive(eq, &frame, &run->stats[run->received % FRAMES])) == 0) {
+        CHECK(frame.opaque == run->in[run->received % FRAMES], "frame %d is another",
+              run->received);
+        run->received++;
+    }
+    CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
+          ret);
+}
+
+static LumeqFrame frame_of(Run *run, int n)
+{
+    return (LumeqFrame){
+        .in = {{run->in[n]}, {WIDTH}, WIDTH, HEIGHT, 8, LUMEQ_RANGE_LIMITED},
+        .out = {{n % 7 == 3 ? NULL : run->out[n]}, {WIDTH}, WIDTH, HEIGHT, 8, LUMEQ_RANGE_LIMITED},
+        .time = INT64_C(40000000) * n,
+        .opaque = run->in[n],
+    };
+}
+
+/* The same frames, with a change of parameters, a reset and a redo on the way. */
+static void play(LumeqBackendId id, Run *run)
+{
+    char why[256] = "";
+    LumeqEqualizer *eq = NULL;
+    const LumeqConfig config = {.backend = id, .threads = 1};
+    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    CheckRandom random = {7, 0};
+    if (lumeq_create(&eq, &config, why, sizeof(why)) < 0) {
+        CHECK(0, "no equalizer: %s", why);
+        return;
+    }
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqFrame frame = frame_of(run, n);
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
+        params.clip = n < 9 ? 3 : 0;
+        lumeq_set_params(eq, &params);
+        if (n == 15)
+            lumeq_reset(eq);
+        while (lumeq_submit(eq, &frame) == LUMEQ_ERR_AGAIN)
+            take(eq, run, 0);
+        if (n != 11)
+            continue;
+        lumeq_flush(eq);
+        take(eq, run, 1);
+        run->received--;
+        params.strength = 0.4;
+        lumeq_set_params(eq, &params);
+        CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
+    }
+    lumeq_flush(eq);
+    take(eq, run, 1);
+    CHECK(run->received == FRAMES, "%d of %d frames came back", run->received, FRAMES);
+    CHECK(strcmp(lumeq_backend_name(eq), id == LUMEQ_BACKEND_CPU || lost ? "cpu" : "cuda") == 0,
+          "the backend is %s", lumeq_backend_name(eq));
+    if (lost)
+        CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
+              lumeq_last_error(eq));
+    lumeq_destroy(&eq);
+}
+
+static void compare(const Run *a, const Run *b, int call)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqFrameStats *s = &a->stats[n], *t = &b->stats[n];
+        CHECK(memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0, "lost at call %d: frame %d",
+              call, n);
+        CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
+                  memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
+                  memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
+                  s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut,
+              "lost at call %d: statistics of frame %d", call, n);
+    }
+}
+
+/* At every call there is. */
+static void loss_at_any_call(void)
+{
+    static Run expected, run;
+    int call = 0;
+    calls_until_loss = 1 << 30;
+    play(LUMEQ_BACKEND_CPU, &expected);
+    do {
+        memset(&run, 0, sizeof(run));
+        lost = 0;
+        calls_until_loss = call;
+        play(LUMEQ_BACKEND_CUDA, &run);
+        compare(&expected, &run, call);
+        call++;
+    } while (lost);
+    CHECK(call > 2 * FRAMES, "it was only lost at %d calls", call);
+}
+
+static void memory_outlives_the_loss(void)
+{
+    LumeqEqualizer *eq = NULL;
+    static Run run;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    LumeqFrame frame = frame_of(&run, 0);
+    lost = 0;
+    calls_until_loss = 0;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+    void *memory = lumeq_alloc_host(eq, 1000);
+    CHECK(memory != NULL, "no memory");
+    CHECK(lumeq_submit(eq, &frame) == 0, "submit: %s", lumeq_last_error(eq));
+    CHECK(lost && lumeq_alloc_host(eq, 1000) == NULL, "a lost GPU gives memory");
+    lumeq_free_host(eq, memory);
+    lumeq_destroy(&eq);
+}
+
+static const CheckTest tests[] = {
+    {"loss_at_any_call", loss_at_any_call},
+    {"memory_outlives_the_loss", memory_outlives_the_loss},
+};
+
+CHECK_MAIN(tests)
