@@ -126,11 +126,16 @@ static const char *type_name(const AVStream *stream)
     return name ? name : "unknown";
 }
 
-/* Ogg cannot be asked what it holds; other muxers that cannot hold nearly everything. */
-static int ogg_holds(const Writer *w, enum AVCodecID id)
+/* For muxers that cannot be asked what they hold: what is known of Ogg; of others, that those which
+ * hold a type of stream at all have a usual codec for it. */
+static int may_hold(const AVOutputFormat *muxer, const AVCodecParameters *par)
 {
-    return !av_match_name(w->muxer->name, "ogg,oga,ogv,spx,opus") || id == AV_CODEC_ID_VORBIS ||
-           id == AV_CODEC_ID_OPUS || id == AV_CODEC_ID_FLAC || id == AV_CODEC_ID_SPEEX;
+    const enum AVCodecID id = par->codec_id;
+    if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
+        return id == AV_CODEC_ID_VORBIS || id == AV_CODEC_ID_OPUS || id == AV_CODEC_ID_FLAC ||
+               id == AV_CODEC_ID_SPEEX;
+    return (par->codec_type == AVMEDIA_TYPE_AUDIO ? muxer->audio_codec : muxer->subtitle_codec) !=
+           AV_CODEC_ID_NONE;
 }
 
 /* NULL: the stream can be copied; else why not. */
@@ -148,7 +153,7 @@ static const char *why_not(const Writer *w, const AVStream *stream)
         return "the container holds no sound";
     const int holds =
         avformat_query_codec(w->muxer, stream->codecpar->codec_id, FF_COMPLIANCE_EXPERIMENTAL);
-    if (holds == 0 || (holds < 0 && !ogg_holds(w, stream->codecpar->codec_id)))
+    if (holds == 0 || (holds < 0 && !may_hold(w->muxer, stream->codecpar)))
         return "the container does not hold this codec";
     return NULL;
 }

@@ -16,6 +16,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
+SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
 LIVENESS = 60  # seconds; a run that takes longer hangs
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
 

@@ -97,6 +97,11 @@ class Formats(Case):
         size = frame_size("yuv420p", 160, 90)[1]
         self.assertEqual(len(result.out), result.out.index(b"\n") + 1 + 25 * (6 + size))
 
+    def test_y4m_of_a_file_with_sound_and_subtitles(self):
+        result = self.ok(SAMPLE, "-o", "-", "--frames", 2)
+        self.assertEqual(result.out.count(b"FRAME\n"), 2)
+        self.assertEqual(len([line for line in result.lines if "left out" in line]), 2, str(result))
+
     def test_matroska_to_standard_output(self):
         result = self.ok(simple(), "-o", "-", "--format", "mkv", "--preset", "ultrafast")
         self.write("piped.mkv", result.out)
