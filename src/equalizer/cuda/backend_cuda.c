@@ -1,13 +1,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/pinned_memory.h"
 
 /* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
  * that is done and hands in the next; a fourth gains nothing. */
@@ -15,11 +15,6 @@
 
 /* Rows of the device's planes start at multiples of this: what a thread reads at once. */
 #define PITCH_ALIGNMENT 16
-
-/* Host memory that may be pinned at most; what is beyond is missing elsewhere in the system. */
-#define PINNED_MAX ((size_t)2 << 30)
-#define PINNED_SHARE_OF_RAM 4
-#define PINNED_ALIGNMENT 64
 
 /* Times are measured from an event at most this old: they are answered in float32. */
 #define ANCHOR_MAX_US 1e6
@@ -75,8 +70,7 @@ typedef struct CudaBackend {
     cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
     double anchor_us;
 
-    atomic_size_t pinned; /* bytes given out by alloc_host */
-    size_t pinned_max;
+    PinnedMemory pinned; /* what alloc_host gives out */
 
     /* A CUDA call has failed in mid-work. Such errors poison the process' use of the device, and
      * copies may still be under way: nothing is called, freed or reused after it. */
@@ -175,19 +169,11 @@ static int open_failed(const CudaBackend *cuda, cudaError_t error, char *text, s
     }
 }
 
-static size_t pinned_max(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const size_t share =
-        pages > 0 && page > 0 ? (size_t)pages * (size_t)page / PINNED_SHARE_OF_RAM : PINNED_MAX;
-    return share < PINNED_MAX ? share : PINNED_MAX;
-}
-
 static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
     cuda->number = config->device;
-    cuda->pinned_max = pinned_max();
+    lumeq_pinned_init(&cuda->pinned, cuda->number);
     const int ret = lumeq_cuda_check(cuda->number, text, text_size);
     if (ret < 0)
         return ret;
@@ -449,41 +435,17 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     return 0;
 }
 
-/* The bytes given out are counted; how many a piece has stands before it. */
 static void *alloc_cuda(void *priv, size_t size)
 {
     CudaBackend *cuda = priv;
-    if (atomic_load(&cuda->lost) || size > cuda->pinned_max)
-        return NULL;
-    const size_t whole = size + PINNED_ALIGNMENT;
-    if (atomic_fetch_add(&cuda->pinned, whole) + whole > cuda->pinned_max) {
-        atomic_fetch_sub(&cuda->pinned, whole);
-        return NULL;
-    }
-    void *memory = NULL;
-    cudaError_t error = cudaSetDevice(cuda->number); /* any thread may come here first */
-    if (!error)
-        error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable);
-    if (error) {
-        cudaGetLastError();
-        atomic_fetch_sub(&cuda->pinned, whole);
-        return NULL;
-    }
-    memcpy(memory, &whole, sizeof(whole));
-    return (uint8_t *)memory + PINNED_ALIGNMENT;
+    return atomic_load(&cuda->lost) ? NULL : lumeq_pinned_alloc(&cuda->pinned, size);
 }
 
 static void free_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
-    if (atomic_load(&cuda->lost))
-        return;
-    uint8_t *const start = (uint8_t *)memory - PINNED_ALIGNMENT;
-    size_t whole;
-    memcpy(&whole, start, sizeof(whole));
-    cudaSetDevice(cuda->number);
-    cudaFreeHost(start);
-    atomic_fetch_sub(&cuda->pinned, whole);
+    if (!atomic_load(&cuda->lost))
+        lumeq_pinned_free(&cuda->pinned, memory);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
