@@ -119,6 +119,8 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, int64_t bitra
     int ret = 0;
     if (strcmp(codec->name, "libx264") == 0 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
+    if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
+        ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
     if (strcmp(codec->name, "libvpx-vp9") == 0) {
         if (!rated)
             ret = av_dict_set(dict, "crf", "24", flags);
@@ -277,9 +279,11 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     if (!e)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     media_log_clear();
-    int ret = try_open(e, codec, options, first, track, global_header, 0, error);
-    /* Most encoders of subsampled chroma want even sides; only trying tells which. */
-    if (ret < 0 && !error->fault && ((first->width | first->height) & 1))
+    const int odd = (first->width | first->height) & 1;
+    /* Most encoders of subsampled chroma want even sides; of the others only trying tells. */
+    const int pad = odd && av_match_name(codec->name, "libx264,libx265");
+    int ret = try_open(e, codec, options, first, track, global_header, pad, error);
+    if (ret < 0 && !error->fault && odd && !pad)
         ret = try_open(e, codec, options, first, track, global_header, 1, error);
     if (ret >= 0) {
         e->adapted = av_frame_alloc();
