@@ -18,6 +18,7 @@ typedef struct Run {
     const Options *options;
     atomic_int *stop;
     LumeqEqualizer *equalizer;
+    char where[256]; /* the backend and why it was taken */
     WriterOptions writer_options;
     Writer *writer;
     FrameMemory *memory;
@@ -46,11 +47,10 @@ static int open_equalizer(Run *run)
         .threads = (int)run->options->threads,
     };
     const LumeqParams params = options_params(run->options);
-    char why[256];
-    int ret = lumeq_create(&run->equalizer, &config, why, sizeof(why));
+    int ret = lumeq_create(&run->equalizer, &config, run->where, sizeof(run->where));
     if (ret < 0)
-        return media_fail(&run->error, MEDIA_USAGE, "no equalizer: %s", why);
-    say(SAY_DETAILS, "equalizing on: %s", why);
+        return media_fail(&run->error, MEDIA_USAGE, "no equalizer: %s", run->where);
+    say(SAY_DETAILS, "equalizing on %s", run->where);
     ret = lumeq_set_params(run->equalizer, &params);
     if (ret < 0)
         return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->equalizer));
@@ -258,11 +258,10 @@ static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
-    say(SAY_NORMAL, "%s%s%lld frames, %.2f s of video in %.2f s (%.0f fps, %.2fx) on the %s",
+    say(SAY_NORMAL, "%s%s%lld frames, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.time, seconds, (double)run->progress.frame / seconds,
-        run->progress.time / seconds,
-        strcmp(lumeq_backend_name(run->equalizer), "cuda") == 0 ? "GPU" : "CPU");
+        run->progress.time / seconds, run->where);
 }
 
 /* What follows the last frame. Answers the exit code. */
