@@ -58,7 +58,7 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
         snprintf(text, text_size, "no memory for %d CPU threads", cpu->threads);
         return LUMEQ_ERR_MEMORY;
     }
-    snprintf(text, text_size, "CPU, %d thread%s", cpu->threads, cpu->threads == 1 ? "" : "s");
+    snprintf(text, text_size, "the CPU, %d thread%s", cpu->threads, cpu->threads == 1 ? "" : "s");
     return 0;
 }
 
