@@ -50,7 +50,7 @@ out=$root/build/demo
 mkdir -p -- "$out"
 rm -f -- "$out"/{equalized.mkv,stats.jsonl,contact-sheet.png}
 say
-build/lumeq "$clip" -y -o "$out/equalized.mkv" --stats "$out/stats.jsonl"
+build/lumeq --no-config "$clip" -y -o "$out/equalized.mkv" --stats "$out/stats.jsonl"
 say
 build/samples/lumeq-contact-sheet "$clip" "$out/equalized.mkv" "$out/stats.jsonl" \
     "$out/contact-sheet.png"

@@ -99,7 +99,7 @@ typedef enum LumeqBackendId {
 /* How an equalizer is made; {0} is the default. */
 typedef struct LumeqConfig {
     LumeqBackendId backend;
-    int device;  /* CUDA device number */
+    int device;  /* CUDA device number; calls of this library leave it current in their thread */
     int threads; /* CPU threads, the caller's included: 0 = one for each core, at most 256 */
 } LumeqConfig;
 
@@ -167,9 +167,10 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
 void lumeq_destroy(LumeqEqualizer **equalizer);
 
 /*
- * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
- * another program on it) is replaced by the CPU: no frame is lost or doubled, the bits are the
- * same, from then on the answer is "cpu", and lumeq_last_error() says what happened.
+ * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run or has no memory for the frames (a
+ * driver's reset, a fault of another program on it) is replaced by the CPU: no frame is lost or
+ * doubled, the bits are the same, from then on the answer is "cpu", and lumeq_last_error() says
+ * what happened.
  */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -182,7 +183,8 @@ int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
 /*
  * Hands in the next frame, in presentation order. On success the equalizer borrows the memory of
  * both images until lumeq_receive() gives the frame back; on failure the caller keeps everything.
- * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT, MEMORY, GPU.
+ * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT, MEMORY, GPU,
+ * UNAVAILABLE (LUMEQ_BACKEND_CUDA was asked for and the GPU has no memory for such frames).
  */
 int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 

@@ -18,7 +18,8 @@ typedef struct Run {
     const Options *options;
     atomic_int *stop;
     LumeqEqualizer *equalizer;
-    char where[256]; /* the backend and why it was taken */
+    char where[256];     /* the backend and why it was taken */
+    const char *backend; /* its name */
     WriterOptions writer_options;
     Writer *writer;
     FrameMemory *memory;
@@ -50,6 +51,7 @@ static int open_equalizer(Run *run)
     int ret = lumeq_create(&run->equalizer, &config, run->where, sizeof(run->where));
     if (ret < 0)
         return media_fail(&run->error, MEDIA_USAGE, "no equalizer: %s", run->where);
+    run->backend = lumeq_backend_name(run->equalizer);
     say(SAY_DETAILS, "equalizing on %s", run->where);
     ret = lumeq_set_params(run->equalizer, &params);
     if (ret < 0)
@@ -87,7 +89,6 @@ static int check_output(Run *run)
         .path = o->output,
         .format = o->format,
         .overwrite = o->overwrite,
-        .copy_audio = o->acodec == 0,
         .stop = run->stop,
         .video = {.codec = o->vcodec,
                   .crf = o->crf,
@@ -96,7 +97,17 @@ static int check_output(Run *run)
                   .pixel_format = o->pixel_format,
                   .options = o->encoder_options,
                   .threads = (int)o->threads},
-        .note = say_line,
+        .tracks = {.acodec = o->acodec,
+                   .audio_track = (int)o->audio_track + 1,
+                   .sub_track = (int)o->sub_track + 1,
+                   .no_subs = o->no_subs,
+                   .no_chapters = o->no_chapters,
+                   .no_metadata = o->no_metadata,
+                   .part_given = 1,
+                   .from_us = o->from_us,
+                   .to_us = o->to_us,
+                   .frames = o->frames,
+                   .note = say_line},
     };
     const int known =
         (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(o->input, &input)) == 0;
@@ -147,17 +158,23 @@ static int open_stats(Run *run)
 static int open_input(Run *run)
 {
     const Options *o = run->options;
+    const int picture = run->writer && writer_is_picture(run->writer);
     const SourceOptions source = {
         .path = o->input,
         .max_pixels = o->max_pixels,
         .stop = run->stop,
+        .video_track = (int)o->video_track + 1,
+        .allow_playlists = o->allow_playlists,
+        .force_dolby_vision = o->force_dovi,
+        .note = say_line,
     };
     const ReaderOptions reader = {
         .from_us = o->from_us,
         .to_us = o->to_us,
-        .frames = o->frames,
+        .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
         .range = (ReaderRange)o->range,
         .threads = (int)o->threads,
+        .full_rgb = run->writer && writer_is_full_range(run->writer),
         .copy = run->writer != NULL,
         .memory = run->memory,
     };
@@ -257,11 +274,12 @@ static void say_details(const Run *run)
 static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
-    const char *output = run->options->output;
+    const char *output = run->options->output, *now = lumeq_backend_name(run->equalizer);
     say(SAY_NORMAL, "%s%s%lld frames, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.time, seconds, (double)run->progress.frame / seconds,
-        run->progress.time / seconds, run->where);
+        run->progress.time / seconds,
+        strcmp(now, run->backend) == 0 ? run->where : "the CPU, without the GPU");
 }
 
 /* What follows the last frame. Answers the exit code. */
@@ -273,6 +291,9 @@ static int finish(Run *run)
     const int damaged = reader_damage(run->reader, damage, sizeof(damage));
     if (run->progress.frame == 0 && !interrupted)
         return no_frames(run, damage);
+    /* Both files are whole before either gets its name. */
+    if (run->stats && stats_flush(run->stats, &stats_error) < 0)
+        return -stats_failed(run, &stats_error);
     if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
         return EXIT_OUTPUT;
     if (run->stats && stats_commit(run->stats, &stats_error) < 0)

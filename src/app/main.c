@@ -8,6 +8,7 @@
 #include "app/headless.h"
 #include "app/options.h"
 #include "app/say.h"
+#include "media/error.h"
 #include "media/log.h"
 #include "media/output_file.h"
 
@@ -41,6 +42,8 @@ static void install_signals(void)
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     install_signal(SIGINT);
     install_signal(SIGTERM);
+    install_signal(SIGHUP);
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file too large is one too */
     sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error */
 }
 
@@ -73,7 +76,7 @@ static int print_information(const Options *options)
 {
     int code = EXIT_DONE;
     if (options->help)
-        options_print_help(stdout);
+        options_print_help((OptionsHelp)options->help);
     else if (options->version)
         print_version();
     else
@@ -84,18 +87,29 @@ static int print_information(const Options *options)
     return EXIT_OUTPUT;
 }
 
+static int run(const Options *options)
+{
+    if (options->help || options->version || options->list_gpus)
+        return print_information(options);
+    say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
+    media_log_install(options->verbose, say_detail);
+    if (options->config_path)
+        say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
+    install_signals();
+    return headless_run(options, &stop);
+}
+
 int main(int argc, char **argv)
 {
     Options options;
-    char text[1024];
-    if (options_parse(&options, argc, argv, text, sizeof(text)) < 0) {
+    char text[1400];
+    int code = EXIT_USAGE;
+    const int ret = options_parse(&options, argc, argv, text, sizeof(text));
+    say_set_color((SayColor)options.color);
+    if (ret < 0)
         say(SAY_ERRORS, "%s", text);
-        return EXIT_USAGE;
-    }
-    if (options.help || options.version || options.list_gpus)
-        return print_information(&options);
-    say_set_verbosity(options.quiet ? SAY_ERRORS : options.verbose ? SAY_DETAILS : SAY_NORMAL);
-    media_log_install(options.verbose, say_detail);
-    install_signals();
-    return headless_run(&options, &stop);
+    else
+        code = run(&options);
+    options_free(&options);
+    return code;
 }

@@ -1,15 +1,22 @@
-/* The command line: one table that parsing and help are made from. */
+/* What the user asks for: the command line, over the settings file, over the defaults. */
 #ifndef LUMEQ_APP_OPTIONS_H
 #define LUMEQ_APP_OPTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "lumeq/lumeq.h"
 
 #define MAX_ENCODER_OPTIONS 64
 
-/* Strings point into argv. -1 in a number, NULL in a text: not given. */
+typedef enum OptionsHelp {
+    OPTIONS_HELP_NONE,
+    OPTIONS_HELP_SHORT,
+    OPTIONS_HELP_FULL,
+} OptionsHelp;
+
+/* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
+ * given. */
 typedef struct Options {
     const char *input;
     const char *output;
@@ -22,24 +29,39 @@ typedef struct Options {
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
+    int allow_playlists, force_dovi;
+
+    int64_t video_track, audio_track, sub_track; /* indices of the input's streams */
+    int no_subs, no_chapters, no_metadata;
 
     const char *format, *vcodec, *preset, *pixel_format;
     double crf;
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
-    int acodec;
+    const char *acodec; /* NULL: copy; "none", or the name of an encoder */
 
     const char *stats;
     int progress;
+    int color; /* a SayColor */
     int quiet, verbose;
-    int help, version, list_gpus;
+    int help; /* an OptionsHelp */
+    int version, list_gpus;
+
+    const char *config;
+    int no_config;
+    char *config_path, *config_text; /* the settings file that was read, or NULL */
 } Options;
 
-/* Fills the defaults, then what argv says. 0, or -1 with one sentence in `text`. */
+/* Fills the defaults, then what the settings file says, then what argv says. 0, or -1 with one
+ * sentence in `text`; `options` is to be freed in any case, and its color is set as far as known.
+ */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
+
+void options_free(Options *options);
 
 LumeqParams options_params(const Options *options);
 
-void options_print_help(FILE *file);
+/* Prints to standard output, as wide as the terminal is. */
+void options_print_help(OptionsHelp help);
 
 #endif

@@ -101,8 +101,8 @@ static int equalizer_failed(Pipeline *p, int ret)
 {
     MediaError error = {0};
     const char *text = lumeq_last_error(p->equalizer);
-    media_fail(&error, MEDIA_INPUT, "the equalizer failed: %s%s%s", lumeq_error_string(ret),
-               text[0] ? "; " : "", text);
+    media_fail(&error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
+               "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "", text);
     return stage_failed(p, &error);
 }
 
@@ -117,7 +117,7 @@ static int pass_finished(Pipeline *p)
     if (ret < 0)
         return equalizer_failed(p, ret);
     if (!p->lost && lumeq_backend_name(p->equalizer) != p->backend) {
-        say(SAY_NORMAL, "%s", lumeq_last_error(p->equalizer));
+        say(SAY_WARNINGS, "%s", lumeq_last_error(p->equalizer));
         p->lost = 1;
     }
     Item *item = frame.opaque;

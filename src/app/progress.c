@@ -2,9 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #define BAR_INTERVAL 0.1
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24
+#define PAINT_BYTES 32 /* room for its colours */
 #define MIN_COLUMNS 60 /* without room for it the bar itself is left out */
 
 static double now(void)
@@ -29,10 +28,8 @@ double progress_elapsed(const Progress *p)
 
 void progress_start(Progress *p)
 {
-    const char *term = getenv("TERM");
     if (p->style == PROGRESS_AUTO)
-        p->style = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0) ? PROGRESS_BAR
-                                                                                 : PROGRESS_NONE;
+        p->style = say_on_terminal() ? PROGRESS_BAR : PROGRESS_NONE;
     p->bytes = -1;
     p->started = p->shown = now();
 }
@@ -75,25 +72,24 @@ static void print_clock(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-static int terminal_columns(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 static void print_bar(char *text, double done)
 {
     char *out = text;
     const int filled = (int)(done * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++)
-        out += sprintf(out, "%s", i < filled ? "█" : "░");
+    out += sprintf(out, "%s", say_paint(PAINT_BAR));
+    for (int i = 0; i < filled; i++)
+        out += sprintf(out, "█");
+    out += sprintf(out, "%s%s", say_paint(PAINT_OFF), say_paint(PAINT_FAINT));
+    for (int i = filled; i < BAR_WIDTH; i++)
+        out += sprintf(out, "░");
+    sprintf(out, "%s", say_paint(PAINT_OFF));
 }
 
 static void show_bar(const Progress *p)
 {
-    char bar[BAR_WIDTH * 4] = "", line[240], time[32], left[32] = "?";
+    char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[240], time[32], left[32] = "?";
     const double done = fraction(p);
-    const int columns = terminal_columns();
+    const int columns = say_columns(STDERR_FILENO);
     print_clock(time, sizeof(time), p->time);
     if (!isnan(eta(p)))
         print_clock(left, sizeof(left), eta(p));

@@ -3,16 +3,56 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Verbosity verbosity = SAY_NORMAL;
+static int colored;
 static char bottom[256];
 
 #define ERASE_LINE "\r\033[K"
+#define USUAL_COLUMNS 80
 
 void say_set_verbosity(Verbosity level)
 {
     verbosity = level;
+}
+
+int say_on_terminal(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+}
+
+void say_set_color(SayColor color)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if (color == SAY_COLOR_AUTO)
+        colored = say_on_terminal() && !(no_color && *no_color);
+    else
+        colored = color == SAY_COLOR_ALWAYS;
+}
+
+const char *say_paint(SayPaint paint)
+{
+    static const char *const sequences[PAINTS] = {
+        [PAINT_OFF] = "\033[0m",  [PAINT_ERROR] = "\033[1;31m", [PAINT_WARNING] = "\033[33m",
+        [PAINT_BAR] = "\033[36m", [PAINT_FAINT] = "\033[2m",
+    };
+    return colored ? sequences[paint] : "";
+}
+
+/* The program's name as it stands before a line. Only what needs attention has a colour. */
+static void print_name(Verbosity level)
+{
+    static const SayPaint paints[] = {PAINT_ERROR, PAINT_WARNING, PAINT_OFF, PAINT_FAINT};
+    if (level == SAY_NORMAL)
+        fputs("lumeq: ", stderr);
+    else
+        fprintf(stderr, "%slumeq:%s ", say_paint(paints[level]), say_paint(PAINT_OFF));
 }
 
 void say(Verbosity level, const char *format, ...)
@@ -25,14 +65,16 @@ void say(Verbosity level, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     pthread_mutex_lock(&lock);
-    fprintf(stderr, "%slumeq: %s\n%s", bottom[0] ? ERASE_LINE : "", line, bottom);
+    fputs(bottom[0] ? ERASE_LINE : "", stderr);
+    print_name(level);
+    fprintf(stderr, "%s\n%s", line, bottom);
     fflush(stderr);
     pthread_mutex_unlock(&lock);
 }
 
 void say_line(const char *line)
 {
-    say(SAY_NORMAL, "%s", line);
+    say(SAY_WARNINGS, "%s", line);
 }
 
 void say_detail(const char *line)
@@ -47,4 +89,10 @@ void say_bottom(const char *text)
     fprintf(stderr, ERASE_LINE "%s", bottom);
     fflush(stderr);
     pthread_mutex_unlock(&lock);
+}
+
+int say_columns(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
 }

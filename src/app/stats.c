@@ -130,6 +130,11 @@ void stats_write(StatsFile *f, const StatsRow *row)
     avio_w8(f->file.io, '\n');
 }
 
+int stats_flush(StatsFile *f, MediaError *error)
+{
+    return output_file_flush(&f->file, error);
+}
+
 int stats_commit(StatsFile *f, MediaError *error)
 {
     return output_file_commit(&f->file, 0, error);

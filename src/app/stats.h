@@ -29,6 +29,9 @@ int stats_open(StatsFile **file, const char *path, const struct stat *input, Med
 
 void stats_write(StatsFile *file, const StatsRow *row);
 
+/* After the last row: everything is on its way to the disk. MEDIA_OUTPUT. */
+int stats_flush(StatsFile *file, MediaError *error);
+
 /* Gives the file its name. MEDIA_OUTPUT. */
 int stats_commit(StatsFile *file, MediaError *error);
 

@@ -1,5 +1,6 @@
 #include "app/timeline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,19 @@ static void print_frame(const TimelineFrame *frame, double begin, double column,
     print(line);
 }
 
+/* How long one stage of a frame and another one of a frame were at work together. */
+static double together(const TimelineFrame *frames, int stage, int other)
+{
+    double sum = 0;
+    for (int i = 0; i < TIMELINE_FRAMES; i++)
+        for (int k = 0; k < TIMELINE_FRAMES; k++) {
+            const double begin = fmax(frames[i].begin_us[stage], frames[k].begin_us[other]);
+            const double end = fmin(frames[i].end_us[stage], frames[k].end_us[other]);
+            sum += fmax(end - begin, 0);
+        }
+    return sum;
+}
+
 void timeline_print(const Timeline *t, void (*print)(const char *line))
 {
     char line[160];
@@ -76,6 +90,12 @@ void timeline_print(const Timeline *t, void (*print)(const char *line))
              "the busiest %d frames in a row: %.0f us of upload (U), equalize (E) and download (D) "
              "within %.0f us, %.2f at a time; a column is %.1f us",
              TIMELINE_FRAMES, window_work(t->best), length, t->overlap, length / COLUMNS);
+    print(line);
+    snprintf(line, sizeof(line),
+             "at the same time: U and E %.1f us, E and D %.1f us, U and D %.1f us",
+             together(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE),
+             together(t->best, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD),
+             together(t->best, LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_DOWNLOAD));
     print(line);
     for (int i = 0; i < TIMELINE_FRAMES; i++)
         print_frame(&t->best[i], begin, length / COLUMNS, print);

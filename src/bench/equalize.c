@@ -12,14 +12,12 @@
 /* The pipeline and the copies alone take turns this often; the median of each counts. */
 #define ROUNDS 5
 
-#define TIMELINE_FRAMES 8
-
 typedef struct Options {
     int width, height; /* 0: all sizes */
     const char *content, *backend;
     int device, threads;
     double seconds;
-    int csv, timeline;
+    int csv;
 } Options;
 
 typedef struct Case {
@@ -205,31 +203,6 @@ static void print_result(const Case *c, const Options *options, const Result *r)
     fflush(stdout);
 }
 
-/* When the stages of some neighbouring frames began and ended, the slots full. */
-static int print_timeline(const Case *c, const Options *options, const uint8_t *luma)
-{
-    static const char *const names[LUMEQ_STAGES] = {"upload", "equalize", "download"};
-    LumeqFrameStats stats[TIMELINE_FRAMES];
-    Feed feed = {0};
-    if (feed_open(&feed, c, options, luma) < 0)
-        return -1;
-    int ret = 0;
-    for (int i = 0; i < 4 * TIMELINE_FRAMES && ret == 0; i++)
-        ret = feed_step(&feed, &stats[i % TIMELINE_FRAMES]);
-    const double start = stats[0].stage_begin_us[LUMEQ_STAGE_UPLOAD];
-    for (int i = 0; i < TIMELINE_FRAMES && ret == 0; i++) {
-        printf("frame %d:", i);
-        for (int stage = 0; stage < LUMEQ_STAGES; stage++)
-            printf("  %s %8.1f .. %8.1f", names[stage], stats[i].stage_begin_us[stage] - start,
-                   stats[i].stage_end_us[stage] - start);
-        printf(" us\n");
-    }
-    if (ret == 0)
-        ret = drain(&feed);
-    feed_close(&feed);
-    return ret;
-}
-
 static int run_case(const Case *c, const Options *options)
 {
     Result result = {0};
@@ -239,14 +212,9 @@ static int run_case(const Case *c, const Options *options)
         free(luma);
         return -1;
     }
-    int ret;
-    if (options->timeline) {
-        ret = print_timeline(c, options, luma);
-    } else {
-        ret = measure(c, options, luma, &result);
-        if (ret == 0)
-            print_result(c, options, &result);
-    }
+    const int ret = measure(c, options, luma, &result);
+    if (ret == 0)
+        print_result(c, options, &result);
     free(luma);
     return ret;
 }
@@ -272,30 +240,60 @@ static int run_all(const Options *options)
     return failed;
 }
 
+static int is_one_of(const char *value, const char *const *choices)
+{
+    for (; *choices; choices++)
+        if (!strcmp(value, *choices))
+            return 1;
+    return 0;
+}
+
+static int read_number(const char *value, double low, double high, double *number)
+{
+    char *end;
+    *number = strtod(value, &end);
+    return end != value && !*end && *number >= low && *number <= high ? 0 : -1;
+}
+
+/* 0, or -1 when the option is not known or its value out of range. */
+static int take(Options *options, const char *name, const char *value)
+{
+    static const char *const contents[] = {"natural", "noise", "flat", NULL};
+    static const char *const backends[] = {"cpu", "cuda", NULL};
+    double number = 0;
+    int ret = 0;
+    char end;
+    if (!strcmp(name, "--content") && is_one_of(value, contents))
+        options->content = value;
+    else if (!strcmp(name, "--backend") && is_one_of(value, backends))
+        options->backend = value;
+    else if (!strcmp(name, "--device") && (ret = read_number(value, 0, 255, &number)) == 0)
+        options->device = (int)number;
+    else if (!strcmp(name, "--threads") && (ret = read_number(value, 0, 256, &number)) == 0)
+        options->threads = (int)number;
+    else if (!strcmp(name, "--seconds") && (ret = read_number(value, 0.01, 3600, &number)) == 0)
+        options->seconds = number;
+    else if (strcmp(name, "--size") != 0 ||
+             sscanf(value, "%dx%d%c", &options->width, &options->height, &end) != 2 ||
+             options->width < 1 || options->height < 1 || options->width > LUMEQ_MAX_SIDE ||
+             options->height > LUMEQ_MAX_SIDE)
+        ret = -1;
+    return ret;
+}
+
 static int parse(Options *options, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(name, "--csv"))
+        if (!strcmp(argv[i], "--csv")) {
             options->csv = 1;
-        else if (!strcmp(name, "--timeline"))
-            options->timeline = 1;
-        else if (!value)
+        } else if (i + 1 == argc || take(options, argv[i], argv[i + 1]) < 0) {
+            fprintf(stderr,
+                    "lumeq-bench equalize: %s %s is not understood; lumeq-bench shows what is\n",
+                    argv[i], i + 1 < argc ? argv[i + 1] : "(without a value)");
             return -1;
-        else if (i++, !strcmp(name, "--content"))
-            options->content = value;
-        else if (!strcmp(name, "--backend"))
-            options->backend = value;
-        else if (!strcmp(name, "--device"))
-            options->device = atoi(value);
-        else if (!strcmp(name, "--threads"))
-            options->threads = atoi(value);
-        else if (!strcmp(name, "--seconds"))
-            options->seconds = atof(value);
-        else if (strcmp(name, "--size") != 0 ||
-                 sscanf(value, "%dx%d", &options->width, &options->height) != 2 ||
-                 options->width < 1 || options->height < 1)
-            return -1;
+        } else {
+            i++;
+        }
     }
     return 0;
 }
@@ -303,11 +301,8 @@ static int parse(Options *options, int argc, char **argv)
 int bench_equalize(int argc, char **argv)
 {
     Options options = {.seconds = 1};
-    if (parse(&options, argc, argv) < 0) {
-        fprintf(stderr, "lumeq-bench equalize: wrong arguments; see lumeq-bench\n");
+    if (parse(&options, argc, argv) < 0)
         return 2;
-    }
-    if (!options.timeline)
-        print_head(&options);
+    print_head(&options);
     return run_all(&options);
 }

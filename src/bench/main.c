@@ -63,6 +63,6 @@ int main(int argc, char **argv)
     fprintf(argc > 1 ? stderr : stdout,
             "usage: lumeq-bench equalize [--size WxH] [--content natural|noise|flat]\n"
             "                            [--backend cpu|cuda] [--device N] [--threads N]\n"
-            "                            [--seconds S] [--csv] [--timeline]\n");
+            "                            [--seconds S] [--csv]\n");
     return argc > 1 ? 2 : 0;
 }

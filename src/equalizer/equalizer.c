@@ -40,9 +40,12 @@ struct LumeqEqualizer {
     char error[ERROR_SIZE];
 };
 
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+
 const char *lumeq_version(void)
 {
-    return "0.1.0";
+    return TEXT(LUMEQ_VERSION_MAJOR) "." TEXT(LUMEQ_VERSION_MINOR) "." TEXT(LUMEQ_VERSION_PATCH);
 }
 
 const char *lumeq_build_info(void)
@@ -288,13 +291,14 @@ static int replace_backend(LumeqEqualizer *eq)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     }
     eq->without_history = 1;
-    return fail(eq, 0, "the GPU is lost, the CPU goes on: %.200s", reason);
+    return fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
 }
 
 /*
  * The CPU goes on from the last frame that came back, which brought the whole history with it. The
  * frames that were in flight are done again from their input, so that nothing is lost and the bits
- * are the same. The lost backend stays: its memory is still in use.
+ * are the same: should the GPU still be writing one of them, it writes what the CPU writes. The
+ * lost backend stays: its memory is still in use.
  */
 static int go_on_without_gpu(LumeqEqualizer *eq)
 {
@@ -318,7 +322,10 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     job->write = frame->out.plane[0] != NULL;
     job->restore = restore;
     int ret = hand_in(eq, job);
-    if (ret == LUMEQ_ERR_GPU) {
+    if (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv &&
+        eq->config.backend == LUMEQ_BACKEND_CUDA)
+        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on, and has no room for such frames */
+    if (ret == LUMEQ_ERR_GPU || (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv)) {
         ret = go_on_without_gpu(eq);
         if (ret == 0)
             ret = hand_in(eq, job);
@@ -441,7 +448,6 @@ void lumeq_reset(LumeqEqualizer *eq)
 {
     eq->reset = 1;
     eq->received = 0;
-    eq->last_time = LUMEQ_NO_TIME;
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)

@@ -13,6 +13,7 @@ struct Adapter {
     Converter converter;
     enum AVPixelFormat format;
     enum AVColorRange range;
+    enum AVColorSpace space; /* AVCOL_SPC_UNSPECIFIED: any */
     int width, height;
     char description[160];
 };
@@ -39,6 +40,9 @@ Adapter *adapter_create(const AVFrame *first, const AVCodecContext *encoder)
         return NULL;
     a->format = encoder->pix_fmt;
     a->range = encoder->color_range;
+    a->space = AVCOL_SPC_UNSPECIFIED;
+    if (encoder->codec_id == AV_CODEC_ID_MJPEG || encoder->codec_id == AV_CODEC_ID_WEBP)
+        a->space = encoder->colorspace;
     a->width = encoder->width;
     a->height = encoder->height;
     describe(a, first);
@@ -84,19 +88,27 @@ static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
     return 0;
 }
 
+/* The two that differ in name only are one. */
+static int changes_matrix(const Adapter *a, const AVFrame *frame)
+{
+    return a->space != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_UNSPECIFIED &&
+           frame->colorspace != AVCOL_SPC_BT470BG && frame->colorspace != a->space;
+}
+
 static int convert(Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     to->format = a->format;
     to->width = frame->width;
     to->height = frame->height;
     to->color_range = a->range;
-    to->colorspace = frame->colorspace;
+    to->colorspace = changes_matrix(a, frame) ? a->space : frame->colorspace;
     return convert_frame(&a->converter, frame, to);
 }
 
 int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
 {
-    const int converts = frame->format != a->format || frame->color_range != a->range;
+    const int converts = frame->format != a->format || frame->color_range != a->range ||
+                         changes_matrix(a, frame);
     const int pads = frame->width != a->width || frame->height != a->height;
     AVFrame *converted = converts && pads ? av_frame_alloc() : to;
     int ret = converted ? 0 : AVERROR(ENOMEM);

@@ -36,6 +36,11 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
     return avcodec_find_best_pix_fmt_of_list(direct, format, alpha, NULL);
 }
 
+int convert_can_make(enum AVPixelFormat format)
+{
+    return sws_isSupportedOutput(format);
+}
+
 enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full)
 {
     static const enum AVPixelFormat pairs[][2] = {

@@ -11,6 +11,9 @@ int convert_is_direct(enum AVPixelFormat format);
 /* The direct format that holds most of `format`. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
+/* Not 0: frames can be converted to it. */
+int convert_can_make(enum AVPixelFormat format);
+
 /* The same format without the full-range mark of the yuvj formats in its name; `*full` is set where
  * it had one. */
 enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full);

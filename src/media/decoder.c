@@ -1,5 +1,7 @@
 #include "media/decoder.h"
 
+#include <string.h>
+
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
@@ -20,16 +22,30 @@ struct Decoder {
     enum AVColorRange range;
     enum AVColorSpace space;
 
+    int full_rgb;
     int64_t last_pts, last_duration;
     char conversion[96];
 };
+
+/* FFmpeg's own decoders of VP8 and VP9 do not see the alpha beside the packets. */
+static const AVCodec *find_decoder(const AVStream *stream)
+{
+    const enum AVCodecID id = stream->codecpar->codec_id;
+    const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
+    const AVCodec *codec = NULL;
+    if (alpha && strcmp(alpha->value, "1") == 0 && id == AV_CODEC_ID_VP8)
+        codec = avcodec_find_decoder_by_name("libvpx");
+    if (alpha && strcmp(alpha->value, "1") == 0 && id == AV_CODEC_ID_VP9)
+        codec = avcodec_find_decoder_by_name("libvpx-vp9");
+    return codec ? codec : avcodec_find_decoder(id);
+}
 
 int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
                  MediaError *error)
 {
     const AVStream *stream = source->video;
     *decoder = NULL;
-    const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
+    const AVCodec *codec = find_decoder(stream);
     if (!codec)
         return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",
                           avcodec_get_name(stream->codecpar->codec_id));
@@ -61,6 +77,11 @@ int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int thr
     }
     *decoder = d;
     return 0;
+}
+
+void decoder_keep_full_rgb(Decoder *d)
+{
+    d->full_rgb = 1;
 }
 
 static void note_damage(Decoder *d, int64_t *count, int ret)
@@ -131,7 +152,7 @@ static void take_first(Decoder *d, const AVFrame *frame)
     d->range = frame->color_range;
     d->space = frame->colorspace;
     if (desc && (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)))
-        d->range = AVCOL_RANGE_MPEG;
+        d->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
 }
 
 static int convert(Decoder *d, AVFrame *frame, MediaError *error)

@@ -15,6 +15,9 @@ typedef struct Decoder Decoder;
 int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
                  MediaError *error);
 
+/* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
+void decoder_keep_full_rgb(Decoder *decoder);
+
 /* Hands in a packet, NULL at the end. Damage is counted, not an error. 0, or AVERROR(EAGAIN): take
  * the frames out first, then hand it in again. */
 int decoder_send(Decoder *decoder, const AVPacket *packet);

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
-#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/adapt.h"
 #include "media/compat.h"
+#include "media/encoder_choice.h"
 #include "media/log.h"
+#include "media/side_data.h"
 
 /* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
 #define DURATIONS 1024
@@ -24,81 +25,9 @@ struct Encoder {
         int64_t pts, duration;
     } durations[DURATIONS]; /* by frame number */
     int64_t frames, last_pts;
+    const char *dropped;
+    int loses_alpha; /* which is an error where there is transparency */
 };
-
-static const AVCodec *usual_encoder(const AVOutputFormat *format)
-{
-    static const struct {
-        const char *formats, *encoder;
-    } usual[] = {
-        {"mp4,mov,matroska,ismv,3gp,3g2,ipod,psp,f4v,flv,mpegts,avi", "libx264"},
-        {"webm", "libvpx-vp9"},
-        {"yuv4mpegpipe", "wrapped_avframe"},
-    };
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (av_match_name(format->name, usual[i].formats)) {
-            const AVCodec *codec = avcodec_find_encoder_by_name(usual[i].encoder);
-            if (codec)
-                return codec;
-        }
-    return avcodec_find_encoder(format->video_codec);
-}
-
-static int has_option(const AVCodec *codec, const char *name)
-{
-    return codec->priv_class &&
-           av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
-}
-
-static int is_y4m(const AVOutputFormat *format)
-{
-    return strcmp(format->name, "yuv4mpegpipe") == 0;
-}
-
-/* The library behind an encoder would only complain later, and on its own. */
-static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
-{
-    static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
-                               "veryslow,placebo";
-    if (!preset)
-        return 0;
-    if (!has_option(codec, "preset"))
-        return media_fail(error, MEDIA_USAGE, "--preset: the encoder %s has no presets",
-                          codec->name);
-    if (av_match_name(codec->name, "libx264,libx264rgb,libx265") && !av_match_name(preset, x26x) &&
-        !(preset[0] >= '0' && preset[0] <= '9' && !preset[1]))
-        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s has %s",
-                          media_quote(preset), codec->name, x26x);
-    return 0;
-}
-
-int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
-                 MediaError *error)
-{
-    *codec = options->codec ? avcodec_find_encoder_by_name(options->codec) : usual_encoder(format);
-    if (!*codec && options->codec)
-        return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s: this FFmpeg has no such encoder (libx264, libx265, "
-                          "libvpx-vp9 and ffv1 are common ones)",
-                          media_quote(options->codec));
-    if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
-        return media_fail(error, MEDIA_USAGE,
-                          "the container %s holds no video, or no encoder for it "
-                          "is in this FFmpeg",
-                          format->name);
-    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
-        return media_fail(error, MEDIA_USAGE,
-                          "the encoder %s and the container %s do not go together", (*codec)->name,
-                          format->name);
-    if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
-        return media_fail(error, MEDIA_USAGE, "--vcodec %s is not a video encoder", (*codec)->name);
-    /* Raw frames in a pipe have no tag that a muxer could be asked for. */
-    if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
-        avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
-        return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
-                          avcodec_get_name((*codec)->id));
-    return check_preset(*codec, options->preset, error);
-}
 
 /* The --vopt settings; FFmpeg checks their values. */
 static int add_options(AVDictionary **dict, const char *const *options, MediaError *error)
@@ -110,13 +39,40 @@ static int add_options(AVDictionary **dict, const char *const *options, MediaErr
     return 0;
 }
 
+/* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
+static int usual_quantizer(enum AVCodecID id)
+{
+    switch (id) {
+    case AV_CODEC_ID_MJPEG: return 2;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_WMV1:
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_FLV1: return 3;
+    case AV_CODEC_ID_THEORA: return 8; /* of 10, and more is better there */
+    default: return 0;
+    }
+}
+
+static int set_quantizer(AVDictionary **dict, int quantizer)
+{
+    const int ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA,
+                                    AV_DICT_DONT_OVERWRITE);
+    return ret < 0 ? ret : av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
+}
+
 /* Good pictures without asking; whoever names a rate or quality gets that one instead. */
 static int set_defaults(AVDictionary **dict, const AVCodec *codec, int64_t bitrate)
 {
     const int rated = bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
                       av_dict_get(*dict, "qp", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
-    int ret = 0;
+    const int quantizer = usual_quantizer(codec->id);
+    int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
     if (strcmp(codec->name, "libx264") == 0 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
     if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
@@ -135,7 +91,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, int64_t bitra
 static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
                        const EncoderOptions *options, MediaError *error)
 {
-    if (options->crf >= 0 && !has_option(codec, "crf"))
+    if (options->crf >= 0 && !encoder_has_option(codec, "crf"))
         return media_fail(error, MEDIA_USAGE,
                           "--crf: the encoder %s has no such setting; try --bitrate", codec->name);
     if (options->bitrate >= 0)
@@ -155,38 +111,6 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
     return ret < 0 ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
 }
 
-static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
-{
-    for (; *list != AV_PIX_FMT_NONE; list++)
-        if (*list == format)
-            return 1;
-    return 0;
-}
-
-static int choose_format(AVCodecContext *c, const AVCodec *codec, const EncoderOptions *options,
-                         const AVFrame *first, MediaError *error)
-{
-    /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
-    static const enum AVPixelFormat y4m[] = {
-        AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
-        AV_PIX_FMT_YUV411P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
-    };
-    const enum AVPixelFormat *list =
-        codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
-    c->pix_fmt = first->format;
-    if (options->pixel_format) {
-        c->pix_fmt = av_get_pix_fmt(options->pixel_format);
-        if (c->pix_fmt == AV_PIX_FMT_NONE || (list && !is_one_of(c->pix_fmt, list)))
-            return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
-                              media_quote(options->pixel_format), codec->name);
-    } else if (list && !is_one_of(first->format, list)) {
-        const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(first->format);
-        const int alpha = desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA);
-        c->pix_fmt = avcodec_find_best_pix_fmt_of_list(list, first->format, alpha, NULL);
-    }
-    return 0;
-}
-
 static void set_picture(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track, int pad)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->pix_fmt);
@@ -201,10 +125,43 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, const EncoderTr
     c->chroma_sample_location = first->chroma_location;
     c->sample_aspect_ratio =
         first->sample_aspect_ratio.num ? first->sample_aspect_ratio : track->aspect;
-    if (c->codec_id == AV_CODEC_ID_MJPEG) /* JPEG knows no other */
+    /* These have no tags: there is one meaning of their codes. */
+    if (c->codec_id == AV_CODEC_ID_MJPEG)
         c->color_range = AVCOL_RANGE_JPEG;
-    if (desc->flags & AV_PIX_FMT_FLAG_RGB)
+    if (c->codec_id == AV_CODEC_ID_WEBP)
+        c->color_range = AVCOL_RANGE_MPEG;
+    if (c->codec_id == AV_CODEC_ID_MJPEG || c->codec_id == AV_CODEC_ID_WEBP)
+        c->colorspace = AVCOL_SPC_SMPTE170M;
+    if (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) {
         c->colorspace = AVCOL_SPC_RGB;
+        c->color_range = AVCOL_RANGE_JPEG;
+    }
+}
+
+static enum AVFieldOrder field_order(const AVFrame *first, const EncoderTrack *track)
+{
+    if (!FRAME_IS_INTERLACED(first)) /* a picture may be one frame though the track is tagged */
+        return track->field_order;
+    if (track->field_order != AV_FIELD_UNKNOWN && track->field_order != AV_FIELD_PROGRESSIVE)
+        return track->field_order;
+    return FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
+}
+
+/* Fields stay fields: encoders that know them code them so, and the container says it. */
+static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
+{
+    static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,
+                                             AV_CODEC_ID_MPEG4, AV_CODEC_ID_PRORES,
+                                             AV_CODEC_ID_DNXHD, AV_CODEC_ID_NONE};
+    c->field_order = field_order(first, track);
+    if (c->field_order == AV_FIELD_UNKNOWN || c->field_order == AV_FIELD_PROGRESSIVE)
+        return;
+    /* x264 wants whole pairs of macroblock rows' halves. */
+    if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
+        return;
+    for (const enum AVCodecID *id = knowing; *id != AV_CODEC_ID_NONE; id++)
+        if (*id == c->codec_id)
+            c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
 }
 
 static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack *track)
@@ -254,11 +211,13 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     e->codec = avcodec_alloc_context3(codec);
     if (!e->codec)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    int ret = choose_format(e->codec, codec, options, first, error);
+    int ret = encoder_choose_format(&e->codec->pix_fmt, codec, options->pixel_format, first->format,
+                                    error);
     if (ret >= 0)
         ret = set_options(&dict, e->codec, codec, options, error);
     if (ret >= 0) {
         set_picture(e->codec, first, track, pad);
+        set_fields(e->codec, first, track);
         set_time(e->codec, codec, track);
         e->codec->thread_count = options->threads;
         e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
@@ -268,6 +227,30 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     }
     av_dict_free(&dict);
     return ret;
+}
+
+/* Alpha is always 8-bit and the last plane here: decoder.h. */
+static int is_transparent(const AVFrame *frame)
+{
+    for (int y = 0; y < frame->height; y++) {
+        const uint8_t *row = frame->data[3] + (ptrdiff_t)y * frame->linesize[3];
+        for (int x = 0; x < frame->width; x++)
+            if (row[x] != UINT8_MAX)
+                return 1;
+    }
+    return 0;
+}
+
+static int check_alpha(const Encoder *e, const AVFrame *frame, MediaError *error)
+{
+    if (!e->loses_alpha || !frame->data[3] || !is_transparent(frame))
+        return 0;
+    return media_fail(
+        error, MEDIA_USAGE,
+        "the picture is transparent in parts, which the encoder %s or its container "
+        "does not hold: take --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng, "
+        "or drop it with --pix-fmt %s",
+        e->codec->codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
@@ -285,6 +268,11 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)
         ret = try_open(e, codec, options, first, track, global_header, 1, error);
+    if (ret >= 0) {
+        e->loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
+                         (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
+        ret = check_alpha(e, first, error);
+    }
     if (ret >= 0) {
         e->adapted = av_frame_alloc();
         e->adapter = adapter_create(first, e->codec);
@@ -314,12 +302,16 @@ const char *encoder_adaptation(const Encoder *e)
 
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
-    int ret = 0;
+    int ret = frame ? check_alpha(e, frame, error) : 0;
+    if (ret < 0)
+        return ret;
     media_log_clear();
     if (frame) {
         const AVRational from = frame->time_base;
         ret = adapter_run(e->adapter, frame, e->adapted);
         if (ret >= 0) {
+            const char *dropped = side_data_drop_dynamic(e->adapted);
+            e->dropped = e->dropped ? e->dropped : dropped;
             e->adapted->pict_type = AV_PICTURE_TYPE_NONE; /* the encoder chooses its own */
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
@@ -339,6 +331,11 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
                           e->codec->codec->name, media_av_text(ret), detail[0] ? "; " : "", detail);
     }
     return 0;
+}
+
+const char *encoder_dropped(const Encoder *e)
+{
+    return e->dropped;
 }
 
 static int64_t find_duration(const Encoder *e, int64_t pts)

@@ -21,14 +21,16 @@ typedef struct EncoderOptions {
 /* The track that the frames come from. */
 typedef struct EncoderTrack {
     AVRational time_base, frame_rate, aspect; /* rate and aspect {0, 0} where not known */
+    enum AVFieldOrder field_order;
+    int no_alpha; /* not 0: the container loses the alpha this encoder writes */
 } EncoderTrack;
 
 typedef struct Encoder Encoder;
 
-/* The encoder asked for, or the usual one of the container, that the container can hold.
- * MEDIA_USAGE. */
+/* The encoder asked for, or the usual one of the container or of pictures with a name like `path`,
+ * that the container can hold. MEDIA_USAGE. */
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
-                 MediaError *error);
+                 const char *path, MediaError *error);
 
 /*
  * Opens the encoder for frames like `first` from the track, whose time base, rate and aspect ratio
@@ -39,6 +41,9 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
                  const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error);
 
+/* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
+int encoder_is_full_range(const AVCodec *codec);
+
 /* For the muxer: time base, frame rate and parameters of the stream. */
 const AVCodecContext *encoder_context(const Encoder *encoder);
 
@@ -47,6 +52,9 @@ const char *encoder_adaptation(const Encoder *encoder);
 
 /* Hands in a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
+
+/* What was taken off frames because it is no longer true of them ("HDR10+"), or NULL. */
+const char *encoder_dropped(const Encoder *encoder);
 
 /* The next packet, in the encoder's time base, with its duration: 0, AVERROR(EAGAIN), AVERROR_EOF
  * or MEDIA_OUTPUT with `error` filled. */

@@ -16,7 +16,6 @@ static struct {
     char line[1024]; /* pieces of a line until its newline */
     int line_level;
     char error[256];
-    int partial;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void clean(char *text)
@@ -31,8 +30,6 @@ static void take_line(void)
     clean(log_state.line);
     if (log_state.line_level <= AV_LOG_ERROR && !log_state.error[0])
         snprintf(log_state.error, sizeof(log_state.error), "%.255s", log_state.line);
-    if (strstr(log_state.line, "partial file"))
-        log_state.partial++;
     if (log_state.line_level <= log_state.level && log_state.print && log_state.line[0])
         log_state.print(log_state.line);
     log_state.line[0] = '\0';
@@ -74,8 +71,9 @@ static void callback(void *context, int level, const char *format, va_list args)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-void media_log_install(int level, void (*print)(const char *line))
+void media_log_install(int verbose, void (*print)(const char *line))
 {
+    const int level = verbose ? AV_LOG_INFO : AV_LOG_QUIET;
     log_state.level = level;
     log_state.print = print;
     av_log_set_level(level > AV_LOG_ERROR ? level : AV_LOG_ERROR);
@@ -96,14 +94,6 @@ const char *media_log_error(void)
     memcpy(text, log_state.error, sizeof(text));
     pthread_mutex_unlock(&log_state.lock);
     return text;
-}
-
-int media_log_partial_count(void)
-{
-    pthread_mutex_lock(&log_state.lock);
-    const int count = log_state.partial;
-    pthread_mutex_unlock(&log_state.lock);
-    return count;
 }
 
 static size_t add_version(char *text, size_t size, const char *name, unsigned version)

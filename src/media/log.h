@@ -4,18 +4,15 @@
 
 #include <stddef.h>
 
-/* Takes over av_log: lines up to the AV_LOG_* `level` go to `print` (without a newline, already fit
- * for a terminal); the rest is dropped. Errors are remembered in any case. Call once, at start. */
-void media_log_install(int level, void (*print)(const char *line));
+/* Takes over av_log: with `verbose`, lines up to "info" go to `print` (without a newline, fit for a
+ * terminal); the rest is dropped. Errors are remembered in any case. Call once, at start. */
+void media_log_install(int verbose, void (*print)(const char *line));
 
 /* Forgets the remembered error, to know afterwards what the next calls said. */
 void media_log_clear(void);
 
 /* The first error line since then, in memory of the calling thread; "" if there was none. */
 const char *media_log_error(void);
-
-/* How often a demuxer has said that its file ends within a packet. */
-int media_log_partial_count(void);
 
 /* "FFmpeg: libavcodec 59.37.100, ...": the libraries that are running. */
 void media_versions(char *text, size_t size);

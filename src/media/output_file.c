@@ -173,9 +173,6 @@ static int create_temp(OutputFile *file)
         av_freep(&file->temp); /* not ours to remove */
         return AVERROR(reason);
     }
-    if (file->mode)
-        (void)fchmod(
-            fd, file->mode); /* the permissions of the file that is replaced, as far as allowed */
     close(fd);
     note_temp(file->temp);
     return 0;
@@ -226,6 +223,8 @@ static int sync_path(const char *path)
 
 static int rename_temp(OutputFile *file, const char *name, MediaError *error)
 {
+    if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
+        (void)chmod(file->temp, file->mode);
     if (!name || sync_path(file->temp) < 0 || rename(file->temp, name) < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot finish %s: %s", media_quote(file->path),
                           strerror(name ? errno : ENOMEM));
@@ -238,14 +237,20 @@ static int rename_temp(OutputFile *file, const char *name, MediaError *error)
     return 0;
 }
 
-int output_file_commit(OutputFile *file, int partial, MediaError *error)
+int output_file_flush(OutputFile *file, MediaError *error)
 {
     const int ret = avio_closep(&file->io);
     if (ret < 0)
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
                           media_av_text(ret));
-    if (!file->temp)
-        return 0;
+    return 0;
+}
+
+int output_file_commit(OutputFile *file, int partial, MediaError *error)
+{
+    const int ret = output_file_flush(file, error);
+    if (ret < 0 || !file->temp)
+        return ret;
     if (!partial)
         return rename_temp(file, file->path, error);
     char *name = output_file_partial_name(file);

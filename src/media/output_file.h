@@ -33,6 +33,10 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
 /* Opens the temporary file, or the final one when that is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 
+/* After the last byte: closes the file, so that what could not be written is known. MEDIA_OUTPUT.
+ */
+int output_file_flush(OutputFile *file, MediaError *error);
+
 /* Closes, syncs and gives the file its final name; `partial`: NAME.partial.EXT instead.
  * MEDIA_OUTPUT, and the temporary file is gone. */
 int output_file_commit(OutputFile *file, int partial, MediaError *error);

@@ -60,6 +60,8 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     int ret = r->packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
         ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0 && options->full_rgb)
+        decoder_keep_full_rgb(r->decoder);
     if (ret < 0)
         reader_close(&r);
     else if (options->from_us > 0)

@@ -19,6 +19,7 @@ typedef struct ReaderOptions {
     int64_t frames;         /* at most; -1 = all */
     ReaderRange range;      /* what the stream's luma range is taken for */
     int threads;            /* of the decoder; 0 = one for each core */
+    int full_rgb;           /* not 0: RGB becomes full-range YUV, to become RGB again later */
     int copy;               /* not 0: packets of other streams are wanted */
     FrameMemory *memory;    /* where luma is decoded to; NULL = ordinary memory */
 } ReaderOptions;

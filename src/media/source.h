@@ -13,6 +13,10 @@ typedef struct SourceOptions {
     const char *path;       /* a plain file name, never a protocol; "-" is standard input */
     int64_t max_pixels;     /* frames with more are refused */
     const atomic_int *stop; /* not 0: give up waiting for data */
+    int video_track;        /* 0: the best one; else its number, plus 1 */
+    int allow_playlists;    /* not 0: other local files that the input names are opened too */
+    int force_dolby_vision; /* not 0: profile 5 is taken, though its first plane is not luma */
+    void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
 } SourceOptions;
 
 /* What is known to be wrong with the input. */
@@ -31,6 +35,8 @@ typedef struct Source {
     int64_t max_pixels;
     int fd;
     AVIOContext *io;
+    int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
+                      AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;
     int failures; /* read errors in a row */
     unsigned stream_count;
@@ -41,9 +47,15 @@ typedef struct Source {
 
 /*
  * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (frame larger than
- * max_pixels); *source is then NULL.
+ * max_pixels, no such track); *source is then NULL.
  */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
+
+/* Not 0: a cover, or a preview of a chapter; no video. */
+int source_is_picture(const AVStream *stream);
+
+/* Its number among the tracks of its kind, from 0. */
+int source_track_number(const Source *source, const AVStream *stream);
 
 /* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
  */

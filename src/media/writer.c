@@ -6,15 +6,11 @@
 #include <libavutil/avstring.h>
 
 #include "media/compat.h"
+#include "media/container.h"
 #include "media/log.h"
 #include "media/output_file.h"
-
-/* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
-typedef struct Copy {
-    AVStream *out; /* NULL: not copied */
-    AVRational time_base;
-    int64_t last_dts; /* in out's time base; AV_NOPTS_VALUE: none yet */
-} Copy;
+#include "media/side_data.h"
+#include "media/tags.h"
 
 struct Writer {
     const WriterOptions *options;
@@ -25,11 +21,11 @@ struct Writer {
     Encoder *encoder;
     AVStream *video;
     AVPacket *packet;
-    Copy *copies; /* by input stream */
-    int copy_count;
+    Tracks *tracks;
     EncoderTrack track;
     int header_written;
-    int64_t bytes; /* once the file is closed */
+    int dynamic_said; /* that dynamic HDR is dropped */
+    int64_t bytes;    /* once the file is closed */
     char *partial_name;
     AVPacket **held; /* packets that came before the first frame */
     int held_count;
@@ -43,48 +39,13 @@ static void note(const Writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    if (w->options->note)
-        w->options->note(line);
+    if (w->options->tracks.note)
+        w->options->tracks.note(line);
 }
 
 static int out_of_memory(MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
-}
-
-/* A muxer by its name in FFmpeg or by the usual extension of its files. */
-static const AVOutputFormat *find_muxer(const char *name)
-{
-    const AVOutputFormat *muxer = av_guess_format(name, NULL, NULL);
-    char file[64];
-    snprintf(file, sizeof(file), "x.%s", name);
-    return muxer ? muxer : av_guess_format(NULL, file, NULL);
-}
-
-static int choose_muxer(Writer *w, MediaError *error)
-{
-    const char *name = w->options->format;
-    if (!name && strcmp(w->options->path, "-") == 0)
-        name = "yuv4mpegpipe";
-    if (name)
-        w->muxer = find_muxer(name);
-    else
-        w->muxer = av_guess_format(NULL, w->options->path, NULL);
-    if (!w->muxer && name)
-        return media_fail(error, MEDIA_USAGE, "--format %s: this FFmpeg has no such container",
-                          media_quote(name));
-    if (!w->muxer)
-        return media_fail(error, MEDIA_USAGE,
-                          "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
-                          ".mov or .y4m, or name one with --format",
-                          media_quote(w->options->path));
-    if (w->muxer->flags & AVFMT_NOFILE)
-        return media_fail(
-            error, MEDIA_USAGE,
-            "the container %s opens files of its own and is not written; use mp4, mkv, "
-            "webm, mov or y4m",
-            w->muxer->name);
-    return 0;
 }
 
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
@@ -97,9 +58,14 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     w->options = options;
     w->file.stop = options->stop;
     w->bytes = -1;
-    int ret = choose_muxer(w, error);
+    const char *name = options->format;
+    if (!name && strcmp(options->path, "-") == 0)
+        name = "yuv4mpegpipe";
+    int ret = container_find(&w->muxer, name, options->path, error);
     if (ret >= 0)
-        ret = encoder_find(&w->codec, &options->video, w->muxer, error);
+        ret = encoder_find(&w->codec, &options->video, w->muxer, options->path, error);
+    if (ret >= 0)
+        ret = tracks_check(&options->tracks, w->muxer, error);
     if (ret >= 0)
         ret = output_file_check(&w->file, options->path, options->overwrite, input, error);
     w->packet = av_packet_alloc();
@@ -111,121 +77,27 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     return ret;
 }
 
-/* What describes the old file and not its content. */
-static void drop_container_tags(AVDictionary **metadata)
+/* These put alpha beside their packets, and only some containers have a place for it. */
+static int is_vpx(const AVCodec *codec)
 {
-    static const char *const tags[] = {"major_brand", "minor_version", "compatible_brands",
-                                       "encoder"};
-    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-        av_dict_set(metadata, tags[i], NULL, 0);
-}
-
-static const char *type_name(const AVStream *stream)
-{
-    const char *name = av_get_media_type_string(stream->codecpar->codec_type);
-    return name ? name : "unknown";
-}
-
-/* For muxers that cannot be asked what they hold: what is known of Ogg; of others, that those which
- * hold a type of stream at all have a usual codec for it. */
-static int may_hold(const AVOutputFormat *muxer, const AVCodecParameters *par)
-{
-    const enum AVCodecID id = par->codec_id;
-    if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
-        return id == AV_CODEC_ID_VORBIS || id == AV_CODEC_ID_OPUS || id == AV_CODEC_ID_FLAC ||
-               id == AV_CODEC_ID_SPEEX;
-    return (par->codec_type == AVMEDIA_TYPE_AUDIO ? muxer->audio_codec : muxer->subtitle_codec) !=
-           AV_CODEC_ID_NONE;
-}
-
-/* NULL: the stream can be copied; else why not. */
-static const char *why_not(const Writer *w, const AVStream *stream)
-{
-    const enum AVMediaType type = stream->codecpar->codec_type;
-    if (type == AVMEDIA_TYPE_AUDIO && !w->options->copy_audio)
-        return "--acodec none";
-    if (type == AVMEDIA_TYPE_ATTACHMENT)
-        return av_match_name("matroska", w->muxer->name) ? NULL
-                                                         : "the container holds no attachments";
-    if (type != AVMEDIA_TYPE_AUDIO && type != AVMEDIA_TYPE_SUBTITLE)
-        return "only sound, subtitles and attachments are copied";
-    if (type == AVMEDIA_TYPE_AUDIO && w->muxer->audio_codec == AV_CODEC_ID_NONE)
-        return "the container holds no sound";
-    const int holds =
-        avformat_query_codec(w->muxer, stream->codecpar->codec_id, FF_COMPLIANCE_EXPERIMENTAL);
-    if (holds == 0 || (holds < 0 && !may_hold(w->muxer, stream->codecpar)))
-        return "the container does not hold this codec";
-    return NULL;
-}
-
-static int add_copy(Writer *w, const AVStream *in, MediaError *error)
-{
-    AVStream *out = avformat_new_stream(w->format, NULL);
-    if (!out || avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 ||
-        av_dict_copy(&out->metadata, in->metadata, 0) < 0)
-        return out_of_memory(error);
-    /* A tag of another container may mean something else, or nothing, in this one. */
-    unsigned tag = 0;
-    if (w->muxer->codec_tag &&
-        av_codec_get_id(w->muxer->codec_tag, in->codecpar->codec_tag) != in->codecpar->codec_id &&
-        av_codec_get_tag2(w->muxer->codec_tag, in->codecpar->codec_id, &tag))
-        out->codecpar->codec_tag = 0;
-    out->time_base = in->time_base;
-    out->disposition = in->disposition;
-    w->copies[in->index].out = out;
-    return 0;
-}
-
-static int add_video(Writer *w, const Source *source, MediaError *error)
-{
-    AVStream *in = source->video;
-    w->track = (EncoderTrack){
-        .time_base = in->time_base,
-        .frame_rate = av_guess_frame_rate(source->format, in, NULL),
-        .aspect = in->sample_aspect_ratio,
-    };
-    w->video = avformat_new_stream(w->format, NULL);
-    if (!w->video || av_dict_copy(&w->video->metadata, in->metadata, 0) < 0 ||
-        copy_side_data(w->video, in, AV_PKT_DATA_DISPLAYMATRIX) < 0)
-        return out_of_memory(error);
-    drop_container_tags(&w->video->metadata);
-    w->video->disposition = in->disposition;
-    return 0;
-}
-
-static int map_streams(Writer *w, const Source *source, MediaError *error)
-{
-    for (int i = 0; i < w->copy_count; i++) {
-        AVStream *in = source->format->streams[i];
-        w->copies[i] = (Copy){.time_base = in->time_base, .last_dts = AV_NOPTS_VALUE};
-        const char *reason = in == source->video ? NULL : why_not(w, in);
-        int ret = 0;
-        if (in == source->video)
-            ret = add_video(w, source, error);
-        else if (!reason)
-            ret = add_copy(w, in, error);
-        if (ret < 0)
-            return ret;
-        if (!reason)
-            continue;
-        in->discard = AVDISCARD_ALL;
-        note(w, "%s track %d (%s) is left out: %s", type_name(in), i,
-             avcodec_get_name(in->codecpar->codec_id), reason);
-    }
-    return 0;
+    return codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
 }
 
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
-    const int ret = avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL);
-    w->copy_count = (int)source->format->nb_streams;
-    w->copies = av_calloc((size_t)w->copy_count, sizeof(*w->copies));
-    if (ret < 0 || !w->copies ||
-        av_dict_copy(&w->format->metadata, source->format->metadata, 0) < 0)
+    AVStream *in = source->video;
+    if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL) < 0)
         return out_of_memory(error);
-    drop_container_tags(&w->format->metadata);
+    w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source has */
     w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
-    return map_streams(w, source, error);
+    w->track = (EncoderTrack){
+        .time_base = in->time_base,
+        .frame_rate = av_guess_frame_rate(source->format, in, NULL),
+        .aspect = in->sample_aspect_ratio,
+        .field_order = in->codecpar->field_order,
+        .no_alpha = is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
+    };
+    return tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
 }
 
 static int fail_write(Writer *w, int ret, MediaError *error)
@@ -235,36 +107,14 @@ static int fail_write(Writer *w, int ret, MediaError *error)
                       media_av_text(ret), detail[0] ? "; " : "", detail);
 }
 
-static int mux(Writer *w, AVPacket *packet, const AVStream *out, MediaError *error)
+static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
 {
+    Writer *w = opaque;
     packet->stream_index = out->index;
     packet->pos = -1;
     media_log_clear();
     const int ret = av_interleaved_write_frame(w->format, packet);
     return ret < 0 ? fail_write(w, ret, error) : 0;
-}
-
-/* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
-static void mend_times(Copy *copy, AVPacket *packet)
-{
-    if (packet->dts == AV_NOPTS_VALUE)
-        packet->dts = packet->pts;
-    if (copy->last_dts != AV_NOPTS_VALUE &&
-        (packet->dts == AV_NOPTS_VALUE || packet->dts <= copy->last_dts))
-        packet->dts = copy->last_dts + 1;
-    if (packet->dts == AV_NOPTS_VALUE)
-        packet->dts = 0;
-    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
-        packet->pts = packet->dts;
-    copy->last_dts = packet->dts;
-}
-
-static int write_copied(Writer *w, AVPacket *packet, MediaError *error)
-{
-    Copy *copy = &w->copies[packet->stream_index];
-    av_packet_rescale_ts(packet, copy->time_base, copy->out->time_base);
-    mend_times(copy, packet);
-    return mux(w, packet, copy->out, error);
 }
 
 static int write_encoded(Writer *w, MediaError *error)
@@ -283,10 +133,11 @@ static int write_encoded(Writer *w, MediaError *error)
     }
 }
 
-static int set_up_video(Writer *w, MediaError *error)
+static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
 {
     const AVCodecContext *c = encoder_context(w->encoder);
-    if (avcodec_parameters_from_context(w->video->codecpar, c) < 0)
+    if (avcodec_parameters_from_context(w->video->codecpar, c) < 0 ||
+        side_data_from_frame(w->video, first) < 0)
         return out_of_memory(error);
     w->video->time_base = c->time_base;
     w->video->avg_frame_rate = c->framerate;
@@ -294,33 +145,42 @@ static int set_up_video(Writer *w, MediaError *error)
     return 0;
 }
 
+/* What muxers do only when they are told to. */
+static int set_muxer_options(const Writer *w, AVDictionary **options)
+{
+    if (strcmp(w->muxer->name, "mov") == 0 && tags_are_quicktime(w->format->metadata))
+        return av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    if (strcmp(w->muxer->name, "apng") == 0)
+        return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
+    return 0;
+}
+
 static int write_header(Writer *w, MediaError *error)
 {
-    int ret = set_up_video(w, error);
-    if (ret < 0)
-        return ret;
-    ret = output_file_open(&w->file, error);
+    AVDictionary *options = NULL;
+    int ret = output_file_open(&w->file, error);
     if (ret < 0)
         return ret;
     w->format->pb = w->file.io;
     media_log_clear();
-    ret = avformat_write_header(w->format, NULL);
+    ret = set_muxer_options(w, &options);
+    if (ret >= 0)
+        ret = avformat_write_header(w->format, &options);
+    av_dict_free(&options);
     if (ret < 0)
         return fail_write(w, ret, error);
     w->header_written = 1;
-    for (int i = 0; i < w->held_count; i++) {
-        ret = write_copied(w, w->held[i], error);
-        if (ret < 0)
-            return ret;
-    }
-    return 0;
+    ret = tracks_start(w->tracks, mux, w, error);
+    for (int i = 0; i < w->held_count && ret >= 0; i++)
+        ret = tracks_packet(w->tracks, w->held[i], error);
+    return ret;
 }
 
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
-    const int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, &w->track,
-                                 global_header, error);
+    int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, &w->track,
+                           global_header, error);
     if (ret < 0)
         return ret;
     const char *adaptation = encoder_adaptation(w->encoder);
@@ -329,14 +189,34 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (codec_frame_rates(w->codec))
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
-    return write_header(w, error);
+    ret = set_up_video(w, first, error);
+    return ret < 0 ? ret : write_header(w, error);
+}
+
+int writer_is_picture(const Writer *w)
+{
+    return container_is_picture(w->muxer);
+}
+
+int writer_is_full_range(const Writer *w)
+{
+    return encoder_is_full_range(w->codec);
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
+    if (w->encoder && writer_is_picture(w)) {
+        note(w, "the output is one picture: only the first frame is in it");
+        return AVERROR_EOF;
+    }
     int ret = w->encoder ? 0 : start(w, frame, error);
     if (ret >= 0)
         ret = encoder_send(w->encoder, frame, error);
+    if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
+        w->dynamic_said = 1;
+        note(w, "%s is left out: it describes the brightness of the picture as it was",
+             encoder_dropped(w->encoder));
+    }
     return ret < 0 ? ret : write_encoded(w, error);
 }
 
@@ -355,9 +235,9 @@ static int hold(Writer *w, AVPacket *packet, MediaError *error)
 
 int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
-    if (!w->copies[packet->stream_index].out)
+    if (!tracks_wants(w->tracks, packet->stream_index))
         return 0;
-    return w->header_written ? write_copied(w, packet, error) : hold(w, packet, error);
+    return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
 }
 
 /* A muxer may have gone back to the header last. */
@@ -375,6 +255,8 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     int ret = encoder_send(w->encoder, NULL, error);
     if (ret >= 0)
         ret = write_encoded(w, error);
+    if (ret >= 0)
+        ret = tracks_finish(w->tracks, error);
     if (ret < 0)
         return ret;
     media_log_clear();
@@ -412,7 +294,7 @@ void writer_close(Writer **writer)
     for (int i = 0; i < w->held_count; i++)
         av_packet_free(&w->held[i]);
     av_freep(&w->held);
-    av_freep(&w->copies);
+    tracks_close(&w->tracks);
     av_freep(&w->partial_name);
     av_packet_free(&w->packet);
     av_freep(writer);

@@ -7,15 +7,15 @@
 #include "media/encoder.h"
 #include "media/error.h"
 #include "media/source.h"
+#include "media/tracks.h"
 
 typedef struct WriterOptions {
     const char *path;   /* "-" is standard output */
     const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
     int overwrite;
-    int copy_audio;
     const atomic_int *stop; /* not 0: give up writing into a pipe that nobody empties */
     EncoderOptions video;
-    void (*note)(const char *line); /* takes one line about what is dropped or adapted */
+    TrackOptions tracks; /* everything else, and who takes the lines about what is adapted */
 } WriterOptions;
 
 typedef struct Writer Writer;
@@ -28,12 +28,19 @@ typedef struct Writer Writer;
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error);
 
-/* Decides which streams of the source are copied, and makes the source drop the rest. MEDIA_OUTPUT.
- */
+/* Decides which streams of the source are copied, and makes the source drop the rest. MEDIA_USAGE,
+ * MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
+/* Not 0: the output holds one frame. */
+int writer_is_picture(const Writer *writer);
+
+/* Not 0: it is written as RGB or full-range YUV in any case. */
+int writer_is_full_range(const Writer *writer);
+
 /* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and
- * the file. Takes no reference. MEDIA_USAGE, MEDIA_OUTPUT. */
+ * the file. Takes no reference. AVERROR_EOF: the output is a picture and has its frame already.
+ * MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
 /* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken

@@ -1,8 +1,32 @@
 """Options that are unknown, out of range or contradict each other are refused before anything opens."""
 
+import fcntl
+import os
+import pty
+import re
+import struct
+import termios
 import unittest
 
 from common import *
+
+
+def on_terminal(*args, columns):
+    """What a run prints to a terminal that is its standard output."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = start(*args, stdout=slave)
+    os.close(slave)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(master, 65536)
+    except OSError:  # the end
+        pass
+    os.close(master)
+    if finish(process).code:
+        raise AssertionError(shown)
+    return shown
 
 
 class Options(Case):
@@ -35,7 +59,10 @@ class Options(Case):
                 ("--max-pixels", "0", "1"), ("--crf", "x", "number"), ("--bitrate", "4G", "bits"),
                 ("--bitrate", "", "bits"), ("--bitrate", "-1M", "bits"), ("--bitrate", "M", "bits"),
                 ("--vopt", "novalue", "KEY=VALUE"), ("--vopt", "=x", "KEY=VALUE"),
-                ("--acodec", "nosuch", "copy"), ("--progress", "dots", "json"),
+                ("--acodec", "", "copy"), ("--progress", "dots", "json"), ("--color", "red", "always"),
+                ("--video-track", "-1", "0"), ("--video-track", "x", "number"),
+                ("--video-track", "none", "number"), ("--audio-track", "1.5", "whole"),
+                ("--sub-track", "all", "none"), ("--sub-track", "-2", "0"),
                 ("--stats", "s.txt", ".csv"), ("--format", "", "value"), ("--vcodec", "", "value")):
             with self.subTest(option, value=value):
                 self.refuse(*self.NULL, option, value, words=(option, allowed))
@@ -45,8 +72,36 @@ class Options(Case):
 
     def test_equals_sign(self):
         self.refuse(*self.NULL, "--mode=nosuch", words=("--mode", "nosuch"))
-        self.refuse(*self.NULL, "--reference=1", words=("--reference", "no value"))
+        self.refuse(*self.NULL, "--reference=1", words=("--reference", "no value", "=no"))
+        self.refuse(*self.NULL, "--reference=", words=("--reference", "no value"))
         self.ok(simple(), "--null", "--mode=off", "--frames=2")
+        self.ok(simple(), "--null", "--mode=off", "--frames=2", "--reference=yes", "--reference=no")
+
+    def test_nearest_option(self):
+        for typed, meant in (("--strenght", "--strength"), ("--strenght=1", "--strength"),
+                             ("--Mode", "--mode"), ("--scene_cut", "--scene-cut"), ("--vop", "--vopt"),
+                             ("--bit-rate", "--bitrate"), ("--colour", "--color"), ("--over", "--overwrite"),
+                             ("--codec", "--vcodec"), ("--verbos", "--verbose"), ("-ss", "--ss"),
+                             ("-crf", "--crf"), ("-stats=a.csv", "--stats")):
+            with self.subTest(typed):
+                self.refuse(*self.NULL, typed, words=("unknown option '%s'" % typed,
+                                                      "did you mean %s?" % meant, "lumeq --help"))
+
+    def test_nothing_is_near(self):
+        for typed in ("--nosuch", "-Z", "--qqqqqqqq", "---", "--=", "--" + "strength" * 20):
+            with self.subTest(typed):
+                result = lumeq(*self.NULL, typed, cwd=self.folder)
+                self.assertNotIn("did you mean", result.err)
+                self.assertIn("unknown option", result.err)
+
+    def test_nearest_choice(self):
+        for option, typed, meant in (("--mode", "globl", "global"), ("--mode", "Off", "off"),
+                                     ("--backend", "cdua", "cuda"), ("--range", "lim", "limited"),
+                                     ("--color", "alway", "always"), ("--help", "ful", "full")):
+            with self.subTest(typed):
+                self.refuse(*self.NULL, "%s=%s" % (option, typed),
+                            words=("%s '%s'" % (option, typed), "did you mean %s?" % meant))
+        self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
     def test_value_missing(self):
         for option in ("--mode", "--ss", "-o", "--output", "--vopt", "--stats"):
@@ -62,7 +117,9 @@ class Options(Case):
         for args in (("-o", "a.mkv", "--null"), ("--reference", "--mode", "off", "--null"),
                      ("--crf", "20", "--bitrate", "1M", "-o", "a.mkv"), ("-q", "-v", "--null"),
                      ("--ss", "2", "--to", "1", "--null"), ("--ss", "2", "--to", "2", "--null"),
-                     ("--to", "0", "--null")):
+                     ("--to", "0", "--null"), ("--no-subs", "--sub-track", "2", "--null"),
+                     ("--acodec", "none", "--audio-track", "1", "--null"),
+                     ("--config", "a", "--no-config", "--null")):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=(args[0].split("=")[0],) if args[0] != "-o" else ())
 
@@ -129,6 +186,51 @@ class Options(Case):
             self.skipTest("this build has CUDA")
         self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE)
         self.ok(simple(), "--null", "--backend", "cpu")
+
+    def test_sound_and_subtitles(self):
+        """None of them, in both ways of saying it."""
+        subtitles = self.write("a.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHello\n")
+        source = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-i", subtitles, "-map", "0", "-map", "1", "-c", "copy", "-c:s", "srt", source)
+        for args, kinds in (((), ["audio", "subtitle", "video"]),
+                            (("--acodec", "copy"), ["audio", "subtitle", "video"]),
+                            (("--acodec", "none"), ["subtitle", "video"]),
+                            (("--acodec", "none", "--acodec", "copy"), ["audio", "subtitle", "video"])):
+            with self.subTest(" ".join(args)):
+                output = self.lossless(source, *args)
+                self.assertEqual(sorted(s["codec_type"] for s in streams(output)), kinds)
+
+    def help(self, *args):
+        result = self.ok(*args)
+        self.assertEqual(result.err, "")
+        return result.out.decode()
+
+    def test_short_and_full_help(self):
+        short, full = self.help("--help"), self.help("--help=full")
+        self.assertEqual(short, self.help("-h"))
+        self.assertEqual(short, self.help("--help=short"))
+        self.assertIn("--help=full", short)
+        self.assertLess(len(short.splitlines()), 30)
+        listed = [set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", text, re.M)) for text in (short, full)]
+        self.assertTrue(10 <= len(listed[0]) <= 15, listed[0])
+        self.assertLess(listed[0], listed[1])
+        for name in ("--video-track", "--sub-track", "--no-metadata", "--config", "--color", "--allow-playlists",
+                     "--force-dolby-vision", "--version", "--vopt", "--stats"):
+            self.assertIn(name, listed[1])
+        for text in (short, full):
+            self.assertLessEqual(max(len(line) for line in text.splitlines()), 80)
+        self.assertGreater(len(re.findall(r"^\S.*\n  +-", full, re.M)), 6, "groups")
+
+    def test_every_option_of_the_help_is_one(self):
+        for name in re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.help("--help=full"), re.M):
+            self.assertNotIn("unknown", lumeq(name, "--nosuch").err.replace("unknown option '--nosuch'", ""))
+
+    def test_help_on_a_terminal_is_as_wide_as_that(self):
+        for columns, widest in ((100, 100), (60, 60), (44, 44), (10, 44), (300, 120)):
+            with self.subTest(columns):
+                lines = on_terminal("--help=full", columns=columns).decode().splitlines()
+                self.assertTrue(widest - 20 < max(len(line) for line in lines) <= widest)
+                self.assertEqual([line for line in lines if line != line.rstrip()], [])
 
     def test_help_and_version(self):
         for args in (("-h",), ("--help",), ("-h", "a", "--null")):

@@ -14,7 +14,7 @@
 #define HEIGHT 43
 
 static int calls_until_loss; /* of submit and receive together */
-static int lost;
+static int lost, out_of_memory;
 
 typedef struct Fake {
     _Alignas(max_align_t) char cpu[1 << 17];
@@ -47,6 +47,10 @@ static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
     Fake *fake = priv;
     if (fails(text, size))
         return LUMEQ_ERR_GPU;
+    if (out_of_memory) {
+        snprintf(text, size, "no room");
+        return LUMEQ_ERR_MEMORY;
+    }
     int ret = lumeq_backend_cpu.submit(fake->cpu, job, text, size);
     if (ret == 0)
         ret = lumeq_backend_cpu.receive(fake->cpu, job, 1, text, size);
@@ -204,6 +208,54 @@ static void loss_at_any_call(void)
     CHECK(call > 2 * FRAMES, "it was only lost at %d calls", call);
 }
 
+/* A frame that is not finished is only waited for when no more can be handed in, or after a flush.
+ */
+static void receive_waits_only_when_it_must(void)
+{
+    LumeqEqualizer *eq = NULL;
+    static Run run;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    lost = 0;
+    calls_until_loss = 1 << 30;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+    for (int n = 0; n < SLOTS; n++) {
+        const LumeqFrame frame = frame_of(&run, n);
+        const int ret = lumeq_receive(eq, NULL, NULL);
+        CHECK(ret == LUMEQ_ERR_AGAIN, "with %d frames in flight: %d", n, ret);
+        CHECK(lumeq_submit(eq, &frame) == 0, "submit");
+    }
+    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "with all slots in use it waits");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "a slot is free again");
+    lumeq_flush(eq);
+    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "after a flush it waits");
+    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "after a flush it waits");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "the end");
+    lumeq_destroy(&eq);
+}
+
+/* A GPU without memory for the frames: the CPU takes over, unless the GPU was insisted on. */
+static void no_memory_on_the_gpu(void)
+{
+    for (int insisted = 0; insisted < 2; insisted++) {
+        LumeqEqualizer *eq = NULL;
+        static Run run;
+        const LumeqConfig config = {.backend = insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO};
+        const LumeqFrame frame = frame_of(&run, 0);
+        lost = 0;
+        calls_until_loss = 1 << 30;
+        out_of_memory = 1;
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+        const int ret = lumeq_submit(eq, &frame);
+        CHECK(ret == (insisted ? LUMEQ_ERR_UNAVAILABLE : 0), "submit answers %d", ret);
+        CHECK(strcmp(lumeq_backend_name(eq), insisted ? "cuda" : "cpu") == 0, "the backend is %s",
+              lumeq_backend_name(eq));
+        CHECK(strstr(lumeq_last_error(eq), "no room") != NULL, "the error is '%s'",
+              lumeq_last_error(eq));
+        lumeq_destroy(&eq);
+        out_of_memory = 0;
+    }
+}
+
 static void memory_outlives_the_loss(void)
 {
     LumeqEqualizer *eq = NULL;
@@ -224,6 +276,8 @@ static void memory_outlives_the_loss(void)
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
     {"memory_outlives_the_loss", memory_outlives_the_loss},
+    {"receive_waits_only_when_it_must", receive_waits_only_when_it_must},
+    {"no_memory_on_the_gpu", no_memory_on_the_gpu},
 };
 
 CHECK_MAIN(tests)

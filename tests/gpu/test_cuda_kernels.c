@@ -11,6 +11,7 @@
 #include "equalizer/cuda/kernels.h"
 
 #define DEFAULT_CASES 2000
+#define SMALL_WIDTHS 65 /* each of them with each content comes first */
 #define GUARD 128
 
 static LumeqCudaDevice device;
@@ -173,11 +174,13 @@ static void rectangles(void)
         return;
     for (int i = 0; i < cases; i++) {
         CheckRandom random = check_random((uint64_t)i);
-        const int width = widths[check_below(&random, (int)(sizeof(widths) / sizeof(*widths)))];
+        const int drawn = widths[check_below(&random, (int)(sizeof(widths) / sizeof(*widths)))];
+        const int width = i < SMALL_WIDTHS * CONTENTS ? 1 + i * 37 % SMALL_WIDTHS : drawn;
+        const int content = (i + i / SMALL_WIDTHS) % CONTENTS;
         const int height = heights[check_below(&random, (int)(sizeof(heights) / sizeof(*heights)))];
         const ptrdiff_t strides[2] = {draw_stride(width, &random), draw_stride(width, &random)};
         const int starts[2] = {offsets[check_below(&random, 9)], offsets[check_below(&random, 9)]};
-        check_case(width, height, strides, starts, i % CONTENTS, &random, &memory, on_device);
+        check_case(width, height, strides, starts, content, &random, &memory, on_device);
     }
     cudaFree(on_device);
 }

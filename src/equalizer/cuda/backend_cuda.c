@@ -423,8 +423,10 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     if (!error)
         error =
             wait ? cudaEventSynchronize(slot->end[DOWNLOAD]) : cudaEventQuery(slot->end[DOWNLOAD]);
-    if (error == cudaErrorNotReady)
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* no error to leave behind */
         return LUMEQ_ERR_AGAIN;
+    }
     if (!error)
         error = read_times(cuda, slot, job);
     if (error)

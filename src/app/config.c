@@ -1,0 +1,188 @@
+#include "app/config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/option_value.h"
+#include "media/error.h"
+
+#define MAX_CONFIG (1 << 20) /* bytes; a larger file is something else */
+#define BLANK " \t\r"
+#define MAX_SENTENCE 700 /* bytes, with a value that is quoted in it */
+
+typedef struct Lines {
+    Options *options;
+    const char *path;
+    int line;
+    const Refusal *refusal;
+} Lines;
+
+/* Prints the default path; answers 0 where there is none. */
+static int print_default_path(char *path, size_t size)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (config && config[0] == '/') /* others are to be ignored, as its specification says */
+        return snprintf(path, size, "%s/lumeq/config", config) < (int)size;
+    if (home && home[0] == '/')
+        return snprintf(path, size, "%s/.config/lumeq/config", home) < (int)size;
+    return 0;
+}
+
+/* A NUL ends the text; answers its length, or -1 with errno, which is 0 for a file that is no
+ * settings. */
+static long read_all(FILE *file, char **text)
+{
+    errno = 0;
+    *text = malloc(MAX_CONFIG + 2);
+    if (!*text)
+        return -1;
+    const size_t n = fread(*text, 1, MAX_CONFIG + 1, file);
+    if (ferror(file))
+        return -1;
+    (*text)[n] = '\0';
+    errno = 0;
+    return n > MAX_CONFIG || strlen(*text) != n ? -1 : (long)n;
+}
+
+static int refuse_line(const Lines *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int refuse_line(const Lines *l, const char *format, ...)
+{
+    char sentence[MAX_SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    return refuse(l->refusal, "%s line %d: %s", media_quote(l->path), l->line, sentence);
+}
+
+/* Cuts a comment and what is blank at the end. Quotes protect a #, and so does a letter before it.
+ */
+static void cut_comment(char *text)
+{
+    char *end = text;
+    char quote = '\0', before = ' ';
+    for (char *c = text; *c && !(*c == '#' && !quote && strchr(BLANK, before)); c++) {
+        if (quote ? *c == quote : (*c == '"' || *c == '\'') && strchr(BLANK "=", before))
+            quote = quote ? '\0' : *c;
+        before = *c;
+        if (!strchr(BLANK, *c))
+            end = c + 1;
+    }
+    *end = '\0';
+}
+
+/* Takes the quotes off. -1: one of them is missing. */
+static int unquote(char **value)
+{
+    char *text = *value;
+    if (*text != '"' && *text != '\'')
+        return 0;
+    char *end = strchr(text + 1, *text);
+    if (!end || end[1])
+        return -1;
+    *end = '\0';
+    *value = text + 1;
+    return 0;
+}
+
+static int unknown_key(const Lines *l, const char *key)
+{
+    const char *bare = key + strspn(key, "-");
+    const Option *near = option_find(bare, strlen(bare));
+    if (!near)
+        near = option_nearest(bare, strlen(bare));
+    if (near && !(near->flags & OPTION_ONCE))
+        return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
+                           media_quote(key), near->name);
+    return refuse_line(l, "unknown key %s; keys are the long options that lumeq --help=full lists",
+                       media_quote(key));
+}
+
+static int take_value(const Lines *l, const char *key, char *value)
+{
+    char wrong[MAX_SENTENCE - 64];
+    const Refusal refusal = {wrong, sizeof(wrong), ""};
+    const Option *option = option_find(key, strlen(key));
+    if (!option)
+        return unknown_key(l, key);
+    if (option->flags & OPTION_ONCE)
+        return refuse_line(l, "%s belongs to a single run: give --%s on the command line", key,
+                           key);
+    if (unquote(&value) < 0)
+        return refuse_line(l, "%s %s: a quote is missing at the end, or something follows it", key,
+                           media_quote(value));
+    if (option_set(option, l->options, value, &refusal) < 0)
+        return refuse_line(l, "%s", wrong);
+    return 0;
+}
+
+static int take_line(const Lines *l, char *line)
+{
+    cut_comment(line);
+    char *key = line + strspn(line, BLANK);
+    if (!*key)
+        return 0;
+    char *equals = strchr(key, '=');
+    if (!equals || equals == key)
+        return refuse_line(l, "%s is not of the form key = value%s", media_quote(key),
+                           option_find(key, strlen(key)) ? " (flags: yes or no)" : "");
+    char *value = equals + 1 + strspn(equals + 1, BLANK);
+    while (equals > key && strchr(BLANK, equals[-1]))
+        equals--;
+    *equals = '\0';
+    return take_value(l, key, value);
+}
+
+static int take_lines(Lines *l, char *text)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0)
+        text += strlen(byte_order_mark);
+    for (char *next; text; text = next) {
+        next = strchr(text, '\n');
+        if (next)
+            *next++ = '\0';
+        l->line++;
+        if (take_line(l, text) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_file(Options *options, FILE *file, const Refusal *refusal)
+{
+    Lines lines = {options, options->config_path, 0, refusal};
+    if (read_all(file, &options->config_text) >= 0)
+        return take_lines(&lines, options->config_text);
+    if (errno)
+        return refuse(refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
+                      strerror(errno));
+    return refuse(refusal, "%s is no settings file: it is not text, or larger than 1 MiB",
+                  media_quote(lines.path));
+}
+
+int config_read(Options *options, const char *path, char *text, size_t text_size)
+{
+    const Refusal refusal = {text, text_size, "--"};
+    char usual[4096];
+    if (path && strcmp(path, "-") == 0)
+        return refuse(&refusal, "--config -: name a file; standard input may be the video");
+    if (!path && !print_default_path(usual, sizeof(usual)))
+        return 0;
+    FILE *file = fopen(path ? path : usual, "re");
+    if (!file && !path && (errno == ENOENT || errno == ENOTDIR))
+        return 0;
+    if (!file)
+        return refuse(&refusal, "%s%s: %s%s", path ? "--config " : "the settings file ",
+                      media_quote(path ? path : usual), strerror(errno),
+                      path ? "" : "; --no-config does without it");
+    options->config_path = strdup(path ? path : usual);
+    const int ret = options->config_path ? take_file(options, file, &refusal)
+                                         : refuse(&refusal, "out of memory");
+    fclose(file);
+    return ret;
+}

@@ -1,0 +1,154 @@
+#include "app/option_table.h"
+
+#include <string.h>
+
+#include "app/nearest.h"
+
+#define MAX_TRACK 9999
+
+#define FIELD(name) offsetof(Options, name)
+#define HEADING(text)                                                                              \
+    {                                                                                              \
+        NULL, 0, OPTION_FLAG, 0, 0, 0, 0, NULL, text                                               \
+    }
+#define COMMON OPTION_COMMON
+#define ONCE OPTION_ONCE
+
+const Option option_table[] = {
+    HEADING("Output"),
+    {"output", 'o', OPTION_TEXT, COMMON | ONCE, FIELD(output), 0, 0, "OUTPUT",
+     "the processed video; - is standard output (y4m)"},
+    {"null", 0, OPTION_FLAG, COMMON | ONCE, FIELD(null_output), 0, 0, NULL,
+     "process and throw away, for timing"},
+    {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
+     "replace an OUTPUT that exists"},
+    {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
+     "write one row of figures per frame; jsonl has the histograms too"},
+
+    HEADING("What is done to luma"),
+    {"mode", 0, OPTION_CHOICE, COMMON, FIELD(mode), 0, 0, "global|off",
+     "equalize the whole picture, or nothing [global]"},
+    {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
+     "textbook arithmetic, bit-exact with OpenCV's equalizeHist"},
+    {"strength", 0, OPTION_NUMBER, COMMON, FIELD(strength), 0, 1, "X",
+     "0 untouched .. 1 fully equalized [0.8]"},
+    {"clip", 0, OPTION_ZERO_NUMBER, COMMON, FIELD(clip), 1, LUMEQ_MAX_CLIP, "X",
+     "contrast limit in multiples of the mean bin, from 1; 0 = none [3]"},
+    {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
+     "time constant of the curve; 0 = each frame on its own [0.5]"},
+    {"scene-cut", 0, OPTION_CHOICE, 0, FIELD(scene_cut), 0, 0, "off|on",
+     "let a cut take the new curve at once [on]"},
+    {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
+     "override the stream's luma range [auto]"},
+    {"chroma", 0, OPTION_CHOICE, 0, FIELD(chroma), 0, 0, "keep", "chroma passes unchanged [keep]"},
+    {"dither", 0, OPTION_CHOICE, 0, FIELD(dither), 0, 0, "off", "output is rounded [off]"},
+    {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "ignore",
+     "black bars count like the picture [ignore]"},
+
+    HEADING("Part of the input"),
+    {"ss", 0, OPTION_TIME, COMMON | ONCE, FIELD(from_us), 0, 0, "TIME",
+     "start here ([[HH:]MM:]SS[.m], or 90s, 1500ms)"},
+    {"to", 0, OPTION_TIME, COMMON | ONCE, FIELD(to_us), 0, 0, "TIME",
+     "end here (a position in the input)"},
+    {"frames", 0, OPTION_INTEGER, ONCE, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
+
+    HEADING("Container and encoder"),
+    {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME", "container [by OUTPUT's name]"},
+    {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME",
+     "video encoder [the container's usual one; mp4, mkv: libx264]"},
+    {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 255, "X",
+     "constant quality, lower is better [libx264: 18]"},
+    {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
+     "speed of the encoder [libx264: medium]"},
+    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), 1, 1e12, "N[K|M]",
+     "bits a second, instead of --crf"},
+    {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
+     "pixel format [the source's]"},
+    {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
+     "any option of the video encoder; may be given several times"},
+
+    HEADING("Tracks and tags (tracks count from 0, as ffprobe shows them)"),
+    {"video-track", 0, OPTION_INTEGER, 0, FIELD(video_track), 0, MAX_TRACK, "N",
+     "the video track to process [the best]"},
+    {"audio-track", 0, OPTION_INTEGER, 0, FIELD(audio_track), 0, MAX_TRACK, "N",
+     "keep only this audio track [all]"},
+    {"sub-track", 0, OPTION_TRACK, 0, FIELD(sub_track), 0, MAX_TRACK, "N|none",
+     "keep only this subtitle track, or none [all]"},
+    {"acodec", 0, OPTION_TEXT, 0, FIELD(acodec), 0, 0, "copy|NAME|none",
+     "sound: as it is, with this encoder, or left out [copy]"},
+    {"no-subs", 0, OPTION_FLAG, 0, FIELD(no_subs), 0, 0, NULL, "leave out the subtitles"},
+    {"no-chapters", 0, OPTION_FLAG, 0, FIELD(no_chapters), 0, 0, NULL, "leave out the chapters"},
+    {"no-metadata", 0, OPTION_FLAG, 0, FIELD(no_metadata), 0, 0, NULL, "leave out the tags"},
+
+    HEADING("Where it runs"),
+    {"backend", 0, OPTION_CHOICE, COMMON, FIELD(backend), 0, 0, "auto|cpu|cuda",
+     "what computes; both give the same picture [auto]"},
+    {"device", 0, OPTION_INTEGER, 0, FIELD(device), 0, 255, "N", "number of the GPU [0]"},
+    {"list-gpus", 0, OPTION_FLAG, ONCE, FIELD(list_gpus), 0, 0, NULL, "show the GPUs there are"},
+    {"threads", 0, OPTION_INTEGER, 0, FIELD(threads), 0, 256, "N",
+     "CPU threads; 0 = all cores [0]"},
+
+    HEADING("What is let in"),
+    {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
+     "open playlists, and the local files that a file refers to"},
+    {"force-dolby-vision", 0, OPTION_FLAG, 0, FIELD(force_dovi), 0, 0, NULL,
+     "process Dolby Vision profile 5 too, whose first plane is not luma: colours will be wrong"},
+    {"max-pixels", 0, OPTION_INTEGER, 0, FIELD(max_pixels), 1, 2147483647, "N",
+     "refuse larger frames [67108864 = 8192x8192]"},
+
+    HEADING("Settings and messages"),
+    {"config", 0, OPTION_TEXT, ONCE, FIELD(config), 0, 0, "FILE",
+     "take settings from this file [$XDG_CONFIG_HOME/lumeq/config, if it is there]"},
+    {"no-config", 0, OPTION_FLAG, ONCE, FIELD(no_config), 0, 0, NULL, "read no such file"},
+    {"progress", 0, OPTION_CHOICE, 0, FIELD(progress), 0, 0, "auto|bar|json|none",
+     "auto: a bar on a terminal; json: one object a line [auto]"},
+    {"color", 0, OPTION_CHOICE, 0, FIELD(color), 0, 0, "auto|always|never",
+     "auto: on a terminal, unless NO_COLOR is set [auto]"},
+    {"quiet", 'q', OPTION_FLAG, 0, FIELD(quiet), 0, 0, NULL, "errors only"},
+    {"verbose", 'v', OPTION_FLAG, 0, FIELD(verbose), 0, 0, NULL, "details, FFmpeg's messages too"},
+    {"help", 'h', OPTION_HELP, ONCE, FIELD(help), 0, 0, "short|full",
+     "the options needed most, or all of them [short]"},
+    {"version", 0, OPTION_FLAG, ONCE, FIELD(version), 0, 0, NULL,
+     "versions of the program and its libraries"},
+};
+
+const int option_count = sizeof(option_table) / sizeof(option_table[0]);
+
+_Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTION_MAX, "OPTION_MAX");
+
+const Option *option_find(const char *name, size_t n)
+{
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].name && strlen(option_table[i].name) == n &&
+            strncmp(option_table[i].name, name, n) == 0)
+            return &option_table[i];
+    return NULL;
+}
+
+const Option *option_nearest(const char *name, size_t n)
+{
+    Nearest nearest;
+    nearest_start(&nearest, name, n);
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].name)
+            nearest_try(&nearest, option_table[i].name, strlen(option_table[i].name), i);
+    return nearest.index < 0 ? NULL : &option_table[nearest.index];
+}
+
+size_t option_size(const Option *option)
+{
+    switch (option->type) {
+    case OPTION_FLAG:
+    case OPTION_HELP:
+    case OPTION_CHOICE: return sizeof(int);
+    case OPTION_NUMBER:
+    case OPTION_ZERO_NUMBER: return sizeof(double);
+    case OPTION_INTEGER:
+    case OPTION_TRACK:
+    case OPTION_RATE:
+    case OPTION_TIME: return sizeof(int64_t);
+    case OPTION_TEXT: return sizeof(const char *);
+    case OPTION_LIST: return sizeof(((Options *)0)->encoder_options);
+    }
+    return 0;
+}

@@ -1,0 +1,194 @@
+#include "media/container.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
+
+#define TRIAL_BUFFER 4096
+
+static int is_in(enum AVCodecID id, const enum AVCodecID *list)
+{
+    for (; *list != AV_CODEC_ID_NONE; list++)
+        if (*list == id)
+            return 1;
+    return 0;
+}
+
+/* A muxer by its name in FFmpeg or by the usual extension of its files. */
+static const AVOutputFormat *by_name(const char *name)
+{
+    const AVOutputFormat *muxer = av_guess_format(name, NULL, NULL);
+    char file[64];
+    snprintf(file, sizeof(file), "x.%s", name);
+    return muxer ? muxer : av_guess_format(NULL, file, NULL);
+}
+
+int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
+                   MediaError *error)
+{
+    *muxer = name ? by_name(name) : av_guess_format(NULL, path, NULL);
+    if (!*muxer && name)
+        return media_fail(error, MEDIA_USAGE, "--format %s: this FFmpeg has no such container",
+                          media_quote(name));
+    if (!*muxer)
+        return media_fail(error, MEDIA_USAGE,
+                          "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
+                          ".mov or .y4m, or name one with --format",
+                          media_quote(path));
+    /* It would open files of its own, by a pattern; the other one writes the same bytes. */
+    if (strcmp((*muxer)->name, "image2") == 0)
+        *muxer = av_guess_format("image2pipe", NULL, NULL);
+    if (!*muxer || ((*muxer)->flags & AVFMT_NOFILE))
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the container %s opens files of its own and is not written; use mp4, mkv, "
+            "webm, mov or y4m",
+            *muxer ? (*muxer)->name : "image2");
+    return 0;
+}
+
+int container_is_picture(const AVOutputFormat *muxer)
+{
+    return strcmp(muxer->name, "image2pipe") == 0;
+}
+
+enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path)
+{
+    const AVOutputFormat *pictures = av_guess_format("image2", NULL, NULL);
+    if (!container_is_picture(muxer) || !pictures)
+        return AV_CODEC_ID_NONE;
+    return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
+}
+
+/* Ogg and the MPEG streams cannot be asked, and write what nothing can read. */
+static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
+{
+    static const enum AVCodecID ogg[] = {
+        AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS,   AV_CODEC_ID_FLAC, AV_CODEC_ID_SPEEX,
+        AV_CODEC_ID_VP8,    AV_CODEC_ID_THEORA, AV_CODEC_ID_NONE,
+    };
+    static const enum AVCodecID ts[] = {
+        AV_CODEC_ID_MPEG1VIDEO,   AV_CODEC_ID_MPEG2VIDEO,
+        AV_CODEC_ID_MPEG4,        AV_CODEC_ID_H264,
+        AV_CODEC_ID_HEVC,         AV_CODEC_ID_CAVS,
+        AV_CODEC_ID_DIRAC,        AV_CODEC_ID_VC1,
+        AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
+        AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
+        AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
+        AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
+        AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
+        AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
+        AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE,
+        AV_CODEC_ID_SMPTE_KLV,    AV_CODEC_ID_TIMED_ID3,
+        AV_CODEC_ID_NONE,
+    };
+    static const enum AVCodecID program[] = {
+        AV_CODEC_ID_MPEG1VIDEO, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_H264,         AV_CODEC_ID_MP1,
+        AV_CODEC_ID_MP2,        AV_CODEC_ID_MP3,        AV_CODEC_ID_AC3,          AV_CODEC_ID_DTS,
+        AV_CODEC_ID_PCM_S16BE,  AV_CODEC_ID_PCM_DVD,    AV_CODEC_ID_DVD_SUBTITLE, AV_CODEC_ID_NONE,
+    };
+    if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
+        return is_in(id, ogg);
+    if (strcmp(muxer->name, "mpegts") == 0)
+        return is_in(id, ts);
+    return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
+}
+
+static enum AVCodecID usual_codec(const AVOutputFormat *muxer, enum AVMediaType type)
+{
+    switch (type) {
+    case AVMEDIA_TYPE_VIDEO: return muxer->video_codec;
+    case AVMEDIA_TYPE_AUDIO: return muxer->audio_codec;
+    case AVMEDIA_TYPE_SUBTITLE: return muxer->subtitle_codec;
+    case AVMEDIA_TYPE_DATA: return muxer->data_codec;
+    default: return AV_CODEC_ID_NONE;
+    }
+}
+
+int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
+{
+    if (container_is_picture(muxer) || !is_known(muxer, id))
+        return 0;
+    const int holds = avformat_query_codec(muxer, id, FF_COMPLIANCE_EXPERIMENTAL);
+    if (holds >= 0)
+        return holds;
+    /* Those that cannot be asked: the lists above say it, or it is the only codec there. */
+    return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
+           usual_codec(muxer, type) != AV_CODEC_ID_NONE;
+}
+
+unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    unsigned tag = 0;
+    if (muxer->codec_tag && av_codec_get_id(muxer->codec_tag, par->codec_tag) != par->codec_id &&
+        av_codec_get_tag2(muxer->codec_tag, par->codec_id, &tag))
+        return 0;
+    return par->codec_tag;
+}
+
+static int swallow(void *opaque, uint8_t *data, int size)
+{
+    (void)opaque;
+    (void)data;
+    return size;
+}
+
+static int64_t go_anywhere(void *opaque, int64_t offset, int whence)
+{
+    (void)opaque;
+    return whence == AVSEEK_SIZE ? 0 : offset;
+}
+
+static int write_trial(AVFormatContext *trial, const AVStream *like)
+{
+    AVStream *stream = avformat_new_stream(trial, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, like->codecpar) < 0)
+        return AVERROR(ENOMEM);
+    stream->codecpar->codec_tag = container_tag(trial->oformat, like->codecpar);
+    stream->time_base = like->time_base;
+    stream->avg_frame_rate = like->avg_frame_rate;
+    trial->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    return avformat_write_header(trial, NULL);
+}
+
+/* Writes a header with just this stream to nowhere: the only way to hear every muxer's objections.
+ */
+static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    AVFormatContext *trial = NULL;
+    uint8_t *buffer = av_malloc(TRIAL_BUFFER);
+    AVIOContext *io =
+        buffer ? avio_alloc_context(buffer, TRIAL_BUFFER, 1, NULL, NULL, swallow, go_anywhere)
+               : NULL;
+    int ret = io ? avformat_alloc_output_context2(&trial, muxer, NULL, NULL) : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        trial->pb = io;
+        ret = write_trial(trial, stream);
+        trial->pb = NULL;
+    }
+    avformat_free_context(trial);
+    if (io)
+        av_freep(&io->buffer);
+    else
+        av_free(buffer);
+    avio_context_free(&io);
+    return ret >= 0;
+}
+
+const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    const AVCodecParameters *par = stream->codecpar;
+    if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        return av_match_name("matroska", muxer->name) ? NULL : "the container holds no attachments";
+    if (par->codec_type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec == AV_CODEC_ID_NONE)
+        return "the container holds no sound";
+    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures, or the stream of one codec */
+        return "the container holds the video alone";
+    if (!container_takes(muxer, par->codec_type, par->codec_id))
+        return "the container does not hold this codec";
+    if (strcmp(muxer->name, "mxf") != 0 && !passes_trial(muxer, stream))
+        return "the container does not hold it in this form";
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* Containers that are written, and what they hold. */
+#ifndef LUMEQ_MEDIA_CONTAINER_H
+#define LUMEQ_MEDIA_CONTAINER_H
+
+#include <libavformat/avformat.h>
+
+#include "media/error.h"
+
+/* The container of this name (in FFmpeg, or the usual extension of its files), or NULL: by the name
+ * of the file. MEDIA_USAGE. */
+int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
+                   MediaError *error);
+
+/* Not 0: it holds one single picture, and nothing else. */
+int container_is_picture(const AVOutputFormat *muxer);
+
+/* The codec of a single picture by the name of its file; AV_CODEC_ID_NONE for other containers. */
+enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path);
+
+/* NULL: a stream like this one can be written as it is; else why not, for a person. */
+const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream);
+
+/* Whether it takes a codec, whatever its parameters. */
+int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
+
+/* The tag of a stream from another container, as this one writes it; 0: it chooses its own. */
+unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par);
+
+#endif

@@ -1,0 +1,172 @@
+/* Which encoder, and which of its pixel formats. */
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/compat.h"
+#include "media/container.h"
+#include "media/convert.h"
+#include "media/encoder.h"
+#include "media/encoder_choice.h"
+
+/* Longer than any encoder's list of pixel formats. */
+#define MAX_FORMATS 128
+
+static const AVCodec *usual_encoder(const AVOutputFormat *format, const char *path)
+{
+    static const struct {
+        const char *formats, *encoder;
+    } usual[] = {
+        {"mp4,mov,matroska,ismv,3gp,3g2,ipod,psp,f4v,flv,mpegts,avi", "libx264"},
+        {"webm", "libvpx-vp9"},
+        {"yuv4mpegpipe", "wrapped_avframe"},
+    };
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        if (av_match_name(format->name, usual[i].formats)) {
+            const AVCodec *codec = avcodec_find_encoder_by_name(usual[i].encoder);
+            if (codec)
+                return codec;
+        }
+    const enum AVCodecID picture = container_picture_codec(format, path);
+    return avcodec_find_encoder(picture != AV_CODEC_ID_NONE ? picture : format->video_codec);
+}
+
+int encoder_has_option(const AVCodec *codec, const char *name)
+{
+    return codec->priv_class &&
+           av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+}
+
+static int is_y4m(const AVOutputFormat *format)
+{
+    return strcmp(format->name, "yuv4mpegpipe") == 0;
+}
+
+/* The library behind an encoder would only complain later, and on its own. */
+static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
+{
+    static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
+                               "veryslow,placebo";
+    if (!preset)
+        return 0;
+    if (!encoder_has_option(codec, "preset"))
+        return media_fail(error, MEDIA_USAGE, "--preset: the encoder %s has no presets",
+                          codec->name);
+    if (av_match_name(codec->name, "libx264,libx264rgb,libx265") && !av_match_name(preset, x26x) &&
+        !(preset[0] >= '0' && preset[0] <= '9' && !preset[1]))
+        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s has %s",
+                          media_quote(preset), codec->name, x26x);
+    return 0;
+}
+
+int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
+                 const char *path, MediaError *error)
+{
+    *codec =
+        options->codec ? avcodec_find_encoder_by_name(options->codec) : usual_encoder(format, path);
+    if (!*codec && options->codec)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec %s: this FFmpeg has no such encoder (libx264, libx265, "
+                          "libvpx-vp9 and ffv1 are common ones)",
+                          media_quote(options->codec));
+    if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
+        return media_fail(error, MEDIA_USAGE,
+                          "the container %s holds no video, or no encoder for it "
+                          "is in this FFmpeg",
+                          format->name);
+    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
+        return media_fail(error, MEDIA_USAGE,
+                          "the encoder %s and the container %s do not go together", (*codec)->name,
+                          format->name);
+    if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
+        return media_fail(error, MEDIA_USAGE, "--vcodec %s is not a video encoder", (*codec)->name);
+    /* Raw frames in a pipe have no tag that a muxer could be asked for. */
+    if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
+        avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
+        return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
+                          avcodec_get_name((*codec)->id));
+    return check_preset(*codec, options->preset, error);
+}
+
+static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
+{
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        if (*list == format)
+            return 1;
+    return 0;
+}
+
+static const enum AVPixelFormat *formats_of(const AVCodec *codec)
+{
+    /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
+    static const enum AVPixelFormat y4m[] = {
+        AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
+        AV_PIX_FMT_YUV411P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
+    };
+    return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
+}
+
+static int is_rgb(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+}
+
+static int has_chroma(enum AVPixelFormat format)
+{
+    return !is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
+}
+
+/* Frames are YUV or gray: where there is YUV, no RGB, and no more of it than gray needs. */
+static enum AVPixelFormat nearest(enum AVPixelFormat from, const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat makeable[MAX_FORMATS];
+    int count = 0, yuv = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        yuv |= has_chroma(list[i]);
+    for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
+        if (convert_can_make(*list) && !(yuv && is_rgb(*list)))
+            makeable[count++] = *list;
+    makeable[count] = AV_PIX_FMT_NONE;
+    if (!has_chroma(from) && is_one_of(AV_PIX_FMT_YUVJ420P, makeable))
+        return AV_PIX_FMT_YUVJ420P;
+    if (!has_chroma(from) && is_one_of(AV_PIX_FMT_YUV420P, makeable))
+        return AV_PIX_FMT_YUV420P;
+    return avcodec_find_best_pix_fmt_of_list(makeable, from, format_has_alpha(from), NULL);
+}
+
+int format_has_alpha(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+}
+
+int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
+                          enum AVPixelFormat from, MediaError *error)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    *format = from;
+    if (asked) {
+        *format = av_get_pix_fmt(asked);
+        if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
+            return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
+                              media_quote(asked), codec->name);
+    } else if (list && !is_one_of(from, list)) {
+        *format = nearest(from, list);
+    }
+    return 0;
+}
+
+int encoder_is_full_range(const AVCodec *codec)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    int rgb = 0;
+    for (; list && *list != AV_PIX_FMT_NONE; list++) {
+        if (has_chroma(*list))
+            return codec->id == AV_CODEC_ID_MJPEG;
+        rgb |= is_rgb(*list);
+    }
+    return rgb;
+}

@@ -1,0 +1,117 @@
+#include "media/side_data.h"
+
+#include <string.h>
+
+#include <libavutil/dovi_meta.h>
+
+/* NULL: the track has none of this type. */
+static const uint8_t *get(const AVStream *stream, enum AVPacketSideDataType type, size_t *size)
+{
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    const AVPacketSideData *data = av_packet_side_data_get(
+        stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, type);
+    *size = data ? data->size : 0;
+    return data ? data->data : NULL;
+#else
+    return av_stream_get_side_data(stream, type, size);
+#endif
+}
+
+static int set(AVStream *stream, enum AVPacketSideDataType type, const uint8_t *data, size_t size)
+{
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    AVPacketSideData *entry = av_packet_side_data_new(
+        &stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data, type, size, 0);
+    uint8_t *copy = entry ? entry->data : NULL;
+#else
+    uint8_t *copy = av_stream_new_side_data(stream, type, size);
+#endif
+    if (!copy)
+        return AVERROR(ENOMEM);
+    memcpy(copy, data, size);
+    return 0;
+}
+
+int side_data_copy_all(AVStream *to, const AVStream *from)
+{
+#if LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 15, 100)
+    for (int i = 0; i < from->nb_side_data; i++)
+        if (set(to, from->side_data[i].type, from->side_data[i].data, from->side_data[i].size) < 0)
+            return AVERROR(ENOMEM);
+#else
+    (void)to; /* it is part of the codec parameters there */
+    (void)from;
+#endif
+    return 0;
+}
+
+int side_data_copy_lasting(AVStream *to, const AVStream *from)
+{
+    static const enum AVPacketSideDataType lasting[] = {
+        AV_PKT_DATA_DISPLAYMATRIX,       AV_PKT_DATA_STEREO3D,
+        AV_PKT_DATA_SPHERICAL,           AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+        AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_ICC_PROFILE,
+        AV_PKT_DATA_REPLAYGAIN,          AV_PKT_DATA_AUDIO_SERVICE_TYPE,
+    };
+    for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
+        size_t size;
+        const uint8_t *data = get(from, lasting[i], &size);
+        if (data && set(to, lasting[i], data, size) < 0)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+int side_data_from_frame(AVStream *to, const AVFrame *frame)
+{
+    /* Each pair has one layout. */
+    static const struct {
+        enum AVFrameSideDataType frame;
+        enum AVPacketSideDataType track;
+    } pairs[] = {
+        {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
+        {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
+        {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
+        {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
+        {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        size_t size;
+        const AVFrameSideData *data = av_frame_get_side_data(frame, pairs[i].frame);
+        if (data && !get(to, pairs[i].track, &size) &&
+            set(to, pairs[i].track, data->data, data->size) < 0)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+int side_data_dolby_vision_profile(const AVStream *stream)
+{
+    size_t size;
+    const uint8_t *data = get(stream, AV_PKT_DATA_DOVI_CONF, &size);
+    AVDOVIDecoderConfigurationRecord record;
+    if (!data || size < sizeof(record))
+        return 0;
+    memcpy(&record, data, sizeof(record));
+    return record.dv_profile;
+}
+
+const char *side_data_drop_dynamic(AVFrame *frame)
+{
+    static const struct {
+        enum AVFrameSideDataType type;
+        const char *name;
+    } dynamic[] = {
+        {AV_FRAME_DATA_DYNAMIC_HDR_PLUS, "HDR10+"},
+        {AV_FRAME_DATA_DYNAMIC_HDR_VIVID, "HDR Vivid"},
+        {AV_FRAME_DATA_DOVI_RPU_BUFFER, "Dolby Vision"},
+        {AV_FRAME_DATA_DOVI_METADATA, "Dolby Vision"},
+    };
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof(dynamic) / sizeof(dynamic[0]); i++)
+        if (av_frame_get_side_data(frame, dynamic[i].type)) {
+            av_frame_remove_side_data(frame, dynamic[i].type);
+            found = dynamic[i].name;
+        }
+    return found;
+}

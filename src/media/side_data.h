@@ -1,0 +1,25 @@
+/* What accompanies a track or a frame: orientation, light levels, stereo and spherical layout. */
+#ifndef LUMEQ_MEDIA_SIDE_DATA_H
+#define LUMEQ_MEDIA_SIDE_DATA_H
+
+#include <libavformat/avformat.h>
+#include <libavutil/frame.h>
+
+/* Everything of a track that is copied packet by packet. 0 or AVERROR(ENOMEM). */
+int side_data_copy_all(AVStream *to, const AVStream *from);
+
+/* What stays true of a track when its frames or samples are encoded anew. */
+int side_data_copy_lasting(AVStream *to, const AVStream *from);
+
+/* What only the first frame says and the container says of a whole track, where the track does not
+ * have it yet. */
+int side_data_from_frame(AVStream *to, const AVFrame *frame);
+
+/* The profile of Dolby Vision the track is in, 0 = none. */
+int side_data_dolby_vision_profile(const AVStream *stream);
+
+/* Removes from a frame what describes the brightness of its old pixels (HDR10+, Dolby Vision, HDR
+ * Vivid); answers the name of one of them, or NULL. */
+const char *side_data_drop_dynamic(AVFrame *frame);
+
+#endif

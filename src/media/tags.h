@@ -1,0 +1,27 @@
+/* Tags and chapters, from one file to another. */
+#ifndef LUMEQ_MEDIA_TAGS_H
+#define LUMEQ_MEDIA_TAGS_H
+
+#include <libavformat/avformat.h>
+
+/* What is kept of the tags of a track or file: all, without what described the old file.
+ * `only_names`: just the language and the names that a container asks for. 0 or AVERROR(ENOMEM). */
+int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
+
+/* Removes figures (bit rate, count of frames) that were taken of the old track. */
+void tags_drop_statistics(AVDictionary **tags);
+
+/* Not 0: some tags are known to phones and QuickTime only, and a mov keeps them when told to. */
+int tags_are_quicktime(const AVDictionary *tags);
+
+/*
+ * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there,
+ * with `start` as the new 0. 0 or AVERROR(ENOMEM).
+ */
+int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
+                  int with_tags);
+
+/* Whether the muxer writes chapters. */
+int chapters_fit(const AVOutputFormat *muxer);
+
+#endif

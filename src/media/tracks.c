@@ -1,0 +1,491 @@
+#include "media/tracks.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+
+#include "media/container.h"
+#include "media/log.h"
+#include "media/side_data.h"
+#include "media/tags.h"
+#include "media/transcode.h"
+
+/* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
+typedef struct Track {
+    AVStream *out;       /* NULL: left out */
+    AVRational in_base;  /* of its packets */
+    AVRational own_base; /* of what the converter gives out */
+    AudioTranscoder *audio;
+    TextTranscoder *text;
+    AVPacket *picture; /* of a cover, to be written first */
+    int64_t last_dts;  /* in out's time base; AV_NOPTS_VALUE: none yet */
+} Track;
+
+struct Tracks {
+    const TrackOptions *options;
+    AVFormatContext *to;
+    Track *tracks; /* by input stream */
+    int count;
+    AVPacket *packet;
+    TrackMuxer mux;
+    void *opaque;
+    int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
+};
+
+static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(const Tracks *t, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (t->options->note)
+        t->options->note(line);
+}
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int is_named(const TrackOptions *o)
+{
+    return o->acodec && strcmp(o->acodec, "copy") != 0 && strcmp(o->acodec, "none") != 0;
+}
+
+int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError *error)
+{
+    if (!is_named(o))
+        return 0;
+    const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
+    if (!codec || codec->type != AVMEDIA_TYPE_AUDIO)
+        return media_fail(error, MEDIA_USAGE,
+                          "--acodec %s: this FFmpeg has no such encoder of sound; it is copy, none "
+                          "or an encoder such as aac, libopus or flac",
+                          media_quote(o->acodec));
+    if (muxer->audio_codec == AV_CODEC_ID_NONE ||
+        !container_takes(muxer, AVMEDIA_TYPE_AUDIO, codec->id))
+        return media_fail(error, MEDIA_USAGE, "--acodec %s: the container %s does not hold it",
+                          media_quote(o->acodec), muxer->name);
+    return 0;
+}
+
+/* "audio track 1 (aac)", "attachment (font.ttf)" */
+static void describe(const Source *source, const AVStream *in, char *text, size_t size)
+{
+    const char *type = av_get_media_type_string(in->codecpar->codec_type);
+    const AVDictionaryEntry *name = av_dict_get(in->metadata, "filename", NULL, 0);
+    const char *codec = avcodec_get_name(in->codecpar->codec_id);
+    if (source_is_picture(in))
+        snprintf(text, size, "cover picture (%s)", codec);
+    else if (in->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        snprintf(text, size, "attachment (%s)", name ? media_quote(name->value) : codec);
+    else
+        snprintf(text, size, "%s track %d (%s)", type ? type : "unknown",
+                 source_track_number(source, in), codec);
+}
+
+static void leave_out(const Tracks *t, const Source *source, AVStream *in, const char *reason,
+                      const char *more)
+{
+    char track[256];
+    in->discard = AVDISCARD_ALL;
+    describe(source, in, track, sizeof(track));
+    note(t, "%s is left out: %s%s", track, reason, more);
+}
+
+/* What nobody asked for goes without a word, and so does what is written in another way. */
+static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const TrackOptions *o = t->options;
+    const int number = source_track_number(source, in);
+    switch (in->codecpar->codec_type) {
+    case AVMEDIA_TYPE_AUDIO:
+        return !(o->acodec && strcmp(o->acodec, "none") == 0) &&
+               (!o->audio_track || o->audio_track == number + 1);
+    case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
+    case AVMEDIA_TYPE_DATA:
+        /* The demuxer has made chapters of it; or muxers make it of the video's tag anew. */
+        return in->discard != AVDISCARD_ALL &&
+               !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
+                 av_dict_get(source->video->metadata, "timecode", NULL, 0));
+    default: return 1;
+    }
+}
+
+static int add_stream(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
+{
+    *out = avformat_new_stream(t->to, NULL);
+    if (!*out || tags_copy(&(*out)->metadata, in->metadata, t->options->no_metadata) < 0)
+        return out_of_memory(error);
+    (*out)->disposition = in->disposition;
+    (*out)->time_base = in->time_base;
+    if (t->options->part_given)
+        tags_drop_statistics(&(*out)->metadata);
+    return 0;
+}
+
+static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
+{
+    const int ret = add_stream(t, in, out, error);
+    if (ret < 0)
+        return ret;
+    tags_drop_statistics(&(*out)->metadata);
+    return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
+}
+
+static int add_copy(Tracks *t, const AVStream *in, MediaError *error)
+{
+    AVStream *out;
+    const int ret = add_stream(t, in, &out, error);
+    if (ret < 0)
+        return ret;
+    if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || side_data_copy_all(out, in) < 0)
+        return out_of_memory(error);
+    /* A tag of another container may mean something else, or nothing, in this one. */
+    out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
+    out->avg_frame_rate = in->avg_frame_rate;
+    out->r_frame_rate = in->r_frame_rate;
+    out->sample_aspect_ratio = in->sample_aspect_ratio;
+    t->tracks[in->index].out = out;
+    return 0;
+}
+
+/* Matroska keeps covers as attached files. */
+static int attach_picture(Tracks *t, const AVStream *in, MediaError *error)
+{
+    const int png = in->codecpar->codec_id == AV_CODEC_ID_PNG;
+    const AVPacket *picture = &in->attached_pic;
+    AVStream *out;
+    const int ret = add_stream(t, in, &out, error);
+    if (ret < 0)
+        return ret;
+    AVCodecParameters *par = out->codecpar;
+    par->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    par->codec_id = in->codecpar->codec_id;
+    par->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!par->extradata ||
+        av_dict_set(&out->metadata, "filename", png ? "cover.png" : "cover.jpg",
+                    AV_DICT_DONT_OVERWRITE) < 0 ||
+        av_dict_set(&out->metadata, "mimetype", png ? "image/png" : "image/jpeg",
+                    AV_DICT_DONT_OVERWRITE) < 0)
+        return out_of_memory(error);
+    memcpy(par->extradata, picture->data, (size_t)picture->size);
+    par->extradata_size = picture->size;
+    return 0;
+}
+
+static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError *error)
+{
+    const enum AVCodecID id = in->codecpar->codec_id;
+    const AVOutputFormat *muxer = t->to->oformat;
+    Track *track = &t->tracks[in->index];
+    in->discard = AVDISCARD_ALL; /* it is here already */
+    if (!in->attached_pic.size || (in->disposition & AV_DISPOSITION_TIMED_THUMBNAILS)) {
+        leave_out(t, source, in, "it is a preview of a chapter", "");
+        return 0;
+    }
+    const int known = id == AV_CODEC_ID_PNG || id == AV_CODEC_ID_MJPEG;
+    if (known && av_match_name(muxer->name, "matroska"))
+        return attach_picture(t, in, error);
+    if (!(known || id == AV_CODEC_ID_BMP) || !av_match_name(muxer->name, "mp4,ipod")) {
+        leave_out(t, source, in, "the container holds no such cover", "");
+        return 0;
+    }
+    const int ret = add_copy(t, in, error);
+    if (ret < 0)
+        return ret;
+    track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* and nothing else, for the muxer */
+    track->picture = av_packet_clone(&in->attached_pic);
+    return track->picture ? 0 : out_of_memory(error);
+}
+
+/* The encoder a track is to be converted with, or NULL. */
+static const AVCodec *audio_encoder(const Tracks *t, const char *reason)
+{
+    const AVOutputFormat *muxer = t->to->oformat;
+    if (is_named(t->options))
+        return avcodec_find_encoder_by_name(t->options->acodec);
+    return reason && !container_is_picture(muxer) ? avcodec_find_encoder(muxer->audio_codec) : NULL;
+}
+
+static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
+{
+    static const enum AVCodecID known[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_MOV_TEXT,
+                                           AV_CODEC_ID_WEBVTT, AV_CODEC_ID_ASS};
+    const AVCodecDescriptor *from = avcodec_descriptor_get(in->codecpar->codec_id);
+    if (!from || !(from->props & AV_CODEC_PROP_TEXT_SUB))
+        return NULL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (container_takes(t->to->oformat, AVMEDIA_TYPE_SUBTITLE, known[i]) &&
+            avcodec_find_encoder(known[i]))
+            return avcodec_find_encoder(known[i]);
+    return NULL;
+}
+
+static int open_converter(Track *track, const AVStream *in, AVStream *out, const AVCodec *encoder,
+                          const AVOutputFormat *muxer)
+{
+    const int global_header = (muxer->flags & AVFMT_GLOBALHEADER) != 0;
+    if (encoder->type == AVMEDIA_TYPE_AUDIO)
+        return audio_transcoder_open(&track->audio, in, out, encoder, global_header);
+    return text_transcoder_open(&track->text, in, out, encoder);
+}
+
+/* The parameters are found first: a stream that has been added cannot be taken back. */
+static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
+                         const char *reason, MediaError *error)
+{
+    Track *track = &t->tracks[in->index];
+    AVFormatContext *scratch = avformat_alloc_context();
+    AVStream *like = scratch ? avformat_new_stream(scratch, NULL) : NULL, *out;
+    media_log_clear();
+    int ret = like ? open_converter(track, in, like, encoder, t->to->oformat) : AVERROR(ENOMEM);
+    if (ret < 0) {
+        char more[160];
+        snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",
+                 encoder->name, media_av_text(ret));
+        leave_out(t, source, in, reason ? reason : "", more);
+        avformat_free_context(scratch);
+        return 0;
+    }
+    ret = add_stream(t, in, &out, error);
+    if (ret >= 0 && (avcodec_parameters_copy(out->codecpar, like->codecpar) < 0 ||
+                     side_data_copy_lasting(out, in) < 0))
+        ret = out_of_memory(error);
+    if (ret >= 0) {
+        tags_drop_statistics(&out->metadata);
+        out->time_base = track->own_base = like->time_base;
+        track->out = out;
+        char track_name[256];
+        describe(source, in, track_name, sizeof(track_name));
+        if (reason)
+            note(t, "%s is converted to %s: %s", track_name, avcodec_get_name(encoder->id), reason);
+    }
+    avformat_free_context(scratch);
+    return ret;
+}
+
+static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *error)
+{
+    const enum AVMediaType type = in->codecpar->codec_type;
+    if (!is_wanted(t, source, in)) {
+        in->discard = AVDISCARD_ALL;
+        return 0;
+    }
+    if (source_is_picture(in))
+        return add_picture(t, source, in, error);
+    const char *reason = container_refusal(t->to->oformat, in);
+    const AVCodec *encoder = NULL;
+    if (type == AVMEDIA_TYPE_AUDIO)
+        encoder = audio_encoder(t, reason);
+    else if (type == AVMEDIA_TYPE_SUBTITLE && reason)
+        encoder = text_encoder(t, in);
+    if (encoder)
+        return add_converted(t, source, in, encoder, reason, error);
+    if (!reason)
+        return add_copy(t, in, error);
+    leave_out(t, source, in, reason, "");
+    return 0;
+}
+
+static int check_choice(const Source *source, enum AVMediaType type, int wanted, const char *option,
+                        MediaError *error)
+{
+    int count = 0;
+    for (unsigned i = 0; i < source->format->nb_streams; i++)
+        count += source->format->streams[i]->codecpar->codec_type == type;
+    if (!wanted || wanted <= count)
+        return 0;
+    return media_fail(error, MEDIA_USAGE, "%s %d: the input has %d such tracks, counted from 0",
+                      option, wanted - 1, count);
+}
+
+static int copy_chapters(const Tracks *t, const Source *source, MediaError *error)
+{
+    const TrackOptions *o = t->options;
+    const AVOutputFormat *muxer = t->to->oformat;
+    if (o->no_chapters || !source->format->nb_chapters)
+        return 0;
+    if (chapters_fit(muxer))
+        return chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata) < 0
+                   ? out_of_memory(error)
+                   : 0;
+    if (muxer->audio_codec != AV_CODEC_ID_NONE)
+        note(t, "the chapters are left out: the container %s holds none", muxer->name);
+    return 0;
+}
+
+/* With a count of frames, the part's end is only known roughly before it is reached. */
+static void find_part(Tracks *t, const Source *source)
+{
+    const TrackOptions *o = t->options;
+    const AVRational rate = source->video->avg_frame_rate;
+    t->start = t->end = AV_NOPTS_VALUE;
+    if (!o->part_given)
+        return;
+    if (o->from_us >= 0)
+        t->start = source_start(source) + o->from_us;
+    if (o->to_us >= 0)
+        t->end = source_start(source) + o->to_us;
+    if (o->frames >= 0 && rate.num > 0 && rate.den > 0) {
+        const int64_t start = t->start != AV_NOPTS_VALUE ? t->start : source_start(source);
+        const int64_t end = start + av_rescale_q(o->frames, av_inv_q(rate), AV_TIME_BASE_Q);
+        if (t->end == AV_NOPTS_VALUE || end < t->end)
+            t->end = end;
+    }
+}
+
+static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError *error)
+{
+    const TrackOptions *o = t->options;
+    int ret = check_choice(source, AVMEDIA_TYPE_AUDIO, o->audio_track, "--audio-track", error);
+    if (ret >= 0)
+        ret = check_choice(source, AVMEDIA_TYPE_SUBTITLE, o->sub_track, "--sub-track", error);
+    if (ret >= 0 && !o->no_metadata && tags_copy(&t->to->metadata, source->format->metadata, 0) < 0)
+        ret = out_of_memory(error);
+    for (int i = 0; i < t->count && ret >= 0; i++) {
+        AVStream *in = source->format->streams[i];
+        t->tracks[i].in_base = in->time_base;
+        t->tracks[i].last_dts = AV_NOPTS_VALUE;
+        ret =
+            in == source->video ? add_video(t, in, video, error) : add_track(t, source, in, error);
+    }
+    return ret < 0 ? ret : copy_chapters(t, source, error);
+}
+
+int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,
+               const Source *source, AVStream **video, MediaError *error)
+{
+    *tracks = NULL;
+    Tracks *t = av_mallocz(sizeof(*t));
+    if (!t)
+        return out_of_memory(error);
+    t->options = options;
+    t->to = to;
+    t->count = (int)source->format->nb_streams;
+    t->tracks = av_calloc((size_t)t->count, sizeof(*t->tracks));
+    t->packet = av_packet_alloc();
+    find_part(t, source);
+    const int ret =
+        t->tracks && t->packet ? map_all(t, source, video, error) : out_of_memory(error);
+    if (ret < 0)
+        tracks_close(&t);
+    *tracks = t;
+    return ret;
+}
+
+int tracks_start(Tracks *t, TrackMuxer mux, void *opaque, MediaError *error)
+{
+    t->mux = mux;
+    t->opaque = opaque;
+    for (int i = 0; i < t->count; i++) {
+        Track *track = &t->tracks[i];
+        if (!track->picture)
+            continue;
+        track->picture->pts = track->picture->dts = 0;
+        const int ret = mux(opaque, track->picture, track->out, error);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+int tracks_wants(const Tracks *t, int stream)
+{
+    return t->tracks[stream].out && !t->tracks[stream].picture;
+}
+
+/* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
+static void mend_times(Track *track, AVPacket *packet)
+{
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = packet->pts;
+    if (track->last_dts != AV_NOPTS_VALUE &&
+        (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
+        packet->dts = track->last_dts + 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = 0;
+    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
+        packet->pts = packet->dts;
+    track->last_dts = packet->dts;
+}
+
+static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
+                        MediaError *error)
+{
+    av_packet_rescale_ts(packet, base, track->out->time_base);
+    mend_times(track, packet);
+    return t->mux(t->opaque, packet, track->out, error);
+}
+
+typedef struct Taker {
+    Tracks *tracks;
+    Track *track;
+    MediaError *error;
+} Taker;
+
+static int take_converted(void *opaque, AVPacket *packet)
+{
+    const Taker *taker = opaque;
+    return write_packet(taker->tracks, taker->track, packet, taker->track->own_base, taker->error);
+}
+
+static int failed(int ret, MediaError *error)
+{
+    media_fail(error, MEDIA_OUTPUT, "a track cannot be converted: %s", media_av_text(ret));
+    return error->fault;
+}
+
+/* `packet` NULL: the end. */
+static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+{
+    Taker taker = {t, track, error};
+    const int ret = audio_transcoder_run(track->audio, packet, take_converted, &taker);
+    return ret < 0 ? failed(ret, error) : 0;
+}
+
+static int convert_text(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+{
+    const int ret = text_transcoder_run(track->text, packet, t->packet);
+    if (ret < 0)
+        return failed(ret, error);
+    return ret ? write_packet(t, track, t->packet, track->own_base, error) : 0;
+}
+
+int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
+{
+    Track *track = &t->tracks[packet->stream_index];
+    if (!track->audio && !track->text)
+        return write_packet(t, track, packet, track->in_base, error);
+    const int ret = track->audio ? convert_audio(t, track, packet, error)
+                                 : convert_text(t, track, packet, error);
+    av_packet_unref(packet);
+    return ret;
+}
+
+int tracks_finish(Tracks *t, MediaError *error)
+{
+    int ret = 0;
+    for (int i = 0; i < t->count && ret >= 0; i++)
+        if (t->tracks[i].audio)
+            ret = convert_audio(t, &t->tracks[i], NULL, error);
+    return ret;
+}
+
+void tracks_close(Tracks **tracks)
+{
+    Tracks *t = *tracks;
+    if (!t)
+        return;
+    for (int i = 0; t->tracks && i < t->count; i++) {
+        audio_transcoder_close(&t->tracks[i].audio);
+        text_transcoder_close(&t->tracks[i].text);
+        av_packet_free(&t->tracks[i].picture);
+    }
+    av_packet_free(&t->packet);
+    av_freep(&t->tracks);
+    av_freep(tracks);
+}

@@ -1,0 +1,38 @@
+/* Tracks that the container cannot hold as they are: decoded, and encoded to what it holds. */
+#ifndef LUMEQ_MEDIA_TRANSCODE_H
+#define LUMEQ_MEDIA_TRANSCODE_H
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+typedef struct AudioTranscoder AudioTranscoder;
+typedef struct TextTranscoder TextTranscoder;
+
+/* Takes a packet and leaves it blank. 0 or a negative number. */
+typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
+
+/*
+ * From a track of sound to an encoder; `out` gets its parameters and time base. Its timeline is
+ * kept: gaps become silence, and what overlaps is cut. 0 or AVERROR; *transcoder is then NULL.
+ */
+int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
+                          const AVCodec *encoder, int global_header);
+
+/* Hands in a packet, NULL at the end, and takes out all packets that are done by then, in `out`'s
+ * time base as it was at opening. Damage is passed over. 0, AVERROR, or what `take` has answered.
+ */
+int audio_transcoder_run(AudioTranscoder *transcoder, const AVPacket *packet, PacketTaker take,
+                         void *opaque);
+
+void audio_transcoder_close(AudioTranscoder **transcoder);
+
+/* From subtitles that are text to an encoder of such. As above. */
+int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
+                         const AVCodec *encoder);
+
+/* One packet in, at most one out: 1 with `to` filled in milliseconds, 0 without, or AVERROR. */
+int text_transcoder_run(TextTranscoder *transcoder, const AVPacket *packet, AVPacket *to);
+
+void text_transcoder_close(TextTranscoder **transcoder);
+
+#endif

@@ -1,0 +1,313 @@
+#include <libavutil/audio_fifo.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/opt.h>
+#include <libswresample/swresample.h>
+
+#include "media/compat.h"
+#include "media/transcode.h"
+
+#define BITS_PER_CHANNEL 96000
+
+/* Samples a packet has where the encoder does not mind. */
+#define USUAL_FRAME 1024
+
+/* Timestamps that are off by less than this are only rounded, those that are off by more than the
+ * other a jump of the clock, which is followed but not filled. */
+#define TOLERANCE_MS 30
+#define MAX_GAP_S 60
+
+struct AudioTranscoder {
+    AVCodecContext *decoder, *encoder;
+    SwrContext *resampler;
+    AVAudioFifo *samples;
+    AVFrame *decoded, *resampled;
+    AVPacket *packet;
+    int in_rate, in_format; /* what the resampler was made for */
+    AVChannelLayout in_layout;
+    int64_t next_in;  /* when the samples after those that have come are due, encoder's time base */
+    int64_t next_out; /* of the first sample in `samples` */
+};
+
+static int open_decoder(AudioTranscoder *t, const AVStream *in)
+{
+    const AVCodec *codec = avcodec_find_decoder(in->codecpar->codec_id);
+    t->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    if (!t->decoder)
+        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
+    const int ret = avcodec_parameters_to_context(t->decoder, in->codecpar);
+    t->decoder->pkt_timebase = in->time_base;
+    return ret < 0 ? ret : avcodec_open2(t->decoder, codec, NULL);
+}
+
+/* The nearest rate that is not lower, else the highest. */
+static int choose_rate(const AVCodec *codec, int rate)
+{
+    const int *rates = codec_sample_rates(codec);
+    int best = rates ? rates[0] : rate;
+    for (; rates && *rates; rates++)
+        if (*rates == rate || (*rates > rate && (best < rate || *rates < best)) ||
+            (best<rate && * rates> best))
+            best = *rates;
+    return best;
+}
+
+/* The same channels, else as many in another order, else two, else whatever comes first. */
+static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in)
+{
+    const AVChannelLayout *list = codec_channel_layouts(codec), *same_count = NULL, *stereo = NULL;
+    if (!list) { /* such encoders know the usual order for a count, not its variants */
+        av_channel_layout_default(layout, in->nb_channels > 8 ? 2 : in->nb_channels);
+        return 0;
+    }
+    for (const AVChannelLayout *l = list; l->nb_channels; l++) {
+        if (av_channel_layout_compare(l, in) == 0)
+            return av_channel_layout_copy(layout, l);
+        if (l->nb_channels == in->nb_channels && !same_count)
+            same_count = l;
+        if (l->nb_channels == 2 && !stereo)
+            stereo = l;
+    }
+    return av_channel_layout_copy(layout, same_count ? same_count : stereo ? stereo : list);
+}
+
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVCodecParameters *in,
+                        int global_header)
+{
+    const enum AVSampleFormat *formats = codec_sample_formats(codec);
+    t->encoder = avcodec_alloc_context3(codec);
+    if (!t->encoder)
+        return AVERROR(ENOMEM);
+    AVCodecContext *c = t->encoder;
+    c->sample_fmt = formats ? formats[0] : AV_SAMPLE_FMT_S16;
+    c->sample_rate = choose_rate(codec, in->sample_rate);
+    const int ret = choose_layout(&c->ch_layout, codec, &in->ch_layout);
+    if (ret < 0)
+        return ret;
+    c->time_base = (AVRational){1, c->sample_rate};
+    c->bit_rate = (int64_t)BITS_PER_CHANNEL * c->ch_layout.nb_channels;
+    if (global_header)
+        c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    return avcodec_open2(c, codec, NULL);
+}
+
+int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
+                          const AVCodec *encoder, int global_header)
+{
+    *transcoder = NULL;
+    if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
+        return AVERROR_INVALIDDATA;
+    AudioTranscoder *t = av_mallocz(sizeof(*t));
+    int ret = t ? open_decoder(t, in) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = open_encoder(t, encoder, in->codecpar, global_header);
+    if (ret >= 0)
+        ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
+    if (ret >= 0) {
+        t->samples = av_audio_fifo_alloc(t->encoder->sample_fmt, t->encoder->ch_layout.nb_channels,
+                                         USUAL_FRAME);
+        t->decoded = av_frame_alloc();
+        t->resampled = av_frame_alloc();
+        t->packet = av_packet_alloc();
+        t->next_in = AV_NOPTS_VALUE;
+        ret = t->samples && t->decoded && t->resampled && t->packet ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0) {
+        audio_transcoder_close(&t);
+        return ret;
+    }
+    out->time_base = t->encoder->time_base;
+    *transcoder = t;
+    return 0;
+}
+
+/* An empty frame for so many samples as the encoder takes them. */
+static int get_frame(const AudioTranscoder *t, AVFrame *frame, int samples)
+{
+    av_frame_unref(frame);
+    frame->format = t->encoder->sample_fmt;
+    frame->sample_rate = t->encoder->sample_rate;
+    frame->nb_samples = samples;
+    const int ret = av_channel_layout_copy(&frame->ch_layout, &t->encoder->ch_layout);
+    return ret < 0 ? ret : av_frame_get_buffer(frame, 0);
+}
+
+static int take_packets(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    for (;;) {
+        int ret = avcodec_receive_packet(t->encoder, t->packet);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return 0;
+        if (ret >= 0)
+            ret = take(opaque, t->packet);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+/* Encodes whole frames of what has come; at the end, the rest too. */
+static int encode(AudioTranscoder *t, int all, PacketTaker take, void *opaque)
+{
+    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    for (int left = av_audio_fifo_size(t->samples); left >= size || (all && left > 0);
+         left = av_audio_fifo_size(t->samples)) {
+        const int samples = left < size ? left : size;
+        int ret = get_frame(t, t->resampled, samples);
+        if (ret >= 0)
+            ret = av_audio_fifo_read(t->samples, (void **)t->resampled->extended_data, samples);
+        if (ret < 0)
+            return ret;
+        t->resampled->pts = t->next_out;
+        t->next_out += samples;
+        ret = avcodec_send_frame(t->encoder, t->resampled);
+        if (ret >= 0)
+            ret = take_packets(t, take, opaque);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+static int add_silence(AudioTranscoder *t, int64_t samples)
+{
+    while (samples > 0) {
+        const int part = samples < USUAL_FRAME ? (int)samples : USUAL_FRAME;
+        int ret = get_frame(t, t->resampled, part);
+        if (ret >= 0)
+            ret = av_samples_set_silence(t->resampled->extended_data, 0, part,
+                                         t->encoder->ch_layout.nb_channels, t->encoder->sample_fmt);
+        if (ret >= 0)
+            ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, part);
+        if (ret < 0)
+            return ret;
+        samples -= part;
+    }
+    return 0;
+}
+
+static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
+{
+    if (t->resampler && frame->sample_rate == t->in_rate && frame->format == t->in_format &&
+        av_channel_layout_compare(&frame->ch_layout, &t->in_layout) == 0)
+        return 0;
+    swr_free(&t->resampler);
+    int ret = av_channel_layout_copy(&t->in_layout, &frame->ch_layout);
+    if (ret >= 0)
+        ret = swr_alloc_set_opts2(&t->resampler, &t->encoder->ch_layout, t->encoder->sample_fmt,
+                                  t->encoder->sample_rate, &t->in_layout, frame->format,
+                                  frame->sample_rate, 0, NULL);
+    if (ret >= 0)
+        ret = swr_init(t->resampler);
+    t->in_rate = frame->sample_rate;
+    t->in_format = frame->format;
+    return ret;
+}
+
+/* `frame` NULL: what is left in the resampler. */
+static int resample(AudioTranscoder *t, const AVFrame *frame)
+{
+    const int in = frame ? frame->nb_samples : 0;
+    const int room = swr_get_out_samples(t->resampler, in);
+    if (room <= 0)
+        return room;
+    int ret = get_frame(t, t->resampled, room);
+    if (ret >= 0)
+        ret = swr_convert(t->resampler, t->resampled->extended_data, room,
+                          frame ? (const uint8_t **)(uintptr_t)frame->extended_data : NULL, in);
+    if (ret > 0)
+        ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, ret);
+    if (ret > 0)
+        t->next_in += ret;
+    return ret;
+}
+
+/* The clock has jumped: what has come is completed with silence and the rest follows the jump. */
+static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
+{
+    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    int ret = add_silence(t, (size - av_audio_fifo_size(t->samples) % size) % size);
+    if (ret >= 0)
+        ret = encode(t, 0, take, opaque);
+    t->next_in = t->next_out = to;
+    return ret;
+}
+
+/* Sees to it that a frame's samples come in their time: 1; 0: they come too late; or an error. */
+static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+{
+    const int64_t tolerance = (int64_t)t->encoder->sample_rate * TOLERANCE_MS / 1000;
+    int64_t pts = t->next_in == AV_NOPTS_VALUE ? 0 : t->next_in;
+    if (frame->pts != AV_NOPTS_VALUE)
+        pts = av_rescale_q(frame->pts, t->decoder->pkt_timebase, t->encoder->time_base);
+    if (t->next_in == AV_NOPTS_VALUE)
+        t->next_in = t->next_out = pts;
+    const int64_t gap = pts - t->next_in;
+    int ret = 0;
+    if (gap > (int64_t)MAX_GAP_S * t->encoder->sample_rate)
+        ret = jump(t, pts, take, opaque);
+    else if (gap > tolerance) {
+        t->next_in += gap;
+        ret = add_silence(t, gap);
+    }
+    return ret < 0 ? ret : gap >= -tolerance;
+}
+
+static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+{
+    int ret = prepare_resampler(t, frame);
+    if (ret >= 0)
+        ret = place(t, frame, take, opaque);
+    if (ret > 0)
+        ret = resample(t, frame);
+    return ret < 0 ? ret : encode(t, 0, take, opaque);
+}
+
+static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    for (;;) {
+        int ret = avcodec_receive_frame(t->decoder, t->decoded);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return 0;
+        if (ret < 0)
+            continue; /* a damaged frame becomes a gap */
+        ret = take_frame(t, t->decoded, take, opaque);
+        av_frame_unref(t->decoded);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    int ret = t->resampler ? resample(t, NULL) : 0;
+    if (ret >= 0)
+        ret = encode(t, 1, take, opaque);
+    if (ret >= 0)
+        ret = avcodec_send_frame(t->encoder, NULL);
+    return ret < 0 ? ret : take_packets(t, take, opaque);
+}
+
+int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker take, void *opaque)
+{
+    int ret = avcodec_send_packet(t->decoder, packet);
+    if (ret == AVERROR(ENOMEM))
+        return ret;
+    ret = decode(t, take, opaque);
+    return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
+}
+
+void audio_transcoder_close(AudioTranscoder **transcoder)
+{
+    AudioTranscoder *t = *transcoder;
+    if (!t)
+        return;
+    if (t->samples)
+        av_audio_fifo_free(t->samples);
+    swr_free(&t->resampler);
+    av_channel_layout_uninit(&t->in_layout);
+    av_frame_free(&t->decoded);
+    av_frame_free(&t->resampled);
+    av_packet_free(&t->packet);
+    avcodec_free_context(&t->decoder);
+    avcodec_free_context(&t->encoder);
+    av_freep(transcoder);
+}

@@ -1,0 +1,163 @@
+/*
+ * Frames decoded into memory of somebody else's allocator, as they are for the GPU: the same
+ * pictures as without it, everything given back, also when the allocator runs dry. Argument: a
+ * video.
+ */
+#include "../check.h"
+
+#include <pthread.h>
+
+#include "media/frame_memory.h"
+#include "media/reader.h"
+
+#define FRAMES 60
+
+static const char *video;
+static atomic_int never;
+
+/* An allocator that counts, and can run dry. Any thread. */
+typedef struct Counter {
+    atomic_int alive, given, left; /* left: pieces it still gives */
+} Counter;
+
+static void *count_alloc(void *opaque, size_t size)
+{
+    Counter *c = opaque;
+    if (atomic_fetch_sub(&c->left, 1) <= 0)
+        return NULL;
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (memory) {
+        memset(memory, 0xA5, size);
+        atomic_fetch_add(&c->alive, 1);
+        atomic_fetch_add(&c->given, 1);
+    }
+    return memory;
+}
+
+static void count_free(void *opaque, void *memory)
+{
+    atomic_fetch_sub(&((Counter *)opaque)->alive, 1);
+    free(memory);
+}
+
+typedef struct Hashes {
+    uint64_t decoded[FRAMES], output[FRAMES];
+    int count;
+} Hashes;
+
+static uint64_t hash_plane(uint64_t hash, const AVFrame *frame, int plane, int width, int height)
+{
+    for (int y = 0; y < height; y++)
+        hash = check_fnv(hash, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane],
+                         (size_t)width);
+    return hash;
+}
+
+static uint64_t hash_frame(const AVFrame *frame)
+{
+    uint64_t hash = hash_plane(CHECK_FNV_START, frame, 0, frame->width, frame->height);
+    for (int plane = 1; plane < 3; plane++)
+        hash = hash_plane(hash, frame, plane, (frame->width + 1) / 2, (frame->height + 1) / 2);
+    return hash;
+}
+
+/* A frame made for output: luma of its own, the rest the same. */
+static void check_output(FrameMemory *memory, AVFrame *frame, uint64_t *hash)
+{
+    AVFrame *out = frame_memory_output(memory, frame);
+    if (!CHECK(out != NULL, "no output frame"))
+        return;
+    CHECK(out->data[0] != frame->data[0], "the output's luma is the input's");
+    CHECK(out->data[1] == frame->data[1] && out->data[2] == frame->data[2],
+          "chroma is not passed by reference");
+    CHECK((uintptr_t)out->data[0] % 64 == 0 && out->linesize[0] % 64 == 0 &&
+              out->linesize[0] >= out->width,
+          "rows of %d bytes for a width of %d", out->linesize[0], out->width);
+    memset(out->data[0], 7, (size_t)out->linesize[0] * (size_t)out->height);
+    *hash = hash_frame(frame); /* the input is as it was */
+    av_frame_free(&out);
+}
+
+static void decode(FrameMemory *memory, Hashes *hashes)
+{
+    MediaError error = {0};
+    Source *source = NULL;
+    Reader *reader = NULL;
+    const SourceOptions options = {.path = video, .max_pixels = 1 << 26, .stop = &never};
+    const ReaderOptions part = {
+        .from_us = -1, .to_us = -1, .frames = FRAMES, .threads = 4, .memory = memory};
+    hashes->count = 0;
+    if (source_open(&source, &options, &error) < 0 ||
+        reader_open(&reader, source, &part, &error) < 0)
+        CHECK(0, "%s", error.text);
+    while (reader) {
+        Message message = {0};
+        if (reader_next(reader, &message, &error) < 0)
+            break;
+        if (message.frame && hashes->count < FRAMES) {
+            hashes->decoded[hashes->count] = hash_frame(message.frame);
+            check_output(memory, message.frame, &hashes->output[hashes->count]);
+            hashes->count++;
+        }
+        message_clear(&message);
+    }
+    reader_close(&reader);
+    source_close(&source);
+}
+
+/* left: how many pieces the allocator gives. Answers how many it gave. */
+static int compare_with(int left, const Hashes *expected, char *report, size_t size)
+{
+    static Hashes hashes;
+    Counter counter = {0};
+    atomic_init(&counter.left, left);
+    const FrameAllocator allocator = {count_alloc, count_free, &counter};
+    FrameMemory *memory = frame_memory_create(&allocator);
+    report[0] = '\0';
+    decode(memory, &hashes);
+    CHECK(hashes.count == expected->count, "%d frames, not %d", hashes.count, expected->count);
+    CHECK(memcmp(hashes.decoded, expected->decoded, sizeof(hashes.decoded)) == 0,
+          "pictures differ with %d pieces", left);
+    CHECK(memcmp(hashes.output, expected->decoded, sizeof(hashes.output)) == 0,
+          "writing an output changes its input");
+    frame_memory_report(memory, report, size);
+    frame_memory_close(&memory);
+    CHECK(atomic_load(&counter.alive) == 0, "%d pieces were not given back",
+          atomic_load(&counter.alive));
+    return atomic_load(&counter.given);
+}
+
+static void pictures_are_the_same(void)
+{
+    static Hashes expected;
+    char report[128];
+    FrameMemory *ordinary = frame_memory_create(NULL);
+    decode(ordinary, &expected);
+    CHECK(expected.count == FRAMES, "%d frames", expected.count);
+    CHECK(frame_memory_report(ordinary, report, sizeof(report)) == 0, "'%s'", report);
+    frame_memory_close(&ordinary);
+
+    const int given = compare_with(1 << 20, &expected, report, sizeof(report));
+    CHECK(given > 2 && given < FRAMES, "%d pieces: buffers are not used again", given);
+    CHECK(!report[0], "all are in the allocator's memory, but '%s'", report);
+
+    for (int left = 0; left < 6; left++) {
+        CHECK(compare_with(left, &expected, report, sizeof(report)) == left, "it was not used up");
+        CHECK(strstr(report, "ordinary memory") != NULL, "with %d pieces it reports '%s'", left,
+              report);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"pictures_are_the_same", pictures_are_the_same},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: test_frame_memory VIDEO\n");
+        return 2;
+    }
+    video = argv[1];
+    return check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), 1, argv);
+}
