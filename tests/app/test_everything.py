@@ -1,0 +1,391 @@
+"""Everything beside the video: tracks, tags, chapters, covers; copied, converted or left out."""
+
+import os
+import unittest
+
+from common import *
+
+QUICK = ("--preset", "ultrafast")
+
+CHAPTERS = b""";FFMETADATA1
+title=A title
+artist=Someone
+[CHAPTER]
+TIMEBASE=1/1000
+START=0
+END=1000
+title=One
+[CHAPTER]
+TIMEBASE=1/1000
+START=1000
+END=3000
+title=Two
+"""
+
+TEXT = (b"1\n00:00:00,100 --> 00:00:00,500\nHello\n\n"
+        b"2\n00:00:01,600 --> 00:00:01,900\n<i>world</i>\n")
+
+
+def picture(name, colour="red"):
+    path = Store.path(name)
+    if not os.path.exists(path):
+        ffmpeg("-f", "lavfi", "-i", "color=%s:size=64x64" % colour, "-frames:v", 1, path)
+    return path
+
+
+def text_file(name, data):
+    path = Store.path(name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def everything():
+    """Matroska with two sound tracks, subtitles, a cover, an attachment, chapters and tags."""
+    path = Store.path("everything.mkv")
+    if os.path.exists(path):
+        return path
+    ffmpeg("-f", "lavfi", "-t", 3, "-i", DULL % ("160x90", 25),
+           "-f", "lavfi", "-t", 3, "-i", "sine=300:sample_rate=44100",
+           "-f", "lavfi", "-t", 3, "-i", "sine=900:sample_rate=48000",
+           "-i", text_file("s.srt", TEXT), "-i", text_file("chapters.txt", CHAPTERS),
+           "-map", 0, "-map", 1, "-map", 2, "-map", 3, "-map_metadata", 4, *X264,
+           "-c:a:0", "flac", "-c:a:1", "pcm_s24le", "-c:s", "srt",
+           "-metadata:s:v:0", "title=The picture", "-metadata:s:a:0", "language=ita",
+           "-metadata:s:a:1", "language=fra", "-metadata:s:s:0", "language=eng",
+           "-disposition:a:0", "default", "-disposition:a:1", "comment", "-disposition:s:0", "forced",
+           "-attach", picture("cover.jpg"), "-metadata:s:t:0", "mimetype=image/jpeg",
+           "-metadata:s:t:0", "filename=cover.jpg",
+           "-attach", text_file("note.txt", b"a note"), "-metadata:s:t:1", "mimetype=text/plain",
+           "-metadata:s:t:1", "filename=note.txt", path)
+    return path
+
+
+def kinds(path):
+    return [(s["codec_type"], s.get("codec_name")) for s in streams(path)]
+
+
+def chapters(path):
+    return [(round(float(c["start_time"]), 3), round(float(c["end_time"]), 3),
+             c.get("tags", {}).get("title")) for c in probe(path, "-show_chapters")["chapters"]]
+
+
+def tags(path):
+    return {k.lower(): v for k, v in probe(path, "-show_format")["format"].get("tags", {}).items()}
+
+
+def languages(path, kind):
+    return [s.get("tags", {}).get("language") for s in streams(path, kind)]
+
+
+def decoded(path, track="a:0"):
+    """Sound as signed 16-bit samples, one channel, 8000 a second."""
+    data = ffmpeg("-i", path, "-map", "0:" + track, "-ac", 1, "-ar", 8000, "-f", "s16le", "-")
+    return memoryview(data).cast("h")
+
+
+def lines_about(result):
+    return [l for l in result.lines if "left out" in l or "converted" in l]
+
+
+class ToMatroska(Case):
+    def test_everything_is_copied(self):
+        source = everything()
+        result = self.ok(source, "-o", self.path("out.mkv"), *QUICK)
+        output = self.path("out.mkv")
+        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertEqual(kinds(source), kinds(output))
+        for track in ("a:0", "a:1", "s:0"):
+            self.assertEqual(payloads(source, track), payloads(output, track))
+        self.assertEqual(languages(output, "audio"), ["ita", "fra"])
+        self.assertEqual(video(output)["tags"]["title"], "The picture")
+        self.assertEqual([s["disposition"] for s in streams(source)],
+                         [s["disposition"] for s in streams(output)])
+        self.assertEqual(chapters(output), [(0, 1, "One"), (1, 3, "Two")])
+        self.assertEqual(tags(output)["title"], "A title")
+        self.assertEqual(tags(output)["artist"], "Someone")
+
+    def test_the_files_inside(self):
+        output = self.converted(everything(), "out.mkv", *QUICK)
+        with open(picture("cover.jpg"), "rb") as f:
+            cover = f.read()
+        self.assertEqual(ffmpeg("-i", output, "-map", "0:v:1", "-c", "copy", "-f", "image2pipe", "-"),
+                         cover)
+        tool("ffmpeg", "-v", "quiet", "-y", "-dump_attachment:t:0", self.path("n.txt"), "-i", output,
+             "-f", "null", "-t", "0", "-")
+        self.assertEqual(self.read("n.txt"), b"a note")
+
+    def test_there_and_back(self):
+        """A cover is a track in mp4 and an attached file in Matroska."""
+        mp4 = self.converted(everything(), "a.mp4", *QUICK)
+        back = self.converted(mp4, "b.mkv", *QUICK)
+        cover = [s for s in streams(back, "video") if s["disposition"]["attached_pic"]]
+        self.assertEqual([c["codec_name"] for c in cover], ["mjpeg"])
+        self.assertIn(("subtitle", "subrip"), kinds(back))
+        self.assertEqual(chapters(back), [(0, 1, "One"), (1, 3, "Two")])
+
+    def test_several_covers_and_a_png(self):
+        source = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-c", "copy", "-attach", picture("cover.png", "blue"),
+               "-metadata:s:t:0", "mimetype=image/png", "-attach", picture("back.jpg", "green"),
+               "-metadata:s:t:1", "mimetype=image/jpeg", source)
+        for name in ("out.mkv", "out.mp4"):
+            found = streams(self.converted(source, name, *QUICK), "video")
+            self.assertEqual([s["codec_name"] for s in found if s["disposition"]["attached_pic"]],
+                             ["png", "mjpeg"], name)
+
+    def test_bitmap_subtitles(self):
+        source = self.path("in.mkv")
+        bitmaps = self.path("s.mkv")
+        ffmpeg("-f", "lavfi", "-i", "color=black:size=160x90:duration=1", "-i", everything(),
+               "-map", "0:v", "-c:v", "ffv1", "-t", 1, self.path("v.mkv"))
+        try:  # text to pictures is not what ffmpeg does: take those of a DVB encoder
+            self.dvb_subtitles(bitmaps)
+        except AssertionError:
+            self.skipTest("this ffmpeg makes no bitmap subtitles")
+        ffmpeg("-i", self.path("v.mkv"), "-i", bitmaps, "-map", 0, "-map", "1:s", "-c", "copy", source)
+        output = self.lossless(source)
+        self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
+        result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
+        self.assertEqual(len(lines_about(result)), 1, str(result))
+        self.assertIn("subtitle track 0 (dvd_subtitle) is left out", result.err)
+
+    def dvb_subtitles(self, path):
+        """A packet of DVD subtitles is written by hand: its codec only has to copy it."""
+        index = self.write("s.idx", b"# VobSub index file, v7 (do not modify this line!)\nsize: 160x90\n"
+                                    b"palette: " + b", ".join([b"000000"] * 16) +
+                                    b"\nid: en, index: 0\ntimestamp: 00:00:00:200, filepos: 000000000\n")
+        unit = bytes([0, 12, 0, 6, 0, 0, 0, 0, 0, 6, 1, 255])
+        pes = b"\0\0\1\xbd" + (3 + 5 + 1 + len(unit)).to_bytes(2, "big") + b"\x81\x80\5" + \
+              b"\x21\0\1\x8c\xa1" + b"\x20" + unit
+        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + pes
+        self.write("s.sub", pack + b"\0\0\1\xbe" + (2048 - len(pack) - 6).to_bytes(2, "big") +
+                   b"\xff" * (2048 - len(pack) - 6))
+        ffmpeg("-i", index, "-c", "copy", path)
+
+
+class ToOthers(Case):
+    def test_mp4(self):
+        result = self.ok(everything(), "-o", self.path("out.mp4"), *QUICK)
+        output = self.path("out.mp4")
+        found = lines_about(result)
+        self.assertEqual(len(found), 3, str(result))
+        self.assertIn("audio track 1 (pcm_s24le) is converted to aac", found[0])
+        self.assertIn("subtitle track 0 (subrip) is converted to mov_text", found[1])
+        self.assertIn("'note.txt'", found[2])
+        self.assertIn(("audio", "flac"), kinds(output))
+        self.assertEqual(languages(output, "audio"), ["ita", "fra"])
+        self.assertEqual(languages(output, "subtitle"), ["eng"])
+        self.assertEqual(chapters(output), [(0, 1, "One"), (1, 3, "Two")])
+        self.assertEqual(tags(output)["artist"], "Someone")
+        self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")], [0, 1])
+        self.assertEqual(streams(output, "audio")[1]["disposition"]["comment"], 1)
+
+    def test_webm(self):
+        result = self.ok(everything(), "-o", self.path("out.webm"), "--vopt", "deadline=realtime")
+        self.assertEqual([l.split(":")[1] for l in lines_about(result)],
+                         [" audio track 0 (flac) is converted to opus",
+                          " audio track 1 (pcm_s24le) is converted to opus",
+                          " subtitle track 0 (subrip) is converted to webvtt",
+                          " cover picture (mjpeg) is left out",
+                          " attachment ('note.txt') is left out"], str(result))
+        self.assertEqual(kinds(self.path("out.webm")),
+                         [("video", "vp9"), ("audio", "opus"), ("audio", "opus"),
+                          ("subtitle", "webvtt")])
+
+    def test_transport_stream(self):
+        result = self.ok(everything(), "-o", self.path("out.ts"), *QUICK)
+        self.assertEqual(kinds(self.path("out.ts")),
+                         [("video", "h264"), ("audio", "mp2"), ("audio", "mp2")])
+        self.assertEqual(languages(self.path("out.ts"), "audio"), ["ita", "fra"])
+        self.assertIn("the chapters are left out", result.err)
+
+    def test_avi(self):
+        self.ok(everything(), "-o", self.path("out.avi"), *QUICK)
+        self.assertEqual(kinds(self.path("out.avi")),
+                         [("video", "h264"), ("audio", "flac"), ("audio", "pcm_s24le")])
+
+    def test_mov_tags_of_phones(self):
+        source = self.path("in.mov")
+        ffmpeg("-i", simple(), "-c", "copy", "-movflags", "use_metadata_tags", "-metadata",
+               "com.apple.quicktime.make=Apple", "-metadata", "title=A title", source)
+        output = self.converted(source, "out.mov", *QUICK)
+        self.assertEqual(tags(output)["com.apple.quicktime.make"], "Apple")
+        self.assertEqual(tags(output)["title"], "A title")
+
+    def test_timecode_track(self):
+        source = self.path("in.mov")
+        ffmpeg("-i", simple(), "-c", "copy", "-timecode", "01:02:03:04", source)
+        for name in ("out.mov", "out.mp4"):
+            result = self.ok(source, "-o", self.path(name), *QUICK)
+            self.assertEqual(lines_about(result), [], str(result))
+            found = streams(self.path(name), "data")
+            self.assertEqual([s["tags"]["timecode"] for s in found], ["01:02:03:04"], name)
+
+    def test_second_video_track(self):
+        source = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-f", "lavfi", "-t", 1, "-i", DULL % ("80x60", 25), "-map", "0",
+               "-map", "1", "-c:v:0", "copy", "-c:v:1", "mpeg4", "-c:a", "copy",
+               "-disposition:v:1", "0", source)
+        result = self.ok(source, "-o", self.path("out.mkv"), *QUICK)
+        self.assertEqual(len([l for l in result.lines if "of 2 video tracks, number 0" in l]), 1)
+        output = self.path("out.mkv")
+        self.assertEqual([s["codec_name"] for s in streams(output, "video")], ["h264", "mpeg4"])
+        self.assertEqual(payloads(source, "v:1"), payloads(output, "v:1"))
+        other = self.lossless(source, "--video-track", 1)
+        self.assertEqual([(s["codec_name"], s["width"]) for s in streams(other, "video")],
+                         [("h264", 160), ("ffv1", 80)])
+        self.assertEqual(payloads(source, "v:0"), payloads(other, "v:0"))
+        self.refused(lumeq(source, "--null", "--video-track", 2), USAGE, "--video-track 2", "2 video")
+
+
+class Converted(Case):
+    """Sound that is encoded anew stays in its place, and subtitles in their times."""
+
+    def burst(self, name, *output):
+        """Silence, with a loud tenth of a second one second in."""
+        return make(self.path(name), *X264, *output, seconds=2, sound=2,
+                    filters="null") if False else self.make_burst(name, *output)
+
+    def make_burst(self, name, *output):
+        path = self.path(name)
+        ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 2, "-i",
+               "aevalsrc='if(between(t,1,1.1),sin(2*PI*1000*t)*0.8,0)':sample_rate=44100",
+               *X264, *output, path)
+        return path
+
+    def onset(self, path):
+        samples = decoded(path)
+        return next(i for i, x in enumerate(samples) if abs(x) > 6000) / 8000
+
+    def check(self, source, name, *options):
+        output = self.converted(source, name, *options)
+        begin = float(video(output)["start_time"]) - float(video(source)["start_time"])
+        sound = float(streams(output, "audio")[0]["start_time"])
+        self.assertAlmostEqual(self.onset(output) + max(sound, 0) - begin, 1.0, delta=0.012)
+        return output
+
+    def test_sound_stays_in_its_place(self):
+        source = self.make_burst("in.mkv", "-c:a", "pcm_s16le")
+        for name, options in (("a.mp4", QUICK), ("b.mkv", QUICK + ("--acodec", "aac")),
+                              ("c.webm", ("--vopt", "deadline=realtime")),
+                              ("d.mkv", QUICK + ("--acodec", "flac")),
+                              ("e.mkv", QUICK + ("--acodec", "libmp3lame"))):
+            with self.subTest(name):
+                self.check(source, name, *options)
+
+    def test_length_is_kept(self):
+        source = self.make_burst("in.mkv", "-c:a", "pcm_s16le")
+        output = self.converted(source, "out.mkv", "--acodec", "flac", *QUICK)
+        self.assertAlmostEqual(len(decoded(source)), len(decoded(output)), delta=80)
+        self.assertEqual(max(decoded(source)), max(decoded(output)))
+
+    def test_six_channels_and_odd_rates(self):
+        for name, layout, rate, wanted in (("six.mkv", "5.1", 48000, 6), ("side.mkv", "5.1(side)", 44100, 6),
+                                           ("low.mkv", "mono", 11025, 1), ("high.mkv", "stereo", 96000, 2)):
+            source = self.path(name)
+            ffmpeg("-i", simple(), "-f", "lavfi", "-t", 1, "-i",
+                   "anoisesrc=sample_rate=%d" % rate, "-map", "0:v", "-map", "1:a", "-c:v", "copy",
+                   "-af", "aformat=channel_layouts=" + layout, "-c:a", "pcm_s16le", source)
+            for codec, container in (("aac", "mp4"), ("libopus", "webm"), ("libvorbis", "mkv")):
+                with self.subTest(name, codec=codec):
+                    output = self.converted(source, "out." + container, "-y", "--acodec", codec,
+                                            "--frames", 25, *(QUICK if container != "webm" else ()))
+                    about = streams(output, "audio")[0]
+                    self.assertEqual(about["channels"], wanted)
+                    self.assertAlmostEqual(len(decoded(output)) / 8000, 1, delta=0.1)
+
+    def test_a_gap_becomes_silence(self):
+        source = self.path("gap.mkv")
+        ffmpeg("-f", "lavfi", "-t", 3, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 3, "-i",
+               "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,2))'", *X264,
+               "-c:a", "pcm_s16le", source)
+        output = self.converted(source, "out.mkv", "--acodec", "flac", *QUICK)
+        samples = decoded(output)
+        self.assertAlmostEqual(len(samples) / 8000, 3, delta=0.05)
+        self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
+        self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
+
+    def test_subtitles(self):
+        for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):
+            with self.subTest(name):
+                output = self.converted(everything(), name,
+                                        *(QUICK if name == "a.mp4" else ("--vopt", "deadline=realtime")))
+                shown = ffmpeg("-i", output, "-map", "0:s:0", "-f", "srt", "-").decode()
+                self.assertIn("Hello", shown)
+                self.assertIn("<i>world</i>", shown)
+                begin = float(video(output)["start_time"])
+                times = [t for t, size, _ in packets(output, "s:0") if size > 2]
+                self.near(times, [0.1 + begin, 1.6 + begin], 0.002)
+
+    def test_mov_text_to_matroska(self):
+        mp4 = self.converted(everything(), "a.mp4", *QUICK)
+        output = self.converted(mp4, "b.mkv", *QUICK)
+        shown = ffmpeg("-i", output, "-map", "0:s:0", "-f", "srt", "-").decode()
+        self.assertIn("00:00:00,100 --> 00:00:00,500\nHello", shown)
+        self.assertIn("00:00:01,600 --> 00:00:01,900", shown)
+
+
+class Part(Case):
+    def test_chapters_are_cut_and_shifted(self):
+        for name in ("out.mkv", "out.mp4"):
+            output = self.converted(everything(), name, *QUICK, "--ss", "0.5", "--to", "2")
+            self.assertEqual(chapters(output), [(0, 0.5, "One"), (0.5, 1.5, "Two")], name)
+        output = self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")
+        self.assertEqual(chapters(output), [(0, 1.8, "Two")])
+        output = self.converted(everything(), "few.mp4", *QUICK, "--frames", 10)
+        self.assertEqual(chapters(output), [(0, 0.4, "One")])
+
+    def test_cover_survives_a_seek(self):
+        for name in ("out.mkv", "out.mp4"):
+            output = self.converted(everything(), name, *QUICK, "--ss", "1", "--to", "2")
+            self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")],
+                             [0, 1])
+
+    def test_subtitles_are_shifted(self):
+        output = self.converted(everything(), "out.mkv", *QUICK, "--ss", "1")
+        self.near([p[0] for p in packets(output, "s:0")], [0.6], 0.02)
+
+
+class Chosen(Case):
+    def test_tracks(self):
+        output = self.converted(everything(), "a.mkv", *QUICK, "--audio-track", 1, "--sub-track", 0)
+        self.assertEqual(languages(output, "audio"), ["fra"])
+        self.assertEqual(len(streams(output, "subtitle")), 1)
+        for option in (("--no-subs",), ("--sub-track", "none")):
+            output = self.converted(everything(), "b.mkv", "-y", *QUICK, *option)
+            self.assertEqual(streams(output, "subtitle"), [])
+
+    def test_tracks_that_are_not_there(self):
+        for option in ("--audio-track", "--sub-track"):
+            self.refused(lumeq(everything(), "-o", self.path("o.mkv"), option, 7), USAGE, option, "7")
+        self.assertEqual(self.files(), [])
+
+    def test_no_chapters_no_metadata(self):
+        output = self.converted(everything(), "a.mkv", *QUICK, "--no-chapters", "--no-metadata")
+        self.assertEqual(chapters(output), [])
+        self.assertNotIn("title", tags(output))
+        self.assertNotIn("title", video(output).get("tags", {}))
+        self.assertEqual(languages(output, "audio"), ["ita", "fra"])
+
+    def test_sound_codec(self):
+        output = self.converted(everything(), "a.mkv", *QUICK, "--acodec", "copy")
+        self.assertEqual(payloads(everything()), payloads(output))
+        output = self.converted(everything(), "b.mkv", *QUICK, "--acodec", "none")
+        self.assertEqual(streams(output, "audio"), [])
+        self.refused(lumeq(simple(), "-o", self.path("o.mp4"), "--acodec", "nonsense"), USAGE,
+                     "--acodec", "nonsense")
+        self.refused(lumeq(simple(), "-o", self.path("o.webm"), "--acodec", "aac"), USAGE, "webm")
+
+    def test_playlists(self):
+        folder = self.path("list")
+        os.mkdir(folder)
+        ffmpeg("-i", simple(), "-c", "copy", "-f", "hls", "-hls_time", 1, os.path.join(folder, "p.m3u8"))
+        playlist = os.path.join(folder, "p.m3u8")
+        self.refused(lumeq(playlist, "--null"), INPUT, "--allow-playlists")
+        result = self.ok(playlist, "--null", "--allow-playlists")
+        self.assertIn("25 frames", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
