@@ -282,13 +282,25 @@ static void say_summary(const Run *run)
         strcmp(now, run->backend) == 0 ? run->where : "the CPU, without the GPU");
 }
 
+/* The last line, where something is known to be lost. */
+static int say_damage(const Run *run, const char *damage)
+{
+    const int64_t lost = run->writer ? writer_lost_packets(run->writer) : 0;
+    if (lost)
+        say(SAY_ERRORS, "%s%s%lld packets of other tracks could not be copied",
+            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost);
+    else if (*damage)
+        say(SAY_ERRORS, "%s", damage);
+    return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
     char damage[512] = "";
     MediaError stats_error = {0};
     const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
-    const int damaged = reader_damage(run->reader, damage, sizeof(damage));
+    (void)reader_damage(run->reader, damage, sizeof(damage));
     if (run->progress.frame == 0 && !interrupted)
         return no_frames(run, damage);
     /* Both files are whole before either gets its name. */
@@ -304,9 +316,7 @@ static int finish(Run *run)
         return EXIT_INTERRUPTED;
     say_details(run);
     say_summary(run);
-    if (damaged)
-        say(SAY_ERRORS, "%s", damage);
-    return damaged ? EXIT_DAMAGED : EXIT_DONE;
+    return say_damage(run, damage);
 }
 
 static int run_all(Run *run)

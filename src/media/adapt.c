@@ -107,8 +107,8 @@ static int convert(Adapter *a, const AVFrame *frame, AVFrame *to)
 
 int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
 {
-    const int converts = frame->format != a->format || frame->color_range != a->range ||
-                         changes_matrix(a, frame);
+    const int converts =
+        frame->format != a->format || frame->color_range != a->range || changes_matrix(a, frame);
     const int pads = frame->width != a->width || frame->height != a->height;
     AVFrame *converted = converts && pads ? av_frame_alloc() : to;
     int ret = converted ? 0 : AVERROR(ENOMEM);

@@ -102,7 +102,6 @@ static enum AVCodecID usual_codec(const AVOutputFormat *muxer, enum AVMediaType 
     case AVMEDIA_TYPE_VIDEO: return muxer->video_codec;
     case AVMEDIA_TYPE_AUDIO: return muxer->audio_codec;
     case AVMEDIA_TYPE_SUBTITLE: return muxer->subtitle_codec;
-    case AVMEDIA_TYPE_DATA: return muxer->data_codec;
     default: return AV_CODEC_ID_NONE;
     }
 }
@@ -128,7 +127,11 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+static int swallow(void *opaque, const uint8_t *data, int size)
+#else
 static int swallow(void *opaque, uint8_t *data, int size)
+#endif
 {
     (void)opaque;
     (void)data;

@@ -69,7 +69,8 @@ static int set_quantizer(AVDictionary **dict, int quantizer)
 static int set_defaults(AVDictionary **dict, const AVCodec *codec, int64_t bitrate)
 {
     const int rated = bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
-                      av_dict_get(*dict, "qp", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
+                      av_dict_get(*dict, "qp", NULL, 0) ||
+                      av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
     const int quantizer = usual_quantizer(codec->id);
     int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;

@@ -119,15 +119,22 @@ static int has_chroma(enum AVPixelFormat format)
     return !is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
+/* Files of single pictures that have no tags for YUV, though their encoders take it. */
+static int prefers_rgb(const AVCodec *codec)
+{
+    return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
+}
+
 /* Frames are YUV or gray: where there is YUV, no RGB, and no more of it than gray needs. */
-static enum AVPixelFormat nearest(enum AVPixelFormat from, const enum AVPixelFormat *list)
+static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
+                                  const enum AVPixelFormat *list)
 {
     enum AVPixelFormat makeable[MAX_FORMATS];
     int count = 0, yuv = 0;
     for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
-        yuv |= has_chroma(list[i]);
+        yuv |= has_chroma(list[i]) && !prefers_rgb(codec);
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
-        if (convert_can_make(*list) && !(yuv && is_rgb(*list)))
+        if (convert_can_make(*list) && (yuv ? !is_rgb(*list) : !has_chroma(*list)))
             makeable[count++] = *list;
     makeable[count] = AV_PIX_FMT_NONE;
     if (!has_chroma(from) && is_one_of(AV_PIX_FMT_YUVJ420P, makeable))
@@ -153,8 +160,8 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, cons
         if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
             return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
                               media_quote(asked), codec->name);
-    } else if (list && !is_one_of(from, list)) {
-        *format = nearest(from, list);
+    } else if (list && (!is_one_of(from, list) || (prefers_rgb(codec) && has_chroma(from)))) {
+        *format = nearest(from, codec, list);
     }
     return 0;
 }
@@ -164,7 +171,7 @@ int encoder_is_full_range(const AVCodec *codec)
     const enum AVPixelFormat *list = formats_of(codec);
     int rgb = 0;
     for (; list && *list != AV_PIX_FMT_NONE; list++) {
-        if (has_chroma(*list))
+        if (has_chroma(*list) && !prefers_rgb(codec))
             return codec->id == AV_CODEC_ID_MJPEG;
         rgb |= is_rgb(*list);
     }

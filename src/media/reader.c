@@ -18,6 +18,9 @@
  * tracks are looked for this long. */
 #define MAX_INTERLEAVE_US 2000000
 
+/* Samples before the first that is shown, for the decoder to start on. */
+#define MAX_PRIMING_US 10000
+
 /* A video that ends this much before its declared end is cut off. */
 #define CUT_OFF_SECONDS 1.0
 
@@ -90,12 +93,23 @@ static void note_end(int64_t *end, int64_t time)
         *end = time;
 }
 
+/* Sound and subtitles that an edit list hides, apart from what the decoder needs just before the
+ * start. */
+static int is_hidden(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    const int64_t end = time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    return (r->packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
+           stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO &&
+           (end < -MAX_PRIMING_US || time > 0);
+}
+
 /* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
 static int keep_packet(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet);
     const int early = r->from != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < r->from;
-    if (!r->options.copy || early) {
+    if (!r->options.copy || early || is_hidden(r, time)) {
         av_packet_unref(r->packet);
         return 0;
     }

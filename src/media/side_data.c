@@ -62,6 +62,24 @@ int side_data_copy_lasting(AVStream *to, const AVStream *from)
     return 0;
 }
 
+int side_data_keep(AVStream *stream, const AVCodecContext *encoder)
+{
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    AVCodecParameters *par = stream->codecpar;
+    AVPacketSideData *kept = par->coded_side_data;
+    const int count = par->nb_coded_side_data;
+    par->coded_side_data = NULL; /* or it would be freed with the old parameters */
+    par->nb_coded_side_data = 0;
+    const int ret = avcodec_parameters_from_context(par, encoder);
+    av_packet_side_data_free(&par->coded_side_data, &par->nb_coded_side_data);
+    par->coded_side_data = kept;
+    par->nb_coded_side_data = count;
+    return ret;
+#else
+    return avcodec_parameters_from_context(stream->codecpar, encoder);
+#endif
+}
+
 int side_data_from_frame(AVStream *to, const AVFrame *frame)
 {
     /* Each pair has one layout. */

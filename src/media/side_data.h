@@ -2,6 +2,7 @@
 #ifndef LUMEQ_MEDIA_SIDE_DATA_H
 #define LUMEQ_MEDIA_SIDE_DATA_H
 
+#include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
 
@@ -10,6 +11,9 @@ int side_data_copy_all(AVStream *to, const AVStream *from);
 
 /* What stays true of a track when its frames or samples are encoded anew. */
 int side_data_copy_lasting(AVStream *to, const AVStream *from);
+
+/* The encoder's parameters become the track's, whose side data stays. 0 or AVERROR. */
+int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
 
 /* What only the first frame says and the container says of a whole track, where the track does not
  * have it yet. */

@@ -22,7 +22,7 @@ static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
         s->next_times[i] = AV_NOPTS_VALUE;
-    s->jump = 0;
+    s->jump = s->last_jump = 0;
 }
 
 int64_t source_start(const Source *s)
@@ -103,13 +103,19 @@ static void smooth_times(Source *s, AVPacket *packet)
     if (!(s->format->iformat->flags & AVFMT_TS_DISCONT) || time == AV_NOPTS_VALUE ||
         (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO))
         return;
-    time += s->jump;
+    int64_t by = s->jump;
+    /* What the other track had in the file before the jump comes after it. */
+    if (*next != AV_NOPTS_VALUE && FFABS(time + s->last_jump - *next) < JUMP_BACK_US &&
+        FFABS(time + s->jump - *next) > JUMP_BACK_US)
+        by = s->last_jump;
+    time += by;
     if (*next != AV_NOPTS_VALUE && (time - *next > JUMP_AHEAD_US || *next - time > JUMP_BACK_US)) {
-        s->jump += *next - time;
+        s->last_jump = s->jump;
+        by = s->jump += *next - time;
         time = *next;
     }
     *next = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
-    const int64_t jump = av_rescale_q(s->jump, AV_TIME_BASE_Q, stream->time_base);
+    const int64_t jump = av_rescale_q(by, AV_TIME_BASE_Q, stream->time_base);
     packet->dts += jump;
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts += jump;

@@ -43,6 +43,7 @@ typedef struct Source {
     int wants_key;       /* after a seek: video packets before the next keyframe are dropped */
     int64_t *next_times; /* by stream: when its next packet is due, AV_TIME_BASE units */
     int64_t jump;        /* added to all times since one has jumped, AV_TIME_BASE units */
+    int64_t last_jump;   /* what was added before that */
 } Source;
 
 /*

@@ -6,7 +6,9 @@
 #include "media/compat.h"
 #include "media/transcode.h"
 
+/* As good as most ears can tell. */
 #define BITS_PER_CHANNEL 96000
+#define VORBIS_QUALITY 6
 
 /* Samples a packet has where the encoder does not mind. */
 #define USUAL_FRAME 1024
@@ -70,10 +72,12 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
     return av_channel_layout_copy(layout, same_count ? same_count : stereo ? stereo : list);
 }
 
-static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVCodecParameters *in,
-                        int global_header)
+/* `bitrate` 0: the encoder's own choice. */
+static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVCodecParameters *in,
+                       int global_header, int64_t bitrate)
 {
     const enum AVSampleFormat *formats = codec_sample_formats(codec);
+    avcodec_free_context(&t->encoder);
     t->encoder = avcodec_alloc_context3(codec);
     if (!t->encoder)
         return AVERROR(ENOMEM);
@@ -84,10 +88,22 @@ static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVCodecP
     if (ret < 0)
         return ret;
     c->time_base = (AVRational){1, c->sample_rate};
-    c->bit_rate = (int64_t)BITS_PER_CHANNEL * c->ch_layout.nb_channels;
+    if (codec->id == AV_CODEC_ID_VORBIS) { /* it takes few rates */
+        c->flags |= AV_CODEC_FLAG_QSCALE;
+        c->global_quality = VORBIS_QUALITY * FF_QP2LAMBDA;
+    } else if (bitrate) {
+        c->bit_rate = bitrate * c->ch_layout.nb_channels;
+    }
     if (global_header)
         c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     return avcodec_open2(c, codec, NULL);
+}
+
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVCodecParameters *in,
+                        int global_header)
+{
+    const int ret = try_encoder(t, codec, in, global_header, BITS_PER_CHANNEL);
+    return ret < 0 ? try_encoder(t, codec, in, global_header, 0) : ret;
 }
 
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,

@@ -23,10 +23,13 @@ struct Writer {
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
+    int64_t start; /* of the input, AV_TIME_BASE units */
+    int64_t shift; /* added to all times */
     int header_written;
     int dynamic_said; /* that dynamic HDR is dropped */
     int64_t bytes;    /* once the file is closed */
     char *partial_name;
+    int64_t lost_packets;
     AVPacket **held; /* packets that came before the first frame */
     int held_count;
 };
@@ -97,6 +100,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         .field_order = in->codecpar->field_order,
         .no_alpha = is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
+    /* With an edit list, what is below zero is hidden and no start. */
+    w->start = av_match_name("mov", source->format->iformat->name) ? 0 : source_start(source);
     return tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
 }
 
@@ -110,10 +115,19 @@ static int fail_write(Writer *w, int ret, MediaError *error)
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     Writer *w = opaque;
+    const int64_t shift = av_rescale_q(w->shift, AV_TIME_BASE_Q, out->time_base);
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += shift;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts += shift;
     packet->stream_index = out->index;
     packet->pos = -1;
     media_log_clear();
     const int ret = av_interleaved_write_frame(w->format, packet);
+    if (ret == AVERROR_INVALIDDATA && out != w->video) {
+        w->lost_packets++; /* a copied packet that makes no sense: the input's damage */
+        return 0;
+    }
     return ret < 0 ? fail_write(w, ret, error) : 0;
 }
 
@@ -136,8 +150,7 @@ static int write_encoded(Writer *w, MediaError *error)
 static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
 {
     const AVCodecContext *c = encoder_context(w->encoder);
-    if (avcodec_parameters_from_context(w->video->codecpar, c) < 0 ||
-        side_data_from_frame(w->video, first) < 0)
+    if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
         return out_of_memory(error);
     w->video->time_base = c->time_base;
     w->video->avg_frame_rate = c->framerate;
@@ -176,6 +189,14 @@ static int write_header(Writer *w, MediaError *error)
     return ret;
 }
 
+/* Muxers that take negative times hide what has them; the others shift by themselves. */
+static void avoid_negative_times(Writer *w, const AVFrame *first)
+{
+    const int64_t pts = av_rescale_q(first->pts, first->time_base, AV_TIME_BASE_Q);
+    if (pts < 0 && (w->muxer->flags & AVFMT_TS_NEGATIVE))
+        w->shift = w->start < pts ? -w->start : -pts;
+}
+
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
@@ -189,6 +210,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (codec_frame_rates(w->codec))
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
+    avoid_negative_times(w, first);
     ret = set_up_video(w, first, error);
     return ret < 0 ? ret : write_header(w, error);
 }
@@ -274,6 +296,11 @@ int writer_finish(Writer *w, int partial, MediaError *error)
 int64_t writer_bytes(const Writer *w)
 {
     return w->file.io ? written(w->file.io) : w->bytes;
+}
+
+int64_t writer_lost_packets(const Writer *w)
+{
+    return w->lost_packets;
 }
 
 const char *writer_partial_name(const Writer *w)

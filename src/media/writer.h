@@ -54,6 +54,9 @@ int writer_finish(Writer *writer, int partial, MediaError *error);
 /* Bytes written so far; -1 before the first. */
 int64_t writer_bytes(const Writer *writer);
 
+/* Copied packets that were too damaged for the container, and are not in the output. */
+int64_t writer_lost_packets(const Writer *writer);
+
 /* The name of a part that was finished, or NULL. Valid until the writer is closed. */
 const char *writer_partial_name(const Writer *writer);
 

@@ -135,33 +135,31 @@ class ToMatroska(Case):
                              ["png", "mjpeg"], name)
 
     def test_bitmap_subtitles(self):
+        """Copied, and left out of what holds none: they are no text."""
         source = self.path("in.mkv")
-        bitmaps = self.path("s.mkv")
-        ffmpeg("-f", "lavfi", "-i", "color=black:size=160x90:duration=1", "-i", everything(),
-               "-map", "0:v", "-c:v", "ffv1", "-t", 1, self.path("v.mkv"))
-        try:  # text to pictures is not what ffmpeg does: take those of a DVB encoder
-            self.dvb_subtitles(bitmaps)
-        except AssertionError:
-            self.skipTest("this ffmpeg makes no bitmap subtitles")
-        ffmpeg("-i", self.path("v.mkv"), "-i", bitmaps, "-map", 0, "-map", "1:s", "-c", "copy", source)
+        ffmpeg("-i", simple(), "-i", self.dvd_subtitles(), "-map", 0, "-map", "1:s", "-c", "copy",
+               source)
         output = self.lossless(source)
+        self.assertEqual(len(payloads(source, "s:0")), 1)
         self.assertEqual(payloads(source, "s:0"), payloads(output, "s:0"))
-        result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
+        result = self.ok(source, "-o", self.path("out.webm"), "--acodec", "none", "--frames", 3)
         self.assertEqual(len(lines_about(result)), 1, str(result))
         self.assertIn("subtitle track 0 (dvd_subtitle) is left out", result.err)
 
-    def dvb_subtitles(self, path):
-        """A packet of DVD subtitles is written by hand: its codec only has to copy it."""
-        index = self.write("s.idx", b"# VobSub index file, v7 (do not modify this line!)\nsize: 160x90\n"
-                                    b"palette: " + b", ".join([b"000000"] * 16) +
-                                    b"\nid: en, index: 0\ntimestamp: 00:00:00:200, filepos: 000000000\n")
+    def dvd_subtitles(self):
+        """VobSub of one packet: to copy it, nobody looks into it."""
+        header = b"# VobSub index file, v7 (do not modify this line!)\nsize: 160x90\npalette: " + \
+                 b", ".join([b"808080"] * 16)
+        index = self.write("s.idx", header + b"\nid: en, index: 0\n"
+                                             b"timestamp: 00:00:00:200, filepos: 000000000\n")
         unit = bytes([0, 12, 0, 6, 0, 0, 0, 0, 0, 6, 1, 255])
-        pes = b"\0\0\1\xbd" + (3 + 5 + 1 + len(unit)).to_bytes(2, "big") + b"\x81\x80\5" + \
-              b"\x21\0\1\x8c\xa1" + b"\x20" + unit
-        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + pes
-        self.write("s.sub", pack + b"\0\0\1\xbe" + (2048 - len(pack) - 6).to_bytes(2, "big") +
-                   b"\xff" * (2048 - len(pack) - 6))
-        ffmpeg("-i", index, "-c", "copy", path)
+        stamp = b"\x21\0\1\x8c\xa1"
+        body = b"\x81\x80\5" + stamp + b"\x20" + unit
+        pack = b"\0\0\1\xba\x44\0\4\0\4\1\0\0\3\xf8" + \
+               b"\0\0\1\xbd" + len(body).to_bytes(2, "big") + body
+        rest = 2048 - len(pack) - 6
+        self.write("s.sub", pack + b"\0\0\1\xbe" + rest.to_bytes(2, "big") + b"\xff" * rest)
+        return index
 
 
 class ToOthers(Case):
@@ -244,10 +242,6 @@ class Converted(Case):
 
     def burst(self, name, *output):
         """Silence, with a loud tenth of a second one second in."""
-        return make(self.path(name), *X264, *output, seconds=2, sound=2,
-                    filters="null") if False else self.make_burst(name, *output)
-
-    def make_burst(self, name, *output):
         path = self.path(name)
         ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("160x90", 25), "-f", "lavfi", "-t", 2, "-i",
                "aevalsrc='if(between(t,1,1.1),sin(2*PI*1000*t)*0.8,0)':sample_rate=44100",
@@ -266,7 +260,7 @@ class Converted(Case):
         return output
 
     def test_sound_stays_in_its_place(self):
-        source = self.make_burst("in.mkv", "-c:a", "pcm_s16le")
+        source = self.burst("in.mkv", "-c:a", "pcm_s16le")
         for name, options in (("a.mp4", QUICK), ("b.mkv", QUICK + ("--acodec", "aac")),
                               ("c.webm", ("--vopt", "deadline=realtime")),
                               ("d.mkv", QUICK + ("--acodec", "flac")),
@@ -275,7 +269,7 @@ class Converted(Case):
                 self.check(source, name, *options)
 
     def test_length_is_kept(self):
-        source = self.make_burst("in.mkv", "-c:a", "pcm_s16le")
+        source = self.burst("in.mkv", "-c:a", "pcm_s16le")
         output = self.converted(source, "out.mkv", "--acodec", "flac", *QUICK)
         self.assertAlmostEqual(len(decoded(source)), len(decoded(output)), delta=80)
         self.assertEqual(max(decoded(source)), max(decoded(output)))
@@ -288,6 +282,8 @@ class Converted(Case):
                    "anoisesrc=sample_rate=%d" % rate, "-map", "0:v", "-map", "1:a", "-c:v", "copy",
                    "-af", "aformat=channel_layouts=" + layout, "-c:a", "pcm_s16le", source)
             for codec, container in (("aac", "mp4"), ("libopus", "webm"), ("libvorbis", "mkv")):
+                if codec == "libvorbis" and wanted > 2:
+                    continue  # libvorbis 1.3.7 leaks a table of its own then
                 with self.subTest(name, codec=codec):
                     output = self.converted(source, "out." + container, "-y", "--acodec", codec,
                                             "--frames", 25, *(QUICK if container != "webm" else ()))
@@ -321,9 +317,9 @@ class Converted(Case):
     def test_mov_text_to_matroska(self):
         mp4 = self.converted(everything(), "a.mp4", *QUICK)
         output = self.converted(mp4, "b.mkv", *QUICK)
-        shown = ffmpeg("-i", output, "-map", "0:s:0", "-f", "srt", "-").decode()
-        self.assertIn("00:00:00,100 --> 00:00:00,500\nHello", shown)
-        self.assertIn("00:00:01,600 --> 00:00:01,900", shown)
+        self.assertEqual(payloads(output, "s:0"), payloads(everything(), "s:0"))
+        begin = float(video(output)["start_time"])  # priming samples come first
+        self.near([p[0] - begin for p in packets(output, "s:0")], [0.1, 1.6], 0.0015)
 
 
 class Part(Case):

@@ -1,0 +1,164 @@
+"""Files as cameras, phones and archives make them."""
+
+import os
+import unittest
+
+from common import *
+
+QUICK = ("--preset", "ultrafast")
+
+
+def joined(path, parts):
+    with open(path, "wb") as out:
+        for part in parts:
+            with open(part, "rb") as f:
+                out.write(f.read())
+    return path
+
+
+class Times(Case):
+    def test_edit_list(self):
+        """Cut without encoding: frames before the cut are in the file, and hidden."""
+        long = clip("long.mp4", *X264, "-g", 50, "-bf", 2, "-c:a", "aac", seconds=4, sound=4)
+        for start in ("1.24", "0.52"):
+            with self.subTest(start):
+                source = self.path("cut.mp4")
+                ffmpeg("-ss", start, "-i", long, "-c", "copy", source)
+                shown = len(frame_times(source))
+                self.assertLess(shown, len(packets(source, "v:0")))
+                result = self.ok(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y",
+                                 "--mode", "off", "--progress", "json")
+                self.assertIn('"frames":%d' % shown, result.err.replace(" ", ""))
+                self.assertEqual(raw(source), raw(self.path("out.mkv")))
+                self.same_distances(source, self.path("out.mkv"))
+
+    def same_distances(self, source, output):
+        """Frames from the first, and the sound from them; a hidden packet and a half may lead."""
+        a, b = frame_times(source), frame_times(output)
+        self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.0015)
+        self.assertLess(b[0], 0.04)
+        sound = {p[2]: p[0] - a[0] for p in packets(source) if p[0] >= 0}
+        copied = {p[2]: p[0] - b[0] for p in packets(output)}
+        self.assertLessEqual(len(copied) - len(sound), 2)
+        for packet, time in sound.items():
+            self.assertAlmostEqual(copied[packet], time, delta=0.0015)
+
+    def test_edit_list_that_begins_late(self):
+        """An empty edit: the video begins after the sound."""
+        source = self.path("late.mp4")
+        ffmpeg("-i", simple(), "-itsoffset", "0.6", "-i", simple(), "-map", "1:v", "-map", "0:a",
+               "-c", "copy", source)
+        for name in ("out.mp4", "out.mkv"):
+            self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
+
+    def test_negative_times(self):
+        """A broadcast whose clock wraps around: what comes before is below zero."""
+        source = self.path("negative.ts")
+        ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0,
+               "-muxpreload", 0, source)
+        self.assertLess(frame_times(source)[0], -0.4)
+        for name in ("out.mkv", "out.mp4", "out.ts"):
+            with self.subTest(name):
+                times = frame_times(self.converted(source, name, *QUICK))
+                self.assertEqual(len(times), 25)
+                self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
+
+    def test_packed_bitstream(self):
+        """Two frames in one packet and an empty one after it, as old AVI files have them."""
+        if not has_encoder("libxvid"):
+            self.skipTest("no libxvid")
+        source = clip("packed.avi", "-c:v", "libxvid", "-bf", 2, "-q:v", 4)
+        self.assertLess(min(p[1] for p in packets(source, "v:0")), 30)
+        output = self.lossless(source)
+        times = frame_times(output)
+        self.assertEqual(len(times), len(frame_times(source)))
+        for a, b in zip(times, times[1:]):
+            self.assertAlmostEqual(b - a, 0.04, delta=0.0011)
+
+    def test_raw_streams(self):
+        for name, codec in (("a.h264", ("libx264", "-preset", "ultrafast", "-bf", "3")),
+                            ("b.m2v", ("mpeg2video", "-bf", "2")), ("c.hevc", ("libx265", "-preset",
+                             "ultrafast", "-x265-params", "log-level=none"))):
+            with self.subTest(name):
+                source = clip(name, "-c:v", *codec)
+                times = frame_times(self.lossless(source))
+                self.assertEqual(len(times), 25)
+                self.near([b - a for a, b in zip(times, times[1:])], [0.04] * 24, 0.0011)
+
+
+class Changes(Case):
+    SIZES = ("160x90", "96x96", "64x120", "200x50", "160x90", "320x180", "16x16", "161x91", "80x46")
+
+    def test_nine_sizes(self):
+        parts = [clip("s%d.h264" % i, *X264, "-bsf:v", "dump_extra", size=size, seconds=0.2,
+                      filters="format=yuv444p" if "161" in size else "format=yuv420p")
+                 for i, size in enumerate(self.SIZES)]
+        source = joined(self.path("sizes.h264"), parts)
+        for options in (("--vcodec", "ffv1"), QUICK):
+            output = self.converted(source, "out.mkv", "-y", *options)
+            self.assertEqual((video(output)["width"], video(output)["height"]), (160, 90))
+            self.assertEqual(len(frame_times(output)), 45)
+
+    def test_formats_and_range(self):
+        parts = [clip("f%s.ts" % i, "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", pix_fmt,
+                      seconds=0.2)
+                 for i, pix_fmt in enumerate(("yuv420p", "yuv444p", "yuvj420p", "gray", "yuv422p10le"))]
+        source = joined(self.path("formats.ts"), parts)
+        result = lumeq(source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+        self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
+
+    def test_sound_that_changes(self):
+        """Its rate and channels change in the middle: converted, it is one track all the same."""
+        parts = [clip("a%d.ts" % i, *X264, "-c:a", "mp2", "-ar", rate, "-ac", channels, sound=1)
+                 for i, (rate, channels) in enumerate(((44100, 1), (48000, 2)))]
+        source = joined(self.path("sound.ts"), parts)
+        result = lumeq(source, "-o", self.path("out.mkv"), "--acodec", "flac", *QUICK)
+        self.assertIn(result.code, (DONE, DAMAGED), str(result))
+        about = streams(self.path("out.mkv"), "audio")[0]
+        self.assertEqual((about["sample_rate"], about["channels"]), ("44100", 1))
+        samples = ffmpeg("-i", self.path("out.mkv"), "-map", "0:a", "-f", "s16le", "-")
+        self.assertAlmostEqual(len(samples) / 2 / 44100, 2, delta=0.15)
+
+
+class Shapes(Case):
+    def test_one_frame_and_long_sound_converted(self):
+        source = clip("one.mkv", *X264, "-c:a", "pcm_s24le", seconds=0.04, sound=30)
+        for name in ("out.mp4", "out.webm"):
+            options = QUICK if name == "out.mp4" else ()
+            output = self.converted(source, name, *options)
+            self.assertEqual(len(frame_times(output)), 1)
+            self.assertAlmostEqual(float(probe(output, "-show_format")["format"]["duration"]), 30,
+                                   delta=0.1)
+
+    def test_cover_before_the_sound(self):
+        cover = self.path("c.png")
+        ffmpeg("-f", "lavfi", "-i", "color=red:size=64x64", "-frames:v", 1, cover)
+        for name in ("a.m4a", "b.mp3", "c.flac"):
+            with self.subTest(name):
+                source = self.path(name)
+                ffmpeg("-i", cover, "-i", simple(), "-map", "0:v", "-map", "1:a", "-c:v", "copy",
+                       "-disposition:v", "attached_pic", source)
+                self.refused(lumeq(source, "--null"), INPUT, "cover picture")
+
+    def test_sound_alone(self):
+        source = self.path("a.wav")
+        ffmpeg("-i", simple(), "-vn", source)
+        self.refused(lumeq(source, "--null"), INPUT, "no video")
+
+    def test_everything_through_a_pipe(self):
+        for name, more in (("a.mp4", ("-movflags", "faststart")), ("b.mkv", ()), ("c.ts", ()),
+                           ("d.webm", ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-c:a", "libopus")),
+                           ("e.nut", ()), ("f.flv", ()), ("g.avi", ())):
+            with self.subTest(name):
+                options = more if name == "d.webm" else X264 + ("-c:a", "aac") + more
+                source = clip(name, *options, sound=1)
+                with open(source, "rb") as f:
+                    piped = lumeq("-", "-o", self.path("out.mkv"), "-y", "-q", *QUICK, stdin=f.read())
+                self.assertEqual(piped.code, DONE, str(piped))
+                self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
+                self.assertEqual(len(payloads(source)), len(payloads(self.path("out.mkv"))))
+
+
+if __name__ == "__main__":
+    unittest.main()
