@@ -56,7 +56,7 @@ const Option option_table[] = {
     {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME", "container [by OUTPUT's name]"},
     {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME",
      "video encoder [the container's usual one; mp4, mkv: libx264]"},
-    {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 255, "X",
+    {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 63, "X",
      "constant quality, lower is better [libx264: 18]"},
     {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
      "speed of the encoder [libx264: medium]"},
@@ -67,7 +67,7 @@ const Option option_table[] = {
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
      "any option of the video encoder; may be given several times"},
 
-    HEADING("Tracks and tags (tracks count from 0, as ffprobe shows them)"),
+    HEADING("Tracks and tags (tracks of a kind count from 0)"),
     {"video-track", 0, OPTION_INTEGER, 0, FIELD(video_track), 0, MAX_TRACK, "N",
      "the video track to process [the best]"},
     {"audio-track", 0, OPTION_INTEGER, 0, FIELD(audio_track), 0, MAX_TRACK, "N",

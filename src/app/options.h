@@ -31,7 +31,7 @@ typedef struct Options {
     int64_t from_us, to_us, frames, max_pixels;
     int allow_playlists, force_dovi;
 
-    int64_t video_track, audio_track, sub_track; /* indices of the input's streams */
+    int64_t video_track, audio_track, sub_track; /* number of its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
 
     const char *format, *vcodec, *preset, *pixel_format;

@@ -25,6 +25,7 @@ struct Encoder {
         int64_t pts, duration;
     } durations[DURATIONS]; /* by frame number */
     int64_t frames, last_pts;
+    int uneven; /* frames were not one tick after the other */
     const char *dropped;
     int loses_alpha; /* which is an error where there is transparency */
 };
@@ -301,6 +302,11 @@ const char *encoder_adaptation(const Encoder *e)
     return adapter_description(e->adapter);
 }
 
+int encoder_was_uneven(const Encoder *e)
+{
+    return e->uneven;
+}
+
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
     int ret = frame ? check_alpha(e, frame, error) : 0;
@@ -317,6 +323,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
                 e->adapted->pts = e->last_pts + 1; /* a coarser time base made two of them one */
+            e->uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
             e->last_pts = e->adapted->pts;
             const size_t slot = (size_t)(e->frames++ % DURATIONS);
             e->durations[slot].pts = e->adapted->pts;

@@ -60,6 +60,9 @@ const char *encoder_dropped(const Encoder *encoder);
  * or MEDIA_OUTPUT with `error` filled. */
 int encoder_receive(Encoder *encoder, AVPacket *packet, MediaError *error);
 
+/* Not 0: the times of the frames sent so far cannot be told by counting them. */
+int encoder_was_uneven(const Encoder *encoder);
+
 void encoder_close(Encoder **encoder);
 
 #endif

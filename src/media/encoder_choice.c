@@ -61,6 +61,16 @@ static int check_preset(const AVCodec *codec, const char *preset, MediaError *er
     return 0;
 }
 
+/* Encoders do not refuse a value that is too large, but take the worst quality there is. */
+static int check_crf(const AVCodec *codec, double crf, MediaError *error)
+{
+    const double most = av_match_name(codec->name, "libx264,libx264rgb,libx265") ? 51 : 63;
+    if (crf <= most)
+        return 0;
+    return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g", crf,
+                      codec->name, most);
+}
+
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error)
 {
@@ -87,6 +97,8 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
                           avcodec_get_name((*codec)->id));
+    if (check_crf(*codec, options->crf, error) < 0)
+        return error->fault;
     return check_preset(*codec, options->preset, error);
 }
 

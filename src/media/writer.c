@@ -124,7 +124,7 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     packet->pos = -1;
     media_log_clear();
     const int ret = av_interleaved_write_frame(w->format, packet);
-    if (ret == AVERROR_INVALIDDATA && out != w->video) {
+    if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != w->video) {
         w->lost_packets++; /* a copied packet that makes no sense: the input's damage */
         return 0;
     }
@@ -286,6 +286,8 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     w->header_written = 0;
     if (ret < 0)
         return fail_write(w, ret, error);
+    if (w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
+        note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
     w->format->pb = NULL;
     w->bytes = written(w->file.io);
     if (partial)

@@ -136,6 +136,20 @@ class Damaged(Case):
             self.assertIn(word, result.err)
         return result
 
+    def test_sound_that_makes_no_sense(self):
+        """A packet that the container's own filter refuses is dropped and counted."""
+        with open(clip("adts.ts", *X264, "-c:a", "aac", seconds=2, sound=2), "rb") as f:
+            data = bytearray(f.read())
+        heads = [m.start() for m in re.finditer(b"\xff[\xf0\xf1\xf9][\x4c\x50]", bytes(data))]
+        for at in heads[20:22]:
+            data[at] = 0
+        source = self.write("broken.ts", bytes(data))
+        for name in ("out.mkv", "out.mp4"):
+            result = lumeq(source, "-o", self.path(name), "--preset", "ultrafast")
+            self.assertEqual(result.code, DAMAGED, str(result))
+            self.assertIn("could not be copied", result.lines[-1])
+            self.assertEqual(len(frame_times(self.path(name))), 50)
+
     def test_the_last_line_says_what_is_lost(self):
         result = self.damaged(self.cut(0.5))
         self.assertIn("of 100 frames", result.lines[-1], str(result))

@@ -102,6 +102,14 @@ class Formats(Case):
         self.assertEqual(result.out.count(b"FRAME\n"), 2)
         self.assertEqual(len([line for line in result.lines if "left out" in line]), 2, str(result))
 
+    def test_y4m_says_that_uneven_times_are_lost(self):
+        source = clip("uneven.mkv", *FFV1, "-fps_mode", "passthrough", seconds=1,
+                      filters="settb=1/1000,setpts='N*40+if(gte(N,10),500,0)'")
+        result = self.ok(source, "-o", self.path("out.y4m"))
+        self.assertTrue(any("no timestamps" in line for line in result.lines), str(result))
+        even = self.ok(clip("even.mkv", *FFV1, seconds=1), "-o", self.path("even.y4m"))
+        self.assertFalse(any("no timestamps" in line for line in even.lines), str(even))
+
     def test_matroska_to_standard_output(self):
         result = self.ok(simple(), "-o", "-", "--format", "mkv", "--preset", "ultrafast")
         self.write("piped.mkv", result.out)
