@@ -19,7 +19,7 @@
  */
 
 /* For __launch_bounds__: where a kernel may start while the one before it runs, each leaves half of
- * the registers to the other. Multiprocessors of compute capability 11 and 12 have too few threads. */
+ * the registers to the other. Those of compute capability 11 and 12 have too few threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else
