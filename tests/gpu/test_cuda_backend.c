@@ -1,4 +1,5 @@
 /* What only the CUDA backend has: device numbers, pinned memory, several frames in flight. */
+#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -222,11 +223,74 @@ static void abandoned(void)
     }
 }
 
+#define OVERLAP_FRAMES 24
+#define OVERLAP_WIDTH 3840
+#define OVERLAP_HEIGHT 2160
+
+static double intersection(const LumeqFrameStats *a, int stage, const LumeqFrameStats *b, int other)
+{
+    const double begin = fmax(a->stage_begin_us[stage], b->stage_begin_us[other]);
+    const double end = fmin(a->stage_end_us[stage], b->stage_end_us[other]);
+    return fmax(end - begin, 0);
+}
+
+/* Frame n is equalized while n+1 uploads and n-1 downloads. */
+static void check_overlap(const LumeqFrameStats *stats)
+{
+    double compute_upload = 0, compute_download = 0, upload_download = 0, upload = 0;
+    for (int n = 1; n + 1 < OVERLAP_FRAMES; n++) {
+        const LumeqFrameStats *s = &stats[n];
+        compute_upload += intersection(s, LUMEQ_STAGE_EQUALIZE, s + 1, LUMEQ_STAGE_UPLOAD);
+        compute_download += intersection(s, LUMEQ_STAGE_EQUALIZE, s - 1, LUMEQ_STAGE_DOWNLOAD);
+        upload_download += intersection(s + 1, LUMEQ_STAGE_UPLOAD, s - 1, LUMEQ_STAGE_DOWNLOAD);
+        upload += s->upload_us;
+    }
+    CHECK(compute_upload > 0, "no frame is equalized while the next one uploads");
+    CHECK(compute_download > 0, "no frame is equalized while the one before it downloads");
+    CHECK(upload_download > upload / 4, "uploads take %.0f us, %.0f of them beside downloads",
+          upload, upload_download);
+}
+
+static void stages_overlap(void)
+{
+    static LumeqFrameStats stats[OVERLAP_FRAMES];
+    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    if (!eq)
+        return;
+    const size_t size = (size_t)OVERLAP_WIDTH * OVERLAP_HEIGHT;
+    uint8_t *in = lumeq_alloc_host(eq, size), *out[4] = {NULL};
+    int received = 0, ret = 0;
+    for (int i = 0; i < 4; i++)
+        out[i] = lumeq_alloc_host(eq, size);
+    if (CHECK(in && out[0] && out[1] && out[2] && out[3], "no pinned memory")) {
+        memset(in, 90, size);
+        for (int n = 0; n < OVERLAP_FRAMES && ret == 0; n++) {
+            LumeqFrame frame = {.in = {.plane = {in},
+                                       .stride = {OVERLAP_WIDTH},
+                                       .width = OVERLAP_WIDTH,
+                                       .height = OVERLAP_HEIGHT,
+                                       .depth = 8}};
+            frame.out = frame.in;
+            frame.out.plane[0] = out[n % 4];
+            while ((ret = lumeq_submit(eq, &frame)) == LUMEQ_ERR_AGAIN)
+                received += lumeq_receive(eq, NULL, &stats[received]) == 0;
+        }
+        lumeq_flush(eq);
+        while (ret == 0 && lumeq_receive(eq, NULL, &stats[received]) == 0)
+            received++;
+        if (CHECK(received == OVERLAP_FRAMES, "%d frames came back", received))
+            check_overlap(stats);
+    }
+    for (int i = 0; i < 4; i++)
+        lumeq_free_host(eq, out[i]);
+    lumeq_free_host(eq, in);
+    lumeq_destroy(&eq);
+}
+
 static const CheckTest tests[] = {
-    {"device_numbers", device_numbers},
-    {"pinned_memory", pinned_memory},
-    {"sequences", sequences},
-    {"abandoned", abandoned},
+    {"device_numbers", device_numbers}, {"pinned_memory", pinned_memory},
+    {"sequences", sequences},           {"abandoned", abandoned},
+    {"stages_overlap", stages_overlap},
 };
 
 CHECK_MAIN(tests)
