@@ -36,6 +36,7 @@ passed=0 failed=0 skipped=0
 set_sanitizer_options() {
     export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export LSAN_OPTIONS="print_suppressions=0:suppressions='$root/tests/lsan.supp'"
     export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
     [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
 }

@@ -12,7 +12,8 @@
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24
 #define PAINT_BYTES 32 /* room for its colours */
-#define MIN_COLUMNS 60 /* without room for it the bar itself is left out */
+#define MIN_BAR_WIDTH 8 /* without room for that the bar itself is left out */
+#define TEXT_COLUMNS 62 /* what may stand beside it */
 
 static double now(void)
 {
@@ -72,15 +73,15 @@ static void print_clock(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-static void print_bar(char *text, double done)
+static void print_bar(char *text, double done, int width)
 {
     char *out = text;
-    const int filled = (int)(done * BAR_WIDTH);
+    const int filled = (int)(done * width);
     out += sprintf(out, "%s", say_paint(PAINT_BAR));
     for (int i = 0; i < filled; i++)
         out += sprintf(out, "█");
     out += sprintf(out, "%s%s", say_paint(PAINT_OFF), say_paint(PAINT_FAINT));
-    for (int i = filled; i < BAR_WIDTH; i++)
+    for (int i = filled; i < width; i++)
         out += sprintf(out, "░");
     sprintf(out, "%s", say_paint(PAINT_OFF));
 }
@@ -93,8 +94,9 @@ static void show_bar(const Progress *p)
     print_clock(time, sizeof(time), p->time);
     if (!isnan(eta(p)))
         print_clock(left, sizeof(left), eta(p));
-    if (!isnan(done) && columns >= MIN_COLUMNS + BAR_WIDTH)
-        print_bar(bar, done);
+    const int room = columns - TEXT_COLUMNS;
+    if (!isnan(done) && room >= MIN_BAR_WIDTH)
+        print_bar(bar, done, room < BAR_WIDTH ? room : BAR_WIDTH);
     if (isnan(done))
         snprintf(line, sizeof(line), "frame %lld  %s  %.0f fps  %.2fx", (long long)p->frame, time,
                  fps(p), speed(p));

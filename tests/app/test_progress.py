@@ -151,8 +151,10 @@ class Bar(Case):
             code, shown = self.on_terminal(long_clip(), "--null", "--frames", "1500", columns=columns)
             self.assertEqual(code, DONE, shown)
             for bar in re.split("\r|\x1b\\[K|\n", shown):
+                bar = re.sub("\x1b\\[[0-9;]*m", "", bar)
                 if "frame " in bar and "frames" not in bar:
                     self.assertLessEqual(len(bar), columns)
+                    self.assertEqual("\u2591" in bar or "\u2588" in bar, columns == 80)
 
     def test_erased_when_interrupted(self):
         code, shown = self.on_terminal(long_clip(), "--null", signal_after=b"fps")
