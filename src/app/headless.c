@@ -275,10 +275,10 @@ static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output, *now = lumeq_backend_name(run->equalizer);
-    say(SAY_NORMAL, "%s%s%lld frames, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
+    say(SAY_NORMAL, "%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
-        run->progress.time, seconds, (double)run->progress.frame / seconds,
-        run->progress.time / seconds,
+        run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
+        (double)run->progress.frame / seconds, run->progress.time / seconds,
         strcmp(now, run->backend) == 0 ? run->where : "the CPU, without the GPU");
 }
 
