@@ -287,7 +287,7 @@ class Pictures(Case):
     def test_one_picture_of_many(self):
         result = self.ok(simple(), "-o", self.path("out.png"))
         self.assertEqual(len([l for l in result.lines if "only the first frame" in l]), 1, str(result))
-        self.assertIn("1 frames", result.lines[-1])
+        self.assertIn("1 frame,", result.lines[-1])
         self.assertEqual(self.files(), ["out.png"])
         result = self.ok(simple(), "-o", self.path("one.png"), "--frames", 1)
         self.assertNotIn("only the first", result.err)

@@ -69,7 +69,7 @@ class Part(Case):
         source = self.sources()["gop25"]
         for options, _, count in self.CASES:
             with self.subTest(" ".join(options)):
-                self.assertIn(" %d frames," % count, " " + self.ok(source, "--null", *options).err[7:])
+                self.assertIn(" %d frame%s," % (count, "s" * (count != 1)), " " + self.ok(source, "--null", *options).err[7:])
 
     def check_sound(self, source, output, begin, end):
         """The packets whose time lies in the part, within one at each end, and at their time."""
