@@ -35,4 +35,8 @@ int text_transcoder_run(TextTranscoder *transcoder, const AVPacket *packet, AVPa
 
 void text_transcoder_close(TextTranscoder **transcoder);
 
+/* Opens the decoder of a track: 0 or AVERROR. What it leaves in *decoder is the caller's in any
+ * case. */
+int transcode_open_decoder(AVCodecContext **decoder, const AVStream *in);
+
 #endif

@@ -30,17 +30,6 @@ struct AudioTranscoder {
     int64_t next_out; /* of the first sample in `samples` */
 };
 
-static int open_decoder(AudioTranscoder *t, const AVStream *in)
-{
-    const AVCodec *codec = avcodec_find_decoder(in->codecpar->codec_id);
-    t->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
-    if (!t->decoder)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(t->decoder, in->codecpar);
-    t->decoder->pkt_timebase = in->time_base;
-    return ret < 0 ? ret : avcodec_open2(t->decoder, codec, NULL);
-}
-
 /* The nearest rate that is not lower, else the highest. */
 static int choose_rate(const AVCodec *codec, int rate)
 {
@@ -113,7 +102,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
         return AVERROR_INVALIDDATA;
     AudioTranscoder *t = av_mallocz(sizeof(*t));
-    int ret = t ? open_decoder(t, in) : AVERROR(ENOMEM);
+    int ret = t ? transcode_open_decoder(&t->decoder, in) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = open_encoder(t, encoder, in->codecpar, global_header);
     if (ret >= 0)

@@ -11,17 +11,6 @@ struct TextTranscoder {
     AVCodecContext *decoder, *encoder;
 };
 
-static int open_decoder(TextTranscoder *t, const AVStream *in)
-{
-    const AVCodec *codec = avcodec_find_decoder(in->codecpar->codec_id);
-    t->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
-    if (!t->decoder)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(t->decoder, in->codecpar);
-    t->decoder->pkt_timebase = in->time_base;
-    return ret < 0 ? ret : avcodec_open2(t->decoder, codec, NULL);
-}
-
 static int open_encoder(TextTranscoder *t, const AVCodec *codec)
 {
     const int size = t->decoder->subtitle_header_size;
@@ -44,7 +33,7 @@ int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStre
 {
     *transcoder = NULL;
     TextTranscoder *t = av_mallocz(sizeof(*t));
-    int ret = t ? open_decoder(t, in) : AVERROR(ENOMEM);
+    int ret = t ? transcode_open_decoder(&t->decoder, in) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = open_encoder(t, encoder);
     if (ret >= 0)
