@@ -5,8 +5,8 @@
  * library knows no files, codecs or windows; it never prints, exits or asserts on what it is given.
  *
  * Functions return 0 or a negative LUMEQ_ERR_*. An equalizer may be used by one thread at a time;
- * different equalizers are independent of each other. lumeq_alloc_host() and lumeq_free_host() are
- * the exception: any thread may call them at any time between create and destroy.
+ * different equalizers are independent of each other. The functions that allocate and free memory
+ * are the exception: any thread may call them at any time between create and destroy.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -46,6 +46,15 @@ typedef enum LumeqRange {
     LUMEQ_RANGE_FULL = 1,
 } LumeqRange;
 
+/* Where planes lie. */
+typedef enum LumeqMemory {
+    LUMEQ_MEMORY_HOST = 0, /* pinned or ordinary */
+    /* Of the equalizer's GPU, in the device's primary context: from lumeq_alloc_device() or
+     * cudaMalloc(). Only for what is written, and only while the backend is "cuda". Fastest with
+     * rows that start at multiples of 16 bytes; strides are within +-(2^31 - 1). */
+    LUMEQ_MEMORY_CUDA = 1,
+} LumeqMemory;
+
 /*
  * A picture in memory. Plain data: it borrows the memory that its owner keeps.
  * Planes may have any alignment and any stride whose magnitude is at least the row's length,
@@ -57,6 +66,7 @@ typedef struct LumeqImage {
     int width, height;   /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
     int depth;           /* bits a sample: 8 */
     LumeqRange range;
+    LumeqMemory memory; /* of all its planes */
 } LumeqImage;
 
 #define LUMEQ_MAX_SIDE 65535
@@ -105,8 +115,10 @@ typedef struct LumeqConfig {
 
 /*
  * One frame to equalize. `out` has the size, depth and range of `in`, and memory of its own: in and
- * out must not overlap (a decoder goes on reading its reference frames).
+ * out must not overlap (a decoder goes on reading its reference frames). `in` lies in host memory.
  * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
+ * An output in CUDA memory is not to be used by the GPU for anything else from submit to receive;
+ * after receive it is complete for every stream. The luma is then never brought to the host.
  */
 typedef struct LumeqFrame {
     LumeqImage in, out;
@@ -162,15 +174,17 @@ typedef struct LumeqEqualizer LumeqEqualizer;
  */
 int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size);
 
-/* Waits for frames in flight, frees everything and sets *equalizer to NULL. NULL is allowed. Host
- * memory from lumeq_alloc_host() must have been freed before. */
+/* Waits for frames in flight, frees everything and sets *equalizer to NULL. NULL is allowed. Memory
+ * from lumeq_alloc_host() and lumeq_alloc_device() must have been freed before. */
 void lumeq_destroy(LumeqEqualizer **equalizer);
 
 /*
  * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run or has no memory for the frames (a
  * driver's reset, a fault of another program on it) is replaced by the CPU: no frame is lost or
  * doubled, the bits are the same, from then on the answer is "cpu", and lumeq_last_error() says
- * what happened.
+ * what happened. Only outputs in CUDA memory are out of the CPU's reach: the frames in flight that
+ * have one come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an
+ * output in host memory writes the last of them), and a submit with another one is ARGUMENT.
  */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -218,6 +232,14 @@ void lumeq_reset(LumeqEqualizer *equalizer);
  */
 void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
 void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
+
+/*
+ * Memory of the equalizer's GPU for outputs of LUMEQ_MEMORY_CUDA, aligned to 256 bytes, its content
+ * undefined. NULL when there is none: the backend is the CPU, or the GPU has none left. Freeing may
+ * wait for the GPU; NULL is allowed. Any thread.
+ */
+void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
+void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  *
  * The front (equalizer.c) has checked every argument, keeps frames in order and turns parameters
  * and timestamps into a CurveParams. A backend may trust all of that. It is called by one thread at
- * a time, alloc_host and free_host apart.
+ * a time, what allocates and frees memory apart.
  */
 #ifndef LUMEQ_BACKEND_H
 #define LUMEQ_BACKEND_H
@@ -37,12 +37,16 @@ typedef struct LumeqBackend {
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, on success too. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
-    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. */
+    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. Only
+     * the backend can tell whether a plane said to lie on the device does: ARGUMENT if not. */
     int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
     /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. */
     int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
+    /* NULL, both: there is no device, and outputs of LUMEQ_MEMORY_CUDA are never submitted. */
+    void *(*alloc_device)(void *priv, size_t size);
+    void (*free_device)(void *priv, void *memory);
     /* Of the CUDA backend and its stub: lumeq_list_gpus(), `text` not NULL. */
     int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equalizer/arguments.h"
 #include "equalizer/backend.h"
 
 /* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
@@ -180,61 +181,17 @@ const char *lumeq_last_error(const LumeqEqualizer *eq)
     return eq->error;
 }
 
-static int in_range(double value, double low, double high)
-{
-    return value >= low && value <= high; /* false for NaN */
-}
-
 int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
-    if (params->mode != LUMEQ_MODE_GLOBAL && params->mode != LUMEQ_MODE_OFF)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "unknown mode %d", (int)params->mode);
-    if (!in_range(params->strength, 0, 1))
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "strength %g is not within 0..1", params->strength);
-    if (params->clip != 0 && !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "clip %g is neither 0 nor within 1..%g", params->clip,
-                    LUMEQ_MAX_CLIP);
-    if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "smooth %g is not within 0..%g seconds", params->smooth,
-                    LUMEQ_MAX_SMOOTH);
-    eq->params = *params;
-    return 0;
-}
-
-static int check_image(LumeqEqualizer *eq, const LumeqImage *image, const char *name)
-{
-    if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
-        image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
-        return fail(eq, LUMEQ_ERR_ARGUMENT,
-                    "%s is %dx%d; sides go from 1 to %d, the area to 2^31 - 1", name, image->width,
-                    image->height, LUMEQ_MAX_SIDE);
-    if (image->depth != 8)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "%s has %d bits a sample; only 8 are supported", name,
-                    image->depth);
-    if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "%s has an unknown range", name);
-    const ptrdiff_t stride = image->stride[0];
-    if (image->plane[0] && stride > -image->width && stride < image->width)
-        return fail(eq, LUMEQ_ERR_ARGUMENT,
-                    "the stride %td of %s is shorter than a row of %d bytes", stride, name,
-                    image->width);
-    return 0;
+    const int ret = lumeq_check_params(params, eq->error, sizeof(eq->error));
+    if (ret == 0)
+        eq->params = *params;
+    return ret;
 }
 
 static int check_frame(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
-    int ret = check_image(eq, &frame->in, "the input");
-    if (ret < 0 || !frame->in.plane[0])
-        return ret < 0 ? ret : fail(eq, LUMEQ_ERR_ARGUMENT, "the input has no luma plane");
-    if (!frame->out.plane[0])
-        return 0;
-    ret = check_image(eq, &frame->out, "the output");
-    if (ret < 0)
-        return ret;
-    if (frame->out.width != frame->in.width || frame->out.height != frame->in.height ||
-        frame->out.range != frame->in.range)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the output's size or range is not the input's");
-    return 0;
+    return lumeq_check_frame(frame, eq->backend, eq->error, sizeof(eq->error));
 }
 
 static uint32_t to_q16(double value)
@@ -280,6 +237,16 @@ static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
     return ret;
 }
 
+/* An output on the device is out of the CPU's reach: what is left is to measure. */
+static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
+{
+    if (job->frame.out.memory != LUMEQ_MEMORY_HOST) {
+        job->frame.out.plane[0] = NULL;
+        job->write = 0;
+    }
+    return hand_in(eq, job);
+}
+
 /* Puts the CPU in the place of a GPU that is lost. */
 static int replace_backend(LumeqEqualizer *eq)
 {
@@ -305,7 +272,7 @@ static int go_on_without_gpu(LumeqEqualizer *eq)
     int ret = eq->priv == eq->first_priv ? replace_backend(eq) : LUMEQ_ERR_GPU;
     for (int i = 0; i < eq->in_flight && ret == 0; i++) {
         LumeqJob *job = &eq->jobs[(eq->first + i) % LUMEQ_MAX_SLOTS];
-        ret = hand_in(eq, job);
+        ret = hand_to_cpu(eq, job);
         if (ret == 0)
             ret = eq->backend->receive(eq->priv, job, 1, eq->error, sizeof(eq->error));
     }
@@ -328,7 +295,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     if (ret == LUMEQ_ERR_GPU || (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv)) {
         ret = go_on_without_gpu(eq);
         if (ret == 0)
-            ret = hand_in(eq, job);
+            ret = hand_to_cpu(eq, job);
     }
     if (ret < 0)
         return ret;
@@ -459,4 +426,16 @@ void lumeq_free_host(LumeqEqualizer *eq, void *memory)
 {
     if (memory)
         eq->first_backend->free_host(eq->first_priv, memory);
+}
+
+void *lumeq_alloc_device(LumeqEqualizer *eq, size_t size)
+{
+    const LumeqBackend *backend = eq->first_backend;
+    return backend->alloc_device ? backend->alloc_device(eq->first_priv, size) : NULL;
+}
+
+void lumeq_free_device(LumeqEqualizer *eq, void *memory)
+{
+    if (memory)
+        eq->first_backend->free_device(eq->first_priv, memory);
 }

@@ -350,6 +350,13 @@ BACKEND_TEST(submit_refuses)
     REFUSE(frame.out.depth = 16);
     REFUSE(frame.out.range = LUMEQ_RANGE_FULL);
     REFUSE(frame.out.range = (LumeqRange)7);
+    REFUSE(frame.in.memory = LUMEQ_MEMORY_CUDA);
+    REFUSE(frame.in.memory = (LumeqMemory)2);
+    REFUSE(frame.out.memory = (LumeqMemory)2);
+    REFUSE(frame.out.memory = (LumeqMemory)-1);
+    REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA); /* it is not on the device */
+    REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = (ptrdiff_t)INT32_MAX + 1);
+    REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = PTRDIFF_MIN);
     check_rect_free(&p.in);
     check_rect_free(&p.out);
 
@@ -912,6 +919,19 @@ BACKEND_TEST(host_memory)
     lumeq_destroy(&other);
 }
 
+/* Only a GPU has device memory. */
+BACKEND_TEST(device_memory)
+{
+    LumeqEqualizer *eq = must_open(id, 1);
+    void *memory = lumeq_alloc_device(eq, 1000);
+    CHECK(!memory == (id == LUMEQ_BACKEND_CPU) && (uintptr_t)memory % 256 == 0,
+          "1000 bytes of the device at %p", memory);
+    CHECK(!lumeq_alloc_device(eq, SIZE_MAX), "more than there is");
+    lumeq_free_device(eq, memory);
+    lumeq_free_device(eq, NULL);
+    lumeq_destroy(&eq);
+}
+
 /* ---- CPU and GPU -------------------------------------------------------------------------- */
 
 static void cpu_and_cuda(void)
@@ -975,6 +995,7 @@ static const CheckTest tests[] = {
     {"layouts", layouts},
     {"two_at_once", two_at_once},
     {"host_memory", host_memory},
+    {"device_memory", device_memory},
     {"cpu_and_cuda", cpu_and_cuda},
 };
 

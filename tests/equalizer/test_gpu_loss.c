@@ -87,6 +87,18 @@ static void free_fake(void *priv, void *memory)
     lumeq_backend_cpu.free_host(((Fake *)priv)->cpu, memory);
 }
 
+static void *alloc_device_fake(void *priv, size_t size)
+{
+    (void)priv;
+    return lost ? NULL : malloc(size);
+}
+
+static void free_device_fake(void *priv, void *memory)
+{
+    (void)priv;
+    free(memory);
+}
+
 static void close_fake(void *priv)
 {
     lumeq_backend_cpu.close(((Fake *)priv)->cpu);
@@ -102,36 +114,69 @@ const LumeqBackend lumeq_backend_cuda = {
     .receive = receive_fake,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
+    .alloc_device = alloc_device_fake,
+    .free_device = free_device_fake,
     .close = close_fake,
 };
 
 typedef struct Run {
     uint8_t in[FRAMES][WIDTH * HEIGHT], out[FRAMES][WIDTH * HEIGHT];
     LumeqFrameStats stats[FRAMES];
+    int on_device;         /* outputs are, some of them, while that is allowed */
+    int unwritten[FRAMES]; /* frames that were to be written and came back measured */
     int received;
 } Run;
+
+static int is_measured(int n)
+{
+    return n % 7 == 3;
+}
 
 static void take(LumeqEqualizer *eq, Run *run, int until_empty)
 {
     LumeqFrame frame;
     int ret;
     while ((ret = lumeq_receive(eq, &frame, &run->stats[run->received % FRAMES])) == 0) {
-        CHECK(frame.opaque == run->in[run->received % FRAMES], "frame %d is another",
-              run->received);
-        run->received++;
+        const int n = run->received++;
+        CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
+        run->unwritten[n % FRAMES] = !is_measured(n) && !frame.out.plane[0];
     }
     CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
           ret);
 }
 
+static LumeqImage picture(uint8_t *memory)
+{
+    return (LumeqImage){
+        .plane = {memory}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
+}
+
 static LumeqFrame frame_of(Run *run, int n)
 {
     return (LumeqFrame){
-        .in = {{run->in[n]}, {WIDTH}, WIDTH, HEIGHT, 8, LUMEQ_RANGE_LIMITED},
-        .out = {{n % 7 == 3 ? NULL : run->out[n]}, {WIDTH}, WIDTH, HEIGHT, 8, LUMEQ_RANGE_LIMITED},
+        .in = picture(run->in[n]),
+        .out = picture(is_measured(n) ? NULL : run->out[n]),
         .time = INT64_C(40000000) * n,
         .opaque = run->in[n],
     };
+}
+
+/* Into device memory where that may be: as long as there is a GPU. */
+static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
+{
+    int ret;
+    if (run->on_device && n % 4)
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+    while ((ret = lumeq_submit(eq, &frame)) == LUMEQ_ERR_AGAIN)
+        take(eq, run, 0);
+    if (ret == LUMEQ_ERR_ARGUMENT && frame.out.memory == LUMEQ_MEMORY_CUDA) {
+        CHECK(lost, "frame %d is refused: %s", n, lumeq_last_error(eq));
+        CHECK(strstr(lumeq_last_error(eq), "CUDA memory") != NULL, "the error is '%s'",
+              lumeq_last_error(eq));
+        frame.out.memory = LUMEQ_MEMORY_HOST;
+        ret = lumeq_submit(eq, &frame);
+    }
+    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
 /* The same frames, with a change of parameters, a reset and a redo on the way. */
@@ -154,8 +199,7 @@ static void play(LumeqBackendId id, Run *run)
         lumeq_set_params(eq, &params);
         if (n == 15)
             lumeq_reset(eq);
-        while (lumeq_submit(eq, &frame) == LUMEQ_ERR_AGAIN)
-            take(eq, run, 0);
+        hand_in(eq, run, frame, n);
         if (n != 11)
             continue;
         lumeq_flush(eq);
@@ -170,35 +214,42 @@ static void play(LumeqBackendId id, Run *run)
     CHECK(run->received == FRAMES, "%d of %d frames came back", run->received, FRAMES);
     CHECK(strcmp(lumeq_backend_name(eq), id == LUMEQ_BACKEND_CPU || lost ? "cpu" : "cuda") == 0,
           "the backend is %s", lumeq_backend_name(eq));
-    if (lost)
+    if (lost && !run->on_device) /* else a refusal may have come after it */
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
     lumeq_destroy(&eq);
 }
 
+/* `b` is the one that lost its GPU. */
 static void compare(const Run *a, const Run *b, int call)
 {
+    int unwritten = 0;
     for (int n = 0; n < FRAMES; n++) {
         const LumeqFrameStats *s = &a->stats[n], *t = &b->stats[n];
-        CHECK(memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0, "lost at call %d: frame %d",
-              call, n);
+        unwritten += b->unwritten[n];
+        CHECK(b->unwritten[n] || memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0,
+              "lost at call %d: frame %d", call, n);
         CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
                   memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
                   memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
                   s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut,
               "lost at call %d: statistics of frame %d", call, n);
     }
+    CHECK(unwritten <= (lost && b->on_device ? SLOTS : 0), "lost at call %d: %d frames unwritten",
+          call, unwritten);
 }
 
 /* At every call there is. */
-static void loss_at_any_call(void)
+static void lose_at_any_call(int on_device)
 {
     static Run expected, run;
     int call = 0;
+    memset(&expected, 0, sizeof(expected));
     calls_until_loss = 1 << 30;
     play(LUMEQ_BACKEND_CPU, &expected);
     do {
         memset(&run, 0, sizeof(run));
+        run.on_device = on_device;
         lost = 0;
         calls_until_loss = call;
         play(LUMEQ_BACKEND_CUDA, &run);
@@ -206,6 +257,51 @@ static void loss_at_any_call(void)
         call++;
     } while (lost);
     CHECK(call > 2 * FRAMES, "it was only lost at %d calls", call);
+}
+
+static void loss_at_any_call(void)
+{
+    lose_at_any_call(0);
+}
+
+/* The CPU does not write device memory: what was in flight comes back measured. */
+static void loss_with_outputs_on_the_device(void)
+{
+    lose_at_any_call(1);
+}
+
+/* The last of the frames that came back measured can still be had, in host memory. */
+static void unwritten_frame_is_redone(void)
+{
+    LumeqEqualizer *eq = NULL;
+    static Run expected, run;
+    static uint8_t out[WIDTH * HEIGHT];
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    LumeqFrame frame, back = {0};
+    calls_until_loss = 1 << 30;
+    play(LUMEQ_BACKEND_CPU, &expected);
+    memcpy(run.in, expected.in, sizeof(run.in));
+    for (int n = 0; n < 3; n++) {
+        lost = 0;
+        calls_until_loss = n;
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+        for (int i = 0; i <= 2; i++) {
+            frame = frame_of(&run, i);
+            frame.out.memory = lost ? LUMEQ_MEMORY_HOST : LUMEQ_MEMORY_CUDA;
+            while (lumeq_submit(eq, &frame) == LUMEQ_ERR_AGAIN)
+                lumeq_receive(eq, &back, NULL);
+        }
+        lumeq_flush(eq);
+        while (lumeq_receive(eq, &back, NULL) == 0)
+            ;
+        CHECK(lost && !back.out.plane[0] == (n == 2), "lost at call %d: the last frame", n);
+        frame.out = picture(out);
+        CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
+        CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
+        CHECK(back.out.plane[0] == out && !memcmp(out, expected.out[2], sizeof(out)),
+              "lost at call %d: the frame is not written as it would have been", n);
+        lumeq_destroy(&eq);
+    }
 }
 
 /* A frame that is not finished is only waited for when no more can be handed in, or after a flush.
@@ -240,7 +336,8 @@ static void no_memory_on_the_gpu(void)
         LumeqEqualizer *eq = NULL;
         static Run run;
         const LumeqConfig config = {.backend = insisted ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_AUTO};
-        const LumeqFrame frame = frame_of(&run, 0);
+        LumeqFrame frame = frame_of(&run, 0);
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
         lost = 0;
         calls_until_loss = 1 << 30;
         out_of_memory = 1;
@@ -251,6 +348,10 @@ static void no_memory_on_the_gpu(void)
               lumeq_backend_name(eq));
         CHECK(strstr(lumeq_last_error(eq), "no room") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
+        if (!insisted) {
+            CHECK(lumeq_receive(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
+            CHECK(!frame.out.plane[0], "the CPU wrote device memory");
+        }
         lumeq_destroy(&eq);
         out_of_memory = 0;
     }
@@ -266,15 +367,20 @@ static void memory_outlives_the_loss(void)
     calls_until_loss = 0;
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
     void *memory = lumeq_alloc_host(eq, 1000);
-    CHECK(memory != NULL, "no memory");
+    void *on_device = lumeq_alloc_device(eq, 1000);
+    CHECK(memory && on_device, "no memory");
     CHECK(lumeq_submit(eq, &frame) == 0, "submit: %s", lumeq_last_error(eq));
     CHECK(lost && lumeq_alloc_host(eq, 1000) == NULL, "a lost GPU gives memory");
+    CHECK(lumeq_alloc_device(eq, 1000) == NULL, "a lost GPU gives device memory");
     lumeq_free_host(eq, memory);
+    lumeq_free_device(eq, on_device);
     lumeq_destroy(&eq);
 }
 
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
+    {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
+    {"unwritten_frame_is_redone", unwritten_frame_is_redone},
     {"memory_outlives_the_loss", memory_outlives_the_loss},
     {"receive_waits_only_when_it_must", receive_waits_only_when_it_must},
     {"no_memory_on_the_gpu", no_memory_on_the_gpu},

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/pinned_memory.h"
@@ -285,6 +286,14 @@ static LumeqCudaPlane plane_of(uint8_t *memory, const LumeqImage *image)
     return plane;
 }
 
+/* Where the kernels write: the caller's plane itself, or what is downloaded into it. */
+static LumeqCudaPlane output_of(const Slot *slot, const LumeqImage *out)
+{
+    if (out->memory == LUMEQ_MEMORY_CUDA)
+        return (LumeqCudaPlane){out->plane[0], out->stride[0], out->width, out->height};
+    return plane_of(slot->out, out);
+}
+
 /* In one piece where the rows follow each other without a gap: that is fastest, and writes nothing
  * between them. */
 static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -332,7 +341,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
                                   &memory->table, &cuda->on_device->counters, stream);
     cuda->history = &memory->result.state;
     if (!error && job->write) {
-        const LumeqCudaPlane out = plane_of(slot->out, &job->frame.out);
+        const LumeqCudaPlane out = output_of(slot, &job->frame.out);
         error = lumeq_cuda_apply8(&cuda->device, &out, &in, &memory->table, stream);
     }
     if (!error)
@@ -352,7 +361,7 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error =
             cudaMemcpyAsync(&cuda->on_host->result[index], &cuda->on_device->slots[index].result,
                             sizeof(CurveResult), cudaMemcpyDeviceToHost, stream);
-    if (!error && job->write)
+    if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST)
         error = copy_rows(lowest_row(out), distance_of_rows(out), slot->out, pitch_of(out->width),
                           out, cudaMemcpyDeviceToHost, stream);
     if (!error)
@@ -372,6 +381,12 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
     if (error)
         return lose(cuda, error, "selecting the device", text, text_size);
 
+    const LumeqImage *out = &job->frame.out;
+    if (job->write && out->memory == LUMEQ_MEMORY_CUDA &&
+        !lumeq_device_owns(cuda->number, out->plane[0])) {
+        snprintf(text, text_size, "the output does not lie in memory of GPU %d", cuda->number);
+        return LUMEQ_ERR_ARGUMENT;
+    }
     const size_t plane_size = pitch_of(job->frame.in.width) * (size_t)job->frame.in.height;
     const int ret = plane_size > cuda->plane_size ? grow(cuda, plane_size, text, text_size) : 0;
     if (ret < 0)
@@ -450,6 +465,19 @@ static void free_cuda(void *priv, void *memory)
         lumeq_pinned_free(&cuda->pinned, memory);
 }
 
+static void *alloc_device_cuda(void *priv, size_t size)
+{
+    CudaBackend *cuda = priv;
+    return atomic_load(&cuda->lost) ? NULL : lumeq_device_alloc(cuda->number, size);
+}
+
+static void free_device_cuda(void *priv, void *memory)
+{
+    CudaBackend *cuda = priv;
+    if (!atomic_load(&cuda->lost))
+        lumeq_device_free(cuda->number, memory);
+}
+
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA " LUMEQ_CUDA_TOOLKIT,
@@ -461,5 +489,7 @@ const LumeqBackend lumeq_backend_cuda = {
     .receive = receive_cuda,
     .alloc_host = alloc_cuda,
     .free_host = free_cuda,
+    .alloc_device = alloc_device_cuda,
+    .free_device = free_device_cuda,
     .close = close_cuda,
 };

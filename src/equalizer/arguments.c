@@ -1,0 +1,98 @@
+#include "equalizer/arguments.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Where the sentence goes. */
+typedef struct Text {
+    char *text;
+    size_t size;
+} Text;
+
+__attribute__((format(printf, 2, 3))) static int refuse(Text why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why.text, why.size, format, args);
+    va_end(args);
+    return LUMEQ_ERR_ARGUMENT;
+}
+
+static int in_range(double value, double low, double high)
+{
+    return value >= low && value <= high; /* false for NaN */
+}
+
+int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    if (params->mode != LUMEQ_MODE_GLOBAL && params->mode != LUMEQ_MODE_OFF)
+        return refuse(why, "unknown mode %d", (int)params->mode);
+    if (!in_range(params->strength, 0, 1))
+        return refuse(why, "strength %g is not within 0..1", params->strength);
+    if (params->clip != 0 && !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
+        return refuse(why, "clip %g is neither 0 nor within 1..%g", params->clip, LUMEQ_MAX_CLIP);
+    if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
+        return refuse(why, "smooth %g is not within 0..%g seconds", params->smooth,
+                      LUMEQ_MAX_SMOOTH);
+    return 0;
+}
+
+static int check_image(const LumeqImage *image, const char *name, Text why)
+{
+    if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
+        image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
+        return refuse(why, "%s is %dx%d; sides go from 1 to %d, the area to 2^31 - 1", name,
+                      image->width, image->height, LUMEQ_MAX_SIDE);
+    if (image->depth != 8)
+        return refuse(why, "%s has %d bits a sample; only 8 are supported", name, image->depth);
+    if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
+        return refuse(why, "%s has an unknown range", name);
+    const ptrdiff_t stride = image->stride[0];
+    if (image->plane[0] && stride > -image->width && stride < image->width)
+        return refuse(why, "the stride %td of %s is shorter than a row of %d bytes", stride, name,
+                      image->width);
+    return 0;
+}
+
+static int check_output_memory(const LumeqImage *out, const LumeqBackend *backend, Text why)
+{
+    if (out->memory == LUMEQ_MEMORY_HOST)
+        return 0;
+    if (out->memory != LUMEQ_MEMORY_CUDA)
+        return refuse(why, "the output lies in an unknown kind of memory");
+    if (!backend->alloc_device)
+        return refuse(why, "the output lies in CUDA memory, which the backend %s cannot write",
+                      backend->name);
+    if (out->stride[0] < -INT32_MAX || out->stride[0] > INT32_MAX)
+        return refuse(why, "the stride %td of the output is too long for CUDA memory",
+                      out->stride[0]);
+    return 0;
+}
+
+static int check_output(const LumeqFrame *frame, const LumeqBackend *backend, Text why)
+{
+    const LumeqImage *in = &frame->in, *out = &frame->out;
+    int ret = check_image(out, "the output", why);
+    if (ret == 0)
+        ret = check_output_memory(out, backend, why);
+    if (ret < 0)
+        return ret;
+    if (out->width != in->width || out->height != in->height || out->range != in->range)
+        return refuse(why, "the output's size or range is not the input's");
+    return 0;
+}
+
+int lumeq_check_frame(const LumeqFrame *frame, const LumeqBackend *backend, char *text,
+                      size_t text_size)
+{
+    const Text why = {text, text_size};
+    const int ret = check_image(&frame->in, "the input", why);
+    if (ret < 0)
+        return ret;
+    if (!frame->in.plane[0])
+        return refuse(why, "the input has no luma plane");
+    if (frame->in.memory != LUMEQ_MEMORY_HOST)
+        return refuse(why, "the input does not lie in host memory");
+    return frame->out.plane[0] ? check_output(frame, backend, why) : 0;
+}
