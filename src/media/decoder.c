@@ -11,9 +11,11 @@
 
 struct Decoder {
     AVCodecContext *codec;
-    Source *source;
+    const AVStream *stream;
+    int64_t usual_duration, start; /* of the track, in its time base */
     FrameMemory *memory;
     AVFrame *raw;
+    Damage damage;
     Converter converter;
 
     /* Of the first frame; all others are brought to it. */
@@ -40,7 +42,17 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
+static int64_t usual_duration(const Source *source)
+{
+    AVStream *stream = source->video;
+    const AVRational rate = av_guess_frame_rate(source->format, stream, NULL);
+    if (rate.num <= 0 || rate.den <= 0)
+        return 1;
+    const int64_t ticks = av_rescale_q(1, av_inv_q(rate), stream->time_base);
+    return ticks > 0 ? ticks : 1;
+}
+
+int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
                  MediaError *error)
 {
     const AVStream *stream = source->video;
@@ -52,7 +64,9 @@ int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int thr
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    d->source = source;
+    d->stream = stream;
+    d->usual_duration = usual_duration(source);
+    d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->memory = memory;
     d->last_pts = AV_NOPTS_VALUE;
     d->raw = av_frame_alloc();
@@ -86,11 +100,8 @@ void decoder_keep_full_rgb(Decoder *d)
 
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
-    Damage *damage = &d->source->damage;
     const char *text = media_log_error();
-    ++*count;
-    if (!damage->first[0])
-        av_strlcpy(damage->first, text[0] ? text : media_av_text(ret), sizeof(damage->first));
+    damage_note(&d->damage, count, text[0] ? text : media_av_text(ret));
 }
 
 int decoder_send(Decoder *d, const AVPacket *packet)
@@ -100,18 +111,8 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret < 0 && ret != AVERROR_EOF)
-        note_damage(d, &d->source->damage.decode_errors, ret);
+        note_damage(d, &d->damage.decode_errors, ret);
     return 0;
-}
-
-static int64_t nominal_duration(const Decoder *d)
-{
-    const AVStream *stream = d->source->video;
-    const AVRational rate = av_guess_frame_rate(d->source->format, (AVStream *)stream, NULL);
-    if (rate.num <= 0 || rate.den <= 0)
-        return 1;
-    const int64_t ticks = av_rescale_q(1, av_inv_q(rate), stream->time_base);
-    return ticks > 0 ? ticks : 1;
 }
 
 static void set_times(Decoder *d, AVFrame *frame)
@@ -119,16 +120,16 @@ static void set_times(Decoder *d, AVFrame *frame)
     int64_t pts = frame->best_effort_timestamp;
     int64_t duration = FRAME_DURATION(frame);
     if (duration <= 0)
-        duration = nominal_duration(d);
+        duration = d->usual_duration;
     if (pts == AV_NOPTS_VALUE && d->last_pts == AV_NOPTS_VALUE)
-        pts = d->source->video->start_time == AV_NOPTS_VALUE ? 0 : d->source->video->start_time;
+        pts = d->start;
     else if (pts == AV_NOPTS_VALUE)
         pts = d->last_pts + d->last_duration;
     if (d->last_pts != AV_NOPTS_VALUE && pts <= d->last_pts)
         pts = d->last_pts + 1;
     frame->pts = d->last_pts = pts;
     FRAME_DURATION(frame) = d->last_duration = duration;
-    frame->time_base = d->source->video->time_base;
+    frame->time_base = d->stream->time_base;
 }
 
 static void set_range(AVFrame *frame)
@@ -190,11 +191,11 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
         if (ret < 0)
-            note_damage(d, &d->source->damage.decode_errors, ret);
+            note_damage(d, &d->damage.decode_errors, ret);
     } while (ret < 0);
 
     if (d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT))
-        note_damage(d, &d->source->damage.corrupt_frames, AVERROR_INVALIDDATA);
+        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
     set_times(d, d->raw);
     set_range(d->raw);
     if (!d->width)
@@ -207,6 +208,21 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
     if (ret >= 0 && d->memory)
         frame_memory_adopt(d->memory, frame);
     return ret;
+}
+
+const Damage *decoder_damage(const Decoder *d)
+{
+    return &d->damage;
+}
+
+void decoder_forget_damage(Decoder *d)
+{
+    d->damage = (Damage){0};
+}
+
+void decoder_hurry(Decoder *d, int hurry)
+{
+    d->codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
 const char *decoder_conversion(const Decoder *d)

@@ -10,9 +10,9 @@
 typedef struct Decoder Decoder;
 
 /* `memory` is where luma goes, NULL = ordinary memory; `threads`: 0 = one for each core. The source
- * and the memory must outlive the decoder, which notes in the source what damage it meets. Errors:
- * MEDIA_INPUT; *decoder is then NULL. */
-int decoder_open(Decoder **decoder, Source *source, FrameMemory *memory, int threads,
+ * and the memory must outlive the decoder; once it is open, another thread may read the source.
+ * Errors: MEDIA_INPUT; *decoder is then NULL. */
+int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
                  MediaError *error);
 
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
@@ -28,6 +28,13 @@ int decoder_send(Decoder *decoder, const AVPacket *packet);
  * set. 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
  */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
+
+/* What damage it has met since it was opened, or told to forget it. */
+const Damage *decoder_damage(const Decoder *decoder);
+void decoder_forget_damage(Decoder *decoder);
+
+/* Not 0: frames that no other frame refers to are left out, to catch up. */
+void decoder_hurry(Decoder *decoder, int hurry);
 
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);

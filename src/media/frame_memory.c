@@ -79,8 +79,7 @@ static void remove_block(FrameMemory *m, const uint8_t *data)
     pthread_mutex_unlock(&m->blocks_lock);
 }
 
-/* Whether the luma of a frame came from the allocator. */
-static int owns(FrameMemory *m, const uint8_t *data)
+int frame_memory_owns(FrameMemory *m, const uint8_t *data)
 {
     int found = 0;
     pthread_mutex_lock(&m->blocks_lock);
@@ -112,13 +111,13 @@ static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
     return buffer;
 }
 
-static AVBufferRef *alloc_luma(void *opaque, size_t size)
+static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
     return buffer ? buffer : av_buffer_alloc(size);
 }
 
-static AVBufferRef *alloc_other(void *opaque, size_t size)
+static AVBufferRef *alloc_ordinary(void *opaque, size_t size)
 {
     (void)opaque;
     return av_buffer_alloc(size);
@@ -168,8 +167,8 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
         return avcodec_default_get_buffer2(codec, frame, flags);
 
     for (int i = 0; i < 4 && size[i]; i++) {
-        frame->buf[i] =
-            pool_get(m, &m->decoded[i], size[i] + PLANE_PADDING, i == 0 ? alloc_luma : alloc_other);
+        frame->buf[i] = pool_get(m, &m->decoded[i], size[i] + PLANE_PADDING,
+                                 i == 0 || m->allocator.all_planes ? alloc_plane : alloc_ordinary);
         if (!frame->buf[i]) {
             for (int k = 0; k < i; k++)
                 av_buffer_unref(&frame->buf[k]);
@@ -223,16 +222,16 @@ static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int *stride
 {
     *stride = FFALIGN(frame->width, ALIGNMENT);
     return pool_get(m, &m->output, (size_t)*stride * (size_t)frame->height + PLANE_PADDING,
-                    alloc_luma);
+                    alloc_plane);
 }
 
 void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
 {
     int stride;
-    if (!m->has_allocator || owns(m, frame->data[0]))
+    if (!m->has_allocator || frame_memory_owns(m, frame->data[0]))
         return;
     AVBufferRef *luma = get_output(m, frame, &stride);
-    if (luma && owns(m, luma->data)) {
+    if (luma && frame_memory_owns(m, luma->data)) {
         av_image_copy_plane(luma->data, stride, frame->data[0], frame->linesize[0], frame->width,
                             frame->height);
         if (replace_luma(frame, luma, stride) == 0) {
@@ -254,7 +253,7 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in)
         av_frame_free(&out);
         return NULL;
     }
-    if (m->has_allocator && !owns(m, out->data[0]))
+    if (m->has_allocator && !frame_memory_owns(m, out->data[0]))
         m->ordinary++;
     return out;
 }

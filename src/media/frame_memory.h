@@ -1,6 +1,6 @@
 /*
  * Memory for luma planes, from the allocator of whoever reads and writes them next (pinned memory
- * for a GPU). Other planes are ordinary memory.
+ * for a GPU). Other planes are ordinary memory, unless it is for all of them.
  */
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
@@ -13,6 +13,7 @@ typedef struct FrameAllocator {
     void *(*alloc)(void *opaque, size_t size);
     void (*free)(void *opaque, void *memory);
     void *opaque;
+    int all_planes; /* not 0: for chroma and alpha, too */
 } FrameAllocator;
 
 typedef struct FrameMemory FrameMemory;
@@ -30,6 +31,9 @@ void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
 /* A frame like `in` with a luma plane of its own, not yet written, and everything else by
  * reference. NULL: out of memory. The caller frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in);
+
+/* Not 0: these bytes of a plane came from the allocator. Any thread. */
+int frame_memory_owns(FrameMemory *memory, const uint8_t *data);
 
 /* What was not as fast as it could be ("12 frames copied, 3 in ordinary memory"), for a person, in
  * `text`; 0 when there is nothing to say. */

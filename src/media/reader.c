@@ -217,8 +217,10 @@ static int take_frame(Reader *r, AVFrame *frame)
     if (r->options.range != READER_RANGE_AUTO)
         frame->color_range =
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    if (r->from != AV_NOPTS_VALUE && r->frames == 0)
-        r->source->damage = (Damage){0}; /* what is before the part does not count */
+    if (r->from != AV_NOPTS_VALUE && r->frames == 0) { /* what is before the part does not count */
+        r->source->damage = (Damage){0};
+        decoder_forget_damage(r->decoder);
+    }
     r->frames++;
     return 1;
 }
@@ -365,12 +367,13 @@ static double cut_off(const Reader *r)
 
 int reader_damage(const Reader *r, char *text, size_t size)
 {
-    const Damage *damage = &r->source->damage;
+    const Damage *packets = &r->source->damage, *frames = decoder_damage(r->decoder);
+    const char *first = packets->first[0] ? packets->first : frames->first;
     const int whole = r->from == AV_NOPTS_VALUE && r->to == AV_NOPTS_VALUE && r->options.frames < 0;
     const int64_t total = whole ? source_frame_count(r->source) : 0;
     const double missing = cut_off(r);
-    const int64_t errors = damage->read_errors + damage->corrupt_packets + damage->decode_errors +
-                           damage->corrupt_frames;
+    const int64_t lost = packets->read_errors + packets->corrupt_packets;
+    const int64_t errors = lost + frames->decode_errors + frames->corrupt_frames;
     if (!errors && missing <= 0)
         return 0;
     av_strlcpy(text, "the input is damaged", size);
@@ -379,16 +382,15 @@ int reader_damage(const Reader *r, char *text, size_t size)
                     total);
     else if (missing > 0)
         av_strlcatf(text, size, ": its video ends %.1f s early", missing);
-    if (damage->read_errors + damage->corrupt_packets)
-        av_strlcatf(text, size, "; %" PRId64 " packets unreadable or corrupt",
-                    damage->read_errors + damage->corrupt_packets);
-    if (damage->decode_errors)
-        av_strlcatf(text, size, "; %" PRId64 " packets not decodable", damage->decode_errors);
-    if (damage->corrupt_frames)
+    if (lost)
+        av_strlcatf(text, size, "; %" PRId64 " packets unreadable or corrupt", lost);
+    if (frames->decode_errors)
+        av_strlcatf(text, size, "; %" PRId64 " packets not decodable", frames->decode_errors);
+    if (frames->corrupt_frames)
         av_strlcatf(text, size, "; %" PRId64 " frames with errors in the picture",
-                    damage->corrupt_frames);
-    if (damage->first[0])
-        av_strlcatf(text, size, " (first: %s)", damage->first);
+                    frames->corrupt_frames);
+    if (first[0])
+        av_strlcatf(text, size, " (first: %s)", first);
     return 1;
 }
 

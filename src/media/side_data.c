@@ -80,25 +80,43 @@ int side_data_keep(AVStream *stream, const AVCodecContext *encoder)
 #endif
 }
 
+/* What frames and tracks both may say, each pair in one layout. */
+static const struct {
+    enum AVFrameSideDataType frame;
+    enum AVPacketSideDataType track;
+} pairs[] = {
+    {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
+    {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
+    {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
+    {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
+    {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL},
+};
+
+#define PAIRS (sizeof(pairs) / sizeof(pairs[0]))
+
 int side_data_from_frame(AVStream *to, const AVFrame *frame)
 {
-    /* Each pair has one layout. */
-    static const struct {
-        enum AVFrameSideDataType frame;
-        enum AVPacketSideDataType track;
-    } pairs[] = {
-        {AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
-        {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
-        {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
-        {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
-        {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL},
-    };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    for (size_t i = 0; i < PAIRS; i++) {
         size_t size;
         const AVFrameSideData *data = av_frame_get_side_data(frame, pairs[i].frame);
         if (data && !get(to, pairs[i].track, &size) &&
             set(to, pairs[i].track, data->data, data->size) < 0)
             return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+int side_data_to_frame(AVFrame *to, const AVStream *from)
+{
+    for (size_t i = 0; i < PAIRS; i++) {
+        size_t size;
+        const uint8_t *data = get(from, pairs[i].track, &size);
+        if (!data || av_frame_get_side_data(to, pairs[i].frame))
+            continue;
+        AVFrameSideData *entry = av_frame_new_side_data(to, pairs[i].frame, size);
+        if (!entry)
+            return AVERROR(ENOMEM);
+        memcpy(entry->data, data, size);
     }
     return 0;
 }

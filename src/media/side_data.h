@@ -19,6 +19,10 @@ int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
  * have it yet. */
 int side_data_from_frame(AVStream *to, const AVFrame *frame);
 
+/* The other way: a frame that does not say it itself gets what the container says of its track. 0
+ * or AVERROR(ENOMEM). */
+int side_data_to_frame(AVFrame *to, const AVStream *from);
+
 /* The profile of Dolby Vision the track is in, 0 = none. */
 int side_data_dolby_vision_profile(const AVStream *stream);
 

@@ -62,12 +62,17 @@ static int seek_before(Source *s, int64_t target)
     return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
 }
 
+int source_can_seek(const Source *s)
+{
+    return (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+           !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS);
+}
+
 void source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
-    if (!(s->io->seekable & AVIO_SEEKABLE_NORMAL) ||
-        (s->format->iformat->flags & AVFMT_NOTIMESTAMPS))
+    if (!source_can_seek(s))
         return;
     /* Where there is no index, a seek lands anywhere near. */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
@@ -82,11 +87,17 @@ void source_seek(Source *s, int64_t position)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
-static void note_damage(Source *s, int ret)
+void damage_note(Damage *damage, int64_t *count, const char *text)
+{
+    ++*count;
+    if (!damage->first[0])
+        av_strlcpy(damage->first, text, sizeof(damage->first));
+}
+
+static void note_damage(Source *s, int64_t *count, int ret)
 {
     const char *text = media_log_error();
-    if (!s->damage.first[0])
-        av_strlcpy(s->damage.first, text[0] ? text : media_av_text(ret), sizeof(s->damage.first));
+    damage_note(&s->damage, count, text[0] ? text : media_av_text(ret));
 }
 
 /*
@@ -144,10 +155,8 @@ static int take_packet(Source *s, AVPacket *packet)
         return 1;
     }
     smooth_times(s, packet);
-    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD)) {
-        s->damage.corrupt_packets++;
-        note_damage(s, AVERROR_INVALIDDATA);
-    }
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
     return 0;
 }
 
@@ -166,8 +175,7 @@ int source_read(Source *s, AVPacket *packet)
             continue;
         if (ret == AVERROR_EOF)
             return ret;
-        s->damage.read_errors++;
-        note_damage(s, ret);
+        note_damage(s, &s->damage.read_errors, ret);
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
             return AVERROR_EOF;
     }

@@ -19,11 +19,14 @@ typedef struct SourceOptions {
     void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
 } SourceOptions;
 
-/* What is known to be wrong with the input. */
+/* What is known to be wrong with the packets of the input, and with the frames in them. */
 typedef struct Damage {
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
     char first[256]; /* FFmpeg's first word on it, or "" */
 } Damage;
+
+/* Counts a damage; `text` is kept where it is the first. */
+void damage_note(Damage *damage, int64_t *count, const char *text);
 
 /* Fields are to be read only. */
 typedef struct Source {
@@ -61,6 +64,9 @@ int source_track_number(const Source *source, const AVStream *stream);
 /* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
  */
 int64_t source_start(const Source *source);
+
+/* 0: it can only be read from front to back. */
+int source_can_seek(const Source *source);
 
 /*
  * Goes to where the video can be decoded from to show `position` (AV_TIME_BASE units, from

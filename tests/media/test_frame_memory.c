@@ -111,7 +111,7 @@ static int compare_with(int left, const Hashes *expected, char *report, size_t s
     static Hashes hashes;
     Counter counter = {0};
     atomic_init(&counter.left, left);
-    const FrameAllocator allocator = {count_alloc, count_free, &counter};
+    const FrameAllocator allocator = {count_alloc, count_free, &counter, 0};
     FrameMemory *memory = frame_memory_create(&allocator);
     report[0] = '\0';
     decode(memory, &hashes);

@@ -1,0 +1,223 @@
+#include "media/demuxer.h"
+
+#include <pthread.h>
+
+#include <libavutil/fifo.h>
+
+/* It reads on until each queue of sound and pictures holds this much, ... */
+#define ENOUGH_US 1000000
+#define ENOUGH_PACKETS 25
+/* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). */
+#define MAX_BYTES (64 << 20)
+
+#define FIRST_PACKETS 64 /* a queue grows from here */
+
+typedef struct PacketQueue {
+    const AVStream *stream; /* NULL: not wanted */
+    AVFifo *packets;        /* AVPacket * */
+    int64_t duration;       /* of what is in it, in the stream's time base */
+} PacketQueue;
+
+struct Demuxer {
+    Source *source;
+    pthread_t thread;
+    int running;
+    int64_t position; /* to start at */
+
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t changed;
+    PacketQueue queues[DEMUX_KINDS];
+    size_t bytes;
+    int stop, ended;
+};
+
+int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
+{
+    Demuxer *d = av_mallocz(sizeof(*d));
+    *demuxer = d;
+    if (!d)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    d->source = source;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->changed, NULL);
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        d->queues[i].packets =
+            av_fifo_alloc2(FIRST_PACKETS, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+        if (!d->queues[i].packets) {
+            demuxer_free(demuxer);
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        }
+        av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
+    }
+    for (unsigned i = 0; i < source->stream_count; i++)
+        source->format->streams[i]->discard = AVDISCARD_ALL;
+    return 0;
+}
+
+void demuxer_select(Demuxer *d, DemuxKind kind, const AVStream *stream)
+{
+    const AVStream *old = d->queues[kind].stream;
+    if (old)
+        d->source->format->streams[old->index]->discard = AVDISCARD_ALL;
+    if (stream)
+        d->source->format->streams[stream->index]->discard = AVDISCARD_DEFAULT;
+    d->queues[kind].stream = stream;
+}
+
+const AVStream *demuxer_selected(const Demuxer *d, DemuxKind kind)
+{
+    return d->queues[kind].stream;
+}
+
+static int has_enough(const PacketQueue *queue, DemuxKind kind)
+{
+    if (!queue->stream || kind == DEMUX_SUBTITLE)
+        return 1;
+    return av_fifo_can_read(queue->packets) >= ENOUGH_PACKETS &&
+           (queue->duration == 0 ||
+            av_rescale_q(queue->duration, queue->stream->time_base, AV_TIME_BASE_Q) >= ENOUGH_US);
+}
+
+static int is_full(const Demuxer *d)
+{
+    int full = 1;
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        full &= has_enough(&d->queues[i], (DemuxKind)i);
+    return full || d->bytes >= MAX_BYTES;
+}
+
+/* Takes the packet over. */
+static int keep(Demuxer *d, AVPacket *packet)
+{
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        PacketQueue *queue = &d->queues[i];
+        if (!queue->stream || queue->stream->index != packet->stream_index)
+            continue;
+        if (av_fifo_write(queue->packets, &packet, 1) < 0)
+            return AVERROR(ENOMEM);
+        queue->duration += packet->duration;
+        d->bytes += (size_t)packet->size;
+        pthread_cond_broadcast(&d->changed);
+        return 0;
+    }
+    av_packet_free(&packet);
+    return 0;
+}
+
+/* Reads one packet; negative at the end. Out of memory, what follows is lost: that is an end. */
+static int read_one(Demuxer *d)
+{
+    AVPacket *packet = av_packet_alloc();
+    int ret = packet ? source_read(d->source, packet) : AVERROR(ENOMEM);
+    if (ret < 0) {
+        av_packet_free(&packet);
+        return ret;
+    }
+    pthread_mutex_lock(&d->lock);
+    ret = keep(d, packet);
+    while (!d->stop && is_full(d))
+        pthread_cond_wait(&d->changed, &d->lock);
+    if (d->stop)
+        ret = AVERROR_EXIT;
+    pthread_mutex_unlock(&d->lock);
+    if (ret == AVERROR(ENOMEM))
+        av_packet_free(&packet);
+    return ret;
+}
+
+static void *demux_main(void *arg)
+{
+    Demuxer *d = arg;
+    if (d->position != AV_NOPTS_VALUE)
+        source_seek(d->source, d->position);
+    while (read_one(d) >= 0)
+        ;
+    pthread_mutex_lock(&d->lock);
+    d->ended = 1;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+static void empty(Demuxer *d)
+{
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        AVPacket *packet;
+        while (d->queues[i].packets && av_fifo_read(d->queues[i].packets, &packet, 1) >= 0)
+            av_packet_free(&packet);
+        d->queues[i].duration = 0;
+    }
+    d->bytes = 0;
+}
+
+int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
+{
+    empty(d);
+    d->position = position;
+    d->stop = d->ended = 0;
+    if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
+    d->running = 1;
+    return 0;
+}
+
+static int take(Demuxer *d, PacketQueue *queue, AVPacket *packet)
+{
+    AVPacket *first;
+    if (d->stop)
+        return AVERROR_EXIT;
+    if (!queue->stream)
+        return AVERROR_EOF;
+    if (av_fifo_read(queue->packets, &first, 1) < 0)
+        return d->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+    queue->duration -= first->duration;
+    d->bytes -= (size_t)first->size;
+    av_packet_move_ref(packet, first);
+    av_packet_free(&first);
+    pthread_cond_broadcast(&d->changed);
+    return 0;
+}
+
+int demuxer_read(Demuxer *d, DemuxKind kind, AVPacket *packet, int wait)
+{
+    pthread_mutex_lock(&d->lock);
+    int ret;
+    while ((ret = take(d, &d->queues[kind], packet)) == AVERROR(EAGAIN) && wait)
+        pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+    return ret;
+}
+
+int demuxer_waiting(Demuxer *d, DemuxKind kind)
+{
+    pthread_mutex_lock(&d->lock);
+    const int count = (int)av_fifo_can_read(d->queues[kind].packets);
+    pthread_mutex_unlock(&d->lock);
+    return count;
+}
+
+void demuxer_stop(Demuxer *d)
+{
+    if (!d->running)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->stop = 1;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    pthread_join(d->thread, NULL);
+    d->running = 0;
+}
+
+void demuxer_free(Demuxer **demuxer)
+{
+    Demuxer *d = *demuxer;
+    if (!d)
+        return;
+    demuxer_stop(d);
+    empty(d);
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        av_fifo_freep2(&d->queues[i].packets);
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->lock);
+    av_freep(demuxer);
+}

@@ -1,0 +1,48 @@
+/* A source read by a thread of its own into queues of packets, for a player: sound and subtitles
+ * are there ahead of the pictures, and none of them waits for another. */
+#ifndef LUMEQ_MEDIA_DEMUXER_H
+#define LUMEQ_MEDIA_DEMUXER_H
+
+#include "media/error.h"
+#include "media/source.h"
+
+typedef enum DemuxKind {
+    DEMUX_VIDEO,
+    DEMUX_AUDIO,
+    DEMUX_SUBTITLE,
+    DEMUX_KINDS,
+} DemuxKind;
+
+typedef struct Demuxer Demuxer;
+
+/* Nothing is selected, and no thread runs. The source must outlive it and is the demuxer's alone
+ * while it runs. MEDIA_INPUT. */
+int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error);
+
+/* The stream whose packets are wanted, NULL for none. While stopped. */
+void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
+
+/* The selected stream, or NULL. While stopped, or from the thread that starts and stops it. */
+const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
+
+/* Starts to read with empty queues: at `position` (AV_TIME_BASE units from the start of the
+ * source, see source_seek()), or where the source is, AV_NOPTS_VALUE. MEDIA_INPUT. */
+int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
+
+/*
+ * The next packet of the selected stream, in an empty `packet`: 0, AVERROR_EOF (none follows, or
+ * none is selected), AVERROR(EAGAIN) (none yet; only without `wait`), AVERROR_EXIT (stopped). Any
+ * thread, one for each kind.
+ */
+int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
+
+/* Packets waiting, for the statistics. Any thread. */
+int demuxer_waiting(Demuxer *demuxer, DemuxKind kind);
+
+/* Ends the thread and everybody's wait in demuxer_read(). */
+void demuxer_stop(Demuxer *demuxer);
+
+/* Stopped already, or stops it. NULL is allowed inside. */
+void demuxer_free(Demuxer **demuxer);
+
+#endif
