@@ -121,6 +121,13 @@ int side_data_to_frame(AVFrame *to, const AVStream *from)
     return 0;
 }
 
+const int32_t *side_data_display_matrix(const AVStream *stream)
+{
+    size_t size;
+    const uint8_t *data = get(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    return data && size >= 9 * sizeof(int32_t) ? (const int32_t *)data : NULL;
+}
+
 int side_data_dolby_vision_profile(const AVStream *stream)
 {
     size_t size;

@@ -23,6 +23,9 @@ int side_data_from_frame(AVStream *to, const AVFrame *frame);
  * or AVERROR(ENOMEM). */
 int side_data_to_frame(AVFrame *to, const AVStream *from);
 
+/* How its pictures are turned to be shown, as FFmpeg has it (9 numbers), or NULL. */
+const int32_t *side_data_display_matrix(const AVStream *stream);
+
 /* The profile of Dolby Vision the track is in, 0 = none. */
 int side_data_dolby_vision_profile(const AVStream *stream);
 

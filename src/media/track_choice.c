@@ -4,6 +4,8 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/side_data.h"
+
 int track_count(const Source *source, enum AVMediaType type)
 {
     int count = 0;
@@ -44,6 +46,21 @@ void track_describe_video(const Source *source, const AVFrame *frame, char *text
     snprintf(text, size, "%s, %dx%d %s, %s range",
              avcodec_get_name(source->video->codecpar->codec_id), frame->width, frame->height,
              format ? format : "?", frame->color_range == AVCOL_RANGE_JPEG ? "full" : "limited");
+}
+
+void track_display_size(const Source *source, int *width, int *height)
+{
+    const AVCodecParameters *video = source->video->codecpar;
+    const AVRational aspect = av_guess_sample_aspect_ratio(source->format, source->video, NULL);
+    const int32_t *matrix = side_data_display_matrix(source->video);
+    *width = video->width;
+    *height = video->height;
+    if (aspect.num > aspect.den && aspect.den > 0)
+        *width = (int)av_rescale(*width, aspect.num, aspect.den);
+    else if (aspect.num > 0 && aspect.num < aspect.den)
+        *height = (int)av_rescale(*height, aspect.den, aspect.num);
+    if (matrix && FFABS(matrix[1]) > FFABS(matrix[0])) /* a quarter turn */
+        FFSWAP(int, *width, *height);
 }
 
 const char *source_title(const Source *source)

@@ -15,6 +15,9 @@ const AVStream *track_best(const Source *source, enum AVMediaType type);
 /* "h264, 1280x720 yuv420p, limited range" of a decoded frame of the source. */
 void track_describe_video(const Source *source, const AVFrame *frame, char *text, size_t size);
 
+/* The size its pictures are shown at: upright, with square pixels. 0 x 0 where it is not known. */
+void track_display_size(const Source *source, int *width, int *height);
+
 /* The title the input gives itself, or NULL. */
 const char *source_title(const Source *source);
 

@@ -20,6 +20,7 @@ typedef struct PanelData {
     const uint32_t *curve; /* output code of each input code, with 16 fraction bits */
     int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
     PanelScale scale;
+    int translucent; /* not 0: to be laid over a picture, which is seen through the ground */
 } PanelData;
 
 #define PANEL_MAX_BINS 4096
@@ -38,13 +39,37 @@ typedef struct PanelLayout {
 PanelLayout panel_layout(int width, int height, int with_text);
 
 /*
- * Covers the whole canvas (alpha 255). `text` may be NULL: no labels then. What has been added to
- * it and not drawn yet is drawn as well.
+ * Covers the whole canvas (with alpha 255, unless translucent). `text` may be NULL: no labels then.
+ * What has been added to it and not drawn yet is drawn as well.
  *
  * A bar is as high as the mean of the bins under its column of pixels, as a share of the highest
  * bin (linear; when few bins stand out, of 1.25 times the fifth highest, and higher bars are cut
  * off) or of its logarithm: log(1 + n) / log(1 + highest).
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
+
+/* A panel that is drawn for every frame: what stays the same is kept. One thread at a time. */
+typedef struct PanelCache PanelCache;
+
+/* The numbers of a cached panel stay for this long, to be read. */
+#define PANEL_NUMBERS_US 250000
+
+/* Answers 0, or -1 without memory; *cache is then NULL. */
+int panel_cache_create(PanelCache **cache);
+
+/*
+ * What panel_draw() draws into a canvas of that size. The canvas is the cache's, and stays as it is
+ * until the next call. `now_us` is any clock that does not go back. NULL without memory, or when a
+ * side is not positive.
+ */
+const Canvas *panel_cache_draw(PanelCache *cache, const PanelData *data, int width, int height,
+                               Text *text, int64_t now_us);
+
+/* Not 0: the numbers drawn last were older ones; after PANEL_NUMBERS_US, drawing again shows those
+ * of the data. */
+int panel_cache_is_late(const PanelCache *cache);
+
+/* NULL is allowed inside. */
+void panel_cache_free(PanelCache **cache);
 
 #endif

@@ -7,16 +7,23 @@
 
 #include <ass/ass.h>
 
+#include "panel/ass_image.h"
+
 #define FONT "DejaVu Sans"
 #define FAMILY "sans-serif" /* where that font is not installed */
 
 /* What one byte can become: an escape, or U+FFFD. */
 #define MAX_ESCAPED 7
 
+/* A change of the frame's size empties libass's caches. It begins with room for any usual canvas,
+ * and grows in steps of this. */
+#define FRAME_STEP 4096
+
 struct Text {
     ASS_Library *library;
     ASS_Renderer *renderer;
     ASS_Track *track; /* one event for each line that has been added, or NULL */
+    int frame;        /* width and height of what libass draws into, in pixels */
 };
 
 static void ignore_message(int level, const char *format, va_list args, void *data)
@@ -141,6 +148,22 @@ static char *event_text(const char *head, const char *line)
     return out;
 }
 
+/* `head` are the line's tags. */
+static void add_event(ASS_Track *track, const char *head, const char *line)
+{
+    char *full = event_text(head, line);
+    const int id = full ? ass_alloc_event(track) : -1;
+    if (id < 0) {
+        free(full);
+        return;
+    }
+    ASS_Event *event = &track->events[id];
+    event->Duration = 1;
+    event->ReadOrder = id;
+    event->Style = track->default_style;
+    event->Text = full;
+}
+
 void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
               const char *line)
 {
@@ -151,17 +174,7 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
     snprintf(head, sizeof(head), "{\\an%d\\pos(%d,%d)\\fs%d\\1c&H%02X%02X%02X&\\clip(%d,%d,%d,%d)}",
              anchor, x, y, size, (unsigned)(colour & 0xFF), (unsigned)(colour >> 8 & 0xFF),
              (unsigned)(colour >> 16 & 0xFF), left, y - size, left + room, y + size);
-    char *full = event_text(head, line);
-    const int id = full ? ass_alloc_event(text->track) : -1;
-    if (id < 0) {
-        free(full);
-        return;
-    }
-    ASS_Event *event = &text->track->events[id];
-    event->Duration = 1;
-    event->ReadOrder = id;
-    event->Style = text->track->default_style;
-    event->Text = full;
+    add_event(text->track, head, line);
 }
 
 void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
@@ -175,26 +188,37 @@ void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour col
     text_add(text, x, y, anchor, size, colour, room, line);
 }
 
-static void blend_image(const Canvas *canvas, const ASS_Image *image)
+/* The events of a track as images, in a frame of `side` pixels each way at least. */
+static const ASS_Image *render(Text *text, ASS_Track *track, int side)
 {
-    const int opacity = 255 - (int)(image->color & 0xFF);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++)
-            canvas_blend(canvas, image->dst_x + x, image->dst_y + y, image->color >> 8,
-                         image->bitmap[(ptrdiff_t)y * image->stride + x] * opacity / 255);
+    if (side > text->frame) {
+        text->frame = (side + FRAME_STEP - 1) / FRAME_STEP * FRAME_STEP;
+        ass_set_frame_size(text->renderer, text->frame, text->frame);
+        ass_set_storage_size(text->renderer, text->frame, text->frame);
+    }
+    track->PlayResX = track->PlayResY = text->frame;
+    return ass_render_frame(text->renderer, track, 0, NULL);
+}
+
+int text_width(Text *text, int size, const char *line)
+{
+    ASS_Track *track = text ? new_track(text->library) : NULL;
+    if (!track)
+        return 0;
+    char head[64];
+    snprintf(head, sizeof(head), "{\\an%d\\pos(0,%d)\\fs%d}", TEXT_LEFT, size, size);
+    add_event(track, head, line);
+    const Rect ink = ass_images_ink(render(text, track, 1));
+    ass_free_track(track);
+    return ink.x + ink.width;
 }
 
 void text_draw(Text *text, const Canvas *canvas)
 {
     if (!text || !text->track)
         return;
-    text->track->PlayResX = canvas->width;
-    text->track->PlayResY = canvas->height;
-    ass_set_frame_size(text->renderer, canvas->width, canvas->height);
-    ass_set_storage_size(text->renderer, canvas->width, canvas->height);
-    const ASS_Image *image = ass_render_frame(text->renderer, text->track, 0, NULL);
-    for (; image; image = image->next)
-        blend_image(canvas, image);
+    const int side = canvas->width > canvas->height ? canvas->width : canvas->height;
+    ass_images_blend(canvas, 0, 0, render(text, text->track, side));
     ass_free_track(text->track);
     text->track = NULL;
 }

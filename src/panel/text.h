@@ -14,8 +14,11 @@ typedef enum TextAnchor {
     TEXT_RIGHT = 6,
 } TextAnchor;
 
-/* Answers 0, or -1 when there is no font or no memory; *text is then NULL, which all other
- * functions take: they draw nothing. */
+/*
+ * Answers 0, or -1 when there is no font or no memory; *text is then NULL, which all other
+ * functions take: they draw nothing. Finding the fonts of a machine can take seconds: any thread
+ * may open it and hand it to another.
+ */
 int text_open(Text **text);
 
 /*
@@ -29,6 +32,9 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
 /* The same, formatted, up to 511 bytes. */
 void text_addf(Text *text, int x, int y, TextAnchor anchor, int size, Colour colour, int room,
                const char *format, ...) __attribute__((format(printf, 8, 9)));
+
+/* How wide a line is drawn, in pixels; 0 without a Text. */
+int text_width(Text *text, int size, const char *line);
 
 /* Draws what has been added, and forgets it. */
 void text_draw(Text *text, const Canvas *canvas);

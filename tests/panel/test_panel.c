@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "panel/panel.h"
+#include "panel/panel_place.h"
 
 #define BINS 256
 #define GUARD 128
@@ -262,7 +263,10 @@ static void test_no_data(void)
     panel_draw(&picture.data, &picture.canvas, NULL);
     picture.data = (PanelData){.bins = 2};
     panel_draw(&picture.data, &picture.canvas, NULL);
-    picture.data = (PanelData){BINS, picture.hist_in, picture.hist_out, picture.curve, 0, 0};
+    picture.data = (PanelData){.bins = BINS,
+                               .hist_in = picture.hist_in,
+                               .hist_out = picture.hist_out,
+                               .curve = picture.curve};
     for (int code = 0; code < BINS; code++) {
         picture.hist_in[code] = picture.hist_out[code] = UINT32_MAX;
         picture.curve[code] = code % 2 ? UINT32_MAX : 0;
@@ -288,6 +292,163 @@ static void test_negative_stride(void)
     check_rect_free(&picture.rect);
 }
 
+/* ---- laid over a picture ---- */
+
+/* The same bars where it is translucent: nearly opaque, above a ground that is seen through. */
+static void test_translucent(void)
+{
+    open_picture(700, 420, 0, BINS);
+    for (int code = 0; code < BINS; code++)
+        picture.hist_out[code] = (uint32_t)(1000 * code);
+    panel_draw(&picture.data, &picture.canvas, NULL);
+    const Rect plot = panel_layout(700, 420, 0).output;
+    int heights[700];
+    for (int column = 0; column < plot.width; column++)
+        heights[column] = bar_height(plot, column);
+    picture.data.translucent = 1;
+    panel_draw(&picture.data, &picture.canvas, NULL);
+    for (int column = 0; column < plot.width; column++)
+        CHECK(abs(bar_height(plot, column) - heights[column]) <= 1, "column %d: %d, not %d", column,
+              bar_height(plot, column), heights[column]);
+    const int ground = pixel(3, 200)[3];
+    CHECK(ground >= 150 && ground <= 170, "the ground's alpha is %d", ground);
+    const int bar = pixel(plot.x + plot.width - 3, plot.y + plot.height - 3)[3];
+    CHECK(bar >= 230, "a bar's alpha is %d", bar);
+    CHECK(check_rect_intact(&picture.rect), "wrote outside");
+    check_rect_free(&picture.rect);
+}
+
+/* Colours laid over nothing are themselves; over something, both count by their alpha. */
+static void test_blend(void)
+{
+    for (int cover = 1; cover < 256; cover++)
+        for (int alpha = 0; alpha < 256; alpha += 5) {
+            uint8_t p[4] = {200, 10, 90, (uint8_t)alpha};
+            const Canvas canvas = {p, 4, 1, 1};
+            canvas_blend(&canvas, 0, 0, 0x20C05A, cover);
+            const double a = cover / 255.0, below = alpha / 255.0 * (1 - a), both = a + below;
+            const double expected[] = {(200 * below + 0x20 * a) / both,
+                                       (10 * below + 0xC0 * a) / both, 90, both * 255};
+            for (int i = 0; i < 4; i++)
+                CHECK(fabs(p[i] - expected[i]) <= 0.5001, "%d over %d: %d is %d, not %.3f", cover,
+                      alpha, i, p[i], expected[i]);
+        }
+}
+
+/* ---- drawn for every frame ---- */
+
+/* Where numbers are not late, a cached panel is the one drawn anew. */
+static void check_cached(PanelCache *cache, int width, int height, Text *text, int64_t now)
+{
+    panel_draw(&picture.data, &picture.canvas, text);
+    const Canvas *cached = panel_cache_draw(cache, &picture.data, width, height, text, now);
+    if (!CHECK(cached && cached->width == width && cached->height == height, "no canvas"))
+        return;
+    int different = 0;
+    for (int y = 0; y < height; y++)
+        different += memcmp(pixel(0, y), canvas_pixel(cached, 0, y), (size_t)width * 4) != 0;
+    CHECK(!different, "%dx%d at %lld: %d rows differ", width, height, (long long)now, different);
+}
+
+static void test_cache(void)
+{
+    static const int of[][2] = {{480, 1080}, {216, 270}, {600, 338}, {5, 5}};
+    PanelCache *cache = NULL;
+    Text *text = NULL;
+    text_open(&text);
+    if (!CHECK(panel_cache_create(&cache) == 0, "no cache"))
+        return;
+    for (int turn = 0; turn < 48; turn++) {
+        const int *size = of[turn / 4 % 4];
+        open_picture(size[0], size[1], 0, turn & 8 ? 1024 : BINS);
+        fill_with_noise((uint64_t)turn, picture.data.bins);
+        picture.data.scale = turn & 1 ? PANEL_LOG : PANEL_LINEAR;
+        picture.data.translucent = turn & 2;
+        picture.data.full_range = turn & 16;
+        if (turn == 20)
+            picture.data.hist_in = picture.data.curve = NULL;
+        check_cached(cache, size[0], size[1], turn < 40 ? text : NULL, turn * PANEL_NUMBERS_US);
+        check_rect_free(&picture.rect);
+    }
+    CHECK(!panel_cache_draw(cache, &picture.data, 0, 10, text, 0), "a canvas without columns");
+    panel_cache_free(&cache);
+    panel_cache_free(&cache);
+    text_close(&text);
+}
+
+/* Numbers stay for a while, then they are those of the data. */
+static void test_cache_numbers(void)
+{
+    PanelCache *cache = NULL;
+    Text *text = NULL;
+    if (text_open(&text) < 0 || panel_cache_create(&cache) < 0) {
+        check_skip("no font on this machine");
+        return;
+    }
+    open_picture(480, 640, 0, BINS);
+    picture.hist_in[40] = picture.hist_out[60] = 1000;
+    check_cached(cache, 480, 640, text, 1000);
+    CHECK(!panel_cache_is_late(cache), "late at first");
+    picture.hist_in[40] = 0;
+    picture.hist_in[140] = 1000;
+    panel_cache_draw(cache, &picture.data, 480, 640, text, 2000);
+    CHECK(panel_cache_is_late(cache), "new numbers at once");
+    check_cached(cache, 480, 640, text, 2000 + PANEL_NUMBERS_US);
+    CHECK(!panel_cache_is_late(cache), "still late");
+    check_rect_free(&picture.rect);
+    panel_cache_free(&cache);
+    text_close(&text);
+}
+
+/* ---- where it is ---- */
+
+static int is_inside(Rect inner, Rect outer)
+{
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+static int overlap(Rect a, Rect b)
+{
+    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
+           b.y < a.y + a.height;
+}
+
+static void check_place(int width, int height, PanelMode mode)
+{
+    const Rect window = {0, 0, width, height};
+    const PanelPlace p = panel_place(width, height, mode);
+    CHECK(is_inside(p.panel, window) && is_inside(p.picture, window) &&
+              is_inside(p.free, p.picture),
+          "%dx%d: outside", width, height);
+    CHECK(!overlap(p.panel, p.free), "%dx%d: the panel covers what is free", width, height);
+    CHECK(mode != PANEL_BESIDE || !overlap(p.panel, p.picture), "%dx%d: over the picture", width,
+          height);
+    CHECK((double)p.picture.width * p.picture.height >= 0.5 * width * height,
+          "%dx%d: little is left", width, height);
+    if (width < 640 || height < 360 || mode == PANEL_OFF)
+        return;
+    const PanelLayout layout = panel_layout(p.panel.width, p.panel.height, 1);
+    CHECK(layout.text >= 11, "%dx%d: cannot be read", width, height);
+    CHECK(layout.input.height >= 36 && layout.output.height >= 36 && layout.curve.height >= 50 &&
+              layout.input.width >= 120 && layout.curve.width >= 60,
+          "%dx%d: plots of %dx%d, %dx%d", width, height, layout.input.width, layout.input.height,
+          layout.curve.width, layout.curve.height);
+}
+
+static void test_place(void)
+{
+    for (int width = 1; width < 4000; width += width < 700 ? 7 : 113)
+        for (int height = 1; height < 2400; height += height < 400 ? 9 : 101)
+            for (PanelMode mode = PANEL_OFF; mode <= PANEL_OVER; mode++)
+                check_place(width, height, mode);
+    check_place(640, 360, PANEL_BESIDE);
+    check_place(640, 360, PANEL_OVER);
+    CHECK(panel_place(640, 360, PANEL_BESIDE).panel.width > 0, "none at 640x360");
+    CHECK(panel_place(100, 50, PANEL_BESIDE).panel.width == 0, "one in a window of 100x50");
+}
+
 static const CheckTest tests[] = {
     {"panel_linear_heights", test_linear_heights},
     {"panel_log_heights", test_log_heights},
@@ -300,6 +461,11 @@ static const CheckTest tests[] = {
     {"panel_layout", test_layout},
     {"panel_no_data", test_no_data},
     {"panel_negative_stride", test_negative_stride},
+    {"panel_translucent", test_translucent},
+    {"panel_blend", test_blend},
+    {"panel_cache", test_cache},
+    {"panel_cache_numbers", test_cache_numbers},
+    {"panel_place", test_place},
 };
 
 CHECK_MAIN(tests)

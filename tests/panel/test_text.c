@@ -93,6 +93,24 @@ static void test_room(void)
     text_close(&text);
 }
 
+/* What is measured is what is drawn, also in between, and for a canvas of another size. */
+static void test_width(void)
+{
+    static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};
+    Text *text;
+    if (!open_or_skip(&text))
+        return;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        const int width = text_width(text, SIZE, lines[i]);
+        const Rect where = ink_of(text, WIDTH, lines[i]);
+        CHECK(abs(where.x + where.width - 10 - width) <= 1, "'%s': measured %d, drawn to %d",
+              lines[i], width, where.x + where.width - 10);
+    }
+    CHECK(text_width(text, SIZE, "") == 0, "nothing has a width");
+    CHECK(text_width(NULL, SIZE, "0") == 0, "a width without a font");
+    text_close(&text);
+}
+
 /* Whatever was added is drawn once. */
 static void test_forgets(void)
 {
@@ -127,6 +145,7 @@ static void test_without_fonts(void)
 static const CheckTest tests[] = {
     {"text_escapes", test_escapes},
     {"text_room", test_room},
+    {"text_width", test_width},
     {"text_forgets", test_forgets},
     {"text_without_fonts", test_without_fonts},
 };

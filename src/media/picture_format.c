@@ -1,0 +1,192 @@
+#include "media/picture_format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/frame.h>
+#include <libavutil/mastering_display_metadata.h>
+#include <libavutil/pixdesc.h>
+
+/* Lines from which on a stream that does not name its matrix is taken for HD. */
+#define HD_LINES 720
+
+#define USUAL_PEAK 1000.0    /* nits: what most PQ video is graded for, and HLG's nominal screen */
+#define HIGHEST_PEAK 10000.0 /* nits: the end of the PQ curve */
+#define LOWEST_PEAK 100.0    /* nits: of no screen that PQ video is made on */
+
+/* Pixels that are more oblong than this are a broken header. */
+#define MOST_OBLONG 20.0
+
+static int fail(char *why, size_t size, const AVPixFmtDescriptor *desc)
+{
+    snprintf(why, size, "the pixel format %s cannot be shown as it is",
+             desc ? desc->name : "of this frame");
+    return -1;
+}
+
+/* Each component has samples of its own, of one depth, without gaps. */
+static int are_samples_plain(const AVPixFmtDescriptor *desc, int bytes)
+{
+    const AVComponentDescriptor *comp = desc->comp;
+    if (comp[0].plane != 0 || comp[0].offset != 0 || comp[0].step != bytes)
+        return 0;
+    if (desc->nb_components < 3)
+        return desc->nb_components == 1;
+    for (int i = 1; i < 3; i++)
+        if (comp[i].depth != comp[0].depth || comp[i].shift != comp[0].shift)
+            return 0;
+    if (comp[1].plane == 1 && comp[2].plane == 2)
+        return comp[1].step == bytes && comp[2].step == bytes;
+    return comp[1].plane == 1 && comp[2].plane == 1 && comp[1].step == 2 * bytes &&
+           comp[2].step == 2 * bytes && comp[1].offset + comp[2].offset == bytes;
+}
+
+static int is_showable(const AVPixFmtDescriptor *desc)
+{
+    const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_HWACCEL |
+                           AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_FLOAT |
+                           AV_PIX_FMT_FLAG_BAYER;
+    const int depth = desc->comp[0].depth, shift = desc->comp[0].shift;
+    if (desc->flags & other || depth < 8 || depth + shift > 16)
+        return 0;
+    const int bytes = depth + shift > 8 ? 2 : 1;
+    if (bytes == 2 && desc->flags & AV_PIX_FMT_FLAG_BE)
+        return 0;
+    return are_samples_plain(desc, bytes);
+}
+
+static void set_planes(PictureFormat *f, const AVPixFmtDescriptor *desc)
+{
+    const int chroma = desc->nb_components >= 3;
+    const int two = chroma && desc->comp[2].plane == 1;
+    f->depth = desc->comp[0].depth;
+    f->shift = desc->comp[0].shift;
+    f->bytes = f->depth + f->shift > 8 ? 2 : 1;
+    f->planes = !chroma ? 1 : two ? 2 : 3;
+    f->cr_first = two && desc->comp[2].offset == 0;
+    f->sub_x = chroma ? 1 << desc->log2_chroma_w : 1;
+    f->sub_y = chroma ? 1 << desc->log2_chroma_h : 1;
+    f->plane[0] = (PicturePlane){f->width, f->height, 1};
+    for (int i = 1; i < f->planes; i++)
+        f->plane[i] = (PicturePlane){(f->width + f->sub_x - 1) / f->sub_x,
+                                     (f->height + f->sub_y - 1) / f->sub_y, two ? 2 : 1};
+}
+
+static void set_siting(PictureFormat *f, enum AVChromaLocation location)
+{
+    f->chroma_x = 0;
+    f->chroma_y = 0.5;
+    switch (location) {
+    case AVCHROMA_LOC_CENTER: f->chroma_x = 0.5; break;
+    case AVCHROMA_LOC_TOPLEFT: f->chroma_y = 0; break;
+    case AVCHROMA_LOC_TOP: f->chroma_x = 0.5, f->chroma_y = 0; break;
+    case AVCHROMA_LOC_BOTTOMLEFT: f->chroma_y = 1; break;
+    case AVCHROMA_LOC_BOTTOM: f->chroma_x = 0.5, f->chroma_y = 1; break;
+    default: break;
+    }
+}
+
+static void set_matrix(PictureFormat *f, enum AVColorSpace space)
+{
+    if (space != AVCOL_SPC_BT709 && space != AVCOL_SPC_FCC && space != AVCOL_SPC_BT470BG &&
+        space != AVCOL_SPC_SMPTE170M && space != AVCOL_SPC_SMPTE240M &&
+        space != AVCOL_SPC_BT2020_NCL && space != AVCOL_SPC_BT2020_CL)
+        space = f->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    switch (space) {
+    case AVCOL_SPC_BT709: f->kr = 0.2126, f->kb = 0.0722; break;
+    case AVCOL_SPC_FCC: f->kr = 0.30, f->kb = 0.11; break;
+    case AVCOL_SPC_SMPTE240M: f->kr = 0.212, f->kb = 0.087; break;
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL: f->kr = 0.2627, f->kb = 0.0593; break;
+    default: f->kr = 0.299, f->kb = 0.114; break; /* BT.601 */
+    }
+}
+
+/* The brightest pixel where the stream names it, else what the screen it was made on could show. */
+static double peak_of(const AVFrame *frame)
+{
+    double peak = 0;
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+    if (data)
+        peak = ((const AVContentLightMetadata *)data->data)->MaxCLL;
+    data = av_frame_get_side_data(frame, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
+    if (peak == 0 && data) {
+        const AVMasteringDisplayMetadata *mastering =
+            (const AVMasteringDisplayMetadata *)data->data;
+        if (mastering->has_luminance && mastering->max_luminance.den > 0)
+            peak = av_q2d(mastering->max_luminance);
+    }
+    if (peak == 0)
+        return USUAL_PEAK;
+    return av_clipd(peak, LOWEST_PEAK, HIGHEST_PEAK);
+}
+
+static void set_light(PictureFormat *f, const AVFrame *frame)
+{
+    f->transfer = frame->color_trc == AVCOL_TRC_SMPTE2084      ? PICTURE_PQ
+                  : frame->color_trc == AVCOL_TRC_ARIB_STD_B67 ? PICTURE_HLG
+                                                               : PICTURE_SDR;
+    f->wide_gamut =
+        frame->color_primaries == AVCOL_PRI_BT2020 ||
+        (f->transfer != PICTURE_SDR && (frame->color_primaries == AVCOL_PRI_UNSPECIFIED ||
+                                        frame->color_primaries == AVCOL_PRI_RESERVED0));
+    f->peak = f->transfer == PICTURE_PQ ? peak_of(frame) : USUAL_PEAK;
+}
+
+static void set_shape(PictureFormat *f, const AVFrame *frame)
+{
+    const AVRational pixel = frame->sample_aspect_ratio;
+    f->aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
+    if (f->aspect > MOST_OBLONG || f->aspect < 1 / MOST_OBLONG)
+        f->aspect = 1;
+    f->turn = picture_upright();
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    if (!data || data->size < 9 * sizeof(int32_t))
+        return;
+    int32_t matrix[9];
+    memcpy(matrix, data->data, sizeof(matrix));
+    f->turn = picture_turn(matrix);
+    f->has_turn = 1;
+}
+
+static int is_full_range(const AVFrame *frame, const AVPixFmtDescriptor *desc)
+{
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
+        return desc->nb_components == 1 || !strncmp(desc->name, "yuvj", 4);
+    return frame->color_range == AVCOL_RANGE_JPEG;
+}
+
+int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_t size)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    if (!desc || !is_showable(desc))
+        return fail(why, size, desc);
+    *format = (PictureFormat){.width = frame->width, .height = frame->height};
+    set_planes(format, desc);
+    set_siting(format, frame->chroma_location);
+    set_matrix(format, frame->colorspace);
+    format->full_range = is_full_range(frame, desc);
+    set_light(format, frame);
+    set_shape(format, frame);
+    return 0;
+}
+
+PictureTurn picture_upright(void)
+{
+    return (PictureTurn){1, 0, 0, 1};
+}
+
+static int sign(int32_t value)
+{
+    return (value > 0) - (value < 0);
+}
+
+/* The matrix takes (x, y) to (m[0] * x + m[3] * y, m[1] * x + m[4] * y). */
+PictureTurn picture_turn(const int32_t m[9])
+{
+    const int64_t straight = llabs(m[0]) + llabs(m[4]), across = llabs(m[1]) + llabs(m[3]);
+    const PictureTurn turn = straight >= across ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}
+                                                : (PictureTurn){0, sign(m[3]), sign(m[1]), 0};
+    return turn.xx * turn.yy - turn.xy * turn.yx != 0 ? turn : picture_upright();
+}

@@ -1,0 +1,144 @@
+/* Sound with beeps at known positions: written to files, encoded by the ffmpeg program, and found
+ * again in samples. */
+#ifndef LUMEQ_TESTS_BEEPS_H
+#define LUMEQ_TESTS_BEEPS_H
+
+#include <math.h>
+#include <unistd.h>
+
+#include "check.h"
+
+/* One beep each BEEP_EVERY seconds, the first one after BEEP_FIRST. */
+#define BEEP_FIRST 0.3
+#define BEEP_EVERY 0.7
+#define BEEP_LENGTH 0.2
+#define BEEP_HERTZ 1000.0
+#define BEEP_LEVEL 0.5
+#define BEEP_MAX 64
+
+#define BEEP_PI 3.14159265358979323846
+
+/* The sample at `time` seconds: a sine that rises and falls within 2 ms. */
+static inline double beep_sample(double time)
+{
+    const double in = fmod(time - BEEP_FIRST, BEEP_EVERY);
+    if (time < BEEP_FIRST || in >= BEEP_LENGTH)
+        return 0;
+    const double edge = fmin(1, fmin(in, BEEP_LENGTH - in) / 0.002);
+    return BEEP_LEVEL * edge * sin(2 * BEEP_PI * BEEP_HERTZ * in);
+}
+
+static inline void beep_put(FILE *f, unsigned value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(value >> (8 * i) & 255), f);
+}
+
+/* 16-bit PCM, the beeps in all channels. */
+static inline void beep_write_wav(const char *path, int rate, int channels, double seconds)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f) {
+        perror(path);
+        exit(1);
+    }
+    const unsigned samples = (unsigned)(seconds * rate), size = samples * (unsigned)channels * 2;
+    fwrite("RIFF", 1, 4, f);
+    beep_put(f, size + 36, 4);
+    fwrite("WAVEfmt ", 1, 8, f);
+    beep_put(f, 16, 4);
+    beep_put(f, 1, 2);
+    beep_put(f, (unsigned)channels, 2);
+    beep_put(f, (unsigned)rate, 4);
+    beep_put(f, (unsigned)(rate * channels * 2), 4);
+    beep_put(f, (unsigned)channels * 2, 2);
+    beep_put(f, 16, 2);
+    fwrite("data", 1, 4, f);
+    beep_put(f, size, 4);
+    for (unsigned i = 0; i < samples; i++)
+        for (int c = 0; c < channels; c++)
+            beep_put(f, (unsigned)(int)lrint(beep_sample((double)i / rate) * 32767) & 0xffff, 2);
+    fclose(f);
+}
+
+static char beep_folder[64];
+
+static inline void beep_remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf '%s'", beep_folder);
+    if (system(command) != 0)
+        fprintf(stderr, "cannot remove %s\n", beep_folder);
+}
+
+/* A path in a folder that is removed at the end; valid until the fourth call after. */
+static inline const char *beep_path(const char *name)
+{
+    static char paths[4][128];
+    static int turn;
+    if (!beep_folder[0]) {
+        snprintf(beep_folder, sizeof(beep_folder), "/tmp/lumeq-beeps-XXXXXX");
+        if (!mkdtemp(beep_folder)) {
+            perror(beep_folder);
+            exit(1);
+        }
+        atexit(beep_remove_folder);
+    }
+    char *path = paths[turn = (turn + 1) % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", beep_folder, name);
+    return path;
+}
+
+/* Runs the ffmpeg program in that folder: 1, or 0 when it fails or is not there. */
+static inline int beep_ffmpeg(const char *arguments)
+{
+    char command[1024];
+    beep_path("");
+    snprintf(command, sizeof(command), "cd '%s' && ffmpeg -nostdin -v error -y %s", beep_folder,
+             arguments);
+    return system(command) == 0;
+}
+
+/* Finds where beeps begin, and how high they are, in samples that are handed in one by one. */
+typedef struct BeepFinder {
+    double rises[BEEP_MAX], hertz[BEEP_MAX];
+    int count;
+
+    double quiet, time; /* seconds since the last loud sample, and since the beep began */
+    double last;
+    int was_low, waves;
+    double first_wave; /* when, in the beep */
+} BeepFinder;
+
+/* `position` and what is found is in seconds of position, `step` seconds of time until the next
+ * sample. */
+static inline void beep_find(BeepFinder *b, double sample, double position, double step)
+{
+    const double threshold = BEEP_LEVEL / 4;
+    const int loud = fabs(sample) > threshold;
+    if (loud && b->quiet > 0.02 && b->count < BEEP_MAX) {
+        b->rises[b->count++] = position;
+        b->time = b->waves = b->was_low = 0;
+    }
+    b->quiet = loud ? 0 : b->quiet + step;
+    b->time += step;
+    b->was_low |= sample < -threshold;
+    if (b->count && b->was_low && sample >= threshold) {
+        const double at = b->time - step * (sample - threshold) / (sample - b->last);
+        if (b->waves++ == 0)
+            b->first_wave = at;
+        else
+            b->hertz[b->count - 1] = (b->waves - 1) / (at - b->first_wave);
+        b->was_low = 0;
+    }
+    b->last = sample;
+}
+
+/* Where the beep that is nearest to a position begins. */
+static inline double beep_nearest(double position)
+{
+    const double n = rint((position - BEEP_FIRST) / BEEP_EVERY);
+    return BEEP_FIRST + (n > 0 ? n : 0) * BEEP_EVERY;
+}
+
+#endif
