@@ -115,7 +115,9 @@ under() {
 
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
-for name in test_cuda_kernels test_cuda_backend test_equalizer test_reference test_curve; do
+export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen}
+for name in test_cuda_kernels test_cuda_backend test_cuda_outputs test_cuda_gl test_equalizer \
+    test_reference test_curve; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"
@@ -136,8 +138,12 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
+        program=$(find_program test_cuda_outputs)
+        [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
         under "$tool" "$lumeq" "$work/odd.y4m" --null --backend cuda -q
     done
+    program=$(find_program test_cuda_gl)
+    [ -z "$program" ] || under memcheck "$program" every_layout both_sides equalized
 else
     skip "compute-sanitizer: not installed, or not wanted"
 fi

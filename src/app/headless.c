@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/engine.h"
 #include "app/pipeline.h"
 #include "app/progress.h"
 #include "app/say.h"
@@ -17,12 +18,9 @@
 typedef struct Run {
     const Options *options;
     atomic_int *stop;
-    LumeqEqualizer *equalizer;
-    char where[256];     /* the backend and why it was taken */
-    const char *backend; /* its name */
+    Engine engine;
     WriterOptions writer_options;
     Writer *writer;
-    FrameMemory *memory;
     Source *source;
     Reader *reader;
     StatsFile *stats;
@@ -36,46 +34,6 @@ static double now_us(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int open_equalizer(Run *run)
-{
-    static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
-                                              LUMEQ_BACKEND_CUDA};
-    const LumeqConfig config = {
-        .backend = backends[run->options->backend],
-        .device = (int)run->options->device,
-        .threads = (int)run->options->threads,
-    };
-    const LumeqParams params = options_params(run->options);
-    int ret = lumeq_create(&run->equalizer, &config, run->where, sizeof(run->where));
-    if (ret < 0)
-        return media_fail(&run->error, MEDIA_USAGE, "no equalizer: %s", run->where);
-    run->backend = lumeq_backend_name(run->equalizer);
-    say(SAY_DETAILS, "equalizing on %s", run->where);
-    ret = lumeq_set_params(run->equalizer, &params);
-    if (ret < 0)
-        return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->equalizer));
-    return 0;
-}
-
-static void *alloc_host(void *equalizer, size_t size)
-{
-    return lumeq_alloc_host(equalizer, size);
-}
-
-static void free_host(void *equalizer, void *memory)
-{
-    lumeq_free_host(equalizer, memory);
-}
-
-/* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
-static int open_memory(Run *run)
-{
-    const FrameAllocator allocator = {alloc_host, free_host, run->equalizer};
-    const int gpu = strcmp(lumeq_backend_name(run->equalizer), "cpu") != 0;
-    run->memory = frame_memory_create(gpu ? &allocator : NULL);
-    return run->memory ? 0 : media_fail(&run->error, MEDIA_INPUT, "out of memory");
 }
 
 /* Everything about the output that can be refused is, before the input is opened. */
@@ -176,7 +134,7 @@ static int open_input(Run *run)
         .threads = (int)o->threads,
         .full_rgb = run->writer && writer_is_full_range(run->writer),
         .copy = run->writer != NULL,
-        .memory = run->memory,
+        .memory = run->engine.memory,
     };
     int ret = source_open(&run->source, &source, &run->error);
     if (ret >= 0 && run->writer)
@@ -232,8 +190,8 @@ static int process(Run *run)
 {
     Pipeline *pipeline;
     const int off = options_params(run->options).mode == LUMEQ_MODE_OFF;
-    int ret = pipeline_start(&pipeline, run->reader, run->equalizer, off ? NULL : run->memory,
-                             &run->error);
+    int ret = pipeline_start(&pipeline, run->reader, run->engine.equalizer,
+                             off ? NULL : run->engine.memory, &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);
@@ -267,19 +225,19 @@ static void say_details(const Run *run)
     timeline_print(&run->timeline, say_detail);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
-    if (frame_memory_report(run->memory, memory, sizeof(memory)))
+    if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
         say(SAY_DETAILS, "%s", memory);
 }
 
 static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
-    const char *output = run->options->output, *now = lumeq_backend_name(run->equalizer);
+    const char *output = run->options->output;
     say(SAY_NORMAL, "%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
         (double)run->progress.frame / seconds, run->progress.time / seconds,
-        strcmp(now, run->backend) == 0 ? run->where : "the CPU, without the GPU");
+        engine_where(&run->engine));
 }
 
 /* The last line, where something is known to be lost. */
@@ -323,9 +281,7 @@ static int run_all(Run *run)
 {
     int ret = check_output(run);
     if (ret >= 0)
-        ret = open_equalizer(run);
-    if (ret >= 0)
-        ret = open_memory(run);
+        ret = engine_open(&run->engine, run->options, 0, &run->error);
     if (ret >= 0)
         ret = open_input(run);
     if (ret >= 0)
@@ -370,7 +326,6 @@ int headless_run(const Options *options, atomic_int *stop)
     stats_close(&run.stats);
     reader_close(&run.reader);
     source_close(&run.source);
-    frame_memory_close(&run.memory);
-    lumeq_destroy(&run.equalizer);
+    engine_close(&run.engine);
     return code;
 }

@@ -7,6 +7,7 @@
 
 #include "app/headless.h"
 #include "app/options.h"
+#include "app/play.h"
 #include "app/say.h"
 #include "media/error.h"
 #include "media/log.h"
@@ -96,7 +97,8 @@ static int run(const Options *options)
     if (options->config_path)
         say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
     install_signals();
-    return headless_run(options, &stop);
+    return options->output || options->null_output ? headless_run(options, &stop)
+                                                   : play_run(options, &stop);
 }
 
 int main(int argc, char **argv)

@@ -34,6 +34,9 @@ static Options defaults(void)
         .sub_track = -1,
         .crf = -1,
         .bitrate = -1,
+        .histogram = 1,
+        .volume = 100,
+        .speed = 1,
     };
 }
 
@@ -221,9 +224,6 @@ static int check(const Parser *p)
     const Options *o = p->options;
     if (!o->input)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
-    if (!o->output && !o->null_output)
-        return refuse(&p->refusal,
-                      "this version has no window yet: name an OUTPUT with -o, or --null");
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
         return refuse(&p->refusal, "--to must be after --ss: both are positions in the input");
     if (o->to_us == 0)

@@ -40,6 +40,11 @@ typedef struct Options {
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
     const char *acodec; /* NULL: copy; "none", or the name of an encoder */
 
+    int compare, histogram, hist_scale; /* indices of their choices */
+    int loop, fullscreen, mute, no_audio;
+    int64_t volume;
+    double speed;
+
     const char *stats;
     int progress;
     int color; /* a SayColor */

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "app/engine.h"
 #include "app/say.h"
-#include "media/compat.h"
 
 /* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep
  * memory small (a 4K frame has 12 MB). */
@@ -85,24 +85,10 @@ static void *decode_main(void *arg)
     return NULL;
 }
 
-static LumeqImage luma_of(const AVFrame *frame)
-{
-    return (LumeqImage){
-        .plane = {frame->data[0]},
-        .stride = {frame->linesize[0]},
-        .width = frame->width,
-        .height = frame->height,
-        .depth = 8,
-        .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
-    };
-}
-
 static int equalizer_failed(Pipeline *p, int ret)
 {
     MediaError error = {0};
-    const char *text = lumeq_last_error(p->equalizer);
-    media_fail(&error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
-               "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "", text);
+    engine_failed(p->equalizer, ret, &error);
     return stage_failed(p, &error);
 }
 
@@ -157,17 +143,8 @@ static int submit(Pipeline *p, Item *item)
     int ret = make_output(p, message);
     if (ret < 0)
         return ret;
-    const AVFrame *in = message->frame;
-    const AVRational nanoseconds = {1, 1000000000};
-    LumeqFrame frame = {
-        .in = luma_of(in),
-        .out = luma_of(message->output),
-        .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
-        .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
-        .opaque = item,
-    };
-    if (!p->memory)
-        frame.out.plane[0] = NULL;
+    LumeqFrame frame = engine_frame(message->frame, p->memory ? message->output : NULL);
+    frame.opaque = item;
     while ((ret = lumeq_submit(p->equalizer, &frame)) == LUMEQ_ERR_AGAIN) {
         ret = pass_finished(p);
         if (ret < 0)

@@ -1,0 +1,94 @@
+#include "app/engine.h"
+
+#include <string.h>
+
+#include "app/say.h"
+#include "media/compat.h"
+
+static void *alloc_host(void *equalizer, size_t size)
+{
+    return lumeq_alloc_host(equalizer, size);
+}
+
+static void free_host(void *equalizer, void *memory)
+{
+    lumeq_free_host(equalizer, memory);
+}
+
+static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
+{
+    static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
+                                              LUMEQ_BACKEND_CUDA};
+    const LumeqConfig config = {
+        .backend = backends[options->backend],
+        .device = (int)options->device,
+        .threads = (int)options->threads,
+    };
+    const LumeqParams params = options_params(options);
+    int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
+    if (ret < 0)
+        return media_fail(error, MEDIA_USAGE, "no equalizer: %s", engine->where);
+    engine->backend = lumeq_backend_name(engine->equalizer);
+    say(SAY_DETAILS, "equalizing on %s", engine->where);
+    ret = lumeq_set_params(engine->equalizer, &params);
+    if (ret < 0)
+        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(engine->equalizer));
+    return 0;
+}
+
+int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error)
+{
+    const int ret = open_equalizer(engine, options, error);
+    if (ret < 0)
+        return ret;
+    /* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
+    const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer, all_planes};
+    const int gpu = strcmp(engine->backend, "cpu") != 0;
+    engine->memory = frame_memory_create(gpu ? &allocator : NULL);
+    return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+const char *engine_where(const Engine *engine)
+{
+    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) == 0
+               ? engine->where
+               : "the CPU, without the GPU";
+}
+
+int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
+{
+    const char *text = lumeq_last_error(equalizer);
+    return media_fail(error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
+                      "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "",
+                      text);
+}
+
+static LumeqImage luma_of(const AVFrame *frame)
+{
+    return (LumeqImage){
+        .plane = {frame->data[0]},
+        .stride = {frame->linesize[0]},
+        .width = frame->width,
+        .height = frame->height,
+        .depth = 8,
+        .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
+    };
+}
+
+LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out)
+{
+    const AVRational nanoseconds = {1, 1000000000};
+    const LumeqImage none = {.plane = {NULL}};
+    return (LumeqFrame){
+        .in = luma_of(in),
+        .out = out ? luma_of(out) : none,
+        .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
+        .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
+    };
+}
+
+void engine_close(Engine *engine)
+{
+    frame_memory_close(&engine->memory);
+    lumeq_destroy(&engine->equalizer);
+}

@@ -1,0 +1,33 @@
+/* The equalizer and the frame memory of a run, made from its options. */
+#ifndef LUMEQ_APP_ENGINE_H
+#define LUMEQ_APP_ENGINE_H
+
+#include "app/options.h"
+#include "media/error.h"
+#include "media/frame_memory.h"
+
+/* {0} is a closed one. */
+typedef struct Engine {
+    LumeqEqualizer *equalizer;
+    FrameMemory *memory; /* that frames are decoded to, and equalized into */
+    const char *backend; /* its name at the start; the CPU takes over from a GPU that is lost */
+    char where[256];     /* what it is and why it was taken */
+} Engine;
+
+/* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
+ * MEDIA_INPUT. */
+int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
+
+/* What computes now, for a person. */
+const char *engine_where(const Engine *engine);
+
+/* Fills `error` with what an equalizer's negative answer means. */
+int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
+
+/* A frame for lumeq_submit(): the luma of `in`, and of `out` where there is one. */
+LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out);
+
+/* After the last frame is gone. */
+void engine_close(Engine *engine);
+
+#endif

@@ -1,0 +1,369 @@
+#include "app/play.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/engine.h"
+#include "app/headless.h"
+#include "app/say.h"
+#include "app/stats.h"
+#include "player/clock.h"
+
+/* What a key changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
+#define STRENGTH_STEP 0.05
+#define SMOOTH_STEP 0.1
+#define CLIP_RATIO 1.125
+
+struct Play {
+    const Options *options;
+    atomic_int *stop;
+    Engine engine;
+    FrameMemory
+        *device_memory; /* for luma that the window shows without leaving the GPU, or NULL */
+    LumeqParams params;
+    int off;               /* not 0: the equalizer was switched off by its key */
+    int lost;              /* the GPU was, and it was said */
+    LumeqFrameStats stats; /* of the last frame */
+    StatsFile *rows;
+    int64_t row;
+    int64_t begin; /* when it was opened */
+    Player *player;
+};
+
+/* ---- one frame ---- */
+
+static void *alloc_device(void *equalizer, size_t size)
+{
+    return lumeq_alloc_device(equalizer, size);
+}
+
+static void free_device(void *equalizer, void *memory)
+{
+    lumeq_free_device(equalizer, memory);
+}
+
+static int has_gpu(const Play *p)
+{
+    return strcmp(lumeq_backend_name(p->engine.equalizer), "cuda") == 0;
+}
+
+/* Memory for the equalized frame: on the GPU where that is wanted and there is some. */
+static AVFrame *make_output(Play *p, const AVFrame *in, int on_device)
+{
+    if (!on_device || !has_gpu(p))
+        return frame_memory_output(p->engine.memory, in);
+    if (!p->device_memory) {
+        const FrameAllocator device = {alloc_device, free_device, p->engine.equalizer, 0};
+        p->device_memory = frame_memory_create(&device);
+    }
+    return p->device_memory ? frame_memory_output(p->device_memory, in) : NULL;
+}
+
+static int equalize(Play *p, LumeqFrame *frame, int again)
+{
+    int ret =
+        again ? lumeq_redo(p->engine.equalizer, frame) : lumeq_submit(p->engine.equalizer, frame);
+    if (ret < 0)
+        return ret;
+    lumeq_flush(p->engine.equalizer);
+    return lumeq_receive(p->engine.equalizer, frame, &p->stats);
+}
+
+static void say_if_lost(Play *p)
+{
+    if (p->lost || lumeq_backend_name(p->engine.equalizer) == p->engine.backend)
+        return;
+    p->lost = 1;
+    say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
+}
+
+static void fill_measure(PlayerMeasure *measure, const LumeqFrameStats *stats, LumeqRange range)
+{
+    *measure = (PlayerMeasure){
+        .bins = stats->bins,
+        .full_range = range == LUMEQ_RANGE_FULL,
+        .hist_in = stats->hist_in,
+        .hist_out = stats->hist_out,
+        .curve = stats->curve,
+        .upload_us = stats->upload_us,
+        .equalize_us = stats->equalize_us,
+        .download_us = stats->download_us,
+    };
+}
+
+static int run_frame(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
+                     PlayerMeasure *measure, MediaError *error)
+{
+    Play *p = opaque;
+    const int off = p->params.mode == LUMEQ_MODE_OFF;
+    AVFrame *made = off ? av_frame_clone(in) : make_output(p, in, on_device);
+    if (!made)
+        return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width,
+                          in->height);
+    LumeqFrame frame = engine_frame(in, off ? NULL : made);
+    if (!off && p->device_memory && frame_memory_owns(p->device_memory, made->data[0]))
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+    const int ret = equalize(p, &frame, again);
+    if (ret < 0) {
+        av_frame_free(&made);
+        return engine_failed(p->engine.equalizer, ret, error);
+    }
+    say_if_lost(p);
+    if (!off && !frame.out.plane[0]) { /* the GPU was lost with it: on the CPU, then */
+        av_frame_free(&made);
+        return run_frame(p, in, 1, 0, out, measure, error);
+    }
+    fill_measure(measure, &p->stats, frame.in.range);
+    *out = made;
+    return 0;
+}
+
+static void reset(void *opaque)
+{
+    lumeq_reset(((Play *)opaque)->engine.equalizer);
+}
+
+static const char *where(void *opaque)
+{
+    return engine_where(&((Play *)opaque)->engine);
+}
+
+static void shown(void *opaque, const AVFrame *frame, double decode_us, double us)
+{
+    Play *p = opaque;
+    const StatsRow row = {
+        .frame = p->row++,
+        .pts = frame->pts,
+        .time = (double)frame->pts * av_q2d(frame->time_base),
+        .stats = &p->stats,
+        .decode_us = decode_us,
+        .sink_us = us,
+    };
+    if (row.frame == 0)
+        say(SAY_DETAILS, "the first frame is on the screen after %lld ms",
+            (long long)(clock_now() - p->begin) / 1000);
+    if (p->rows)
+        stats_write(p->rows, &row);
+}
+
+/* ---- settings ---- */
+
+static double clamp(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Steps stay on round numbers. */
+static double stepped(double value, int step, double size)
+{
+    return (round(value / size) + step) * size;
+}
+
+/* 0, no limit, lies beyond the highest one. */
+static double stepped_clip(double clip, int step)
+{
+    const double highest = 100;
+    const double now = clip == 0 ? highest * CLIP_RATIO : clip;
+    const double next = fmax(1, now * pow(CLIP_RATIO, step));
+    return next > highest ? 0 : round(next * 100) / 100;
+}
+
+static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t size)
+{
+    const LumeqParams *params = &p->params;
+    switch (setting) {
+    case PLAYER_ON_OFF:
+        snprintf(text, size, "Equalizer: %s", params->mode == LUMEQ_MODE_OFF ? "off" : "on");
+        break;
+    case PLAYER_STRENGTH: snprintf(text, size, "Strength: %.2f", params->strength); break;
+    case PLAYER_CLIP:
+        if (params->clip == 0)
+            snprintf(text, size, "Clip limit: none");
+        else
+            snprintf(text, size, "Clip limit: %.2f", params->clip);
+        break;
+    case PLAYER_SMOOTH: snprintf(text, size, "Smoothing: %.1f s", params->smooth); break;
+    case PLAYER_RESET: snprintf(text, size, "Settings reset"); break;
+    }
+}
+
+static void change(void *opaque, PlayerSetting setting, int step, char *text, size_t size)
+{
+    Play *p = opaque;
+    LumeqParams *params = &p->params;
+    switch (setting) {
+    case PLAYER_ON_OFF: p->off = !p->off; break;
+    case PLAYER_STRENGTH:
+        params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);
+        break;
+    case PLAYER_CLIP: params->clip = stepped_clip(params->clip, step); break;
+    case PLAYER_SMOOTH:
+        params->smooth = clamp(stepped(params->smooth, step, SMOOTH_STEP), 0, 60);
+        break;
+    case PLAYER_RESET:
+        *params = options_params(p->options);
+        p->off = params->mode == LUMEQ_MODE_OFF;
+        break;
+    }
+    params->mode = p->off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
+    if (lumeq_set_params(p->engine.equalizer, params) < 0)
+        snprintf(text, size, "%s", lumeq_last_error(p->engine.equalizer));
+    else
+        say_setting(p, setting, text, size);
+}
+
+/* ---- opening and closing ---- */
+
+static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
+{
+    const Play *p = opaque;
+    const Options *o = p->options;
+    const SourceOptions options = {
+        .path = path,
+        .max_pixels = o->max_pixels,
+        .stop = p->stop,
+        .video_track = (int)o->video_track + 1,
+        .allow_playlists = o->allow_playlists,
+        .force_dolby_vision = o->force_dovi,
+        .note = say_line,
+    };
+    return source_open(source, &options, error);
+}
+
+static int open_rows(Play *p, const Source *source, MediaError *error)
+{
+    MediaError why = {0};
+    if (!p->options->stats || stats_open(&p->rows, p->options->stats, &source->file, &why) >= 0)
+        return 0;
+    return media_fail(error, why.fault, "--stats %s: %s", media_quote(p->options->stats), why.text);
+}
+
+static int open_player(Play *p, Source *source, MediaError *error)
+{
+    static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
+    const Options *o = p->options;
+    const PlayerOptions options = {
+        .from_us = o->from_us,
+        .to_us = o->to_us,
+        .frames = o->frames,
+        .range = ranges[o->range],
+        .threads = (int)o->threads,
+        .audio_track = (int)o->audio_track + 1,
+        .sub_track = o->no_subs ? -1 : (int)o->sub_track + 1,
+        .no_audio = o->no_audio,
+        .mute = o->mute,
+        .volume = (int)o->volume,
+        .speed = o->speed,
+        .loop = o->loop,
+        .fullscreen = o->fullscreen,
+        .compare = (PlayerCompare)o->compare,
+        .histogram = (PlayerHistogram)o->histogram,
+        .log_scale = o->hist_scale,
+        .open = open_source,
+        .opaque = p,
+        .note = say_line,
+        .detail = say_detail,
+    };
+    const PlayerEqualizer equalizer = {
+        .opaque = p,
+        .memory = p->engine.memory,
+        .device = has_gpu(p) ? (int)o->device : -1,
+        .run = run_frame,
+        .reset = reset,
+        .change = change,
+        .where = where,
+        .shown = shown,
+    };
+    return player_open(&p->player, &options, &equalizer, source, o->input, error);
+}
+
+int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
+{
+    Play *p = calloc(1, sizeof(*p));
+    Source *source = NULL;
+    *play = p;
+    if (!p)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    p->options = options;
+    p->stop = stop;
+    p->begin = clock_now();
+    p->params = options_params(options);
+    p->off = p->params.mode == LUMEQ_MODE_OFF;
+    int ret = open_source(p, options->input, &source, error);
+    if (ret >= 0)
+        ret = open_rows(p, source, error);
+    if (ret >= 0)
+        ret = engine_open(&p->engine, options, 1, error);
+    if (ret >= 0)
+        ret = open_player(p, source, error);
+    if (ret < 0) {
+        source_close(&source);
+        play_close(play);
+    }
+    return ret;
+}
+
+Player *play_player(Play *p)
+{
+    return p->player;
+}
+
+int play_turn(Play *p, MediaError *error)
+{
+    return player_turn(p->player, error);
+}
+
+void play_close(Play **play)
+{
+    Play *p = *play;
+    if (!p)
+        return;
+    player_close(&p->player);
+    stats_close(&p->rows);
+    frame_memory_close(&p->device_memory);
+    engine_close(&p->engine);
+    free(p);
+    *play = NULL;
+}
+
+static int finish_rows(Play *p, MediaError *error)
+{
+    MediaError why = {0};
+    if (!p->rows || (stats_flush(p->rows, &why) >= 0 && stats_commit(p->rows, &why) >= 0))
+        return 0;
+    return media_fail(error, why.fault, "--stats %s: %s", media_quote(p->options->stats), why.text);
+}
+
+/* What follows the last frame. Answers the exit code. */
+static int finish(Play *p, MediaError *error)
+{
+    char damage[512];
+    const PlayerState state = player_state(p->player);
+    if (finish_rows(p, error) < 0)
+        return -error->fault;
+    say(SAY_DETAILS, "%lld frames shown, %lld dropped, %lld late", (long long)state.shown,
+        (long long)state.dropped, (long long)state.late);
+    if (player_damage(p->player, damage, sizeof(damage)))
+        say(SAY_WARNINGS, "%s", damage);
+    return EXIT_DONE;
+}
+
+int play_run(const Options *options, atomic_int *stop)
+{
+    Play *play;
+    MediaError error = {0};
+    int ret = play_open(&play, options, stop, &error);
+    while (ret == 0 && atomic_load(stop) == RUN_ON)
+        ret = play_turn(play, &error);
+    int code = EXIT_INTERRUPTED, on = RUN_ON;
+    if (ret < 0)
+        code = -error.fault;
+    else if (atomic_compare_exchange_strong(stop, &on, RUN_OVER))
+        code = finish(play, &error);
+    if (error.fault)
+        say(SAY_ERRORS, "%s", error.text);
+    play_close(&play);
+    return code;
+}

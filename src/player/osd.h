@@ -1,0 +1,72 @@
+/*
+ * What the player writes over the window: messages, statistics and the help page, each a canvas of
+ * its own that overlaps no other. All functions are for one thread.
+ *
+ * Times are microseconds of a clock that does not go back, sizes and positions pixels of the
+ * window.
+ */
+#ifndef LUMEQ_PLAYER_OSD_H
+#define LUMEQ_PLAYER_OSD_H
+
+#include "panel/canvas.h"
+#include "panel/text.h"
+
+typedef struct Osd Osd;
+
+typedef enum OsdPart {
+    OSD_MESSAGE = 0, /* top left */
+    OSD_STATISTICS,  /* below it */
+    OSD_HELP,        /* in the middle of the window; while it is there, statistics are not */
+    OSD_PARTS,
+} OsdPart;
+
+/* A line of two columns; UTF-8, any bytes. Without a name the value is a heading. */
+typedef struct OsdRow {
+    const char *name, *value;
+} OsdRow;
+
+typedef struct OsdPlace {
+    int width, height; /* of the window */
+    Rect area;         /* where messages and statistics may be: beside the panel, perhaps */
+    double density;    /* pixels for each unit of the desktop, 1 or more */
+} OsdPlace;
+
+typedef struct OsdLayer {
+    Overlay overlay; /* its canvas is the Osd's, valid until the next osd_draw() of that part */
+    double opacity;  /* of the whole, 0..1 */
+} OsdLayer;
+
+/* A message is seen for OSD_MESSAGE_US and then fades. */
+#define OSD_MESSAGE_US 1500000
+#define OSD_FADE_US 250000
+
+/* Rows beyond these are left out. */
+#define OSD_MAX_ROWS 64
+
+/* Nothing is to be seen. 0, or -1 without memory; *osd is then NULL. */
+int osd_open(Osd **osd);
+
+/* What it writes with; borrowed. NULL, as at first: nothing is drawn. */
+void osd_set_text(Osd *osd, Text *text);
+
+/* Shows a line from now on, in place of the one before. `share`: of a bar below it that is filled,
+ * 0..1; negative: without a bar. */
+void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
+
+/* The statistics or the help page; copied. A count of 0 hides it. */
+void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
+
+/*
+ * Lays one part out and draws it: *layer is what to show, with a width of 0 nothing. Answers 1 when
+ * the canvas or its place differs from the last call's for this part, else 0; the opacity is to be
+ * followed in any case.
+ */
+int osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
+
+/* How long until something changes by itself: 0 while a message fades, INT64_MAX: nothing does. */
+int64_t osd_wait(const Osd *osd, int64_t now_us);
+
+/* NULL is allowed inside. */
+void osd_close(Osd **osd);
+
+#endif

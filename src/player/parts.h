@@ -1,0 +1,130 @@
+/* What the files of the player share: its state, and what each of them does with it. */
+#ifndef LUMEQ_PLAYER_PARTS_H
+#define LUMEQ_PLAYER_PARTS_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "panel/panel.h"
+#include "player/osd.h"
+#include "player/playback.h"
+#include "player/player.h"
+#include "player/screenshot.h"
+#include "player/subtitles.h"
+#include "player/view.h"
+#include "player/view_cuda.h"
+#include "player/window.h"
+
+/* The frame in the window's textures. */
+typedef struct Shown {
+    AVFrame *in, *out; /* as decoded, as equalized; NULL: none yet */
+    int64_t position, duration;
+    double decode_us;
+    double equalize_us, view_us, draw_us; /* spent on equalizing, uploading, drawing it */
+    PlayerMeasure measure;
+    int drawn; /* it has been on the screen */
+    int preview;
+    int64_t due; /* when it is to be drawn, in system time */
+} Shown;
+
+/* A frame is drawn this much before it is due: the swap waits for the screen's refresh. */
+#define DRAW_LEAD_US 1000
+
+/* The words of the statistics, which their rows point into. */
+#define STATUS_ROWS 16
+typedef struct StatusText {
+    char values[STATUS_ROWS][160];
+} StatusText;
+
+/* Of what takes time, the mean of the last frames, in microseconds. */
+typedef struct Timings {
+    double decode, upload, equalize, download; /* in the equalizer's stages */
+    double run;  /* equalizing as a whole, and uploading for drawing */
+    double view; /* uploading for drawing, and drawing */
+} Timings;
+
+/* Text is loaded beside the loop: looking for fonts takes long. */
+typedef struct TextLoader {
+    pthread_t thread;
+    int running;
+    atomic_int done;
+    Text *text; /* once it is done, NULL where there is no font */
+} TextLoader;
+
+struct Player {
+    PlayerOptions options;
+    PlayerEqualizer equalizer;
+    char path[PATH_MAX];
+    char renderer[256];
+    Window *window;
+    View *view;
+    ViewCuda *cuda; /* NULL: planes go through host memory */
+    Screenshot *screenshot;
+    Playback playback;
+    Shown shown;
+    int64_t count; /* frames that were shown */
+    int over;      /* it is to be closed */
+    int steps;     /* frames to go on by while paused */
+
+    TextLoader loader;
+    Text *text; /* NULL: not there yet, or no font */
+    Osd *osd;
+    Subtitles *subtitles;
+    int subtitles_on;
+    PanelCache *panel;
+    int subtitles_shown, help_shown; /* what their layers have */
+    double opacity[OSD_PARTS];
+    StatusText status;
+
+    PlayerCompare compare;
+    PlayerHistogram histogram;
+    int log_scale, statistics, help, loop, muted, volume, mirrored;
+    double split;
+    int dragging;         /* the split line */
+    int64_t cursor_until; /* when it is to be hidden, system time; 0: it is hidden */
+    int repeated;         /* the key that is down repeats itself */
+
+    int dirty; /* something on the screen is to change */
+    Timings timings;
+    int64_t rate_since, rate_count; /* for the frame rate that is reached */
+    double rate;
+    int64_t statistics_at; /* when they are to be written anew */
+    int64_t offset;        /* of picture and sound */
+    int64_t screenshots;
+    char message[512];
+    uint32_t wake_event;
+};
+
+/* Microseconds of the system's clock. */
+int64_t player_now(void);
+
+/* player.c */
+int player_load(Player *p, Source *source, const char *path, MediaError *error);
+void player_drop_shown(Player *p);
+
+/* stage.c: which frame is shown when. `wait` is lowered to when there is something to do. */
+int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error);
+/* The shown frame has been drawn. */
+void stage_note_view(Player *p);
+/* The frame once more, with settings that have changed. */
+int stage_redo(Player *p, MediaError *error);
+/* Shows the untouched picture as well, or not any more. */
+int stage_update_input(Player *p, MediaError *error);
+
+/* controls.c: what the user does. */
+int controls_take(Player *p, int64_t now, MediaError *error);
+int controls_help(OsdRow *rows, int room);
+
+/* screen.c: what is to be seen. */
+int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error);
+ViewScene screen_scene(const Player *p);
+void screen_shoot(Player *p);
+
+/* status.c: what is said of the state. */
+void status_say(Player *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void status_say_position(Player *p, int64_t position);
+void status_title(Player *p);
+int status_rows(Player *p, OsdRow *rows, int room);
+
+#endif

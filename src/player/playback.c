@@ -1,0 +1,264 @@
+#include "player/playback.h"
+
+#include <stdio.h>
+
+#include "media/track_choice.h"
+
+/* ---- opening ---- */
+
+/* `number`: plus 1, 0 = the best, -1 = none. */
+static int choose(Playback *p, DemuxKind kind, int number, MediaError *error)
+{
+    const int audio = kind == DEMUX_AUDIO;
+    const enum AVMediaType type = audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_SUBTITLE;
+    const AVStream *stream = NULL;
+    if (number == 0)
+        stream = track_best(p->source, type);
+    else if (number > 0)
+        stream = track_find(p->source, type, number - 1);
+    if (number > 0 && !stream)
+        return media_fail(error, MEDIA_USAGE, "there is no %s track %d; the input has %d",
+                          audio ? "audio" : "subtitle", number - 1, track_count(p->source, type));
+    demuxer_select(p->demuxer, kind, stream);
+    return 0;
+}
+
+/* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
+ * the same. */
+static void say_no_sound(const Playback *p, const char *why)
+{
+    char line[320];
+    snprintf(line, sizeof(line), "no sound: %s", why);
+    p->detail(line);
+}
+
+/* While stopped. */
+static void open_audio(Playback *p)
+{
+    char why[256];
+    const AVStream *stream = demuxer_selected(p->demuxer, DEMUX_AUDIO);
+    if (p->audio || !stream || audio_open(&p->audio, stream, why, sizeof(why)) >= 0)
+        return;
+    demuxer_select(p->demuxer, DEMUX_AUDIO, NULL);
+    say_no_sound(p, why);
+}
+
+static int open_all(Playback *p, const PlaybackOptions *options, MediaError *error)
+{
+    int ret = demuxer_create(&p->demuxer, p->source, error);
+    if (ret < 0)
+        return ret;
+    demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
+    ret = choose(p, DEMUX_AUDIO, options->no_audio ? -1 : options->audio_track, error);
+    if (ret >= 0)
+        ret = choose(p, DEMUX_SUBTITLE, options->sub_track, error);
+    if (ret >= 0)
+        ret = video_feed_open(&p->feed, p->source, p->demuxer, &options->video, error);
+    return ret;
+}
+
+int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
+                  const FeedStart *start, MediaError *error)
+{
+    *p = (Playback){.source = source, .speed = options->speed, .detail = options->detail};
+    p->clock.speed = options->speed;
+    int ret = open_all(p, options, error);
+    if (ret >= 0)
+        ret = playback_start(p, start, error);
+    if (ret < 0) {
+        p->source = NULL; /* the caller's still */
+        playback_close(p);
+    }
+    return ret;
+}
+
+/* ---- starting and stopping ---- */
+
+void playback_stop(Playback *p)
+{
+    if (p->audio)
+        audio_pause(p->audio, 1);
+    if (p->demuxer)
+        demuxer_stop(p->demuxer);
+    if (p->audio)
+        audio_stop(p->audio);
+    if (p->feed)
+        video_feed_stop(p->feed);
+    while (p->ahead_count) {
+        FeedFrame frame = playback_take(p);
+        av_frame_free(&frame.frame);
+    }
+    clock_pause(&p->clock, clock_now(), 1);
+}
+
+/* Where the demuxer has to go for it: nowhere at the start, which a pipe is at, too. */
+static int64_t where_to(const FeedStart *start)
+{
+    if (start->position == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return FFMAX(start->position - (start->before ? 1 : 0), 0);
+}
+
+static void start_audio(Playback *p)
+{
+    char why[256];
+    if (p->audio && demuxer_selected(p->demuxer, DEMUX_AUDIO) &&
+        audio_start(p->audio, p->demuxer, source_start(p->source), p->start.position, p->speed, why,
+                    sizeof(why)) < 0)
+        say_no_sound(p, why);
+}
+
+int playback_start(Playback *p, const FeedStart *start, MediaError *error)
+{
+    const FeedStart wanted = *start; /* it may be the playback's own */
+    playback_stop(p);
+    open_audio(p);
+    p->start = wanted;
+    p->pending = 1;
+    p->ended = 0;
+    int ret = demuxer_start(p->demuxer, where_to(&wanted), error);
+    if (ret >= 0)
+        ret = video_feed_start(p->feed, &wanted, error);
+    if (ret >= 0)
+        start_audio(p);
+    return ret;
+}
+
+int playback_select(Playback *p, DemuxKind kind, const AVStream *stream, int64_t shown,
+                    MediaError *error)
+{
+    const FeedStart here = {.position = shown};
+    playback_stop(p);
+    demuxer_select(p->demuxer, kind, stream);
+    return playback_start(p, &here, error);
+}
+
+/* ---- frames ---- */
+
+int playback_fetch(Playback *p, MediaError *error)
+{
+    while (p->ahead_count < PLAYBACK_AHEAD && !p->ended) {
+        const int ret = video_feed_receive(p->feed, &p->ahead[p->ahead_count], error);
+        if (ret == AVERROR(EAGAIN))
+            return 0;
+        p->ended = ret < 0;
+        if (ret < 0)
+            return ret == AVERROR_EOF ? 0 : ret;
+        p->ahead_count++;
+    }
+    return 0;
+}
+
+FeedFrame playback_take(Playback *p)
+{
+    const FeedFrame first = p->ahead[0];
+    p->ahead_count--;
+    for (int i = 0; i < p->ahead_count; i++)
+        p->ahead[i] = p->ahead[i + 1];
+    return first;
+}
+
+/* ---- time ---- */
+
+int64_t playback_heard(const Playback *p, int64_t now)
+{
+    int64_t position;
+    if (!p->audio || p->paused || p->pending || !audio_position(p->audio, now, &position))
+        return AV_NOPTS_VALUE;
+    return position;
+}
+
+int playback_is_silent(const Playback *p, int64_t now)
+{
+    return !p->audio || audio_is_over(p->audio, now);
+}
+
+static void run(Playback *p, int64_t now)
+{
+    if (p->audio)
+        audio_pause(p->audio, p->paused);
+    clock_pause(&p->clock, now, p->paused);
+}
+
+void playback_arrived(Playback *p, int64_t now)
+{
+    const int64_t frame = p->ahead[0].position;
+    const int64_t asked = p->start.position;
+    /* Inside the frame, unless it is another one than was asked for. */
+    const int inside = asked != AV_NOPTS_VALUE && !p->start.before && asked >= frame &&
+                       asked < frame + p->ahead[0].duration;
+    const int64_t position = inside ? asked : frame;
+    p->pending = 0;
+    clock_set(&p->clock, now, position, p->audio && !p->paused);
+    run(p, now);
+}
+
+int64_t playback_time(Playback *p, int64_t now)
+{
+    const int64_t heard = playback_heard(p, now);
+    if (heard != AV_NOPTS_VALUE)
+        clock_follow(&p->clock, now, heard);
+    return clock_position(&p->clock, now);
+}
+
+SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
+                           int64_t *due)
+{
+    const FeedFrame *first = &p->ahead[0];
+    const SyncFrame frame = {
+        .position = first->position,
+        .duration = first->duration,
+        .next = p->ahead_count > 1 ? p->ahead[1].position : SYNC_NO_FRAME,
+    };
+    (void)playback_time(p, now);
+    p->sync.lead_us = lead_us;
+    const int by_sound = playback_heard(p, now) != AV_NOPTS_VALUE;
+    const SyncAction action = sync_decide(&p->sync, &p->clock, now, by_sound, &frame, wait_us);
+    if (action == SYNC_JUMP)
+        clock_set(&p->clock, now, frame.position, 0);
+    *due = now + clock_until(&p->clock, now, frame.position);
+    return action;
+}
+
+void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
+{
+    if (paused == p->paused)
+        return;
+    p->paused = paused;
+    if (p->pending)
+        return;    /* it begins when the frame is there */
+    if (!paused) { /* frames may have been stepped through */
+        clock_set(&p->clock, now, shown, p->audio != NULL);
+    }
+    run(p, now);
+}
+
+void playback_set_speed(Playback *p, double speed, int64_t now)
+{
+    p->speed = speed;
+    clock_set_speed(&p->clock, now, speed);
+    if (p->audio)
+        audio_set_speed(p->audio, speed);
+}
+
+/* ---- the source ---- */
+
+int playback_can_seek(const Playback *p)
+{
+    return source_can_seek(p->source);
+}
+
+int64_t playback_duration(const Playback *p)
+{
+    const int64_t duration = p->source ? p->source->format->duration : AV_NOPTS_VALUE;
+    return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
+}
+
+void playback_close(Playback *p)
+{
+    playback_stop(p);
+    audio_close(&p->audio);
+    video_feed_close(&p->feed);
+    demuxer_free(&p->demuxer);
+    source_close(&p->source);
+}

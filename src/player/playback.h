@@ -1,0 +1,92 @@
+/* What is played of one source: its threads, its frames in order, and the time. */
+#ifndef LUMEQ_PLAYER_PLAYBACK_H
+#define LUMEQ_PLAYER_PLAYBACK_H
+
+#include "media/video_feed.h"
+#include "player/audio.h"
+#include "player/sync.h"
+
+/* Frames taken from the feed: the next one, and the one after it, which tells whether it is late.
+ */
+#define PLAYBACK_AHEAD 2
+
+typedef struct PlaybackOptions {
+    VideoFeedOptions video;
+    int audio_track, sub_track; /* as in PlayerOptions */
+    int no_audio;
+    double speed;
+    void (*detail)(const char *line); /* takes a line about what is missing */
+} PlaybackOptions;
+
+/* {0} is a closed one. Times are microseconds: positions from the start of the source, `now` of the
+ * system. */
+typedef struct Playback {
+    Source *source; /* owned */
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    Audio *audio; /* NULL: no sound */
+    void (*detail)(const char *line);
+
+    FeedFrame ahead[PLAYBACK_AHEAD];
+    int ahead_count;
+    int ended; /* none follows those ahead */
+
+    FeedStart start; /* what was asked for last */
+    int pending;     /* its frame has not been shown yet */
+    Clock clock;
+    Sync sync;
+    int paused;
+    double speed;
+} Playback;
+
+/* Opens all and starts at `start`, paused. The source is the playback's on success. MEDIA_USAGE (no
+ * such track), MEDIA_INPUT. */
+int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
+                  const FeedStart *start, MediaError *error);
+
+/* Goes elsewhere: what is ahead is dropped. It stays paused if it was. MEDIA_INPUT. */
+int playback_start(Playback *p, const FeedStart *start, MediaError *error);
+
+/* Fills `ahead` as far as frames are there. 0 or MEDIA_INPUT. */
+int playback_fetch(Playback *p, MediaError *error);
+
+/* Takes the first frame ahead, which is the caller's then. */
+FeedFrame playback_take(Playback *p);
+
+/* The frame that was asked for, the first one ahead, is to be shown now: the time runs from it. */
+void playback_arrived(Playback *p, int64_t now);
+
+/* What to do with the first frame ahead; see sync_decide(). *due is when it is to be seen. */
+SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
+                           int64_t *due);
+
+/* The position that should be seen now. */
+int64_t playback_time(Playback *p, int64_t now);
+
+/* What is heard now, or AV_NOPTS_VALUE. */
+int64_t playback_heard(const Playback *p, int64_t now);
+
+/* Not 0: no sound is left to be heard. */
+int playback_is_silent(const Playback *p, int64_t now);
+
+/* `shown`: the position of the frame on the screen, where sound goes on. */
+void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
+
+void playback_set_speed(Playback *p, double speed, int64_t now);
+
+/* While another track is chosen, the picture stays: 0, or MEDIA_INPUT. NULL: none. */
+int playback_select(Playback *p, DemuxKind kind, const AVStream *stream, int64_t shown,
+                    MediaError *error);
+
+/* Ends the threads; playback_start() begins anew. */
+void playback_stop(Playback *p);
+
+/* 0 where it has none to seek in: a pipe. */
+int playback_can_seek(const Playback *p);
+
+/* The length of the input, 0 where it is not known. */
+int64_t playback_duration(const Playback *p);
+
+void playback_close(Playback *p);
+
+#endif

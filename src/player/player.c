@@ -1,0 +1,318 @@
+#include "player/player.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <SDL.h>
+
+#include "media/track_choice.h"
+#include "panel/panel_place.h"
+#include "player/parts.h"
+
+/* How long a turn waits at most: the stop flag of the program is looked at between turns. */
+#define TURN_US 100000
+
+#define USUAL_WIDTH 1280
+#define USUAL_HEIGHT 720
+
+int64_t player_now(void)
+{
+    return (int64_t)((double)SDL_GetPerformanceCounter() * 1e6 /
+                     (double)SDL_GetPerformanceFrequency());
+}
+
+/* From any thread: ends the wait of a turn. */
+static void wake(void *opaque)
+{
+    SDL_Event event = {.type = ((const Player *)opaque)->wake_event};
+    (void)SDL_PushEvent(&event);
+}
+
+/* ---- text ---- */
+
+static void *load_text(void *arg)
+{
+    Player *p = arg;
+    if (text_open(&p->loader.text) < 0)
+        p->loader.text = NULL;
+    atomic_store(&p->loader.done, 1);
+    wake(p);
+    return NULL;
+}
+
+/* Once the first frame is on the screen. */
+static void start_text(Player *p)
+{
+    if (p->loader.running || p->text || atomic_load(&p->loader.done))
+        return;
+    p->loader.running = pthread_create(&p->loader.thread, NULL, load_text, p) == 0;
+}
+
+static void finish_text(Player *p)
+{
+    if (!p->loader.running)
+        return;
+    pthread_join(p->loader.thread, NULL);
+    p->loader.running = 0;
+    p->text = p->loader.text;
+    osd_set_text(p->osd, p->text);
+    p->dirty = 1;
+    if (!p->text)
+        p->options.detail("no font was found: the window shows no text");
+}
+
+/* ---- opening ---- */
+
+static int open_window(Player *p, const Source *source, MediaError *error)
+{
+    char why[256];
+    WindowOptions options = {.title = "lumeq", .fullscreen = p->options.fullscreen};
+    track_display_size(source, &options.width, &options.height);
+    if (options.width <= 0 || options.height <= 0) {
+        options.width = USUAL_WIDTH;
+        options.height = USUAL_HEIGHT;
+    }
+    if (p->histogram == PLAYER_HISTOGRAM_PANEL)
+        panel_add_room(&options.width, &options.height);
+    if (window_open(&p->window, &options, why, sizeof(why)) < 0 ||
+        view_open(&p->view, why, sizeof(why)) < 0)
+        return media_fail(error, MEDIA_USAGE, "%s; -o or --null works without a window", why);
+    snprintf(p->renderer, sizeof(p->renderer), "%s", view_renderer(p->view));
+    p->wake_event = SDL_RegisterEvents(1);
+    SDL_StartTextInput();
+    window_show(p->window);
+    window_keep_awake(p->window, 1);
+    return 0;
+}
+
+/* Without it, planes go through host memory. */
+static void open_cuda(Player *p)
+{
+    char why[256], line[320];
+    if (p->equalizer.device < 0)
+        return;
+    if (view_cuda_open(&p->cuda, p->equalizer.device, why, sizeof(why)) >= 0) {
+        view_set_uploader(p->view, view_cuda_uploader(p->cuda));
+        snprintf(line, sizeof(line), "equalized luma stays on the GPU");
+    } else {
+        snprintf(line, sizeof(line), "frames are shown through host memory: %s", why);
+    }
+    p->options.detail(line);
+}
+
+static PlaybackOptions playback_options(Player *p)
+{
+    return (PlaybackOptions){
+        .video = {.memory = p->equalizer.memory,
+                  .threads = p->options.threads,
+                  .range = p->options.range,
+                  .end = p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
+                  .wake = wake,
+                  .opaque = p},
+        .audio_track = p->options.audio_track,
+        .sub_track = p->options.sub_track,
+        .no_audio = p->options.no_audio,
+        .speed = p->options.speed,
+        .detail = p->options.detail,
+    };
+}
+
+static void apply_sound(Player *p)
+{
+    if (!p->playback.audio)
+        return;
+    audio_set_volume(p->playback.audio, p->volume);
+    audio_set_mute(p->playback.audio, p->muted);
+}
+
+int player_load(Player *p, Source *source, const char *path, MediaError *error)
+{
+    Playback next = {0};
+    const PlaybackOptions options = playback_options(p);
+    const FeedStart start = {.position =
+                                 p->options.from_us > 0 ? p->options.from_us : AV_NOPTS_VALUE};
+    const int ret = playback_open(&next, source, &options, &start, error);
+    if (ret < 0)
+        return ret;
+    player_drop_shown(p);
+    playback_close(&p->playback);
+    p->playback = next;
+    p->steps = 0;
+    snprintf(p->path, sizeof(p->path), "%s", path);
+    apply_sound(p);
+    subtitles_select(p->subtitles, source, demuxer_selected(next.demuxer, DEMUX_SUBTITLE));
+    return 0;
+}
+
+static void take_options(Player *p)
+{
+    p->compare = p->options.compare;
+    p->histogram = p->options.histogram;
+    p->log_scale = p->options.log_scale;
+    p->loop = p->options.loop;
+    p->muted = p->options.mute;
+    p->volume = p->options.volume;
+    p->split = 0.5;
+    p->subtitles_on = 1;
+    p->offset = AV_NOPTS_VALUE;
+}
+
+static int open_all(Player *p, Source *source, const char *path, MediaError *error)
+{
+    p->screenshot = screenshot_create(wake, p);
+    if (!p->screenshot || osd_open(&p->osd) < 0 || subtitles_open(&p->subtitles) < 0 ||
+        panel_cache_create(&p->panel) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = open_window(p, source, error);
+    if (ret < 0)
+        return ret;
+    open_cuda(p);
+    ret = player_load(p, source, path, error);
+    if (ret >= 0)
+        status_title(p);
+    return ret;
+}
+
+int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
+                Source *source, const char *path, MediaError *error)
+{
+    Player *p = calloc(1, sizeof(*p));
+    *player = p;
+    if (!p)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    p->options = *options;
+    p->equalizer = *equalizer;
+    take_options(p);
+    const int ret = open_all(p, source, path, error);
+    if (ret < 0)
+        player_close(player);
+    return ret;
+}
+
+/* ---- the loop ---- */
+
+static void take_results(Player *p)
+{
+    char text[PATH_MAX + 64];
+    if (atomic_load(&p->loader.done))
+        finish_text(p);
+    const int result = screenshot_result(p->screenshot, text, sizeof(text));
+    if (result)
+        status_say(p, "%s", text);
+    p->screenshots += result > 0;
+}
+
+static int take_subtitles(Player *p, MediaError *error)
+{
+    AVPacket *packet = av_packet_alloc();
+    if (!packet)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    while (demuxer_read(p->playback.demuxer, DEMUX_SUBTITLE, packet, 0) >= 0) {
+        subtitles_packet(p->subtitles, packet);
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return 0;
+}
+
+static int turn(Player *p, int64_t *wait, MediaError *error)
+{
+    const int64_t now = player_now();
+    int ret = controls_take(p, now, error);
+    take_results(p);
+    if (ret >= 0)
+        ret = take_subtitles(p, error);
+    if (ret >= 0)
+        ret = stage_run(p, now, wait, error);
+    if (ret >= 0)
+        ret = screen_update(p, now, wait, error);
+    if (ret >= 0 && p->count == 1)
+        start_text(p);
+    return ret;
+}
+
+int player_turn(Player *p, MediaError *error)
+{
+    int64_t wait = TURN_US;
+    const int ret = turn(p, &wait, error);
+    if (ret < 0)
+        return ret;
+    if (p->over)
+        return 1;
+    if (wait >= 1000)
+        (void)SDL_WaitEventTimeout(NULL, (int)(wait / 1000));
+    else if (wait > 0)
+        SDL_Delay(0);
+    return 0;
+}
+
+PlayerState player_state(const Player *p)
+{
+    return (PlayerState){
+        .position = p->shown.position,
+        .duration = playback_duration(&p->playback),
+        .shown = p->count,
+        .dropped = p->playback.sync.dropped,
+        .late = p->playback.sync.late,
+        .paused = p->playback.paused,
+        .muted = p->muted,
+        .volume = p->volume,
+        .fullscreen = window_is_fullscreen(p->window),
+        .loop = p->loop,
+        .speed = p->playback.speed,
+        .compare = p->compare,
+        .histogram = p->histogram,
+        .log_scale = p->log_scale,
+        .statistics = p->statistics,
+        .help = p->help,
+        .seeking = p->playback.pending,
+        .split = p->split,
+        .offset = p->offset,
+        .screenshots = p->screenshots,
+        .message = p->message,
+    };
+}
+
+int player_damage(Player *p, char *text, size_t size)
+{
+    const Damage *packets = &p->playback.source->damage;
+    playback_stop(&p->playback);
+    const Damage *frames = decoder_damage(video_feed_decoder(p->playback.feed));
+    const char *first = packets->first[0] ? packets->first : frames->first;
+    const int64_t count = packets->read_errors + packets->corrupt_packets + frames->decode_errors +
+                          frames->corrupt_frames;
+    if (!count)
+        return 0;
+    snprintf(text, size, "the input is damaged in %lld places (first: %s)", (long long)count,
+             first);
+    return 1;
+}
+
+void player_drop_shown(Player *p)
+{
+    av_frame_free(&p->shown.in);
+    av_frame_free(&p->shown.out);
+    p->shown.drawn = 0;
+}
+
+void player_close(Player **player)
+{
+    Player *p = *player;
+    if (!p)
+        return;
+    if (p->loader.running)
+        finish_text(p);
+    screenshot_free(&p->screenshot);
+    player_drop_shown(p);
+    playback_close(&p->playback);
+    subtitles_close(&p->subtitles);
+    osd_close(&p->osd);
+    text_close(&p->text);
+    panel_cache_free(&p->panel);
+    view_close(&p->view);
+    view_cuda_close(&p->cuda);
+    window_close(&p->window);
+    free(p);
+    *player = NULL;
+}

@@ -1,0 +1,132 @@
+/*
+ * The player: a window that shows a source equalized, with its sound, beside its histogram.
+ *
+ * It keeps the time, takes the keys and draws. What is done to a frame is its caller's, through
+ * PlayerEqualizer. All functions are for one thread, the one that SDL allows windows in.
+ */
+#ifndef LUMEQ_PLAYER_PLAYER_H
+#define LUMEQ_PLAYER_PLAYER_H
+
+#include "media/error.h"
+#include "media/frame_memory.h"
+#include "media/source.h"
+
+/* What keys change of how frames are equalized. */
+typedef enum PlayerSetting {
+    PLAYER_ON_OFF, /* `step` is ignored, as it is for PLAYER_RESET */
+    PLAYER_STRENGTH,
+    PLAYER_CLIP,
+    PLAYER_SMOOTH,
+    PLAYER_RESET,
+} PlayerSetting;
+
+/* What was seen of a frame while it was equalized; arrays have `bins` entries and stay valid until
+ * the next frame. */
+typedef struct PlayerMeasure {
+    int bins, full_range;
+    const uint32_t *hist_in, *hist_out, *curve; /* as in PanelData */
+    double upload_us, equalize_us, download_us;
+} PlayerMeasure;
+
+typedef struct PlayerEqualizer {
+    void *opaque;
+    FrameMemory *memory; /* that frames are decoded to */
+    int device;          /* the CUDA device that equalizes, -1: none */
+
+    /*
+     * Equalizes the next frame; *out is the caller's then, `in` stays so. `again`: the frame is the
+     * last one, with settings that have changed since. `on_device`: its luma may lie in the memory
+     * of the CUDA device. 0, or a fault with `error` filled.
+     */
+    int (*run)(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
+               PlayerMeasure *measure, MediaError *error);
+
+    /* The next frame does not follow the last one. */
+    void (*reset)(void *opaque);
+
+    /* Changes a setting by `step` of its usual steps and says in `text` what it is now. */
+    void (*change)(void *opaque, PlayerSetting setting, int step, char *text, size_t size);
+
+    /* What computes, for a person. */
+    const char *(*where)(void *opaque);
+
+    /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
+    void (*shown)(void *opaque, const AVFrame *frame, double decode_us, double us);
+} PlayerEqualizer;
+
+typedef enum PlayerCompare {
+    PLAYER_COMPARE_OFF,
+    PLAYER_COMPARE_SPLIT,
+    PLAYER_COMPARE_SIDE,
+} PlayerCompare;
+
+typedef enum PlayerHistogram {
+    PLAYER_HISTOGRAM_OFF,
+    PLAYER_HISTOGRAM_PANEL,
+    PLAYER_HISTOGRAM_OVERLAY,
+} PlayerHistogram;
+
+#define PLAYER_MIN_SPEED 0.25
+#define PLAYER_MAX_SPEED 4.0
+#define PLAYER_MAX_VOLUME 100
+
+typedef struct PlayerOptions {
+    int64_t from_us, to_us, frames; /* the part that is played; -1 = its start, its end, all */
+    int range;                      /* AVCOL_RANGE_* to override, or AVCOL_RANGE_UNSPECIFIED */
+    int threads;                    /* of the decoder; 0 = one for each core */
+    int audio_track, sub_track;     /* number of its kind, plus 1; 0 = the best; -1 = none */
+    int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
+    double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
+    int loop, fullscreen;
+    PlayerCompare compare;
+    PlayerHistogram histogram;
+    int log_scale;
+
+    /* Opens the file that was dropped on the window. */
+    int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    void *opaque;
+    void (*note)(const char *line);   /* takes one line that everybody should see */
+    void (*detail)(const char *line); /* ... that only those who ask for details should */
+} PlayerOptions;
+
+typedef struct Player Player;
+
+/*
+ * Opens the window and starts to play. The source, which `path` names, is the player's on success.
+ * `options` and `equalizer` are copied. MEDIA_USAGE (no window to be had, no such track),
+ * MEDIA_INPUT; *player is then NULL.
+ */
+int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
+                Source *source, const char *path, MediaError *error);
+
+/* One turn of the loop: takes what has happened and shows what is due. Waits for a tenth of a
+ * second at most. 0: go on; 1: the player was closed or has come to its end; or MEDIA_INPUT. */
+int player_turn(Player *player, MediaError *error);
+
+typedef struct PlayerState {
+    int64_t position, duration;   /* of the frame that is shown, of the input; in microseconds */
+    int64_t shown, dropped, late; /* frames since the start */
+    int paused, muted, volume, fullscreen, loop;
+    double speed;
+    PlayerCompare compare;
+    PlayerHistogram histogram;
+    int log_scale, statistics, help; /* not 0: to be seen */
+    int seeking;                     /* not 0: the frame that was asked for is still to come */
+    double split;                    /* where the line of the comparison is, 0..1 */
+    int64_t
+        offset; /* of the picture against the sound at the last frame, AV_NOPTS_VALUE: no sound */
+    int64_t screenshots; /* written */
+    const char *message; /* the last one on the screen; "" at first */
+} PlayerState;
+
+PlayerState player_state(const Player *player);
+
+/* What the window shows, as RGBA from the top: the caller frees it with free(). NULL: no memory. */
+uint8_t *player_grab(Player *player, int *width, int *height);
+
+/* Bad news about the input, where there is any: see reader_damage(). */
+int player_damage(Player *player, char *text, size_t size);
+
+void player_close(Player **player);
+
+#endif

@@ -1,0 +1,220 @@
+/* What is in the window: pictures and the layers above them. */
+#include <stdlib.h>
+
+#include "panel/panel_place.h"
+#include "player/parts.h"
+
+/* How often statistics are written anew. */
+#define STATISTICS_US 500000
+
+#define MAX_HELP_ROWS 40
+
+static PanelPlace place_panel(const Player *p)
+{
+    static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER};
+    int width, height;
+    window_size(p->window, &width, &height);
+    return panel_place(width, height, modes[p->histogram]);
+}
+
+ViewScene screen_scene(const Player *p)
+{
+    static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
+    const PanelPlace place = place_panel(p);
+    ViewScene scene = {
+        .area = place.picture,
+        .compare = compares[p->compare],
+        .shown = VIEW_OUTPUT,
+        .split = p->split,
+    };
+    window_size(p->window, &scene.width, &scene.height);
+    return scene;
+}
+
+/* ---- layers ---- */
+
+/* A layer that is too large for the machine is not shown; the picture is what matters. */
+static void put_layer(Player *p, ViewLayer layer, const Overlay *overlay, double opacity)
+{
+    char why[256];
+    const int there = overlay->canvas.width > 0;
+    if (view_set_layer(p->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
+                       opacity, why, sizeof(why)) < 0)
+        p->options.detail(why);
+    p->dirty = 1;
+}
+
+static void draw_panel(Player *p, int64_t now)
+{
+    const PlayerMeasure *m = &p->shown.measure;
+    const Rect panel = place_panel(p).panel;
+    const PanelData data = {
+        .bins = m->bins,
+        .hist_in = m->hist_in,
+        .hist_out = m->hist_out,
+        .curve = m->curve,
+        .full_range = m->full_range,
+        .scale = p->log_scale ? PANEL_LOG : PANEL_LINEAR,
+        .translucent = p->histogram == PLAYER_HISTOGRAM_OVERLAY,
+    };
+    Overlay overlay = {.x = panel.x, .y = panel.y};
+    const Canvas *canvas = NULL;
+    if (panel.width > 0 && m->bins)
+        canvas = panel_cache_draw(p->panel, &data, panel.width, panel.height, p->text, now);
+    if (canvas)
+        overlay.canvas = *canvas;
+    put_layer(p, VIEW_LAYER_PANEL, &overlay, 1);
+}
+
+static void draw_subtitles(Player *p)
+{
+    const ViewScene scene = screen_scene(p);
+    const ViewPlaces places = view_layout(p->view, &scene);
+    Overlay overlay = {0};
+    int changed = p->subtitles_shown != p->subtitles_on;
+    p->subtitles_shown = p->subtitles_on;
+    if (p->subtitles_on && p->shown.in) {
+        const SubtitlesPlace place = {
+            .picture = places.picture[VIEW_OUTPUT],
+            .video_width = p->shown.in->width,
+            .video_height = p->shown.in->height,
+        };
+        changed |= subtitles_draw(p->subtitles, p->shown.position, &place, &overlay);
+    }
+    if (changed)
+        put_layer(p, VIEW_LAYER_SUBTITLES, &overlay, 1);
+}
+
+static void write_rows(Player *p, int64_t now)
+{
+    OsdRow rows[OSD_MAX_ROWS];
+    if (p->help != p->help_shown)
+        osd_set_rows(p->osd, OSD_HELP, rows, p->help ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    p->help_shown = p->help;
+    if (now >= p->statistics_at) {
+        osd_set_rows(p->osd, OSD_STATISTICS, rows,
+                     p->statistics ? status_rows(p, rows, OSD_MAX_ROWS) : 0);
+        p->statistics_at = p->statistics ? now + STATISTICS_US : INT64_MAX;
+    }
+}
+
+static void draw_osd(Player *p, int64_t now)
+{
+    static const ViewLayer layers[OSD_PARTS] = {VIEW_LAYER_MESSAGE, VIEW_LAYER_STATISTICS,
+                                                VIEW_LAYER_HELP};
+    const ViewScene scene = screen_scene(p);
+    const OsdPlace place = {
+        .width = scene.width,
+        .height = scene.height,
+        .area = place_panel(p).free,
+        .density = window_density(p->window),
+    };
+    write_rows(p, now);
+    for (int part = 0; part < OSD_PARTS; part++) {
+        OsdLayer layer;
+        const int changed = osd_draw(p->osd, (OsdPart)part, &place, now, &layer);
+        if (changed)
+            put_layer(p, layers[part], &layer.overlay, layer.opacity);
+        else if (layer.opacity != p->opacity[part]) {
+            view_move_layer(p->view, layers[part], layer.overlay.x, layer.overlay.y, layer.opacity);
+            p->dirty = 1;
+        }
+        p->opacity[part] = layer.opacity;
+    }
+}
+
+/* ---- drawing ---- */
+
+/* The frame rate is the one of the last second or so. */
+static void note_rate(Player *p, int64_t now)
+{
+    if (!p->rate_since)
+        p->rate_since = now;
+    p->rate_count++;
+    if (now - p->rate_since < STATISTICS_US * 2)
+        return;
+    p->rate = (double)p->rate_count * 1e6 / (double)(now - p->rate_since);
+    p->rate_since = now;
+    p->rate_count = 0;
+}
+
+static void note_shown(Player *p, int64_t now)
+{
+    Shown *s = &p->shown;
+    const int64_t heard = playback_heard(&p->playback, now);
+    s->drawn = 1;
+    stage_note_view(p);
+    p->count++;
+    p->offset = heard == AV_NOPTS_VALUE ? heard : s->position - heard;
+    note_rate(p, now);
+    p->equalizer.shown(p->equalizer.opaque, s->in, s->decode_us, s->view_us + s->draw_us);
+}
+
+static int draw(Player *p, MediaError *error)
+{
+    char why[256];
+    const int64_t begin = player_now();
+    const ViewScene scene = screen_scene(p);
+    if (view_draw(p->view, &scene, why, sizeof(why)) < 0)
+        return media_fail(error, MEDIA_USAGE, "%s", why);
+    p->shown.draw_us = (double)(player_now() - begin);
+    window_swap(p->window);
+    p->dirty = 0;
+    return 0;
+}
+
+int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
+{
+    const int fresh = p->shown.out && !p->shown.drawn && now >= p->shown.due - DRAW_LEAD_US;
+    if (fresh || p->dirty)
+        draw_panel(p, now);
+    if (fresh || p->dirty)
+        draw_subtitles(p);
+    draw_osd(p, now);
+    *wait = FFMIN(*wait, osd_wait(p->osd, now));
+    *wait = FFMIN(*wait, FFMAX(p->statistics_at - now, 0));
+    if (!fresh && !p->dirty)
+        return 0;
+    const int ret = draw(p, error);
+    if (ret >= 0 && fresh)
+        note_shown(p, player_now());
+    *wait = 0;
+    return ret;
+}
+
+/* ---- pictures of it ---- */
+
+void screen_shoot(Player *p)
+{
+    char why[256];
+    int width, height;
+    view_picture_size(p->view, VIEW_OUTPUT, &width, &height);
+    if (width <= 0 || screenshot_is_busy(p->screenshot))
+        return;
+    const Canvas canvas = {malloc((size_t)width * (size_t)height * 4), (ptrdiff_t)width * 4, width,
+                           height};
+    if (!canvas.pixels) {
+        status_say(p, "No screenshot: out of memory");
+    } else if (view_render_picture(p->view, VIEW_OUTPUT, &canvas, why, sizeof(why)) < 0) {
+        free(canvas.pixels);
+        status_say(p, "No screenshot: %s", why);
+    } else if (screenshot_start(p->screenshot, p->path, p->shown.position, canvas.pixels, width,
+                                height) < 0) {
+        status_say(p, "No screenshot: no thread can be started");
+    }
+}
+
+uint8_t *player_grab(Player *p, int *width, int *height)
+{
+    char why[256];
+    const ViewScene scene = screen_scene(p);
+    *width = scene.width;
+    *height = scene.height;
+    const Canvas canvas = {malloc((size_t)scene.width * (size_t)scene.height * 4),
+                           (ptrdiff_t)scene.width * 4, scene.width, scene.height};
+    if (canvas.pixels && view_read(p->view, &scene, &canvas, why, sizeof(why)) < 0) {
+        free(canvas.pixels);
+        return NULL;
+    }
+    return canvas.pixels;
+}

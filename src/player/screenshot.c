@@ -1,0 +1,122 @@
+#include "player/screenshot.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "media/picture_file.h"
+
+struct Screenshot {
+    void (*wake)(void *opaque);
+    void *opaque;
+    pthread_t thread;
+    int running;     /* it is to be joined */
+    atomic_int done; /* it may be, without waiting */
+
+    /* Of the thread while it runs. */
+    char path[PATH_MAX];
+    int64_t position;
+    uint8_t *pixels;
+    int width, height;
+    int written;
+    char text[PATH_MAX + 64];
+};
+
+Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque)
+{
+    Screenshot *s = calloc(1, sizeof(*s));
+    if (s) {
+        s->wake = wake;
+        s->opaque = opaque;
+    }
+    return s;
+}
+
+int screenshot_is_busy(Screenshot *s)
+{
+    return s->running;
+}
+
+/* The file's name without its last extension. */
+static int stem_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? (int)(dot - name) : (int)strlen(name);
+}
+
+/* "FOLDER/NAME-0.01.23.456"; a colon is no part of a name on some systems. */
+static void base_name(const Screenshot *s, int beside, char *base, size_t size)
+{
+    const char *slash = strrchr(s->path, '/');
+    const char *name = strcmp(s->path, "-") == 0 ? "lumeq" : slash ? slash + 1 : s->path;
+    const int folder = beside && slash ? (int)(slash - s->path) + 1 : 0;
+    const int64_t ms = s->position > 0 ? s->position / 1000 : 0;
+    snprintf(base, size, "%.*s%.*s-%d.%02d.%02d.%03d", folder, s->path, stem_length(name), name,
+             (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000));
+}
+
+static int write_at(Screenshot *s, int beside, char *name, size_t size, MediaError *error)
+{
+    char base[PATH_MAX];
+    base_name(s, beside, base, sizeof(base));
+    return picture_file_write(base, s->pixels, (ptrdiff_t)s->width * 4, s->width, s->height, name,
+                              size, error);
+}
+
+static void *screenshot_main(void *arg)
+{
+    Screenshot *s = arg;
+    char name[PATH_MAX];
+    MediaError error = {0};
+    s->written = write_at(s, 1, name, sizeof(name), &(MediaError){0}) >= 0 ||
+                 write_at(s, 0, name, sizeof(name), &error) >= 0;
+    if (s->written)
+        snprintf(s->text, sizeof(s->text), "Screenshot: %s", name);
+    else
+        snprintf(s->text, sizeof(s->text), "No screenshot: %s", error.text);
+    free(s->pixels);
+    s->pixels = NULL;
+    atomic_store(&s->done, 1);
+    s->wake(s->opaque);
+    return NULL;
+}
+
+int screenshot_start(Screenshot *s, const char *path, int64_t position, uint8_t *pixels, int width,
+                     int height)
+{
+    snprintf(s->path, sizeof(s->path), "%s", path);
+    s->position = position;
+    s->pixels = pixels;
+    s->width = width;
+    s->height = height;
+    atomic_store(&s->done, 0);
+    s->running = pthread_create(&s->thread, NULL, screenshot_main, s) == 0;
+    if (s->running)
+        return 0;
+    free(pixels);
+    s->pixels = NULL;
+    return -1;
+}
+
+int screenshot_result(Screenshot *s, char *text, size_t size)
+{
+    if (!s->running || !atomic_load(&s->done))
+        return 0;
+    pthread_join(s->thread, NULL);
+    s->running = 0;
+    snprintf(text, size, "%s", s->text);
+    return s->written ? 1 : -1;
+}
+
+void screenshot_free(Screenshot **screenshot)
+{
+    Screenshot *s = *screenshot;
+    if (s && s->running)
+        pthread_join(s->thread, NULL);
+    free(s);
+    *screenshot = NULL;
+}

@@ -1,0 +1,223 @@
+#include "player/parts.h"
+
+/* How the mean of times follows the last one. */
+#define TIMING_WEIGHT 0.1
+
+/* Work on a frame is begun this much earlier than it usually takes. */
+#define LEAD_US 2000
+
+#define HURRY_US 300000
+#define HURRY_ENOUGH_US 30000
+
+static void note_time(double *mean, double us)
+{
+    *mean += (*mean > 0 ? TIMING_WEIGHT : 1) * (us - *mean);
+}
+
+static void note_timings(Player *p)
+{
+    const Shown *s = &p->shown;
+    note_time(&p->timings.decode, s->decode_us);
+    note_time(&p->timings.upload, s->measure.upload_us);
+    note_time(&p->timings.equalize, s->measure.equalize_us);
+    note_time(&p->timings.download, s->measure.download_us);
+}
+
+void stage_note_view(Player *p)
+{
+    note_time(&p->timings.view, p->shown.view_us + p->shown.draw_us);
+}
+
+/* ---- one frame into the window's textures ---- */
+
+static int upload(Player *p, ViewSide side, const AVFrame *frame, MediaError *error)
+{
+    char why[256];
+    if (view_set_frame(p->view, side, frame, why, sizeof(why)) >= 0)
+        return 0;
+    return media_fail(error, MEDIA_INPUT, "%s", why);
+}
+
+int stage_update_input(Player *p, MediaError *error)
+{
+    const int wanted = p->compare != PLAYER_COMPARE_OFF && p->shown.in;
+    return upload(p, VIEW_INPUT, wanted ? p->shown.in : NULL, error);
+}
+
+static int upload_both(Player *p, MediaError *error)
+{
+    const int ret = upload(p, VIEW_OUTPUT, p->shown.out, error);
+    return ret < 0 || p->compare == PLAYER_COMPARE_OFF ? ret : stage_update_input(p, error);
+}
+
+static int equalize(Player *p, int again, int on_device, MediaError *error)
+{
+    AVFrame *out;
+    const int64_t begin = player_now();
+    const int ret = p->equalizer.run(p->equalizer.opaque, p->shown.in, again, on_device, &out,
+                                     &p->shown.measure, error);
+    if (ret < 0)
+        return ret;
+    av_frame_free(&p->shown.out);
+    p->shown.out = out;
+    p->shown.equalize_us = (double)(player_now() - begin);
+    return 0;
+}
+
+/* Where CUDA can bring planes to OpenGL; once that has failed, never again. */
+static int can_stay_on_device(Player *p)
+{
+    if (p->cuda && view_cuda_failure(p->cuda)) {
+        p->options.detail(view_cuda_failure(p->cuda));
+        view_set_uploader(p->view, NULL);
+        view_cuda_close(&p->cuda);
+    }
+    return p->cuda != NULL;
+}
+
+/* Equalizes what is in `shown` and puts it into the textures. */
+static int fill(Player *p, int again, MediaError *error)
+{
+    const int on_device = can_stay_on_device(p);
+    MediaError failed = {0};
+    int ret = equalize(p, again, on_device, error);
+    if (ret < 0)
+        return ret;
+    const int64_t equalized = player_now();
+    ret = upload_both(p, on_device ? &failed : error);
+    if (ret < 0 && on_device && !can_stay_on_device(p)) { /* by way of the host, then */
+        ret = equalize(p, 1, 0, error);
+        if (ret >= 0)
+            ret = upload_both(p, error);
+    } else if (ret < 0) {
+        media_fail(error, failed.fault, "%s", failed.text);
+    }
+    p->shown.view_us = (double)(player_now() - equalized);
+    p->dirty = 1;
+    return ret;
+}
+
+int stage_redo(Player *p, MediaError *error)
+{
+    if (!p->shown.in || !(p->playback.paused || p->playback.ended))
+        return 0; /* the next frame will show it */
+    return fill(p, 1, error);
+}
+
+/* The first frame ahead takes the place of the one that is shown. */
+static int put_on(Player *p, int64_t due, MediaError *error)
+{
+    FeedFrame next = playback_take(&p->playback);
+    player_drop_shown(p);
+    p->shown = (Shown){
+        .in = next.frame,
+        .position = next.position,
+        .duration = next.duration,
+        .decode_us = next.decode_us,
+        .preview = next.preview,
+        .due = due,
+    };
+    const int ret = fill(p, 0, error);
+    if (ret < 0)
+        return ret;
+    note_timings(p);
+    note_time(&p->timings.run, p->shown.equalize_us + p->shown.view_us);
+    return 0;
+}
+
+/* ---- which frame, and when ---- */
+
+/* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
+static int show_first(Player *p, int64_t now, MediaError *error)
+{
+    const int preview = p->playback.ahead[0].preview;
+    p->equalizer.reset(p->equalizer.opaque);
+    if (!preview)
+        playback_arrived(&p->playback, now);
+    return put_on(p, now, error);
+}
+
+static void drop_first(Player *p)
+{
+    FeedFrame frame = playback_take(&p->playback);
+    av_frame_free(&frame.frame);
+}
+
+/* The decoder leaves out what it can while frames come this late, until they nearly do not. */
+static void hurry_if_late(Player *p, int64_t lateness)
+{
+    if (lateness > HURRY_US)
+        video_feed_hurry(p->playback.feed, 1);
+    else if (lateness < HURRY_ENOUGH_US)
+        video_feed_hurry(p->playback.feed, 0);
+}
+
+static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
+{
+    Playback *b = &p->playback;
+    const int64_t lead = (int64_t)p->timings.run + LEAD_US;
+    int64_t until, due;
+    SyncAction action;
+    while ((action = playback_decide(b, lead, now, &until, &due)) == SYNC_DROP) {
+        drop_first(p);
+        const int ret = playback_fetch(b, error);
+        if (ret < 0)
+            return ret;
+    }
+    if (action == SYNC_WAIT) {
+        *wait = FFMIN(*wait, until);
+        return 0;
+    }
+    hurry_if_late(p, now - due);
+    return put_on(p, due, error);
+}
+
+/* ---- the end ---- */
+
+/* The last frame stays for as long as it lasts, and until the sound has ended. */
+static int is_over(Player *p, int64_t now)
+{
+    Playback *b = &p->playback;
+    if (b->paused || !playback_is_silent(b, now))
+        return 0;
+    return !p->shown.out || playback_time(b, now) >= p->shown.position + p->shown.duration;
+}
+
+static int end_or_loop(Player *p, int64_t now, MediaError *error)
+{
+    Playback *b = &p->playback;
+    if (!is_over(p, now))
+        return 0;
+    if (p->count == 1 && !b->audio) { /* a picture is to be looked at */
+        playback_pause(b, 1, p->shown.position, now);
+        return 0;
+    }
+    if (!p->loop || !playback_can_seek(b)) {
+        p->over = 1;
+        return 0;
+    }
+    const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
+    return playback_start(b, &start, error);
+}
+
+int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
+{
+    Playback *b = &p->playback;
+    int ret = playback_fetch(b, error);
+    if (ret < 0)
+        return ret;
+    if (p->shown.out && !p->shown.drawn) { /* the one before is still on the screen */
+        *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
+        return 0;
+    }
+    if (!b->ahead_count)
+        return b->ended ? end_or_loop(p, now, error) : 0;
+    if (b->pending)
+        return show_first(p, now, error);
+    if (!b->paused)
+        return advance(p, now, wait, error);
+    if (!p->steps)
+        return 0;
+    p->steps--;
+    return put_on(p, now, error);
+}

@@ -1,0 +1,139 @@
+/* What the window says in words. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "media/track_choice.h"
+#include "player/parts.h"
+
+void status_say(Player *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->message, sizeof(p->message), format, args);
+    va_end(args);
+    osd_message(p->osd, player_now(), p->message, -1);
+    p->dirty = 1;
+}
+
+/* "1:02:03", "2:03" */
+static void format_time(int64_t us, char *text, size_t size)
+{
+    const int64_t s = us > 0 ? us / 1000000 : 0;
+    if (s >= 3600)
+        snprintf(text, size, "%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    else
+        snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
+}
+
+void status_say_position(Player *p, int64_t position)
+{
+    char at[32], of[32];
+    const int64_t duration = playback_duration(&p->playback);
+    format_time(position, at, sizeof(at));
+    format_time(duration, of, sizeof(of));
+    if (duration > 0)
+        snprintf(p->message, sizeof(p->message), "%s / %s", at, of);
+    else
+        snprintf(p->message, sizeof(p->message), "%s", at);
+    osd_message(p->osd, player_now(), p->message,
+                duration > 0 ? (double)position / (double)duration : -1);
+    p->dirty = 1;
+}
+
+void status_title(Player *p)
+{
+    char title[PATH_MAX + 16];
+    const char *tag = source_title(p->playback.source);
+    const char *slash = strrchr(p->path, '/');
+    const char *name = slash ? slash + 1 : p->path;
+    snprintf(title, sizeof(title), "%s - lumeq", tag ? tag : name);
+    window_set_title(p->window, title);
+}
+
+/* ---- the statistics ---- */
+
+typedef struct Rows {
+    StatusText *text;
+    OsdRow *rows;
+    int count, room;
+} Rows;
+
+static void add(Rows *r, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add(Rows *r, const char *name, const char *format, ...)
+{
+    va_list args;
+    if (r->count == r->room)
+        return;
+    char *value = r->text->values[r->count];
+    va_start(args, format);
+    vsnprintf(value, sizeof(r->text->values[0]), format, args);
+    va_end(args);
+    r->rows[r->count++] = (OsdRow){name, value};
+}
+
+static void add_input(const Player *p, Rows *r)
+{
+    const AVStream *video = p->playback.source->video;
+    const double rate = av_q2d(video->avg_frame_rate);
+    char text[128];
+    track_describe_video(p->playback.source, p->shown.in, text, sizeof(text));
+    add(r, "video", "%s", text);
+    if (rate > 0)
+        add(r, "frame rate", "%.2f of %.2f a second", p->rate, rate * p->playback.speed);
+    else
+        add(r, "frame rate", "%.2f a second", p->rate);
+}
+
+static void add_frames(const Player *p, Rows *r)
+{
+    const Sync *sync = &p->playback.sync;
+    add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
+        (long long)sync->dropped, (long long)sync->late);
+    if (p->offset != AV_NOPTS_VALUE)
+        add(r, "A/V offset", "%+.0f ms", (double)p->offset * 1e-3);
+    else
+        add(r, "A/V offset", "no sound");
+}
+
+static void add_stages(const Player *p, Rows *r)
+{
+    const Timings *t = &p->timings;
+    add(r, "decode", "%.2f ms", t->decode * 1e-3);
+    if (p->equalizer.device >= 0) {
+        add(r, "upload", "%.2f ms", t->upload * 1e-3);
+        add(r, "GPU", "%.3f ms", t->equalize * 1e-3);
+        add(r, "download", "%.2f ms%s", t->download * 1e-3,
+            p->cuda && !view_cuda_failure(p->cuda) ? " (the picture stays on the GPU)" : "");
+    } else {
+        add(r, "equalize", "%.2f ms", t->equalize * 1e-3);
+    }
+    add(r, "draw", "%.2f ms", t->view * 1e-3);
+}
+
+static void add_queues(const Player *p, Rows *r)
+{
+    const Playback *b = &p->playback;
+    add(r, "queues", "%d of %d frames, %d + %d packets", video_feed_waiting(b->feed),
+        video_feed_room(), demuxer_waiting(b->demuxer, DEMUX_VIDEO),
+        demuxer_waiting(b->demuxer, DEMUX_AUDIO));
+    if (b->audio)
+        add(r, "sound", "volume %d %%%s, ran dry %lld times", p->volume, p->muted ? " (muted)" : "",
+            (long long)audio_underruns(b->audio));
+}
+
+int status_rows(Player *p, OsdRow *rows, int room)
+{
+    Rows r = {&p->status, rows, 0, FFMIN(room, STATUS_ROWS)};
+    if (!p->shown.in)
+        return 0;
+    add_input(p, &r);
+    add_frames(p, &r);
+    add(&r, "equalizer", "%s", p->equalizer.where(p->equalizer.opaque));
+    add_stages(p, &r);
+    add_queues(p, &r);
+    add(&r, "window", "%s", p->renderer);
+    return r.count;
+}

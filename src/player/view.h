@@ -1,0 +1,157 @@
+/*
+ * What the window shows: the picture before and after, beside each other or split, and RGBA layers
+ * above. Drawn with OpenGL 3.3 core, which must be current on the one thread that calls any of
+ * this, from view_open to view_close.
+ *
+ * All positions and sizes are pixels of what is drawn into, y down. Functions that can fail answer
+ * 0, or -1 with a sentence in `why`.
+ */
+#ifndef LUMEQ_PLAYER_VIEW_H
+#define LUMEQ_PLAYER_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "media/message.h"
+#include "panel/canvas.h"
+
+typedef struct View View;
+
+typedef enum ViewSide {
+    VIEW_INPUT = 0, /* as decoded */
+    VIEW_OUTPUT,    /* as equalized */
+    VIEW_SIDES,
+} ViewSide;
+
+typedef enum ViewCompare {
+    VIEW_COMPARE_OFF = 0, /* one picture */
+    VIEW_COMPARE_SPLIT,   /* one place: the input left of a line, the output right of it */
+    VIEW_COMPARE_SIDE,    /* both whole: the input left or above, the output right or below */
+} ViewCompare;
+
+/* In the order they are drawn in. */
+typedef enum ViewLayer {
+    VIEW_LAYER_SUBTITLES = 0,
+    VIEW_LAYER_PANEL,
+    VIEW_LAYER_STATISTICS,
+    VIEW_LAYER_MESSAGE,
+    VIEW_LAYER_HELP,
+    VIEW_LAYERS,
+} ViewLayer;
+
+typedef enum ViewQuality {
+    VIEW_QUALITY_AUTO = 0, /* fast where a CPU does the work of a GPU, else best */
+    VIEW_QUALITY_FAST,     /* one pass: scaled linearly, from averages when made smaller */
+    VIEW_QUALITY_BEST,     /* scaled with a bicubic (Catmull-Rom), widened when made smaller */
+} ViewQuality;
+
+/* Where pictures lie; without a frame of that side, or not shown: {0}. */
+typedef struct ViewPlaces {
+    Rect picture[VIEW_SIDES];
+} ViewPlaces;
+
+/* {0} shows the output in no area: nothing. */
+typedef struct ViewScene {
+    int width, height; /* of the window */
+    Rect area;         /* the part of it that pictures are fitted into; the rest is black */
+    ViewCompare compare;
+    ViewSide shown; /* which picture, when not comparing */
+    double split;   /* where the line is, 0 (left side of the picture) to 1 */
+} ViewScene;
+
+/* One plane of a frame on its way to its texture. */
+typedef struct ViewPlane {
+    unsigned texture;     /* GL_TEXTURE_2D of GL_R8, GL_RG8, GL_R16 or GL_RG16 */
+    int plane;            /* of the frame: 0 luma, 1 and 2 chroma */
+    int width, height;    /* of the texture, in texels */
+    int bytes_per_row;    /* width times the bytes of a texel */
+    const void *data;     /* first row, as the frame has it */
+    ptrdiff_t stride;     /* bytes from one row to the next; may be negative */
+    const AVFrame *frame; /* it is a plane of */
+} ViewPlane;
+
+/*
+ * Another way for planes to get into their textures than through ordinary memory. A texture keeps
+ * its name until the format or the size of the frames changes.
+ */
+typedef struct ViewUploader {
+    /*
+     * Fills the whole textures of `count` planes of one frame at once (each turn costs as much as a
+     * plane), before the next OpenGL call may use them; the planes' memory is read no more when it
+     * returns. 0; 1: they have to go the usual way, all of them; or -1 with a sentence in `why`:
+     * some lie where only this way reaches.
+     */
+    int (*upload)(void *opaque, const ViewPlane *planes, int count, char *why, size_t size);
+    /* A texture, which `upload` may not have seen, is about to be deleted or to go another way. */
+    void (*forget)(void *opaque, unsigned texture);
+    void *opaque;
+} ViewUploader;
+
+int view_open(View **view, char *why, size_t size);
+
+/* "NVIDIA H200/PCIe, OpenGL 4.6", owned by the view. */
+const char *view_renderer(const View *view);
+
+/* Not 0: a CPU does the work of a GPU. */
+int view_is_software(const View *view);
+
+/* Longest side of a frame, a layer or a scene that can be shown. */
+int view_max_size(const View *view);
+
+void view_set_quality(View *view, ViewQuality quality);
+
+/* For the frames to come. Copied; NULL: none. It is used until the next is set, or view_close. */
+void view_set_uploader(View *view, const ViewUploader *uploader);
+
+/*
+ * The picture of one side: copied into textures, and shown from the next view_draw on. Chroma
+ * planes in the very memory that the other side's frame has them in are not copied twice; to tell,
+ * a reference to the buffers of the chroma planes is kept until the next frame of that side or
+ * view_close. Fails for formats that picture_format() does not take and for frames beyond
+ * view_max_size; the side has no picture then. NULL removes the picture.
+ */
+int view_set_frame(View *view, ViewSide side, const AVFrame *frame, char *why, size_t size);
+
+/* How the stream says its pictures are turned: a display matrix as FFmpeg has it, NULL: not. A
+ * frame's own display matrix is preferred. */
+void view_set_rotation(View *view, const int32_t matrix[9]);
+
+/* Not 0: left and right are exchanged, as they are shown. */
+void view_set_mirror(View *view, int mirrored);
+
+/*
+ * The picture laid over the window with its first pixel at (x, y), perhaps partly outside. The
+ * canvas is copied; `opacity` 0..1 goes on top of its own alpha. A NULL canvas removes the layer.
+ */
+int view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y, double opacity,
+                   char *why, size_t size);
+
+/* Shows it elsewhere or fades it, without copying it again. */
+void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
+
+/* The size of the upright picture with square pixels, at least its own in both directions; 0 x 0
+ * without a frame. */
+void view_picture_size(const View *view, ViewSide side, int *width, int *height);
+
+/*
+ * Where the pictures of a scene lie: as large as they fit into its area, in their shape, centred.
+ * VIEW_COMPARE_SIDE: beside or above each other, whichever shows them larger.
+ */
+ViewPlaces view_layout(const View *view, const ViewScene *scene);
+
+/* The column of the window that the line of a split is left of. */
+int view_split_column(const ViewPlaces *places, double split);
+
+/* Draws into the window's back buffer, all of it. A scene without width or height is none. */
+int view_draw(View *view, const ViewScene *scene, char *why, size_t size);
+
+/* The same into memory: a canvas of the scene's size. */
+int view_read(View *view, const ViewScene *scene, const Canvas *canvas, char *why, size_t size);
+
+/* The picture of one side alone, as large as the canvas and in the best quality. */
+int view_render_picture(View *view, ViewSide side, const Canvas *canvas, char *why, size_t size);
+
+/* While the context is still current. */
+void view_close(View **view);
+
+#endif

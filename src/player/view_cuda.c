@@ -1,0 +1,209 @@
+#include "player/view_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cuda_runtime_api.h>
+
+#include <cuda_gl_interop.h>
+
+#include "player/why.h"
+
+/* As many as a view has: a texture for each plane of each side. */
+#define TEXTURES (3 * VIEW_SIDES)
+
+/* OpenGL runs on one GPU, or on a few that are linked. */
+#define GL_DEVICES 16
+
+/* A texture that CUDA knows. */
+typedef struct Texture {
+    unsigned texture; /* 0: the place is free */
+    cudaGraphicsResource_t resource;
+} Texture;
+
+struct ViewCuda {
+    int device;
+    cudaStream_t stream;
+    Texture textures[TEXTURES];
+    int next; /* the one that makes room when all places are taken */
+    ViewUploader uploader;
+    char failure[256];
+};
+
+/* What a GPU that may be lost answers after this is of no use: it is asked nothing more. */
+static void give_up(ViewCuda *cuda, cudaError_t error)
+{
+    (void)cudaGetLastError(); /* it is said here; no later call is to trip over it */
+    snprintf(cuda->failure, sizeof(cuda->failure),
+             "frames no longer get from GPU %d to the screen without a detour: %s", cuda->device,
+             cudaGetErrorString(error));
+}
+
+static void unregister(Texture *t)
+{
+    if (t->texture && cudaGraphicsUnregisterResource(t->resource) != cudaSuccess)
+        (void)cudaGetLastError(); /* the texture is gone, or about to be */
+    *t = (Texture){0};
+}
+
+static Texture *find(ViewCuda *cuda, unsigned texture)
+{
+    for (int i = 0; i < TEXTURES; i++)
+        if (cuda->textures[i].texture == texture)
+            return &cuda->textures[i];
+    return NULL;
+}
+
+static Texture *make_room(ViewCuda *cuda)
+{
+    Texture *t = find(cuda, 0);
+    if (!t) {
+        t = &cuda->textures[cuda->next];
+        cuda->next = (cuda->next + 1) % TEXTURES;
+        unregister(t);
+    }
+    return t;
+}
+
+static cudaError_t resource_of(ViewCuda *cuda, unsigned texture, cudaGraphicsResource_t *resource)
+{
+    Texture *t = find(cuda, texture);
+    if (!t) {
+        t = make_room(cuda);
+        const cudaError_t error = cudaGraphicsGLRegisterImage(
+            &t->resource, texture, GL_TEXTURE_2D, cudaGraphicsRegisterFlagsWriteDiscard);
+        if (error)
+            return error;
+        t->texture = texture;
+    }
+    *resource = t->resource;
+    return cudaSuccess;
+}
+
+static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const ViewPlane *plane)
+{
+    const size_t row = (size_t)plane->bytes_per_row, rows = (size_t)plane->height;
+    cudaArray_t array = NULL;
+    cudaError_t error = cudaGraphicsSubResourceGetMappedArray(&array, resource, 0, 0);
+    if (!error && plane->stride >= plane->bytes_per_row)
+        return cudaMemcpy2DToArrayAsync(array, 0, 0, plane->data, (size_t)plane->stride, row, rows,
+                                        cudaMemcpyDefault, cuda->stream);
+    const char *from = plane->data; /* bottom-up: a copy takes no such stride */
+    for (size_t y = 0; y < rows && !error; y++, from += plane->stride)
+        error = cudaMemcpy2DToArrayAsync(array, 0, y, from, row, row, 1, cudaMemcpyDefault,
+                                         cuda->stream);
+    return error;
+}
+
+/* The copies are waited for: the frame may be given back at once. That before the textures are
+ * handed back, an H200 is done with all of it 0.2 ms earlier than the other way round. */
+static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
+                        int count)
+{
+    cudaError_t error = cudaGraphicsMapResources(count, resources, cuda->stream);
+    if (error)
+        return error;
+    for (int i = 0; i < count && !error; i++)
+        error = copy(cuda, resources[i], &planes[i]);
+    const cudaError_t waited = cudaStreamSynchronize(cuda->stream);
+    const cudaError_t unmapped = cudaGraphicsUnmapResources(count, resources, cuda->stream);
+    return error ? error : waited ? waited : unmapped;
+}
+
+/* Also 1 where CUDA does not answer. */
+static int may_be_on_device(const ViewPlane *planes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct cudaPointerAttributes attributes = {0};
+        if (cudaPointerGetAttributes(&attributes, planes[i].data) != cudaSuccess ||
+            attributes.type == cudaMemoryTypeDevice)
+            return 1;
+    }
+    return 0;
+}
+
+static int upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+{
+    ViewCuda *cuda = opaque;
+    cudaGraphicsResource_t resources[TEXTURES];
+    if (cuda->failure[0] || count > TEXTURES)
+        return 1;
+    cudaError_t error = cudaSetDevice(cuda->device);
+    for (int i = 0; i < count && !error; i++)
+        error = resource_of(cuda, planes[i].texture, &resources[i]);
+    if (!error)
+        error = fill(cuda, resources, planes, count);
+    if (!error)
+        return 0;
+    give_up(cuda, error);
+    return may_be_on_device(planes, count) ? why_fail(why, size, "%s", cuda->failure) : 1;
+}
+
+static void forget(void *opaque, unsigned texture)
+{
+    ViewCuda *cuda = opaque;
+    Texture *t = find(cuda, texture);
+    if (t && !cuda->failure[0])
+        unregister(t);
+}
+
+/* 0, or -1 with a sentence: OpenGL's context does not run on the device. */
+static int check_device(int device, char *why, size_t size)
+{
+    unsigned count = 0;
+    int devices[GL_DEVICES];
+    const cudaError_t error = cudaGLGetDevices(&count, devices, GL_DEVICES, cudaGLDeviceListAll);
+    (void)cudaGetLastError();
+    for (unsigned i = 0; i < count && i < GL_DEVICES && !error; i++)
+        if (devices[i] == device)
+            return 0;
+    return why_fail(why, size, "OpenGL does not run on GPU %d%s%s", device, error ? ": " : "",
+                    error ? cudaGetErrorString(error) : "");
+}
+
+int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+{
+    *cuda = NULL;
+    if (check_device(device, why, size) < 0)
+        return -1;
+    ViewCuda *c = calloc(1, sizeof(*c));
+    if (!c)
+        return why_fail(why, size, "out of memory");
+    cudaError_t error = cudaSetDevice(device);
+    if (!error)
+        error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (error) {
+        (void)cudaGetLastError();
+        free(c);
+        return why_fail(why, size, "GPU %d has no stream for the window: %s", device,
+                        cudaGetErrorString(error));
+    }
+    c->device = device;
+    c->uploader = (ViewUploader){.upload = upload, .forget = forget, .opaque = c};
+    *cuda = c;
+    return 0;
+}
+
+const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
+{
+    return &cuda->uploader;
+}
+
+const char *view_cuda_failure(const ViewCuda *cuda)
+{
+    return cuda->failure[0] ? cuda->failure : NULL;
+}
+
+void view_cuda_close(ViewCuda **cuda)
+{
+    ViewCuda *c = *cuda;
+    if (!c)
+        return;
+    if (!c->failure[0]) {
+        for (int i = 0; i < TEXTURES; i++)
+            unregister(&c->textures[i]);
+        cudaStreamDestroy(c->stream);
+    }
+    free(c);
+    *cuda = NULL;
+}

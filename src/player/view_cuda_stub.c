@@ -1,0 +1,28 @@
+/* Stands in for view_cuda.c in builds without CUDA. */
+#include "player/view_cuda.h"
+
+#include "player/why.h"
+
+int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+{
+    (void)device;
+    *cuda = NULL;
+    return why_fail(why, size, "this build has no CUDA");
+}
+
+const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
+{
+    (void)cuda;
+    return NULL;
+}
+
+const char *view_cuda_failure(const ViewCuda *cuda)
+{
+    (void)cuda;
+    return NULL;
+}
+
+void view_cuda_close(ViewCuda **cuda)
+{
+    *cuda = NULL;
+}

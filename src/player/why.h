@@ -1,0 +1,20 @@
+/* How the window and its view say what went wrong: one sentence for a person. */
+#ifndef LUMEQ_PLAYER_WHY_H
+#define LUMEQ_PLAYER_WHY_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Answers -1, for the caller to return. */
+__attribute__((format(printf, 3, 4))) static inline int why_fail(char *why, size_t size,
+                                                                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    return -1;
+}
+
+#endif

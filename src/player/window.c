@@ -1,0 +1,236 @@
+#include "player/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <SDL.h>
+
+#include "player/gl.h"
+#include "player/why.h"
+
+/* Where nothing says how large the window should be. */
+#define USUAL_WIDTH 1280
+#define USUAL_HEIGHT 720
+
+/* Smaller windows cannot be taken hold of. */
+#define MIN_WIDTH 160
+#define MIN_HEIGHT 90
+
+/* Share of the desktop that a new window covers at most: its frame and the user's sight of what
+ * lies behind need the rest. */
+#define DESKTOP_SHARE 0.9
+
+struct Window {
+    SDL_Window *window;
+    SDL_GLContext context;
+    int video_started;
+    int awake;
+};
+
+static void fit_desktop(int *width, int *height)
+{
+    SDL_Rect usable;
+    if (SDL_GetDisplayUsableBounds(0, &usable) < 0 || usable.w <= 0 || usable.h <= 0)
+        return;
+    const double across = usable.w * DESKTOP_SHARE / *width;
+    const double down = usable.h * DESKTOP_SHARE / *height;
+    const double share = across < down ? across : down;
+    if (share < 1) {
+        *width = (int)(*width * share);
+        *height = (int)(*height * share);
+    }
+}
+
+static void set_hints(void)
+{
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    SDL_SetHint(SDL_HINT_APP_NAME, "lumeq");
+    /* Else the whole desktop loses its compositor for a window of ordinary size. */
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+}
+
+static void set_attributes(int any_version)
+{
+    SDL_GL_ResetAttributes();
+    if (!any_version) {
+        SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
+        SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 3);
+        SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
+        SDL_GL_SetAttribute(SDL_GL_CONTEXT_FLAGS, SDL_GL_CONTEXT_FORWARD_COMPATIBLE_FLAG);
+    }
+    SDL_GL_SetAttribute(SDL_GL_RED_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_GREEN_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_BLUE_SIZE, 8);
+    SDL_GL_SetAttribute(SDL_GL_DEPTH_SIZE, 0);
+    SDL_GL_SetAttribute(SDL_GL_DOUBLEBUFFER, 1);
+}
+
+static int create(Window *w, const WindowOptions *options, int width, int height)
+{
+    const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE |
+                         SDL_WINDOW_ALLOW_HIGHDPI |
+                         (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
+    w->window = SDL_CreateWindow(options->title ? options->title : "", SDL_WINDOWPOS_CENTERED,
+                                 SDL_WINDOWPOS_CENTERED, width, height, flags);
+    if (w->window)
+        w->context = SDL_GL_CreateContext(w->window);
+    return w->context ? 0 : -1;
+}
+
+static void destroy(Window *w)
+{
+    if (w->context)
+        SDL_GL_DeleteContext(w->context);
+    if (w->window)
+        SDL_DestroyWindow(w->window);
+    w->context = NULL;
+    w->window = NULL;
+}
+
+/* What the driver does offer, when it is not OpenGL 3.3. */
+static int fail_version(Window *w, const WindowOptions *options, char *why, size_t size)
+{
+    char said[256];
+    SDL_strlcpy(said, SDL_GetError(), sizeof(said));
+    destroy(w);
+    set_attributes(1);
+    if (create(w, options, MIN_WIDTH, MIN_HEIGHT) < 0)
+        return why_fail(why, size,
+                        "the window needs OpenGL 3.3, and this display has no OpenGL (%s)", said);
+    const GLubyte *(APIENTRY * get_string)(GLenum);
+    void *function = SDL_GL_GetProcAddress("glGetString");
+    memcpy(&get_string, &function, sizeof(function));
+    const GLubyte *version = get_string ? get_string(GL_VERSION) : NULL;
+    const GLubyte *renderer = get_string ? get_string(GL_RENDERER) : NULL;
+    return why_fail(why, size, "the window needs OpenGL 3.3, and this display has %s, by %s (%s)",
+                    version ? (const char *)version : "an unknown version",
+                    renderer ? (const char *)renderer : "an unknown driver", said);
+}
+
+/* Late frames are better torn than late by a whole refresh, where the driver can do that. */
+static void wait_for_refresh(void)
+{
+    if (SDL_GL_SetSwapInterval(-1) < 0)
+        SDL_GL_SetSwapInterval(1);
+}
+
+static int open_all(Window *w, const WindowOptions *options, char *why, size_t size)
+{
+    set_hints();
+    if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
+        return why_fail(why, size, "there is no display to open a window on: %s", SDL_GetError());
+    w->video_started = 1;
+
+    int width = options->width > 0 ? options->width : USUAL_WIDTH;
+    int height = options->height > 0 ? options->height : USUAL_HEIGHT;
+    fit_desktop(&width, &height);
+    width = SDL_max(width, MIN_WIDTH);
+    height = SDL_max(height, MIN_HEIGHT);
+    set_attributes(0);
+    if (create(w, options, width, height) < 0)
+        return fail_version(w, options, why, size);
+    SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
+    wait_for_refresh();
+    return 0;
+}
+
+int window_open(Window **window, const WindowOptions *options, char *why, size_t size)
+{
+    *window = NULL;
+    Window *w = calloc(1, sizeof(*w));
+    if (!w)
+        return why_fail(why, size, "out of memory");
+    if (open_all(w, options, why, size) < 0) {
+        window_close(&w);
+        return -1;
+    }
+    *window = w;
+    return 0;
+}
+
+void window_show(Window *window)
+{
+    SDL_ShowWindow(window->window);
+}
+
+void window_size(const Window *window, int *width, int *height)
+{
+    SDL_GL_GetDrawableSize(window->window, width, height);
+}
+
+double window_density(const Window *window)
+{
+    int width, height, pixels, rows;
+    SDL_GetWindowSize(window->window, &width, &height);
+    window_size(window, &pixels, &rows);
+    return width > 0 && pixels > width ? (double)pixels / width : 1;
+}
+
+void window_to_pixels(const Window *window, int x, int y, int *pixel_x, int *pixel_y)
+{
+    const double density = window_density(window);
+    *pixel_x = (int)(x * density);
+    *pixel_y = (int)(y * density);
+}
+
+unsigned window_id(const Window *window)
+{
+    return SDL_GetWindowID(window->window);
+}
+
+void window_swap(Window *window)
+{
+    SDL_GL_SwapWindow(window->window);
+}
+
+void window_set_title(Window *window, const char *title)
+{
+    SDL_SetWindowTitle(window->window, title);
+}
+
+int window_set_fullscreen(Window *window, int fullscreen, char *why, size_t size)
+{
+    if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
+        return why_fail(why, size, "the window cannot %s: %s",
+                        fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
+    return 0;
+}
+
+int window_is_fullscreen(const Window *window)
+{
+    return (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
+}
+
+void window_show_cursor(Window *window, int shown)
+{
+    (void)window; /* SDL has one cursor for all windows */
+    SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE);
+}
+
+void window_keep_awake(Window *window, int awake)
+{
+    if (!window->awake == !awake)
+        return;
+    window->awake = awake;
+    if (awake)
+        SDL_DisableScreenSaver();
+    else
+        SDL_EnableScreenSaver();
+}
+
+void window_close(Window **window)
+{
+    Window *w = *window;
+    if (!w)
+        return;
+    if (w->window) {
+        window_keep_awake(w, 0);
+        SDL_ShowCursor(SDL_ENABLE);
+    }
+    destroy(w);
+    if (w->video_started)
+        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    free(w);
+    *window = NULL;
+}

@@ -1,0 +1,479 @@
+/*
+ * Planes that get into the view's textures through CUDA show what the same planes show that take
+ * the usual way. OpenGL has to run on the GPU, for example with SDL_VIDEODRIVER=offscreen.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include <SDL.h>
+#include <cuda_runtime_api.h>
+#include <libavutil/frame.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+
+#include "../check.h"
+#include "lumeq/lumeq.h"
+#include "player/view_cuda.h"
+
+#define DEVICE 0
+#define READ_WIDTH 160
+#define READ_HEIGHT 120
+
+static int cuda_ok(cudaError_t error, const char *what)
+{
+    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
+}
+
+#define OK(call) cuda_ok(call, #call)
+
+/* ---- a window, its view, and the way through CUDA ------------------------------------------ */
+
+typedef struct Stage {
+    SDL_Window *window;
+    SDL_GLContext context;
+    View *view;
+    ViewCuda *cuda;
+} Stage;
+
+static void close_window(Stage *s)
+{
+    if (s->context)
+        SDL_GL_DeleteContext(s->context);
+    if (s->window)
+        SDL_DestroyWindow(s->window);
+    SDL_Quit();
+    *s = (Stage){0};
+}
+
+static int open_window(Stage *s, int width, int height)
+{
+    *s = (Stage){0};
+    if (SDL_Init(SDL_INIT_VIDEO) < 0) {
+        check_skip("no video: %s", SDL_GetError());
+        return 0;
+    }
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 3);
+    SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
+    s->window = SDL_CreateWindow("test", 0, 0, width, height, SDL_WINDOW_OPENGL);
+    s->context = s->window ? SDL_GL_CreateContext(s->window) : NULL;
+    if (!s->context) {
+        check_skip("no OpenGL 3.3: %s", SDL_GetError());
+        close_window(s);
+    }
+    return s->context != NULL;
+}
+
+static void close_stage(Stage *s)
+{
+    view_close(&s->view);
+    view_cuda_close(&s->cuda);
+    close_window(s);
+}
+
+static int open_stage(Stage *s, int width, int height)
+{
+    char why[256] = "";
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+        check_skip("no GPU");
+        return 0;
+    }
+    if (!open_window(s, width, height))
+        return 0;
+    if (CHECK(view_open(&s->view, why, sizeof(why)) == 0, "%s", why)) {
+        if (view_cuda_open(&s->cuda, DEVICE, why, sizeof(why)) == 0)
+            return 1;
+        CHECK(strstr(why, "GPU 0") != NULL, "the sentence is \"%s\"", why);
+        check_skip("%s: %s", view_renderer(s->view), why);
+    }
+    close_stage(s);
+    return 0;
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+/* Where their planes lie. */
+typedef enum Where { ORDINARY, PINNED, LUMA_ON_DEVICE, ALL_ON_DEVICE, WHERES } Where;
+
+static const char *const where_names[WHERES] = {"ordinary memory", "pinned memory",
+                                                "luma on the device", "all on the device"};
+
+static int is_on_device(Where where, int plane)
+{
+    return where == ALL_ON_DEVICE || (where == LUMA_ON_DEVICE && plane == 0);
+}
+
+static void free_device(void *opaque, uint8_t *data)
+{
+    (void)opaque;
+    OK(cudaFree(data));
+}
+
+static void free_pinned(void *opaque, uint8_t *data)
+{
+    (void)opaque;
+    OK(cudaFreeHost(data));
+}
+
+/* A buffer with a copy of `content`. Chroma beside luma on the device is pinned. */
+static AVBufferRef *make_buffer(Where where, int plane, const uint8_t *content, size_t size)
+{
+    void *memory = NULL;
+    if (where == ORDINARY) {
+        AVBufferRef *ref = av_buffer_alloc(size);
+        memcpy(ref->data, content, size);
+        return ref;
+    }
+    if (is_on_device(where, plane))
+        OK(cudaMalloc(&memory, size));
+    else
+        OK(cudaHostAlloc(&memory, size, cudaHostAllocPortable));
+    OK(cudaMemcpy(memory, content, size, cudaMemcpyDefault));
+    return av_buffer_create(memory, size, is_on_device(where, plane) ? free_device : free_pinned,
+                            NULL, 0);
+}
+
+typedef struct Shape {
+    enum AVPixelFormat format;
+    int width, height;
+    int padding; /* bytes at the end of each row */
+    int flipped; /* bottom-up in memory */
+} Shape;
+
+/* Noise that depends on the seed alone, not on where it lies. */
+static AVFrame *make_frame(const Shape *shape, Where where, uint64_t seed)
+{
+    AVFrame *frame = av_frame_alloc();
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(shape->format);
+    frame->format = shape->format;
+    frame->width = shape->width;
+    frame->height = shape->height;
+    for (int i = 0; i < av_pix_fmt_count_planes(shape->format); i++) {
+        const int height = i ? AV_CEIL_RSHIFT(shape->height, desc->log2_chroma_h) : shape->height;
+        const int stride = av_image_get_linesize(shape->format, shape->width, i) + shape->padding;
+        const size_t size = (size_t)stride * (size_t)height;
+        uint8_t *content = malloc(size);
+        for (size_t k = 0; k < size; k++)
+            content[k] = (uint8_t)check_hash(seed + (uint64_t)i, k);
+        frame->buf[i] = make_buffer(where, i, content, size);
+        frame->data[i] = frame->buf[i]->data + (shape->flipped ? (height - 1) * stride : 0);
+        frame->linesize[i] = shape->flipped ? -stride : stride;
+        free(content);
+    }
+    return frame;
+}
+
+static void set_frame(Stage *s, ViewSide side, const AVFrame *frame)
+{
+    char why[256] = "";
+    CHECK(view_set_frame(s->view, side, frame, why, sizeof(why)) == 0, "%s", why);
+}
+
+static void use_cuda(Stage *s, int used)
+{
+    view_set_uploader(s->view, used ? view_cuda_uploader(s->cuda) : NULL);
+}
+
+/* ---- what is shown ------------------------------------------------------------------------- */
+
+typedef uint8_t Picture[READ_HEIGHT][READ_WIDTH][4];
+
+static void read_scene(Stage *s, ViewCompare compare, Picture picture)
+{
+    char why[256] = "";
+    const Canvas canvas = {picture[0][0], READ_WIDTH * 4, READ_WIDTH, READ_HEIGHT};
+    const ViewScene scene = {.width = READ_WIDTH,
+                             .height = READ_HEIGHT,
+                             .area = {0, 0, READ_WIDTH, READ_HEIGHT},
+                             .compare = compare,
+                             .shown = VIEW_OUTPUT,
+                             .split = 0.4};
+    CHECK(view_read(s->view, &scene, &canvas, why, sizeof(why)) == 0, "%s", why);
+}
+
+/* The way of a frame into the window; another frame has been there before it. */
+static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Picture picture)
+{
+    AVFrame *other = make_frame(shape, ORDINARY, 77), *frame = make_frame(shape, where, 5);
+    use_cuda(s, 0);
+    set_frame(s, VIEW_OUTPUT, other);
+    use_cuda(s, through_cuda);
+    set_frame(s, VIEW_OUTPUT, frame);
+    av_frame_free(&frame); /* what is shown is a copy */
+    av_frame_free(&other);
+    read_scene(s, VIEW_COMPARE_OFF, picture);
+    CHECK(!view_cuda_failure(s->cuda), "%s", view_cuda_failure(s->cuda));
+}
+
+static void compare(Stage *s, const Shape *shape)
+{
+    static Picture usual, through_cuda;
+    show(s, shape, ORDINARY, 0, usual);
+    for (Where where = ORDINARY; where < WHERES; where++) {
+        show(s, shape, where, 1, through_cuda);
+        CHECK(!memcmp(usual, through_cuda, sizeof(usual)),
+              "%s, %dx%d, padding %d%s: %s does not show the same",
+              av_get_pix_fmt_name(shape->format), shape->width, shape->height, shape->padding,
+              shape->flipped ? ", bottom-up" : "", where_names[where]);
+    }
+}
+
+static void every_layout(void)
+{
+    static const enum AVPixelFormat formats[] = {
+        AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,      AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
+        AV_PIX_FMT_GRAY8,   AV_PIX_FMT_YUV420P10, AV_PIX_FMT_P010,
+    };
+    static const int sizes[][2] = {{64, 48}, {1, 1}, {2, 1}, {17, 13}, {321, 181}, {1919, 1081}};
+    Stage s;
+    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+        return;
+    for (int f = 0; f < (int)(sizeof(formats) / sizeof(*formats)); f++)
+        for (int i = 0; i < (int)(sizeof(sizes) / sizeof(*sizes)); i++) {
+            const Shape shape = {formats[f], sizes[i][0], sizes[i][1], (f + i) % 3 * 22, i == 3};
+            compare(&s, &shape);
+        }
+    close_stage(&s);
+}
+
+/* Input and output, whose chroma is the same memory, beside each other. */
+static void both_sides(void)
+{
+    static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};
+    static Picture pictures[2];
+    Stage s;
+    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+        return;
+    for (int through_cuda = 0; through_cuda < 2; through_cuda++) {
+        AVFrame *in = make_frame(&shape, through_cuda ? PINNED : ORDINARY, 1);
+        AVFrame *luma = make_frame(&shape, through_cuda ? LUMA_ON_DEVICE : ORDINARY, 2);
+        AVFrame *out = av_frame_clone(in);
+        av_buffer_unref(&out->buf[0]);
+        out->buf[0] = av_buffer_ref(luma->buf[0]);
+        out->data[0] = out->buf[0]->data;
+        use_cuda(&s, through_cuda);
+        for (int i = 0; i < 3; i++) {
+            set_frame(&s, VIEW_INPUT, in);
+            set_frame(&s, VIEW_OUTPUT, out);
+        }
+        read_scene(&s, VIEW_COMPARE_SPLIT, pictures[through_cuda]);
+        set_frame(&s, VIEW_INPUT, NULL);
+        set_frame(&s, VIEW_OUTPUT, NULL);
+        av_frame_free(&in);
+        av_frame_free(&out);
+        av_frame_free(&luma);
+    }
+    CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
+    close_stage(&s);
+}
+
+/* What the equalizer leaves on the GPU is what the CPU makes. */
+static void equalized(void)
+{
+    static const Shape shape = {AV_PIX_FMT_YUV420P, 641, 361, 7, 0};
+    static Picture pictures[2];
+    Stage s;
+    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+        return;
+    AVFrame *in = make_frame(&shape, ORDINARY, 3);
+    for (int gpu = 0; gpu < 2; gpu++) {
+        const LumeqConfig config = {.backend = gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU};
+        LumeqEqualizer *eq = NULL;
+        AVFrame *out = make_frame(&shape, gpu ? LUMA_ON_DEVICE : ORDINARY, 4);
+        if (!CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer"))
+            break;
+        LumeqFrame frame = {.in = {.plane = {in->data[0]},
+                                   .stride = {in->linesize[0]},
+                                   .width = in->width,
+                                   .height = in->height,
+                                   .depth = 8}};
+        frame.out = frame.in;
+        frame.out.plane[0] = out->data[0];
+        frame.out.memory = gpu ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST;
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+        lumeq_flush(eq);
+        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
+        for (int i = 1; i < 3; i++) {
+            out->data[i] = in->data[i];
+            out->linesize[i] = in->linesize[i];
+        }
+        use_cuda(&s, gpu);
+        set_frame(&s, VIEW_OUTPUT, out);
+        read_scene(&s, VIEW_COMPARE_OFF, pictures[gpu]);
+        set_frame(&s, VIEW_OUTPUT, NULL);
+        lumeq_destroy(&eq);
+        av_frame_free(&out);
+    }
+    CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])), "they do not show the same");
+    av_frame_free(&in);
+    close_stage(&s);
+}
+
+/* ---- opening, closing, failing ------------------------------------------------------------- */
+
+static void declines(void)
+{
+    Stage s;
+    ViewCuda *cuda = NULL;
+    char why[256] = "";
+    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+        return;
+    CHECK(view_cuda_open(&cuda, 99, why, sizeof(why)) == -1 && !cuda, "GPU 99 draws");
+    CHECK(strstr(why, "GPU 99") != NULL, "the sentence is \"%s\"", why);
+    CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+    close_stage(&s);
+}
+
+/* The view first, the way through CUDA first, and what was there before still works after. */
+static void closes_in_any_order(void)
+{
+    static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
+    static Picture before, after;
+    for (int order = 0; order < 3; order++) {
+        Stage s;
+        LumeqEqualizer *eq = NULL;
+        if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+            return;
+        lumeq_create(&eq, NULL, NULL, 0);
+        show(&s, &shape, LUMA_ON_DEVICE, 1, before);
+        if (order == 0)
+            lumeq_destroy(&eq);
+        if (order < 2) {
+            use_cuda(&s, 0);
+            view_cuda_close(&s.cuda);
+            AVFrame *frame = make_frame(&shape, ORDINARY, 5);
+            set_frame(&s, VIEW_OUTPUT, frame);
+            av_frame_free(&frame);
+            read_scene(&s, VIEW_COMPARE_OFF, after);
+            CHECK(!memcmp(before, after, sizeof(before)), "then it shows something else");
+        }
+        close_stage(&s);
+        lumeq_destroy(&eq);
+        CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+    }
+}
+
+/* A texture that is none: what CUDA cannot do goes the usual way, from then on, if it can. */
+static void fails_in_mid_run(void)
+{
+    static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
+    static Picture expected, picture;
+    for (Where where = ORDINARY; where < WHERES; where++) {
+        Stage s;
+        char why[256] = "";
+        if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+            return;
+        show(&s, &shape, ORDINARY, 1, expected);
+        AVFrame *frame = make_frame(&shape, where, 5);
+        const ViewUploader *uploader = view_cuda_uploader(s.cuda);
+        const ViewPlane plane = {.texture = 123456,
+                                 .width = shape.width,
+                                 .height = shape.height,
+                                 .bytes_per_row = shape.width,
+                                 .data = frame->data[0],
+                                 .stride = frame->linesize[0],
+                                 .frame = frame};
+        const int ret = uploader->upload(uploader->opaque, &plane, 1, why, sizeof(why));
+        CHECK(ret == (is_on_device(where, 0) ? -1 : 1), "%s: %d", where_names[where], ret);
+        CHECK(!why[0] == !is_on_device(where, 0), "the sentence is \"%s\"", why);
+        CHECK(view_cuda_failure(s.cuda) != NULL, "it goes on as if nothing had happened");
+        CHECK(cudaGetLastError() == cudaSuccess, "it left an error behind");
+        av_frame_free(&frame);
+
+        frame = make_frame(&shape, ORDINARY, 5);
+        set_frame(&s, VIEW_OUTPUT, frame);
+        read_scene(&s, VIEW_COMPARE_OFF, picture);
+        CHECK(!memcmp(picture, expected, sizeof(picture)), "the usual way shows something else");
+        av_frame_free(&frame);
+        close_stage(&s);
+    }
+}
+
+/* ---- how long it takes --------------------------------------------------------------------- */
+
+#define TIMED_FRAMES 100
+#define WARM_UP 10
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_times(const char *name, double *upload, double *draw)
+{
+    qsort(upload, TIMED_FRAMES, sizeof(*upload), ascending);
+    qsort(draw, TIMED_FRAMES, sizeof(*draw), ascending);
+    printf("%-34s upload %6.3f ms (slowest %6.3f), draw %6.3f ms (slowest %6.3f)\n", name,
+           upload[TIMED_FRAMES / 2], upload[TIMED_FRAMES - 1], draw[TIMED_FRAMES / 2],
+           draw[TIMED_FRAMES - 1]);
+}
+
+static void time_way(Stage *s, Where where, int through_cuda, void (*finish)(void))
+{
+    static const Shape shape = {AV_PIX_FMT_YUV420P, 3840, 2160, 0, 0};
+    static const ViewScene scene = {
+        .width = 3840, .height = 2160, .area = {0, 0, 3840, 2160}, .shown = VIEW_OUTPUT};
+    double upload[TIMED_FRAMES], draw[TIMED_FRAMES];
+    AVFrame *frames[2] = {make_frame(&shape, where, 1), make_frame(&shape, where, 2)};
+    char why[256] = "", name[80];
+    use_cuda(s, through_cuda);
+    for (int i = -WARM_UP; i < TIMED_FRAMES; i++) {
+        const double begin = now_ms();
+        set_frame(s, VIEW_OUTPUT, frames[i & 1]);
+        const double uploaded = now_ms();
+        CHECK(view_draw(s->view, &scene, why, sizeof(why)) == 0, "%s", why);
+        finish();
+        if (i >= 0) {
+            upload[i] = uploaded - begin;
+            draw[i] = now_ms() - uploaded;
+        }
+    }
+    snprintf(name, sizeof(name), "%s, %s", through_cuda ? "CUDA" : "usual", where_names[where]);
+    print_times(name, upload, draw);
+    for (int i = 0; i < 2; i++)
+        av_frame_free(&frames[i]);
+}
+
+/* Of one frame of 3840x2160, 4:2:0, 8 bits; said, not judged. */
+static void times(void)
+{
+    Stage s;
+    void (*finish)(void);
+    if (!open_stage(&s, 3840, 2160))
+        return;
+    void *function = SDL_GL_GetProcAddress("glFinish");
+    memcpy(&finish, &function, sizeof(finish));
+    if (CHECK(function != NULL, "no glFinish")) {
+        char why[256] = "";
+        view_cuda_close(&s.cuda);
+        const double begin = now_ms();
+        CHECK(view_cuda_open(&s.cuda, DEVICE, why, sizeof(why)) == 0, "%s", why);
+        printf("%s: opened in %.1f ms\n", view_renderer(s.view), now_ms() - begin);
+        time_way(&s, ORDINARY, 0, finish);
+        time_way(&s, PINNED, 0, finish);
+        for (Where where = ORDINARY; where < WHERES; where++)
+            time_way(&s, where, 1, finish);
+    }
+    close_stage(&s);
+}
+
+static const CheckTest tests[] = {
+    {"every_layout", every_layout},
+    {"both_sides", both_sides},
+    {"equalized", equalized},
+    {"declines", declines},
+    {"closes_in_any_order", closes_in_any_order},
+    {"fails_in_mid_run", fails_in_mid_run},
+    {"times", times},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,195 @@
+/* The clock and the decision about a frame: cases counted by hand. */
+#include "check.h"
+
+#include "player/sync.h"
+
+#define S 1000000LL
+
+static const Clock new_clock = {.speed = 1};
+
+static void at(const Clock *clock, int64_t now, int64_t expected, const char *what)
+{
+    const int64_t position = clock_position(clock, now);
+    CHECK(llabs(position - expected) <= 1, "%s: at %lld it is %lld, not %lld", what, (long long)now,
+          (long long)position, (long long)expected);
+}
+
+static void runs_and_pauses(void)
+{
+    Clock c = new_clock;
+    clock_set(&c, 10 * S, 3 * S, 0);
+    at(&c, 20 * S, 3 * S, "paused");
+    clock_pause(&c, 20 * S, 0);
+    at(&c, 20 * S, 3 * S, "begins");
+    at(&c, 25 * S, 8 * S, "runs");
+    clock_set_speed(&c, 25 * S, 0.25);
+    at(&c, 25 * S, 8 * S, "slower");
+    at(&c, 29 * S, 9 * S, "slow");
+    clock_set_speed(&c, 29 * S, 4);
+    at(&c, 30 * S, 13 * S, "fast");
+    clock_pause(&c, 30 * S, 1);
+    at(&c, 99 * S, 13 * S, "paused again");
+    clock_pause(&c, 99 * S, 1);
+    at(&c, 99 * S, 13 * S, "paused twice");
+    clock_pause(&c, 100 * S, 0);
+    clock_pause(&c, 101 * S, 0);
+    at(&c, 102 * S, 21 * S, "runs on");
+    clock_set(&c, 102 * S, 50 * S, 0);
+    at(&c, 103 * S, 54 * S, "elsewhere");
+}
+
+static void waits_for_sound(void)
+{
+    Clock c = new_clock;
+    clock_pause(&c, 0, 0);
+    clock_set(&c, 0, 7 * S, 1);
+    at(&c, S / 10, 7 * S, "waits");
+    CHECK(clock_until(&c, S / 10, 7 * S) == 0, "what is there is due");
+    CHECK(clock_until(&c, S / 10, 8 * S) == S + CLOCK_HOLD_US - S / 10, "waiting is counted");
+    clock_follow(&c, S / 10, 7 * S + 100);
+    at(&c, S / 10, 7 * S + 100, "the sound begins");
+    at(&c, S / 10 + 5000, 7 * S + 5100, "runs with it");
+
+    clock_set(&c, S, 7 * S, 1);
+    at(&c, S + CLOCK_HOLD_US, 7 * S, "waits");
+    at(&c, 2 * S + CLOCK_HOLD_US, 8 * S, "no sound has come");
+    clock_set_speed(&c, 2 * S + CLOCK_HOLD_US, 2);
+    at(&c, 3 * S + CLOCK_HOLD_US, 10 * S, "runs without");
+}
+
+static void waits_while_paused(void)
+{
+    Clock c = new_clock;
+    clock_set(&c, 0, 7 * S, 1);
+    clock_pause(&c, 100 * S, 0);
+    at(&c, 100 * S + CLOCK_HOLD_US / 2, 7 * S, "waits only then");
+    clock_pause(&c, 100 * S + CLOCK_HOLD_US / 2, 1);
+    clock_set_speed(&c, 150 * S, 2);
+    clock_pause(&c, 200 * S, 0);
+    at(&c, 200 * S + CLOCK_HOLD_US, 7 * S, "and anew");
+    at(&c, 201 * S + CLOCK_HOLD_US, 9 * S, "but not for ever");
+}
+
+static void small_steps_are_made_up_for(void)
+{
+    Clock c = new_clock;
+    clock_pause(&c, 0, 0);
+    /* 20 ms off, asked each 10 ms */
+    int64_t last = 0;
+    for (int64_t now = 10000; now <= 5 * S; now += 10000) {
+        clock_follow(&c, now, now + 20000);
+        const int64_t position = clock_position(&c, now);
+        const double ran = (double)(position - last) / 10000;
+        CHECK(ran >= 0.999 && ran <= 1.051, "it runs with speed %g", ran);
+        last = position;
+    }
+    CHECK(llabs(clock_position(&c, 5 * S) - 5 * S - 20000) < 60, "caught up");
+    for (int64_t now = 5 * S; now <= 10 * S; now += 10000)
+        clock_follow(&c, now, now);
+    CHECK(llabs(clock_position(&c, 10 * S) - 10 * S) < 60, "caught up backwards");
+    CHECK(clock_position(&c, 10 * S) >= 10 * S, "it has not overshot");
+}
+
+static void large_steps_are_taken_at_once(void)
+{
+    Clock c = new_clock;
+    clock_pause(&c, 0, 0);
+    clock_follow(&c, S, S + CLOCK_JUMP_US + 1000);
+    at(&c, S, S + CLOCK_JUMP_US + 1000, "ahead");
+    clock_follow(&c, 2 * S, 5);
+    at(&c, 2 * S, 5, "back");
+    clock_set_speed(&c, 2 * S, 4);
+    clock_follow(&c, 3 * S, 5 + 4 * S + 2 * CLOCK_JUMP_US); /* only half of it in time */
+    CHECK(clock_position(&c, 3 * S) < 5 + 4 * S + CLOCK_JUMP_US, "at speed 4 that is small");
+    Clock paused = new_clock;
+    clock_follow(&paused, S, S);
+    at(&paused, S, 0, "nothing is heard while paused");
+}
+
+static SyncAction decide(Sync *sync, const Clock *clock, int64_t position, int64_t next,
+                         int64_t *wait)
+{
+    const SyncFrame frame = {position, 40000, next};
+    return sync_decide(sync, clock, 0, 1, &frame, wait);
+}
+
+/* A clock that is at 1 s at time 0. */
+static Clock clock_at_one(double speed)
+{
+    Clock c = {.speed = speed};
+    clock_set(&c, 0, S, 0);
+    clock_pause(&c, 0, 0);
+    return c;
+}
+
+static void frames_in_time(void)
+{
+    Clock c = clock_at_one(1);
+    Sync sync = {0};
+    int64_t wait = -1;
+    CHECK(decide(&sync, &c, S + 30000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 30000,
+          "early: %lld", (long long)wait);
+    CHECK(decide(&sync, &c, S + 30 * S, SYNC_NO_FRAME, &wait) == SYNC_WAIT &&
+              wait == SYNC_MAX_WAIT_US,
+          "very early: %lld", (long long)wait);
+    CHECK(decide(&sync, &c, S, S + 40000, &wait) == SYNC_SHOW && wait == 0, "due");
+    CHECK(decide(&sync, &c, S - 39000, S + 1000, &wait) == SYNC_SHOW, "late");
+    CHECK(decide(&sync, &c, S - 44900, S - 4900, &wait) == SYNC_SHOW, "the next one is just due");
+    CHECK(sync.shown == 3 && sync.dropped == 0 && sync.late == 1, "%d %d %d", (int)sync.shown,
+          (int)sync.dropped, (int)sync.late);
+    CHECK(decide(&sync, &c, S - 45000, S - 5000, &wait) == SYNC_DROP, "the next one is overdue");
+    CHECK(decide(&sync, &c, S - 5 * S, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "the only one");
+    CHECK(decide(&sync, &c, S, S, &wait) == SYNC_DROP, "the next one is at the same time");
+    CHECK(sync.shown == 4 && sync.dropped == 2 && sync.late == 2, "%d %d %d", (int)sync.shown,
+          (int)sync.dropped, (int)sync.late);
+
+    sync.lead_us = 8000;
+    CHECK(decide(&sync, &c, S + 30000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 22000,
+          "a lead of 8 ms: %lld", (long long)wait);
+    CHECK(decide(&sync, &c, S + 8000, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "seen in time");
+}
+
+static void frames_at_other_speeds(void)
+{
+    Clock fast = clock_at_one(4), slow = clock_at_one(0.25);
+    Sync sync = {0};
+    int64_t wait = 0;
+    CHECK(decide(&sync, &fast, S + 40000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 10000,
+          "fast: %lld", (long long)wait);
+    CHECK(decide(&sync, &slow, S + 4000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 16000,
+          "slow: %lld", (long long)wait);
+    /* the next one overdue by 1.25 ms of time, an eighth of the 10 ms between them */
+    CHECK(decide(&sync, &fast, S - 45000, S - 5000, &wait) == SYNC_DROP, "fast and late");
+    CHECK(decide(&sync, &fast, S - 44900, S - 4900, &wait) == SYNC_SHOW, "fast and in time");
+    CHECK(decide(&sync, &slow, S - 41000, S - 1000, &wait) == SYNC_SHOW, "slow and in time");
+    CHECK(decide(&sync, &slow, S - 41300, S - 1300, &wait) == SYNC_DROP, "slow and late");
+}
+
+static void jumping_frames(void)
+{
+    Clock c = clock_at_one(1);
+    Sync sync = {0};
+    int64_t wait = 0;
+    const int64_t far = SYNC_JUMP_US + 2 * S;
+    const SyncFrame ahead = {far, 40000, SYNC_NO_FRAME}, back = {-far, 40000, -far + 40000};
+    const SyncFrame slide = {far, 60 * S, SYNC_NO_FRAME};
+    CHECK(sync_decide(&sync, &c, 0, 0, &ahead, &wait) == SYNC_JUMP, "ahead");
+    CHECK(sync_decide(&sync, &c, 0, 0, &back, &wait) == SYNC_JUMP, "back");
+    CHECK(sync_decide(&sync, &c, 0, 0, &slide, &wait) == SYNC_WAIT, "frames that are shown long");
+    CHECK(sync_decide(&sync, &c, 0, 1, &ahead, &wait) == SYNC_WAIT, "the sound knows better");
+    CHECK(sync_decide(&sync, &c, 0, 1, &back, &wait) == SYNC_DROP, "the sound knows better");
+    CHECK(sync.shown == 2, "%d", (int)sync.shown);
+}
+
+static const CheckTest tests[] = {
+    {"runs_and_pauses", runs_and_pauses},
+    {"waits_for_sound", waits_for_sound},
+    {"waits_while_paused", waits_while_paused},
+    {"small_steps_are_made_up_for", small_steps_are_made_up_for},
+    {"large_steps_are_taken_at_once", large_steps_are_taken_at_once},
+    {"frames_in_time", frames_in_time},
+    {"frames_at_other_speeds", frames_at_other_speeds},
+    {"jumping_frames", jumping_frames},
+};
+
+CHECK_MAIN(tests)

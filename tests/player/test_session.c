@@ -1,0 +1,426 @@
+/* The player, driven by keys and the mouse: what it does is seen in its state, and in pictures of
+ * its window. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session.h"
+
+static const char *const clip = LUMEQ_CLIP; /* 11 s at 25 frames a second */
+
+#define FRAME_US 40000
+#define SECOND 1000000
+
+static int open_clip(Session *s)
+{
+    const char *const arguments[] = {clip, "--backend", "cpu", "--no-config", NULL};
+    if (session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.shown > 0);
+    return s->ended;
+}
+
+/* Stands still on the frame at this position, in microseconds. */
+static int open_at(Session *s, int64_t position)
+{
+    char from[32];
+    snprintf(from, sizeof(from), "%.3f", (double)position * 1e-6);
+    const char *const arguments[] = {clip, "--backend", "cpu", "--no-config", "--ss", from, NULL};
+    if (session_open(s, arguments) < 0)
+        return -1;
+    session_type("p");
+    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    return s->ended;
+}
+
+/* ---- time ---- */
+
+static void plays_to_its_end(void)
+{
+    Session s;
+    const char *const arguments[] = {clip, "--backend", "cpu", "--no-config", "--ss", "9.5", NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    const int64_t begin = session_now();
+    SESSION_UNTIL(&s, s.ended);
+    const int64_t took = session_now() - begin;
+    const PlayerState state = session_state(&s);
+    CHECK(s.ended == 1, "answered %d: %s", s.ended, s.error.text);
+    CHECK(state.position >= 10960000 - FRAME_US, "ended at %lld", (long long)state.position);
+    CHECK(state.shown + state.dropped >= 37, "%lld shown, %lld dropped", (long long)state.shown,
+          (long long)state.dropped);
+    CHECK(took > 1400000, "1.5 s were over in %lld us", (long long)took);
+    session_close(&s);
+}
+
+static void pauses_and_goes_on(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    const int64_t shown = session_state(&s).shown;
+    session_turns(&s, 5); /* half a second */
+    CHECK(session_state(&s).shown <= shown + 1, "frames go on while paused");
+    CHECK(strcmp(session_state(&s).message, "Paused") == 0, "it says %s",
+          session_state(&s).message);
+    session_type("p");
+    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 5);
+    session_close(&s);
+}
+
+static void steps_both_ways(void)
+{
+    Session s;
+    if (open_at(&s, 2 * SECOND))
+        return;
+    const int64_t first = session_state(&s).position;
+    CHECK(first == 2 * SECOND, "at %lld", (long long)first);
+    for (int i = 1; i <= 3; i++) {
+        session_type(".");
+        SESSION_UNTIL(&s, state.position == first + i * FRAME_US);
+    }
+    for (int i = 2; i >= -2; i--) {
+        session_type(",");
+        SESSION_UNTIL(&s, state.position == first + i * FRAME_US && !state.seeking);
+    }
+    session_type(".");
+    SESSION_UNTIL(&s, state.position == first - FRAME_US);
+    CHECK(session_state(&s).paused, "stepping pauses");
+    session_close(&s);
+}
+
+static void seeks_exactly(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(&s, state.position == 6 * SECOND && !state.seeking);
+    session_press(SDLK_LEFT);
+    SESSION_UNTIL(&s, state.position == 1 * SECOND && !state.seeking);
+    session_press(SDLK_LEFT); /* not before the start */
+    SESSION_UNTIL(&s, state.position == 0 && !state.seeking);
+    session_press(SDLK_RIGHT); /* they add up */
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(&s, state.position == 10 * SECOND && !state.seeking);
+    session_press(SDLK_UP); /* not beyond the last frame */
+    SESSION_UNTIL(&s, state.position >= 10900000 && !state.seeking);
+    CHECK(!s.ended, "a seek to the end while paused ends it");
+    session_press(SDLK_DOWN);
+    SESSION_UNTIL(&s, state.position == 0 && !state.seeking);
+    session_type(" ");
+    SESSION_UNTIL(&s, state.position >= 200000);
+    session_close(&s);
+}
+
+static void changes_speed(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    for (int i = 0; i < 30; i++)
+        session_type("]");
+    SESSION_UNTIL(&s, state.speed == 4);
+    SESSION_UNTIL(&s, state.position >= 4 * SECOND);
+    for (int i = 0; i < 40; i++)
+        session_type("[");
+    SESSION_UNTIL(&s, state.speed == 0.25);
+    session_press(SDLK_BACKSPACE);
+    SESSION_UNTIL(&s, state.speed == 1);
+    session_close(&s);
+}
+
+static void loops(void)
+{
+    Session s;
+    const char *const arguments[] = {clip, "--backend", "cpu", "--no-config", "--to", "0.4", NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    session_type("l");
+    SESSION_UNTIL(&s, state.loop && state.position == 360000);
+    SESSION_UNTIL(&s, state.position == 0);
+    SESSION_UNTIL(&s, state.position == 360000);
+    session_type("l");
+    SESSION_UNTIL(&s, s.ended);
+    session_close(&s);
+}
+
+/* ---- settings ---- */
+
+static void sound_keys(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type("m");
+    SESSION_UNTIL(&s, state.muted);
+    session_type("9");
+    session_type("9");
+    SESSION_UNTIL(&s, state.volume == 90);
+    session_type("0");
+    SESSION_UNTIL(&s, state.volume == 95);
+    session_type("m");
+    SESSION_UNTIL(&s, !state.muted);
+    CHECK(strcmp(session_state(&s).message, "Volume: 95 %") == 0, "it says %s",
+          session_state(&s).message);
+    session_close(&s);
+}
+
+typedef struct Grab {
+    uint8_t *pixels;
+    int width, height;
+} Grab;
+
+static Grab grab(Session *s)
+{
+    Grab g = {NULL, 0, 0};
+    g.pixels = player_grab(play_player(s->play), &g.width, &g.height);
+    CHECK(g.pixels != NULL, "no picture of the window");
+    return g;
+}
+
+/* Share of the pixels of a region (in parts of the window) that differ. */
+static double difference(const Grab *a, const Grab *b, double left, double right)
+{
+    int64_t count = 0, all = 0;
+    if (!a->pixels || !b->pixels || a->width != b->width || a->height != b->height)
+        return -1;
+    for (int y = a->height / 4; y < a->height * 3 / 4; y++)
+        for (int x = (int)(a->width * left); x < (int)(a->width * right); x++) {
+            const size_t at = ((size_t)y * (size_t)a->width + (size_t)x) * 4;
+            count += memcmp(a->pixels + at, b->pixels + at, 3) != 0;
+            all++;
+        }
+    return (double)count / (double)all;
+}
+
+/* While paused, keys change the very frame that is shown, and back. */
+static void settings_act_while_paused(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    session_turns(&s, 4);
+    const Grab before = grab(&s);
+    static const char *const ways[][2] = {{"1", "2"}, {"3", "4"}, {"e", "e"}};
+    for (int i = 0; i < 3; i++) {
+        session_type(ways[i][0]);
+        session_turns(&s, 4);
+        const Grab changed = grab(&s);
+        CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "%s changes %.3f of the picture",
+              ways[i][0], difference(&before, &changed, 0.1, 0.6));
+        session_type(ways[i][1]);
+        session_turns(&s, 4);
+        const Grab back = grab(&s);
+        if (i != 1) /* clip limits are rounded */
+            CHECK(difference(&before, &back, 0.1, 0.6) == 0, "%s does not take %s back", ways[i][1],
+                  ways[i][0]);
+        free(changed.pixels);
+        free(back.pixels);
+    }
+    session_type("r");
+    session_turns(&s, 4);
+    const Grab reset = grab(&s);
+    CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
+    CHECK(session_state(&s).position == 1 * SECOND, "the frame is another one");
+    free(reset.pixels);
+    free(before.pixels);
+    session_close(&s);
+}
+
+static void send_mouse(Uint32 type, int x, int y)
+{
+    SDL_Event event = {.type = type};
+    if (type == SDL_MOUSEMOTION) {
+        event.motion.x = x;
+        event.motion.y = y;
+    } else {
+        event.button.button = SDL_BUTTON_LEFT;
+        event.button.state = type == SDL_MOUSEBUTTONDOWN ? SDL_PRESSED : SDL_RELEASED;
+        event.button.clicks = 1;
+        event.button.x = x;
+        event.button.y = y;
+    }
+    SDL_PushEvent(&event);
+}
+
+/* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
+static void compares(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    session_type("h");
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
+    session_turns(&s, 4);
+    const Grab on = grab(&s);
+    session_type("c");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    session_turns(&s, 4);
+    const Grab split = grab(&s);
+    session_type("c");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SIDE);
+    session_type("c");
+    session_type("e");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_OFF);
+    session_turns(&s, 4);
+    const Grab off = grab(&s);
+    CHECK(difference(&on, &split, 0.55, 0.95) == 0, "the right side is not the equalized one");
+    CHECK(difference(&off, &split, 0.05, 0.45) == 0, "the left side is not the untouched one");
+    CHECK(difference(&on, &split, 0.05, 0.45) > 0.3, "both sides are the same");
+    session_type("e");
+    session_type("c");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    const int picture = on.height * 16 / 9, left = (on.width - picture) / 2;
+    send_mouse(SDL_MOUSEBUTTONDOWN, on.width / 2, on.height / 2);
+    send_mouse(SDL_MOUSEMOTION, left + picture / 4, on.height / 2);
+    send_mouse(SDL_MOUSEBUTTONUP, left + picture / 4, on.height / 2);
+    SESSION_UNTIL(&s, state.split > 0.24 && state.split < 0.26);
+    send_mouse(SDL_MOUSEMOTION, on.width * 3 / 4, on.height / 2);
+    session_turns(&s, 3);
+    CHECK(session_state(&s).split < 0.3, "the line follows a mouse that does not hold it");
+    free(on.pixels);
+    free(split.pixels);
+    free(off.pixels);
+    session_close(&s);
+}
+
+static void pages(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type("H");
+    SESSION_UNTIL(&s, state.log_scale);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    session_type("i");
+    SESSION_UNTIL(&s, state.statistics);
+    session_type("?");
+    SESSION_UNTIL(&s, state.help);
+    session_type("?");
+    session_type("i");
+    SESSION_UNTIL(&s, !state.statistics && !state.help);
+    session_type("M");
+    session_type("v");
+    session_type("j");
+    session_type("#");
+    SESSION_UNTIL(&s, strncmp(state.message, "Sound:", 6) == 0);
+    session_type("f");
+    session_press(SDLK_ESCAPE);
+    session_turns(&s, 3);
+    session_press(SDLK_ESCAPE);
+    SESSION_UNTIL(&s, s.ended);
+    session_close(&s);
+}
+
+/* ---- files ---- */
+
+static int count_files(const char *folder, const char *ending)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+        const size_t length = strlen(e->d_name), end = strlen(ending);
+        count += length > end && strcmp(e->d_name + length - end, ending) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* Beside the video, and never over one that is there. */
+static void screenshots(void)
+{
+    char folder[] = "/tmp/lumeq-session-XXXXXX", link[64], target[4096], name[128];
+    Session s;
+    if (!CHECK(mkdtemp(folder) && realpath(clip, target), "no folder"))
+        return;
+    snprintf(link, sizeof(link), "%s/video.mkv", folder);
+    CHECK(symlink(target, link) == 0, "no link");
+    const char *const arguments[] = {link, "--backend", "cpu", "--no-config", "--ss", "1", NULL};
+    if (session_open(&s, arguments) == 0) {
+        session_type("p");
+        SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
+        for (int i = 1; i <= 2; i++) {
+            session_type("s");
+            SESSION_UNTIL(&s, state.screenshots == i);
+        }
+        CHECK(count_files(folder, ".png") == 2, "%d pictures", count_files(folder, ".png"));
+        session_close(&s);
+    }
+    snprintf(name, sizeof(name), "%s/video-0.00.01.000.png", folder);
+    CHECK(unlink(name) == 0, "there is no %s", name);
+    snprintf(name, sizeof(name), "%s/video-0.00.01.000-2.png", folder);
+    CHECK(unlink(name) == 0, "there is no %s", name);
+    unlink(link);
+    rmdir(folder);
+}
+
+static void drop(const char *path)
+{
+    SDL_Event event = {.type = SDL_DROPFILE};
+    event.drop.file = SDL_strdup(path);
+    SDL_PushEvent(&event);
+}
+
+static void dropped_files_are_played(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    SESSION_UNTIL(&s, state.position >= 400000);
+    drop("/nonexistent/film.mkv");
+    SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
+    SESSION_UNTIL(&s, state.position >= 800000); /* goes on */
+    drop(clip);
+    SESSION_UNTIL(&s, state.position == 0);
+    SESSION_UNTIL(&s, state.position >= 200000);
+    session_close(&s);
+}
+
+/* ---- the end, at any moment ---- */
+
+static void closes_at_any_moment(void)
+{
+    for (int i = 0; i < 24; i++) {
+        Session s;
+        const char *const arguments[] = {clip, "--backend", "cpu", "--no-config", NULL};
+        if (session_open(&s, arguments) < 0)
+            return;
+        session_turns(&s, i);
+        if (i % 3 == 1)
+            session_press(SDLK_RIGHT);
+        if (i % 3 == 2)
+            session_type(",");
+        session_turns(&s, i % 4);
+        SDL_Event event = {.type = SDL_QUIT};
+        if (i % 2) {
+            SDL_PushEvent(&event);
+            SESSION_UNTIL(&s, s.ended);
+        }
+        session_close(&s);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"plays_to_its_end", plays_to_its_end},
+    {"pauses_and_goes_on", pauses_and_goes_on},
+    {"steps_both_ways", steps_both_ways},
+    {"seeks_exactly", seeks_exactly},
+    {"changes_speed", changes_speed},
+    {"loops", loops},
+    {"sound_keys", sound_keys},
+    {"settings_act_while_paused", settings_act_while_paused},
+    {"compares", compares},
+    {"pages", pages},
+    {"screenshots", screenshots},
+    {"dropped_files_are_played", dropped_files_are_played},
+    {"closes_at_any_moment", closes_at_any_moment},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,707 @@
+/* Subtitles: what is seen when and where, from packets made here, and that hostile ones do no harm.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/intreadwrite.h>
+
+#include "check.h"
+#include "media/subtitle_decoder.h"
+#include "player/subtitles.h"
+
+#define SECOND INT64_C(1000000)
+#define WIDTH 1280
+#define HEIGHT 720
+#define LOAD_MS 60000 /* no search for fonts takes that long */
+
+static const char ass_header[] =
+    "[Script Info]\nScriptType: v4.00+\nPlayResX: 640\nPlayResY: 360\n\n[V4+ Styles]\n"
+    "Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, "
+    "Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, "
+    "Shadow, Alignment, MarginL, MarginR, MarginV, Encoding\n"
+    "Style: Default,DejaVu Sans,30,&H0000FF00,&H0000FF00,&H00000000,&H00000000,0,0,0,0,100,100,0,"
+    "0,1,0,0,2,10,10,10,1\n\n[Events]\n"
+    "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n";
+
+/* A source with a video track and one of subtitles, in milliseconds, that begins at 10 s. */
+typedef struct Fixture {
+    Source source;
+    AVStream *stream;
+    Subtitles *subtitles;
+    SubtitlesPlace place;
+    Overlay overlay;
+    int changed;
+} Fixture;
+
+#define START_MS 10000
+
+static void set_extradata(AVStream *stream, const void *data, size_t size)
+{
+    stream->codecpar->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+    memcpy(stream->codecpar->extradata, data, size);
+    stream->codecpar->extradata_size = (int)size;
+}
+
+static Fixture prepare(enum AVCodecID codec)
+{
+    Fixture f = {.place = {{100, 50, WIDTH, HEIGHT}, 640, 360}};
+    av_log_set_level(AV_LOG_QUIET);
+    f.source.format = avformat_alloc_context();
+    f.source.format->start_time = START_MS * 1000;
+    f.source.video = avformat_new_stream(f.source.format, NULL);
+    f.source.video->codecpar->codec_type = AVMEDIA_TYPE_VIDEO;
+    f.source.video->codecpar->width = 640;
+    f.source.video->codecpar->height = 360;
+    f.stream = avformat_new_stream(f.source.format, NULL);
+    f.stream->codecpar->codec_type = AVMEDIA_TYPE_SUBTITLE;
+    f.stream->codecpar->codec_id = codec;
+    f.stream->time_base = (AVRational){1, 1000};
+    f.source.stream_count = f.source.format->nb_streams;
+    if (codec == AV_CODEC_ID_ASS)
+        set_extradata(f.stream, ass_header, sizeof(ass_header) - 1);
+    return f;
+}
+
+static void open_fixture(Fixture *f)
+{
+    f->source.stream_count = f->source.format->nb_streams;
+    if (subtitles_open(&f->subtitles) < 0)
+        exit(1);
+    subtitles_select(f->subtitles, &f->source, f->stream);
+}
+
+static Fixture start(enum AVCodecID codec)
+{
+    Fixture f = prepare(codec);
+    open_fixture(&f);
+    return f;
+}
+
+static void stop(Fixture *f)
+{
+    subtitles_close(&f->subtitles);
+    subtitles_close(&f->subtitles);
+    avformat_free_context(f->source.format);
+}
+
+static void put(Fixture *f, int64_t at_ms, int64_t duration_ms, const void *data, size_t size)
+{
+    AVPacket *packet = av_packet_alloc();
+    if (!packet || av_new_packet(packet, (int)size) < 0)
+        exit(1);
+    memcpy(packet->data, data, size);
+    packet->pts = packet->dts = START_MS + at_ms;
+    packet->duration = duration_ms;
+    subtitles_packet(f->subtitles, packet);
+    av_packet_free(&packet);
+}
+
+static void put_text(Fixture *f, int64_t at_ms, int64_t duration_ms, const char *text)
+{
+    put(f, at_ms, duration_ms, text, strlen(text));
+}
+
+static int is_inside(Rect inner, Rect outer)
+{
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+/* Where something is at a time; width 0: nothing. */
+static Rect draw(Fixture *f, int64_t at_ms)
+{
+    f->changed = subtitles_draw(f->subtitles, at_ms * 1000, &f->place, &f->overlay);
+    const Canvas *canvas = &f->overlay.canvas;
+    const Rect where = {f->overlay.x, f->overlay.y, canvas->width, canvas->height};
+    if (canvas->width <= 0)
+        return (Rect){0};
+    CHECK(is_inside(where, f->place.picture), "%d x %d at %d, %d lies outside the picture",
+          where.width, where.height, where.x, where.y);
+    return where;
+}
+
+static const uint8_t *pixel(const Fixture *f, int x, int y)
+{
+    return canvas_pixel(&f->overlay.canvas, x - f->overlay.x, y - f->overlay.y);
+}
+
+/* Fonts are there, and something at that time. 0: skipped, or failed. */
+static int wait_for_text(Fixture *f, int64_t at_ms)
+{
+    for (int waited = 0; waited < LOAD_MS; waited += 10) {
+        if (draw(f, at_ms).width)
+            return 1;
+        if (subtitles_trouble(f->subtitles)) {
+            check_skip("%s", subtitles_trouble(f->subtitles));
+            return 0;
+        }
+        usleep(10000);
+    }
+    CHECK(0, "nothing to be seen after %d ms", LOAD_MS);
+    return 0;
+}
+
+/* All canvases as one number, with their places. */
+static uint64_t hash(const Fixture *f)
+{
+    const Overlay *o = &f->overlay;
+    uint64_t value = check_fnv(CHECK_FNV_START, &o->x, sizeof(o->x));
+    value = check_fnv(value, &o->y, sizeof(o->y));
+    for (int y = 0; y < o->canvas.height; y++)
+        value = check_fnv(value, canvas_pixel(&o->canvas, 0, y), (size_t)o->canvas.width * 4);
+    return value;
+}
+
+/* ---- text ---- */
+
+/* Two lines of SubRip: seen from their start until before their end, in the lower part, centred,
+ * white with a dark outline. */
+static void test_plain(void)
+{
+    Fixture f = start(AV_CODEC_ID_SUBRIP);
+    put_text(&f, 1000, 1000, "First line\nand a second one");
+    put_text(&f, 3000, 500, "<i>Another</i>");
+    if (wait_for_text(&f, 1500)) {
+        CHECK(!draw(&f, 0).width && !draw(&f, 999).width, "there before its time");
+        const Rect where = draw(&f, 1000);
+        CHECK(where.width && f.changed, "not there at its start");
+        CHECK(draw(&f, 1999).width && !f.changed, "changed, or gone before its end");
+        const Rect p = f.place.picture;
+        CHECK(where.y > p.y + p.height * 3 / 4, "at row %d", where.y);
+        CHECK(where.y + where.height < p.y + p.height - 10, "ends at row %d",
+              where.y + where.height);
+        CHECK(abs(2 * where.x + where.width - 2 * p.x - p.width) < 16, "not in the middle");
+        CHECK(where.height > HEIGHT / 18 && where.height < HEIGHT / 7, "%d high", where.height);
+        int white = 0, dark = 0;
+        for (int y = where.y; y < where.y + where.height; y++)
+            for (int x = where.x; x < where.x + where.width; x++) {
+                const uint8_t *c = pixel(&f, x, y);
+                white += c[3] == 255 && c[0] == 255 && c[1] == 255 && c[2] == 255;
+                dark += c[3] == 255 && c[0] == 0 && c[1] == 0 && c[2] == 0;
+            }
+        CHECK(white > 1000 && dark > 1000, "%d white pixels, %d dark ones", white, dark);
+        CHECK(!draw(&f, 2000).width && f.changed, "still there at its end");
+        CHECK(!draw(&f, 2500).width && !f.changed, "changed from nothing to nothing");
+        CHECK(draw(&f, 3200).width < where.width, "the second one is not there");
+    }
+    stop(&f);
+}
+
+/* Where ASS asks for a place, it is one of the picture; its size follows the picture's. */
+static void test_place(void)
+{
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,{\\an7\\pos(320,180)}H");
+    if (wait_for_text(&f, 0)) {
+        const Rect where = draw(&f, 0);
+        CHECK(abs(where.x - (100 + 640)) < 16 && abs(where.y - (50 + 360 + 10)) < 20, "H at %d, %d",
+              where.x, where.y);
+        f.place.picture = (Rect){7, 9, WIDTH / 2, HEIGHT / 2};
+        const Rect small = draw(&f, 0);
+        CHECK(f.changed, "not drawn anew");
+        CHECK(abs(2 * small.height - where.height) <= 3, "%d and %d high", small.height,
+              where.height);
+        CHECK(abs(small.x - (7 + 320)) < 8, "H at %d", small.x);
+        f.place.picture.x += 100;
+        const Rect moved = draw(&f, 0);
+        CHECK(f.changed && moved.x == small.x + 100 && moved.y == small.y, "did not move along");
+        f.place.picture = (Rect){0, 0, 0, 0};
+        CHECK(!draw(&f, 0).width && f.changed, "drawn without a picture");
+        f.place.picture = (Rect){0, 0, 1 << 20, 1 << 20};
+        CHECK(!draw(&f, 0).width, "drawn over a picture without bounds");
+        f.place.picture = (Rect){7, 9, WIDTH / 2, HEIGHT / 2};
+        CHECK(draw(&f, 0).width && f.changed, "did not come back");
+    }
+    stop(&f);
+}
+
+/* Over a picture with oblong pixels ASS is stretched with it, plain text is not. */
+static double stretched(enum AVCodecID codec, const char *text)
+{
+    Fixture f = start(codec);
+    double factor = 0;
+    put_text(&f, 0, 9000, text);
+    f.place = (SubtitlesPlace){{0, 0, 1024, 576}, 1024, 576};
+    if (wait_for_text(&f, 0)) {
+        const int square = draw(&f, 0).width;
+        f.place.video_width = 720;
+        factor = (double)draw(&f, 0).width / square;
+    }
+    stop(&f);
+    return factor;
+}
+
+static void test_oblong_pixels(void)
+{
+    const double ass = stretched(AV_CODEC_ID_ASS, "0,0,Default,,0,0,0,,HHHHHHHH");
+    const double plain = stretched(AV_CODEC_ID_SUBRIP, "HHHHHHHH");
+    if (check_state.skipped[0])
+        return;
+    CHECK(fabs(ass - 1024.0 / 720) < 0.05, "ASS is %.3f times as wide", ass);
+    CHECK(fabs(plain - 1) < 0.01, "plain text is %.3f times as wide", plain);
+}
+
+/* What comes again after a seek is there once, what comes for the first time as well. */
+static void test_replay(void)
+{
+    static const enum AVCodecID codecs[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS};
+    for (int i = 0; i < 2; i++) {
+        Fixture f = start(codecs[i]);
+        const char *half = i ? "0,0,Default,,0,0,0,,{\\alpha&H80&}Half" : "{\\alpha&H80&}Half";
+        const char *later = i ? "1,0,Default,,0,0,0,,Later" : "Later";
+        put_text(&f, 1000, 1000, half);
+        if (wait_for_text(&f, 1500)) {
+            const uint64_t once = hash(&f);
+            subtitles_reset(f.subtitles);
+            draw(&f, 500);
+            put_text(&f, 1000, 1000, half);
+            put_text(&f, 3000, 1000, later);
+            draw(&f, 1500);
+            CHECK(hash(&f) == once, "%d: differs after it came again", i);
+            CHECK(draw(&f, 3500).width, "%d: what followed is missing", i);
+            subtitles_reset(f.subtitles);
+            put_text(&f, 5000, 1000, i ? "2,0,Default,,0,0,0,,Last" : "Last");
+            CHECK(draw(&f, 5500).width, "%d: the first one after a seek is missing", i);
+        }
+        stop(&f);
+    }
+}
+
+/* Other kinds of text, and text whose end nobody knows. */
+static void test_kinds(void)
+{
+    static const char mov[] = "\0\4Text";
+    Fixture f = start(AV_CODEC_ID_MOV_TEXT);
+    put(&f, 1000, 1000, mov, 6);
+    if (wait_for_text(&f, 1500))
+        CHECK(!draw(&f, 2000).width && !draw(&f, 999).width, "mov_text out of its time");
+    stop(&f);
+    f = start(AV_CODEC_ID_WEBVTT);
+    put_text(&f, 1000, 0, "Without an <b>end</b>");
+    if (wait_for_text(&f, 1500))
+        CHECK(!draw(&f, 60000).width, "there for ever");
+    stop(&f);
+    f = start(AV_CODEC_ID_H264);
+    put_text(&f, 0, 1000, "no subtitles");
+    CHECK(!draw(&f, 500).width, "drew something");
+    CHECK(subtitles_trouble(f.subtitles) != NULL, "nothing is said");
+    subtitles_select(f.subtitles, &f.source, NULL);
+    put_text(&f, 0, 1000, "none is selected");
+    CHECK(!draw(&f, 500).width && !subtitles_trouble(f.subtitles), "something without a track");
+    stop(&f);
+}
+
+/* ---- fonts ---- */
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    *size = 0;
+    if (file && fseek(file, 0, SEEK_END) == 0 && (data = malloc((size_t)ftell(file)))) {
+        const size_t length = (size_t)ftell(file);
+        rewind(file);
+        *size = fread(data, 1, length, file);
+    }
+    if (file)
+        fclose(file);
+    return data;
+}
+
+static void attach(Fixture *f, const char *name, const char *type, const void *data, size_t size)
+{
+    AVStream *stream = avformat_new_stream(f->source.format, NULL);
+    stream->codecpar->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    set_extradata(stream, data, size);
+    av_dict_set(&stream->metadata, "filename", name, 0);
+    av_dict_set(&stream->metadata, "mimetype", type, 0);
+}
+
+/* On a machine without fonts only one that the file brings along can draw anything. */
+static void test_fonts(void)
+{
+    static const char config[] = "<fontconfig></fontconfig>\n";
+    static const char *const paths[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+                                        "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+                                        "/usr/share/fonts/TTF/DejaVuSans.ttf"};
+    static const char line[] = "0,0,Default,,0,0,0,,Attached";
+    char name[] = "/tmp/lumeq-fonts-XXXXXX", *font = NULL;
+    size_t size = 0;
+    for (int i = 0; i < 3 && !font; i++)
+        font = read_file(paths[i], &size);
+    const int fd = mkstemp(name);
+    if (!CHECK(fd >= 0 && write(fd, config, sizeof(config) - 1) > 0, "cannot write %s", name))
+        return;
+    close(fd);
+    setenv("FONTCONFIG_FILE", name, 1);
+
+    Fixture f = prepare(AV_CODEC_ID_ASS);
+    attach(&f, "notes.txt", "text/plain", line, sizeof(line));
+    open_fixture(&f);
+    put_text(&f, 0, 1000, line);
+    for (int waited = 0; waited < LOAD_MS && !subtitles_trouble(f.subtitles); waited += 10) {
+        CHECK(!draw(&f, 500).width, "drew without a font");
+        usleep(10000);
+    }
+    CHECK(subtitles_trouble(f.subtitles) != NULL, "nothing is said");
+    stop(&f);
+    if (font) {
+        f = prepare(AV_CODEC_ID_ASS);
+        attach(&f, "DejaVuSans.ttf", "application/octet-stream", font, size);
+        open_fixture(&f);
+        put_text(&f, 0, 1000, line);
+        CHECK(wait_for_text(&f, 500), "the attached font is not used");
+        CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
+        stop(&f);
+    }
+    unsetenv("FONTCONFIG_FILE");
+    unlink(name);
+    free(font);
+}
+
+/* ---- bitmaps ---- */
+
+/* Encodes a picture of four colours, 16 x 8 pixels at (30, 40) of 640x360: a DVD's subtitle. */
+static int make_dvd(uint8_t *out, int room)
+{
+    static uint32_t palette[256] = {0xFFFF0000, 0xFF00FF00, 0xFF0000FF, 0xFF123456};
+    static uint8_t indices[16 * 8];
+    for (int i = 0; i < 16 * 8; i++)
+        indices[i] = (uint8_t)(i % 16 / 4);
+    AVSubtitleRect rect = {
+        .x = 30, .y = 40, .w = 16, .h = 8, .nb_colors = 4, .type = SUBTITLE_BITMAP};
+    rect.data[0] = indices;
+    rect.data[1] = (uint8_t *)palette;
+    rect.linesize[0] = 16;
+    AVSubtitleRect *rects[] = {&rect};
+    const AVSubtitle subtitle = {.num_rects = 1, .rects = rects, .end_display_time = 1000};
+    const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_DVD_SUBTITLE);
+    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    int size = -1;
+    if (encoder) {
+        encoder->width = 640;
+        encoder->height = 360;
+        encoder->time_base = (AVRational){1, 1000};
+        if (avcodec_open2(encoder, codec, NULL) >= 0)
+            size = avcodec_encode_subtitle(encoder, out, room, &subtitle);
+    }
+    avcodec_free_context(&encoder);
+    return size;
+}
+
+/* What the encoder puts into a palette of its own is told by the track. */
+static Fixture start_dvd(void)
+{
+    static const char header[] =
+        "size: 640x360\npalette: 000000, 0000ff, 00ff00, ff0000, ffff00, ff00ff, 00ffff, ffffff, "
+        "808000, 8080ff, 800080, 80ff80, 008080, ff8080, 555555, aaaaaa\n";
+    Fixture f = prepare(AV_CODEC_ID_DVD_SUBTITLE);
+    set_extradata(f.stream, header, sizeof(header) - 1);
+    open_fixture(&f);
+    return f;
+}
+
+static void test_bitmap(void)
+{
+    uint8_t data[4096];
+    const int size = make_dvd(data, sizeof(data));
+    if (size <= 0) {
+        check_skip("no encoder for DVD subtitles");
+        return;
+    }
+    Fixture f = start_dvd();
+    f.place.picture = (Rect){5, 3, 640, 360};
+    put(&f, 1000, 0, data, (size_t)size);
+    CHECK(!draw(&f, 999).width, "there before its time");
+    const Rect where = draw(&f, 1000);
+    CHECK(f.changed && where.x == 35 && where.y == 43 && where.width == 16 && where.height == 8,
+          "%dx%d at %d, %d", where.width, where.height, where.x, where.y);
+    static const uint8_t expected[4][3] = {
+        {255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {0x55, 0x55, 0x55}};
+    for (int y = 0; y < where.height; y++)
+        for (int x = 0; x < where.width && x < 12; x++) {
+            const uint8_t *c = pixel(&f, where.x + x, where.y + y);
+            CHECK(c[3] == 255 && !memcmp(c, expected[x / 4], 3), "(%d, %d): %d %d %d %d", x, y,
+                  c[0], c[1], c[2], c[3]);
+        }
+    CHECK(draw(&f, 1900).width && !f.changed, "gone, or drawn anew");
+    CHECK(!draw(&f, 2100).width && f.changed, "still there");
+    subtitles_reset(f.subtitles);
+    CHECK(!draw(&f, 1500).width, "there after a seek");
+    put(&f, 1000, 0, data, (size_t)size);
+    CHECK(draw(&f, 1500).width, "not there again");
+    stop(&f);
+}
+
+/* Larger and smaller pictures: it follows, inside is its colour, and the sum of its alpha too. */
+static void test_scaling(void)
+{
+    static const double scales[] = {2, 3.7, 0.5, 0.31, 1.25, 12};
+    uint8_t data[4096];
+    const int size = make_dvd(data, sizeof(data));
+    if (size <= 0) {
+        check_skip("no encoder for DVD subtitles");
+        return;
+    }
+    Fixture f = start_dvd();
+    put(&f, 0, 0, data, (size_t)size);
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+        const double s = scales[i];
+        f.place.picture = (Rect){11, 13, (int)(640 * s), (int)(360 * s)};
+        const Rect where = draw(&f, 500);
+        const double border = s < 1 ? 1.5 : 0.5 * s + 1.5;
+        CHECK(fabs(where.x + 0.5 * where.width - 11 - 38 * s) <= border &&
+                  fabs(where.width - 16 * s) <= 2 * border,
+              "%.2f: %d wide at %d", s, where.width, where.x);
+        double alpha = 0;
+        for (int y = 0; y < where.height; y++)
+            for (int x = 0; x < where.width; x++)
+                alpha += pixel(&f, where.x + x, where.y + y)[3];
+        const double expected = 255 * 16 * 8 * s * s;
+        CHECK(fabs(alpha - expected) < 0.08 * expected, "%.2f: alpha of %.0f, not %.0f", s, alpha,
+              expected);
+        if (s >= 2) {
+            const uint8_t *c = pixel(&f, (int)(11 + 32 * s), (int)(13 + 44 * s));
+            CHECK(c[0] == 255 && !c[1] && !c[2] && c[3] == 255, "%.2f: %d %d %d %d", s, c[0], c[1],
+                  c[2], c[3]);
+        }
+    }
+    stop(&f);
+}
+
+/* ---- PGS, written by hand ---- */
+
+typedef struct Pgs {
+    uint8_t data[512];
+    size_t size;
+} Pgs;
+
+static void add_segment(Pgs *pgs, int type, const uint8_t *data, int size)
+{
+    pgs->data[pgs->size] = (uint8_t)type;
+    AV_WB16(pgs->data + pgs->size + 1, size);
+    memcpy(pgs->data + pgs->size + 3, data, (size_t)size);
+    pgs->size += 3 + (size_t)size;
+}
+
+/* An object of 8 x 2 white pixels at (x, y) of a canvas of 1920x1080; without: a clear one. */
+static Pgs make_pgs(int with_object, int x, int y)
+{
+    Pgs pgs = {0};
+    uint8_t composition[19] = {0x07, 0x80, 0x04, 0x38, 0x10, 0, 0, 0x80, 0, 0};
+    composition[10] = (uint8_t)with_object;
+    AV_WB16(composition + 15, x);
+    AV_WB16(composition + 17, y);
+    add_segment(&pgs, 0x16, composition, with_object ? 19 : 11);
+    if (with_object) {
+        static const uint8_t palette[] = {0, 0, 1, 235, 128, 128, 255};
+        static const uint8_t object[] = {0, 0,    0, 0xC0, 0, 0, 14,   0, 8, 0, 2,
+                                         0, 0x88, 1, 0,    0, 0, 0x88, 1, 0, 0};
+        add_segment(&pgs, 0x14, palette, sizeof(palette));
+        add_segment(&pgs, 0x15, object, sizeof(object));
+    }
+    add_segment(&pgs, 0x80, NULL, 0);
+    return pgs;
+}
+
+/* It stays until the next one. Over a picture that was cut, it keeps its shape and stays inside. */
+static void test_until_next(void)
+{
+    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    const Pgs low = make_pgs(1, 960, 1000), clear = make_pgs(0, 0, 0);
+    f.place.picture = (Rect){0, 0, 1920, 1080};
+    put(&f, 1000, 0, low.data, low.size);
+    Rect where = draw(&f, 1500);
+    CHECK(where.x == 960 && where.y == 1000 && where.width == 8 && where.height == 2,
+          "%dx%d at %d, %d", where.width, where.height, where.x, where.y);
+    CHECK(where.width && pixel(&f, 960, 1000)[0] >= 253 && pixel(&f, 960, 1000)[3] == 255,
+          "not white");
+    CHECK(draw(&f, 600000).width, "did not stay");
+    put(&f, 3000, 0, clear.data, clear.size);
+    CHECK(draw(&f, 2999).width && !draw(&f, 3000).width && f.changed, "not cleared");
+    f.place.picture = (Rect){0, 140, 1920, 800};
+    where = draw(&f, 1500);
+    CHECK(where.width == 8 && where.height == 2 && where.y == 140 + 800 - 2, "%dx%d at %d, %d",
+          where.width, where.height, where.x, where.y);
+    stop(&f);
+}
+
+/* More than are kept: the last ones are there. */
+static void test_many_bitmaps(void)
+{
+    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    f.place.picture = (Rect){0, 0, 1920, 1080};
+    for (int i = 0; i < 1000; i++) {
+        const Pgs pgs = make_pgs(1, i, 500);
+        put(&f, i * 10, 0, pgs.data, pgs.size);
+        if (i % 100 == 50)
+            CHECK(draw(&f, i * 10).x == i, "number %d is not shown", i);
+    }
+    CHECK(draw(&f, 9990).x == 999 && draw(&f, 9905).x == 990, "the last ones are missing");
+    stop(&f);
+}
+
+/* ---- hostile ---- */
+
+static size_t random_bytes(CheckRandom *random, uint8_t *data, size_t room)
+{
+    const size_t size = (size_t)check_below(random, (int)room + 1);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)check_below(random, 256);
+    return size;
+}
+
+static void random_place(Fixture *f, CheckRandom *random)
+{
+    f->place.picture = (Rect){check_below(random, 200) - 100, check_below(random, 200) - 100,
+                              1 + check_below(random, 1000), 1 + check_below(random, 700)};
+    f->place.video_width = 1 + check_below(random, 4000);
+    f->place.video_height = 1 + check_below(random, 4000);
+}
+
+static void test_random_packets(void)
+{
+    static const enum AVCodecID codecs[] = {
+        AV_CODEC_ID_HDMV_PGS_SUBTITLE,
+        AV_CODEC_ID_DVD_SUBTITLE,
+        AV_CODEC_ID_DVB_SUBTITLE,
+        AV_CODEC_ID_XSUB,
+        AV_CODEC_ID_SUBRIP,
+        AV_CODEC_ID_ASS,
+        AV_CODEC_ID_MOV_TEXT,
+        AV_CODEC_ID_WEBVTT,
+        AV_CODEC_ID_MICRODVD,
+    };
+    CheckRandom random = check_random(1);
+    for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
+        Fixture f = start(codecs[i]);
+        const Pgs pgs = make_pgs(1, 100, 100);
+        for (int turn = 0; turn < 300; turn++) {
+            uint8_t data[600];
+            size_t size = random_bytes(&random, data, sizeof(data));
+            if (turn & 1) { /* a sound one with a wrong byte */
+                memcpy(data, pgs.data, size = pgs.size);
+                data[check_below(&random, (int)size)] = (uint8_t)check_below(&random, 256);
+            }
+            put(&f, check_below(&random, 5000), check_below(&random, 3000), data, size);
+            if (turn % 20 == 0) {
+                random_place(&f, &random);
+                draw(&f, check_below(&random, 5000));
+            }
+            if (turn % 50 == 49)
+                subtitles_reset(f.subtitles);
+        }
+        stop(&f);
+    }
+    CHECK(1, "survived");
+}
+
+static void random_line(CheckRandom *random, char *line, size_t room)
+{
+    static const char *const parts[] = {
+        "{\\pos(%d,%d)}",
+        "{\\fs%d}",
+        "{\\blur%d}",
+        "{\\bord%d}",
+        "{\\frx%d\\fry%d}",
+        "{\\p1}m %d %d",
+        "{\\clip(%d,%d,%d,9)}",
+        "{\\move(%d,%d,%d,0)}",
+        "{\\t(\\fscx%d)}",
+        "{\\fscy%d}",
+        "\\N",
+        "x",
+        "{\\fad(%d,%d)}",
+        "{\\iclip(m %d %d l 5 5)}",
+        "{\\k%d}",
+        "{\\org(%d,%d)}",
+        "{",
+        "}",
+    };
+    const int count = (int)(sizeof(parts) / sizeof(parts[0]));
+    size_t end = (size_t)snprintf(line, room, "%d,%d,Default,,%d,%d,%d,,",
+                                  check_below(random, 1000) - 500, check_below(random, 3) - 1,
+                                  check_below(random, 2000) - 1000, check_below(random, 2000), 0);
+    for (int i = check_below(random, 12); i >= 0 && end + 64 < room; i--) {
+        int value[3];
+        for (int k = 0; k < 3; k++)
+            value[k] = check_below(random, 4) ? check_below(random, 2000) - 500
+                                              : check_below(random, 2000000000) - 1000000000;
+        const char *part = parts[check_below(random, count)];
+        end += (size_t)snprintf(line + end, room - end, part, value[0], value[1], value[2]);
+    }
+}
+
+static void test_random_ass(void)
+{
+    CheckRandom random = check_random(2);
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    if (wait_for_text(&f, 0))
+        for (int turn = 0; turn < 200; turn++) {
+            char line[1024];
+            random_line(&random, line, sizeof(line));
+            put_text(&f, 10000 + turn * 100, 100, line);
+            if (turn % 10 == 0)
+                random_place(&f, &random);
+            draw(&f, 10000 + turn * 100 + 50);
+        }
+    stop(&f);
+}
+
+/* ---- a file ---- */
+
+/* The sample clip, with the times that its own subtitles have. */
+static void test_clip(void)
+{
+    static atomic_int never;
+    const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 1 << 24, .stop = &never};
+    MediaError error = {0};
+    Fixture f = {.place = {{0, 0, WIDTH, HEIGHT}, WIDTH, HEIGHT}};
+    Source *source = NULL;
+    if (!CHECK(source_open(&source, &options, &error) == 0, "%s", error.text))
+        return;
+    for (unsigned i = 0; i < source->format->nb_streams; i++)
+        if (source->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE)
+            f.stream = source->format->streams[i];
+    if (CHECK(f.stream && subtitles_open(&f.subtitles) == 0, "no subtitles in it")) {
+        int64_t start_ms = -1, end_ms = -1;
+        AVPacket *packet = av_packet_alloc();
+        subtitles_select(f.subtitles, source, f.stream);
+        while (packet && source_read(source, packet) >= 0) {
+            if (packet->stream_index == f.stream->index && start_ms < 0) {
+                start_ms = packet->pts - source_start(source) / 1000;
+                end_ms = start_ms + packet->duration;
+                subtitles_packet(f.subtitles, packet);
+            }
+            av_packet_unref(packet);
+        }
+        av_packet_free(&packet);
+        if (wait_for_text(&f, (start_ms + end_ms) / 2))
+            CHECK(draw(&f, start_ms).width && !draw(&f, start_ms - 1).width &&
+                      draw(&f, end_ms - 1).width && !draw(&f, end_ms).width,
+                  "not from %lld to %lld", (long long)start_ms, (long long)end_ms);
+        subtitles_close(&f.subtitles);
+    }
+    source_close(&source);
+}
+
+static const CheckTest tests[] = {
+    {"subtitles_plain", test_plain},
+    {"subtitles_place", test_place},
+    {"subtitles_oblong_pixels", test_oblong_pixels},
+    {"subtitles_replay", test_replay},
+    {"subtitles_kinds", test_kinds},
+    {"subtitles_fonts", test_fonts},
+    {"subtitles_bitmap", test_bitmap},
+    {"subtitles_scaling", test_scaling},
+    {"subtitles_until_next", test_until_next},
+    {"subtitles_many_bitmaps", test_many_bitmaps},
+    {"subtitles_random_packets", test_random_packets},
+    {"subtitles_random_ass", test_random_ass},
+    {"subtitles_clip", test_clip},
+};
+
+CHECK_MAIN(tests)

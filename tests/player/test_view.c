@@ -1,0 +1,881 @@
+/* Where the view draws what: places, turns, comparisons, layers, scaling, and who is asked to fill
+ * its textures. */
+#include <libavutil/display.h>
+
+#include "view_fixture.h"
+
+/* What the screen shows of 8-bit limited-range gray. */
+static int shown_level(int luma)
+{
+    return (int)((luma - 16) * 255 / 219.0 + 0.5);
+}
+
+static int is_rect(Rect rect, int x, int y, int width, int height)
+{
+    return rect.x == x && rect.y == y && rect.width == width && rect.height == height;
+}
+
+/* Every pixel of a rectangle is that gray. */
+static int is_all(Rect rect, int level, int tolerance)
+{
+    for (int y = rect.y; y < rect.y + rect.height; y++)
+        for (int x = rect.x; x < rect.x + rect.width; x++)
+            if (!is_gray(pixel_at(x, y), level, tolerance))
+                return 0;
+    return 1;
+}
+
+/* ---- places ---- */
+
+static void aspect_ratio(void)
+{
+    static const struct {
+        int width, height, sar_num, sar_den;
+        Rect place; /* in an area of 600 x 300 at 20, 10 */
+    } cases[] = {
+        {64, 32, 1, 1, {20, 10, 600, 300}},    {64, 64, 1, 1, {170, 10, 300, 300}},
+        {64, 16, 1, 1, {20, 85, 600, 150}},    {720, 576, 64, 45, {53, 10, 533, 300}},
+        {64, 32, 1, 2, {170, 10, 300, 300}},   {64, 32, 0, 1, {20, 10, 600, 300}},
+        {64, 32, 1, 1000, {20, 10, 600, 300}}, {8, 8, 1, 1, {170, 10, 300, 300}},
+    };
+    if (!open_view())
+        return;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AVFrame *frame = gray_frame(cases[i].width, cases[i].height, 200);
+        frame->sample_aspect_ratio = (AVRational){cases[i].sar_num, cases[i].sar_den};
+        ViewScene scene = whole_scene(640, 360);
+        scene.area = (Rect){20, 10, 600, 300};
+        if (show(VIEW_OUTPUT, frame) && draw(&scene)) {
+            const Rect at = view_layout(view, &scene).picture[VIEW_OUTPUT], is = cases[i].place;
+            CHECK(is_rect(at, is.x, is.y, is.width, is.height), "%d: at %d, %d: %d x %d", (int)i,
+                  at.x, at.y, at.width, at.height);
+            CHECK(is_all(at, shown_level(200), 1), "%d: the picture is not where it is said",
+                  (int)i);
+            CHECK(is_all((Rect){0, 0, 640, at.y}, 0, 0) && is_all((Rect){0, 0, at.x, 360}, 0, 0) &&
+                      is_all((Rect){at.x + at.width, 0, 640 - at.x - at.width, 360}, 0, 0) &&
+                      is_all((Rect){0, at.y + at.height, 640, 360 - at.y - at.height}, 0, 0),
+                  "%d: not black around it", (int)i);
+        }
+        av_frame_free(&frame);
+    }
+    view_close(&view);
+}
+
+static void side_by_side_places(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(160, 90, 100);
+    ViewScene scene = whole_scene(640, 180);
+    scene.compare = VIEW_COMPARE_SIDE;
+    show(VIEW_INPUT, frame);
+    show(VIEW_OUTPUT, frame);
+    ViewPlaces at = view_layout(view, &scene);
+    CHECK(at.picture[0].x == 0 && at.picture[1].x + at.picture[1].width == 640 &&
+              at.picture[0].width == 318 && at.picture[1].width == 318 &&
+              at.picture[0].y == at.picture[1].y,
+          "not beside each other in a wide window");
+    scene = whole_scene(320, 360);
+    scene.compare = VIEW_COMPARE_SIDE;
+    at = view_layout(view, &scene);
+    CHECK(at.picture[0].y == 0 && at.picture[1].y + at.picture[1].height == 360 &&
+              at.picture[0].height == 178 && at.picture[0].x == at.picture[1].x,
+          "not above each other in a high window");
+    scene.compare = VIEW_COMPARE_OFF;
+    at = view_layout(view, &scene);
+    CHECK(at.picture[VIEW_INPUT].width == 0, "an input that is not shown");
+    CHECK(is_rect(at.picture[VIEW_OUTPUT], 0, 90, 320, 180), "the output is elsewhere");
+    show(VIEW_INPUT, NULL);
+    scene.compare = VIEW_COMPARE_SIDE;
+    CHECK(is_rect(view_layout(view, &scene).picture[VIEW_OUTPUT], 0, 90, 320, 180),
+          "a single picture is not whole");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* ---- turns ---- */
+
+/* The four quarters of the picture, from left to right, then down, have these codes. */
+static const int quarters[4] = {50, 95, 140, 185};
+
+static AVFrame *quarter_frame(void)
+{
+    AVFrame *frame = gray_frame(48, 32, 0);
+    for (int y = 0; y < 32; y++)
+        for (int x = 0; x < 48; x++)
+            put_code(frame, 0, x, y, quarters[y / 16 * 2 + x / 24]);
+    return frame;
+}
+
+/* Display matrices without their scale, and which quarter of the stored picture comes to lie where.
+ * The matrix takes (x, y) to (a * x + c * y, b * x + d * y). */
+static const struct Turn {
+    int a, b, c, d;
+    int quarter[4];
+    const char *name;
+} turns[] = {
+    {1, 0, 0, 1, {0, 1, 2, 3}, "upright"},
+    {-1, 0, 0, 1, {1, 0, 3, 2}, "flipped across"},
+    {1, 0, 0, -1, {2, 3, 0, 1}, "flipped down"},
+    {-1, 0, 0, -1, {3, 2, 1, 0}, "turned by 180"},
+    {0, 1, -1, 0, {2, 0, 3, 1}, "turned by 90 clockwise"},
+    {0, -1, 1, 0, {1, 3, 0, 2}, "turned by 90 the other way"},
+    {0, 1, 1, 0, {0, 2, 1, 3}, "transposed"},
+    {0, -1, -1, 0, {3, 1, 2, 0}, "transposed along the other diagonal"},
+};
+
+#define TURNS ((int)(sizeof(turns) / sizeof(turns[0])))
+
+static void display_matrix(const struct Turn *turn, int32_t matrix[9])
+{
+    const int32_t numbers[9] = {turn->a, turn->b, 0, turn->c, turn->d, 0, 0, 0, 0};
+    for (int i = 0; i < 9; i++)
+        matrix[i] = numbers[i] * 65536;
+    matrix[8] = 1 << 30;
+}
+
+/* The picture as large as it is shows these quarters. */
+static void check_quarters(const int quarter[4], int mirrored, const char *name)
+{
+    int width, height;
+    view_picture_size(view, VIEW_OUTPUT, &width, &height);
+    const ViewScene scene = whole_scene(width, height);
+    if (!draw(&scene))
+        return;
+    for (int i = 0; i < 4; i++) {
+        const int column = mirrored ? 1 - i % 2 : i % 2;
+        const Rect part = {column * width / 2, i / 2 * height / 2, width / 2, height / 2};
+        CHECK(is_all(part, shown_level(quarters[quarter[i]]), 1), "%s%s: quarter %d is %d", name,
+              mirrored ? ", mirrored" : "", i, pixel_at(part.x + 2, part.y + 2)[0]);
+    }
+}
+
+static void stream_turns(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *frame = quarter_frame();
+    show(VIEW_OUTPUT, frame);
+    for (int i = 0; i < TURNS; i++)
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            int32_t matrix[9];
+            int width, height;
+            display_matrix(&turns[i], matrix);
+            view_set_rotation(view, matrix);
+            view_set_mirror(view, mirrored);
+            view_picture_size(view, VIEW_OUTPUT, &width, &height);
+            CHECK(width == (turns[i].a ? 48 : 32) && height == (turns[i].a ? 32 : 48),
+                  "%s: %d x %d", turns[i].name, width, height);
+            check_quarters(turns[i].quarter, mirrored, turns[i].name);
+        }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* The frame's own matrix counts more than the stream's; a bad one is none. */
+static void frame_turns(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *frame = quarter_frame();
+    AVFrameSideData *data =
+        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    if (!data)
+        abort();
+    int32_t stream[9];
+    display_matrix(&turns[3], stream);
+    view_set_rotation(view, stream);
+    for (int i = 0; i < TURNS; i++) {
+        display_matrix(&turns[i], (int32_t *)data->data);
+        show(VIEW_OUTPUT, frame);
+        check_quarters(turns[i].quarter, 0, turns[i].name);
+    }
+    memset(data->data, 0, 9 * sizeof(int32_t));
+    show(VIEW_OUTPUT, frame);
+    check_quarters(turns[0].quarter, 0, "a matrix of zeros");
+    av_display_rotation_set((int32_t *)data->data, 80); /* FFmpeg's idea of clockwise */
+    show(VIEW_OUTPUT, frame);
+    check_quarters(turns[4].quarter, 0, "80 degrees");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* A turned picture has the pixels of the upright one, chroma included. */
+static void turned_pixels(void)
+{
+    static uint8_t upright[48 * 32 * 4];
+    if (!open_view())
+        return;
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 48, 32);
+    CheckRandom random = check_random(7);
+    for (int comp = 0; comp < 3; comp++)
+        for (int y = 0; y < (comp ? 16 : 32); y++)
+            for (int x = 0; x < (comp ? 24 : 48); x++)
+                put_code(frame, comp, x, y, 80 + check_below(&random, 80));
+    if (draw_frame(frame, 48, 32))
+        memcpy(upright, drawn, sizeof(upright));
+    for (int i = 0; i < TURNS; i++) {
+        const struct Turn *t = &turns[i];
+        int32_t matrix[9];
+        int wrong = 0;
+        display_matrix(t, matrix);
+        view_set_rotation(view, matrix);
+        const ViewScene scene = whole_scene(t->a ? 48 : 32, t->a ? 32 : 48);
+        draw(&scene);
+        for (int y = 0; y < 32; y++)
+            for (int x = 0; x < 48; x++) {
+                const int right = t->a * x + t->c * y, down = t->b * x + t->d * y;
+                const int to_x = t->a + t->c < 0 ? scene.width - 1 + right : right;
+                const int to_y = t->b + t->d < 0 ? scene.height - 1 + down : down;
+                for (int c = 0; c < 3; c++)
+                    wrong += abs(pixel_at(to_x, to_y)[c] - upright[(y * 48 + x) * 4 + c]) > 1;
+            }
+        CHECK(!wrong, "%s: %d components are wrong", t->name, wrong);
+    }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* ---- comparisons ---- */
+
+static void split(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
+    show(VIEW_INPUT, in);
+    show(VIEW_OUTPUT, out);
+    ViewScene scene = whole_scene(640, 400);
+    scene.compare = VIEW_COMPARE_SPLIT;
+    for (int i = 0; i <= 4; i++) {
+        scene.split = i / 4.0;
+        if (!draw(&scene))
+            break;
+        const ViewPlaces at = view_layout(view, &scene);
+        const int column = view_split_column(&at, scene.split);
+        CHECK(column == 160 * i, "split %d: column %d", i, column);
+        CHECK(is_all((Rect){0, 20, column > 40 ? column - 40 : 0, 360}, shown_level(60), 1),
+              "split %d: the left is not the input", i);
+        CHECK(is_all((Rect){column + 40, 20, 640 - column - 40, 360}, shown_level(190), 1),
+              "split %d: the right is not the output", i);
+        CHECK(is_all((Rect){0, 0, 640, 20}, 0, 0) && is_all((Rect){0, 380, 640, 20}, 0, 0),
+              "split %d: the line leaves the picture", i);
+        if (i > 0 && i < 4)
+            CHECK(pixel_at(column, 60)[0] > 230 && pixel_at(column - 2, 60)[0] < 30 &&
+                      pixel_at(column + 1, 60)[0] < 30,
+                  "split %d: the line cannot be seen", i);
+    }
+    scene.split = -3;
+    if (draw(&scene))
+        CHECK(is_all((Rect){40, 20, 600, 360}, shown_level(190), 1), "a split outside");
+    av_frame_free(&in);
+    av_frame_free(&out);
+    view_close(&view);
+}
+
+static void shown_sides(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *in = gray_frame(64, 36, 60), *out = gray_frame(64, 36, 190);
+    show(VIEW_INPUT, in);
+    show(VIEW_OUTPUT, out);
+    ViewScene scene = whole_scene(320, 180);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(190), 1), "not the output");
+    scene.shown = VIEW_INPUT;
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(60), 1), "not the input");
+    scene.compare = VIEW_COMPARE_SIDE;
+    if (draw(&scene)) {
+        const ViewPlaces at = view_layout(view, &scene);
+        CHECK(is_all(at.picture[0], shown_level(60), 1), "the first is not the input");
+        CHECK(is_all(at.picture[1], shown_level(190), 1), "the second is not the output");
+    }
+    show(VIEW_INPUT, NULL);
+    scene.compare = VIEW_COMPARE_SPLIT;
+    scene.split = 0.5;
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 320, 180}, shown_level(190), 1), "the output alone is not whole");
+    show(VIEW_OUTPUT, NULL);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 320, 180}, 0, 0), "not black without frames");
+    av_frame_free(&in);
+    av_frame_free(&out);
+    view_close(&view);
+}
+
+/* ---- layers ---- */
+
+static int set_layer(ViewLayer layer, const Canvas *canvas, int x, int y, double opacity)
+{
+    return CHECK(
+        view_set_layer(view, layer, canvas, x, y, opacity, fixture_why, sizeof(fixture_why)) == 0,
+        "%s", fixture_why);
+}
+
+static void fill_canvas(const Canvas *canvas, uint8_t level, uint8_t alpha)
+{
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            uint8_t *pixel = canvas->pixels + y * canvas->stride + (ptrdiff_t)x * 4;
+            pixel[0] = pixel[1] = pixel[2] = level;
+            pixel[3] = alpha;
+        }
+}
+
+static void layer_blending(void)
+{
+    static uint8_t pixels[64 * 40 * 4];
+    const Canvas canvas = {pixels, 64 * 4, 60, 40};
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(64, 36, 16 + 100 * 219 / 255);
+    const ViewScene scene = whole_scene(320, 180);
+    show(VIEW_OUTPUT, frame);
+    draw(&scene);
+    const int below = pixel_at(0, 0)[0];
+
+    fill_canvas(&canvas, 240, 128);
+    set_layer(VIEW_LAYER_PANEL, &canvas, 100, 50, 1);
+    if (draw(&scene)) {
+        const int level = (int)((240 * 128 + below * 127) / 255.0 + 0.5);
+        CHECK(is_all((Rect){100, 50, 60, 40}, level, 1), "translucent: %d", pixel_at(110, 60)[0]);
+        CHECK(is_gray(pixel_at(99, 60), below, 0) && is_gray(pixel_at(160, 60), below, 0) &&
+                  is_gray(pixel_at(110, 49), below, 0) && is_gray(pixel_at(110, 90), below, 0),
+              "it reaches beyond itself");
+        CHECK(pixel_at(110, 60)[3] == 255, "the window becomes translucent");
+    }
+    view_move_layer(view, VIEW_LAYER_PANEL, 300, -20, 0.5);
+    if (draw(&scene)) {
+        const int level = (int)((240 * 64 + below * 191) / 255.0 + 0.5);
+        CHECK(is_all((Rect){300, 0, 20, 20}, level, 1), "moved and faded: %d", pixel_at(310, 5)[0]);
+        CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "it is still where it was");
+    }
+    fill_canvas(&canvas, 20, 255); /* above the panel, whatever the order of the calls */
+    set_layer(VIEW_LAYER_HELP, &canvas, 290, 0, 1);
+    view_move_layer(view, VIEW_LAYER_PANEL, 280, 0, 1);
+    if (draw(&scene))
+        CHECK(is_all((Rect){290, 0, 30, 40}, 20, 0), "not in order");
+    set_layer(VIEW_LAYER_HELP, NULL, 0, 0, 1);
+    view_move_layer(view, VIEW_LAYER_PANEL, 0, 0, 0);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "layers that are gone");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* Only what is in it is kept: all else must stay as it is, and stay in its place. */
+static void layer_content(void)
+{
+    static uint8_t pixels[50 * 30 * 4 + 2];
+    if (!open_view())
+        return;
+    const ViewScene scene = whole_scene(200, 100);
+    for (int bottom_up = 0; bottom_up < 2; bottom_up++) {
+        Canvas canvas = {pixels + 1, 50 * 4, 50, 30};
+        if (bottom_up)
+            canvas = (Canvas){pixels + 1 + 29 * 200, -200, 50, 30};
+        CheckRandom random = check_random((uint64_t)bottom_up);
+        memset(pixels, 0, sizeof(pixels));
+        for (int i = 0; i < 60; i++) {
+            uint8_t *pixel = canvas.pixels + (3 + check_below(&random, 20)) * canvas.stride +
+                             (ptrdiff_t)(5 + check_below(&random, 40)) * 4;
+            pixel[0] = pixel[1] = pixel[2] = (uint8_t)(1 + check_below(&random, 255));
+            pixel[3] = 255;
+        }
+        set_layer(VIEW_LAYER_SUBTITLES, &canvas, 31, 17, 1);
+        int wrong = 0;
+        draw(&scene);
+        for (int y = 0; y < 100; y++)
+            for (int x = 0; x < 200; x++) {
+                const int inside = x >= 31 && x < 81 && y >= 17 && y < 47;
+                const uint8_t *from =
+                    canvas.pixels + (y - 17) * canvas.stride + (ptrdiff_t)(x - 31) * 4;
+                wrong += !is_gray(pixel_at(x, y), inside ? from[0] : 0, 0);
+            }
+        CHECK(!wrong, "bottom-up %d: %d pixels are wrong", bottom_up, wrong);
+    }
+    memset(pixels, 0, sizeof(pixels));
+    const Canvas empty = {pixels, 200, 50, 30};
+    set_layer(VIEW_LAYER_SUBTITLES, &empty, 31, 17, 1);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 200, 100}, 0, 0), "an empty layer shows something");
+    view_close(&view);
+}
+
+/* ---- scaling ---- */
+
+static const char *quality_name(int quality)
+{
+    return quality == VIEW_QUALITY_FAST ? "fast" : "best";
+}
+
+static void flat_stays_flat(void)
+{
+    static const int sizes[][2] = {{8, 8},    {33, 47},   {64, 36},   {65, 36},
+                                   {300, 20}, {640, 360}, {1024, 700}};
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(64, 36, 117);
+    fill_component(frame, 1, 90);
+    fill_component(frame, 2, 170);
+    frame->sample_aspect_ratio = (AVRational){1, 1};
+    show(VIEW_OUTPUT, frame);
+    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
+        view_set_quality(view, quality);
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            const ViewScene scene = whole_scene(sizes[i][0], sizes[i][1]);
+            if (!draw(&scene))
+                continue;
+            const Rect at = view_layout(view, &scene).picture[VIEW_OUTPUT];
+            int wrong = 0;
+            for (int y = at.y; y < at.y + at.height; y++)
+                for (int x = at.x; x < at.x + at.width; x++)
+                    wrong += memcmp(pixel_at(x, y), pixel_at(at.x, at.y), 4) != 0;
+            CHECK(!wrong, "%s, %d x %d: %d pixels differ", quality_name(quality), sizes[i][0],
+                  sizes[i][1], wrong);
+        }
+    }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* Black and white by turns: one gray is left of it, without patterns. */
+static void fine_pattern_made_smaller(void)
+{
+    /* What may be left, by size: a linear filter cannot do better close to the original size. */
+    static const struct {
+        int side, fast, best;
+    } cases[] = {{160, 40, 8}, {128, 2, 2}, {100, 20, 2}, {64, 2, 2}, {37, 10, 2}};
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(256, 256, 16);
+    for (int y = 0; y < 256; y++)
+        for (int x = 0; x < 256; x++)
+            put_code(frame, 0, x, y, (x + y) % 2 ? 235 : 16);
+    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++)
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            const int side = cases[i].side;
+            view_set_quality(view, quality);
+            if (!draw_frame(frame, side, side))
+                continue;
+            int low = 255, high = 0;
+            for (int y = 2; y < side - 2; y++) /* the border has no other side to average with */
+                for (int x = 2; x < side - 2; x++) {
+                    low = pixel_at(x, y)[1] < low ? pixel_at(x, y)[1] : low;
+                    high = pixel_at(x, y)[1] > high ? pixel_at(x, y)[1] : high;
+                }
+            const int may = quality == VIEW_QUALITY_FAST ? cases[i].fast : cases[i].best;
+            CHECK(low >= 127 - may && high <= 128 + may, "%s, %d x %d: %d to %d",
+                  quality_name(quality), side, side, low, high);
+        }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+static void edge_made_larger(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(32, 32, 60);
+    for (int y = 0; y < 32; y++)
+        for (int x = 16; x < 32; x++)
+            put_code(frame, 0, x, y, 190);
+    const int low = shown_level(60), high = shown_level(190), may = (high - low) / 10;
+    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
+        view_set_quality(view, quality);
+        if (!draw_frame(frame, 320, 320))
+            continue;
+        int falls = 0, outside = 0, blurred = 0;
+        for (int x = 1; x < 320; x++) {
+            const int level = pixel_at(x, 160)[1], before = pixel_at(x - 1, 160)[1];
+            falls += level < before - (quality == VIEW_QUALITY_BEST ? may : 0);
+            outside += level < low - may || level > high + may;
+            blurred += level > low + may && level < high - may;
+        }
+        CHECK(!falls && !outside, "%s: falls %d times, %d pixels outside", quality_name(quality),
+              falls, outside);
+        CHECK(blurred <= 10, "%s: %d pixels are neither", quality_name(quality), blurred);
+    }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* As large as it is, a picture is the same in both qualities, and so is its size after others. */
+static void same_size_is_exact(void)
+{
+    static uint8_t first[99 * 55 * 4];
+    static const int others[][2] = {{99, 55}, {640, 360}, {99, 55}, {50, 30}, {99, 55}};
+    if (!open_view())
+        return;
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV444P, 99, 55);
+    CheckRandom random = check_random(3);
+    for (int comp = 0; comp < 3; comp++)
+        for (int y = 0; y < 55; y++)
+            for (int x = 0; x < 99; x++)
+                put_code(frame, comp, x, y, 60 + check_below(&random, 120));
+    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
+        view_set_quality(view, quality);
+        for (int i = 0; i < 5; i++) {
+            if (!draw_frame(frame, others[i][0], others[i][1]) || others[i][0] != 99)
+                continue;
+            if (quality == VIEW_QUALITY_FAST && i == 0)
+                memcpy(first, drawn, sizeof(first));
+            CHECK(!memcmp(first, drawn, sizeof(first)), "%s, draw %d differs",
+                  quality_name(quality), i);
+        }
+    }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* ---- pictures alone ---- */
+
+static void picture_alone(void)
+{
+    static uint8_t pixels[400 * 400 * 4];
+    if (!open_view())
+        return;
+    AVFrame *frame = quarter_frame();
+    int32_t matrix[9];
+    int width, height;
+    display_matrix(&turns[4], matrix);
+    frame->sample_aspect_ratio = (AVRational){2, 1};
+    CHECK(view_render_picture(view, VIEW_OUTPUT, &(Canvas){pixels, 16, 4, 4}, fixture_why,
+                              sizeof(fixture_why)) < 0,
+          "a picture out of nothing");
+    view_set_rotation(view, matrix);
+    show(VIEW_OUTPUT, frame);
+    view_picture_size(view, VIEW_OUTPUT, &width, &height);
+    CHECK(width == 32 && height == 96, "%d x %d", width, height);
+    view_picture_size(view, VIEW_INPUT, &width, &height);
+    CHECK(width == 0 && height == 0, "no picture is %d x %d", width, height);
+
+    const Canvas canvas = {pixels, 40 * 4, 32, 96};
+    memset(pixels, 0x55, sizeof(pixels));
+    CHECK(view_render_picture(view, VIEW_OUTPUT, &canvas, fixture_why, sizeof(fixture_why)) == 0,
+          "%s", fixture_why);
+    for (int i = 0; i < 4; i++) {
+        const uint8_t *pixel = pixels + (24 + i / 2 * 48) * 160 + (8 + i % 2 * 16) * 4;
+        CHECK(is_gray(pixel, shown_level(quarters[turns[4].quarter[i]]), 1) && pixel[3] == 255,
+              "quarter %d is %d, alpha %d", i, pixel[0], pixel[3]);
+    }
+    CHECK(pixels[32 * 4] == 0x55, "it writes beyond its rows");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+static void sizes(void)
+{
+    static uint8_t pixels[128 * 72 * 4];
+    if (!open_view())
+        return;
+    const int limit = view_max_size(view);
+    AVFrame *frame = gray_frame(8, 8, 150);
+    if (draw_frame(frame, 640, 360))
+        CHECK(is_all((Rect){140, 0, 360, 360}, shown_level(150), 1), "8 x 8 is not whole");
+    av_frame_free(&frame);
+
+    frame = gray_frame(limit, 8, 150);
+    const ViewScene scene = whole_scene(128, 72);
+    for (int quality = VIEW_QUALITY_FAST; quality <= VIEW_QUALITY_BEST; quality++) {
+        view_set_quality(view, quality);
+        if (show(VIEW_OUTPUT, frame) && draw(&scene))
+            CHECK(is_all(view_layout(view, &scene).picture[VIEW_OUTPUT], shown_level(150), 1),
+                  "the widest frame");
+    }
+    av_frame_free(&frame);
+
+    char number[16];
+    snprintf(number, sizeof(number), "%d", limit);
+    frame = gray_frame(limit + 2, 8, 150);
+    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why)) < 0 &&
+              strstr(fixture_why, number),
+          "too wide a frame: %s", fixture_why);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 128, 72}, 0, 0), "the frame before is still shown");
+    av_frame_free(&frame);
+
+    const Canvas other = {pixels, 100 * 4, 100, 72};
+    CHECK(view_read(view, &scene, &other, fixture_why, sizeof(fixture_why)) < 0,
+          "a canvas of another size");
+    view_close(&view);
+}
+
+/* ---- who fills the textures ---- */
+
+static struct {
+    int seen, planes, forgotten, answer;
+    unsigned texture[64];
+} uploads;
+
+static int count_planes(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+{
+    (void)opaque;
+    for (int i = 0; i < count; i++) {
+        CHECK(planes[i].bytes_per_row >= planes[i].width && planes[i].texture && planes[i].data,
+              "a plane of nothing");
+        uploads.texture[uploads.seen++ % 64] = planes[i].texture;
+    }
+    uploads.planes += count;
+    if (uploads.answer < 0)
+        snprintf(why, size, "no way");
+    return uploads.answer;
+}
+
+static void count_forgotten(void *opaque, unsigned texture)
+{
+    (void)opaque;
+    int known = 0;
+    for (int i = 0; i < 64; i++)
+        known |= uploads.texture[i] == texture;
+    CHECK(known, "texture %u was never filled", texture);
+    uploads.forgotten++;
+}
+
+/* A frame with a luma of its own and the chroma of another. */
+static AVFrame *with_chroma_of(const AVFrame *frame, int luma)
+{
+    AVFrame *own = gray_frame(frame->width, frame->height, luma), *both = av_frame_clone(frame);
+    if (!both)
+        abort();
+    if (both->buf[1])
+        av_buffer_unref(&both->buf[0]);
+    else
+        both->buf[1] = both->buf[0]; /* one for all planes */
+    both->buf[0] = av_buffer_ref(own->buf[0]);
+    both->data[0] = own->data[0];
+    both->linesize[0] = own->linesize[0];
+    av_frame_free(&own);
+    return both;
+}
+
+static int planes_for(ViewSide side, const AVFrame *frame)
+{
+    uploads.planes = 0;
+    show(side, frame);
+    return uploads.planes;
+}
+
+static void shared_chroma(void)
+{
+    const ViewUploader uploader = {count_planes, count_forgotten, NULL};
+    if (!open_view())
+        return;
+    memset(&uploads, 0, sizeof(uploads));
+    uploads.answer = 1;
+    view_set_uploader(view, &uploader);
+    AVFrame *old_in = NULL, *old_out = NULL;
+    const ViewScene scene = whole_scene(64, 36);
+    for (int i = 0; i < 6; i++) { /* either side may come first */
+        AVFrame *in = gray_frame(64, 36, 40 + i), *out;
+        fill_component(in, 1, 100 + 10 * i);
+        out = with_chroma_of(in, 180 + i);
+        const ViewSide first = i < 3 ? VIEW_INPUT : VIEW_OUTPUT;
+        CHECK(planes_for(first, first == VIEW_INPUT ? in : out) == 3, "frame %d: not all", i);
+        CHECK(planes_for(!first, first == VIEW_INPUT ? out : in) == 1, "frame %d: too much", i);
+        const double blue = (180 + i - 16) * 255 / 219.0 + 1.8556 * 255 / 224 * (10 * i - 28);
+        if (draw(&scene))
+            CHECK(abs(pixel_at(30, 20)[2] - (int)blue) <= 2, "frame %d: blue is %d, not %.0f", i,
+                  pixel_at(30, 20)[2], blue);
+        av_frame_free(&old_in);
+        av_frame_free(&old_out);
+        old_in = in;
+        old_out = out;
+    }
+    AVFrame *redone = with_chroma_of(old_in, 99);
+    CHECK(planes_for(VIEW_OUTPUT, redone) == 1, "another output for the same input");
+    AVFrame *larger = gray_frame(66, 36, 99);
+    CHECK(planes_for(VIEW_OUTPUT, larger) == 3, "another size");
+    view_close(&view);
+    /* Two of each plane, and three of the other size. */
+    CHECK(uploads.forgotten == 9, "%d textures were forgotten", uploads.forgotten);
+    av_frame_free(&old_in);
+    av_frame_free(&old_out);
+    av_frame_free(&redone);
+    av_frame_free(&larger);
+}
+
+/* A change in the chroma of one side must not be seen on the other. */
+static void chroma_of_each_side(void)
+{
+    if (!open_view())
+        return;
+    AVFrame *in = gray_frame(64, 36, 120), *out = with_chroma_of(in, 120);
+    ViewScene scene = whole_scene(64, 36);
+    show(VIEW_INPUT, in);
+    show(VIEW_OUTPUT, out);
+    AVFrame *coloured = gray_frame(64, 36, 120);
+    fill_component(coloured, 2, 200);
+    show(VIEW_OUTPUT, coloured);
+    scene.shown = VIEW_INPUT;
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the input has changed");
+    show(VIEW_OUTPUT, out);
+    show(VIEW_INPUT, coloured);
+    scene.shown = VIEW_OUTPUT;
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the output has changed");
+    av_frame_free(&in);
+    av_frame_free(&out);
+    av_frame_free(&coloured);
+    view_close(&view);
+}
+
+static void refusing_uploader(void)
+{
+    const ViewUploader uploader = {count_planes, NULL, NULL};
+    if (!open_view())
+        return;
+    memset(&uploads, 0, sizeof(uploads));
+    uploads.answer = -1;
+    view_set_uploader(view, &uploader);
+    AVFrame *frame = gray_frame(64, 36, 120);
+    CHECK(view_set_frame(view, VIEW_OUTPUT, frame, fixture_why, sizeof(fixture_why)) < 0 &&
+              !strcmp(fixture_why, "no way"),
+          "%s", fixture_why);
+    view_set_uploader(view, NULL);
+    if (draw_frame(frame, 64, 36))
+        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* ---- the window itself ---- */
+
+typedef void (*ReadPixels)(int x, int y, int width, int height, unsigned format, unsigned type,
+                           void *pixels);
+
+/* The window shows what view_read() reads, the right way up. */
+static void window_is_what_is_read(void)
+{
+    static uint8_t pixels[640 * 360 * 4];
+    if (!open_view())
+        return;
+    int width, height;
+    ReadPixels read_pixels;
+    void *function = SDL_GL_GetProcAddress("glReadPixels");
+    memcpy(&read_pixels, &function, sizeof(function));
+    window_size(fixture_window, &width, &height);
+    if (!CHECK(width == 640 && height == 360, "%d x %d", width, height))
+        return;
+    AVFrame *in = quarter_frame(), *out = gray_frame(48, 32, 120);
+    show(VIEW_INPUT, in);
+    show(VIEW_OUTPUT, out);
+    ViewScene scene = whole_scene(640, 360);
+    scene.area = (Rect){10, 0, 600, 340};
+    scene.compare = VIEW_COMPARE_SPLIT;
+    scene.split = 0.7;
+    draw(&scene);
+    CHECK(view_draw(view, &scene, fixture_why, sizeof(fixture_why)) == 0, "%s", fixture_why);
+    read_pixels(0, 0, 640, 360, 0x1908, 0x1401, pixels); /* GL_RGBA, GL_UNSIGNED_BYTE */
+    int wrong = 0;
+    for (int y = 0; y < 360; y++)
+        for (int x = 0; x < 640; x++)
+            for (int c = 0; c < 3; c++)
+                wrong += abs(pixel_at(x, y)[c] - pixels[((359 - y) * 640 + x) * 4 + c]) > 1;
+    CHECK(!wrong, "%d components differ", wrong);
+    window_swap(fixture_window);
+    av_frame_free(&in);
+    av_frame_free(&out);
+    view_close(&view);
+}
+
+static void window_state(void)
+{
+    if (!open_view())
+        return;
+    int x, y;
+    CHECK(strstr(view_renderer(view), ", OpenGL "), "%s", view_renderer(view));
+    CHECK(window_density(fixture_window) >= 1, "density %f", window_density(fixture_window));
+    window_to_pixels(fixture_window, 100, 50, &x, &y);
+    CHECK(x >= 100 && y >= 50, "%d, %d", x, y);
+    CHECK(window_id(fixture_window) > 0, "no number");
+    window_set_title(fixture_window, "\xC3\xA4");
+    window_show(fixture_window);
+    window_keep_awake(fixture_window, 1);
+    CHECK(!SDL_IsScreenSaverEnabled(), "the screen may sleep");
+    window_keep_awake(fixture_window, 0);
+    CHECK(SDL_IsScreenSaverEnabled(), "the screen may not sleep");
+    view_close(&view);
+}
+
+/* Larger than the desktop: made smaller in its proportions. */
+static void window_too_large(void)
+{
+    Window *window;
+    const WindowOptions options = {.title = "large", .width = 64000, .height = 32000};
+    if (!open_view())
+        return;
+    view_close(&view);
+    window_close(&fixture_window);
+    if (CHECK(window_open(&window, &options, fixture_why, sizeof(fixture_why)) == 0, "%s",
+              fixture_why)) {
+        int width, height;
+        window_size(window, &width, &height);
+        CHECK(width < 16000 && abs(width - 2 * height) <= 2, "%d x %d", width, height);
+        window_close(&window);
+    }
+    CHECK(!window, "it is still there");
+}
+
+static void no_display(void)
+{
+    Window *window;
+    const WindowOptions options = {.title = "none"};
+    const char *driver = SDL_getenv("SDL_VIDEODRIVER");
+    char before[64];
+    SDL_strlcpy(before, driver ? driver : "offscreen", sizeof(before));
+    window_close(&fixture_window);
+    SDL_setenv("SDL_VIDEODRIVER", "no-such-driver", 1);
+    CHECK(window_open(&window, &options, fixture_why, sizeof(fixture_why)) < 0 && !window &&
+              strstr(fixture_why, "display"),
+          "%s", fixture_why);
+    SDL_setenv("SDL_VIDEODRIVER", before, 1);
+}
+
+static void no_shaders(void)
+{
+    if (!open_view())
+        return;
+    const ViewScene scene = whole_scene(64, 36);
+    drawn_canvas = (Canvas){drawn, 64 * 4, 64, 36};
+    SDL_setenv("LUMEQ_SHADER_DIR", "/nowhere", 1);
+    CHECK(view_read(view, &scene, &drawn_canvas, fixture_why, sizeof(fixture_why)) < 0 &&
+              strstr(fixture_why, "/nowhere/quad.vert"),
+          "%s", fixture_why);
+    SDL_setenv("LUMEQ_SHADER_DIR", "", 1);
+    draw(&scene);
+    view_close(&view);
+}
+
+int main(int argc, char **argv)
+{
+    static const CheckTest tests[] = {
+        {"aspect_ratio", aspect_ratio},
+        {"side_by_side_places", side_by_side_places},
+        {"stream_turns", stream_turns},
+        {"frame_turns", frame_turns},
+        {"turned_pixels", turned_pixels},
+        {"split", split},
+        {"shown_sides", shown_sides},
+        {"layer_blending", layer_blending},
+        {"layer_content", layer_content},
+        {"flat_stays_flat", flat_stays_flat},
+        {"fine_pattern_made_smaller", fine_pattern_made_smaller},
+        {"edge_made_larger", edge_made_larger},
+        {"same_size_is_exact", same_size_is_exact},
+        {"picture_alone", picture_alone},
+        {"sizes", sizes},
+        {"shared_chroma", shared_chroma},
+        {"chroma_of_each_side", chroma_of_each_side},
+        {"refusing_uploader", refusing_uploader},
+        {"window_is_what_is_read", window_is_what_is_read},
+        {"window_state", window_state},
+        {"window_too_large", window_too_large},
+        {"no_display", no_display},
+        {"no_shaders", no_shaders},
+    };
+    return check_and_close(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+}
