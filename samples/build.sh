@@ -56,7 +56,7 @@ missing_packages() {
     has_font || say fonts-dejavu-core
     local tool
     for tool in "$@"; do
-        have "$tool" || say "$tool"
+        have "$tool" || have "${tool^}" || say "$tool" # Xvfb is in xvfb
     done
 }
 

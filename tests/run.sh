@@ -98,7 +98,7 @@ run_build() {
     run_tests "$1"
 }
 
-prepare "$install" ffmpeg python3
+prepare "$install" ffmpeg python3 xvfb xdotool
 cd -- "$root"
 set_sanitizer_options
 for name in "${builds[@]}"; do

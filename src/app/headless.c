@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/engine.h"
+#include "app/overlay.h"
 #include "app/pipeline.h"
 #include "app/progress.h"
 #include "app/say.h"
@@ -24,6 +25,7 @@ typedef struct Run {
     Source *source;
     Reader *reader;
     StatsFile *stats;
+    FrameOverlay *overlay;
     Progress progress;
     Timeline timeline;
     MediaError error;
@@ -144,6 +146,15 @@ static int open_input(Run *run)
     return ret;
 }
 
+static int open_overlay(Run *run)
+{
+    const Options *o = run->options;
+    if (!o->overlay)
+        return 0;
+    const PanelScale scale = o->hist_scale ? PANEL_LOG : PANEL_LINEAR;
+    return overlay_open(&run->overlay, run->source, scale, &run->error);
+}
+
 static int sink_packets(Run *run, Message *message)
 {
     int ret = 0;
@@ -154,8 +165,10 @@ static int sink_packets(Run *run, Message *message)
 
 static int sink_frame(Run *run, Item *item, double begin)
 {
-    const AVFrame *frame = item->message.output;
-    const int ret = run->writer ? writer_frame(run->writer, frame, &run->error) : 0;
+    AVFrame *frame = item->message.output;
+    int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
+    if (ret >= 0 && run->writer)
+        ret = writer_frame(run->writer, frame, &run->error);
     if (ret < 0)
         return ret;
     const StatsRow row = {
@@ -286,6 +299,8 @@ static int run_all(Run *run)
         ret = open_input(run);
     if (ret >= 0)
         ret = open_stats(run);
+    if (ret >= 0)
+        ret = open_overlay(run);
     if (ret < 0)
         return -ret;
     run->progress.style = (ProgressStyle)run->options->progress;
@@ -324,6 +339,7 @@ int headless_run(const Options *options, atomic_int *stop)
     /* Frames first: their memory is the equalizer's. */
     writer_close(&run.writer);
     stats_close(&run.stats);
+    overlay_close(&run.overlay);
     reader_close(&run.reader);
     source_close(&run.source);
     engine_close(&run.engine);

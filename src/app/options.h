@@ -20,7 +20,7 @@ typedef enum OptionsHelp {
 typedef struct Options {
     const char *input;
     const char *output;
-    int null_output, overwrite;
+    int null_output, overwrite, overlay;
 
     int mode, reference, scene_cut, range, chroma, dither, bars;
     double strength, clip, smooth;

@@ -220,6 +220,11 @@ void decoder_forget_damage(Decoder *d)
     d->damage = (Damage){0};
 }
 
+int decoder_frame_threads(const Decoder *d)
+{
+    return d->codec->active_thread_type & FF_THREAD_FRAME ? d->codec->thread_count : 1;
+}
+
 void decoder_hurry(Decoder *d, int hurry)
 {
     d->codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;

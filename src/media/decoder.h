@@ -33,6 +33,9 @@ int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 
+/* Frames it works on at a time, and so has at hand soon after each other; 1: one by one. */
+int decoder_frame_threads(const Decoder *decoder);
+
 /* Not 0: frames that no other frame refers to are left out, to catch up. */
 void decoder_hurry(Decoder *decoder, int hurry);
 

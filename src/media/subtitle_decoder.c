@@ -206,13 +206,16 @@ static void find_times(const SubtitleDecoder *d, SubtitleEvent *event, const AVS
         event->end = base + (int64_t)subtitle->end_display_time * 1000;
 }
 
-/* A time that arithmetic can be done with; INT64_MIN is AV_NOPTS_VALUE. */
+/* Whether arithmetic can be done with a time; AV_NOPTS_VALUE is INT64_MIN. */
+static int is_usable(int64_t time)
+{
+    return time > INT64_MIN / 4 && time < INT64_MAX / 4;
+}
+
 static int has_time(const SubtitleDecoder *d, const AVPacket *packet)
 {
-    const int64_t time = packet->pts == AV_NOPTS_VALUE
-                             ? AV_NOPTS_VALUE
-                             : av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q);
-    return time > INT64_MIN / 4 && time < INT64_MAX / 4;
+    return packet->pts != AV_NOPTS_VALUE && is_usable(d->start) &&
+           is_usable(av_rescale_q(packet->pts, d->time_base, AV_TIME_BASE_Q));
 }
 
 int subtitle_decoder_decode(SubtitleDecoder *d, AVPacket *packet, SubtitleEvent *event)

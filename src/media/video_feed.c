@@ -9,8 +9,11 @@
 #include "media/side_data.h"
 
 /* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
- * (a 4K frame has 12 MB). */
+ * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
+ * waits here would only be older when it is seen. */
 #define QUEUE_LENGTH 6
+#define SHORT_QUEUE_LENGTH 1
+#define MANY_THREADS 4
 
 struct VideoFeed {
     VideoFeedOptions options;
@@ -19,6 +22,7 @@ struct VideoFeed {
     const AVStream *stream;
     int64_t source_start;
     AVThreadMessageQueue *queue; /* of FeedFrame */
+    int room;                    /* frames in it */
     AVPacket *packet;            /* read, not yet taken by the decoder, when not blank */
     pthread_t thread;
     int running;
@@ -38,6 +42,16 @@ static void free_frame(void *message)
     av_frame_free(&((FeedFrame *)message)->frame);
 }
 
+static int open_queue(VideoFeed *f)
+{
+    f->room = decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
+    if (!f->packet ||
+        av_thread_message_queue_alloc(&f->queue, (unsigned)f->room, sizeof(FeedFrame)) < 0)
+        return AVERROR(ENOMEM);
+    av_thread_message_queue_set_free_func(f->queue, free_frame);
+    return 0;
+}
+
 int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
                     const VideoFeedOptions *options, MediaError *error)
 {
@@ -50,14 +64,9 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->stream = source->video;
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
-    int ret =
-        f->packet && av_thread_message_queue_alloc(&f->queue, QUEUE_LENGTH, sizeof(FeedFrame)) >= 0
-            ? 0
-            : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (f->queue)
-        av_thread_message_queue_set_free_func(f->queue, free_frame);
-    if (ret >= 0)
-        ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
+    int ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0 && open_queue(f) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0)
         video_feed_close(feed);
     return ret;
@@ -152,6 +161,7 @@ static int decode_one(VideoFeed *f)
     frame.position = to_us(f, frame.frame->pts) - f->source_start;
     frame.duration = to_us(f, FRAME_DURATION(frame.frame));
     frame.decode_us = f->busy_us;
+    frame.decoded_at = av_gettime_relative();
     f->busy_us = 0;
     return pass_on(f, &frame);
 }
@@ -217,9 +227,9 @@ int video_feed_waiting(const VideoFeed *f)
     return av_thread_message_queue_nb_elems(f->queue);
 }
 
-int video_feed_room(void)
+int video_feed_room(const VideoFeed *f)
 {
-    return QUEUE_LENGTH;
+    return f->room;
 }
 
 void video_feed_hurry(VideoFeed *f, int hurry)

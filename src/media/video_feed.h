@@ -17,6 +17,7 @@ typedef struct FeedFrame {
     AVFrame *frame;
     int64_t position, duration; /* AV_TIME_BASE units */
     double decode_us;           /* spent on it by decoding */
+    int64_t decoded_at;         /* av_gettime_relative() */
     int preview;
 } FeedFrame;
 
@@ -45,7 +46,7 @@ int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
 
 /* Frames waiting, and how many may. */
 int video_feed_waiting(const VideoFeed *feed);
-int video_feed_room(void);
+int video_feed_room(const VideoFeed *feed);
 
 /* Not 0: leave out frames that no other one refers to. Any thread. */
 void video_feed_hurry(VideoFeed *feed, int hurry);

@@ -177,7 +177,7 @@ void audio_stop(Audio *a)
 
 void audio_pause(Audio *a, int paused)
 {
-    audio_queue_pause(a->queue, paused);
+    audio_queue_pause(a->queue, paused, clock_now());
 }
 
 static void set_gain(Audio *a)

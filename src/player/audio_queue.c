@@ -42,7 +42,9 @@ struct AudioQueue {
     int64_t last_heard;
     double heard; /* which sample was heard at anchor_time, evened out */
     int64_t anchor_time, calls;
-    double resume_at; /* blocks before this position are left out; -INFINITY: none */
+    int64_t missed, counted_from; /* time since the last call that was not paused: so much, and that
+                                     since then */
+    double resume_at;             /* blocks before this position are left out; -INFINITY: none */
 };
 
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
@@ -122,9 +124,12 @@ void audio_queue_end(AudioQueue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-void audio_queue_pause(AudioQueue *q, int paused)
+void audio_queue_pause(AudioQueue *q, int paused, int64_t now)
 {
     pthread_mutex_lock(&q->lock);
+    if (paused && !q->paused)
+        q->missed += now - q->counted_from;
+    q->counted_from = now;
     q->paused = paused;
     pthread_mutex_unlock(&q->lock);
 }
@@ -189,7 +194,8 @@ static void catch_up(AudioQueue *q, int64_t now)
     if (!q->calls || !q->flowing || !position_of(q, q->given - 1, &position))
         return;
     const Stretch *last = stretch_of(q, q->given - 1);
-    const double missed = to_samples(q, now - q->anchor_time - AUDIO_GONE_US) + 2 * q->buffer;
+    const int64_t alone = q->missed + (q->paused ? 0 : now - q->counted_from) - AUDIO_GONE_US;
+    const double missed = 1 + to_samples(q, alone) + 2 * q->buffer;
     q->resume_at = position + missed * last->worth;
     q->flowing = 0;
 }
@@ -208,7 +214,8 @@ static void note_call(AudioQueue *q, int64_t now)
         q->heard = heard;
     else
         q->heard = expected + (heard - expected) / (double)weight;
-    q->anchor_time = now;
+    q->anchor_time = q->counted_from = now;
+    q->missed = 0;
     q->calls++;
 }
 

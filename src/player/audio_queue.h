@@ -41,7 +41,7 @@ void audio_queue_end(AudioQueue *queue);
 void audio_queue_stop(AudioQueue *queue);
 
 /* Paused, it gives silence and keeps its blocks. Any thread. */
-void audio_queue_pause(AudioQueue *queue, int paused);
+void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 
 /* What samples are multiplied with, reached within one buffer. Any thread. */
 void audio_queue_gain(AudioQueue *queue, double gain);

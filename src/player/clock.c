@@ -76,7 +76,5 @@ void clock_follow(Clock *c, int64_t now, int64_t sound)
 
 int64_t clock_until(const Clock *c, int64_t now, int64_t position)
 {
-    const int64_t wait = c->running && now < c->time ? c->time - now : 0;
-    const double left = (double)(position - clock_position(c, now));
-    return left > 0 ? wait + llrint(left / c->speed) : llrint(left / c->speed);
+    return llrint((double)(position - clock_position(c, now)) / c->speed);
 }

@@ -47,6 +47,7 @@ static int go_to(Player *p, FeedStart start, MediaError *error)
         return 0;
     }
     p->steps = 0;
+    subtitles_reset(p->subtitles);
     return playback_start(&p->playback, &start, error);
 }
 

@@ -21,6 +21,7 @@ typedef struct Shown {
     AVFrame *in, *out; /* as decoded, as equalized; NULL: none yet */
     int64_t position, duration;
     double decode_us;
+    int64_t decoded_at;
     double equalize_us, view_us, draw_us; /* spent on equalizing, uploading, drawing it */
     PlayerMeasure measure;
     int drawn; /* it has been on the screen */
@@ -40,8 +41,9 @@ typedef struct StatusText {
 /* Of what takes time, the mean of the last frames, in microseconds. */
 typedef struct Timings {
     double decode, upload, equalize, download; /* in the equalizer's stages */
-    double run;  /* equalizing as a whole, and uploading for drawing */
-    double view; /* uploading for drawing, and drawing */
+    double run;     /* equalizing as a whole, and uploading for drawing */
+    double view;    /* uploading for drawing, and drawing */
+    double latency; /* from the decoder to the screen */
 } Timings;
 
 /* Text is loaded beside the loop: looking for fonts takes long. */
@@ -73,6 +75,8 @@ struct Player {
     Subtitles *subtitles;
     int subtitles_on;
     PanelCache *panel;
+    int64_t panel_at;                /* when its numbers are to be drawn anew, 0: they are not */
+    int trouble_said;                /* what is wrong with the subtitles */
     int subtitles_shown, help_shown; /* what their layers have */
     double opacity[OSD_PARTS];
     StatusText status;

@@ -135,9 +135,9 @@ int playback_select(Playback *p, DemuxKind kind, const AVStream *stream, int64_t
 
 /* ---- frames ---- */
 
-int playback_fetch(Playback *p, MediaError *error)
+int playback_fetch(Playback *p, int count, MediaError *error)
 {
-    while (p->ahead_count < PLAYBACK_AHEAD && !p->ended) {
+    while (p->ahead_count < count && !p->ended) {
         const int ret = video_feed_receive(p->feed, &p->ahead[p->ahead_count], error);
         if (ret == AVERROR(EAGAIN))
             return 0;
@@ -199,6 +199,12 @@ int64_t playback_time(Playback *p, int64_t now)
     if (heard != AV_NOPTS_VALUE)
         clock_follow(&p->clock, now, heard);
     return clock_position(&p->clock, now);
+}
+
+int playback_is_late(Playback *p, int64_t lead_us, int64_t now)
+{
+    (void)playback_time(p, now);
+    return clock_until(&p->clock, now, p->ahead[0].position) < lead_us;
 }
 
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,

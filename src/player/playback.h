@@ -6,8 +6,8 @@
 #include "player/audio.h"
 #include "player/sync.h"
 
-/* Frames taken from the feed: the next one, and the one after it, which tells whether it is late.
- */
+/* Frames taken from the feed: the next one, and where that is late, the one after it, which tells
+ * whether it is too late. */
 #define PLAYBACK_AHEAD 2
 
 typedef struct PlaybackOptions {
@@ -47,14 +47,17 @@ int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
 /* Goes elsewhere: what is ahead is dropped. It stays paused if it was. MEDIA_INPUT. */
 int playback_start(Playback *p, const FeedStart *start, MediaError *error);
 
-/* Fills `ahead` as far as frames are there. 0 or MEDIA_INPUT. */
-int playback_fetch(Playback *p, MediaError *error);
+/* Fills `ahead` up to `count` as far as frames are there. 0 or MEDIA_INPUT. */
+int playback_fetch(Playback *p, int count, MediaError *error);
 
 /* Takes the first frame ahead, which is the caller's then. */
 FeedFrame playback_take(Playback *p);
 
 /* The frame that was asked for, the first one ahead, is to be shown now: the time runs from it. */
 void playback_arrived(Playback *p, int64_t now);
+
+/* Not 0: that is so late that the frame after it should be looked at. */
+int playback_is_late(Playback *p, int64_t lead_us, int64_t now);
 
 /* What to do with the first frame ahead; see sync_decide(). *due is when it is to be seen. */
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,

@@ -18,8 +18,7 @@
 
 int64_t player_now(void)
 {
-    return (int64_t)((double)SDL_GetPerformanceCounter() * 1e6 /
-                     (double)SDL_GetPerformanceFrequency());
+    return clock_now();
 }
 
 /* From any thread: ends the wait of a turn. */
@@ -203,6 +202,15 @@ static void take_results(Player *p)
     p->screenshots += result > 0;
 }
 
+/* Said once for each selection. */
+static void note_trouble(Player *p)
+{
+    const char *trouble = subtitles_trouble(p->subtitles);
+    if (trouble && !p->trouble_said)
+        p->options.detail(trouble);
+    p->trouble_said = trouble != NULL;
+}
+
 static int take_subtitles(Player *p, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();
@@ -213,6 +221,7 @@ static int take_subtitles(Player *p, MediaError *error)
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
+    note_trouble(p);
     return 0;
 }
 

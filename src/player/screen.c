@@ -1,6 +1,7 @@
 /* What is in the window: pictures and the layers above them. */
 #include <stdlib.h>
 
+#include "media/picture_format.h"
 #include "panel/panel_place.h"
 #include "player/parts.h"
 
@@ -63,7 +64,17 @@ static void draw_panel(Player *p, int64_t now)
         canvas = panel_cache_draw(p->panel, &data, panel.width, panel.height, p->text, now);
     if (canvas)
         overlay.canvas = *canvas;
+    p->panel_at = canvas && panel_cache_is_late(p->panel) ? now + PANEL_NUMBERS_US : 0;
     put_layer(p, VIEW_LAYER_PANEL, &overlay, 1);
+}
+
+/* Shown on its side. */
+static int is_turned(const AVFrame *frame)
+{
+    char why[128];
+    PictureFormat format;
+    return picture_format(&format, frame, why, sizeof(why)) >= 0 && format.has_turn &&
+           format.turn.xx == 0;
 }
 
 static void draw_subtitles(Player *p)
@@ -74,10 +85,11 @@ static void draw_subtitles(Player *p)
     int changed = p->subtitles_shown != p->subtitles_on;
     p->subtitles_shown = p->subtitles_on;
     if (p->subtitles_on && p->shown.in) {
+        const int turned = is_turned(p->shown.in);
         const SubtitlesPlace place = {
             .picture = places.picture[VIEW_OUTPUT],
-            .video_width = p->shown.in->width,
-            .video_height = p->shown.in->height,
+            .video_width = turned ? p->shown.in->height : p->shown.in->width,
+            .video_height = turned ? p->shown.in->width : p->shown.in->height,
         };
         changed |= subtitles_draw(p->subtitles, p->shown.position, &place, &overlay);
     }
@@ -145,7 +157,8 @@ static void note_shown(Player *p, int64_t now)
     s->drawn = 1;
     stage_note_view(p);
     p->count++;
-    p->offset = heard == AV_NOPTS_VALUE ? heard : s->position - heard;
+    if (heard != AV_NOPTS_VALUE)
+        p->offset = s->position - heard;
     note_rate(p, now);
     p->equalizer.shown(p->equalizer.opaque, s->in, s->decode_us, s->view_us + s->draw_us);
 }
@@ -166,6 +179,8 @@ static int draw(Player *p, MediaError *error)
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int fresh = p->shown.out && !p->shown.drawn && now >= p->shown.due - DRAW_LEAD_US;
+    if (p->panel_at && now >= p->panel_at)
+        p->dirty = 1;
     if (fresh || p->dirty)
         draw_panel(p, now);
     if (fresh || p->dirty)

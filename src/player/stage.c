@@ -25,7 +25,10 @@ static void note_timings(Player *p)
 
 void stage_note_view(Player *p)
 {
-    note_time(&p->timings.view, p->shown.view_us + p->shown.draw_us);
+    const Shown *s = &p->shown;
+    note_time(&p->timings.view, s->view_us + s->draw_us);
+    if (!p->playback.paused)
+        note_time(&p->timings.latency, (double)(player_now() - s->decoded_at));
 }
 
 /* ---- one frame into the window's textures ---- */
@@ -115,6 +118,7 @@ static int put_on(Player *p, int64_t due, MediaError *error)
         .duration = next.duration,
         .decode_us = next.decode_us,
         .preview = next.preview,
+        .decoded_at = next.decoded_at,
         .due = due,
     };
     const int ret = fill(p, 0, error);
@@ -158,12 +162,14 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
     const int64_t lead = (int64_t)p->timings.run + LEAD_US;
     int64_t until, due;
     SyncAction action;
-    while ((action = playback_decide(b, lead, now, &until, &due)) == SYNC_DROP) {
-        drop_first(p);
-        const int ret = playback_fetch(b, error);
+    do {
+        const int ret = playback_fetch(b, playback_is_late(b, lead, now) ? 2 : 1, error);
         if (ret < 0)
             return ret;
-    }
+        action = playback_decide(b, lead, now, &until, &due);
+        if (action == SYNC_DROP)
+            drop_first(p);
+    } while (action == SYNC_DROP);
     if (action == SYNC_WAIT) {
         *wait = FFMIN(*wait, until);
         return 0;
@@ -174,44 +180,49 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
 
 /* ---- the end ---- */
 
-/* The last frame stays for as long as it lasts, and until the sound has ended. */
-static int is_over(Player *p, int64_t now)
+/* The last frame stays for as long as it lasts, and until the sound has ended, too, unless there
+ * have been `enough` frames. */
+static int is_over(Player *p, int enough, int64_t now)
 {
     Playback *b = &p->playback;
-    if (b->paused || !playback_is_silent(b, now))
+    if (b->paused || (!enough && !playback_is_silent(b, now)))
         return 0;
     return !p->shown.out || playback_time(b, now) >= p->shown.position + p->shown.duration;
 }
 
-static int end_or_loop(Player *p, int64_t now, MediaError *error)
+static int end_or_loop(Player *p, int enough, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
-    if (!is_over(p, now))
+    if (!is_over(p, enough, now))
         return 0;
-    if (p->count == 1 && !b->audio) { /* a picture is to be looked at */
+    if (p->count == 1 && !b->audio && !enough) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
         return 0;
     }
-    if (!p->loop || !playback_can_seek(b)) {
+    if (enough || !p->loop || !playback_can_seek(b)) {
         p->over = 1;
         return 0;
     }
     const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
+    subtitles_reset(p->subtitles);
     return playback_start(b, &start, error);
 }
 
 int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     Playback *b = &p->playback;
-    int ret = playback_fetch(b, error);
+    int ret = playback_fetch(b, 1, error);
     if (ret < 0)
         return ret;
     if (p->shown.out && !p->shown.drawn) { /* the one before is still on the screen */
         *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
         return 0;
     }
+    const int enough = p->options.frames >= 0 && p->count >= p->options.frames;
+    if (enough || (!b->ahead_count && b->ended))
+        return end_or_loop(p, enough, now, error);
     if (!b->ahead_count)
-        return b->ended ? end_or_loop(p, now, error) : 0;
+        return 0;
     if (b->pending)
         return show_first(p, now, error);
     if (!b->paused)

@@ -92,10 +92,8 @@ static void add_frames(const Player *p, Rows *r)
     const Sync *sync = &p->playback.sync;
     add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
         (long long)sync->dropped, (long long)sync->late);
-    if (p->offset != AV_NOPTS_VALUE)
+    if (p->playback.audio && p->offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)p->offset * 1e-3);
-    else
-        add(r, "A/V offset", "no sound");
 }
 
 static void add_stages(const Player *p, Rows *r)
@@ -113,11 +111,19 @@ static void add_stages(const Player *p, Rows *r)
     add(r, "draw", "%.2f ms", t->view * 1e-3);
 }
 
+static void add_latency(const Player *p, Rows *r)
+{
+    const double frame = (double)p->shown.duration / p->playback.speed;
+    if (frame > 0)
+        add(r, "to the screen", "%.0f ms after decoding, %.1f frames", p->timings.latency * 1e-3,
+            p->timings.latency / frame);
+}
+
 static void add_queues(const Player *p, Rows *r)
 {
     const Playback *b = &p->playback;
     add(r, "queues", "%d of %d frames, %d + %d packets", video_feed_waiting(b->feed),
-        video_feed_room(), demuxer_waiting(b->demuxer, DEMUX_VIDEO),
+        video_feed_room(b->feed), demuxer_waiting(b->demuxer, DEMUX_VIDEO),
         demuxer_waiting(b->demuxer, DEMUX_AUDIO));
     if (b->audio)
         add(r, "sound", "volume %d %%%s, ran dry %lld times", p->volume, p->muted ? " (muted)" : "",
@@ -133,6 +139,7 @@ int status_rows(Player *p, OsdRow *rows, int room)
     add_frames(p, &r);
     add(&r, "equalizer", "%s", p->equalizer.where(p->equalizer.opaque));
     add_stages(p, &r);
+    add_latency(p, &r);
     add_queues(p, &r);
     add(&r, "window", "%s", p->renderer);
     return r.count;

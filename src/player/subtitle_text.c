@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "panel/ass_image.h"
 
@@ -11,6 +12,10 @@
 
 /* How long text is seen whose end is not known. */
 #define UNKNOWN_MS 5000
+
+/* Tags can ask for pictures that take libass seconds; usual ones take milliseconds. After one that
+ * takes so much of a processor's time, subtitles are given up rather than the player. */
+#define MAX_RENDER_MS 2000
 
 /* The look of plain text, in shares of the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
@@ -31,6 +36,7 @@ struct SubtitleText {
     int lacks_font;
     atomic_int done;
 
+    int too_slow; /* it has been given up */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
 };
@@ -182,6 +188,23 @@ static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
         ass_images_blend(canvas, box.x, box.y, images);
 }
 
+static long long processor_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+static const ASS_Image *render(SubtitleText *t, int64_t position, int *changed)
+{
+    const long long begin = processor_ms();
+    const ASS_Image *images =
+        ass_render_frame(t->renderer, t->track, milliseconds(position), changed);
+    t->too_slow = processor_ms() - begin > MAX_RENDER_MS;
+    *changed |= t->too_slow;
+    return t->too_slow ? NULL : images;
+}
+
 static int same_size(const SubtitlesPlace *a, const SubtitlesPlace *b)
 {
     return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
@@ -192,7 +215,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
                        Overlay *overlay)
 {
     *overlay = t->overlay;
-    if (!atomic_load(&t->done) || !t->renderer)
+    if (!atomic_load(&t->done) || !t->renderer || t->too_slow)
         return 0;
     const int resized = !same_size(&t->place, place);
     const int moved =
@@ -201,8 +224,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
         set_place(t, place);
     t->place = *place;
     int changed = 0;
-    const ASS_Image *images =
-        ass_render_frame(t->renderer, t->track, milliseconds(position), &changed);
+    const ASS_Image *images = render(t, position, &changed);
     changed = changed || ((resized || moved) && images);
     if (changed)
         draw_images(t, images, place->picture);
@@ -210,9 +232,13 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     return changed;
 }
 
-int subtitle_text_lacks_font(const SubtitleText *t)
+const char *subtitle_text_trouble(const SubtitleText *t)
 {
-    return atomic_load(&t->done) && t->lacks_font;
+    if (t->too_slow)
+        return "these subtitles take too long to be drawn: they are not shown any more";
+    return atomic_load(&t->done) && t->lacks_font
+               ? "no font was found: subtitles that are text are not shown"
+               : NULL;
 }
 
 void subtitle_text_close(SubtitleText **text)

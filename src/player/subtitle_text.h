@@ -19,8 +19,8 @@ void subtitle_text_add(SubtitleText *text, const SubtitleEvent *event);
 int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlace *place,
                        Overlay *overlay);
 
-/* Not 0: it is known that there is no font to draw with. */
-int subtitle_text_lacks_font(const SubtitleText *text);
+/* As subtitles_trouble(). */
+const char *subtitle_text_trouble(const SubtitleText *text);
 
 /* Waits for the search of fonts. NULL is allowed inside. */
 void subtitle_text_close(SubtitleText **text);

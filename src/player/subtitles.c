@@ -87,9 +87,7 @@ const char *subtitles_trouble(const Subtitles *s)
 {
     if (s->error.text[0])
         return s->error.text;
-    return s->text && subtitle_text_lacks_font(s->text)
-               ? "no font was found: subtitles that are text are not shown"
-               : NULL;
+    return s->text ? subtitle_text_trouble(s->text) : NULL;
 }
 
 void subtitles_close(Subtitles **subtitles)

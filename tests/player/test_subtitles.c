@@ -482,7 +482,8 @@ static void add_segment(Pgs *pgs, int type, const uint8_t *data, int size)
 {
     pgs->data[pgs->size] = (uint8_t)type;
     AV_WB16(pgs->data + pgs->size + 1, size);
-    memcpy(pgs->data + pgs->size + 3, data, (size_t)size);
+    for (int i = 0; i < size; i++)
+        pgs->data[pgs->size + 3 + (size_t)i] = data[i];
     pgs->size += 3 + (size_t)size;
 }
 
@@ -624,7 +625,7 @@ static void random_line(CheckRandom *random, char *line, size_t room)
     size_t end = (size_t)snprintf(line, room, "%d,%d,Default,,%d,%d,%d,,",
                                   check_below(random, 1000) - 500, check_below(random, 3) - 1,
                                   check_below(random, 2000) - 1000, check_below(random, 2000), 0);
-    for (int i = check_below(random, 12); i >= 0 && end + 64 < room; i--) {
+    for (int i = check_below(random, 5); i >= 0 && end + 64 < room; i--) {
         int value[3];
         for (int k = 0; k < 3; k++)
             value[k] = check_below(random, 4) ? check_below(random, 2000) - 500
@@ -632,6 +633,7 @@ static void random_line(CheckRandom *random, char *line, size_t room)
         const char *part = parts[check_below(random, count)];
         end += (size_t)snprintf(line + end, room - end, part, value[0], value[1], value[2]);
     }
+    snprintf(line + end, room - end, "x");
 }
 
 static void test_random_ass(void)

@@ -1,0 +1,264 @@
+/*
+ * The player's sound through SDL's drivers without hardware: "dummy", which plays into nothing, and
+ * "disk", which writes what would be heard to a file. No time is tight here.
+ */
+#include "beeps.h"
+
+#include "player/audio.h"
+#include "player/clock.h"
+
+#include <sys/stat.h>
+
+#define SECONDS 4
+#define PATIENCE_US 20000000
+
+static atomic_int never;
+
+typedef struct Playing {
+    Source *source;
+    Demuxer *demuxer;
+    Audio *audio;
+} Playing;
+
+static void stop(Playing *p)
+{
+    demuxer_stop(p->demuxer);
+    audio_stop(p->audio);
+}
+
+static void finish(Playing *p)
+{
+    if (p->demuxer)
+        demuxer_stop(p->demuxer);
+    audio_close(&p->audio);
+    demuxer_free(&p->demuxer);
+    source_close(&p->source);
+}
+
+static int start(Playing *p, int64_t position, double speed)
+{
+    char why[256] = "";
+    MediaError error = {0};
+    return CHECK(demuxer_start(p->demuxer, position, &error) == 0, "%s", error.text) &&
+           CHECK(audio_start(p->audio, p->demuxer, source_start(p->source), position, speed, why,
+                             sizeof(why)) == 0,
+                 "%s", why);
+}
+
+/* Opens the clip, and the device of that driver. */
+static int prepare(Playing *p, const char *driver)
+{
+    static int made;
+    char why[256] = "";
+    MediaError error = {0};
+    *p = (Playing){0};
+    if (!made) {
+        beep_write_wav(beep_path("beeps.wav"), 48000, 2, SECONDS);
+        made = beep_ffmpeg("-f lavfi -i color=s=32x32:r=25:d=4 -i beeps.wav -c:v mpeg4 "
+                           "-c:a flac clip.mkv");
+    }
+    if (!made) {
+        check_skip("the ffmpeg program cannot make a clip");
+        return 0;
+    }
+    setenv("SDL_AUDIODRIVER", driver, 1);
+    setenv("SDL_DISKAUDIOFILE", beep_path("heard.raw"), 1);
+    const SourceOptions options = {
+        .path = beep_path("clip.mkv"), .max_pixels = 1 << 26, .stop = &never};
+    if (!CHECK(source_open(&p->source, &options, &error) == 0 &&
+                   demuxer_create(&p->demuxer, p->source, &error) == 0,
+               "%s", error.text))
+        return 0;
+    const AVStream *stream = p->source->format->streams[1];
+    demuxer_select(p->demuxer, DEMUX_AUDIO, stream);
+    return CHECK(audio_open(&p->audio, stream, why, sizeof(why)) == 0, "%s", why);
+}
+
+/* Waits until it is known what is heard. */
+static int64_t wait_for_position(Playing *p)
+{
+    int64_t position = -1;
+    const int64_t until = clock_now() + PATIENCE_US;
+    while (!audio_position(p->audio, clock_now(), &position) && clock_now() < until)
+        usleep(1000);
+    return position;
+}
+
+static void plays_to_the_end(void)
+{
+    Playing p;
+    if (!prepare(&p, "dummy"))
+        return;
+    const int64_t begin = clock_now();
+    int64_t last = 0, position = 0;
+    start(&p, 500000, 2);
+    CHECK(wait_for_position(&p) >= 500000, "nothing is heard");
+    while (!audio_is_over(p.audio, clock_now()) && clock_now() < begin + PATIENCE_US) {
+        if (audio_position(p.audio, clock_now(), &position)) {
+            CHECK(position >= last, "back from %lld to %lld", (long long)last, (long long)position);
+            last = position;
+        }
+        usleep(1000);
+    }
+    CHECK(audio_is_over(p.audio, clock_now()), "it does not end");
+    CHECK(llabs(last - SECONDS * 1000000) < 200000, "the last position was %lld", (long long)last);
+    CHECK(clock_now() - begin > 1500000, "3.5 s at speed 2 took %lld us",
+          (long long)(clock_now() - begin));
+    CHECK(audio_damage(p.audio) == 0, "damage");
+    finish(&p);
+}
+
+/* Reads what the disk driver has written: interleaved floats of two channels. */
+static float *heard(int *count)
+{
+    struct stat info;
+    const char *path = beep_path("heard.raw");
+    FILE *f = fopen(path, "rb");
+    if (!CHECK(f && stat(path, &info) == 0, "nothing was written"))
+        exit(1);
+    float *samples = malloc((size_t)info.st_size + 1);
+    *count = (int)(fread(samples, 2 * sizeof(float), (size_t)info.st_size / 8, f));
+    fclose(f);
+    return samples;
+}
+
+static double play_to_disk(int volume, int mute, BeepFinder *beeps, int64_t *underruns)
+{
+    Playing p;
+    int count;
+    double peak = 0;
+    if (!prepare(&p, "disk"))
+        return -1;
+    audio_set_volume(p.audio, volume);
+    audio_set_mute(p.audio, mute);
+    start(&p, 0, 1);
+    const int64_t until = clock_now() + PATIENCE_US;
+    while (!audio_is_over(p.audio, clock_now()) && clock_now() < until)
+        usleep(1000);
+    *underruns = audio_underruns(p.audio);
+    finish(&p);
+    float *samples = heard(&count);
+    for (int i = 0; i < count; i++) {
+        beep_find(beeps, samples[2 * i], i / 48000.0, 1 / 48000.0);
+        peak = fmax(peak, fmax(fabs(samples[2 * i]), fabs(samples[2 * i + 1])));
+    }
+    free(samples);
+    return peak;
+}
+
+static void what_is_heard(void)
+{
+    BeepFinder beeps = {0};
+    int64_t underruns = 0;
+    const double peak = play_to_disk(AUDIO_MAX_VOLUME, 0, &beeps, &underruns);
+    if (peak < 0)
+        return;
+    CHECK(fabs(peak - BEEP_LEVEL) < 0.01, "a peak of %g", peak);
+    CHECK(beeps.count >= 6, "%d beeps", beeps.count);
+    for (int i = 1; i < beeps.count && !underruns; i++)
+        CHECK(fabs(beeps.rises[i] - beeps.rises[i - 1] - BEEP_EVERY) < 0.001, "%g s apart",
+              beeps.rises[i] - beeps.rises[i - 1]);
+}
+
+static void volume_and_mute(void)
+{
+    BeepFinder beeps = {0};
+    int64_t underruns;
+    const double peak = play_to_disk(50, 0, &beeps, &underruns);
+    if (peak < 0)
+        return;
+    CHECK(fabs(peak - BEEP_LEVEL / 8) < 0.002, "at half volume a peak of %g", peak);
+    const double muted = play_to_disk(AUDIO_MAX_VOLUME, 1, &beeps, &underruns);
+    CHECK(muted == 0, "muted, a peak of %g", muted);
+}
+
+/* Wherever it goes, what is heard is from there. */
+static void restarts(void)
+{
+    Playing p;
+    CheckRandom random = check_random(1);
+    if (!prepare(&p, "dummy"))
+        return;
+    for (int i = 0; i < 50; i++) {
+        const int64_t from = check_below(&random, 3000) * 1000;
+        const int64_t begin = clock_now();
+        int64_t position;
+        if (!start(&p, from, i % 5 ? 1 : 2))
+            break;
+        audio_set_volume(p.audio, i);
+        audio_set_mute(p.audio, i % 3 == 0);
+        audio_set_speed(p.audio, i % 4 ? 1 : 0.5);
+        if (i % 10 == 0) {
+            CHECK(wait_for_position(&p) >= from, "it does not begin");
+        } else {
+            usleep((unsigned)check_below(&random, 80000));
+        }
+        const int64_t now = clock_now();
+        if (audio_position(p.audio, now, &position))
+            CHECK(position >= from && position <= from + 2 * (now - begin) + 20000,
+                  "%lld after a start at %lld", (long long)position, (long long)from);
+        stop(&p);
+        CHECK(!audio_position(p.audio, clock_now(), &position), "stopped, it is at %lld",
+              (long long)position);
+        CHECK(audio_is_over(p.audio, clock_now()), "stopped, it goes on");
+    }
+    finish(&p);
+}
+
+static void pauses(void)
+{
+    Playing p;
+    int64_t position;
+    if (!prepare(&p, "dummy"))
+        return;
+    audio_pause(p.audio, 1);
+    start(&p, 1000000, 1);
+    usleep(300000);
+    CHECK(!audio_position(p.audio, clock_now(), &position), "paused, it is at %lld",
+          (long long)position);
+    CHECK(!audio_is_over(p.audio, clock_now()), "paused is not over");
+    audio_pause(p.audio, 0);
+    position = wait_for_position(&p);
+    CHECK(position >= 1000000 && position < 1000000 + PATIENCE_US, "%lld", (long long)position);
+    finish(&p);
+}
+
+/* Closed while it plays; and closed without ever having played. */
+static void closes_at_any_time(void)
+{
+    Playing p;
+    for (int i = 0; i < 5; i++) {
+        if (!prepare(&p, "dummy"))
+            return;
+        if (i % 2)
+            start(&p, AV_NOPTS_VALUE, 4);
+        usleep((unsigned)i * 10000);
+        finish(&p);
+        CHECK(!p.audio, "not closed");
+    }
+}
+
+static void no_device(void)
+{
+    Playing p;
+    char why[256] = "";
+    if (!prepare(&p, "dummy"))
+        return;
+    audio_close(&p.audio);
+    setenv("SDL_AUDIODRIVER", "nonsense", 1);
+    CHECK(audio_open(&p.audio, p.source->format->streams[1], why, sizeof(why)) == -1, "it opens");
+    CHECK(!p.audio && strlen(why) > 20, "'%s'", why);
+    finish(&p);
+}
+
+static const CheckTest tests[] = {
+    {"plays_to_the_end", plays_to_the_end},
+    {"what_is_heard", what_is_heard},
+    {"volume_and_mute", volume_and_mute},
+    {"restarts", restarts},
+    {"pauses", pauses},
+    {"closes_at_any_time", closes_at_any_time},
+    {"no_device", no_device},
+};
+
+CHECK_MAIN(tests)

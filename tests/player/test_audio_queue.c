@@ -1,0 +1,263 @@
+/* The queue between decoder and device, by hand: what the device gets, and what is known of it. */
+#include "check.h"
+
+#include "player/audio_queue.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#define RATE 48000
+#define BUFFER 960 /* 20 ms */
+#define BLOCK 960
+#define MS 1000LL
+
+static float out[BUFFER];
+
+static AudioQueue *create(void)
+{
+    AudioQueue *q = audio_queue_create(RATE, 1, BUFFER, BLOCK);
+    if (!q)
+        exit(1);
+    return q;
+}
+
+/* A block with one value in all samples. */
+static void push(AudioQueue *q, int64_t position, float value)
+{
+    SoundBlock *block = audio_queue_room(q);
+    block->count = BLOCK;
+    block->position = position;
+    block->worth = 1e6 / RATE;
+    for (int i = 0; i < BLOCK; i++)
+        block->samples[i] = value;
+    audio_queue_push(q);
+}
+
+static void push_some(AudioQueue *q, int64_t position, float value, int count)
+{
+    for (int i = 0; i < count; i++)
+        push(q, position + i * 20 * MS, value);
+}
+
+/* Takes a buffer; answers its last sample. */
+static double take(AudioQueue *q, int64_t now)
+{
+    for (int i = 0; i < BUFFER; i++)
+        out[i] = NAN;
+    audio_queue_take(q, out, BUFFER, now);
+    for (int i = 0; i < BUFFER; i++)
+        if (!(out[i] >= -1 && out[i] <= 1))
+            return NAN;
+    return out[BUFFER - 1];
+}
+
+static int is_at(AudioQueue *q, int64_t now, int64_t expected)
+{
+    int64_t position = -1;
+    const int known = audio_queue_position(q, now, &position);
+    return CHECK(known && llabs(position - expected) <= 30, "at %lld: %s %lld, not %lld",
+                 (long long)now, known ? "known" : "not known", (long long)position,
+                 (long long)expected);
+}
+
+static int is_unknown(AudioQueue *q, int64_t now)
+{
+    int64_t position = -1;
+    return CHECK(!audio_queue_position(q, now, &position), "at %lld it is %lld", (long long)now,
+                 (long long)position);
+}
+
+static void positions(void)
+{
+    AudioQueue *q = create();
+    is_unknown(q, 0);
+    take(q, 0);
+    is_unknown(q, 10 * MS);
+    audio_queue_start(q);
+    push_some(q, 5000 * MS, 0.5f, 5);
+    take(q, 20 * MS); /* heard from 40 ms on */
+    is_unknown(q, 30 * MS);
+    take(q, 40 * MS);
+    is_at(q, 41 * MS, 5001 * MS);
+    is_at(q, 50 * MS, 5010 * MS);
+    is_at(q, 45 * MS, 5010 * MS); /* not back */
+    take(q, 60 * MS);
+    take(q, 80 * MS);
+    take(q, 100 * MS);
+    is_at(q, 110 * MS, 5070 * MS);
+    CHECK(audio_queue_underruns(q) == 0, "it has not run dry yet");
+    CHECK(!audio_queue_is_over(q, 110 * MS), "it is not over");
+    CHECK(take(q, 120 * MS) == 0, "nothing is left");
+    CHECK(audio_queue_underruns(q) == 1, "it has run dry");
+    is_at(q, 130 * MS, 5090 * MS);
+    take(q, 140 * MS);
+    is_unknown(q, 145 * MS);
+    push_some(q, 5100 * MS, 0.5f, 3);
+    take(q, 160 * MS);
+    is_unknown(q, 165 * MS);
+    is_at(q, 181 * MS, 5101 * MS);
+    audio_queue_end(q);
+    take(q, 180 * MS);
+    take(q, 200 * MS);
+    CHECK(!audio_queue_is_over(q, 230 * MS), "some is still to be heard");
+    take(q, 220 * MS);
+    take(q, 240 * MS);
+    CHECK(audio_queue_is_over(q, 250 * MS), "all has been heard");
+    CHECK(audio_queue_underruns(q) == 1, "the end is not running dry");
+    audio_queue_free(&q);
+}
+
+static void nothing_stale_is_heard(void)
+{
+    AudioQueue *q = create();
+    audio_queue_start(q);
+    push_some(q, 0, 0.5f, 10);
+    CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "it plays");
+    audio_queue_stop(q);
+    CHECK(audio_queue_room(q) == NULL, "it has stopped");
+    CHECK(take(q, 20 * MS) == 0, "stopped, but it plays");
+    is_unknown(q, 25 * MS);
+    audio_queue_start(q);
+    CHECK(take(q, 40 * MS) == 0, "nothing is there yet");
+    push_some(q, 9000 * MS, 0.25f, 3);
+    CHECK(fabs(take(q, 60 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "the new sound");
+    is_unknown(q, 70 * MS);
+    is_at(q, 85 * MS, 9005 * MS);
+    audio_queue_free(&q);
+}
+
+static void pause_and_volume(void)
+{
+    AudioQueue *q = create();
+    audio_queue_start(q);
+    push_some(q, 0, 0.5f, 10);
+    take(q, 0);
+    audio_queue_pause(q, 1, 10 * MS);
+    CHECK(take(q, 20 * MS) == 0 && out[0] == 0, "paused");
+    take(q, 40 * MS);
+    is_unknown(q, 50 * MS);
+    audio_queue_pause(q, 0, 50 * MS);
+    CHECK(fabs(take(q, 60 * MS) - 0.5) < 1e-6, "it goes on");
+    is_at(q, 85 * MS, 25 * MS); /* the second block */
+    audio_queue_gain(q, 0);
+    CHECK(take(q, 80 * MS) == 0 && out[0] > 0.49, "no click");
+    CHECK(take(q, 100 * MS) == 0 && out[0] == 0, "muted");
+    is_at(q, 110 * MS, 50 * MS); /* silent, but it goes on */
+    audio_queue_gain(q, 0.5);
+    take(q, 120 * MS);
+    CHECK(fabs(take(q, 140 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "half");
+    audio_queue_free(&q);
+}
+
+static void blocks_of_other_speed(void)
+{
+    AudioQueue *q = create();
+    audio_queue_start(q);
+    push_some(q, 0, 0.5f, 2);
+    SoundBlock *block = audio_queue_room(q);
+    *block = (SoundBlock){block->samples, BLOCK / 2, 40 * MS, 2e6 / RATE}; /* speed 2, 10 ms */
+    audio_queue_push(q);
+    push(q, 500 * MS, 0.5f); /* a jump */
+    for (int64_t now = 0; now < 100 * MS; now += 20 * MS)
+        take(q, now);
+    is_at(q, 59 * MS, 39 * MS);
+    is_at(q, 65 * MS, 50 * MS);
+    is_at(q, 75 * MS, 505 * MS);
+    audio_queue_free(&q);
+}
+
+static void a_device_that_goes_and_comes(void)
+{
+    AudioQueue *q = create();
+    audio_queue_start(q);
+    push_some(q, 0, 0.5f, 10);
+    take(q, 0);
+    take(q, 20 * MS); /* the last that it asks; 40 ms of sound heard until 60 ms */
+    is_at(q, 50 * MS, 30 * MS);
+    is_at(q, 400 * MS, 40 * MS);
+    is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
+    is_unknown(q, 2000 * MS);
+    /* alone from 520 ms and 40 ms on, it is at 1540 ms, and two buffers later at 1580 ms */
+    CHECK(take(q, 2020 * MS) == 0, "what was to be heard meanwhile is left out");
+    for (int i = 10; i < 100; i++)
+        if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
+            push(q, i * 20 * MS, i < 79 ? 0.25f : 0.125f);
+    CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "it goes on at another place");
+    is_at(q, 2061 * MS, 1581 * MS);
+    audio_queue_free(&q);
+}
+
+/* While it is paused, nothing is missed. */
+static void a_device_that_goes_while_paused(void)
+{
+    AudioQueue *q = create();
+    audio_queue_start(q);
+    push_some(q, 0, 0.5f, 10);
+    take(q, 0);
+    take(q, 20 * MS);
+    audio_queue_pause(q, 1, 720 * MS); /* 200 ms alone, at 240 ms */
+    audio_queue_pause(q, 0, 60000 * MS);
+    take(q, 60100 * MS); /* and 100 ms */
+    for (int i = 10; i < 30; i++)
+        if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
+            push(q, i * 20 * MS, 0.25f);
+    take(q, 60120 * MS);
+    is_at(q, 60141 * MS, 381 * MS);
+    audio_queue_free(&q);
+}
+
+static void *fill(void *arg)
+{
+    int64_t position = 0;
+    for (SoundBlock *block; (block = audio_queue_room(arg)) != NULL; position += 20 * MS) {
+        *block = (SoundBlock){block->samples, BLOCK, position, 1e6 / RATE};
+        for (int i = 0; i < BLOCK; i++)
+            block->samples[i] = 0.5f;
+        audio_queue_push(arg);
+    }
+    return NULL;
+}
+
+static void *drain(void *arg)
+{
+    static float samples[BUFFER];
+    for (int64_t now = 0; now < 20000 * MS; now += 20 * MS) {
+        audio_queue_take(arg, samples, BUFFER, now);
+        for (int i = 0; i < BUFFER; i++)
+            if (samples[i] != 0 && samples[i] != 0.5f)
+                CHECK(0, "a sample of %g", samples[i]);
+    }
+    return NULL;
+}
+
+/* All threads at once, for the thread sanitizer. */
+static void threads(void)
+{
+    AudioQueue *q = create();
+    pthread_t device, decoder;
+    int64_t position;
+    pthread_create(&device, NULL, drain, q);
+    for (int i = 0; i < 200; i++) {
+        audio_queue_start(q);
+        pthread_create(&decoder, NULL, fill, q);
+        audio_queue_position(q, i * 100 * MS, &position);
+        audio_queue_pause(q, i % 7 == 0, i * 100 * MS);
+        CHECK(audio_queue_waiting(q) <= AUDIO_QUEUE_BLOCKS, "too many");
+        audio_queue_stop(q);
+        pthread_join(decoder, NULL);
+    }
+    pthread_join(device, NULL);
+    audio_queue_free(&q);
+}
+
+static const CheckTest tests[] = {
+    {"positions", positions},
+    {"nothing_stale_is_heard", nothing_stale_is_heard},
+    {"pause_and_volume", pause_and_volume},
+    {"blocks_of_other_speed", blocks_of_other_speed},
+    {"a_device_that_goes_and_comes", a_device_that_goes_and_comes},
+    {"a_device_that_goes_while_paused", a_device_that_goes_while_paused},
+    {"threads", threads},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,345 @@
+/* The on-screen display: that all of it is inside the window, apart from each other, and goes when
+ * it should. */
+#include "check.h"
+#include "player/osd.h"
+
+static const int sizes[][2] = {
+    {640, 360},   {641, 383},   {720, 1280}, {800, 600},   {1024, 768},  {1280, 720},
+    {1920, 1080}, {2560, 1080}, {360, 640},  {2560, 1440}, {3840, 2160}, {2160, 3840},
+};
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static const OsdRow statistics[] = {
+    {NULL, "Statistics"},
+    {"file",
+     "a name of a file that is so long that no window has room for it, be it as wide as the "
+     "widest that can be bought, at least not beside a panel, \xff and {\\pos(1,1)} in it"},
+    {"frames", "24.0 of 24.0 a second"},
+    {"dropped, late", "0, 2"},
+    {"decode", "1.42 ms"},
+    {"upload", "0.00 ms"},
+    {"equalize", "0.84 ms"},
+    {"download", "0.00 ms"},
+    {"draw", "2.10 ms"},
+    {"sound", "+3 ms"},
+    {"queues", "25, 46, 1"},
+    {"backend", "CPU, 2 threads"},
+    {"display", "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"},
+};
+#define STATISTICS (int)(sizeof(statistics) / sizeof(statistics[0]))
+
+static const OsdRow keys[] = {
+    {"Space  p", "pause"},
+    {"q", "quit"},
+    {"Esc", "leave fullscreen, then quit"},
+    {"f", "fullscreen (or double click)"},
+    {"Left  Right", "5 seconds back, forward"},
+    {"Up  Down", "60 seconds forward, back"},
+    {".  ,", "one frame forward, back"},
+    {"[  ]", "slower, faster"},
+    {"Backspace", "normal speed"},
+    {"m", "mute"},
+    {"9  0", "volume"},
+    {"#", "next audio track"},
+    {"j  v", "next subtitles; show them"},
+    {"e", "equalizer on, off"},
+    {"c", "compare: split, side by side, off"},
+    {"h  H", "histogram panel; linear, log"},
+    {"1  2", "strength"},
+    {"3  4", "clip limit"},
+    {"5  6", "smoothing"},
+    {"r", "reset all settings"},
+    {"s", "screenshot"},
+    {"i", "statistics"},
+    {"M", "mirror"},
+    {"l", "loop"},
+    {"?", "this page"},
+};
+#define KEYS (int)(sizeof(keys) / sizeof(keys[0]))
+
+typedef struct Fixture {
+    Text *text;
+    Osd *osd;
+    OsdPlace place;
+    OsdLayer layer;
+    int changed;
+} Fixture;
+
+/* 0: skipped. */
+static int start(Fixture *f)
+{
+    *f = (Fixture){.place = {1280, 720, {0, 0, 1280, 720}, 1}};
+    if (text_open(&f->text) < 0) {
+        check_skip("no font on this machine");
+        return 0;
+    }
+    if (osd_open(&f->osd) < 0)
+        exit(1);
+    osd_set_text(f->osd, f->text);
+    return 1;
+}
+
+static void stop(Fixture *f)
+{
+    osd_close(&f->osd);
+    osd_close(&f->osd);
+    text_close(&f->text);
+}
+
+static Rect draw(Fixture *f, OsdPart part, int64_t now)
+{
+    f->changed = osd_draw(f->osd, part, &f->place, now, &f->layer);
+    const Overlay *o = &f->layer.overlay;
+    return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
+}
+
+static int is_inside(Rect inner, Rect outer)
+{
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+static int overlap(Rect a, Rect b)
+{
+    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
+           b.y < a.y + a.height;
+}
+
+/* Pixels that are brighter than any ground, and of them those within `border` pixels of a side. */
+static int count_ink(const Canvas *canvas, int border)
+{
+    int count = 0;
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            const int at_side = x < border || y < border || x >= canvas->width - border ||
+                                y >= canvas->height - border;
+            count += canvas_pixel(canvas, x, y)[0] > 100 && (border == 0 || at_side);
+        }
+    return count;
+}
+
+/* With text that is not cut off, and a margin around it. */
+static void check_ink(const Fixture *f, const char *name)
+{
+    const Canvas *canvas = &f->layer.overlay.canvas;
+    CHECK(count_ink(canvas, 0) > 50, "%s at %dx%d: nothing is written", name, f->place.width,
+          f->place.height);
+    CHECK(count_ink(canvas, 3) == 0, "%s at %dx%d: reaches its side", name, f->place.width,
+          f->place.height);
+}
+
+static void check_layout(Fixture *f)
+{
+    const int width = f->place.width, height = f->place.height;
+    const Rect window = {0, 0, width, height};
+    osd_message(f->osd, 0, "Volume: 80 %", -1);
+    const Rect brief = draw(f, OSD_MESSAGE, 1);
+    check_ink(f, "message");
+    osd_message(f->osd, 0,
+                "A message that has much to say, more than any window has room for, and "
+                "which goes on and on all the same, like the path of this screenshot",
+                0.4);
+    const Rect message = draw(f, OSD_MESSAGE, 1);
+    check_ink(f, "long message");
+    osd_set_rows(f->osd, OSD_STATISTICS, statistics, STATISTICS);
+    const Rect page = draw(f, OSD_STATISTICS, 1);
+    check_ink(f, "statistics");
+    osd_set_rows(f->osd, OSD_HELP, keys, KEYS);
+    CHECK(!draw(f, OSD_STATISTICS, 1).width, "statistics together with the help page");
+    const Rect help = draw(f, OSD_HELP, 1);
+    check_ink(f, "help");
+    CHECK(is_inside(brief, f->place.area) && is_inside(message, f->place.area) &&
+              is_inside(page, f->place.area) && is_inside(help, window),
+          "%dx%d: outside", width, height);
+    CHECK(!overlap(message, page) && !overlap(message, help), "%dx%d: over each other", width,
+          height);
+    CHECK(abs(2 * help.x + help.width - width) <= 1, "%dx%d: help is not in the middle", width,
+          height);
+    CHECK(brief.height >= 26 && message.height > brief.height, "%dx%d: messages %d and %d high",
+          width, height, brief.height, message.height);
+    CHECK(help.height >= 14 * 11, "%dx%d: help is %d high", width, height, help.height);
+    osd_set_rows(f->osd, OSD_HELP, NULL, 0);
+}
+
+static void test_layout(void)
+{
+    Fixture f;
+    if (!start(&f))
+        return;
+    for (size_t i = 0; i < SIZES; i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        f.place = (OsdPlace){width, height, {0, 0, width, height}, 1};
+        check_layout(&f);
+        if (width < 640)
+            continue;
+        f.place.area.width = width * 2 / 3; /* a panel beside it */
+        check_layout(&f);
+        f.place.area = (Rect){width / 5, height / 7, width * 4 / 5, height * 6 / 7};
+        check_layout(&f);
+        f.place.density = 1.5;
+        if (width >= 1280 && height >= 720)
+            check_layout(&f);
+    }
+    stop(&f);
+}
+
+/* On a screen with more pixels for a unit it is larger. */
+static void test_density(void)
+{
+    Fixture f;
+    if (!start(&f))
+        return;
+    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, 1};
+    osd_message(f.osd, 0, "Paused", -1);
+    const Rect once = draw(&f, OSD_MESSAGE, 1);
+    f.place.density = 2;
+    const Rect twice = draw(&f, OSD_MESSAGE, 1);
+    CHECK(f.changed && twice.height > once.height, "%d and %d high", once.height, twice.height);
+    stop(&f);
+}
+
+/* A message is there, fades and goes; the next one takes its place and its time. */
+static void test_message(void)
+{
+    const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
+    Fixture f;
+    if (!start(&f))
+        return;
+    CHECK(!draw(&f, OSD_MESSAGE, 0).width && !f.changed, "one at first");
+    CHECK(osd_wait(f.osd, 0) == INT64_MAX, "waits for something");
+    osd_message(f.osd, begin, "first", -1);
+    CHECK(draw(&f, OSD_MESSAGE, begin).width && f.changed && f.layer.opacity == 1, "not there");
+    CHECK(draw(&f, OSD_MESSAGE, end - 1).width && !f.changed, "drawn again, or gone");
+    CHECK(osd_wait(f.osd, begin) == OSD_MESSAGE_US, "does not wait for its end");
+    CHECK(draw(&f, OSD_MESSAGE, end + OSD_FADE_US / 2).width && !f.changed, "does not fade");
+    CHECK(f.layer.opacity > 0.4 && f.layer.opacity < 0.6, "opacity %.3f", f.layer.opacity);
+    CHECK(osd_wait(f.osd, end + 1) == 0, "waits while it fades");
+    CHECK(!draw(&f, OSD_MESSAGE, end + OSD_FADE_US).width && f.changed, "still there");
+    CHECK(osd_wait(f.osd, end + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    osd_message(f.osd, begin, "first", -1);
+    const Rect brief = draw(&f, OSD_MESSAGE, begin);
+    osd_message(f.osd, end, "a second one, which is longer", -1);
+    CHECK(draw(&f, OSD_MESSAGE, end + OSD_FADE_US).width > brief.width && f.changed,
+          "not in the place of the first");
+    stop(&f);
+}
+
+/* How much of the bar's row is filled. */
+static double filled(const Canvas *canvas)
+{
+    double most = 0;
+    for (int y = canvas->height / 2; y < canvas->height; y++) {
+        int warm = 0, light = 0;
+        for (int x = 0; x < canvas->width; x++) {
+            const uint8_t *p = canvas_pixel(canvas, x, y);
+            warm += p[0] > p[2] + 60;
+            light += p[0] > p[2] + 60 || p[0] > 40;
+        }
+        if (light && (double)warm / light > most)
+            most = (double)warm / light;
+    }
+    return most;
+}
+
+static void test_bar(void)
+{
+    static const double shares[] = {0, 0.25, 0.5, 1, 7};
+    Fixture f;
+    if (!start(&f))
+        return;
+    for (int i = 0; i < 5; i++) {
+        osd_message(f.osd, 0, "0:01:00 / 0:04:00", shares[i]);
+        draw(&f, OSD_MESSAGE, 0);
+        const double share = filled(&f.layer.overlay.canvas);
+        const double expected = shares[i] > 1 ? 1 : shares[i];
+        CHECK(share > expected - 0.02 && share < expected + 0.02, "%.3f instead of %.3f", share,
+              expected);
+    }
+    stop(&f);
+}
+
+/* Rows are copied, and drawn anew when they change; the page's width does not follow each number.
+ */
+static void test_rows(void)
+{
+    char value[32] = "1000000.0 ms";
+    OsdRow rows[OSD_MAX_ROWS + 10];
+    Fixture f;
+    if (!start(&f))
+        return;
+    rows[0] = (OsdRow){"time", value};
+    rows[1] = (OsdRow){"nothing", NULL};
+    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
+    strcpy(value, "1 ms");
+    const Rect wide = draw(&f, OSD_STATISTICS, 0);
+    CHECK(f.changed, "not drawn");
+    draw(&f, OSD_STATISTICS, 1);
+    CHECK(!f.changed, "drawn twice");
+    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
+    const Rect narrow = draw(&f, OSD_STATISTICS, 2);
+    CHECK(f.changed && narrow.width == wide.width, "%d wide, then %d", wide.width, narrow.width);
+    osd_set_rows(f.osd, OSD_STATISTICS, rows, 0);
+    CHECK(!draw(&f, OSD_STATISTICS, 3).width && f.changed, "not hidden");
+    osd_set_rows(f.osd, OSD_STATISTICS, rows, 2);
+    CHECK(draw(&f, OSD_STATISTICS, 4).width < wide.width, "as wide as it was before it was hidden");
+    for (int i = 0; i < OSD_MAX_ROWS + 10; i++)
+        rows[i] = (OsdRow){"n", "v"};
+    osd_set_rows(f.osd, OSD_HELP, rows, OSD_MAX_ROWS + 10);
+    CHECK(draw(&f, OSD_HELP, 5).width, "too many rows are none");
+    osd_set_rows(f.osd, OSD_MESSAGE, rows, 3);
+    CHECK(!draw(&f, OSD_MESSAGE, 6).width, "rows as a message");
+    stop(&f);
+}
+
+/* Without a font nothing is drawn, and windows may be of any size. */
+static void test_without_text(void)
+{
+    Osd *osd = NULL;
+    if (!CHECK(osd_open(&osd) == 0, "not opened"))
+        return;
+    const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, 1};
+    osd_message(osd, 0, "message", 0.5);
+    osd_set_rows(osd, OSD_STATISTICS, statistics, STATISTICS);
+    osd_set_rows(osd, OSD_HELP, keys, KEYS);
+    for (int part = 0; part < OSD_PARTS; part++) {
+        OsdLayer layer;
+        CHECK(!osd_draw(osd, (OsdPart)part, &place, 1, &layer) && !layer.overlay.canvas.width,
+              "part %d is drawn", part);
+    }
+    CHECK(osd_wait(osd, 1) == INT64_MAX, "waits for something");
+    osd_close(&osd);
+}
+
+static void test_tiny_windows(void)
+{
+    Fixture f;
+    if (!start(&f))
+        return;
+    osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
+    for (int width = 1; width < 400; width += 13)
+        for (int height = 1; height < 300; height += 17) {
+            f.place = (OsdPlace){width, height, {0, 0, width, height}, 1};
+            osd_message(f.osd, 0, "message", 0.5);
+            draw(&f, OSD_MESSAGE, 1);
+            draw(&f, OSD_STATISTICS, 1);
+            osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+            const Rect help = draw(&f, OSD_HELP, 1);
+            CHECK(!help.width || is_inside(help, (Rect){0, 0, width, height}), "%dx%d: outside",
+                  width, height);
+            osd_set_rows(f.osd, OSD_HELP, keys, 0);
+        }
+    stop(&f);
+}
+
+static const CheckTest tests[] = {
+    {"osd_layout", test_layout},
+    {"osd_density", test_density},
+    {"osd_message", test_message},
+    {"osd_bar", test_bar},
+    {"osd_rows", test_rows},
+    {"osd_without_text", test_without_text},
+    {"osd_tiny_windows", test_tiny_windows},
+};
+
+CHECK_MAIN(tests)
