@@ -345,6 +345,10 @@ static int finish(Play *p, MediaError *error)
         return -error->fault;
     say(SAY_DETAILS, "%lld frames shown, %lld dropped, %lld late", (long long)state.shown,
         (long long)state.dropped, (long long)state.late);
+    say(SAY_DETAILS,
+        "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
+        "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",
+        state.equalize_ms, state.upload_ms, state.layers_ms, state.draw_ms, state.latency_frames);
     if (player_damage(p->player, damage, sizeof(damage)))
         say(SAY_WARNINGS, "%s", damage);
     return EXIT_DONE;

@@ -1,6 +1,7 @@
 #include "media/video_feed.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <libavutil/threadmessage.h>
 #include <libavutil/time.h>
@@ -14,6 +15,8 @@
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
 #define MANY_THREADS 4
+#define MOST_AT_ONCE                                                                               \
+    3 /* frames sent when there is room for one: a preview, the one held, the first */
 
 struct VideoFeed {
     VideoFeedOptions options;
@@ -22,8 +25,10 @@ struct VideoFeed {
     const AVStream *stream;
     int64_t source_start;
     AVThreadMessageQueue *queue; /* of FeedFrame */
-    int room;                    /* frames in it */
-    AVPacket *packet;            /* read, not yet taken by the decoder, when not blank */
+    int room;                    /* frames that may wait in it */
+    sem_t free;                  /* of these, not taken yet */
+    atomic_int stop;
+    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     pthread_t thread;
     int running;
     atomic_int hurry;
@@ -33,6 +38,7 @@ struct VideoFeed {
     FeedFrame held; /* the last frame before the first that is wanted */
     int given;      /* one has been sent that is no preview */
     int previewed;
+    int has_room; /* for the next frame */
     double busy_us;
     MediaError error;
 };
@@ -45,8 +51,8 @@ static void free_frame(void *message)
 static int open_queue(VideoFeed *f)
 {
     f->room = decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
-    if (!f->packet ||
-        av_thread_message_queue_alloc(&f->queue, (unsigned)f->room, sizeof(FeedFrame)) < 0)
+    if (!f->packet || av_thread_message_queue_alloc(&f->queue, (unsigned)f->room + MOST_AT_ONCE,
+                                                    sizeof(FeedFrame)) < 0)
         return AVERROR(ENOMEM);
     av_thread_message_queue_set_free_func(f->queue, free_frame);
     return 0;
@@ -74,6 +80,7 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
 
 static int send(VideoFeed *f, FeedFrame *frame)
 {
+    f->has_room = 0;
     const int ret = av_thread_message_queue_send(f->queue, frame, 0);
     if (ret < 0)
         av_frame_free(&frame->frame);
@@ -182,12 +189,22 @@ static int feed_one(VideoFeed *f)
     return 0;
 }
 
+/* Nothing is decoded before there is room for it: it would only be older when it is seen. */
+static int wait_for_room(VideoFeed *f)
+{
+    while (!f->has_room && !atomic_load(&f->stop))
+        f->has_room = sem_wait(&f->free) == 0;
+    return atomic_load(&f->stop) ? AVERROR_EXIT : 0;
+}
+
 static void *feed_main(void *arg)
 {
     VideoFeed *f = arg;
     int ret;
     do {
-        ret = decode_one(f);
+        ret = wait_for_room(f);
+        if (ret >= 0)
+            ret = decode_one(f);
         if (ret == AVERROR(EAGAIN))
             ret = feed_one(f);
     } while (ret >= 0);
@@ -203,13 +220,18 @@ static void *feed_main(void *arg)
 int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
-    f->given = f->previewed = 0;
+    f->given = f->previewed = f->has_room = 0;
+    atomic_store(&f->stop, 0);
+    if (sem_init(&f->free, 0, (unsigned)f->room) != 0)
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
     f->busy_us = 0;
     atomic_store(&f->hurry, 0);
     av_thread_message_queue_set_err_send(f->queue, 0);
     av_thread_message_queue_set_err_recv(f->queue, 0);
-    if (pthread_create(&f->thread, NULL, feed_main, f) != 0)
+    if (pthread_create(&f->thread, NULL, feed_main, f) != 0) {
+        sem_destroy(&f->free);
         return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
+    }
     f->running = 1;
     return 0;
 }
@@ -217,6 +239,8 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
 {
     const int ret = av_thread_message_queue_recv(f->queue, frame, AV_THREAD_MESSAGE_NONBLOCK);
+    if (ret >= 0)
+        sem_post(&f->free);
     if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
         return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
     return media_fail(error, MEDIA_INPUT, "%s", f->error.text);
@@ -242,7 +266,10 @@ void video_feed_stop(VideoFeed *f)
     if (!f->running)
         return;
     av_thread_message_queue_set_err_send(f->queue, AVERROR_EXIT);
+    atomic_store(&f->stop, 1);
+    sem_post(&f->free);
     pthread_join(f->thread, NULL);
+    sem_destroy(&f->free);
     f->running = 0;
     av_thread_message_flush(f->queue);
     av_frame_free(&f->held.frame);

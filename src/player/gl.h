@@ -7,33 +7,22 @@
 #define GL_GLEXT_PROTOTYPES /* for the types alone: the functions are called through the table */
 #include <SDL_opengl.h>
 
-#define GL_EACH(function)                                                                          \
-    function(ActiveTexture) function(AttachShader) function(BindBuffer) function(                  \
-        BindFramebuffer) function(BindSampler) function(BindTexture) function(BindVertexArray)     \
-        function(BlendFuncSeparate) function(BufferData) function(                                 \
-            CheckFramebufferStatus) function(Clear) function(ClearColor) function(CompileShader)   \
-            function(CreateProgram) function(CreateShader) function(DeleteBuffers) function(       \
-                DeleteFramebuffers) function(DeleteProgram) function(DeleteSamplers)               \
-                function(DeleteShader) function(DeleteTextures) function(DeleteVertexArrays)       \
-                    function(Disable) function(DrawArrays) function(Enable) function(              \
-                        FramebufferTexture2D) function(GenBuffers) function(GenFramebuffers)       \
-                        function(GenSamplers) function(GenTextures) function(GenVertexArrays)      \
-                            function(GetError) function(GetIntegerv) function(GetProgramInfoLog)   \
-                                function(GetProgramiv) function(GetShaderInfoLog) function(        \
-                                    GetShaderiv) function(GetString) function(GetUniformLocation)  \
-                                    function(LinkProgram) function(MapBufferRange)                 \
-                                        function(PixelStorei) function(ReadPixels) function(       \
-                                            SamplerParameteri) function(Scissor)                   \
-                                            function(ShaderSource) function(TexImage2D)            \
-                                                function(TexParameteri) function(TexSubImage2D)    \
-                                                    function(Uniform1f) function(Uniform1i)        \
-                                                        function(Uniform2f) function(Uniform3fv)   \
-                                                            function(Uniform4f)                    \
-                                                                function(UniformMatrix2fv)         \
-                                                                    function(UniformMatrix3fv)     \
-                                                                        function(UnmapBuffer)      \
-                                                                            function(UseProgram)   \
-                                                                                function(Viewport)
+/* clang-format off */
+#define GL_EACH(F)                                                                              \
+    F(ActiveTexture) F(AttachShader) F(BindBuffer) F(BindFramebuffer) F(BindSampler)            \
+    F(BindTexture) F(BindVertexArray) F(BlendFuncSeparate) F(BufferData)                        \
+    F(CheckFramebufferStatus) F(Clear) F(ClearColor) F(CompileShader) F(CreateProgram)          \
+    F(CreateShader) F(DeleteBuffers) F(DeleteFramebuffers) F(DeleteProgram)                     \
+    F(DeleteSamplers) F(DeleteShader) F(DeleteTextures) F(DeleteVertexArrays) F(Disable)        \
+    F(DrawArrays) F(Enable) F(Flush) F(FramebufferTexture2D) F(GenBuffers)                      \
+    F(GenFramebuffers) F(GenSamplers) F(GenTextures) F(GenVertexArrays) F(GetError)             \
+    F(GetIntegerv) F(GetProgramInfoLog) F(GetProgramiv) F(GetShaderInfoLog) F(GetShaderiv)      \
+    F(GetString) F(GetUniformLocation) F(LinkProgram) F(MapBufferRange) F(PixelStorei)          \
+    F(ReadPixels) F(SamplerParameteri) F(Scissor) F(ShaderSource) F(TexImage2D)                 \
+    F(TexParameteri) F(TexSubImage2D) F(Uniform1f) F(Uniform1i) F(Uniform2f) F(Uniform3fv)      \
+    F(Uniform4f) F(UniformMatrix2fv) F(UniformMatrix3fv) F(UnmapBuffer) F(UseProgram)           \
+    F(Viewport)
+/* clang-format on */
 
 typedef struct Gl {
 #define GL_MEMBER(name) __typeof__(&gl##name) name;

@@ -22,7 +22,8 @@ typedef struct Shown {
     int64_t position, duration;
     double decode_us;
     int64_t decoded_at;
-    double equalize_us, view_us, draw_us; /* spent on equalizing, uploading, drawing it */
+    double equalize_us, view_us, layers_us, draw_us; /* spent on equalizing and uploading it, on the
+                                                        panel and text, on drawing the window */
     PlayerMeasure measure;
     int drawn; /* it has been on the screen */
     int preview;
@@ -43,6 +44,7 @@ typedef struct Timings {
     double decode, upload, equalize, download; /* in the equalizer's stages */
     double run;     /* equalizing as a whole, and uploading for drawing */
     double view;    /* uploading for drawing, and drawing */
+    double layers;  /* the panel and text */
     double latency; /* from the decoder to the screen */
 } Timings;
 
@@ -53,6 +55,12 @@ typedef struct TextLoader {
     atomic_int done;
     Text *text; /* once it is done, NULL where there is no font */
 } TextLoader;
+
+/* Of all frames that were played: see PlayerState. */
+typedef struct Totals {
+    int64_t count;
+    double run, upload, layers, draw, latency;
+} Totals;
 
 struct Player {
     PlayerOptions options;
@@ -91,6 +99,7 @@ struct Player {
 
     int dirty; /* something on the screen is to change */
     Timings timings;
+    Totals totals;
     int64_t rate_since, rate_count; /* for the frame rate that is reached */
     double rate;
     int64_t statistics_at; /* when they are to be written anew */

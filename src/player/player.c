@@ -258,6 +258,7 @@ int player_turn(Player *p, MediaError *error)
 
 PlayerState player_state(const Player *p)
 {
+    const double share = 1e-3 / (double)FFMAX(p->totals.count, 1);
     return (PlayerState){
         .position = p->shown.position,
         .duration = playback_duration(&p->playback),
@@ -279,6 +280,11 @@ PlayerState player_state(const Player *p)
         .split = p->split,
         .offset = p->offset,
         .screenshots = p->screenshots,
+        .equalize_ms = p->totals.run * share,
+        .upload_ms = p->totals.upload * share,
+        .layers_ms = p->totals.layers * share,
+        .draw_ms = p->totals.draw * share,
+        .latency_frames = p->totals.latency * share * 1e3,
         .message = p->message,
     };
 }

@@ -116,7 +116,13 @@ typedef struct PlayerState {
     int64_t
         offset; /* of the picture against the sound at the last frame, AV_NOPTS_VALUE: no sound */
     int64_t screenshots; /* written */
-    const char *message; /* the last one on the screen; "" at first */
+    /* Means of the frames that were played. */
+    double equalize_ms;    /* all of it, seen from outside */
+    double upload_ms;      /* into textures */
+    double layers_ms;      /* the panel and text on the CPU, into their textures */
+    double draw_ms;        /* the window, without the wait for the screen */
+    double latency_frames; /* from the decoder to the screen, in durations of a frame */
+    const char *message;   /* the last one on the screen; "" at first */
 } PlayerState;
 
 PlayerState player_state(const Player *player);

@@ -181,11 +181,13 @@ int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
     const int fresh = p->shown.out && !p->shown.drawn && now >= p->shown.due - DRAW_LEAD_US;
     if (p->panel_at && now >= p->panel_at)
         p->dirty = 1;
+    const int64_t begin = player_now();
     if (fresh || p->dirty)
         draw_panel(p, now);
     if (fresh || p->dirty)
         draw_subtitles(p);
     draw_osd(p, now);
+    p->shown.layers_us = (double)(player_now() - begin);
     *wait = FFMIN(*wait, osd_wait(p->osd, now));
     *wait = FFMIN(*wait, FFMAX(p->statistics_at - now, 0));
     if (!fresh && !p->dirty)

@@ -27,8 +27,18 @@ void stage_note_view(Player *p)
 {
     const Shown *s = &p->shown;
     note_time(&p->timings.view, s->view_us + s->draw_us);
-    if (!p->playback.paused)
-        note_time(&p->timings.latency, (double)(player_now() - s->decoded_at));
+    note_time(&p->timings.layers, s->layers_us);
+    if (p->playback.paused || s->preview)
+        return;
+    const double latency = (double)(player_now() - s->decoded_at);
+    note_time(&p->timings.latency, latency);
+    p->totals.count++;
+    p->totals.run += s->equalize_us;
+    p->totals.upload += s->view_us;
+    p->totals.layers += s->layers_us;
+    p->totals.draw += s->draw_us;
+    if (s->duration > 0)
+        p->totals.latency += latency * p->playback.speed / (double)s->duration;
 }
 
 /* ---- one frame into the window's textures ---- */

@@ -108,7 +108,7 @@ static void add_stages(const Player *p, Rows *r)
     } else {
         add(r, "equalize", "%.2f ms", t->equalize * 1e-3);
     }
-    add(r, "draw", "%.2f ms", t->view * 1e-3);
+    add(r, "draw", "%.2f ms, panel and text %.2f ms", t->view * 1e-3, t->layers * 1e-3);
 }
 
 static void add_latency(const Player *p, Rows *r)
