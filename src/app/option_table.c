@@ -22,7 +22,7 @@ const Option option_table[] = {
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
      "replace an OUTPUT that exists"},
-    {"overlay", 0, OPTION_FLAG, COMMON, FIELD(overlay), 0, 0, NULL,
+    {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
      "blend the histogram panel into the video that is written"},
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
      "write one row of figures per frame; jsonl has the histograms too"},

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/picture_format.h"
@@ -14,6 +15,10 @@
  */
 #define COLUMNS 32
 #define MAX_SUB 4
+
+/* Rows begin at multiples of this, and encoders read this much past the end of a plane. */
+#define ALIGNMENT 64
+#define PADDING 64
 
 /* White of graphics in HDR video (ITU-R BT.2408), and the screen that HLG is meant for, in nits. */
 #define WHITE 203.0
@@ -237,6 +242,42 @@ static int convert(Blender *blender, const BlendPicture *picture, const PictureF
     return ret;
 }
 
+/* ---- memory ---- */
+
+static AVBufferRef *get_memory(Blender *b, size_t size)
+{
+    if (size != b->size) {
+        av_buffer_pool_uninit(&b->pool); /* its buffers live on until they are given back */
+        b->pool = av_buffer_pool_init(size, NULL);
+        b->size = b->pool ? size : 0;
+    }
+    return b->pool ? av_buffer_pool_get(b->pool) : NULL;
+}
+
+/* What av_frame_make_writable() does, with memory that is used again. */
+static int make_writable(Blender *b, AVFrame *frame)
+{
+    const int size =
+        av_image_get_buffer_size(frame->format, frame->width, frame->height, ALIGNMENT);
+    if (av_frame_is_writable(frame))
+        return 0;
+    AVFrame *own = size < 0 ? NULL : make_frame(frame->format, frame->width, frame->height);
+    if (own)
+        own->buf[0] = get_memory(b, (size_t)size + PADDING);
+    int ret = own && own->buf[0] ? av_frame_copy_props(own, frame) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_image_fill_arrays(own->data, own->linesize, own->buf[0]->data, frame->format,
+                                   frame->width, frame->height, ALIGNMENT);
+    if (ret >= 0)
+        ret = av_frame_copy(own, frame);
+    if (ret >= 0) {
+        av_frame_unref(frame);
+        av_frame_move_ref(frame, own);
+    }
+    av_frame_free(&own);
+    return ret;
+}
+
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture)
 {
     char why[128];
@@ -246,7 +287,7 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
     AVFrame *yuva = make_frame(AV_PIX_FMT_YUVA444P, place.width, place.height);
     int ret = yuva ? convert(blender, picture, &format, frame, yuva) : AVERROR(ENOMEM);
     if (ret >= 0)
-        ret = av_frame_make_writable(frame);
+        ret = make_writable(blender, frame);
     if (ret >= 0)
         blend_planes(frame, &format, yuva, place);
     av_frame_free(&yuva);
@@ -256,4 +297,5 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
 void blend_close(Blender *blender)
 {
     convert_close(&blender->converter);
+    av_buffer_pool_uninit(&blender->pool);
 }

@@ -23,6 +23,8 @@ typedef struct BlendPlace {
 /* {0} is a valid one. Not thread-safe. */
 typedef struct Blender {
     Converter converter;
+    AVBufferPool *pool; /* of memory for whole frames */
+    size_t size;        /* of each */
 } Blender;
 
 /*

@@ -148,7 +148,9 @@ int view_draw(View *v, const ViewScene *scene, char *why, size_t size)
     const Target window = {0, scene->width, scene->height, 0};
     if (window.width <= 0 || window.height <= 0)
         return 0; /* minimized */
-    return draw_scene(v, scene, &window, why, size);
+    const int ret = draw_scene(v, scene, &window, why, size);
+    v->gl.Flush(); /* not every swap does, and drawing would begin with the next upload only */
+    return ret;
 }
 
 static int make_memory(View *v, int width, int height, char *why, size_t size)

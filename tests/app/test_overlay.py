@@ -1,0 +1,235 @@
+"""--overlay: the histogram panel in the written video: where, in which colours, and nothing else."""
+
+import csv
+import unittest
+from unittest import mock
+
+from common import *
+
+# The bars (panel.c), and how much of what is below them they cover, of 255.
+BLUE, ORANGE, COVER = (0x74, 0xA7, 0xDC), (0xF2, 0xB4, 0x5C), 240
+
+
+def place(width, height):
+    """Of the panel in a picture: x, y, width, height (panel_place.c)."""
+    margin = max(8, min(width, height) // 50)
+    if width >= height * 5 // 4:
+        wide = min(max(width // 4, 216), max(480, width // 5))
+        return width - margin - wide, margin, wide, min(height - height // 4 - margin, wide * 2)
+    tall, bottom = max(height // 4, min(150, height // 2)), height - height // 4
+    return margin, bottom - tall, width - 2 * margin, tall
+
+
+def changed(a, b, width, height, x, y, wide, tall):
+    """How many bytes of two planes differ inside a rectangle, and outside."""
+    inside = outside = 0
+    for row in range(height):
+        p, q = a[row * width:(row + 1) * width], b[row * width:(row + 1) * width]
+        if p == q:
+            continue
+        differ = [i for i in range(width) if p[i] != q[i]]
+        within = [i for i in differ if x <= i < x + wide and y <= row < y + tall]
+        inside += len(within)
+        outside += len(differ) - len(within)
+    return inside, outside
+
+
+class Rgb:
+    """The frames of a file in RGB."""
+
+    def __init__(self, path):
+        about = video(path)
+        self.width, self.height = about["width"], about["height"]
+        data, size = raw(path, "rgb24"), self.width * self.height * 3
+        self.frames = [data[i:i + size] for i in range(0, len(data), size)]
+
+    def pixel(self, frame, x, y):
+        i = (y * self.width + x) * 3
+        return self.frames[frame][i:i + 3]
+
+
+class Overlay(Case):
+    # Every code from 40 to 200 equally often: bars as high as their plot.
+    RAMP = "color=gray:size=%dx%d:rate=25,format=%s,geq=lum='40+160*X/W':cb=128:cr=128"
+
+    def ramp(self, width=480, height=270, pix_fmt="yuv420p", *output, name="ramp.mkv", filters=None):
+        return clip(name, *(output or FFV1), "-pix_fmt", pix_fmt, seconds=0.2, filters=filters,
+                    source=self.RAMP % (width, height, pix_fmt.replace("nv12", "yuv420p")))
+
+    def pair(self, source, *options, suffix=".mkv", codec="ffv1"):
+        """Without and with the panel."""
+        options += ("--vcodec", codec, "-y")
+        return (self.converted(source, "plain" + suffix, *options),
+                self.converted(source, "overlay" + suffix, "--overlay", *options))
+
+    def check_place(self, source, *options, where=None):
+        plain, overlay = (Picture(path) for path in self.pair(source, *options))
+        width, height = plain.width, plain.height
+        x, y, wide, tall = where or place(width, height)
+        self.assertEqual(len(plain.luma), len(overlay.luma))
+        for a, b in zip(plain.luma, overlay.luma):
+            inside, outside = changed(a, b, width, height, x, y, wide, tall)
+            self.assertEqual(outside, 0)
+            self.assertGreater(inside, wide * tall * 0.8)
+        return plain, overlay
+
+    def test_place(self):
+        for size in ((480, 270), (481, 271), (720, 405), (271, 481), (300, 300)):
+            with self.subTest(size):
+                source = clip("odd.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2,
+                              source="testsrc=size=%dx%d:rate=25" % size)
+                plain, overlay = self.check_place(source)
+                self.assertEqual((plain.width, plain.height), size)
+                x, y, wide, tall = place(*size)
+                columns, rows = (size[0] + 1) // 2, (size[1] + 1) // 2
+                right, bottom = (x + wide + 1) // 2, (y + tall + 1) // 2
+                for a, b in zip(plain.chroma, overlay.chroma):
+                    for k in (0, columns * rows):
+                        inside, outside = changed(a[k:], b[k:], columns, rows, x // 2, y // 2,
+                                                  right - x // 2, bottom - y // 2)
+                        self.assertEqual(outside, 0)
+                        self.assertGreater(inside, wide * tall / 8)
+
+    def test_mode_off(self):
+        source = self.ramp()
+        plain, _ = self.check_place(source, "--mode", "off")
+        self.assertEqual(plain.hashes(), Picture(source).hashes())
+
+    def test_too_small(self):
+        source = clip("small.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2)
+        plain, overlay = (Picture(path) for path in self.pair(source))
+        self.assertEqual(plain.hashes(), overlay.hashes())
+        result = self.ok(source, "--null", "--overlay")
+        self.assertEqual(len([line for line in result.lines if "160x90 has no room" in line]), 1)
+
+    def test_same_bytes(self):
+        source = clip("moving.mkv", *FFV1, "-pix_fmt", "yuv420p", size="480x270", seconds=0.4)
+        again = [self.lossless(source, "--overlay", name=name) for name in ("a.mkv", "b.mkv")]
+        self.assertEqual(*(Picture(path).hashes() for path in again))
+
+    def test_null(self):
+        self.ok(self.ramp(), "--null", "--overlay")
+
+    def test_stats(self):
+        source, rows = self.ramp(), []
+        for options in ((), ("--overlay",)):
+            self.lossless(source, "--stats", self.path("s.csv"), *options)
+            with open(self.path("s.csv"), newline="") as f:
+                rows.append([list(row)[:11] for row in csv.reader(f)])
+        self.assertEqual(*rows)
+
+    # ---- colours ----
+
+    def count(self, plain, overlay, colour, where, frame=0):
+        """Pixels where a bar of the colour is, and their mean column."""
+        x, y, wide, tall = where
+        columns = []
+        for v in range(y, y + tall):
+            for u in range(x, x + wide):
+                below, got = plain.pixel(frame, u, v), overlay.pixel(frame, u, v)
+                want = [(c * COVER + b * (255 - COVER)) / 255 for c, b in zip(colour, below)]
+                if all(abs(w - g) <= 6 for w, g in zip(want, got)):
+                    columns.append(u)
+        return len(columns), sum(columns) / max(1, len(columns))
+
+    def check_colours(self, source, suffix=".mkv", codec="ffv1"):
+        plain, overlay = (Rgb(p) for p in self.pair(source, "--mode", "off", suffix=suffix,
+                                                    codec=codec))
+        x, y, wide, tall = place(plain.width, plain.height)
+        top, bottom = (x, y, wide, tall * 3 // 10), (x, y + tall * 3 // 10, wide, tall * 3 // 10)
+        for colour, there, elsewhere in ((BLUE, top, bottom), (ORANGE, bottom, top)):
+            self.assertGreater(self.count(plain, overlay, colour, there)[0], wide * tall / 25)
+            self.assertLess(self.count(plain, overlay, colour, elsewhere)[0], wide * tall / 100)
+
+    def test_colours(self):
+        for space in ("bt709", "smpte170m", "bt2020nc"):
+            for range_ in ("tv", "pc"):
+                for pix_fmt in ("yuv420p", "yuv422p", "yuv444p"):
+                    with self.subTest(space=space, range=range_, pix_fmt=pix_fmt):
+                        self.check_colours(self.ramp(
+                            480, 270, pix_fmt, *FFV1, "-color_range", range_, "-colorspace", space,
+                            filters="scale=in_range=%s:out_range=%s" % (range_, range_)))
+
+    def test_semi_planar(self):
+        self.check_colours(self.ramp(480, 270, "nv12", "-c:v", "rawvideo", "-color_range", "tv",
+                                     name="semi.nut"), suffix=".nut", codec="rawvideo")
+
+    def test_picture(self):
+        self.check_colours(self.ramp(480, 270, "yuv444p", "-c:v", "png", "-frames:v", "1",
+                                     name="photo.png", filters="format=rgb24"),
+                           suffix=".png", codec="png")
+
+    def test_gray(self):
+        self.check_place(self.ramp(480, 270, "gray", filters="format=gray"))
+
+    def test_transparent(self):
+        """The panel is to be seen where the picture is not."""
+        source = clip("clear.mkv", *FFV1, "-pix_fmt", "yuva420p", seconds=0.2,
+                      source="color=gray@0:size=480x270:rate=25,format=yuva420p")
+        plain, overlay = (raw(path) for path in self.pair(source))
+        x, y, wide, tall = place(480, 270)
+        size, alpha = 480 * 270, 480 * 270 * 3 // 2
+        self.assertEqual(set(plain[alpha:alpha + size]), {0})
+        self.assertGreater(overlay[alpha + (y + tall // 2) * 480 + x + wide // 2], 150)
+        self.assertEqual(overlay[alpha + (y + tall + 1) * 480 + x], 0)
+
+    def test_bars_follow(self):
+        """Dark for some frames, then bright: the bars move to the right."""
+        source = clip("step.mkv", *FFV1, "-pix_fmt", "yuv444p", seconds=0.4, source=
+                      "color=gray:size=480x270:rate=25,format=yuv444p,geq="
+                      "lum='if(lt(N,5),30,140)+50*X/W':cb=128:cr=128")
+        plain, overlay = (Rgb(path) for path in self.pair(source, "--mode", "off"))
+        x, y, wide, tall = place(480, 270)
+        for colour, top in ((BLUE, y), (ORANGE, y + tall * 3 // 10)):
+            where = x, top, wide, tall * 3 // 10
+            seen = [self.count(plain, overlay, colour, where, frame) for frame in range(10)]
+            for bars, _ in seen:
+                self.assertGreater(bars, 100)
+            for i in range(5):
+                self.assertGreater(seen[5 + i][1] - seen[i][1], wide / 4)
+
+    def test_hist_scale(self):
+        source = clip("moving.mkv", *FFV1, "-pix_fmt", "yuv420p", size="480x270", seconds=0.2)
+        linear, log = (Picture(self.lossless(source, "--overlay", "--hist-scale", scale,
+                                             name=scale + ".mkv")) for scale in ("linear", "log"))
+        self.assertNotEqual(linear.hashes(), log.hashes())
+
+    # ---- upright and in shape for who watches ----
+
+    def test_rotated(self):
+        """A phone's video is the upright one's, with the panel upright as well."""
+        lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
+        upright = clip("upright.mp4", *lossless, size="480x270", seconds=0.2)
+        want = raw(self.converted(upright, "upright.mkv", "--overlay", "--vcodec", "ffv1"), "yuv444p")
+        for degrees, turn in ((90, "transpose=1"), (180, "hflip,vflip"), (270, "transpose=2")):
+            with self.subTest(degrees):
+                stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
+                ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
+                ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
+                if not video(source).get("side_data_list"):
+                    self.skipTest("this ffmpeg writes no rotation that way")
+                if raw(source) != raw(upright):
+                    self.skipTest("this ffmpeg turns the other way round")
+                output = self.converted(source, "phone.mp4", "--overlay", "--crf", "0", "--preset",
+                                        "ultrafast", "-y")
+                self.assertEqual(raw(output, "yuv444p"), want)
+
+    def test_oblong_pixels(self):
+        """Shown twice as wide, the panel has its usual shape."""
+        source = clip("oblong.mkv", *FFV1, "-pix_fmt", "yuv444p", size="320x360", seconds=0.2,
+                      filters="setsar=2")
+        x, y, wide, tall = place(640, 360)
+        self.check_place(source, where=(x // 2, y, wide // 2, tall))
+
+    # ---- without fonts ----
+
+    def test_no_font(self):
+        config = self.write("fonts.conf", b"<fontconfig></fontconfig>")
+        with mock.patch.dict(os.environ, FONTCONFIG_FILE=config):
+            self.check_place(self.ramp())
+            result = self.ok(self.ramp(), "--null", "--overlay")
+        self.assertEqual(len([line for line in result.lines if "no font" in line]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
