@@ -186,6 +186,11 @@ static void set_gain(Audio *a)
     audio_queue_gain(a->queue, volume * volume * volume);
 }
 
+void audio_skip(Audio *a, int64_t position)
+{
+    audio_queue_skip(a->queue, position);
+}
+
 void audio_set_volume(Audio *a, int volume)
 {
     a->volume = volume;

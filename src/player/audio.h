@@ -35,6 +35,10 @@ void audio_stop(Audio *audio);
 /* Stays as it is over audio_stop() and audio_start(), as the volume and mute do. */
 void audio_pause(Audio *audio, int paused);
 
+/* Goes on at this position: what is before it is not heard. For what is ahead by little; further
+ * away, starting anew is faster. */
+void audio_skip(Audio *audio, int64_t position_us);
+
 /* 0 to AUDIO_MAX_VOLUME, at once. Loudness as it is felt: samples are multiplied with the cube of
  * volume / AUDIO_MAX_VOLUME, so that 50 is -18 dB and 10 is -60 dB. */
 void audio_set_volume(Audio *audio, int volume);

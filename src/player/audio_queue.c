@@ -44,7 +44,7 @@ struct AudioQueue {
     int64_t anchor_time, calls;
     int64_t missed, counted_from; /* time since the last call that was not paused: so much, and that
                                      since then */
-    double resume_at;             /* blocks before this position are left out; -INFINITY: none */
+    double resume_at;             /* what is before this position is left out; -INFINITY: nothing */
 };
 
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
@@ -69,12 +69,22 @@ AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
     return q;
 }
 
+/* The next samples given have these positions. */
+static void begin_stretch(AudioQueue *q, int known, double position, double worth)
+{
+    const Stretch *last = &q->stretches[(q->stretch_count - 1) % STRETCHES];
+    if (q->stretch_count && !known && !last->known)
+        return;
+    q->stretches[q->stretch_count++ % STRETCHES] = (Stretch){q->given, known, position, worth};
+}
+
 static void empty(AudioQueue *q)
 {
     q->first = q->count = q->used = 0;
     q->flowing = q->ended = 0;
     q->resume_at = -INFINITY;
     q->valid_from = q->given;
+    begin_stretch(q, 0, 0, 0);
 }
 
 void audio_queue_start(AudioQueue *q)
@@ -134,6 +144,14 @@ void audio_queue_pause(AudioQueue *q, int paused, int64_t now)
     pthread_mutex_unlock(&q->lock);
 }
 
+void audio_queue_skip(AudioQueue *q, int64_t position)
+{
+    pthread_mutex_lock(&q->lock);
+    q->resume_at = (double)position;
+    q->flowing = 0;
+    pthread_mutex_unlock(&q->lock);
+}
+
 void audio_queue_gain(AudioQueue *q, double gain)
 {
     pthread_mutex_lock(&q->lock);
@@ -166,15 +184,6 @@ static const Stretch *stretch_of(const AudioQueue *q, int64_t sample)
         if (q->stretches[(i - 1) % STRETCHES].first <= sample)
             return &q->stretches[(i - 1) % STRETCHES];
     return NULL;
-}
-
-/* The next samples given have these positions. */
-static void begin_stretch(AudioQueue *q, int known, double position, double worth)
-{
-    const Stretch *last = &q->stretches[(q->stretch_count - 1) % STRETCHES];
-    if (q->stretch_count && !known && !last->known)
-        return;
-    q->stretches[q->stretch_count++ % STRETCHES] = (Stretch){q->given, known, position, worth};
 }
 
 static int position_of(const AudioQueue *q, int64_t sample, double *position)
@@ -270,11 +279,22 @@ static void drop_first(AudioQueue *q)
     pthread_cond_signal(&q->taken);
 }
 
-/* Whether there is something to play. */
-static int flows(AudioQueue *q)
+/* Leaves out what is before resume_at, to the sample. */
+static void skip(AudioQueue *q)
 {
     while (q->count && block_end(&q->blocks[q->first]) <= q->resume_at)
         drop_first(q);
+    const SoundBlock *block = &q->blocks[q->first];
+    const double before =
+        q->count ? ceil((q->resume_at - (double)block->position) / block->worth) : 0;
+    if (before > q->used && before < block->count)
+        q->used = (int)before;
+}
+
+/* Whether there is something to play. */
+static int flows(AudioQueue *q)
+{
+    skip(q);
     if (q->flowing && !q->count) {
         q->underruns += !q->ended;
         q->flowing = 0;

@@ -43,6 +43,9 @@ void audio_queue_stop(AudioQueue *queue);
 /* Paused, it gives silence and keeps its blocks. Any thread. */
 void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 
+/* What is before this position is left out from here on. Any thread. */
+void audio_queue_skip(AudioQueue *queue, int64_t position);
+
 /* What samples are multiplied with, reached within one buffer. Any thread. */
 void audio_queue_gain(AudioQueue *queue, double gain);
 

@@ -41,8 +41,8 @@ void clock_follow(Clock *clock, int64_t now_us, int64_t sound_us);
 
 int64_t clock_position(const Clock *clock, int64_t now_us);
 
-/* How long it takes to a position, in microseconds of time; negative: it is past. As if it ran, also
- * when it is paused or waits for the sound, which may begin any moment. */
+/* How long it takes to a position, in microseconds of time; negative: it is past. As if it ran,
+ * also when it is paused or waits for the sound, which may begin any moment. */
 int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 
 #endif

@@ -4,6 +4,9 @@
 
 #include "media/track_choice.h"
 
+/* The frame before another one is hardly further away. */
+#define BEFORE_US 500000
+
 /* ---- opening ---- */
 
 /* `number`: plus 1, 0 = the best, -1 = none. */
@@ -102,8 +105,11 @@ static int64_t where_to(const FeedStart *start)
 static void start_audio(Playback *p)
 {
     char why[256];
+    int64_t position = p->start.position;
+    if (position != AV_NOPTS_VALUE && p->start.before)
+        position -= BEFORE_US; /* more exactly when the frame is there */
     if (p->audio && demuxer_selected(p->demuxer, DEMUX_AUDIO) &&
-        audio_start(p->audio, p->demuxer, source_start(p->source), p->start.position, p->speed, why,
+        audio_start(p->audio, p->demuxer, source_start(p->source), position, p->speed, why,
                     sizeof(why)) < 0)
         say_no_sound(p, why);
 }
@@ -180,6 +186,12 @@ static void run(Playback *p, int64_t now)
     clock_pause(&p->clock, now, p->paused);
 }
 
+/* Whether the clock can wait for it. */
+static int sound_follows(const Playback *p, int64_t now)
+{
+    return !playback_is_silent(p, now);
+}
+
 void playback_arrived(Playback *p, int64_t now)
 {
     const int64_t frame = p->ahead[0].position;
@@ -189,7 +201,10 @@ void playback_arrived(Playback *p, int64_t now)
                        asked < frame + p->ahead[0].duration;
     const int64_t position = inside ? asked : frame;
     p->pending = 0;
-    clock_set(&p->clock, now, position, p->audio && !p->paused);
+    p->stopped_at = position;
+    if (p->audio && !inside && asked != AV_NOPTS_VALUE)
+        audio_skip(p->audio, position);
+    clock_set(&p->clock, now, position, sound_follows(p, now));
     run(p, now);
 }
 
@@ -226,16 +241,25 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
     return action;
 }
 
+/* Frames may have been stepped through. */
+static void go_on(Playback *p, int64_t shown, int64_t now)
+{
+    if (p->audio && shown != p->stopped_at)
+        audio_skip(p->audio, shown);
+    clock_set(&p->clock, now, shown, sound_follows(p, now));
+}
+
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 {
     if (paused == p->paused)
         return;
     p->paused = paused;
     if (p->pending)
-        return;    /* it begins when the frame is there */
-    if (!paused) { /* frames may have been stepped through */
-        clock_set(&p->clock, now, shown, p->audio != NULL);
-    }
+        return; /* it begins when the frame is there */
+    if (paused)
+        p->stopped_at = shown;
+    else
+        go_on(p, shown, now);
     run(p, now);
 }
 

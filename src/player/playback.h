@@ -36,6 +36,7 @@ typedef struct Playback {
     Clock clock;
     Sync sync;
     int paused;
+    int64_t stopped_at; /* the position of the frame that it was paused on */
     double speed;
 } Playback;
 

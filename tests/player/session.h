@@ -6,6 +6,7 @@
 
 #include "app/play.h"
 #include "check.h"
+#include "keep_libraries.h"
 
 /* Nothing in these runs takes a fifth of this. */
 #define LIVENESS_US 30000000
@@ -38,6 +39,7 @@ static inline int session_open(Session *s, const char *const *arguments)
         return -1;
     const int ret = play_open(&s->play, &s->options, &s->stop, &s->error);
     CHECK(ret >= 0, "%s", s->error.text);
+    keep_libraries();
     return ret;
 }
 

@@ -117,7 +117,9 @@ static void nothing_stale_is_heard(void)
     CHECK(audio_queue_room(q) == NULL, "it has stopped");
     CHECK(take(q, 20 * MS) == 0, "stopped, but it plays");
     is_unknown(q, 25 * MS);
+    is_unknown(q, 400 * MS);
     audio_queue_start(q);
+    is_unknown(q, 400 * MS);
     CHECK(take(q, 40 * MS) == 0, "nothing is there yet");
     push_some(q, 9000 * MS, 0.25f, 3);
     CHECK(fabs(take(q, 60 * MS) - 0.25) < 1e-6 && fabs(out[0] - 0.25) < 1e-6, "the new sound");
