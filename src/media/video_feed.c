@@ -15,6 +15,9 @@
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
 #define MANY_THREADS 4
+
+/* After a hurry, holes may be its work for as many frames: those a decoder was at work on. */
+#define AFTER_HURRY 64
 #define MOST_AT_ONCE                                                                               \
     3 /* frames sent when there is room for one: a preview, the one held, the first */
 
@@ -39,6 +42,8 @@ struct VideoFeed {
     int given;      /* one has been sent that is no preview */
     int previewed;
     int has_room; /* for the next frame */
+    int hurried;  /* frames that may have a hole before them */
+    int64_t end;  /* of the frame before, AV_NOPTS_VALUE: there is none */
     double busy_us;
     MediaError error;
 };
@@ -149,6 +154,18 @@ static int64_t to_us(const VideoFeed *f, int64_t time)
     return av_rescale_q(time, f->stream->time_base, AV_TIME_BASE_Q);
 }
 
+static int count_skipped(VideoFeed *f, const FeedFrame *frame)
+{
+    int64_t count = 0;
+    if (atomic_load(&f->hurry))
+        f->hurried = AFTER_HURRY;
+    if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
+        count = (frame->position - f->end + frame->duration / 2) / frame->duration;
+    f->hurried -= f->hurried > 0;
+    f->end = frame->position + frame->duration;
+    return (int)FFMAX(count, 0);
+}
+
 static int decode_one(VideoFeed *f)
 {
     FeedFrame frame = {.frame = av_frame_alloc()};
@@ -170,6 +187,7 @@ static int decode_one(VideoFeed *f)
     frame.decode_us = f->busy_us;
     frame.decoded_at = av_gettime_relative();
     f->busy_us = 0;
+    frame.skipped = count_skipped(f, &frame);
     return pass_on(f, &frame);
 }
 
@@ -220,7 +238,8 @@ static void *feed_main(void *arg)
 int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
-    f->given = f->previewed = f->has_room = 0;
+    f->given = f->previewed = f->has_room = f->hurried = 0;
+    f->end = AV_NOPTS_VALUE;
     atomic_store(&f->stop, 0);
     if (sem_init(&f->free, 0, (unsigned)f->room) != 0)
         return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");

@@ -19,6 +19,7 @@ typedef struct FeedFrame {
     double decode_us;           /* spent on it by decoding */
     int64_t decoded_at;         /* av_gettime_relative() */
     int preview;
+    int skipped; /* frames before it that were left out in a hurry, by what is missing there */
 } FeedFrame;
 
 typedef struct VideoFeedOptions {

@@ -158,10 +158,16 @@ int playback_fetch(Playback *p, int count, MediaError *error)
 FeedFrame playback_take(Playback *p)
 {
     const FeedFrame first = p->ahead[0];
+    p->skipped += first.skipped;
     p->ahead_count--;
     for (int i = 0; i < p->ahead_count; i++)
         p->ahead[i] = p->ahead[i + 1];
     return first;
+}
+
+int64_t playback_dropped(const Playback *p)
+{
+    return p->sync.dropped + p->skipped;
 }
 
 /* ---- time ---- */

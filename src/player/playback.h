@@ -29,7 +29,8 @@ typedef struct Playback {
 
     FeedFrame ahead[PLAYBACK_AHEAD];
     int ahead_count;
-    int ended; /* none follows those ahead */
+    int ended;       /* none follows those ahead */
+    int64_t skipped; /* frames that the decoder left out in a hurry */
 
     FeedStart start; /* what was asked for last */
     int pending;     /* its frame has not been shown yet */
@@ -53,6 +54,9 @@ int playback_fetch(Playback *p, int count, MediaError *error);
 
 /* Takes the first frame ahead, which is the caller's then. */
 FeedFrame playback_take(Playback *p);
+
+/* Frames that were not shown, as they would have been too late. */
+int64_t playback_dropped(const Playback *p);
 
 /* The frame that was asked for, the first one ahead, is to be shown now: the time runs from it. */
 void playback_arrived(Playback *p, int64_t now);

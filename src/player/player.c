@@ -263,7 +263,7 @@ PlayerState player_state(const Player *p)
         .position = p->shown.position,
         .duration = playback_duration(&p->playback),
         .shown = p->count,
-        .dropped = p->playback.sync.dropped,
+        .dropped = playback_dropped(&p->playback),
         .late = p->playback.sync.late,
         .paused = p->playback.paused,
         .muted = p->muted,

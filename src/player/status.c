@@ -91,7 +91,7 @@ static void add_frames(const Player *p, Rows *r)
 {
     const Sync *sync = &p->playback.sync;
     add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
-        (long long)sync->dropped, (long long)sync->late);
+        (long long)playback_dropped(&p->playback), (long long)sync->late);
     if (p->playback.audio && p->offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)p->offset * 1e-3);
 }
