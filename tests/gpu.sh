@@ -89,6 +89,9 @@ whole_program() {
     check "--list-gpus" "$lumeq" --list-gpus
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
+    check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
+    program=$(find_program test_session)
+    [ -z "$program" ] || LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check "test_session" "$program"
 }
 
 no_such_gpu() {
@@ -105,6 +108,10 @@ shows_timeline() {
              END { exit !(at && frames == 8) }'
 }
 
+plays_on_gpu() {
+    "$lumeq" "$1" --to 1 --backend cuda -v 2>&1 | tee /dev/stderr | grep -q 'luma stays on the GPU'
+}
+
 # Error exit codes: a tool's finding or the program's own failure.
 under() {
     local tool=$1
@@ -115,7 +122,7 @@ under() {
 
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
-export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen}
+export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_backend test_cuda_outputs test_cuda_gl test_equalizer \
     test_reference test_curve; do
     program=$(find_program "$name")

@@ -24,15 +24,17 @@ static inline int64_t session_now(void)
     return (int64_t)(SDL_GetTicks64() * 1000);
 }
 
-/* `arguments`: what is on the command line behind the program's name, NULL at the end. */
+/* `arguments`: what is on the command line, NULL at the end. It computes on the CPU, unless
+ * LUMEQ_TEST_BACKEND says otherwise. */
 static inline int session_open(Session *s, const char *const *arguments)
 {
-    char *argv[32] = {(char *)"lumeq"};
+    const char *backend = getenv("LUMEQ_TEST_BACKEND");
+    char *argv[32] = {(char *)"lumeq", (char *)"--backend", (char *)(backend ? backend : "cpu")};
     char text[512];
-    int argc = 1;
+    int argc = 3;
     memset(s, 0, sizeof(*s));
-    for (; arguments[argc - 1] && argc < 31; argc++)
-        argv[argc] = (char *)arguments[argc - 1];
+    for (; *arguments && argc < 31; arguments++)
+        argv[argc++] = (char *)*arguments;
     SDL_setenv("SDL_VIDEODRIVER", "offscreen", 0);
     SDL_setenv("SDL_AUDIODRIVER", "dummy", 0);
     if (!CHECK(options_parse(&s->options, argc, argv, text, sizeof(text)) == 0, "%s", text))
