@@ -68,7 +68,9 @@ static void print_option(const Option *o, int width)
 
 static void print_usage(int width)
 {
-    print_pair("Usage: lumeq [options] INPUT -o OUTPUT", "write the processed video", USAGE_INDENT,
+    print_pair("Usage: lumeq [options] INPUT", "play it, beside its histogram", USAGE_INDENT,
+               width);
+    print_pair("       lumeq [options] INPUT -o OUTPUT", "write the processed video", USAGE_INDENT,
                width);
     print_pair("       lumeq [options] INPUT --null", "process and throw away (timing)",
                USAGE_INDENT, width);

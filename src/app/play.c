@@ -349,9 +349,10 @@ static int finish(Play *p, MediaError *error)
         "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
         "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",
         state.equalize_ms, state.upload_ms, state.layers_ms, state.draw_ms, state.latency_frames);
-    if (player_damage(p->player, damage, sizeof(damage)))
-        say(SAY_WARNINGS, "%s", damage);
-    return EXIT_DONE;
+    if (!player_damage(p->player, damage, sizeof(damage)))
+        return EXIT_DONE;
+    say(SAY_WARNINGS, "%s", damage);
+    return player_has_ended(p->player) ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 int play_run(const Options *options, atomic_int *stop)

@@ -23,6 +23,7 @@ struct Demuxer {
     pthread_t thread;
     int running;
     int64_t position; /* to start at */
+    int64_t end;      /* of what was read, the thread's while it runs */
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
@@ -30,6 +31,11 @@ struct Demuxer {
     size_t bytes;
     int stop, ended;
 };
+
+static int is_subtitle(const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+}
 
 int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
 {
@@ -50,7 +56,8 @@ int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
         av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
     }
     for (unsigned i = 0; i < source->stream_count; i++)
-        source->format->streams[i]->discard = AVDISCARD_ALL;
+        source->format->streams[i]->discard =
+            is_subtitle(source->format->streams[i]) ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     return 0;
 }
 
@@ -67,6 +74,25 @@ void demuxer_select(Demuxer *d, DemuxKind kind, const AVStream *stream)
 const AVStream *demuxer_selected(const Demuxer *d, DemuxKind kind)
 {
     return d->queues[kind].stream;
+}
+
+static void empty_queue(Demuxer *d, PacketQueue *queue)
+{
+    AVPacket *packet;
+    while (queue->packets && av_fifo_read(queue->packets, &packet, 1) >= 0) {
+        d->bytes -= (size_t)packet->size;
+        av_packet_free(&packet);
+    }
+    queue->duration = 0;
+}
+
+void demuxer_give_up(Demuxer *d, DemuxKind kind)
+{
+    pthread_mutex_lock(&d->lock);
+    d->queues[kind].stream = NULL;
+    empty_queue(d, &d->queues[kind]);
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
 }
 
 static int has_enough(const PacketQueue *queue, DemuxKind kind)
@@ -86,12 +112,20 @@ static int is_full(const Demuxer *d)
     return full || d->bytes >= MAX_BYTES;
 }
 
+static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
+{
+    const AVStream *wanted = d->queues[kind].stream;
+    if (kind == DEMUX_SUBTITLE)
+        return is_subtitle(d->source->format->streams[packet->stream_index]);
+    return wanted && wanted->index == packet->stream_index;
+}
+
 /* Takes the packet over. */
 static int keep(Demuxer *d, AVPacket *packet)
 {
     for (int i = 0; i < DEMUX_KINDS; i++) {
         PacketQueue *queue = &d->queues[i];
-        if (!queue->stream || queue->stream->index != packet->stream_index)
+        if (!belongs(d, (DemuxKind)i, packet))
             continue;
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
@@ -104,6 +138,21 @@ static int keep(Demuxer *d, AVPacket *packet)
     return 0;
 }
 
+static void note_end(Demuxer *d, const AVPacket *packet)
+{
+    const AVStream *stream = d->source->format->streams[packet->stream_index];
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return;
+    const int64_t end = av_rescale_q(time + packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    d->end = d->end == AV_NOPTS_VALUE ? end : FFMAX(d->end, end);
+}
+
+int64_t demuxer_end(const Demuxer *d)
+{
+    return d->end;
+}
+
 /* Reads one packet; negative at the end. Out of memory, what follows is lost: that is an end. */
 static int read_one(Demuxer *d)
 {
@@ -113,6 +162,7 @@ static int read_one(Demuxer *d)
         av_packet_free(&packet);
         return ret;
     }
+    note_end(d, packet);
     pthread_mutex_lock(&d->lock);
     ret = keep(d, packet);
     while (!d->stop && is_full(d))
@@ -141,32 +191,30 @@ static void *demux_main(void *arg)
 
 static void empty(Demuxer *d)
 {
-    for (int i = 0; i < DEMUX_KINDS; i++) {
-        AVPacket *packet;
-        while (d->queues[i].packets && av_fifo_read(d->queues[i].packets, &packet, 1) >= 0)
-            av_packet_free(&packet);
-        d->queues[i].duration = 0;
-    }
-    d->bytes = 0;
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        empty_queue(d, &d->queues[i]);
 }
 
 int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
 {
     empty(d);
     d->position = position;
+    d->end = AV_NOPTS_VALUE;
     d->stop = d->ended = 0;
+    source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
         return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
     d->running = 1;
     return 0;
 }
 
-static int take(Demuxer *d, PacketQueue *queue, AVPacket *packet)
+static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
 {
+    PacketQueue *queue = &d->queues[kind];
     AVPacket *first;
     if (d->stop)
         return AVERROR_EXIT;
-    if (!queue->stream)
+    if (!queue->stream && kind != DEMUX_SUBTITLE)
         return AVERROR_EOF;
     if (av_fifo_read(queue->packets, &first, 1) < 0)
         return d->ended ? AVERROR_EOF : AVERROR(EAGAIN);
@@ -182,7 +230,7 @@ int demuxer_read(Demuxer *d, DemuxKind kind, AVPacket *packet, int wait)
 {
     pthread_mutex_lock(&d->lock);
     int ret;
-    while ((ret = take(d, &d->queues[kind], packet)) == AVERROR(EAGAIN) && wait)
+    while ((ret = take(d, kind, packet)) == AVERROR(EAGAIN) && wait)
         pthread_cond_wait(&d->changed, &d->lock);
     pthread_mutex_unlock(&d->lock);
     return ret;
@@ -200,6 +248,7 @@ void demuxer_stop(Demuxer *d)
 {
     if (!d->running)
         return;
+    source_halt(d->source, 1);
     pthread_mutex_lock(&d->lock);
     d->stop = 1;
     pthread_cond_broadcast(&d->changed);

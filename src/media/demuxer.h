@@ -15,11 +15,11 @@ typedef enum DemuxKind {
 
 typedef struct Demuxer Demuxer;
 
-/* Nothing is selected, and no thread runs. The source must outlive it and is the demuxer's alone
- * while it runs. MEDIA_INPUT. */
+/* Packets of all tracks of subtitles are wanted, of nothing else yet, and no thread runs. The
+ * source must outlive it and is the demuxer's alone while it runs. MEDIA_INPUT. */
 int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error);
 
-/* The stream whose packets are wanted, NULL for none. While stopped. */
+/* The stream of video or sound whose packets are wanted, NULL for none. While stopped. */
 void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 
 /* The selected stream, or NULL. While stopped, or from the thread that starts and stops it. */
@@ -30,11 +30,18 @@ const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*
- * The next packet of the selected stream, in an empty `packet`: 0, AVERROR_EOF (none follows, or
- * none is selected), AVERROR(EAGAIN) (none yet; only without `wait`), AVERROR_EXIT (stopped). Any
- * thread, one for each kind.
+ * The next packet of the selected stream, or of any track of subtitles, in an empty `packet`: 0,
+ * AVERROR_EOF (none follows, or none is selected), AVERROR(EAGAIN) (none yet; only without `wait`),
+ * AVERROR_EXIT (stopped). Any thread, one for each kind.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
+
+/* No more packets of the selected stream are wanted. Any time. */
+void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
+
+/* Where what was read since the start ends, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown.
+ * While stopped. */
+int64_t demuxer_end(const Demuxer *demuxer);
 
 /* Packets waiting, for the statistics. Any thread. */
 int demuxer_waiting(Demuxer *demuxer, DemuxKind kind);

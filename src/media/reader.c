@@ -1,13 +1,9 @@
 #include "media/reader.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include <libavutil/avstring.h>
-#include <libavutil/parseutils.h>
 #include <libavutil/time.h>
 
 #include "media/compat.h"
+#include "media/damage.h"
 #include "media/decoder.h"
 
 /* Packets kept back until the frame they belong before has been decoded. */
@@ -20,9 +16,6 @@
 
 /* Samples before the first that is shown, for the decoder to start on. */
 #define MAX_PRIMING_US 10000
-
-/* A video that ends this much before its declared end is cut off. */
-#define CUT_OFF_SECONDS 1.0
 
 struct Reader {
     Source *source;
@@ -292,10 +285,10 @@ int reader_next(Reader *r, Message *message, MediaError *error)
 
 double reader_duration(const Reader *r)
 {
-    const int64_t total = r->source->format->duration;
+    const int64_t total = source_duration(r->source);
     const int64_t start = source_start(r->source);
     const int64_t begin = r->from != AV_NOPTS_VALUE ? r->from - start : 0;
-    int64_t end = total != AV_NOPTS_VALUE && total > 0 ? total : AV_NOPTS_VALUE;
+    int64_t end = total > 0 ? total : AV_NOPTS_VALUE;
     if (r->to != AV_NOPTS_VALUE && (end == AV_NOPTS_VALUE || r->to - start < end))
         end = r->to - start;
     if (end == AV_NOPTS_VALUE || end <= begin)
@@ -326,72 +319,17 @@ const char *reader_conversion(const Reader *r)
     return decoder_conversion(r->decoder);
 }
 
-/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it. `*any`:
- * said of the file as a whole, so that any track may be what reaches it. */
-static int64_t declared_end(const Reader *r, int *any)
-{
-    const AVStream *video = r->source->video;
-    const AVDictionaryEntry *tag = av_dict_get(video->metadata, "DURATION", NULL, 0);
-    int64_t duration = 0;
-    *any = 0;
-    if (!source_declares_duration(r->source))
-        return AV_NOPTS_VALUE;
-    /* Matroska has the track's length as a tag; what lavf has as the track's is the file's there.
-     */
-    const int is_end = source_duration_is_end(r->source);
-    if (is_end && tag && av_parse_time(&duration, tag->value, 1) >= 0 && duration > 0)
-        return duration;
-    if (!is_end && video->duration > 0) {
-        duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    } else {
-        duration = r->source->format->duration;
-        *any = 1;
-    }
-    if (duration <= 0)
-        return AV_NOPTS_VALUE;
-    return is_end ? duration : source_start(r->source) + duration;
-}
-
-/* Seconds that are missing at the end, 0 when it is not known or not asked for. */
-static double cut_off(const Reader *r)
-{
-    int any;
-    const int64_t declared = declared_end(r, &any);
-    const int whole = r->to == AV_NOPTS_VALUE && r->options.frames < 0;
-    const int64_t end = any ? r->any_end : r->video_end;
-    if (!whole || declared == AV_NOPTS_VALUE || end == AV_NOPTS_VALUE)
-        return 0;
-    const double missing = (double)(declared - end) / AV_TIME_BASE;
-    return missing > CUT_OFF_SECONDS ? missing : 0;
-}
-
 int reader_damage(const Reader *r, char *text, size_t size)
 {
-    const Damage *packets = &r->source->damage, *frames = decoder_damage(r->decoder);
-    const char *first = packets->first[0] ? packets->first : frames->first;
-    const int whole = r->from == AV_NOPTS_VALUE && r->to == AV_NOPTS_VALUE && r->options.frames < 0;
-    const int64_t total = whole ? source_frame_count(r->source) : 0;
-    const double missing = cut_off(r);
-    const int64_t lost = packets->read_errors + packets->corrupt_packets;
-    const int64_t errors = lost + frames->decode_errors + frames->corrupt_frames;
-    if (!errors && missing <= 0)
-        return 0;
-    av_strlcpy(text, "the input is damaged", size);
-    if (total > r->frames)
-        av_strlcatf(text, size, ": %" PRId64 " of %" PRId64 " frames could be decoded", r->frames,
-                    total);
-    else if (missing > 0)
-        av_strlcatf(text, size, ": its video ends %.1f s early", missing);
-    if (lost)
-        av_strlcatf(text, size, "; %" PRId64 " packets unreadable or corrupt", lost);
-    if (frames->decode_errors)
-        av_strlcatf(text, size, "; %" PRId64 " packets not decodable", frames->decode_errors);
-    if (frames->corrupt_frames)
-        av_strlcatf(text, size, "; %" PRId64 " frames with errors in the picture",
-                    frames->corrupt_frames);
-    if (first[0])
-        av_strlcatf(text, size, " (first: %s)", first);
-    return 1;
+    const int to_end = r->to == AV_NOPTS_VALUE && r->options.frames < 0;
+    const ReadPart part = {
+        .frames = r->frames,
+        .video_end = r->video_end,
+        .any_end = r->any_end,
+        .to_end = to_end,
+        .whole = to_end && r->from == AV_NOPTS_VALUE,
+    };
+    return damage_describe(r->source, decoder_damage(r->decoder), &part, text, size);
 }
 
 void reader_close(Reader **reader)

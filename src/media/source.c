@@ -1,5 +1,6 @@
 #include "media/source.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
@@ -42,7 +43,8 @@ static int keyframe_fits(Source *s, int64_t target)
 {
     int fits = 0;
     AVPacket *packet = av_packet_alloc();
-    for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && av_read_frame(s->format, packet) >= 0;
+    for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && !source_is_stopped(s) &&
+                    av_read_frame(s->format, packet) >= 0;
          i++) {
         const int key =
             packet->stream_index == s->video->index && (packet->flags & AV_PKT_FLAG_KEY);
@@ -62,6 +64,30 @@ static int seek_before(Source *s, int64_t target)
     return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
 }
 
+void source_halt(Source *s, int halted)
+{
+    atomic_store(&s->halted, halted);
+}
+
+int source_is_stopped(const Source *s)
+{
+    return atomic_load(s->stop) || atomic_load(&s->halted);
+}
+
+int source_is_still(const Source *s)
+{
+    const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
+    return length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0;
+}
+
+int64_t source_duration(const Source *s)
+{
+    int64_t duration = s->format->duration;
+    if (duration != AV_NOPTS_VALUE && source_duration_is_end(s))
+        duration -= source_start(s);
+    return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
+}
+
 int source_can_seek(const Source *s)
 {
     return (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
@@ -76,7 +102,7 @@ void source_seek(Source *s, int64_t position)
         return;
     /* Where there is no index, a seek lands anywhere near. */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
-        if (seek_before(s, target - back) < 0 || atomic_load(s->stop))
+        if (seek_before(s, target - back) < 0 || source_is_stopped(s))
             break;
         if (keyframe_fits(s, target)) {
             s->wants_key = seek_before(s, target - back) >= 0;
@@ -167,7 +193,7 @@ int source_read(Source *s, AVPacket *packet)
         const int ret = av_read_frame(s->format, packet);
         if (ret == 0 && take_packet(s, packet) == 0)
             return 0;
-        if (atomic_load(s->stop)) {
+        if (source_is_stopped(s)) {
             av_packet_unref(packet);
             return AVERROR_EXIT;
         }

@@ -41,7 +41,8 @@ typedef struct Source {
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;
-    int failures; /* read errors in a row */
+    atomic_int halted; /* see source_halt() */
+    int failures;      /* read errors in a row */
     unsigned stream_count;
     int wants_key;       /* after a seek: video packets before the next keyframe are dropped */
     int64_t *next_times; /* by stream: when its next packet is due, AV_TIME_BASE units */
@@ -64,6 +65,20 @@ int source_track_number(const Source *source, const AVStream *stream);
 /* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
  */
 int64_t source_start(const Source *source);
+
+/* Not 0: whoever reads it gives up waiting and answers AVERROR_EXIT, until it is 0 again. Any
+ * thread.
+ */
+void source_halt(Source *source, int halted);
+
+/* Not 0: it was halted, or told to stop. */
+int source_is_stopped(const Source *source);
+
+/* Not 0: a picture, not a video. */
+int source_is_still(const Source *source);
+
+/* From where its timestamps begin to its end, AV_TIME_BASE units; 0 where that is not known. */
+int64_t source_duration(const Source *source);
 
 /* 0: it can only be read from front to back. */
 int source_can_seek(const Source *source);

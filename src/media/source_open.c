@@ -29,7 +29,7 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
         if (!S_ISREG(s->file.st_mode)) {
             struct pollfd wait = {.fd = s->fd, .events = POLLIN};
             const int ready = poll(&wait, 1, POLL_MS);
-            if (atomic_load(s->stop))
+            if (source_is_stopped(s))
                 return AVERROR_EXIT;
             if (ready == 0 || (ready < 0 && errno == EINTR))
                 continue;
@@ -65,7 +65,7 @@ static int refuse_open(AVFormatContext *format, AVIOContext **io, const char *ur
 
 static int stopped(void *opaque)
 {
-    return atomic_load(((const Source *)opaque)->stop) != 0;
+    return source_is_stopped(opaque);
 }
 
 static int open_file(Source *s, const char *path, MediaError *error)

@@ -39,7 +39,8 @@ struct VideoFeed {
     /* Of the thread while it runs. */
     FeedStart start;
     FeedFrame held; /* the last frame before the first that is wanted */
-    int given;      /* one has been sent that is no preview */
+    int64_t given;  /* frames sent that are no previews */
+    int part;       /* it has ended before the input */
     int previewed;
     int has_room; /* for the next frame */
     int hurried;  /* frames that may have a hole before them */
@@ -124,14 +125,16 @@ static int send_held(VideoFeed *f)
 {
     FeedFrame held = f->held;
     f->held.frame = NULL;
-    f->given = 1;
+    f->given++;
     return send(f, &held);
 }
 
 static int pass_on(VideoFeed *f, FeedFrame *frame)
 {
-    if (f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end) {
+    const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
+    if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
         av_frame_free(&frame->frame);
+        f->part = 1;
         return AVERROR_EOF;
     }
     if (!f->given && is_early(f, frame))
@@ -145,7 +148,7 @@ static int pass_on(VideoFeed *f, FeedFrame *frame)
         }
     }
     av_frame_free(&f->held.frame);
-    f->given = 1;
+    f->given++;
     return send(f, frame);
 }
 
@@ -238,7 +241,8 @@ static void *feed_main(void *arg)
 int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
-    f->given = f->previewed = f->has_room = f->hurried = 0;
+    f->given = 0;
+    f->part = f->previewed = f->has_room = f->hurried = 0;
     f->end = AV_NOPTS_VALUE;
     atomic_store(&f->stop, 0);
     if (sem_init(&f->free, 0, (unsigned)f->room) != 0)
@@ -263,6 +267,16 @@ int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
     if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
         return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
     return media_fail(error, MEDIA_INPUT, "%s", f->error.text);
+}
+
+int64_t video_feed_end(const VideoFeed *f)
+{
+    return f->end;
+}
+
+int video_feed_is_part(const VideoFeed *f)
+{
+    return f->part;
 }
 
 int video_feed_waiting(const VideoFeed *f)

@@ -27,6 +27,7 @@ typedef struct VideoFeedOptions {
     int threads;         /* of the decoder; 0 = one for each core */
     int range;           /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
     int64_t end;         /* frames from this position on are left out; AV_NOPTS_VALUE: none */
+    int64_t frames;      /* at most, after each start; -1 = all */
     void (*wake)(void *opaque); /* there is something to receive; from the feed's thread */
     void *opaque;
 } VideoFeedOptions;
@@ -44,6 +45,13 @@ int video_feed_start(VideoFeed *feed, const FeedStart *start, MediaError *error)
 /* The next frame, which the caller frees: 0, AVERROR(EAGAIN) (none yet), AVERROR_EOF, or
  * MEDIA_INPUT with `error` filled. Never waits. */
 int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
+
+/* Where the last frame ends, AV_TIME_BASE units from the start of the source, AV_NOPTS_VALUE: there
+ * was none. While stopped. */
+int64_t video_feed_end(const VideoFeed *feed);
+
+/* Not 0: what was asked for has ended before the input has. After AVERROR_EOF. */
+int video_feed_is_part(const VideoFeed *feed);
 
 /* Frames waiting, and how many may. */
 int video_feed_waiting(const VideoFeed *feed);

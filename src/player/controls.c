@@ -12,6 +12,9 @@
 #define SPEED_RATIO 1.1
 #define VOLUME_STEP 5
 
+/* Each of them may take a while. */
+#define MAX_STEPS_BACK 10
+
 /* What a key does; `arg` is the binding's. */
 typedef int (*Action)(Player *p, int arg, MediaError *error);
 
@@ -35,6 +38,7 @@ static int toggle_pause(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
+    p->steps = p->steps_back = 0;
     playback_pause(&p->playback, !p->playback.paused, p->shown.position, player_now());
     status_say(p, p->playback.paused ? "Paused" : "Playing");
     return 0;
@@ -65,6 +69,8 @@ static int seek_by(Player *p, int seconds, MediaError *error)
     int64_t to = from_where(p) + seconds * SECOND;
     if (duration > 0 && to > duration)
         to = duration;
+    if (p->options.to_us >= 0 && to >= p->options.to_us)
+        to = p->options.to_us - 1;
     if (to < 0)
         to = 0;
     const int ret = go_to(p, (FeedStart){.position = to, .preview = 1}, error);
@@ -84,6 +90,15 @@ static int step(Player *p, int back, MediaError *error)
         p->steps++;
         return 0;
     }
+    if (p->playback.pending && p->playback.start.before) { /* when that frame is there */
+        p->steps_back = p->repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
+        return 0;
+    }
+    return controls_step_back(p, error);
+}
+
+int controls_step_back(Player *p, MediaError *error)
+{
     return go_to(p, (FeedStart){.position = from_where(p), .before = 1}, error);
 }
 
@@ -141,45 +156,48 @@ static int change_volume(Player *p, int step, MediaError *error)
     return 0;
 }
 
-/* The next of a kind, after the last one none. */
-static int next_track(Player *p, DemuxKind kind, const char *name, MediaError *error)
+/* The one after `now` among its kind; after the last one, none. */
+static const AVStream *next_of(const Player *p, enum AVMediaType type, const AVStream *now)
 {
-    const enum AVMediaType type = kind == DEMUX_AUDIO ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_SUBTITLE;
     const Source *source = p->playback.source;
-    const AVStream *now = demuxer_selected(p->playback.demuxer, kind);
-    const AVStream *next = track_find(source, type, now ? source_track_number(source, now) + 1 : 0);
+    return track_find(source, type, now ? source_track_number(source, now) + 1 : 0);
+}
+
+static void say_track(Player *p, const char *name, const AVStream *before, const AVStream *track)
+{
     char text[256] = "none";
-    if (!now && !next) {
-        status_say(p, "%s: there is none", name);
-        return 0;
-    }
-    if (!playback_can_seek(&p->playback)) {
-        status_say(p, "Tracks of this input cannot be changed");
-        return 0;
-    }
-    const int ret = playback_select(&p->playback, kind, next, p->shown.position, error);
-    if (ret < 0)
-        return ret;
-    if (next)
-        track_describe(source, next, text, sizeof(text));
-    status_say(p, "%s: %s", name, text);
-    return 0;
+    if (track)
+        track_describe(p->playback.source, track, text, sizeof(text));
+    status_say(p, "%s: %s", name, before || track ? text : "there is none");
 }
 
 static int next_audio(Player *p, int arg, MediaError *error)
 {
     (void)arg;
-    return next_track(p, DEMUX_AUDIO, "Sound", error);
+    const AVStream *now = demuxer_selected(p->playback.demuxer, DEMUX_AUDIO);
+    const AVStream *next = next_of(p, AVMEDIA_TYPE_AUDIO, now);
+    if ((now || next) && !playback_can_seek(&p->playback)) {
+        status_say(p, "The sound of this input cannot be changed");
+        return 0;
+    }
+    say_track(p, "Sound", now, next);
+    return now || next ? playback_select_audio(&p->playback, next, from_where(p), error) : 0;
 }
 
 static int next_subtitles(Player *p, int arg, MediaError *error)
 {
     (void)arg;
-    const int ret = next_track(p, DEMUX_SUBTITLE, "Subtitles", error);
-    subtitles_select(p->subtitles, p->playback.source,
-                     demuxer_selected(p->playback.demuxer, DEMUX_SUBTITLE));
+    (void)error;
+    Playback *b = &p->playback;
+    const AVStream *now = b->subtitle, *next = next_of(p, AVMEDIA_TYPE_SUBTITLE, now);
+    b->subtitle = next;
+    subtitles_select(p->subtitles, b->source, next);
+    for (int i = 0; next && i < b->subtitles.count; i++)
+        if (b->subtitles.packets[i]->stream_index == next->index)
+            subtitles_packet(p->subtitles, b->subtitles.packets[i]);
     p->subtitles_on = 1;
-    return ret;
+    say_track(p, "Subtitles", now, next);
+    return 0;
 }
 
 static int toggle_subtitles(Player *p, int arg, MediaError *error)

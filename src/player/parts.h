@@ -73,9 +73,11 @@ struct Player {
     Screenshot *screenshot;
     Playback playback;
     Shown shown;
-    int64_t count; /* frames that were shown */
-    int over;      /* it is to be closed */
-    int steps;     /* frames to go on by while paused */
+    int64_t count;  /* frames that were shown */
+    int over;       /* it is to be closed */
+    int ended;      /* it came to its end by itself */
+    int steps;      /* frames to go on by while paused */
+    int steps_back; /* frames to go back by when the one that was asked for is there */
 
     TextLoader loader;
     Text *text; /* NULL: not there yet, or no font */
@@ -128,6 +130,7 @@ int stage_update_input(Player *p, MediaError *error);
 /* controls.c: what the user does. */
 int controls_take(Player *p, int64_t now, MediaError *error);
 int controls_help(OsdRow *rows, int room);
+int controls_step_back(Player *p, MediaError *error);
 
 /* screen.c: what is to be seen. */
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error);
@@ -137,6 +140,7 @@ void screen_shoot(Player *p);
 /* status.c: what is said of the state. */
 void status_say(Player *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void status_say_position(Player *p, int64_t position);
+void status_say_frame(Player *p);
 void status_title(Player *p);
 int status_rows(Player *p, OsdRow *rows, int room);
 

@@ -10,51 +10,49 @@
 /* ---- opening ---- */
 
 /* `number`: plus 1, 0 = the best, -1 = none. */
-static int choose(Playback *p, DemuxKind kind, int number, MediaError *error)
+static int choose(const Playback *p, enum AVMediaType type, int number, const AVStream **stream,
+                  MediaError *error)
 {
-    const int audio = kind == DEMUX_AUDIO;
-    const enum AVMediaType type = audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_SUBTITLE;
-    const AVStream *stream = NULL;
+    *stream = NULL;
     if (number == 0)
-        stream = track_best(p->source, type);
+        *stream = track_best(p->source, type);
     else if (number > 0)
-        stream = track_find(p->source, type, number - 1);
-    if (number > 0 && !stream)
+        *stream = track_find(p->source, type, number - 1);
+    if (number > 0 && !*stream)
         return media_fail(error, MEDIA_USAGE, "there is no %s track %d; the input has %d",
-                          audio ? "audio" : "subtitle", number - 1, track_count(p->source, type));
-    demuxer_select(p->demuxer, kind, stream);
+                          type == AVMEDIA_TYPE_AUDIO ? "audio" : "subtitle", number - 1,
+                          track_count(p->source, type));
     return 0;
 }
 
 /* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
  * the same. */
-static void say_no_sound(const Playback *p, const char *why)
+static void give_up_sound(Playback *p, const char *why)
 {
-    char line[320];
-    snprintf(line, sizeof(line), "no sound: %s", why);
-    p->detail(line);
+    demuxer_give_up(p->demuxer, DEMUX_AUDIO);
+    snprintf(p->trouble, sizeof(p->trouble), "No sound: %s", why);
 }
 
-/* While stopped. */
 static void open_audio(Playback *p)
 {
     char why[256];
     const AVStream *stream = demuxer_selected(p->demuxer, DEMUX_AUDIO);
-    if (p->audio || !stream || audio_open(&p->audio, stream, why, sizeof(why)) >= 0)
-        return;
-    demuxer_select(p->demuxer, DEMUX_AUDIO, NULL);
-    say_no_sound(p, why);
+    if (!p->audio && stream && audio_open(&p->audio, stream, why, sizeof(why)) < 0)
+        give_up_sound(p, why);
 }
 
 static int open_all(Playback *p, const PlaybackOptions *options, MediaError *error)
 {
+    const AVStream *audio;
     int ret = demuxer_create(&p->demuxer, p->source, error);
     if (ret < 0)
         return ret;
     demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
-    ret = choose(p, DEMUX_AUDIO, options->no_audio ? -1 : options->audio_track, error);
+    ret =
+        choose(p, AVMEDIA_TYPE_AUDIO, options->no_audio ? -1 : options->audio_track, &audio, error);
+    demuxer_select(p->demuxer, DEMUX_AUDIO, audio);
     if (ret >= 0)
-        ret = choose(p, DEMUX_SUBTITLE, options->sub_track, error);
+        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, options->sub_track, &p->subtitle, error);
     if (ret >= 0)
         ret = video_feed_open(&p->feed, p->source, p->demuxer, &options->video, error);
     return ret;
@@ -63,7 +61,7 @@ static int open_all(Playback *p, const PlaybackOptions *options, MediaError *err
 int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
                   const FeedStart *start, MediaError *error)
 {
-    *p = (Playback){.source = source, .speed = options->speed, .detail = options->detail};
+    *p = (Playback){.source = source, .speed = options->speed};
     p->clock.speed = options->speed;
     int ret = open_all(p, options, error);
     if (ret >= 0)
@@ -111,7 +109,7 @@ static void start_audio(Playback *p)
     if (p->audio && demuxer_selected(p->demuxer, DEMUX_AUDIO) &&
         audio_start(p->audio, p->demuxer, source_start(p->source), position, p->speed, why,
                     sizeof(why)) < 0)
-        say_no_sound(p, why);
+        give_up_sound(p, why);
 }
 
 int playback_start(Playback *p, const FeedStart *start, MediaError *error)
@@ -130,12 +128,11 @@ int playback_start(Playback *p, const FeedStart *start, MediaError *error)
     return ret;
 }
 
-int playback_select(Playback *p, DemuxKind kind, const AVStream *stream, int64_t shown,
-                    MediaError *error)
+int playback_select_audio(Playback *p, const AVStream *stream, int64_t position, MediaError *error)
 {
-    const FeedStart here = {.position = shown};
+    const FeedStart here = {.position = position};
     playback_stop(p);
-    demuxer_select(p->demuxer, kind, stream);
+    demuxer_select(p->demuxer, DEMUX_AUDIO, stream);
     return playback_start(p, &here, error);
 }
 
@@ -286,8 +283,7 @@ int playback_can_seek(const Playback *p)
 
 int64_t playback_duration(const Playback *p)
 {
-    const int64_t duration = p->source ? p->source->format->duration : AV_NOPTS_VALUE;
-    return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
+    return p->source ? source_duration(p->source) : 0;
 }
 
 void playback_close(Playback *p)
@@ -296,5 +292,6 @@ void playback_close(Playback *p)
     audio_close(&p->audio);
     video_feed_close(&p->feed);
     demuxer_free(&p->demuxer);
+    packet_store_clear(&p->subtitles);
     source_close(&p->source);
 }

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
+#include "media/packet_store.h"
 #include "media/video_feed.h"
 #include "player/audio.h"
 #include "player/sync.h"
@@ -15,7 +16,6 @@ typedef struct PlaybackOptions {
     int audio_track, sub_track; /* as in PlayerOptions */
     int no_audio;
     double speed;
-    void (*detail)(const char *line); /* takes a line about what is missing */
 } PlaybackOptions;
 
 /* {0} is a closed one. Times are microseconds: positions from the start of the source, `now` of the
@@ -24,8 +24,10 @@ typedef struct Playback {
     Source *source; /* owned */
     Demuxer *demuxer;
     VideoFeed *feed;
-    Audio *audio; /* NULL: no sound */
-    void (*detail)(const char *line);
+    Audio *audio;             /* NULL: no sound */
+    char trouble[320];        /* why there is no sound, until it was said; else "" */
+    const AVStream *subtitle; /* the track that is shown, or NULL */
+    PacketStore subtitles;    /* packets of all of them so far */
 
     FeedFrame ahead[PLAYBACK_AHEAD];
     int ahead_count;
@@ -82,9 +84,8 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
 void playback_set_speed(Playback *p, double speed, int64_t now);
 
-/* While another track is chosen, the picture stays: 0, or MEDIA_INPUT. NULL: none. */
-int playback_select(Playback *p, DemuxKind kind, const AVStream *stream, int64_t shown,
-                    MediaError *error);
+/* Another track of sound, NULL: none, at the frame of this position. MEDIA_INPUT. */
+int playback_select_audio(Playback *p, const AVStream *stream, int64_t position, MediaError *error);
 
 /* Ends the threads; playback_start() begins anew. */
 void playback_stop(Playback *p);

@@ -6,6 +6,7 @@
 
 #include <SDL.h>
 
+#include "media/damage.h"
 #include "media/track_choice.h"
 #include "panel/panel_place.h"
 #include "player/parts.h"
@@ -100,20 +101,21 @@ static void open_cuda(Player *p)
     p->options.detail(line);
 }
 
-static PlaybackOptions playback_options(Player *p)
+/* What the user has said of the `first` input does not hold for one that was dropped. */
+static PlaybackOptions playback_options(Player *p, int first)
 {
     return (PlaybackOptions){
         .video = {.memory = p->equalizer.memory,
                   .threads = p->options.threads,
                   .range = p->options.range,
-                  .end = p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
+                  .end = first && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
+                  .frames = first ? p->options.frames : -1,
                   .wake = wake,
                   .opaque = p},
-        .audio_track = p->options.audio_track,
-        .sub_track = p->options.sub_track,
+        .audio_track = first ? p->options.audio_track : 0,
+        .sub_track = first ? p->options.sub_track : 0,
         .no_audio = p->options.no_audio,
-        .speed = p->options.speed,
-        .detail = p->options.detail,
+        .speed = first ? p->options.speed : p->playback.speed,
     };
 }
 
@@ -128,9 +130,11 @@ static void apply_sound(Player *p)
 int player_load(Player *p, Source *source, const char *path, MediaError *error)
 {
     Playback next = {0};
-    const PlaybackOptions options = playback_options(p);
-    const FeedStart start = {.position =
-                                 p->options.from_us > 0 ? p->options.from_us : AV_NOPTS_VALUE};
+    const int first = !p->playback.source;
+    const PlaybackOptions options = playback_options(p, first);
+    FeedStart start = {.position = AV_NOPTS_VALUE};
+    if (first && p->options.from_us > 0)
+        start.position = p->options.from_us;
     const int ret = playback_open(&next, source, &options, &start, error);
     if (ret < 0)
         return ret;
@@ -140,7 +144,10 @@ int player_load(Player *p, Source *source, const char *path, MediaError *error)
     p->steps = 0;
     snprintf(p->path, sizeof(p->path), "%s", path);
     apply_sound(p);
-    subtitles_select(p->subtitles, source, demuxer_selected(next.demuxer, DEMUX_SUBTITLE));
+    subtitles_select(p->subtitles, source, next.subtitle);
+    if (!first) /* its part is not theirs */
+        p->options.from_us = p->options.to_us = -1;
+    status_title(p);
     return 0;
 }
 
@@ -167,10 +174,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     if (ret < 0)
         return ret;
     open_cuda(p);
-    ret = player_load(p, source, path, error);
-    if (ret >= 0)
-        status_title(p);
-    return ret;
+    return player_load(p, source, path, error);
 }
 
 int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
@@ -211,17 +215,29 @@ static void note_trouble(Player *p)
     p->trouble_said = trouble != NULL;
 }
 
+static void say_trouble(Player *p)
+{
+    if (!p->playback.trouble[0])
+        return;
+    p->options.detail(p->playback.trouble);
+    status_say(p, "%s", p->playback.trouble);
+    p->playback.trouble[0] = '\0';
+}
+
 static int take_subtitles(Player *p, MediaError *error)
 {
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     while (demuxer_read(p->playback.demuxer, DEMUX_SUBTITLE, packet, 0) >= 0) {
-        subtitles_packet(p->subtitles, packet);
+        packet_store_add(&p->playback.subtitles, packet);
+        if (p->playback.subtitle && packet->stream_index == p->playback.subtitle->index)
+            subtitles_packet(p->subtitles, packet);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
     note_trouble(p);
+    say_trouble(p);
     return 0;
 }
 
@@ -291,17 +307,25 @@ PlayerState player_state(const Player *p)
 
 int player_damage(Player *p, char *text, size_t size)
 {
-    const Damage *packets = &p->playback.source->damage;
-    playback_stop(&p->playback);
-    const Damage *frames = decoder_damage(video_feed_decoder(p->playback.feed));
-    const char *first = packets->first[0] ? packets->first : frames->first;
-    const int64_t count = packets->read_errors + packets->corrupt_packets + frames->decode_errors +
-                          frames->corrupt_frames;
-    if (!count)
-        return 0;
-    snprintf(text, size, "the input is damaged in %lld places (first: %s)", (long long)count,
-             first);
-    return 1;
+    Playback *b = &p->playback;
+    const int64_t sound = b->audio ? audio_damage(b->audio) : 0;
+    playback_stop(b);
+    const int64_t end = video_feed_end(b->feed);
+    const ReadPart part = {
+        .video_end = end == AV_NOPTS_VALUE ? end : end + source_start(b->source),
+        .any_end = demuxer_end(b->demuxer),
+        .to_end = p->ended && !video_feed_is_part(b->feed),
+    };
+    if (damage_describe(b->source, decoder_damage(video_feed_decoder(b->feed)), &part, text, size))
+        return 1;
+    if (sound > 0)
+        snprintf(text, size, "the input is damaged: %lld packets of sound", (long long)sound);
+    return sound > 0;
+}
+
+int player_has_ended(const Player *p)
+{
+    return p->ended;
 }
 
 void player_drop_shown(Player *p)

@@ -130,7 +130,10 @@ PlayerState player_state(const Player *player);
 /* What the window shows, as RGBA from the top: the caller frees it with free(). NULL: no memory. */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
-/* Bad news about the input, where there is any: see reader_damage(). */
+/* Not 0: it came to the end of what was to be played, and was not closed before. */
+int player_has_ended(const Player *player);
+
+/* What is known to be lost of the input, in one sentence, or 0. Ends the playing. */
 int player_damage(Player *player, char *text, size_t size);
 
 void player_close(Player **player);

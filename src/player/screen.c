@@ -77,7 +77,16 @@ static int is_turned(const AVFrame *frame)
            format.turn.xx == 0;
 }
 
-static void draw_subtitles(Player *p)
+/* Frames may be seconds apart. */
+static int64_t time_of_subtitles(Player *p, int64_t now)
+{
+    const Playback *b = &p->playback;
+    if (b->paused || b->pending)
+        return p->shown.position;
+    return FFMAX(p->shown.position, playback_time(&p->playback, now));
+}
+
+static void draw_subtitles(Player *p, int64_t now)
 {
     const ViewScene scene = screen_scene(p);
     const ViewPlaces places = view_layout(p->view, &scene);
@@ -91,7 +100,7 @@ static void draw_subtitles(Player *p)
             .video_width = turned ? p->shown.in->height : p->shown.in->width,
             .video_height = turned ? p->shown.in->width : p->shown.in->height,
         };
-        changed |= subtitles_draw(p->subtitles, p->shown.position, &place, &overlay);
+        changed |= subtitles_draw(p->subtitles, time_of_subtitles(p, now), &place, &overlay);
     }
     if (changed)
         put_layer(p, VIEW_LAYER_SUBTITLES, &overlay, 1);
@@ -184,8 +193,7 @@ int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
     const int64_t begin = player_now();
     if (fresh || p->dirty)
         draw_panel(p, now);
-    if (fresh || p->dirty)
-        draw_subtitles(p);
+    draw_subtitles(p, now);
     draw_osd(p, now);
     p->shown.layers_us = (double)(player_now() - begin);
     *wait = FFMIN(*wait, osd_wait(p->osd, now));

@@ -112,9 +112,7 @@ static int fill(Player *p, int again, MediaError *error)
 
 int stage_redo(Player *p, MediaError *error)
 {
-    if (!p->shown.in || !(p->playback.paused || p->playback.ended))
-        return 0; /* the next frame will show it */
-    return fill(p, 1, error);
+    return p->shown.in ? fill(p, 1, error) : 0;
 }
 
 /* The first frame ahead takes the place of the one that is shown. */
@@ -148,7 +146,15 @@ static int show_first(Player *p, int64_t now, MediaError *error)
     p->equalizer.reset(p->equalizer.opaque);
     if (!preview)
         playback_arrived(&p->playback, now);
-    return put_on(p, now, error);
+    int ret = put_on(p, now, error);
+    if (ret >= 0 && !preview && p->playback.start.before)
+        status_say_frame(p);
+    if (ret >= 0 && !preview && p->steps_back) {
+        const int more = p->steps_back - 1;
+        ret = controls_step_back(p, error);
+        p->steps_back = more;
+    }
+    return ret;
 }
 
 static void drop_first(Player *p)
@@ -190,30 +196,35 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
 
 /* ---- the end ---- */
 
-/* The last frame stays for as long as it lasts, and until the sound has ended, too, unless there
- * have been `enough` frames. */
-static int is_over(Player *p, int enough, int64_t now)
+/* The last frame stays for as long as it lasts, and until the sound has ended, too, unless only a
+ * part of the input was asked for. */
+static int is_over(Player *p, int64_t now)
 {
     Playback *b = &p->playback;
-    if (b->paused || (!enough && !playback_is_silent(b, now)))
+    if (b->paused)
         return 0;
-    return !p->shown.out || playback_time(b, now) >= p->shown.position + p->shown.duration;
+    if (b->pending || !p->shown.out) /* there is no frame where it was asked for one */
+        return 1;
+    if (!video_feed_is_part(b->feed) && !playback_is_silent(b, now))
+        return 0;
+    return playback_time(b, now) >= p->shown.position + p->shown.duration;
 }
 
-static int end_or_loop(Player *p, int enough, int64_t now, MediaError *error)
+static int end_or_loop(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
-    if (!is_over(p, enough, now))
+    if (!is_over(p, now))
         return 0;
-    if (p->count == 1 && !b->audio && !enough) { /* a picture is to be looked at */
+    if (source_is_still(b->source) && p->shown.out) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
         return 0;
     }
-    if (enough || !p->loop || !playback_can_seek(b)) {
-        p->over = 1;
+    if (!p->loop || !playback_can_seek(b) || b->pending) {
+        p->over = p->ended = 1;
         return 0;
     }
     const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
+    p->steps = p->steps_back = 0;
     subtitles_reset(p->subtitles);
     return playback_start(b, &start, error);
 }
@@ -228,11 +239,8 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
         *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
         return 0;
     }
-    const int enough = p->options.frames >= 0 && p->count >= p->options.frames;
-    if (enough || (!b->ahead_count && b->ended))
-        return end_or_loop(p, enough, now, error);
     if (!b->ahead_count)
-        return 0;
+        return b->ended ? end_or_loop(p, now, error) : 0;
     if (b->pending)
         return show_first(p, now, error);
     if (!b->paused)
@@ -240,5 +248,8 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
     if (!p->steps)
         return 0;
     p->steps--;
-    return put_on(p, now, error);
+    ret = put_on(p, now, error);
+    if (ret >= 0)
+        status_say_frame(p);
+    return ret;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <SDL.h>
+
 #include "media/track_choice.h"
 #include "player/parts.h"
 
@@ -41,6 +43,23 @@ void status_say_position(Player *p, int64_t position)
     p->dirty = 1;
 }
 
+void status_say_frame(Player *p)
+{
+    char at[32];
+    format_time(p->shown.position, at, sizeof(at));
+    status_say(p, "%s.%03d", at, (int)(FFMAX(p->shown.position, 0) / 1000 % 1000));
+}
+
+/* What window managers take: UTF-8 on one line. */
+static void clean(char *text)
+{
+    char *utf8 = SDL_iconv_string("UTF-8", "UTF-8", text, strlen(text) + 1);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f || (!utf8 && (*c & 0x80)))
+            *c = '?';
+    SDL_free(utf8);
+}
+
 void status_title(Player *p)
 {
     char title[PATH_MAX + 16];
@@ -48,6 +67,7 @@ void status_title(Player *p)
     const char *slash = strrchr(p->path, '/');
     const char *name = slash ? slash + 1 : p->path;
     snprintf(title, sizeof(title), "%s - lumeq", tag ? tag : name);
+    clean(title);
     window_set_title(p->window, title);
 }
 
@@ -81,7 +101,9 @@ static void add_input(const Player *p, Rows *r)
     char text[128];
     track_describe_video(p->playback.source, p->shown.in, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (rate > 0)
+    if (p->playback.paused)
+        add(r, "frame rate", "paused; %.2f a second", rate);
+    else if (rate > 0)
         add(r, "frame rate", "%.2f of %.2f a second", p->rate, rate * p->playback.speed);
     else
         add(r, "frame rate", "%.2f a second", p->rate);

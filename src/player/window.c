@@ -115,12 +115,25 @@ static void wait_for_refresh(void)
         SDL_GL_SetSwapInterval(1);
 }
 
+/* SDL falls back to drivers that show nothing; whoever wants one of them says so. */
+static int is_seen(void)
+{
+    static const char *const unseen[] = {"offscreen", "dummy", "evdev"};
+    const char *driver = SDL_GetCurrentVideoDriver();
+    for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+        if (driver && strcmp(driver, unseen[i]) == 0)
+            return SDL_getenv("SDL_VIDEODRIVER") != NULL;
+    return 1;
+}
+
 static int open_all(Window *w, const WindowOptions *options, char *why, size_t size)
 {
     set_hints();
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
         return why_fail(why, size, "there is no display to open a window on: %s", SDL_GetError());
     w->video_started = 1;
+    if (!is_seen())
+        return why_fail(why, size, "there is no display to open a window on");
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;

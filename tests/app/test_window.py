@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from common import (DONE, INPUT, INTERRUPTED, LUMEQ, SAMPLE, USAGE, Case, environment, ffmpeg, finish,
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LUMEQ, SAMPLE, USAGE, Case, environment, ffmpeg, finish,
                     make, tool, wait_for)
 
 WIDTH, HEIGHT = 1600, 900
@@ -155,12 +155,28 @@ class Window(Case):
 
     def test_without_sound_device(self):
         process = self.play(SAMPLE, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))
-        self.assertIn("no sound: ", self.ends(process).err)
+        self.assertIn("No sound: ", self.ends(process).err)
 
     def test_without_display(self):
         result = self.ends(self.play(SAMPLE, env=self.environment(DISPLAY=":99999")), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("-o or --null works without a window", result.err)
+
+    def test_nothing_is_played_unseen(self):
+        env = self.environment()
+        del env["DISPLAY"], env["SDL_VIDEODRIVER"]
+        result = self.ends(self.play(SAMPLE, env=env), USAGE)
+        self.assertIn("no display", result.err)
+
+    def test_damaged(self):
+        with open(SAMPLE, "rb") as f:
+            self.write("cut.mkv", f.read()[:200000])
+        result = self.ends(self.play(self.path("cut.mkv")), DAMAGED)
+        self.assertIn("s early", result.err)
+        process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
+        self.window()
+        self.key("q")
+        self.ends(process)
 
     def test_old_opengl(self):
         env = self.environment(MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1")

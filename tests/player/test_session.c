@@ -121,6 +121,49 @@ static void seeks_exactly(void)
     session_close(&s);
 }
 
+/* Also those that come while the frame of the last one is still to be found. */
+static void steps_back_add_up(void)
+{
+    Session s;
+    if (open_at(&s, 2 * SECOND))
+        return;
+    for (int i = 0; i < 5; i++)
+        session_type(",");
+    SESSION_UNTIL(&s, state.position == 2 * SECOND - 5 * FRAME_US && !state.seeking);
+    session_close(&s);
+}
+
+/* With --to the sound does not go on without pictures, and no seek leads out of the part. */
+static void a_part_ends(void)
+{
+    Session s;
+    const char *const arguments[] = {clip(), "--no-config", "--ss", "1", "--to", "2", NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    SESSION_UNTIL(&s, state.shown > 0 && !state.seeking);
+    session_type(" ");
+    session_press(SDLK_UP);
+    SESSION_UNTIL(&s, state.position == 2 * SECOND - FRAME_US && !state.seeking);
+    session_type(" ");
+    const int64_t begin = session_now();
+    SESSION_UNTIL(&s, s.ended);
+    CHECK(session_now() - begin < 5 * SECOND, "the sound goes on");
+    session_close(&s);
+}
+
+/* A track that is chosen during a seek does not stop it. */
+static void tracks_and_seeks(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    session_press(SDLK_RIGHT);
+    session_type("#");
+    session_type("j");
+    SESSION_UNTIL(&s, state.position == 6 * SECOND && !state.seeking);
+    session_close(&s);
+}
+
 static void changes_speed(void)
 {
     Session s;
@@ -439,6 +482,9 @@ static const CheckTest tests[] = {
     {"pauses_and_goes_on", pauses_and_goes_on},
     {"steps_both_ways", steps_both_ways},
     {"seeks_exactly", seeks_exactly},
+    {"steps_back_add_up", steps_back_add_up},
+    {"a_part_ends", a_part_ends},
+    {"tracks_and_seeks", tracks_and_seeks},
     {"changes_speed", changes_speed},
     {"loops", loops},
     {"sound_keys", sound_keys},
