@@ -20,10 +20,12 @@ static char *read_source(const char *folder, const char *name, char *why, size_t
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
     char *text = file ? calloc(1, MAX_SOURCE) : NULL;
-    if (!text)
+    const size_t read = text ? fread(text, 1, MAX_SOURCE - 1, file) : 0;
+    if (!read || ferror(file)) {
         why_fail(why, size, "the shader %s cannot be read: %s", path, strerror(errno));
-    else
-        fread(text, 1, MAX_SOURCE - 1, file);
+        free(text);
+        text = NULL;
+    }
     if (file)
         fclose(file);
     return text;

@@ -18,7 +18,7 @@ def start_server():
     """An X server on a free display: (process, its name)."""
     read, write = os.pipe()
     server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "%dx%dx24" % (WIDTH, HEIGHT),
-                               "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
+                               "-nolisten", "tcp", "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     with os.fdopen(read) as f:
         return server, ":" + f.readline().strip()
@@ -54,13 +54,15 @@ class Window(Case):
         return subprocess.run(["xdotool"] + [str(a) for a in args], env=self.environment(),
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
-    def window(self):
+    def window(self, process):
         found = []
 
         def look():
             found[:] = self.xdotool("search", "--onlyvisible", "--name", " - lumeq$").split()
-            return found
+            return found or process.poll() is not None
         self.assertTrue(wait_for(look), "there is no window")
+        if not found:
+            self.fail("it has ended: %s" % finish(process))
         return found[0]
 
     def key(self, *names):
@@ -89,7 +91,7 @@ class Window(Case):
 
     def test_picture_panel_and_keys(self):
         process = self.play(SAMPLE, "--loop")
-        self.window()
+        self.window(process)
         is_grey = lambda r, g, b: 40 < r < 220 and abs(r - g) < 25 and abs(g - b) < 25
         is_blue = lambda r, g, b: b > 180 and b > r + 60  # the bars of the input
         middle = WIDTH // 2
@@ -140,7 +142,7 @@ class Window(Case):
         picture = self.path("photo.png")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
         process = self.play(picture)
-        self.window()
+        self.window(process)
         time.sleep(1)
         self.assertIsNone(process.poll(), "it is gone")
         self.key("q")
@@ -149,7 +151,7 @@ class Window(Case):
     def test_signal(self):
         for number in (2, 15):
             process = self.play(SAMPLE)
-            self.window()
+            self.window(process)
             process.send_signal(number)
             self.ends(process, INTERRUPTED)
 
@@ -174,7 +176,7 @@ class Window(Case):
         result = self.ends(self.play(self.path("cut.mkv")), DAMAGED)
         self.assertIn("s early", result.err)
         process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
-        self.window()
+        self.window(process)
         self.key("q")
         self.ends(process)
 
