@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -40,6 +41,9 @@ class Window(Case):
     def environment(self, **more):
         env = environment()
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
+        # SDL unloads the OpenGL driver with the window: what that keeps for ever cannot be named to
+        # be suppressed then. Leaks of lumeq's own are looked for by test_session, which keeps it.
+        env["ASAN_OPTIONS"] += ":detect_leaks=0"
         env.update(more)
         return env
 
@@ -131,7 +135,8 @@ class Window(Case):
 
     def test_frames(self):
         result = self.ends(self.play(SAMPLE, "--frames", "5", "-v"))
-        self.assertIn("5 frames shown", result.err)
+        shown, dropped = re.search(r"(\d+) frames shown, (\d+) dropped", result.err).groups()
+        self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
     def test_a_pipe(self):
         with open(SAMPLE, "rb") as f:
