@@ -40,7 +40,8 @@ enum {
 /* A short English phrase for a LUMEQ_ERR_*. Static storage, never NULL. */
 const char *lumeq_error_string(int error);
 
-/* Luma codes that mean black and white: 16 and 235 (limited), 0 and 255 (full). */
+/* Luma codes that mean black and white: of 8 bits 16 and 235 (limited), 0 and 255 (full); of deeper
+ * samples 16 and 235 times 2^(depth - 8), 0 and the last code. */
 typedef enum LumeqRange {
     LUMEQ_RANGE_LIMITED = 0,
     LUMEQ_RANGE_FULL = 1,
@@ -57,20 +58,24 @@ typedef enum LumeqMemory {
 
 /*
  * A picture in memory. Plain data: it borrows the memory that its owner keeps.
- * Planes may have any alignment and any stride whose magnitude is at least the row's length,
- * negative ones (bottom-up pictures) included.
+ * Planes may have any stride whose magnitude is at least the row's length, negative ones (bottom-up
+ * pictures) included, and any alignment. Samples deeper than 8 bits lie in 16 bits, little-endian;
+ * planes and strides are then even. Such a sample is the code times 2^shift: planar pictures have
+ * shift 0, P010 has depth 10 and shift 6. What lies below the code is not looked at and written as
+ * 0; a sample above the last code, 2^depth - 1, is taken for the last one.
  */
 typedef struct LumeqImage {
     void *plane[3];      /* first row of luma, Cb, Cr; only luma is read or written so far */
     ptrdiff_t stride[3]; /* bytes from one row to the next */
     int width, height;   /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
-    int depth;           /* bits a sample: 8 */
+    int depth;           /* bits of a code: 8..16 */
+    int shift;           /* unused bits below it: 0..16 - depth; 0 when depth is 8 */
     LumeqRange range;
     LumeqMemory memory; /* of all its planes */
 } LumeqImage;
 
 #define LUMEQ_MAX_SIDE 65535
-#define LUMEQ_MAX_BINS 256
+#define LUMEQ_MAX_BINS 4096
 
 typedef enum LumeqMode {
     LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
@@ -82,7 +87,7 @@ typedef struct LumeqParams {
     LumeqMode mode;
     /* Not 0: the textbook arithmetic of OpenCV's equalizeHist, bit for bit. Each frame on its own
      * over codes 0..255; range, strength, clip, smooth and scene_cut are ignored and no history is
-     * kept. */
+     * kept. Only for 8 bits: deeper frames are refused. */
     int reference;
     double strength; /* 0 (untouched) .. 1 (fully equalized) */
     double clip; /* limit of a bin, in multiples of the mean bin: 0 = none, else 1..LUMEQ_MAX_CLIP.
@@ -114,8 +119,9 @@ typedef struct LumeqConfig {
 } LumeqConfig;
 
 /*
- * One frame to equalize. `out` has the size, depth and range of `in`, and memory of its own: in and
- * out must not overlap (a decoder goes on reading its reference frames). `in` lies in host memory.
+ * One frame to equalize. `out` has the size, depth, shift and range of `in`, and memory of its own:
+ * in and out must not overlap (a decoder goes on reading its reference frames). `in` lies in host
+ * memory. A depth other than that of the frame before has the effect of lumeq_reset().
  * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
  * An output in CUDA memory is not to be used by the GPU for anything else from submit to receive;
  * after receive it is complete for every stream. The luma is then never brought to the host.
@@ -134,14 +140,22 @@ typedef struct LumeqFrame {
  */
 enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
 
-/* What was seen and done, per frame. Histograms have `bins` entries and sum to width * height. */
+/*
+ * What was seen and done, per frame. There are 2^depth bins, at most 4096: from 13 bits on, one
+ * counts 2^(depth - 12) codes. Arrays have `bins` entries, what follows them is left as it was;
+ * histograms sum to width * height.
+ *
+ * Where a bin counts several codes, `curve` is that of its first one, and lies on straight lines
+ * between those, the last of which leads to 2^depth. hist_out then takes the codes within a bin of
+ * hist_in for evenly frequent, and the means are those of the bins' middles.
+ */
 typedef struct LumeqFrameStats {
     int bins;
     uint32_t hist_in[LUMEQ_MAX_BINS];
     uint32_t hist_out[LUMEQ_MAX_BINS];
-    uint32_t curve[LUMEQ_MAX_BINS]; /* output code of each input code, with 16 fraction bits */
-    double mean_in, mean_out;       /* luma, in codes */
-    double curve_speed; /* mean over codes of |curve - previous curve| before strength, codes a
+    uint32_t curve[LUMEQ_MAX_BINS]; /* output code of each bin's, with 16 fraction bits */
+    double mean_in, mean_out;       /* luma, in codes of the frame's depth */
+    double curve_speed; /* mean over bins of |curve - previous curve| before strength, codes a
                            frame */
     int scene_cut;      /* 1: taken for the first frame of a new scene */
     double upload_us, equalize_us, download_us; /* time in each stage, in microseconds */
@@ -197,8 +211,9 @@ int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
 /*
  * Hands in the next frame, in presentation order. On success the equalizer borrows the memory of
  * both images until lumeq_receive() gives the frame back; on failure the caller keeps everything.
- * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT, MEMORY, GPU,
- * UNAVAILABLE (LUMEQ_BACKEND_CUDA was asked for and the GPU has no memory for such frames).
+ * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT (that a frame deeper
+ * than 8 bits meets params.reference included), MEMORY, GPU, UNAVAILABLE (LUMEQ_BACKEND_CUDA was
+ * asked for and the GPU has no memory for such frames).
  */
 int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 

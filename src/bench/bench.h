@@ -8,8 +8,16 @@
 double bench_now_us(void);
 double bench_median(double *values, int count); /* sorts them */
 
-/* Fills a plane without gaps with "natural", "noise" or "flat"; -1: no such content. */
-int bench_fill(uint8_t *luma, int width, int height, const char *content);
+/* Luma in a plane without gaps: bytes, or deeper codes in 16 bits. */
+typedef struct BenchPicture {
+    void *luma;
+    int width, height, depth;
+} BenchPicture;
+
+size_t bench_row_size(const BenchPicture *picture);
+
+/* Fills it with "natural", "noise" or "flat"; -1: no such content. */
+int bench_fill(const BenchPicture *picture, const char *content);
 
 /* lumeq-bench equalize: answers the program's exit status. */
 int bench_equalize(int argc, char **argv);
@@ -22,8 +30,8 @@ typedef struct BenchDevice {
 } BenchDevice;
 
 /* 0, or -1 with a sentence in `text`; so too in builds without CUDA. */
-int bench_device(BenchDevice *times, int number, const uint8_t *luma, int width, int height,
-                 char *text, size_t text_size);
+int bench_device(BenchDevice *times, int number, const BenchPicture *picture, char *text,
+                 size_t text_size);
 
 /* Microseconds for a plane up and another one down at the same time, between the device and pinned
  * host memory; `count` of each, one after the other. */

@@ -18,13 +18,13 @@
 
 typedef struct Memory {
     LumeqCudaCounters counters;
-    CurveState before;
-    CurveResult result;
-    LumeqCudaTable table;
+    CurveResult before, result;
+    CurveTable table;
 } Memory;
 
 typedef struct Bench {
     LumeqCudaDevice device;
+    CurveParams params;
     cudaStream_t stream;
     cudaEvent_t begin, end;
     Memory *memory;
@@ -35,27 +35,35 @@ typedef struct Bench {
 
 typedef cudaError_t (*Work)(Bench *bench, int plane);
 
-static const CurveParams params = {.bins = 256,
-                                   .black = 16,
-                                   .white = 235,
-                                   .clip = 3 * CURVE_ONE,
-                                   .alpha = CURVE_ONE / 16,
-                                   .strength = CURVE_ONE * 4 / 5,
-                                   .scene_cut = 1};
+static CurveParams params_of(int depth)
+{
+    const int fraction = depth > 12 ? depth - 12 : 0;
+    return (CurveParams){.depth = depth,
+                         .bins = 1 << (depth - fraction),
+                         .fraction = fraction,
+                         .black = 16 << (depth - 8),
+                         .white = 235 << (depth - 8),
+                         .clip = 3 * CURVE_ONE,
+                         .alpha = CURVE_ONE / 16,
+                         .strength = CURVE_ONE * 4 / 5,
+                         .scene_cut = 1};
+}
 
 static cudaError_t histogram(Bench *bench, int plane)
 {
     Memory *m = bench->memory;
-    return lumeq_cuda_histogram8(&bench->device, &bench->in[plane], &params, &m->before, &m->result,
-                                 &m->table, &m->counters, bench->stream);
+    LumeqCudaHistogram *const kernel =
+        bench->params.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    return kernel(&bench->device, &bench->in[plane], &bench->params, &m->before, &m->result,
+                  &m->table, &m->counters, bench->stream);
 }
 
 static cudaError_t equalize(Bench *bench, int plane)
 {
     const cudaError_t error = histogram(bench, plane);
     return error ? error
-                 : lumeq_cuda_apply8(&bench->device, &bench->out[plane], &bench->in[plane],
-                                     &bench->memory->table, bench->stream);
+                 : lumeq_cuda_apply(&bench->device, &bench->out[plane], &bench->in[plane],
+                                    &bench->memory->table, &bench->params, bench->stream);
 }
 
 static cudaError_t copy(Bench *bench, int plane)
@@ -66,9 +74,10 @@ static cudaError_t copy(Bench *bench, int plane)
                            bench->stream);
 }
 
-static cudaError_t make_planes(Bench *bench, const uint8_t *luma, int width, int height, int l2)
+static cudaError_t make_planes(Bench *bench, const BenchPicture *picture, int l2)
 {
-    const size_t pitch = ((size_t)width + 15) / 16 * 16, size = pitch * (size_t)height;
+    const size_t row = bench_row_size(picture), height = (size_t)picture->height;
+    const size_t pitch = (row + 15) / 16 * 16, size = pitch * height;
     const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / (2 * size) + 1;
     bench->planes = wanted > MAX_PLANES   ? MAX_PLANES
                     : wanted < MIN_PLANES ? MIN_PLANES
@@ -76,17 +85,19 @@ static cudaError_t make_planes(Bench *bench, const uint8_t *luma, int width, int
     cudaError_t error = cudaMalloc((void **)&bench->samples, 2 * size * (size_t)bench->planes);
     for (int i = 0; i < bench->planes && !error; i++) {
         uint8_t *const in = bench->samples + 2 * size * (size_t)i;
-        bench->in[i] = (LumeqCudaPlane){in, (ptrdiff_t)pitch, width, height};
-        bench->out[i] = (LumeqCudaPlane){in + size, (ptrdiff_t)pitch, width, height};
-        error = cudaMemcpy2D(bench->in[i].data, pitch, luma, (size_t)width, (size_t)width,
-                             (size_t)height, cudaMemcpyHostToDevice);
+        bench->in[i] = (LumeqCudaPlane){in, (ptrdiff_t)pitch, picture->width, picture->height};
+        bench->out[i] = bench->in[i];
+        bench->out[i].data += size;
+        error = cudaMemcpy2D(bench->in[i].data, pitch, picture->luma, row, row, height,
+                             cudaMemcpyHostToDevice);
     }
     return error;
 }
 
-static cudaError_t bench_open(Bench *bench, int number, const uint8_t *luma, int width, int height)
+static cudaError_t bench_open(Bench *bench, int number, const BenchPicture *picture)
 {
     int l2 = 0;
+    bench->params = params_of(picture->depth);
     cudaError_t error = lumeq_cuda_prepare(&bench->device, number);
     if (!error)
         error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, number);
@@ -101,7 +112,7 @@ static cudaError_t bench_open(Bench *bench, int number, const uint8_t *luma, int
     if (!error)
         error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
     if (!error)
-        error = make_planes(bench, luma, width, height, l2);
+        error = make_planes(bench, picture, l2);
     if (!error)
         error = cudaDeviceSynchronize();
     return error;
@@ -169,12 +180,12 @@ static int answer(cudaError_t error, char *text, size_t text_size)
     return error ? -1 : 0;
 }
 
-int bench_device(BenchDevice *times, int number, const uint8_t *luma, int width, int height,
-                 char *text, size_t text_size)
+int bench_device(BenchDevice *times, int number, const BenchPicture *picture, char *text,
+                 size_t text_size)
 {
     static Bench bench;
     memset(&bench, 0, sizeof(bench));
-    cudaError_t error = bench_open(&bench, number, luma, width, height);
+    cudaError_t error = bench_open(&bench, number, picture);
     if (!error)
         error = time_work(&bench, equalize, &times->equalize_us);
     if (!error)

@@ -3,10 +3,10 @@
 
 #include "bench/bench.h"
 
-int bench_device(BenchDevice *times, int number, const uint8_t *luma, int width, int height,
-                 char *text, size_t text_size)
+int bench_device(BenchDevice *times, int number, const BenchPicture *picture, char *text,
+                 size_t text_size)
 {
-    (void)times, (void)number, (void)luma, (void)width, (void)height;
+    (void)times, (void)number, (void)picture;
     snprintf(text, text_size, "this build has no CUDA");
     return -1;
 }

@@ -15,14 +15,14 @@
 typedef struct Options {
     int width, height; /* 0: all sizes */
     const char *content, *backend;
-    int device, threads;
+    int depth, device, threads;
     double seconds;
     int csv;
 } Options;
 
 typedef struct Case {
     const char *content, *backend;
-    int width, height;
+    BenchPicture picture;
 } Case;
 
 typedef struct Result {
@@ -47,19 +47,24 @@ static void feed_close(Feed *feed)
     lumeq_destroy(&feed->eq);
 }
 
-static LumeqImage image_of(void *memory, const Case *c)
+static size_t size_of(const BenchPicture *picture)
 {
-    return (LumeqImage){.plane = {memory},
-                        .stride = {c->width},
-                        .width = c->width,
-                        .height = c->height,
-                        .depth = 8};
+    return bench_row_size(picture) * (size_t)picture->height;
 }
 
-static int feed_open(Feed *feed, const Case *c, const Options *options, const uint8_t *luma)
+static LumeqImage image_of(void *memory, const BenchPicture *picture)
+{
+    return (LumeqImage){.plane = {memory},
+                        .stride = {(ptrdiff_t)bench_row_size(picture)},
+                        .width = picture->width,
+                        .height = picture->height,
+                        .depth = picture->depth};
+}
+
+static int feed_open(Feed *feed, const Case *c, const Options *options)
 {
     char why[256] = "";
-    const size_t size = (size_t)c->width * (size_t)c->height;
+    const size_t size = size_of(&c->picture);
     const LumeqConfig config = {.backend = strcmp(c->backend, "cuda") ? LUMEQ_BACKEND_CPU
                                                                       : LUMEQ_BACKEND_CUDA,
                                 .device = options->device,
@@ -69,14 +74,14 @@ static int feed_open(Feed *feed, const Case *c, const Options *options, const ui
         return -1;
     }
     for (int i = 0; i < BUFFERS; i++) {
-        feed->in[i] = image_of(lumeq_alloc_host(feed->eq, size), c);
-        feed->out[i] = image_of(lumeq_alloc_host(feed->eq, size), c);
+        feed->in[i] = image_of(lumeq_alloc_host(feed->eq, size), &c->picture);
+        feed->out[i] = image_of(lumeq_alloc_host(feed->eq, size), &c->picture);
         if (!feed->in[i].plane[0] || !feed->out[i].plane[0]) {
             fprintf(stderr, "lumeq-bench: no memory for %d planes\n", 2 * BUFFERS);
             feed_close(feed);
             return -1;
         }
-        memcpy(feed->in[i].plane[0], luma, size);
+        memcpy(feed->in[i].plane[0], c->picture.luma, size);
         memset(feed->out[i].plane[0], 0, size);
     }
     return 0;
@@ -136,7 +141,7 @@ static int time_duplex(const Feed *feed, const Options *options, double seconds,
         up[i] = feed->in[i].plane[0];
         down[i] = feed->out[i].plane[0];
     }
-    const size_t size = (size_t)feed->in[0].width * (size_t)feed->in[0].height;
+    const size_t size = (size_t)feed->in[0].stride[0] * (size_t)feed->in[0].height;
     int ret =
         bench_duplex(us, options->device, up, down, BUFFERS, size, 2 * BUFFERS, text, sizeof(text));
     const int count = ret < 0 ? 0 : 1 + (int)(seconds * 1e6 / *us);
@@ -147,13 +152,13 @@ static int time_duplex(const Feed *feed, const Options *options, double seconds,
     return ret;
 }
 
-static int measure(const Case *c, const Options *options, const uint8_t *luma, Result *result)
+static int measure(const Case *c, const Options *options, Result *result)
 {
     const int on_gpu = !strcmp(c->backend, "cuda");
     double pipeline[ROUNDS], duplex[ROUNDS] = {0};
     char text[256] = "";
     Feed feed = {0};
-    int ret = feed_open(&feed, c, options, luma);
+    int ret = feed_open(&feed, c, options);
     for (int round = 0; round < ROUNDS && ret == 0; round++) {
         if (on_gpu)
             ret = time_duplex(&feed, options, options->seconds / ROUNDS, &duplex[round]);
@@ -166,8 +171,7 @@ static int measure(const Case *c, const Options *options, const uint8_t *luma, R
     result->frame_us = bench_median(pipeline, ROUNDS);
     result->duplex_us = bench_median(duplex, ROUNDS);
     if (on_gpu) {
-        ret = bench_device(&result->device, options->device, luma, c->width, c->height, text,
-                           sizeof(text));
+        ret = bench_device(&result->device, options->device, &c->picture, text, sizeof(text));
         if (ret < 0)
             fprintf(stderr, "lumeq-bench: %s\n", text);
     }
@@ -177,11 +181,13 @@ static int measure(const Case *c, const Options *options, const uint8_t *luma, R
 static void print_head(const Options *options)
 {
     if (options->csv)
-        printf("backend,width,height,content,frames_per_s,duplex_frames_per_s,share_of_duplex,"
-               "device_equalize_us,device_histogram_us,device_copy_us\n");
+        printf(
+            "backend,width,height,depth,content,frames_per_s,duplex_frames_per_s,share_of_duplex,"
+            "device_equalize_us,device_histogram_us,device_copy_us\n");
     else
-        printf("%-8s %-10s %-8s %12s %12s %7s %12s %13s %9s\n", "backend", "size", "content",
-               "frames/s", "duplex/s", "share", "equalize us", "histogram us", "copy us");
+        printf("%-8s %-10s %5s %-8s %12s %12s %7s %12s %13s %9s\n", "backend", "size", "depth",
+               "content", "frames/s", "duplex/s", "share", "equalize us", "histogram us",
+               "copy us");
 }
 
 static void print_result(const Case *c, const Options *options, const Result *r)
@@ -189,30 +195,31 @@ static void print_result(const Case *c, const Options *options, const Result *r)
     const double rate = 1e6 / r->frame_us, duplex = r->duplex_us > 0 ? 1e6 / r->duplex_us : 0;
     const double share = r->duplex_us / r->frame_us;
     char size[32];
-    snprintf(size, sizeof(size), "%dx%d", c->width, c->height);
+    const int width = c->picture.width, height = c->picture.height, depth = c->picture.depth;
+    snprintf(size, sizeof(size), "%dx%d", width, height);
     if (options->csv)
-        printf("%s,%d,%d,%s,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f\n", c->backend, c->width, c->height,
+        printf("%s,%d,%d,%d,%s,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f\n", c->backend, width, height, depth,
                c->content, rate, duplex, share, r->device.equalize_us, r->device.histogram_us,
                r->device.copy_us);
     else if (duplex > 0)
-        printf("%-8s %-10s %-8s %12.1f %12.1f %6.1f%% %12.2f %13.2f %9.2f\n", c->backend, size,
-               c->content, rate, duplex, 100 * share, r->device.equalize_us, r->device.histogram_us,
-               r->device.copy_us);
+        printf("%-8s %-10s %5d %-8s %12.1f %12.1f %6.1f%% %12.2f %13.2f %9.2f\n", c->backend, size,
+               depth, c->content, rate, duplex, 100 * share, r->device.equalize_us,
+               r->device.histogram_us, r->device.copy_us);
     else
-        printf("%-8s %-10s %-8s %12.1f\n", c->backend, size, c->content, rate);
+        printf("%-8s %-10s %5d %-8s %12.1f\n", c->backend, size, depth, c->content, rate);
     fflush(stdout);
 }
 
-static int run_case(const Case *c, const Options *options)
+static int run_case(Case *c, const Options *options)
 {
     Result result = {0};
-    uint8_t *luma = malloc((size_t)c->width * (size_t)c->height);
-    if (!luma || bench_fill(luma, c->width, c->height, c->content) < 0) {
+    void *const luma = c->picture.luma = malloc(size_of(&c->picture));
+    if (!luma || bench_fill(&c->picture, c->content) < 0) {
         fprintf(stderr, "lumeq-bench: cannot make a picture of \"%s\"\n", c->content);
         free(luma);
         return -1;
     }
-    const int ret = measure(c, options, luma, &result);
+    const int ret = measure(c, options, &result);
     if (ret == 0)
         print_result(c, options, &result);
     free(luma);
@@ -228,10 +235,11 @@ static int run_all(const Options *options)
     for (int b = 0; b < 2; b++)
         for (int s = 0; s < 4; s++)
             for (int k = 0; k < 3; k++) {
-                const Case c = {.backend = options->backend ? options->backend : backends[b],
-                                .content = options->content ? options->content : contents[k],
-                                .width = options->width ? options->width : sizes[s][0],
-                                .height = options->height ? options->height : sizes[s][1]};
+                Case c = {.backend = options->backend ? options->backend : backends[b],
+                          .content = options->content ? options->content : contents[k],
+                          .picture = {.width = options->width ? options->width : sizes[s][0],
+                                      .height = options->height ? options->height : sizes[s][1],
+                                      .depth = options->depth}};
                 const int again =
                     (options->backend && b) || (options->content && k) || (options->width && s);
                 if (!again && run_case(&c, options) < 0)
@@ -260,6 +268,7 @@ static int take(Options *options, const char *name, const char *value)
 {
     static const char *const contents[] = {"natural", "noise", "flat", NULL};
     static const char *const backends[] = {"cpu", "cuda", NULL};
+    static const char *const depths[] = {"8", "10", "12", "16", NULL};
     double number = 0;
     int ret = 0;
     char end;
@@ -267,6 +276,8 @@ static int take(Options *options, const char *name, const char *value)
         options->content = value;
     else if (!strcmp(name, "--backend") && is_one_of(value, backends))
         options->backend = value;
+    else if (!strcmp(name, "--depth") && is_one_of(value, depths))
+        options->depth = atoi(value);
     else if (!strcmp(name, "--device") && (ret = read_number(value, 0, 255, &number)) == 0)
         options->device = (int)number;
     else if (!strcmp(name, "--threads") && (ret = read_number(value, 0, 256, &number)) == 0)
@@ -300,7 +311,7 @@ static int parse(Options *options, int argc, char **argv)
 
 int bench_equalize(int argc, char **argv)
 {
-    Options options = {.seconds = 1};
+    Options options = {.depth = 8, .seconds = 1};
     if (parse(&options, argc, argv) < 0)
         return 2;
     print_head(&options);

@@ -35,23 +35,39 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Dull, as what lumeq is for: broad shapes over a third of the range, a horizon, some grain. */
-static uint8_t natural(int x, int y, int height, uint64_t random)
+static int natural(int x, int y, int height, uint64_t random)
 {
     const double shapes = 22 * sin(x / 211.0) * cos(y / 157.0) + 9 * sin((x + 2 * y) / 31.0);
     const int grain = (int)(random & 7) + (int)(random >> 8 & 7) - 7;
-    return (uint8_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
+    return (y < height / 3 ? 140 : 95) + (int)shapes + grain;
 }
 
-int bench_fill(uint8_t *luma, int width, int height, const char *content)
+size_t bench_row_size(const BenchPicture *picture)
+{
+    return (size_t)picture->width * (picture->depth > 8 ? 2 : 1);
+}
+
+int bench_fill(const BenchPicture *p, const char *content)
 {
     const int is_natural = !strcmp(content, "natural"), is_noise = !strcmp(content, "noise");
     if (!is_natural && !is_noise && strcmp(content, "flat") != 0)
         return -1;
     uint64_t state = 88172645463325252u;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++, luma++) {
+    uint8_t *bytes = p->luma;
+    uint16_t *words = p->luma;
+    for (int y = 0; y < p->height; y++)
+        for (int x = 0; x < p->width; x++) {
             const uint64_t random = next_random(&state) >> 16;
-            *luma = is_natural ? natural(x, y, height, random) : is_noise ? (uint8_t)random : 100;
+            const int code = is_natural ? natural(x, y, p->height, random)
+                             : is_noise ? (int)(random & 255)
+                                        : 100;
+            /* Below the eight bits lies noise, but in what is flat. */
+            const uint64_t below = strcmp(content, "flat") != 0 ? random >> 24 & 255 : 0;
+            const size_t i = (size_t)y * (size_t)p->width + (size_t)x;
+            if (p->depth == 8)
+                bytes[i] = (uint8_t)code;
+            else
+                words[i] = (uint16_t)(((uint64_t)code << 8 | below) >> (16 - p->depth));
         }
     return 0;
 }
@@ -61,8 +77,8 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "equalize"))
         return bench_equalize(argc - 1, argv + 1);
     fprintf(argc > 1 ? stderr : stdout,
-            "usage: lumeq-bench equalize [--size WxH] [--content natural|noise|flat]\n"
-            "                            [--backend cpu|cuda] [--device N] [--threads N]\n"
-            "                            [--seconds S] [--csv]\n");
+            "usage: lumeq-bench equalize [--size WxH] [--depth 8|10|12|16]\n"
+            "                            [--content natural|noise|flat] [--backend cpu|cuda]\n"
+            "                            [--device N] [--threads N] [--seconds S] [--csv]\n");
     return argc > 1 ? 2 : 0;
 }

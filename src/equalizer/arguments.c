@@ -38,21 +38,33 @@ int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
     return 0;
 }
 
+/* How the samples lie in memory. */
+static int check_samples(const LumeqImage *image, const char *name, Text why)
+{
+    if (image->depth < 8 || image->depth > 16)
+        return refuse(why, "%s has %d bits a sample; 8 to 16 are supported", name, image->depth);
+    const int most = image->depth == 8 ? 0 : 16 - image->depth;
+    if (image->shift < 0 || image->shift > most)
+        return refuse(why, "%s has %d bits below its codes of %d; 0 to %d are supported", name,
+                      image->shift, image->depth, most);
+    const ptrdiff_t stride = image->stride[0], row = lumeq_row_size(image);
+    if (image->plane[0] && stride > -row && stride < row)
+        return refuse(why, "the stride %td of %s is shorter than a row of %td bytes", stride, name,
+                      row);
+    if (image->depth > 8 && ((uintptr_t)image->plane[0] % 2 || stride % 2))
+        return refuse(why, "%s has samples of 16 bits at odd addresses", name);
+    return 0;
+}
+
 static int check_image(const LumeqImage *image, const char *name, Text why)
 {
     if (image->width < 1 || image->width > LUMEQ_MAX_SIDE || image->height < 1 ||
         image->height > LUMEQ_MAX_SIDE || (int64_t)image->width * image->height > INT32_MAX)
         return refuse(why, "%s is %dx%d; sides go from 1 to %d, the area to 2^31 - 1", name,
                       image->width, image->height, LUMEQ_MAX_SIDE);
-    if (image->depth != 8)
-        return refuse(why, "%s has %d bits a sample; only 8 are supported", name, image->depth);
     if (image->range != LUMEQ_RANGE_LIMITED && image->range != LUMEQ_RANGE_FULL)
         return refuse(why, "%s has an unknown range", name);
-    const ptrdiff_t stride = image->stride[0];
-    if (image->plane[0] && stride > -image->width && stride < image->width)
-        return refuse(why, "the stride %td of %s is shorter than a row of %d bytes", stride, name,
-                      image->width);
-    return 0;
+    return check_samples(image, name, why);
 }
 
 static int check_output_memory(const LumeqImage *out, const LumeqBackend *backend, Text why)
@@ -80,11 +92,13 @@ static int check_output(const LumeqFrame *frame, const LumeqBackend *backend, Te
         return ret;
     if (out->width != in->width || out->height != in->height || out->range != in->range)
         return refuse(why, "the output's size or range is not the input's");
+    if (out->depth != in->depth || out->shift != in->shift)
+        return refuse(why, "the output's depth is not the input's");
     return 0;
 }
 
-int lumeq_check_frame(const LumeqFrame *frame, const LumeqBackend *backend, char *text,
-                      size_t text_size)
+int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
+                      const LumeqBackend *backend, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
     const int ret = check_image(&frame->in, "the input", why);
@@ -94,5 +108,8 @@ int lumeq_check_frame(const LumeqFrame *frame, const LumeqBackend *backend, char
         return refuse(why, "the input has no luma plane");
     if (frame->in.memory != LUMEQ_MEMORY_HOST)
         return refuse(why, "the input does not lie in host memory");
+    if (params->reference && params->mode != LUMEQ_MODE_OFF && frame->in.depth != 8)
+        return refuse(why, "the reference is defined for 8 bits a sample, not for %d",
+                      frame->in.depth);
     return frame->out.plane[0] ? check_output(frame, backend, why) : 0;
 }

@@ -10,8 +10,8 @@
 
 int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size);
 
-/* For this backend. */
-int lumeq_check_frame(const LumeqFrame *frame, const LumeqBackend *backend, char *text,
-                      size_t text_size);
+/* For this backend, with these parameters. */
+int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
+                      const LumeqBackend *backend, char *text, size_t text_size);
 
 #endif

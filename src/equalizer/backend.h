@@ -9,11 +9,29 @@
 #define LUMEQ_BACKEND_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "equalizer/curve.h"
 #include "lumeq/lumeq.h"
 
 #define LUMEQ_MAX_SLOTS 8
+
+/* Bytes of one row of luma. */
+static inline ptrdiff_t lumeq_row_size(const LumeqImage *image)
+{
+    return (ptrdiff_t)image->width * (image->depth > 8 ? 2 : 1);
+}
+
+/* Bytes of a result with this many bins. */
+static inline size_t lumeq_result_size(uint32_t bins)
+{
+    return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
+}
+
+static inline void lumeq_copy_result(CurveResult *to, const CurveResult *from)
+{
+    memcpy(to, from, lumeq_result_size(from->bins));
+}
 
 /* One frame's work. Lives in the front from submit until receive has answered it. */
 typedef struct LumeqJob {
@@ -22,7 +40,7 @@ typedef struct LumeqJob {
     int write; /* 0: measure only, out has no memory */
     /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
      * read during submit. */
-    const CurveState *restore;
+    const CurveResult *restore;
 
     /* Filled by receive. */
     CurveResult result;

@@ -8,13 +8,15 @@
 
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
+#include "equalizer/frame_stats.h"
 
 /* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000
 
 #define ERROR_SIZE 256
 
-static const CurveState empty_history;
+#define MAX_BIN_BITS 12
+_Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
 
 struct LumeqEqualizer {
     const LumeqBackend *backend;
@@ -32,11 +34,12 @@ struct LumeqEqualizer {
     int first, in_flight;
     int flushing;
 
-    CurveState before, after; /* history before and after the frame received last */
-    int received;             /* one has been, since the start or a reset: redo may repeat it */
-    int reset;                /* the next frame starts with an empty history */
-    int64_t last_time;        /* of the frame submitted last */
-    double last_step;         /* seconds between it and the one before */
+    CurveResult *before, *after; /* history before and after the frame received last */
+    CurveResult histories[2], empty;
+    int received;      /* one has been, since the start or a reset: redo may repeat it */
+    int reset;         /* the next frame starts with an empty history */
+    int64_t last_time; /* of the frame submitted last */
+    double last_step;  /* seconds between it and the one before */
 
     char error[ERROR_SIZE];
 };
@@ -142,6 +145,8 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
     eq->params = (LumeqParams)LUMEQ_PARAMS_DEFAULT;
     eq->last_time = LUMEQ_NO_TIME;
     eq->reset = 1;
+    eq->before = &eq->histories[0];
+    eq->after = &eq->histories[1];
     eq->config = *config;
     const int ret = choose_backend(eq, config);
     eq->first_backend = eq->backend;
@@ -191,7 +196,7 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 
 static int check_frame(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
-    return lumeq_check_frame(frame, eq->backend, eq->error, sizeof(eq->error));
+    return lumeq_check_frame(frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
 }
 
 static uint32_t to_q16(double value)
@@ -199,13 +204,18 @@ static uint32_t to_q16(double value)
     return (uint32_t)lrint(value * CURVE_ONE);
 }
 
-static CurveParams curve_params(const LumeqParams *params, LumeqRange range, double step)
+static CurveParams curve_params(const LumeqParams *params, const LumeqImage *image, double step)
 {
+    const int full = image->range == LUMEQ_RANGE_FULL, depth = image->depth;
+    const int fraction = depth > MAX_BIN_BITS ? depth - MAX_BIN_BITS : 0;
     const double alpha = params->smooth > 0 ? 1 - exp(-step / params->smooth) : 1;
     CurveParams curve = {
-        .bins = 256,
-        .black = range == LUMEQ_RANGE_FULL ? 0 : 16,
-        .white = range == LUMEQ_RANGE_FULL ? 255 : 235,
+        .depth = depth,
+        .shift = image->shift,
+        .bins = 1 << (depth - fraction),
+        .fraction = fraction,
+        .black = full ? 0 : 16 << (depth - 8),
+        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
         .clip = to_q16(params->clip),
         .alpha = to_q16(alpha),
         .strength = params->mode == LUMEQ_MODE_OFF ? 0 : to_q16(params->strength),
@@ -227,9 +237,9 @@ static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
 
 static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
 {
-    const CurveState *restore = job->restore;
+    const CurveResult *restore = job->restore;
     if (eq->without_history && !restore)
-        job->restore = &eq->after;
+        job->restore = eq->after;
     const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
     job->restore = restore;
     if (ret == 0)
@@ -281,11 +291,11 @@ static int go_on_without_gpu(LumeqEqualizer *eq)
 }
 
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
-                  const CurveState *restore)
+                  const CurveResult *restore)
 {
     LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
     job->frame = *frame;
-    job->curve = curve_params(&eq->params, frame->in.range, step);
+    job->curve = curve_params(&eq->params, &frame->in, step);
     job->write = frame->out.plane[0] != NULL;
     job->restore = restore;
     int ret = hand_in(eq, job);
@@ -312,7 +322,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     if (ret < 0)
         return ret;
     const double step = frame_step(eq, frame);
-    ret = submit(eq, frame, step, eq->reset ? &empty_history : NULL);
+    ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
     if (ret < 0)
         return ret;
     eq->reset = 0;
@@ -330,52 +340,10 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
     int ret = check_frame(eq, frame);
     if (ret < 0)
         return ret;
-    ret = submit(eq, frame, eq->last_step, &eq->before);
+    ret = submit(eq, frame, eq->last_step, eq->before);
     if (ret == 0)
-        eq->after = eq->before; /* receive moves it back */
+        lumeq_copy_result(eq->after, eq->before); /* receive moves it back */
     return ret;
-}
-
-static double histogram_mean(const uint32_t *hist, int bins)
-{
-    uint64_t count = 0, sum = 0;
-    for (int i = 0; i < bins; i++) {
-        count += hist[i];
-        sum += (uint64_t)hist[i] * (unsigned)i;
-    }
-    return (double)sum / (double)count;
-}
-
-static double stage_us(const LumeqJob *job, int stage)
-{
-    return job->stage_end_us[stage] - job->stage_begin_us[stage];
-}
-
-static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveState *before)
-{
-    const CurveResult *result = &job->result;
-    const int bins = job->curve.bins;
-    *stats = (LumeqFrameStats){
-        .bins = bins,
-        .scene_cut = (int)result->scene_cut,
-        .upload_us = stage_us(job, LUMEQ_STAGE_UPLOAD),
-        .equalize_us = stage_us(job, LUMEQ_STAGE_EQUALIZE),
-        .download_us = stage_us(job, LUMEQ_STAGE_DOWNLOAD),
-    };
-    memcpy(stats->stage_begin_us, job->stage_begin_us, sizeof(stats->stage_begin_us));
-    memcpy(stats->stage_end_us, job->stage_end_us, sizeof(stats->stage_end_us));
-    uint64_t moved = 0;
-    for (int i = 0; i < bins; i++) {
-        stats->hist_in[i] = result->hist[i];
-        stats->hist_out[(result->curve[i] + CURVE_ONE / 2) >> 16] += result->hist[i];
-        stats->curve[i] = result->curve[i];
-        const int64_t step = (int64_t)result->state.smooth[i] - before->smooth[i];
-        moved += (uint64_t)(step < 0 ? -step : step);
-    }
-    if (before->valid && !job->curve.reference)
-        stats->curve_speed = (double)moved / bins / CURVE_ONE;
-    stats->mean_in = histogram_mean(stats->hist_in, bins);
-    stats->mean_out = histogram_mean(stats->hist_out, bins);
 }
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
@@ -396,13 +364,17 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
 
-    eq->before = job->restore == &empty_history ? empty_history : eq->after;
-    eq->after = job->result.state;
+    CurveResult *const before = eq->after;
+    if (job->restore == &eq->empty)
+        lumeq_copy_result(before, &eq->empty);
+    eq->after = eq->before;
+    eq->before = before;
+    lumeq_copy_result(eq->after, &job->result);
     eq->received = 1;
     if (frame)
         *frame = job->frame;
     if (stats)
-        fill_stats(stats, job, &eq->before);
+        lumeq_fill_stats(stats, job, eq->before);
     return 0;
 }
 

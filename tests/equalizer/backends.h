@@ -87,6 +87,18 @@ static inline LumeqFrame frame_of(const CheckRect *in, const CheckRect *out, Lum
     return frame;
 }
 
+/* The same memory as samples of another depth: a byte each, or two of them. */
+static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
+{
+    LumeqImage *const images[2] = {&frame.in, &frame.out};
+    for (int i = 0; i < 2; i++) {
+        images[i]->width /= depth > 8 ? 2 : 1;
+        images[i]->depth = depth;
+        images[i]->shift = shift;
+    }
+    return frame;
+}
+
 /* Waits for the oldest frame in flight: with slots free, "again" only means "not done yet". */
 static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 {
@@ -124,33 +136,104 @@ static inline void set_params(LumeqEqualizer *eq, const LumeqParams *params)
     CHECK(ret == 0, "set_params answers %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* Statistics against the picture that was read and the one that was written (NULL: none). */
-static inline void check_stats(const LumeqFrameStats *stats, const CheckRect *in,
-                               const CheckRect *out)
+/* Of byte x of a row, which is a sample's first. */
+static inline int sample_at(const CheckRect *rect, int x, int y, int depth)
 {
-    static const uint32_t half = 1u << 15;
-    uint32_t hist_in[256] = {0}, hist_out[256] = {0};
+    const uint8_t *bytes = check_row(rect, y) + x;
+    return depth > 8 ? bytes[0] | bytes[1] << 8 : bytes[0];
+}
+
+static inline int code_at(const CheckRect *rect, int x, int y, int depth, int shift)
+{
+    const int code = sample_at(rect, x, y, depth) >> shift, last = (1 << depth) - 1;
+    return code < last ? code : last;
+}
+
+/* Codes in a bin, as a power of two. */
+static inline int fraction_of(int depth)
+{
+    return depth > 12 ? depth - 12 : 0;
+}
+
+/* What the curve says, on a line between two bins where there are codes between. */
+static inline double code_on_curve(const LumeqFrameStats *stats, int code, int depth)
+{
+    const int codes = 1 << fraction_of(depth), bin = code / codes;
+    const double from = stats->curve[bin] / 65536.0;
+    const double to = bin + 1 < stats->bins ? stats->curve[bin + 1] / 65536.0 : 1 << depth;
+    return from + (to - from) * (code % codes) / codes;
+}
+
+/* A code that comes from there: rounded half up. The curve's nodes are rounded to 1/256 code. */
+static inline int is_rounded(int code, double value, int depth)
+{
+    const double slack = fraction_of(depth) ? 1.0 / 512 : 0;
+    return (value >= code - 0.5 - slack && value < code + 0.5 + slack) || code == (1 << depth) - 1;
+}
+
+/* Statistics against the picture that was read and the one that was written (NULL: none). */
+static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect *in,
+                                  const CheckRect *out, int depth, int shift)
+{
+    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS];
+    const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
+    const int size = depth > 8 ? 2 : 1, last = (1 << depth) - 1;
+    const size_t bytes = (size_t)bins * sizeof(hist_in[0]);
     double sum_in = 0, sum_out = 0;
     int wrong = 0;
+    memset(hist_in, 0, bytes);
+    memset(hist_out, 0, bytes);
+    if (!CHECK(stats->bins == bins, "%d bins", stats->bins))
+        return;
     for (int y = 0; y < in->height; y++) {
-        for (int x = 0; x < in->width; x++) {
-            const int code = check_row(in, y)[x];
-            const int mapped = (int)((stats->curve[code] + half) >> 16);
-            if (out)
-                wrong += check_row(out, y)[x] != mapped;
-            hist_in[code]++;
-            hist_out[mapped & 255]++;
+        for (int x = 0; x < in->width; x += size) {
+            const int code = code_at(in, x, y, depth, shift);
+            const double value = code_on_curve(stats, code, depth);
+            int mapped = (int)(value + 0.5) < last ? (int)(value + 0.5) : last;
+            if (out) {
+                mapped = code_at(out, x, y, depth, shift);
+                wrong += !is_rounded(mapped, value, depth) ||
+                         sample_at(out, x, y, depth) != mapped << shift;
+            }
+            hist_in[code >> fraction]++;
+            hist_out[mapped >> fraction]++;
             sum_in += code;
             sum_out += mapped;
         }
     }
-    const double pixels = (double)in->width * in->height;
-    CHECK(stats->bins == 256, "%d bins", stats->bins);
-    CHECK(!wrong, "%d pixels of %dx%d are not what the curve says", wrong, in->width, in->height);
-    CHECK(!memcmp(stats->hist_in, hist_in, sizeof(hist_in)), "not the input's histogram");
-    CHECK(!memcmp(stats->hist_out, hist_out, sizeof(hist_out)), "not the output's histogram");
-    CHECK(stats->mean_in == sum_in / pixels, "%g, not %g", stats->mean_in, sum_in / pixels);
-    CHECK(stats->mean_out == sum_out / pixels, "%g, not %g", stats->mean_out, sum_out / pixels);
+    const double pixels = (double)(in->width / size) * in->height;
+    CHECK(!wrong, "%d pixels of %dx%d, depth %d, are not what the curve says", wrong,
+          in->width / size, in->height, depth);
+    CHECK(!memcmp(stats->hist_in, hist_in, bytes), "not the input's histogram");
+    if (!fraction) {
+        CHECK(!memcmp(stats->hist_out, hist_out, bytes), "not the output's histogram");
+        CHECK(stats->mean_in == sum_in / pixels, "%g, not %g", stats->mean_in, sum_in / pixels);
+        CHECK(stats->mean_out == sum_out / pixels, "%g, not %g", stats->mean_out, sum_out / pixels);
+        return;
+    }
+    uint64_t counted = 0;
+    for (int i = 0; i < bins; i++)
+        counted += stats->hist_out[i];
+    CHECK((double)counted == pixels, "the output's histogram counts %g pixels", (double)counted);
+    const double half = ((1 << fraction) - 1) / 2.0 + 1e-6;
+    const double off = stats->mean_in - sum_in / pixels;
+    CHECK(off <= half && off >= -half, "%g, not %g", stats->mean_in, sum_in / pixels);
+}
+
+static inline void check_stats(const LumeqFrameStats *stats, const CheckRect *in,
+                               const CheckRect *out)
+{
+    check_stats_at(stats, in, out, 8, 0);
+}
+
+/* All but the times. */
+static inline int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
+{
+    const size_t bytes = (size_t)a->bins * sizeof(a->curve[0]);
+    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
+           !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
+           a->mean_in == b->mean_in && a->mean_out == b->mean_out &&
+           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut;
 }
 
 #endif

@@ -23,6 +23,7 @@ typedef struct Step {
     int width, height;
     int padding_in, padding_out; /* of each row; negative: bottom up */
     int offset_in, offset_out;
+    int depth, shift; /* paddings and offsets are in samples */
     LumeqRange range;
     int64_t time, duration;
     LumeqParams params;
@@ -38,27 +39,28 @@ typedef struct Pictures {
     CheckRect in, out;
 } Pictures;
 
-static ptrdiff_t padded(int width, int padding)
+static CheckRect rect_of(const Step *step, int padding, int offset, int guard)
 {
-    return padding < 0 ? padding - width : width + padding;
+    const int size = step->depth > 8 ? 2 : 1;
+    const int stride = padding < 0 ? padding - step->width : step->width + padding;
+    return check_rect(step->width * size, step->height, stride * size, offset * size, guard);
 }
 
 static LumeqFrame step_open(const Step *step, Pictures *p)
 {
-    p->in = check_rect(step->width, step->height, padded(step->width, step->padding_in),
-                       step->offset_in, 0);
-    p->out = check_rect(step->width, step->height, padded(step->width, step->padding_out),
-                        step->offset_out, 64);
+    p->in = rect_of(step, step->padding_in, step->offset_in, 0);
+    p->out = rect_of(step, step->padding_out, step->offset_out, 64);
     picture_fill(&p->in, step->picture, step->seed);
     LumeqFrame frame = frame_of(&p->in, step->measure ? NULL : &p->out, step->range, step->time);
     frame.duration = step->duration;
     frame.opaque = (void *)step;
-    return frame;
+    return frame_at_depth(frame, step->depth, step->shift);
 }
 
 static void step_close(const Step *step, Pictures *p, Result *result)
 {
-    check_stats(&result->stats, &p->in, step->measure ? NULL : &p->out);
+    check_stats_at(&result->stats, &p->in, step->measure ? NULL : &p->out, step->depth,
+                   step->shift);
     CHECK(check_rect_intact(&p->in) && check_rect_intact(&p->out), "%dx%d: writes outside",
           step->width, step->height);
     result->hash = step->measure ? 0 : picture_hash(&p->out);
@@ -125,16 +127,6 @@ static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *r
     }
 }
 
-/* All but the times. */
-static int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
-{
-    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, sizeof(a->hist_in)) &&
-           !memcmp(a->hist_out, b->hist_out, sizeof(a->hist_out)) &&
-           !memcmp(a->curve, b->curve, sizeof(a->curve)) && a->mean_in == b->mean_in &&
-           a->mean_out == b->mean_out && a->curve_speed == b->curve_speed &&
-           a->scene_cut == b->scene_cut;
-}
-
 #define CHECK_SAME(a, b, ...)                                                                      \
     do {                                                                                           \
         CHECK((a)->hash == (b)->hash, __VA_ARGS__);                                                \
@@ -149,6 +141,7 @@ static Step scene(int n)
                   .seed = (uint64_t)(90 + n) << 8 | (uint64_t)(60 + 3 * n),
                   .width = 97,
                   .height = 61,
+                  .depth = 8,
                   .time = n * 40 * MS + n % 3 * MS,
                   .params = defaults};
 }
@@ -175,6 +168,22 @@ static LumeqParams any_params(CheckRandom *random)
     };
 }
 
+/* The reference takes 8 bits only. */
+static LumeqParams any_params_for(const Step *step, CheckRandom *random)
+{
+    LumeqParams params = any_params(random);
+    params.reference = params.reference && step->depth == 8;
+    return params;
+}
+
+static void any_depth(Step *step, CheckRandom *random)
+{
+    static const int depths[] = {8, 8, 8, 8, 9, 10, 10, 11, 12, 12, 13, 14, 15, 16};
+    step->depth = depths[check_below(random, sizeof(depths) / sizeof(depths[0]))];
+    if (step->depth > 8)
+        step->shift = check_below(random, 2) ? check_below(random, 17 - step->depth) : 0;
+}
+
 /* Steps of every kind, from any size and layout to any time and setting. */
 static void any_steps(Step *steps, int count, CheckRandom *random)
 {
@@ -193,17 +202,22 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
                        .offset_in = check_below(random, 32),
                        .offset_out = check_below(random, 32),
                        .range = (LumeqRange)check_below(random, 2)};
+        any_depth(step, random);
         now += any(random, -30, 100) * MS;
         step->time = check_below(random, 8) ? now : LUMEQ_NO_TIME;
         step->duration = check_below(random, 2) * 40 * MS;
         step->reset = !check_below(random, 10);
         step->measure = !check_below(random, 6);
-        step->params = n && check_below(random, 2) ? steps[n - 1].params : any_params(random);
         if (n && check_below(random, 3)) { /* mostly the same scene goes on */
             step->picture = steps[n - 1].picture;
             step->range = steps[n - 1].range;
             step->seed = steps[n - 1].seed + 1;
+            step->depth = steps[n - 1].depth;
+            step->shift = steps[n - 1].shift;
         }
+        step->params = n && check_below(random, 2) && step->depth == steps[n - 1].depth
+                           ? steps[n - 1].params
+                           : any_params_for(step, random);
     }
 }
 
@@ -341,6 +355,9 @@ BACKEND_TEST(submit_refuses)
     REFUSE(frame.in.depth = 0);
     REFUSE(frame.in.depth = 10);
     REFUSE(frame.in.depth = -8);
+    REFUSE(frame.in.depth = frame.out.depth = 7);
+    REFUSE(frame.in.depth = frame.out.depth = 17);
+    REFUSE(frame.in.shift = frame.out.shift = 1);
     REFUSE(frame.in.range = (LumeqRange)2);
     REFUSE(frame.in.range = (LumeqRange)-1);
     REFUSE(frame.out.width = 96);
@@ -600,7 +617,7 @@ BACKEND_TEST(redo_replaces_the_frame)
         Result result, first, expected;
         const Step last = steps[n];
         for (int k = 0; k < n % 4; k++) { /* other settings first */
-            steps[n].params = any_params(&random);
+            steps[n].params = any_params_for(&steps[n], &random);
             if (k == 0)
                 run_step(eq, &steps[n], &result);
             else
@@ -964,7 +981,7 @@ static void cpu_and_cuda(void)
         Result ours, theirs;
         run_step(cpu, &step, &ours);
         run_step(cuda, &step, &theirs);
-        step.params = any_params(&random);
+        step.params = any_params_for(&step, &random);
         redo_step(cpu, &step, &ours);
         redo_step(cuda, &step, &theirs);
         CHECK_SAME(&ours, &theirs, "frame %d again", n);

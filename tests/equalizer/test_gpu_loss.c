@@ -10,14 +10,15 @@
 
 #define SLOTS 3
 #define FRAMES 24
-#define WIDTH 67
+#define WIDTH 68 /* bytes */
 #define HEIGHT 43
 
 static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
+static int deep; /* frames are of 10 bits, later of 14, not of 8 */
 
 typedef struct Fake {
-    _Alignas(max_align_t) char cpu[1 << 17];
+    _Alignas(max_align_t) char cpu[1 << 18];
     LumeqJob *waiting[SLOTS];
     int count;
     uint8_t garbage[WIDTH * HEIGHT];
@@ -145,17 +146,23 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
           ret);
 }
 
-static LumeqImage picture(uint8_t *memory)
+static LumeqImage picture(uint8_t *memory, int n)
 {
-    return (LumeqImage){
-        .plane = {memory}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
+    return (LumeqImage){.plane = {memory},
+                        .stride = {WIDTH},
+                        .width = deep ? WIDTH / 2 : WIDTH,
+                        .height = HEIGHT,
+                        .depth = !deep    ? 8
+                                 : n < 18 ? 10
+                                          : 14,
+                        .shift = deep && n < 18 ? 6 : 0};
 }
 
 static LumeqFrame frame_of(Run *run, int n)
 {
     return (LumeqFrame){
-        .in = picture(run->in[n]),
-        .out = picture(is_measured(n) ? NULL : run->out[n]),
+        .in = picture(run->in[n], n),
+        .out = picture(is_measured(n) ? NULL : run->out[n], n),
         .time = INT64_C(40000000) * n,
         .opaque = run->in[n],
     };
@@ -261,13 +268,17 @@ static void lose_at_any_call(int on_device)
 
 static void loss_at_any_call(void)
 {
-    lose_at_any_call(0);
+    for (deep = 1; deep >= 0; deep--)
+        lose_at_any_call(0);
+    deep = 0;
 }
 
 /* The CPU does not write device memory: what was in flight comes back measured. */
 static void loss_with_outputs_on_the_device(void)
 {
-    lose_at_any_call(1);
+    for (deep = 1; deep >= 0; deep--)
+        lose_at_any_call(1);
+    deep = 0;
 }
 
 /* The last of the frames that came back measured can still be had, in host memory. */
@@ -295,7 +306,7 @@ static void unwritten_frame_is_redone(void)
         while (lumeq_receive(eq, &back, NULL) == 0)
             ;
         CHECK(lost && !back.out.plane[0] == (n == 2), "lost at call %d: the last frame", n);
-        frame.out = picture(out);
+        frame.out = picture(out, 2);
         CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
         CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
         CHECK(back.out.plane[0] == out && !memcmp(out, expected.out[2], sizeof(out)),

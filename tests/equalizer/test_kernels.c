@@ -1,7 +1,7 @@
 /*
- * The CPU's kernels, each variant of them against plain loops: every width up to a few vectors,
- * every alignment, strides of both signs, with guard bytes around what may be written and pages
- * that cannot be touched around what may be read.
+ * The CPU's kernels, each variant of them against plain loops: every depth, every width up to a few
+ * vectors, every alignment, strides of both signs, with guard bytes around what may be written and
+ * pages that cannot be touched around what may be read.
  */
 #include "equalizer/cpu/kernels.h"
 
@@ -39,54 +39,139 @@ static void for_each_variant(void (*test)(const char *name, const LumeqKernels *
     }
 }
 
-/* The tables: the identity, its mirror image, one code, and any codes. */
-enum { TABLES = 4 };
+/* How samples lie in memory. Their bins and tables follow. */
+typedef struct Format {
+    int depth, shift;
+} Format;
 
-static void fill_table(uint8_t *table, int which, CheckRandom *random)
+static const Format formats[] = {{8, 0},  {9, 0},  {9, 7},  {10, 0}, {10, 6}, {11, 5}, {12, 0},
+                                 {12, 4}, {13, 0}, {14, 0}, {14, 2}, {15, 1}, {16, 0}};
+
+#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
+
+static CurveParams params_of(Format format)
 {
-    for (int i = 0; i < 256; i++)
-        table[i] = (uint8_t)(which == 0   ? i
-                             : which == 1 ? 255 - i
-                             : which == 2 ? 42
-                                          : check_below(random, 256));
+    const int fraction = format.depth > 12 ? format.depth - 12 : 0;
+    return (CurveParams){.depth = format.depth,
+                         .shift = format.shift,
+                         .bins = 1 << (format.depth - fraction),
+                         .fraction = fraction};
 }
 
-static void check_histogram(const char *name, const LumeqKernels *kernels, const CheckRect *src)
+static int sample_size(const CurveParams *p)
+{
+    return p->depth > 8 ? 2 : 1;
+}
+
+/* Of byte x of a row, which is a sample's first. */
+static uint32_t sample_at(const CheckRect *rect, int x, int y, const CurveParams *p)
+{
+    const uint8_t *bytes = check_row(rect, y) + x;
+    return p->depth > 8 ? (uint32_t)(bytes[0] | bytes[1] << 8) : bytes[0];
+}
+
+static uint32_t code_at(const CheckRect *rect, int x, int y, const CurveParams *p)
+{
+    const uint32_t code = sample_at(rect, x, y, p) >> p->shift, last = (1u << p->depth) - 1;
+    return code < last ? code : last;
+}
+
+/* The tables: the identity, its mirror image, one code, and any codes. Nodes never fall. */
+enum { TABLES = 4 };
+
+static uint32_t any_code(const CurveParams *p, int which, int i, CheckRandom *random)
+{
+    return (uint32_t)(which == 0   ? i
+                      : which == 1 ? p->bins - 1 - i
+                      : which == 2 ? 42
+                                   : check_below(random, p->bins));
+}
+
+static void fill_table(CurveTable *table, const CurveParams *p, int which, CheckRandom *random)
+{
+    uint32_t node = 0;
+    const uint32_t end = 1u << (p->depth + 8), step = 1u << (p->fraction + 8);
+    for (int i = 0; i < p->bins; i++) {
+        if (p->depth == 8)
+            table->codes8[i] = (uint8_t)any_code(p, which, i, random);
+        else if (!p->fraction)
+            table->codes16[i] = (uint16_t)(any_code(p, which, i, random) << p->shift);
+        else
+            table->nodes[i] = which == 0   ? (uint32_t)i * step
+                              : which == 1 ? end - 1
+                              : which == 2 ? 42 * step
+                                           : node;
+        node += (uint32_t)check_below(random, (int)step * 3);
+        node = node < end ? node : end;
+    }
+    if (p->fraction)
+        table->nodes[p->bins] = end;
+}
+
+/* By the definition: on a line between two nodes, in real numbers. */
+static uint32_t expected_sample(const CurveTable *table, uint32_t code, const CurveParams *p)
+{
+    if (p->depth == 8)
+        return table->codes8[code];
+    if (!p->fraction)
+        return table->codes16[code];
+    const uint32_t codes = 1u << p->fraction, bin = code / codes;
+    const double from = table->nodes[bin], to = table->nodes[bin + 1];
+    const double value = (from + (to - from) * (code % codes) / codes) / 256;
+    const uint32_t rounded = (uint32_t)(value + 0.5), last = (1u << p->depth) - 1;
+    return (rounded < last ? rounded : last) << p->shift;
+}
+
+static void check_histogram(const char *name, const LumeqKernels *kernels, const CheckRect *src,
+                            const CurveParams *p)
 {
     enum { EDGE = 16 };
-    uint32_t hist[EDGE + 256 + EDGE], expected[EDGE + 256 + EDGE];
-    for (int i = 0; i < EDGE + 256 + EDGE; i++)
+    static uint32_t hist[EDGE + LUMEQ_MAX_BINS + EDGE], expected[EDGE + LUMEQ_MAX_BINS + EDGE];
+    const int size = sample_size(p), width = src->width / size, words = EDGE + p->bins + EDGE;
+    for (int i = 0; i < words; i++)
         hist[i] = expected[i] = 1000u + 7u * (unsigned)i; /* kernels add to what is there */
     for (int y = 0; y < src->height; y++)
-        for (int x = 0; x < src->width; x++)
-            expected[EDGE + check_row(src, y)[x]]++;
-    kernels->histogram8(hist + EDGE, src->pixels, src->stride, src->width, src->height);
-    CHECK(!memcmp(hist, expected, sizeof(hist)), "%s: histogram of %dx%d, stride %td", name,
-          src->width, src->height, src->stride);
+        for (int x = 0; x < src->width; x += size)
+            expected[EDGE + (code_at(src, x, y, p) >> p->fraction)]++;
+    (size == 2 ? kernels->histogram16 : kernels->histogram8)(hist + EDGE, src->pixels, src->stride,
+                                                             width, src->height, p);
+    CHECK(!memcmp(hist, expected, (size_t)words * sizeof(hist[0])),
+          "%s: histogram of %dx%d, depth %d, shift %d, stride %td", name, width, src->height,
+          p->depth, p->shift, src->stride);
+}
+
+static void run_apply(const LumeqKernels *kernels, const CheckRect *src, const CheckRect *dst,
+                      const CurveTable *table, const CurveParams *p)
+{
+    LumeqApplyKernel *const apply = p->fraction    ? kernels->interpolate16
+                                    : p->depth > 8 ? kernels->apply16
+                                                   : kernels->apply8;
+    apply(dst->pixels, dst->stride, src->pixels, src->stride, src->width / sample_size(p),
+          src->height, table, p);
 }
 
 static void check_apply(const char *name, const LumeqKernels *kernels, const CheckRect *src,
-                        const CheckRect *dst, const uint8_t *table)
+                        const CheckRect *dst, const CurveTable *table, const CurveParams *p)
 {
-    kernels->apply8(dst->pixels, dst->stride, src->pixels, src->stride, src->width, src->height,
-                    table);
+    run_apply(kernels, src, dst, table, p);
     int wrong = 0;
     for (int y = 0; y < src->height; y++)
-        for (int x = 0; x < src->width; x++)
-            wrong += check_row(dst, y)[x] != table[check_row(src, y)[x]];
-    CHECK(!wrong, "%s: apply to %dx%d, strides %td and %td: %d samples are wrong", name, src->width,
-          src->height, src->stride, dst->stride, wrong);
-    CHECK(check_rect_intact(dst), "%s: apply to %dx%d, strides %td and %td: writes outside", name,
-          src->width, src->height, src->stride, dst->stride);
+        for (int x = 0; x < src->width; x += sample_size(p))
+            wrong += sample_at(dst, x, y, p) != expected_sample(table, code_at(src, x, y, p), p);
+    CHECK(!wrong, "%s: apply to %d bytes x %d, depth %d, shift %d, strides %td and %td: %d wrong",
+          name, src->width, src->height, p->depth, p->shift, src->stride, dst->stride, wrong);
+    CHECK(check_rect_intact(dst), "%s: apply to %d bytes x %d, strides %td and %td: writes outside",
+          name, src->width, src->height, src->stride, dst->stride);
 }
 
 static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
 {
     /* Two rows of five, the rest of the stride is not to be seen. */
     static const uint8_t samples[] = {0, 255, 7, 7, 7, 99, 99, 99, 1, 7, 255, 0, 254};
+    const CurveParams p = params_of((Format){8, 0});
     uint32_t hist[256] = {0};
     hist[7] = 100;
-    kernels->histogram8(hist, samples, 8, 5, 2);
+    kernels->histogram8(hist, samples, 8, 5, 2, &p);
     CHECK(hist[0] == 2 && hist[1] == 1 && hist[7] == 104 && hist[254] == 1 && hist[255] == 2,
           "%s: %u %u %u %u %u", name, hist[0], hist[1], hist[7], hist[254], hist[255]);
     uint32_t sum = 0;
@@ -96,10 +181,10 @@ static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
 
     /* The same upside down. */
     memset(hist, 0, sizeof(hist));
-    kernels->histogram8(hist, samples + 8, -8, 5, 1);
+    kernels->histogram8(hist, samples + 8, -8, 5, 1, &p);
     CHECK(hist[1] == 1 && hist[7] == 1 && hist[255] == 1 && hist[0] == 1 && hist[254] == 1,
           "%s: one row", name);
-    kernels->histogram8(hist, samples + 8, -8, 5, 2);
+    kernels->histogram8(hist, samples + 8, -8, 5, 2, &p);
     CHECK(hist[7] == 5 && hist[255] == 3 && hist[1] == 2 && hist[99] == 0, "%s: %u %u %u %u", name,
           hist[7], hist[255], hist[1], hist[99]);
 }
@@ -109,45 +194,93 @@ static void apply_by_hand(const char *name, const LumeqKernels *kernels)
     static const uint8_t samples[] = {0, 1, 2, 77, 77, 255, 254, 1};
     static const uint8_t down[] = {10, 20, 30, 9, 9, 9, 50, 40, 20};
     static const uint8_t up[] = {50, 40, 20, 9, 10, 20, 30};
-    uint8_t table[256] = {10, 20, 30};
-    table[254] = 40;
-    table[255] = 50;
+    const CurveParams p = params_of((Format){8, 0});
+    CurveTable table = {.codes8 = {10, 20, 30, [254] = 40, [255] = 50}};
     uint8_t out[9];
     memset(out, 9, sizeof(out));
-    kernels->apply8(out, 6, samples, 5, 3, 2, table);
+    kernels->apply8(out, 6, samples, 5, 3, 2, &table, &p);
     CHECK(!memcmp(out, down, sizeof(down)), "%s: %d %d %d .. %d %d %d", name, out[0], out[1],
           out[2], out[6], out[7], out[8]);
     memset(out, 9, sizeof(out));
-    kernels->apply8(out + 4, -4, samples, 5, 3, 2, table);
+    kernels->apply8(out + 4, -4, samples, 5, 3, 2, &table, &p);
     CHECK(!memcmp(out, up, sizeof(up)), "%s: bottom up", name);
+}
+
+/* P010 with what must not be there: bits below the codes; and planar codes above the last one. */
+static void deep_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    static const uint16_t p010[] = {0, 64, 127, 65535, 1023 << 6, 500 << 6};
+    static const uint16_t planar[] = {0, 1, 1, 65535, 1023, 500, 1024};
+    static const uint16_t expected[] = {7 << 6, 9 << 6, 9 << 6, 11 << 6, 11 << 6, 500 << 6};
+    const CurveParams high = params_of((Format){10, 6}), low = params_of((Format){10, 0});
+    uint32_t hist[2][1024] = {{0}};
+    kernels->histogram16(hist[0], p010, 4, 2, 3, &high);
+    kernels->histogram16(hist[1], planar, 14, 6, 1, &low);
+    for (int i = 0; i < 2; i++)
+        CHECK(hist[i][0] == 1 && hist[i][1] == 2 && hist[i][500] == 1 && hist[i][1023] == 2,
+              "%s: %u %u %u %u", name, hist[i][0], hist[i][1], hist[i][500], hist[i][1023]);
+    kernels->histogram16(hist[1], planar + 6, 14, 1, 1, &low);
+    CHECK(hist[1][1023] == 3, "%s: 1024 of 10 bits is not the last code", name);
+
+    CurveTable table = {.codes16 = {7 << 6, 9 << 6, [500] = 500 << 6, [1023] = 11 << 6}};
+    uint16_t out[7] = {0};
+    kernels->apply16(out, 4, p010, 4, 2, 3, &table, &high);
+    CHECK(!memcmp(out, expected, sizeof(expected)), "%s: %u %u %u %u %u %u", name, out[0], out[1],
+          out[2], out[3], out[4], out[5]);
+    kernels->apply16(out, 14, planar, 14, 7, 1, &table, &low);
+    CHECK(!memcmp(out, expected, sizeof(expected)) && out[6] == 11 << 6, "%s: planar, %u", name,
+          out[6]);
+}
+
+/* 14 bits, four codes a bin: a quarter of the way from one node to the next each. */
+static void interpolated_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    static const uint16_t in[] = {0, 1, 2, 3, 4, 16380, 16383, 65535};
+    static const uint16_t expected[] = {100, 103, 105, 108, 110, 16383, 16383, 16383};
+    static CurveTable table;
+    const CurveParams p = params_of((Format){14, 0});
+    table.nodes[0] = 100 << 8; /* 102.5 goes up */
+    table.nodes[1] = 110 << 8;
+    table.nodes[2] = 200 << 8;
+    table.nodes[4095] = 16383 << 8; /* and 16383.25 .. 16383.75 stay */
+    table.nodes[4096] = 16384 << 8;
+    uint16_t out[8] = {0};
+    kernels->interpolate16(out, 16, in, 16, 8, 1, &table, &p);
+    CHECK(!memcmp(out, expected, sizeof(out)), "%s: %u %u %u %u %u %u %u %u", name, out[0], out[1],
+          out[2], out[3], out[4], out[5], out[6], out[7]);
 }
 
 static void by_hand(void)
 {
     for_each_variant(histogram_by_hand);
     for_each_variant(apply_by_hand);
+    for_each_variant(deep_by_hand);
+    for_each_variant(interpolated_by_hand);
 }
 
-static ptrdiff_t any_stride(CheckRandom *random, int width)
+/* In samples. */
+static int any_stride(CheckRandom *random, int width)
 {
     const int padding = check_below(random, 2) ? check_below(random, 40) : 0;
     return check_below(random, 2) ? width + padding : -(width + padding);
 }
 
+/* Bytes of a picture make samples of any depth, malformed ones among them. */
 static void check_rects(const char *name, const LumeqKernels *kernels, int width, int height,
                         int offset, CheckRandom *random)
 {
+    static CurveTable table;
     const Picture picture = (Picture)check_below(random, PICTURE_COUNT);
-    CheckRect src = check_rect(width, height, any_stride(random, width), offset, 0);
-    CheckRect dst = check_rect(width, height, any_stride(random, width),
-                               check_below(random, 2) ? offset : check_below(random, 16), GUARD);
+    const CurveParams p = params_of(formats[check_below(random, FORMATS)]);
+    const int size = sample_size(&p), other = check_below(random, 2) ? offset : offset / 3;
+    CheckRect src =
+        check_rect(width * size, height, any_stride(random, width) * size, offset * size, 0);
+    CheckRect dst =
+        check_rect(width * size, height, any_stride(random, width) * size, other * size, GUARD);
     picture_fill(&src, picture, (uint64_t)check_below(random, 1 << 16));
-    check_histogram(name, kernels, &src);
-
-    uint8_t table[256 + 16];
-    uint8_t *codes = table + check_below(random, 16);
-    fill_table(codes, check_below(random, TABLES), random);
-    check_apply(name, kernels, &src, &dst, codes);
+    check_histogram(name, kernels, &src, &p);
+    fill_table(&table, &p, check_below(random, TABLES), random);
+    check_apply(name, kernels, &src, &dst, &table, &p);
     check_rect_free(&src);
     check_rect_free(&dst);
 }
@@ -181,18 +314,19 @@ static void large_rectangles(void)
     for_each_variant(large_variant);
 }
 
-/* Every picture with every table, so that no pair of them depends on luck. */
+/* Every picture with every table and format, so that no pair of them depends on luck. */
 static void pictures_variant(const char *name, const LumeqKernels *kernels)
 {
+    static CurveTable table;
     CheckRandom random = check_random(3);
-    for (int picture = 0; picture < PICTURE_COUNT; picture++) {
-        CheckRect src = check_rect(203, 7, -211, 3, 0), dst = check_rect(203, 7, 209, 5, GUARD);
-        picture_fill(&src, (Picture)picture, 255 << 8);
-        check_histogram(name, kernels, &src);
+    for (int i = 0; i < PICTURE_COUNT * FORMATS; i++) {
+        const CurveParams p = params_of(formats[i / PICTURE_COUNT]);
+        CheckRect src = check_rect(202, 7, -210, 2, 0), dst = check_rect(202, 7, 210, 6, GUARD);
+        picture_fill(&src, (Picture)(i % PICTURE_COUNT), 255 << 8);
+        check_histogram(name, kernels, &src, &p);
         for (int t = 0; t < TABLES; t++) {
-            uint8_t table[256];
-            fill_table(table, t, &random);
-            check_apply(name, kernels, &src, &dst, table);
+            fill_table(&table, &p, t, &random);
+            check_apply(name, kernels, &src, &dst, &table, &p);
         }
         check_rect_free(&src);
         check_rect_free(&dst);
@@ -213,7 +347,10 @@ static void counts_variant(const char *name, const LumeqKernels *kernels)
     for (int i = 0; i < (int)(sizeof(flats) / sizeof(flats[0])); i++) {
         CheckRect src = check_rect(flats[i].width, flats[i].height, flats[i].width, 0, 0);
         picture_fill(&src, PICTURE_FLAT, (uint64_t)flats[i].code);
-        check_histogram(name, kernels, &src);
+        for (int f = 0; f < FORMATS && (f == 0 || src.width % 2 == 0); f++) {
+            const CurveParams p = params_of(formats[f]);
+            check_histogram(name, kernels, &src, &p);
+        }
         check_rect_free(&src);
     }
 }
@@ -223,10 +360,31 @@ static void large_counts(void)
     for_each_variant(counts_variant);
 }
 
+/* `memory` is five pages, of which the second and the fourth may be touched. */
+static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
+                           size_t page, int width, int at_end, const CurveParams *p,
+                           const CurveTable *table)
+{
+    const int size = sample_size(p), row = width * size;
+    const size_t pitch = (size_t)(row + 3 * size), bytes = 2 * pitch + (size_t)row;
+    const ptrdiff_t stride = width & 1 ? (ptrdiff_t)pitch : -(ptrdiff_t)pitch;
+    const size_t first = (at_end ? page - bytes : 0) + (stride < 0 ? 2 * pitch : 0);
+    CheckRect src = {memory, page, memory + page + first, stride, row, 3};
+    CheckRect dst = src;
+    dst.pixels += 2 * page;
+    picture_fill(&src, PICTURE_NOISE, (uint64_t)width);
+    check_histogram(name, kernels, &src, p);
+    run_apply(kernels, &src, &dst, table, p);
+    const uint32_t code = code_at(&src, row - size, 2, p);
+    CHECK(sample_at(&dst, row - size, 2, p) == expected_sample(table, code, p),
+          "%s: last sample of width %d, depth %d", name, width, p->depth);
+}
+
 /* A picture between two pages that cannot be touched, at the end of what lies between or at its
  * start: kernels read and write nothing beyond. */
 static void pages_variant(const char *name, const LumeqKernels *kernels)
 {
+    static CurveTable table;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *memory =
         mmap(NULL, 5 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -236,23 +394,12 @@ static void pages_variant(const char *name, const LumeqKernels *kernels)
         mprotect(memory + (size_t)i * page, page, PROT_NONE);
 
     CheckRandom random = check_random(4);
-    uint8_t table[256];
-    fill_table(table, 3, &random);
-    for (int width = 1; width <= 200; width++) {
-        for (int at_end = 0; at_end < 2; at_end++) {
-            const ptrdiff_t stride = width & 1 ? width + 3 : -(width + 3);
-            const size_t pitch = (size_t)(width + 3), size = 2 * pitch + (size_t)width;
-            const size_t start = at_end ? page - size : 0;
-            const size_t first = start + (stride < 0 ? 2 * pitch : 0);
-            CheckRect src = {memory, page, memory + page + first, stride, width, 3};
-            CheckRect dst = src;
-            dst.pixels += 2 * page;
-            picture_fill(&src, PICTURE_NOISE, (uint64_t)width);
-            check_histogram(name, kernels, &src);
-            kernels->apply8(dst.pixels, stride, src.pixels, stride, width, 3, table);
-            CHECK(check_row(&dst, 2)[width - 1] == table[check_row(&src, 2)[width - 1]],
-                  "%s: last sample of width %d", name, width);
-        }
+    for (int f = 0; f < FORMATS; f++) {
+        const CurveParams p = params_of(formats[f]);
+        fill_table(&table, &p, 3, &random);
+        for (int width = 1; width <= 200; width++)
+            for (int at_end = 0; at_end < 2; at_end++)
+                check_at_pages(name, kernels, memory, page, width, at_end, &p, &table);
     }
     munmap(memory, 5 * page);
 }

@@ -49,18 +49,21 @@ static void fill(const CheckRect *rect, int content, CheckRandom *random)
         }
 }
 
-static CurveParams draw_params(CheckRandom *random)
+static CurveParams draw_params(int depth, CheckRandom *random)
 {
-    const int full = check_below(random, 2);
+    const int full = check_below(random, 2), fraction = depth > 12 ? depth - 12 : 0;
     return (CurveParams){
-        .bins = 256,
-        .black = full ? 0 : 16,
-        .white = full ? 255 : 235,
+        .depth = depth,
+        .shift = depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0,
+        .bins = 1 << (depth - fraction),
+        .fraction = fraction,
+        .black = full ? 0 : 16 << (depth - 8),
+        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
         .clip = check_below(random, 3) ? CURVE_ONE + (uint32_t)check_below(random, 600000) : 0,
         .alpha = 1 + (uint32_t)check_below(random, CURVE_ONE),
         .strength = (uint32_t)check_below(random, CURVE_ONE + 1),
         .scene_cut = check_below(random, 2),
-        .reference = check_below(random, 6) == 0,
+        .reference = depth == 8 && check_below(random, 6) == 0,
     };
 }
 
@@ -70,35 +73,41 @@ typedef struct DeviceRect {
     LumeqCudaPlane plane;
 } DeviceRect;
 
-static DeviceRect to_device(const CheckRect *rect)
+static int sample_size(const CurveParams *params)
+{
+    return params->depth > 8 ? 2 : 1;
+}
+
+static DeviceRect to_device(const CheckRect *rect, const CurveParams *params)
 {
     DeviceRect twin = {0};
     OK(cudaMalloc((void **)&twin.memory, rect->size));
     OK(cudaMemcpy(twin.memory, rect->memory, rect->size, cudaMemcpyHostToDevice));
     twin.plane = (LumeqCudaPlane){twin.memory + (rect->pixels - rect->memory), rect->stride,
-                                  rect->width, rect->height};
+                                  rect->width / sample_size(params), rect->height};
     return twin;
 }
 
 /* What the kernels work on besides samples. */
 typedef struct Memory {
     LumeqCudaCounters counters;
-    CurveState before;
-    CurveResult result;
-    LumeqCudaTable table;
+    CurveResult before, result;
+    CurveTable table;
 } Memory;
 
 static void run(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
                 Memory *memory, Memory *on_device)
 {
-    DeviceRect in = to_device(src), out = to_device(dst);
+    DeviceRect in = to_device(src, params), out = to_device(dst, params);
+    LumeqCudaHistogram *const histogram =
+        params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     memset(&memory->counters, 0, sizeof(memory->counters));
     memset(&memory->result, 0x5A, sizeof(memory->result));
     memset(&memory->table, 0x5A, sizeof(memory->table));
     OK(cudaMemcpy(on_device, memory, sizeof(*memory), cudaMemcpyHostToDevice));
-    OK(lumeq_cuda_histogram8(&device, &in.plane, params, &on_device->before, &on_device->result,
-                             &on_device->table, &on_device->counters, 0));
-    OK(lumeq_cuda_apply8(&device, &out.plane, &in.plane, &on_device->table, 0));
+    OK(histogram(&device, &in.plane, params, &on_device->before, &on_device->result,
+                 &on_device->table, &on_device->counters, 0));
+    OK(lumeq_cuda_apply(&device, &out.plane, &in.plane, &on_device->table, params, 0));
     OK(cudaDeviceSynchronize());
     OK(cudaMemcpy(memory, on_device, sizeof(*memory), cudaMemcpyDeviceToHost));
     OK(cudaMemcpy(dst->memory, out.memory, dst->size, cudaMemcpyDeviceToHost));
@@ -106,22 +115,44 @@ static void run(const CheckRect *src, const CheckRect *dst, const CurveParams *p
     OK(cudaFree(out.memory));
 }
 
+/* What the reference makes of a picture. */
+static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
+                   const CurveResult *before, CurveResult *result, CurveTable *table)
+{
+    static CurveWork work;
+    uint32_t hist[LUMEQ_MAX_BINS] = {0};
+    const int deep = params->depth > 8, width = src->width / sample_size(params);
+    (deep ? reference.histogram16 : reference.histogram8)(hist, src->pixels, src->stride, width,
+                                                          src->height, params);
+    for (int i = 0; i < params->bins; i++)
+        result->bin[i].hist = hist[i];
+    curve_compute(params, before, before->bin, result, result->bin, table, &work);
+    (params->fraction ? reference.interpolate16
+     : deep           ? reference.apply16
+                      : reference.apply8)(dst->pixels, dst->stride, src->pixels, src->stride, width,
+                                src->height, table, params);
+}
+
+static size_t table_size(const CurveParams *params)
+{
+    return params->fraction ? (size_t)(params->bins + 1) * sizeof(uint32_t)
+                            : (size_t)(params->bins * sample_size(params));
+}
+
 static void compare(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
                     const Memory *memory, const char *name)
 {
-    uint32_t hist[LUMEQ_MAX_BINS] = {0};
-    uint8_t table[LUMEQ_MAX_BINS];
-    CurveResult result;
-    static CurveWork work;
-    reference.histogram8(hist, src->pixels, src->stride, src->width, src->height);
-    curve_compute(params, hist, &memory->before, &result, table, &work);
-    CHECK(!memcmp(memory->result.hist, hist, sizeof(hist)), "%s: the histogram differs", name);
-    CHECK(!memcmp(&memory->result, &result, sizeof(result)), "%s: the curve differs", name);
-    CHECK(!memcmp(memory->table.codes, table, sizeof(table)), "%s: the table differs", name);
-
+    static CurveResult result;
+    static CurveTable table;
+    const CurveResult *ours = &memory->result;
     CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
-    reference.apply8(expected.pixels, expected.stride, src->pixels, src->stride, src->width,
-                     src->height, table);
+    expect(src, &expected, params, &memory->before, &result, &table);
+    CHECK(ours->bins == result.bins && ours->depth == result.depth &&
+              ours->scene_cut == result.scene_cut,
+          "%s: %u bins, depth %u, cut %u", name, ours->bins, ours->depth, ours->scene_cut);
+    CHECK(!memcmp(ours->bin, result.bin, (size_t)params->bins * sizeof(result.bin[0])),
+          "%s: the histogram or the curve differs", name);
+    CHECK(!memcmp(&memory->table, &table, table_size(params)), "%s: the table differs", name);
     CHECK(check_rect_equal(dst, &expected), "%s: the picture differs", name);
     CHECK(check_rect_intact(dst), "%s: written outside of the rectangle", name);
     check_rect_free(&expected);
@@ -130,19 +161,23 @@ static void compare(const CheckRect *src, const CheckRect *dst, const CurveParam
     CHECK(!memcmp(&memory->counters, &zero, sizeof(zero)), "%s: counters are left behind", name);
 }
 
+/* Sizes, strides and offsets are in samples. */
 static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
-                       int content, CheckRandom *random, Memory *memory, Memory *on_device)
+                       int content, int depth, CheckRandom *random, Memory *memory,
+                       Memory *on_device)
 {
     char name[160];
-    snprintf(name, sizeof(name), "%dx%d, strides %td %td, offsets %d %d, content %d", width, height,
-             strides[0], strides[1], offsets[0], offsets[1], content);
-    CheckRect src = check_rect(width, height, strides[0], offsets[0], GUARD);
-    CheckRect dst = check_rect(width, height, strides[1], offsets[1], GUARD);
+    const CurveParams params = draw_params(depth, random);
+    const int size = sample_size(&params);
+    snprintf(name, sizeof(name), "%dx%d, depth %d+%d, strides %td %td, offsets %d %d, content %d",
+             width, height, depth, params.shift, strides[0], strides[1], offsets[0], offsets[1],
+             content);
+    CheckRect src = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
+    CheckRect dst = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
     fill(&src, content, random);
-    const CurveParams params = draw_params(random);
     run(&src, &dst, &params, memory, on_device);
     compare(&src, &dst, &params, memory, name);
-    memory->before = memory->result.state; /* the next case goes on from here */
+    memory->before = memory->result; /* the next case of that depth goes on from here */
     if (check_below(random, 8) == 0)
         memset(&memory->before, 0, sizeof(memory->before));
     check_rect_free(&src);
@@ -156,6 +191,13 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
                                  aligned + 16 * check_below(random, 5)};
     const ptrdiff_t stride = strides[check_below(random, 4)];
     return check_below(random, 3) ? stride : -stride;
+}
+
+/* A depth lasts for a few cases, every other time 8. */
+static int depth_of(int number)
+{
+    static const int depths[] = {8, 9, 10, 11, 12, 13, 14, 15, 16};
+    return number / 4 % 2 ? depths[number / 8 % 9] : 8;
 }
 
 static void rectangles(void)
@@ -180,7 +222,8 @@ static void rectangles(void)
         const int height = heights[check_below(&random, (int)(sizeof(heights) / sizeof(*heights)))];
         const ptrdiff_t strides[2] = {draw_stride(width, &random), draw_stride(width, &random)};
         const int starts[2] = {offsets[check_below(&random, 9)], offsets[check_below(&random, 9)]};
-        check_case(width, height, strides, starts, content, &random, &memory, on_device);
+        check_case(width, height, strides, starts, content, depth_of(i), &random, &memory,
+                   on_device);
     }
     cudaFree(on_device);
 }
@@ -197,12 +240,14 @@ static void large(void)
     if (!OK(cudaMalloc((void **)&on_device, sizeof(*on_device))))
         return;
     for (int i = 0; i < (int)(sizeof(sizes) / sizeof(*sizes)); i++)
-        for (int content = 0; content < CONTENTS; content++) {
-            CheckRandom random = check_random(1000000 + (uint64_t)(i * CONTENTS + content));
+        for (int k = 0; k < CONTENTS * 4; k++) {
+            static const int depths[] = {8, 10, 12, 16};
+            const int content = k % CONTENTS;
+            CheckRandom random = check_random(1000000 + (uint64_t)(i * CONTENTS * 4 + k));
             const ptrdiff_t aligned = (sizes[i][0] + 63) / 64 * 64;
             const ptrdiff_t strides[2] = {content % 2 ? sizes[i][0] : aligned, aligned};
-            check_case(sizes[i][0], sizes[i][1], strides, (int[2]){0, 0}, content, &random, &memory,
-                       on_device);
+            check_case(sizes[i][0], sizes[i][1], strides, (int[2]){0, 0}, content,
+                       depths[k / CONTENTS], &random, &memory, on_device);
         }
     cudaFree(on_device);
 }

@@ -37,17 +37,24 @@ static LumeqEqualizer *open_on(LumeqBackendId backend)
  * twin of it on the device, guards and all. */
 typedef struct Case {
     CheckRect in, expected, out;
+    int depth, shift;
     uint8_t *twin; /* NULL: the output is in host memory */
     LumeqFrameStats expected_stats, stats;
 } Case;
 
-static LumeqImage image_of(const CheckRect *rect)
+static int sample_size(int depth)
+{
+    return depth > 8 ? 2 : 1;
+}
+
+static LumeqImage image_of(const CheckRect *rect, int depth, int shift)
 {
     return (LumeqImage){.plane = {rect->pixels},
                         .stride = {rect->stride},
-                        .width = rect->width,
+                        .width = rect->width / sample_size(depth),
                         .height = rect->height,
-                        .depth = 8};
+                        .depth = depth,
+                        .shift = shift};
 }
 
 static ptrdiff_t draw_stride(int width, CheckRandom *random)
@@ -59,11 +66,13 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
     return check_below(random, 3) ? stride : -stride;
 }
 
-static CheckRect draw_rect(int width, int height, CheckRandom *random)
+/* Layouts are drawn in samples. */
+static CheckRect draw_rect(int width, int height, int depth, CheckRandom *random)
 {
     static const int offsets[] = {0, 0, 0, 1, 3, 8, 15, 16, 17};
-    const ptrdiff_t stride = draw_stride(width, random);
-    return check_rect(width, height, stride, offsets[check_below(random, 9)], GUARD);
+    const int size = sample_size(depth);
+    const ptrdiff_t stride = draw_stride(width, random) * size;
+    return check_rect(width * size, height, stride, offsets[check_below(random, 9)] * size, GUARD);
 }
 
 /* Two of three on the device. */
@@ -71,13 +80,19 @@ static void open_case(Case *c, LumeqEqualizer *gpu, int number)
 {
     static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1919};
     static const int heights[] = {1, 2, 3, 7, 16, 65, 181, 240};
+    static const int formats[][2] = {{8, 0}, {10, 0}, {10, 6}, {12, 4}, {9, 0}, {14, 1}, {16, 0}};
     CheckRandom random = check_random((uint64_t)number);
     const int width = widths[check_below(&random, 14)], height = heights[check_below(&random, 8)];
     const int low = check_below(&random, 100), span = 1 + check_below(&random, 156);
-    *c = (Case){.in = draw_rect(width, height, &random), .out = draw_rect(width, height, &random)};
-    c->expected = check_rect(width, height, width, 0, 0);
+    const int *format = formats[number / 16 % 7]; /* of a scene */
+    const int depth = format[0], size = sample_size(depth);
+    *c = (Case){.in = draw_rect(width, height, depth, &random),
+                .out = draw_rect(width, height, depth, &random),
+                .depth = depth,
+                .shift = format[1]};
+    c->expected = check_rect(width * size, height, width * size, 0, 0);
     for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
+        for (int x = 0; x < width * size; x++)
             check_row(&c->in, y)[x] = (uint8_t)(low + check_below(&random, span));
     if (number % 3 == 0)
         return;
@@ -89,7 +104,9 @@ static void open_case(Case *c, LumeqEqualizer *gpu, int number)
 /* Into `out`: what is expected, or what the GPU makes, which may have a twin. */
 static LumeqFrame frame_of(const Case *c, const CheckRect *out, int number)
 {
-    LumeqFrame frame = {.in = image_of(&c->in), .out = image_of(out), .time = number * 40000000LL};
+    LumeqFrame frame = {.in = image_of(&c->in, c->depth, c->shift),
+                        .out = image_of(out, c->depth, c->shift),
+                        .time = number * 40000000LL};
     if (out == &c->out && c->twin) {
         frame.out.plane[0] = c->twin + (out->pixels - out->memory);
         frame.out.memory = LUMEQ_MEMORY_CUDA;
@@ -116,11 +133,11 @@ static void run_on_cpu(LumeqEqualizer *cpu, Case *c, int number, int again)
 
 static int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
 {
-    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, sizeof(a->hist_in)) &&
-           !memcmp(a->hist_out, b->hist_out, sizeof(a->hist_out)) &&
-           !memcmp(a->curve, b->curve, sizeof(a->curve)) && a->mean_in == b->mean_in &&
-           a->mean_out == b->mean_out && a->curve_speed == b->curve_speed &&
-           a->scene_cut == b->scene_cut;
+    const size_t bytes = (size_t)a->bins * sizeof(a->curve[0]);
+    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
+           !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
+           a->mean_in == b->mean_in && a->mean_out == b->mean_out &&
+           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut;
 }
 
 /* The copy waits for none of the equalizer's streams: it sees what receive() promised. */

@@ -23,15 +23,15 @@ typedef struct CpuBackend {
     LumeqWorkers *workers;
     BandHistogram *hists; /* one a band */
     int threads;
-    CurveState state; /* the history after the frame submitted last */
+    CurveResult results[2]; /* by turns: of the frame submitted last, and of the one before */
+    int last;               /* the former's number */
     CurveWork work;
-    uint8_t table[LUMEQ_MAX_BINS];
+    CurveTable table;
 
-    const LumeqFrame *frame; /* while the workers run */
+    const LumeqJob *job; /* while the workers run */
     int bands;
 
-    CurveResult result; /* of the frame in flight */
-    double begin_us, end_us;
+    double begin_us, end_us; /* of the frame in flight */
 
     double opened_us;
 } CpuBackend;
@@ -72,7 +72,7 @@ static void close_cpu(void *priv)
 
 static int band_start(const CpuBackend *cpu, int band)
 {
-    return (int)((int64_t)cpu->frame->in.height * band / cpu->bands);
+    return (int)((int64_t)cpu->job->frame.in.height * band / cpu->bands);
 }
 
 static const void *row(const LumeqImage *image, int y)
@@ -83,21 +83,27 @@ static const void *row(const LumeqImage *image, int y)
 static void histogram_band(void *priv, int band)
 {
     CpuBackend *cpu = priv;
-    const LumeqImage *in = &cpu->frame->in;
+    const CurveParams *params = &cpu->job->curve;
+    const LumeqImage *in = &cpu->job->frame.in;
     const int y = band_start(cpu, band);
     uint32_t *hist = cpu->hists[band].bins;
-    memset(hist, 0, sizeof(cpu->hists[band].bins));
-    cpu->kernels.histogram8(hist, row(in, y), in->stride[0], in->width,
-                            band_start(cpu, band + 1) - y);
+    memset(hist, 0, (size_t)params->bins * sizeof(*hist));
+    LumeqHistogramKernel *const histogram =
+        in->depth > 8 ? cpu->kernels.histogram16 : cpu->kernels.histogram8;
+    histogram(hist, row(in, y), in->stride[0], in->width, band_start(cpu, band + 1) - y, params);
 }
 
 static void apply_band(void *priv, int band)
 {
     CpuBackend *cpu = priv;
-    const LumeqImage *in = &cpu->frame->in, *out = &cpu->frame->out;
+    const CurveParams *params = &cpu->job->curve;
+    const LumeqImage *in = &cpu->job->frame.in, *out = &cpu->job->frame.out;
     const int y = band_start(cpu, band);
-    cpu->kernels.apply8((void *)row(out, y), out->stride[0], row(in, y), in->stride[0], in->width,
-                        band_start(cpu, band + 1) - y, cpu->table);
+    LumeqApplyKernel *const apply = params->fraction ? cpu->kernels.interpolate16
+                                    : in->depth > 8  ? cpu->kernels.apply16
+                                                     : cpu->kernels.apply8;
+    apply((void *)row(out, y), out->stride[0], row(in, y), in->stride[0], in->width,
+          band_start(cpu, band + 1) - y, &cpu->table, params);
 }
 
 static int count_bands(const CpuBackend *cpu, const LumeqImage *image)
@@ -115,18 +121,19 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     (void)text_size;
     CpuBackend *cpu = priv;
     cpu->begin_us = now_us() - cpu->opened_us;
-    cpu->frame = &job->frame;
+    cpu->job = job;
     cpu->bands = count_bands(cpu, &job->frame.in);
     lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
-    for (int band = 1; band < cpu->bands; band++)
-        for (int i = 0; i < job->curve.bins; i++)
-            cpu->hists[0].bins[i] += cpu->hists[band].bins[i];
 
-    if (job->restore)
-        cpu->state = *job->restore;
-    curve_compute(&job->curve, cpu->hists[0].bins, &cpu->state, &cpu->result, cpu->table,
-                  &cpu->work);
-    cpu->state = cpu->result.state;
+    const CurveResult *before = job->restore ? job->restore : &cpu->results[cpu->last];
+    cpu->last = !cpu->last;
+    CurveResult *result = &cpu->results[cpu->last];
+    for (int i = 0; i < job->curve.bins; i++) {
+        result->bin[i].hist = 0;
+        for (int band = 0; band < cpu->bands; band++)
+            result->bin[i].hist += cpu->hists[band].bins[i];
+    }
+    curve_compute(&job->curve, before, before->bin, result, result->bin, &cpu->table, &cpu->work);
     if (job->write)
         lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
     cpu->end_us = now_us() - cpu->opened_us;
@@ -139,7 +146,7 @@ static int receive_cpu(void *priv, LumeqJob *job, int wait, char *text, size_t t
     (void)text;
     (void)text_size;
     const CpuBackend *cpu = priv;
-    job->result = cpu->result;
+    lumeq_copy_result(&job->result, &cpu->results[cpu->last]);
     for (int stage = 0; stage < LUMEQ_STAGES; stage++)
         job->stage_begin_us[stage] = job->stage_end_us[stage] = 0;
     job->stage_begin_us[LUMEQ_STAGE_EQUALIZE] = cpu->begin_us;

@@ -7,17 +7,155 @@
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/kernels.h"
 
+/*
+ * A kind of table: what a block keeps of it in shared memory (Memory), how that is filled by all
+ * threads of the block, and the output sample for a sample. What looks up is a thread's own.
+ */
+
+/* ---- 8 bits ------------------------------------------------------------------------------- */
+
+#define BINS_8 256
+
 /* Copies of the table in a block, for each so many-th lane: with 32, no two lanes of a warp ever
  * ask one bank for different words. */
 #define LANE_TABLES 32
 
 #define ENTRY_BYTES (LANE_TABLES * (int)sizeof(uint32_t))
 
-/* A block's copies of the table: a word a sample, that of the first lane, the second ... */
-static __device__ __forceinline__ uint32_t look_up(const uint32_t *tables, uint32_t offset)
+typedef struct Codes8 {
+    typedef uint8_t Sample;
+    typedef struct Memory {
+        uint32_t tables[BINS_8 * LANE_TABLES]; /* a word a code, of the first lane, the second .. */
+        uint32_t packed[BINS_8 / 4];
+    } Memory;
+    const Memory *memory;
+    uint32_t own; /* of the thread's copy, in bytes */
+} Codes8;
+
+static __device__ __forceinline__ Codes8 prepare(const Codes8::Memory *memory, const CurveParams &)
 {
-    return *(const uint32_t *)((const char *)tables + offset);
+    Codes8 codes = {memory, threadIdx.x % LANE_TABLES * (uint32_t)sizeof(*memory->tables)};
+    asm volatile("" : "+r"(codes.own));
+    return codes;
 }
+
+/* One warp fetches the table: all of them would wait in line for one place in the cache. Then each
+ * fills the words of its share of the samples. */
+static __device__ __forceinline__ void fill(Codes8::Memory *memory, const CurveTable *table,
+                                            const CurveParams &)
+{
+    const int per_warp = BINS_8 / (THREADS / 32);
+    static_assert(per_warp * (THREADS / 32) == BINS_8, "each warp fills as much");
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (warp == 0) {
+#pragma unroll
+        for (int i = 0; i < BINS_8 / 4; i += 32)
+            memory->packed[i + lane] = __ldcg((const uint32_t *)table->codes8 + i + lane);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < per_warp; i++) {
+        const int code = warp * per_warp + i;
+        if (lane < LANE_TABLES)
+            memory->tables[code * LANE_TABLES + lane] = ((const uint8_t *)memory->packed)[code];
+    }
+    __syncthreads();
+}
+
+static __device__ __forceinline__ uint32_t look_up(const Codes8 &codes, uint32_t offset)
+{
+    return *(const uint32_t *)((const char *)codes.memory->tables + (codes.own | offset));
+}
+
+static __device__ __forceinline__ uint32_t look_up_in(const Codes8 &codes, uint4 values, int index)
+{
+    return look_up(codes, chunk_sample<uint8_t, ENTRY_BYTES>(values, index));
+}
+
+static __device__ __forceinline__ uint32_t look_up_one(const Codes8 &codes, uint8_t sample)
+{
+    return look_up(codes, sample * ENTRY_BYTES);
+}
+
+/* ---- 9 to 12 bits ------------------------------------------------------------------------- */
+
+typedef struct Codes16 {
+    typedef uint16_t Sample;
+    typedef struct Memory {
+        uint4 packed[LUMEQ_MAX_BINS * sizeof(uint16_t) / sizeof(uint4)];
+    } Memory;
+    const Memory *memory;
+    Codes codes;
+} Codes16;
+
+static __device__ __forceinline__ Codes16 prepare(const Codes16::Memory *memory,
+                                                  const CurveParams &params)
+{
+    return {memory, {params.shift, (uint32_t)params.bins - 1}};
+}
+
+static __device__ __forceinline__ void fill_vectors(uint4 *to, const void *from, int bytes)
+{
+    for (int i = (int)threadIdx.x; i < bytes / (int)sizeof(uint4); i += THREADS)
+        to[i] = __ldcg((const uint4 *)from + i);
+}
+
+static __device__ __forceinline__ void fill(Codes16::Memory *memory, const CurveTable *table,
+                                            const CurveParams &params)
+{
+    fill_vectors(memory->packed, table->codes16, params.bins * (int)sizeof(uint16_t));
+    __syncthreads();
+}
+
+static __device__ __forceinline__ uint32_t look_up_one(const Codes16 &codes, uint32_t sample)
+{
+    return ((const uint16_t *)codes.memory->packed)[code_of<uint16_t>(sample, codes.codes)];
+}
+
+/* ---- 13 to 16 bits ------------------------------------------------------------------------ */
+
+typedef struct Nodes {
+    typedef uint16_t Sample;
+    typedef struct Memory {
+        uint4 packed[LUMEQ_MAX_BINS * sizeof(uint32_t) / sizeof(uint4) + 1];
+    } Memory;
+    const Memory *memory;
+    Codes codes;
+    int fraction;
+} Nodes;
+
+static __device__ __forceinline__ Nodes prepare(const Nodes::Memory *memory,
+                                                const CurveParams &params)
+{
+    return {memory, {params.shift, (1u << params.depth) - 1}, params.fraction};
+}
+
+static __device__ __forceinline__ void fill(Nodes::Memory *memory, const CurveTable *table,
+                                            const CurveParams &params)
+{
+    fill_vectors(memory->packed, table->nodes, params.bins * (int)sizeof(uint32_t));
+    if (threadIdx.x == 0)
+        ((uint32_t *)memory->packed)[params.bins] = __ldcg(&table->nodes[params.bins]);
+    __syncthreads();
+}
+
+static __device__ __forceinline__ uint32_t look_up_one(const Nodes &nodes, uint32_t sample)
+{
+    const uint32_t code = code_of<uint16_t>(sample, nodes.codes), bin = code >> nodes.fraction;
+    const uint32_t *const node = (const uint32_t *)nodes.memory->packed + bin;
+    return curve_between(node[0], node[1], code - (bin << nodes.fraction), nodes.fraction,
+                         nodes.codes.last)
+           << nodes.codes.shift;
+}
+
+/* Of both kinds for 16 bits. */
+template <typename Table>
+static __device__ __forceinline__ uint32_t look_up_in(const Table &table, uint4 values, int index)
+{
+    return look_up_one(table, chunk_sample<uint16_t, 1>(values, index));
+}
+
+/* ---- the kernel --------------------------------------------------------------------------- */
 
 static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint8_t)
 {
@@ -25,20 +163,23 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint8_t
                        __byte_perm(samples[2], samples[3], 0x0040), 0x5410);
 }
 
-template <typename Sample>
-static __device__ __forceinline__ uint4 look_up_chunk(const uint32_t *tables, uint32_t own,
-                                                      uint4 values)
+static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint16_t)
 {
-    const int per_word = 4 / sizeof(Sample);
+    return __byte_perm(samples[0], samples[1], 0x5410);
+}
+
+template <typename Table>
+static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 values)
+{
+    const int per_word = 4 / sizeof(typename Table::Sample);
     uint32_t word[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         uint32_t samples[per_word];
 #pragma unroll
         for (int j = 0; j < per_word; j++)
-            samples[j] =
-                look_up(tables, own | chunk_sample<Sample, ENTRY_BYTES>(values, i * per_word + j));
-        word[i] = pack(samples, Sample());
+            samples[j] = look_up_in(table, values, i * per_word + j);
+        word[i] = pack(samples, typename Table::Sample());
     }
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
@@ -52,84 +193,68 @@ static __device__ __forceinline__ void wait_for_histogram(void)
 #endif
 }
 
-/* One warp fetches the table: all of them would wait in line for one place in the cache. Then each
- * fills the words of its share of the samples. */
-template <typename Sample, int bins>
-static __device__ __forceinline__ void fill(uint32_t *tables, const LumeqCudaTable *table)
-{
-    const int per_word = 4 / sizeof(Sample), per_warp = bins / (THREADS / 32);
-    static_assert(per_warp * (THREADS / 32) == bins, "each warp fills as much");
-    __shared__ uint32_t packed[bins / per_word];
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    if (warp == 0) {
-#pragma unroll
-        for (int i = 0; i < bins / per_word; i += 32)
-            packed[i + lane] = __ldcg(&table->words[i + lane]);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < per_warp; i++) {
-        const int code = warp * per_warp + i;
-        if (lane < LANE_TABLES)
-            tables[code * LANE_TABLES + lane] = ((const Sample *)packed)[code];
-    }
-    __syncthreads();
-}
-
-template <typename Sample>
-static __device__ __forceinline__ void
-apply_chunks(const uint32_t *tables, uint32_t own, const Chunks &chunks, uint8_t *dst,
-             int dst_stride, ChunkPosition *at, const uint4 values[CHUNKS_AT_ONCE])
+template <typename Table>
+static __device__ __forceinline__ void apply_chunks(const Table &table, const Chunks &chunks,
+                                                    uint8_t *dst, int dst_stride, ChunkPosition *at,
+                                                    const uint4 values[CHUNKS_AT_ONCE])
 {
 #pragma unroll
     for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
         if (!chunk_is_there(chunks, *at))
             return;
-        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) =
-            look_up_chunk<Sample>(tables, own, values[i]);
+        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) = look_up_chunk(table, values[i]);
         chunk_next(chunks, at);
     }
 }
 
-template <typename Sample, int bins>
+template <typename Table>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
-    apply(const Chunks chunks, uint8_t *dst, int dst_stride, const LumeqCudaTable *table)
+    apply(const Chunks chunks, uint8_t *dst, int dst_stride, const CurveTable *from,
+          const CurveParams params)
 {
-    __shared__ uint32_t tables[bins * LANE_TABLES];
-    uint32_t own = threadIdx.x % LANE_TABLES * sizeof(*tables); /* of the thread's copy, in bytes */
-    asm volatile("" : "+r"(own));
+    typedef typename Table::Sample Sample;
+    __shared__ typename Table::Memory memory;
+    const Table table = prepare(&memory, params);
 
     ChunkPosition at = chunk_first(chunks);
     uint4 values[CHUNKS_AT_ONCE];
     if (chunk_is_there(chunks, at))
         chunks_load(chunks, &at, values);
     wait_for_histogram();
-    fill<Sample, bins>(tables, table);
+    fill(&memory, from, params);
     while (chunk_is_there(chunks, at)) {
-        apply_chunks<Sample>(tables, own, chunks, dst, dst_stride, &at, values);
+        apply_chunks(table, chunks, dst, dst_stride, &at, values);
         if (chunk_is_there(chunks, at))
             chunks_load(chunks, &at, values);
     }
     for_each_at_ends<Sample>(chunks, [&](int row, int x) {
-        const Sample code = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
-        *(Sample *)(dst + (int64_t)row * dst_stride + x) =
-            (Sample)look_up(tables, own | code * ENTRY_BYTES);
+        const Sample sample = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
+        *(Sample *)(dst + (int64_t)row * dst_stride + x) = (Sample)look_up_one(table, sample);
     });
+}
+
+template <typename Table> static cudaError_t load(void)
+{
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, apply<Table>);
+    return error
+               ? error
+               : cudaFuncSetAttribute(apply<Table>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_apply(void)
 {
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, apply<uint8_t, 256>);
-    return error ? error
-                 : cudaFuncSetAttribute(apply<uint8_t, 256>,
-                                        cudaFuncAttributePreferredSharedMemoryCarveout,
-                                        cudaSharedmemCarveoutMaxShared);
+    cudaError_t error = load<Codes8>();
+    if (!error)
+        error = load<Codes16>();
+    return error ? error : load<Nodes>();
 }
 
-extern "C" cudaError_t lumeq_cuda_apply8(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
-                                         const LumeqCudaPlane *src, const LumeqCudaTable *table,
-                                         cudaStream_t stream)
+template <typename Table>
+static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                          const LumeqCudaPlane *src, const CurveTable *table,
+                          const CurveParams *params, cudaStream_t stream)
 {
     Chunks chunks;
     cudaLaunchAttribute early = {};
@@ -137,11 +262,23 @@ extern "C" cudaError_t lumeq_cuda_apply8(const LumeqCudaDevice *device, const Lu
     early.val.programmaticStreamSerializationAllowed = 1;
 
     cudaLaunchConfig_t config = {};
-    config.gridDim = chunks_share(&chunks, src, dst, 1, device->processors);
+    config.gridDim =
+        chunks_share(&chunks, src, dst, sizeof(typename Table::Sample), device->processors);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
-    return cudaLaunchKernelEx(&config, apply<uint8_t, 256>, chunks, dst->data, (int)dst->stride,
-                              table);
+    return cudaLaunchKernelEx(&config, apply<Table>, chunks, dst->data, (int)dst->stride, table,
+                              *params);
+}
+
+extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                                        const LumeqCudaPlane *src, const CurveTable *table,
+                                        const CurveParams *params, cudaStream_t stream)
+{
+    if (params->depth == 8)
+        return launch<Codes8>(device, dst, src, table, params, stream);
+    if (!params->fraction)
+        return launch<Codes16>(device, dst, src, table, params, stream);
+    return launch<Nodes>(device, dst, src, table, params, stream);
 }

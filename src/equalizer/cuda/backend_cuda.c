@@ -31,21 +31,19 @@ static const char *const stage_names[STAGES] = {"upload", "equalize", "download"
 
 /* What a slot has on the device besides its planes. */
 typedef struct SlotMemory {
-    CurveResult result;
-    CurveState restore;
-    LumeqCudaTable table;
+    CurveResult result, restore;
+    CurveTable table;
 } SlotMemory;
 
 typedef struct DeviceMemory {
     LumeqCudaCounters counters;
-    CurveState empty;
+    CurveResult empty;
     SlotMemory slots[SLOTS];
 } DeviceMemory;
 
 /* Its other end on the host, pinned. */
 typedef struct HostMemory {
-    CurveResult result[SLOTS];
-    CurveState restore[SLOTS];
+    CurveResult result[SLOTS], restore[SLOTS];
 } HostMemory;
 
 typedef struct Slot {
@@ -62,7 +60,7 @@ typedef struct CudaBackend {
     cudaStream_t streams[STAGES];
     DeviceMemory *on_device;
     HostMemory *on_host;
-    const CurveState *history; /* on the device: after the frame submitted last */
+    const CurveResult *history; /* on the device: after the frame submitted last */
 
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
@@ -101,7 +99,9 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
     device->early_launches = major >= 9;
     if (!error)
-        error = lumeq_cuda_load_histogram();
+        error = lumeq_cuda_load_histogram8();
+    if (!error)
+        error = lumeq_cuda_load_histogram16();
     if (!error)
         error = lumeq_cuda_load_apply();
     return error;
@@ -225,9 +225,10 @@ static void close_cuda(void *priv)
     memset(cuda, 0, sizeof(*cuda));
 }
 
-static size_t pitch_of(int width)
+static size_t pitch_of(const LumeqImage *image)
 {
-    return ((size_t)width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    const size_t row = (size_t)lumeq_row_size(image);
+    return (row + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
 }
 
 /* Makes room for larger planes: waits until nothing is in flight. */
@@ -277,7 +278,7 @@ static size_t distance_of_rows(const LumeqImage *image)
 /* The device's copy of a plane: its rows in the same order in memory as the host's. */
 static LumeqCudaPlane plane_of(uint8_t *memory, const LumeqImage *image)
 {
-    const ptrdiff_t pitch = (ptrdiff_t)pitch_of(image->width);
+    const ptrdiff_t pitch = (ptrdiff_t)pitch_of(image);
     LumeqCudaPlane plane = {memory, pitch, image->width, image->height};
     if (image->stride[0] < 0) {
         plane.data = memory + (image->height - 1) * pitch;
@@ -299,10 +300,10 @@ static LumeqCudaPlane output_of(const Slot *slot, const LumeqImage *out)
 static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              const LumeqImage *image, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    const size_t width = (size_t)image->width, height = (size_t)image->height;
-    if (to_pitch == width && from_pitch == width)
-        return cudaMemcpyAsync(to, from, width * height, kind, stream);
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream);
+    const size_t row = (size_t)lumeq_row_size(image), height = (size_t)image->height;
+    if (to_pitch == row && from_pitch == row)
+        return cudaMemcpyAsync(to, from, row * height, kind, stream);
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row, height, kind, stream);
 }
 
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -312,13 +313,14 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     Slot *slot = &cuda->slots[index];
     cudaError_t error = cudaEventRecord(slot->begin[UPLOAD], stream);
     if (!error)
-        error = copy_rows(slot->in, pitch_of(in->width), lowest_row(in), distance_of_rows(in), in,
+        error = copy_rows(slot->in, pitch_of(in), lowest_row(in), distance_of_rows(in), in,
                           cudaMemcpyHostToDevice, stream);
     if (!error && job->restore) {
-        CurveState *const on_device = &cuda->on_device->slots[index].restore;
-        cuda->on_host->restore[index] = *job->restore;
-        error = cudaMemcpyAsync(on_device, &cuda->on_host->restore[index], sizeof(*on_device),
-                                cudaMemcpyHostToDevice, stream);
+        CurveResult *const on_device = &cuda->on_device->slots[index].restore;
+        lumeq_copy_result(&cuda->on_host->restore[index], job->restore);
+        error =
+            cudaMemcpyAsync(on_device, &cuda->on_host->restore[index],
+                            lumeq_result_size(job->restore->bins), cudaMemcpyHostToDevice, stream);
         cuda->history = on_device;
     }
     if (!error)
@@ -332,17 +334,18 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     Slot *slot = &cuda->slots[index];
     SlotMemory *memory = &cuda->on_device->slots[index];
     const LumeqCudaPlane in = plane_of(slot->in, &job->frame.in);
+    LumeqCudaHistogram *const histogram =
+        job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[EQUALIZE], stream);
     if (!error)
-        error =
-            lumeq_cuda_histogram8(&cuda->device, &in, &job->curve, cuda->history, &memory->result,
-                                  &memory->table, &cuda->on_device->counters, stream);
-    cuda->history = &memory->result.state;
+        error = histogram(&cuda->device, &in, &job->curve, cuda->history, &memory->result,
+                          &memory->table, &cuda->on_device->counters, stream);
+    cuda->history = &memory->result;
     if (!error && job->write) {
         const LumeqCudaPlane out = output_of(slot, &job->frame.out);
-        error = lumeq_cuda_apply8(&cuda->device, &out, &in, &memory->table, stream);
+        error = lumeq_cuda_apply(&cuda->device, &out, &in, &memory->table, &job->curve, stream);
     }
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], stream);
@@ -358,12 +361,12 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
     if (!error)
-        error =
-            cudaMemcpyAsync(&cuda->on_host->result[index], &cuda->on_device->slots[index].result,
-                            sizeof(CurveResult), cudaMemcpyDeviceToHost, stream);
+        error = cudaMemcpyAsync(
+            &cuda->on_host->result[index], &cuda->on_device->slots[index].result,
+            lumeq_result_size((uint32_t)job->curve.bins), cudaMemcpyDeviceToHost, stream);
     if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST)
-        error = copy_rows(lowest_row(out), distance_of_rows(out), slot->out, pitch_of(out->width),
-                          out, cudaMemcpyDeviceToHost, stream);
+        error = copy_rows(lowest_row(out), distance_of_rows(out), slot->out, pitch_of(out), out,
+                          cudaMemcpyDeviceToHost, stream);
     if (!error)
         error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     return error;
@@ -387,7 +390,7 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
         snprintf(text, text_size, "the output does not lie in memory of GPU %d", cuda->number);
         return LUMEQ_ERR_ARGUMENT;
     }
-    const size_t plane_size = pitch_of(job->frame.in.width) * (size_t)job->frame.in.height;
+    const size_t plane_size = pitch_of(&job->frame.in) * (size_t)job->frame.in.height;
     const int ret = plane_size > cuda->plane_size ? grow(cuda, plane_size, text, text_size) : 0;
     if (ret < 0)
         return ret;
@@ -446,7 +449,7 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
         error = read_times(cuda, slot, job);
     if (error)
         return lose(cuda, error, "a frame", text, text_size);
-    job->result = cuda->on_host->result[cuda->first];
+    lumeq_copy_result(&job->result, &cuda->on_host->result[cuda->first]);
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     return 0;

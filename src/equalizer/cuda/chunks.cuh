@@ -121,8 +121,21 @@ static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPo
     asm volatile("" : "+r"(at->row), "+r"(at->col));
 }
 
-/* Sample number `index` of a chunk, known at compile time, times `scale`, a power of two: where its
- * entry is in a table. One shift and one AND. */
+/* How codes, or bins, lie in samples of 16 bits: from bit `shift` on; what is larger than the last
+ * one counts as that. Samples of 8 bits are codes. */
+typedef struct Codes {
+    int shift;
+    uint32_t last;
+} Codes;
+
+template <typename Sample>
+static __device__ __forceinline__ uint32_t code_of(uint32_t sample, Codes c)
+{
+    return sizeof(Sample) == 1 ? sample : min(sample >> c.shift, c.last);
+}
+
+/* Sample number `index` of a chunk, known at compile time, times `scale`, a power of two: one shift
+ * and one AND. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
 {
@@ -133,6 +146,15 @@ static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
     for (int s = scale; s > 1; s /= 2)
         up++;
     return (shift >= up ? word >> (shift - up) : word << (up - shift)) & (((1u << bits) - 1) << up);
+}
+
+/* The code of such a sample, times `scale`: where its entry is in a table. */
+template <typename Sample, int scale>
+static __device__ __forceinline__ uint32_t chunk_code(uint4 v, int index, Codes codes)
+{
+    if (sizeof(Sample) == 1)
+        return chunk_sample<Sample, scale>(v, index);
+    return code_of<Sample>(chunk_sample<Sample, 1>(v, index), codes) * scale;
 }
 
 /* Calls visit(row, first byte) for each sample of this thread that is in no chunk. */

@@ -2,7 +2,8 @@
  * What the GPU does to samples: plain C functions that start kernels on a stream.
  *
  * All pointers to samples, states and tables are to device memory. A kernel works on any rectangle:
- * any alignment, width and stride, negative ones included. Nothing waits here.
+ * any width and stride, negative ones included, any alignment that its samples have by nature.
+ * Nothing waits here.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -38,28 +39,25 @@ typedef struct LumeqCudaCounters {
     uint32_t blocks_done;
 } LumeqCudaCounters;
 
-/* A lookup table of 8-bit samples. */
-typedef union LumeqCudaTable {
-    uint8_t codes[LUMEQ_MAX_BINS];
-    uint32_t words[LUMEQ_MAX_BINS / 4];
-} LumeqCudaTable;
-
 /* Finds out about a device, selects it for the calling thread and loads the kernels onto it. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
-cudaError_t lumeq_cuda_load_histogram(void);
+cudaError_t lumeq_cuda_load_histogram8(void);
+cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
 
-/* The histogram of 8-bit samples and, from it and `before`, all of `result` and `table`. */
-cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                  const CurveParams *params, const CurveState *before,
-                                  CurveResult *result, LumeqCudaTable *table,
-                                  LumeqCudaCounters *counters, cudaStream_t stream);
+/* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
+ * one for those above. */
+typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                       const CurveParams *params, const CurveResult *before,
+                                       CurveResult *result, CurveTable *table,
+                                       LumeqCudaCounters *counters, cudaStream_t stream);
+LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 
-/* dst = table[src] for 8-bit samples; the two must not overlap. To be started right behind the
+/* Looks the samples of src up; the two planes must not overlap. To be started right behind the
  * histogram that makes the table: it may begin while that still runs. */
-cudaError_t lumeq_cuda_apply8(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
-                              const LumeqCudaPlane *src, const LumeqCudaTable *table,
-                              cudaStream_t stream);
+cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                             const LumeqCudaPlane *src, const CurveTable *table,
+                             const CurveParams *params, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

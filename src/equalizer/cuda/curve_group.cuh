@@ -1,0 +1,170 @@
+/*
+ * The group of threads that computes a curve: the first CURVE_THREADS of a block, bins dealt out by
+ * turns. A .cu file defines CURVE_THREADS (256 or 1024) and, where it knows of fewer than all bins,
+ * CURVE_BINS before it includes this header.
+ */
+#ifndef LUMEQ_CUDA_CURVE_GROUP_CUH
+#define LUMEQ_CUDA_CURVE_GROUP_CUH
+
+#include <stdint.h>
+
+#include "lumeq/lumeq.h"
+
+#ifndef CURVE_BINS
+#define CURVE_BINS LUMEQ_MAX_BINS
+#endif
+
+#define CURVE_WARPS (CURVE_THREADS / 32)
+#define CURVE_TURNS (CURVE_BINS / CURVE_THREADS)
+static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as many bins");
+
+#define CURVE_FN static __device__ __forceinline__
+/* A thread's bins by number of the turn. */
+#define CURVE_EACH(i, n)                                                                           \
+    _Pragma("unroll") for (int i##_turn = 0; i##_turn < CURVE_TURNS;                               \
+                           i##_turn++) if (const int i =                                           \
+                                               i##_turn * CURVE_THREADS + (int)threadIdx.x;        \
+                                           i < (n))
+#define CURVE_OWN(bins, i) ((bins)[i##_turn])
+#define CURVE_ROLLED _Pragma("unroll 1")
+
+/* A barrier of the group: the other warps of the block have ended. */
+CURVE_FN void curve_barrier(void)
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(CURVE_THREADS) : "memory");
+}
+
+/* Of a warp. */
+CURVE_FN uint32_t curve_warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(~0u, value);
+#else
+    for (int lanes = 16; lanes; lanes /= 2)
+        value += __shfl_xor_sync(~0u, value, lanes);
+    return value;
+#endif
+}
+
+CURVE_FN uint32_t curve_warp_scan(uint32_t value)
+{
+    const int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const uint32_t left = __shfl_up_sync(~0u, value, step);
+        if (lane >= step)
+            value += left;
+    }
+    return value;
+}
+
+/* scratch is aligned to 16 bytes. */
+CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
+{
+    value = curve_warp_sum(value);
+    if (threadIdx.x % 32 == 0)
+        scratch[threadIdx.x / 32] = value;
+    curve_barrier();
+    if (CURVE_WARPS == 32)
+        return curve_warp_sum(scratch[threadIdx.x % 32]);
+    static_assert(CURVE_WARPS == 32 || CURVE_WARPS == 8, "two vectors hold what 8 warps summed up");
+    const uint4 a = ((const uint4 *)scratch)[0], b = ((const uint4 *)scratch)[1];
+    return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
+}
+
+CURVE_FN uint32_t curve_any(uint32_t condition)
+{
+    uint32_t any;
+    asm volatile("{ .reg .pred mine, any;\n"
+                 "setp.ne.u32 mine, %1, 0;\n"
+                 "bar.red.or.pred any, 1, %2, mine;\n"
+                 "selp.u32 %0, 1, 0, any; }"
+                 : "=r"(any)
+                 : "r"(condition), "n"(CURVE_THREADS)
+                 : "memory");
+    return any;
+}
+
+/* What comes before the bins of the thread's warp in each turn, from the warps' sums. */
+template <int turns> CURVE_FN void curve_scan_warps(uint32_t before[turns], const uint32_t *sums)
+{
+    const int warp = (int)threadIdx.x / 32;
+    if (turns == 1 && CURVE_WARPS == 8) { /* sooner done than a second scan */
+        before[0] = 0;
+#pragma unroll
+        for (int i = 0; i < CURVE_WARPS - 1; i++)
+            if (i < warp)
+                before[0] += sums[i];
+        return;
+    }
+    uint32_t turns_before = 0;
+#pragma unroll
+    for (int turn = 0; turn < turns; turn++) {
+        const uint32_t own = sums[turn * CURVE_WARPS + threadIdx.x % CURVE_WARPS];
+        const uint32_t sum = curve_warp_scan(own);
+        before[turn] = turns_before + __shfl_sync(~0u, sum - own, warp);
+        turns_before += __shfl_sync(~0u, sum, CURVE_WARPS - 1);
+    }
+}
+
+template <int turns> CURVE_FN void curve_scan_turns(uint32_t *values, int n, uint32_t *scratch)
+{
+    const int thread = (int)threadIdx.x, warp = thread / 32, lane = thread % 32;
+    uint32_t sums[turns], before[turns];
+#pragma unroll
+    for (int turn = 0; turn < turns; turn++) {
+        const int i = turn * CURVE_THREADS + thread;
+        sums[turn] = curve_warp_scan(i < n ? values[i] : 0);
+        if (lane == 31)
+            scratch[turn * CURVE_WARPS + warp] = sums[turn];
+    }
+    curve_barrier();
+    curve_scan_warps<turns>(before, scratch);
+#pragma unroll
+    for (int turn = 0; turn < turns; turn++)
+        if (const int i = turn * CURVE_THREADS + thread; i < n)
+            values[i] = before[turn] + sums[turn];
+    curve_barrier();
+}
+
+/* n is at most CURVE_BINS. */
+CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
+{
+    if (CURVE_TURNS == 1 || n <= CURVE_THREADS)
+        curve_scan_turns<1>(values, n, scratch);
+    else
+        curve_scan_turns<CURVE_TURNS>(values, n, scratch);
+}
+
+#include "equalizer/curve.h"
+
+static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
+
+/* Takes the counters, which it clears, and the bins before the frame. */
+CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, const CurveResult *before,
+                         CurveBin *was, CurveBin *now)
+{
+    CURVE_EACH (i, params.bins) {
+        *(uint4 *)&CURVE_OWN(was, i) = *(const uint4 *)&before->bin[i];
+        CURVE_OWN(now, i).hist = __ldcg(&counts[i]);
+        counts[i] = 0;
+    }
+}
+
+CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const CurveBin *now)
+{
+    CURVE_EACH (i, params.bins)
+        *(uint4 *)&result->bin[i] = *(const uint4 *)&CURVE_OWN(now, i);
+}
+
+/* All of it, from the counters. */
+CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const CurveResult *before,
+                        CurveResult *result, CurveTable *table, CurveWork *work)
+{
+    CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
+    curve_load(params, counts, before, was, now);
+    curve_compute(&params, before, was, result, now, table, work);
+    curve_store(params, result, now);
+}
+
+#endif

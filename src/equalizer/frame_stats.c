@@ -1,0 +1,89 @@
+#include "equalizer/frame_stats.h"
+
+#include <string.h>
+
+/* In codes; each bin counts for the middle of its codes. */
+static double histogram_mean(const uint32_t *hist, const CurveParams *curve)
+{
+    uint64_t count = 0, sum = 0;
+    for (int i = 0; i < curve->bins; i++) {
+        count += hist[i];
+        sum += (uint64_t)hist[i] * (unsigned)i;
+    }
+    const int codes = 1 << curve->fraction;
+    return (double)sum / (double)count * codes + (codes - 1) / 2.0;
+}
+
+static double stage_us(const LumeqJob *job, int stage)
+{
+    return job->stage_end_us[stage] - job->stage_begin_us[stage];
+}
+
+/*
+ * Adds what becomes of a bin that counts several codes: as if each were as frequent as the others.
+ * By the terms of curve_between(), but from one output bin to the next, not code by code.
+ */
+static void spread_bin(uint32_t *hist_out, const CurveParams *p, const CurveBin *bin, int is_last)
+{
+    const uint32_t node = curve_node(bin->curve);
+    const uint32_t next = is_last ? 1u << (p->depth + CURVE_NODE_BITS) : curve_node(bin[1].curve);
+    const uint32_t codes = 1u << p->fraction, step = next - node, last = (uint32_t)p->bins - 1;
+    const uint32_t start = (node << p->fraction) + (1u << (CURVE_NODE_BITS + p->fraction - 1));
+    const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* of `start` within an output bin */
+    uint32_t part = 0, counted = 0;
+    while (part < codes) {
+        const uint32_t to = (start + step * part) >> bits;
+        uint32_t end = codes;
+        if ((start + step * (codes - 1)) >> bits > to)
+            end = (((to + 1) << bits) - start + step - 1) / step;
+        const uint32_t count = (uint32_t)((uint64_t)bin->hist * end >> p->fraction);
+        hist_out[to < last ? to : last] += count - counted;
+        counted = count;
+        part = end;
+    }
+}
+
+static void fill_histograms(LumeqFrameStats *stats, const LumeqJob *job)
+{
+    const CurveParams *curve = &job->curve;
+    const CurveBin *bin = job->result.bin;
+    memset(stats->hist_out, 0, (size_t)curve->bins * sizeof(stats->hist_out[0]));
+    for (int i = 0; i < curve->bins; i++) {
+        stats->hist_in[i] = bin[i].hist;
+        stats->curve[i] = bin[i].curve;
+        if (!bin[i].hist)
+            continue;
+        if (curve->fraction)
+            spread_bin(stats->hist_out, curve, &bin[i], i == curve->bins - 1);
+        else
+            stats->hist_out[(bin[i].curve + CURVE_ONE / 2) >> 16] += bin[i].hist;
+    }
+    stats->mean_in = histogram_mean(stats->hist_in, curve);
+    stats->mean_out = histogram_mean(stats->hist_out, curve);
+}
+
+static double curve_speed(const LumeqJob *job, const CurveResult *before)
+{
+    const int bins = job->curve.bins;
+    if (before->depth != (uint32_t)job->curve.depth || job->curve.reference)
+        return 0;
+    uint64_t moved = 0;
+    for (int i = 0; i < bins; i++) {
+        const int64_t step = (int64_t)job->result.bin[i].smooth - before->bin[i].smooth;
+        moved += (uint64_t)(step < 0 ? -step : step);
+    }
+    return (double)moved / bins / CURVE_ONE;
+}
+
+void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveResult *before)
+{
+    stats->bins = job->curve.bins;
+    fill_histograms(stats, job);
+    stats->curve_speed = curve_speed(job, before);
+    stats->scene_cut = (int)job->result.scene_cut;
+    stats->upload_us = stage_us(job, LUMEQ_STAGE_UPLOAD);
+    stats->equalize_us = stage_us(job, LUMEQ_STAGE_EQUALIZE);
+    stats->download_us = stage_us(job, LUMEQ_STAGE_DOWNLOAD);
+    memcpy(stats->stage_begin_us, job->stage_begin_us, sizeof(stats->stage_begin_us));
+    memcpy(stats->stage_end_us, job->stage_end_us, sizeof(stats->stage_end_us));
+}
