@@ -1,0 +1,476 @@
+/*
+ * Samples deeper than 8 bits: the curve against a model of it in double precision, written from its
+ * definition; what has to be exact at any depth; and what is refused.
+ */
+#include <math.h>
+
+#include "backends.h"
+
+#define MS INT64_C(1000000)
+#define CLIP_ROUNDS 4
+
+static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
+static const LumeqParams full_strength = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+
+static const struct {
+    int depth, shift;
+} formats[] = {{8, 0},  {9, 0},  {10, 0}, {10, 6}, {11, 3}, {12, 0},
+               {12, 4}, {13, 0}, {14, 0}, {14, 2}, {15, 0}, {16, 0}};
+
+#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
+
+/* ---- pictures of codes -------------------------------------------------------------------- */
+
+typedef struct Deep {
+    LumeqEqualizer *eq;
+    int depth, shift, last;
+    LumeqRange range;
+    CheckRect in, out;
+    LumeqFrameStats stats; /* of the last frame */
+} Deep;
+
+static int black_of(const Deep *d)
+{
+    return d->range == LUMEQ_RANGE_FULL ? 0 : 16 << (d->depth - 8);
+}
+
+static int white_of(const Deep *d)
+{
+    return d->range == LUMEQ_RANGE_FULL ? d->last : 235 << (d->depth - 8);
+}
+
+/* Static: it is large. */
+static Deep *deep_open(LumeqBackendId id, int format, LumeqRange range, const LumeqParams *params,
+                       int width, int height)
+{
+    static Deep d;
+    d = (Deep){.eq = must_open(id, 2),
+               .depth = formats[format].depth,
+               .shift = formats[format].shift,
+               .last = (1 << formats[format].depth) - 1,
+               .range = range};
+    const int row = width * (d.depth > 8 ? 2 : 1);
+    d.in = check_rect(row, height, row, 0, 0);
+    d.out = check_rect(row, height, -(row + 6), 2, 64);
+    set_params(d.eq, params);
+    return &d;
+}
+
+static void deep_close(Deep *d)
+{
+    lumeq_destroy(&d->eq);
+    check_rect_free(&d->in);
+    check_rect_free(&d->out);
+}
+
+static int pixels_of(const Deep *d)
+{
+    return d->in.width / (d->depth > 8 ? 2 : 1) * d->in.height;
+}
+
+/* Pixel number i, row by row. */
+static void set_code(const Deep *d, int i, int code)
+{
+    const int sample = code << d->shift;
+    if (d->depth == 8) {
+        d->in.pixels[i] = (uint8_t)sample;
+    } else {
+        d->in.pixels[2 * i] = (uint8_t)sample;
+        d->in.pixels[2 * i + 1] = (uint8_t)(sample >> 8);
+    }
+}
+
+static LumeqFrame deep_frame(const Deep *d, int64_t time)
+{
+    return frame_at_depth(frame_of(&d->in, &d->out, d->range, time), d->depth, d->shift);
+}
+
+static void deep_run(Deep *d, int64_t time)
+{
+    const LumeqFrame frame = deep_frame(d, time);
+    run_frame(d->eq, &frame, &d->stats);
+    check_stats_at(&d->stats, &d->in, &d->out, d->depth, d->shift);
+    CHECK(check_rect_intact(&d->out), "depth %d: writes outside", d->depth);
+}
+
+static int out_code(const Deep *d, int i)
+{
+    const int size = d->depth > 8 ? 2 : 1, width = d->in.width / size;
+    return code_at(&d->out, i % width * size, i / width, d->depth, d->shift);
+}
+
+/* A picture in parts of the range: a bell around `middle`, 0..1, `wide` at its foot. */
+static void fill_bell(const Deep *d, double middle, double wide, uint64_t seed)
+{
+    for (int i = 0; i < pixels_of(d); i++) {
+        const uint64_t r = check_hash(seed, (uint64_t)i);
+        double bell = 0;
+        for (int k = 0; k < 4; k++)
+            bell += (double)(r >> (16 * k) & 65535) / 65535 / 4;
+        const double at = fmin(fmax(middle + wide * (bell - 0.5), 0), 1);
+        set_code(d, i, black_of(d) + (int)(at * (white_of(d) - black_of(d))));
+    }
+}
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+typedef struct Model {
+    double smooth[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+    int valid;
+} Model;
+
+static void model_clip(double *hist, int black, int white, double clip, double counted)
+{
+    const int bins = white - black + 1;
+    for (int round = 0; round < CLIP_ROUNDS; round++) {
+        double excess = 0;
+        for (int i = black; i <= white; i++) {
+            excess += fmax(hist[i] - clip * counted / bins, 0);
+            hist[i] = fmin(hist[i], clip * counted / bins);
+        }
+        for (int i = black; i <= white; i++)
+            hist[i] += excess / bins;
+    }
+}
+
+/* T, in codes, at the first code of each bin. */
+static void model_target(const Deep *d, double clip, double *target)
+{
+    static double hist[LUMEQ_MAX_BINS];
+    const int codes = 1 << fraction_of(d->depth), bins = d->stats.bins;
+    const int black = black_of(d) / codes, white = white_of(d) / codes;
+    double counted = 0, sum = 0;
+    for (int i = 0; i < bins; i++) {
+        hist[i] = d->stats.hist_in[i];
+        target[i] = (double)i * codes;
+        counted += i >= black && i <= white ? hist[i] : 0;
+    }
+    if (clip > 0)
+        model_clip(hist, black, white, clip, counted);
+    for (int i = black; i <= white; i++) {
+        sum += i > black ? hist[i] : 0;
+        target[i] = black_of(d) + (white_of(d) - black_of(d)) * sum / (counted - hist[black]);
+    }
+}
+
+static void model_frame(Model *m, const Deep *d, const LumeqParams *params, double dt)
+{
+    static double target[LUMEQ_MAX_BINS];
+    const double alpha = m->valid && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
+    const int codes = 1 << fraction_of(d->depth);
+    model_target(d, params->clip, target);
+    for (int i = 0; i < d->stats.bins; i++) {
+        m->smooth[i] = m->valid ? m->smooth[i] + alpha * (target[i] - m->smooth[i]) : target[i];
+        m->curve[i] = i * codes + params->strength * (m->smooth[i] - i * codes);
+    }
+    m->valid = 1;
+}
+
+static void check_model(const Model *m, const Deep *d, double tolerance)
+{
+    double worst = 0;
+    int falls = 0, at = 0;
+    for (int i = 0; i < d->stats.bins; i++) {
+        const double off = fabs(d->stats.curve[i] / 65536.0 - m->curve[i]);
+        at = off > worst ? i : at;
+        worst = fmax(worst, off);
+        falls += i && d->stats.curve[i] < d->stats.curve[i - 1];
+    }
+    CHECK(worst <= tolerance, "depth %d, range %d: bin %d becomes %.4f, not %.4f", d->depth,
+          (int)d->range, at, d->stats.curve[at] / 65536.0, m->curve[at]);
+    CHECK(!falls, "depth %d: the curve falls at %d bins", d->depth, falls);
+}
+
+/*
+ * Without a clip the target is off by one in Q16, and strength has as many bits. A limit is a whole
+ * count below the real one: that moves the sum of n bins by n / 4 counts at most; there are 2^18
+ * pixels. Smoothing adds half a Q16 of alpha a frame and forgets a share alpha of it.
+ */
+static double tolerance_of(const Deep *d, const LumeqParams *params)
+{
+    const double range = white_of(d) - black_of(d);
+    const double counts = params->clip > 0 ? d->stats.bins / 4.0 / pixels_of(d) : 0;
+    return 2.0 / 65536 + range * (1.0 / 65536 + counts + (params->smooth > 0 ? 1e-4 : 0));
+}
+
+BACKEND_TEST(curves)
+{
+    static const LumeqParams settings[] = {{LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0},
+                                           {LUMEQ_MODE_GLOBAL, 0, 0.6, 3, 0, 0},
+                                           {LUMEQ_MODE_GLOBAL, 0, 0.8, 2, 0.4, 0}};
+    for (int n = 0; n < FORMATS * 2 * 3; n++) {
+        static Model model;
+        const LumeqParams *params = &settings[n % 3];
+        Deep *d = deep_open(id, n / 6, (LumeqRange)(n / 3 % 2), params, 512, 512);
+        model.valid = 0;
+        for (int frame = 0; frame < 3; frame++) {
+            fill_bell(d, 0.3 + 0.05 * frame, 0.4, (uint64_t)n);
+            deep_run(d, frame * 40 * MS);
+            model_frame(&model, d, params, 0.04);
+            check_model(&model, d, tolerance_of(d, params));
+        }
+        deep_close(d);
+    }
+}
+
+/* ---- what is exact ------------------------------------------------------------------------ */
+
+/* Half of all pixels a quarter up the range, half three quarters. */
+BACKEND_TEST(by_hand)
+{
+    for (int format = 0; format < FORMATS; format++) {
+        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 8, 8);
+        const int unit = 1 << (d->depth - 8), codes = 1 << fraction_of(d->depth);
+        for (int i = 0; i < 64; i++)
+            set_code(d, i, (i % 2 ? 100 : 200) * unit);
+        deep_run(d, 0);
+        const struct {
+            int code;
+            double becomes;
+        } expected[] = {{15, 15},     {16, 16},   {99, 16},   {100, 125.5},
+                        {199, 125.5}, {200, 235}, {235, 235}, {236, 236}};
+        for (int k = 0; k < 8; k++) {
+            const uint32_t value = d->stats.curve[expected[k].code * unit / codes];
+            CHECK(value == (uint32_t)(expected[k].becomes * unit * 65536), "depth %d: %d is %g",
+                  d->depth, expected[k].code * unit, value / 65536.0);
+        }
+        CHECK(out_code(d, 1) == (int)(125.5 * unit + 0.5) && out_code(d, 0) == 235 * unit,
+              "depth %d: %d and %d", d->depth, out_code(d, 1), out_code(d, 0));
+        deep_close(d);
+    }
+}
+
+/* Every code there is, and more of some. */
+static void fill_all(const Deep *d)
+{
+    for (int i = 0; i < pixels_of(d); i++)
+        set_code(d, i, i < d->last + 1 ? i : (int)(check_hash(1, (uint64_t)i) % (1u << d->depth)));
+}
+
+BACKEND_TEST(identity)
+{
+    LumeqParams off = defaults, none = defaults, flat = defaults;
+    off.mode = LUMEQ_MODE_OFF;
+    none.strength = 0;
+    flat.clip = 1;
+    const LumeqParams *settings[] = {&off, &none, &flat};
+    for (int n = 0; n < FORMATS * 2 * 3; n++) {
+        Deep *d = deep_open(id, n / 6, (LumeqRange)(n / 3 % 2), settings[n % 3], 300, 300);
+        for (int frame = 0; frame < 2; frame++) {
+            fill_all(d);
+            deep_run(d, frame * 40 * MS);
+            CHECK(check_rect_equal(&d->in, &d->out), "depth %d, shift %d: codes are moved",
+                  d->depth, d->shift);
+            CHECK(!memcmp(d->stats.hist_in, d->stats.hist_out,
+                          (size_t)d->stats.bins * sizeof(d->stats.hist_in[0])) &&
+                      d->stats.mean_in == d->stats.mean_out,
+                  "depth %d: statistics are moved", d->depth);
+        }
+        deep_close(d);
+    }
+}
+
+/* Black and white stay, and so does what lies beyond; what lies between rises, code by code. */
+BACKEND_TEST(ends_and_order)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 0.5;
+    params.clip = 8;
+    for (int n = 0; n < FORMATS * 2; n++) {
+        Deep *d = deep_open(id, n / 2, (LumeqRange)(n % 2), &params, 300, 300);
+        for (int frame = 0; frame < 3; frame++) {
+            fill_all(d);
+            for (int i = d->last + 1; i < pixels_of(d); i++) /* much of it dark */
+                set_code(d, i, black_of(d) + i % (1 << (d->depth - 3)));
+            deep_run(d, frame * 40 * MS);
+            int moved = 0, falls = 0, same = 0;
+            for (int code = 0; code <= d->last; code++) {
+                const int out = out_code(d, code);
+                moved += (code <= black_of(d) || code >= white_of(d)) && out != code;
+                falls += code && out < out_code(d, code - 1);
+                same += out == code;
+            }
+            CHECK(!moved && !falls, "depth %d: %d codes are moved, %d fall", d->depth, moved,
+                  falls);
+            CHECK(same < d->last / 2, "depth %d: nothing is equalized", d->depth);
+        }
+        deep_close(d);
+    }
+}
+
+/* Where all codes of a bin are alike frequent hist_out is that of the picture. */
+BACKEND_TEST(output_histograms)
+{
+    for (int format = 0; format < FORMATS; format++) {
+        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 512, 512);
+        static uint32_t expected[LUMEQ_MAX_BINS];
+        const int codes = 1 << fraction_of(d->depth);
+        double mean = 0;
+        memset(expected, 0, sizeof(expected));
+        for (int i = 0; i < pixels_of(d); i++) /* the sixteen codes of a bin in a row */
+            set_code(d, i,
+                     (int)(check_hash(5, (uint64_t)(i / 16)) % 60 + 700) * (d->last + 1) / 4096 +
+                         i % 16 % codes);
+        deep_run(d, 0);
+        for (int i = 0; i < pixels_of(d); i++) {
+            expected[out_code(d, i) / codes]++;
+            mean += (double)out_code(d, i) / pixels_of(d);
+        }
+        CHECK(!memcmp(expected, d->stats.hist_out, (size_t)d->stats.bins * sizeof(expected[0])),
+              "depth %d: not the output's histogram", d->depth);
+        CHECK(fabs(mean - d->stats.mean_out) <= (codes - 1) / 2.0 + 1e-6, "depth %d: %g, not %g",
+              d->depth, d->stats.mean_out, mean);
+        deep_close(d);
+    }
+}
+
+/* The curve of 8 bits at every depth, where the picture is one of 8 bits. */
+BACKEND_TEST(depths_agree)
+{
+    static uint32_t curve8[256];
+    for (int format = 0; format < FORMATS; format++) {
+        Deep *d = deep_open(id, format, LUMEQ_RANGE_LIMITED, &full_strength, 128, 128);
+        const int unit = 1 << (d->depth - 8), codes = 1 << fraction_of(d->depth);
+        for (int i = 0; i < pixels_of(d); i++)
+            set_code(d, i, (int)(60 + check_hash(9, (uint64_t)i) % 70) * unit);
+        deep_run(d, 0);
+        for (int i = 0; i < 256; i++) {
+            const double value = d->stats.curve[i * unit / codes] / 65536.0 / unit;
+            if (d->depth == 8)
+                curve8[i] = d->stats.curve[i];
+            CHECK(fabs(value - curve8[i] / 65536.0) < 1e-4, "depth %d: %d is %g", d->depth, i,
+                  value);
+        }
+        deep_close(d);
+    }
+}
+
+/* A cut is one at every depth, and a small change at none. */
+BACKEND_TEST(cuts)
+{
+    LumeqParams params = full_strength;
+    params.smooth = 5;
+    params.scene_cut = 1;
+    for (int format = 0; format < FORMATS; format++) {
+        Deep *d = deep_open(id, format, LUMEQ_RANGE_FULL, &params, 128, 128);
+        static const double middles[] = {0.3, 0.32, 0.55, 0.55, 0.42};
+        for (int frame = 0; frame < 5; frame++) {
+            fill_bell(d, middles[frame], 0.3, (uint64_t)frame);
+            deep_run(d, frame * 40 * MS);
+            CHECK(d->stats.scene_cut == (frame == 2 || frame == 4), "depth %d, frame %d: cut %d",
+                  d->depth, frame, d->stats.scene_cut);
+        }
+        deep_close(d);
+    }
+}
+
+/* ---- what must not be there --------------------------------------------------------------- */
+
+/* Any 16 bits: below the codes, above them. check_stats_at() knows what they count for. */
+BACKEND_TEST(malformed_samples)
+{
+    for (int n = 0; n < FORMATS * 2; n++) {
+        const LumeqParams *params = n % 2 ? &defaults : &full_strength;
+        Deep *d = deep_open(id, n / 2, LUMEQ_RANGE_FULL, params, 257, 31);
+        for (int frame = 0; frame < 3; frame++) {
+            for (int i = 0; i < pixels_of(d) && d->depth > 8; i++) {
+                d->in.pixels[2 * i] = (uint8_t)check_hash(3, (uint64_t)i);
+                d->in.pixels[2 * i + 1] = (uint8_t)(frame ? check_hash(4, (uint64_t)i) : 255);
+            }
+            deep_run(d, frame * 40 * MS);
+        }
+        deep_close(d);
+    }
+}
+
+/* ---- another depth ------------------------------------------------------------------------ */
+
+/* Without a reset as after one, and also between depths that have as many bins. */
+BACKEND_TEST(depth_may_change)
+{
+    static const int order[] = {8, 10, 12, 14, 16, 12, 8, 9, 8};
+    LumeqParams params = defaults;
+    params.smooth = 10;
+    LumeqEqualizer *eq = must_open(id, 2);
+    set_params(eq, &params);
+    for (int n = 0; n < 9; n++) {
+        int format = 0;
+        while (formats[format].depth != order[n])
+            format++;
+        static LumeqFrameStats stats;
+        Deep *fresh = deep_open(id, format, LUMEQ_RANGE_LIMITED, &params, 96, 64);
+        for (int frame = 0; frame < 3; frame++) {
+            fill_bell(fresh, 0.3 + 0.02 * frame + 0.05 * (n % 3), 0.3, (uint64_t)n);
+            const LumeqFrame first = deep_frame(fresh, (n * 3 + frame) * 40 * MS);
+            run_frame(eq, &first, &stats);
+            const uint64_t hash = picture_hash(&fresh->out);
+            deep_run(fresh, (n * 3 + frame) * 40 * MS);
+            CHECK(hash == picture_hash(&fresh->out) && same_stats(&stats, &fresh->stats),
+                  "depth %d, frame %d: the depth before is seen", fresh->depth, frame);
+            if (frame == 1) { /* another time */
+                CHECK(lumeq_redo(eq, &first) == 0, "%s", lumeq_last_error(eq));
+                receive_frame(eq, NULL, &stats);
+                CHECK(same_stats(&stats, &fresh->stats), "depth %d: redo", fresh->depth);
+            }
+        }
+        deep_close(fresh);
+    }
+    lumeq_destroy(&eq);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------- */
+
+#define REFUSE(words, change)                                                                      \
+    do {                                                                                           \
+        LumeqFrame frame = good;                                                                   \
+        change;                                                                                    \
+        CHECK(lumeq_submit(d->eq, &frame) == LUMEQ_ERR_ARGUMENT, "%s is taken", #change);          \
+        CHECK(strstr(lumeq_last_error(d->eq), words), "%s: \"%s\"", #change,                       \
+              lumeq_last_error(d->eq));                                                            \
+    } while (0)
+
+BACKEND_TEST(refused)
+{
+    Deep *d = deep_open(id, 2, LUMEQ_RANGE_LIMITED, &defaults, 16, 8);
+    fill_bell(d, 0.4, 0.3, 1);
+    const LumeqFrame good = deep_frame(d, 0);
+    REFUSE("17 bits", frame.in.depth = frame.out.depth = 17);
+    REFUSE("0 to 6", frame.in.shift = frame.out.shift = 7);
+    REFUSE("0 to 6", frame.in.shift = frame.out.shift = -1);
+    REFUSE("0 to 0", frame.in.depth = frame.out.depth = 16; frame.in.shift = 1);
+    REFUSE("0 to 0", frame.in.depth = frame.out.depth = 8; frame.in.shift = 1);
+    REFUSE("depth", frame.out.shift = 6);
+    REFUSE("depth", frame.out.depth = 12);
+    REFUSE("depth", frame.in.depth = 8);
+    REFUSE("shorter", frame.in.stride[0] = 30);
+    REFUSE("shorter", frame.out.stride[0] = -30);
+    REFUSE("odd", frame.in.plane[0] = (uint8_t *)frame.in.plane[0] + 1);
+    REFUSE("odd", frame.out.plane[0] = (uint8_t *)frame.out.plane[0] + 1);
+    REFUSE("odd", frame.in.stride[0] = 33);
+    REFUSE("odd", frame.out.stride[0] = -33);
+
+    LumeqParams params = defaults;
+    params.reference = 1;
+    set_params(d->eq, &params);
+    REFUSE("reference", frame.time = 0);
+    params.mode = LUMEQ_MODE_OFF; /* off is off */
+    set_params(d->eq, &params);
+    deep_run(d, 0);
+    CHECK(check_rect_equal(&d->in, &d->out), "off is not off");
+    deep_close(d);
+}
+
+static const CheckTest tests[] = {
+    {"curves", curves},
+    {"by_hand", by_hand},
+    {"identity", identity},
+    {"ends_and_order", ends_and_order},
+    {"output_histograms", output_histograms},
+    {"depths_agree", depths_agree},
+    {"cuts", cuts},
+    {"malformed_samples", malformed_samples},
+    {"depth_may_change", depth_may_change},
+    {"refused", refused},
+};
+
+CHECK_MAIN(tests)
