@@ -124,7 +124,7 @@ lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_backend test_cuda_outputs test_cuda_gl test_equalizer \
-    test_reference test_curve; do
+    test_reference test_curve test_depth; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"
