@@ -48,6 +48,21 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
+int engine_open_source(Source **source, const Options *options, const char *path,
+                       const atomic_int *stop, MediaError *error)
+{
+    const SourceOptions wanted = {
+        .path = path,
+        .max_pixels = options->max_pixels,
+        .stop = stop,
+        .video_track = (int)options->video_track + 1,
+        .allow_playlists = options->allow_playlists,
+        .force_dolby_vision = options->force_dovi,
+        .note = say_line,
+    };
+    return source_open(source, &wanted, error);
+}
+
 const char *engine_where(const Engine *engine)
 {
     return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) == 0

@@ -5,6 +5,7 @@
 #include "app/options.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
+#include "media/source.h"
 
 /* {0} is a closed one. */
 typedef struct Engine {
@@ -17,6 +18,10 @@ typedef struct Engine {
 /* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
+
+/* Opens `path` as the options say. Ends at `stop`. As source_open(). */
+int engine_open_source(Source **source, const Options *options, const char *path,
+                       const atomic_int *stop, MediaError *error);
 
 /* What computes now, for a person. */
 const char *engine_where(const Engine *engine);

@@ -119,15 +119,6 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     const int picture = run->writer && writer_is_picture(run->writer);
-    const SourceOptions source = {
-        .path = o->input,
-        .max_pixels = o->max_pixels,
-        .stop = run->stop,
-        .video_track = (int)o->video_track + 1,
-        .allow_playlists = o->allow_playlists,
-        .force_dolby_vision = o->force_dovi,
-        .note = say_line,
-    };
     const ReaderOptions reader = {
         .from_us = o->from_us,
         .to_us = o->to_us,
@@ -138,7 +129,7 @@ static int open_input(Run *run)
         .copy = run->writer != NULL,
         .memory = run->engine.memory,
     };
-    int ret = source_open(&run->source, &source, &run->error);
+    int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)

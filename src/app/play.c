@@ -219,17 +219,7 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
 static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
 {
     const Play *p = opaque;
-    const Options *o = p->options;
-    const SourceOptions options = {
-        .path = path,
-        .max_pixels = o->max_pixels,
-        .stop = p->stop,
-        .video_track = (int)o->video_track + 1,
-        .allow_playlists = o->allow_playlists,
-        .force_dolby_vision = o->force_dovi,
-        .note = say_line,
-    };
-    return source_open(source, &options, error);
+    return engine_open_source(source, p->options, path, p->stop, error);
 }
 
 static int open_rows(Play *p, const Source *source, MediaError *error)

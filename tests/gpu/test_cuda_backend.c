@@ -3,24 +3,10 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "../check.h"
-#include "lumeq/lumeq.h"
+#include "open_on.h"
 
 #define FRAMES 40
 #define MAX_IN_FLIGHT 16
-
-static LumeqEqualizer *open_on(LumeqBackendId backend)
-{
-    LumeqEqualizer *eq = NULL;
-    char why[256] = "";
-    const LumeqConfig config = {.backend = backend};
-    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
-    if (ret == LUMEQ_ERR_UNAVAILABLE)
-        check_skip("%s", why);
-    else
-        CHECK(ret == 0, "create answers %d: %s", ret, why);
-    return eq;
-}
 
 static void device_numbers(void)
 {

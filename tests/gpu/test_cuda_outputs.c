@@ -6,8 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../check.h"
-#include "lumeq/lumeq.h"
+#include "open_on.h"
 
 #define DEFAULT_FRAMES 400
 #define MAX_FRAMES_IN_FLIGHT 8
@@ -19,19 +18,6 @@ static int cuda_ok(cudaError_t error, const char *what)
 }
 
 #define OK(call) cuda_ok(call, #call)
-
-static LumeqEqualizer *open_on(LumeqBackendId backend)
-{
-    LumeqEqualizer *eq = NULL;
-    char why[256] = "";
-    const LumeqConfig config = {.backend = backend};
-    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
-    if (ret == LUMEQ_ERR_UNAVAILABLE)
-        check_skip("%s", why);
-    else
-        CHECK(ret == 0, "create answers %d: %s", ret, why);
-    return eq;
-}
 
 /* One frame: its input, what the CPU makes of it, and what the GPU does, in host memory or in a
  * twin of it on the device, guards and all. */

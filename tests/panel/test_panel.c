@@ -5,6 +5,7 @@
 #include "check.h"
 #include "panel/panel.h"
 #include "panel/panel_place.h"
+#include "rects.h"
 
 #define BINS 256
 #define GUARD 128
@@ -401,19 +402,6 @@ static void test_cache_numbers(void)
 }
 
 /* ---- where it is ---- */
-
-static int is_inside(Rect inner, Rect outer)
-{
-    return inner.x >= outer.x && inner.y >= outer.y &&
-           inner.x + inner.width <= outer.x + outer.width &&
-           inner.y + inner.height <= outer.y + outer.height;
-}
-
-static int overlap(Rect a, Rect b)
-{
-    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
-           b.y < a.y + a.height;
-}
 
 static void check_place(int width, int height, PanelMode mode)
 {

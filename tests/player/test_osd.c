@@ -2,6 +2,7 @@
  * it should. */
 #include "check.h"
 #include "player/osd.h"
+#include "rects.h"
 
 static const int sizes[][2] = {
     {640, 360},   {641, 383},   {720, 1280}, {800, 600},   {1024, 768},  {1280, 720},
@@ -91,19 +92,6 @@ static Rect draw(Fixture *f, OsdPart part, int64_t now)
     f->changed = osd_draw(f->osd, part, &f->place, now, &f->layer);
     const Overlay *o = &f->layer.overlay;
     return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
-}
-
-static int is_inside(Rect inner, Rect outer)
-{
-    return inner.x >= outer.x && inner.y >= outer.y &&
-           inner.x + inner.width <= outer.x + outer.width &&
-           inner.y + inner.height <= outer.y + outer.height;
-}
-
-static int overlap(Rect a, Rect b)
-{
-    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
-           b.y < a.y + a.height;
 }
 
 /* Pixels that are brighter than any ground, and of them those within `border` pixels of a side. */

@@ -126,4 +126,18 @@ template <typename Kernel> static cudaError_t load(Kernel kernel)
                                         cudaSharedmemCarveoutMaxShared);
 }
 
+/* One kernel over a plane. */
+template <typename Sample, typename Kernel>
+static cudaError_t launch(Kernel kernel, const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                          const CurveParams *params, const CurveResult *before, CurveResult *result,
+                          CurveTable *table, LumeqCudaCounters *counters, cudaStream_t stream)
+{
+    Chunks chunks;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = chunks_share(&chunks, src, src, sizeof(Sample), device->processors);
+    config.blockDim = THREADS;
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, kernel, chunks, *params, before, result, table, counters);
+}
+
 #endif

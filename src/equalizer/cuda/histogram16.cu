@@ -32,11 +32,6 @@ extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               CurveTable *table, LumeqCudaCounters *counters,
                                               cudaStream_t stream)
 {
-    Chunks chunks;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = chunks_share(&chunks, src, src, sizeof(uint16_t), device->processors);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, params->bins > FEW_BINS ? MANY : FEW, chunks, *params,
-                              before, result, table, counters);
+    return launch<uint16_t>(params->bins > FEW_BINS ? MANY : FEW, device, src, params, before,
+                            result, table, counters, stream);
 }

@@ -28,10 +28,5 @@ extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
                                              CurveTable *table, LumeqCudaCounters *counters,
                                              cudaStream_t stream)
 {
-    Chunks chunks;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = chunks_share(&chunks, src, src, sizeof(uint8_t), device->processors);
-    config.blockDim = THREADS;
-    config.stream = stream;
-    return cudaLaunchKernelEx(&config, KERNEL, chunks, *params, before, result, table, counters);
+    return launch<uint8_t>(KERNEL, device, src, params, before, result, table, counters, stream);
 }

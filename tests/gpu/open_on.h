@@ -1,0 +1,22 @@
+/* An equalizer on the backend that a test is about. */
+#ifndef LUMEQ_TESTS_GPU_OPEN_ON_H
+#define LUMEQ_TESTS_GPU_OPEN_ON_H
+
+#include "../check.h"
+#include "lumeq/lumeq.h"
+
+/* NULL: there is none, and the test is skipped or has failed. */
+static inline LumeqEqualizer *open_on(LumeqBackendId backend)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = backend};
+    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("%s", why);
+    else
+        CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return eq;
+}
+
+#endif
