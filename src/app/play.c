@@ -333,8 +333,8 @@ static int finish(Play *p, MediaError *error)
     const PlayerState state = player_state(p->player);
     if (finish_rows(p, error) < 0)
         return -error->fault;
-    say(SAY_DETAILS, "%lld frames shown, %lld dropped, %lld late", (long long)state.shown,
-        (long long)state.dropped, (long long)state.late);
+    say(SAY_DETAILS, "%lld frame%s shown, %lld dropped, %lld late", (long long)state.shown,
+        state.shown == 1 ? "" : "s", (long long)state.dropped, (long long)state.late);
     say(SAY_DETAILS,
         "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
         "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",

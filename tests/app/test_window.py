@@ -135,7 +135,7 @@ class Window(Case):
 
     def test_frames(self):
         result = self.ends(self.play(SAMPLE, "--frames", "5", "-v"))
-        shown, dropped = re.search(r"(\d+) frames shown, (\d+) dropped", result.err).groups()
+        shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
     def test_a_pipe(self):
