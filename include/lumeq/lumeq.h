@@ -65,11 +65,16 @@ typedef enum LumeqMemory {
  * 0; a sample above the last code, 2^depth - 1, is taken for the last one.
  */
 typedef struct LumeqImage {
-    void *plane[3];      /* first row of luma, Cb, Cr; only luma is read or written so far */
-    ptrdiff_t stride[3]; /* bytes from one row to the next */
-    int width, height;   /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
-    int depth;           /* bits of a code: 8..16 */
-    int shift;           /* unused bits below it: 0..16 - depth; 0 when depth is 8 */
+    /* First rows of luma, Cb and Cr. Cb NULL: gray, or chroma that is none of the library's. Only
+     * Cr NULL: both kinds lie in turns in plane[1] (NV12, P010; which one is first does not
+     * matter). */
+    void *plane[3];
+    ptrdiff_t stride[3];    /* bytes from one row to the next */
+    int width, height;      /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
+    int chroma_x, chroma_y; /* a chroma sample lies over 2^chroma_x columns and 2^chroma_y rows of
+                             * luma, those at the edges over fewer: 0..2 */
+    int depth;              /* bits of a code: 8..16 */
+    int shift;              /* unused bits below it: 0..16 - depth; 0 when depth is 8 */
     LumeqRange range;
     LumeqMemory memory; /* of all its planes */
 } LumeqImage;
@@ -79,30 +84,61 @@ typedef struct LumeqImage {
 
 typedef enum LumeqMode {
     LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
-    LUMEQ_MODE_OFF = 1,    /* luma passes unchanged; histogram and history are still kept */
+    LUMEQ_MODE_OFF = 1,    /* the picture passes unchanged; histogram and history are still kept */
+    /* A curve for each tile of the picture, from the tile's histogram; a pixel takes what the
+     * curves of the four tiles around it make of it, weighted by how near they are (contrast
+     * limited adaptive histogram equalization). */
+    LUMEQ_MODE_CLAHE = 2,
+    /* One straight line through the codes below which 0.5 % and 99.5 % of the picture lie, to black
+     * and white. */
+    LUMEQ_MODE_STRETCH = 3,
 } LumeqMode;
+
+typedef enum LumeqChroma {
+    /* Saturation follows luma: chroma is scaled by the gain of the luma under it, within bounds. */
+    LUMEQ_CHROMA_SCALE = 0,
+    LUMEQ_CHROMA_KEEP = 1, /* unchanged */
+} LumeqChroma;
+
+typedef enum LumeqBars {
+    /* Black bars at the picture's edges are left out of the histogram, and left as they are. */
+    LUMEQ_BARS_AUTO = 0,
+    LUMEQ_BARS_IGNORE = 1, /* they count like the picture */
+} LumeqBars;
 
 /* What may be changed from frame to frame. Start from LUMEQ_PARAMS_DEFAULT: zero has a meaning. */
 typedef struct LumeqParams {
     LumeqMode mode;
-    /* Not 0: the textbook arithmetic of OpenCV's equalizeHist, bit for bit. Each frame on its own
-     * over codes 0..255; range, strength, clip, smooth and scene_cut are ignored and no history is
-     * kept. Only for 8 bits: deeper frames are refused. */
+    /* Not 0: the textbook arithmetic of OpenCV, bit for bit: equalizeHist with mode GLOBAL, CLAHE
+     * with mode CLAHE, whose limit is `clip`. Each frame on its own over codes 0..255; range,
+     * strength, smooth, scene_cut, chroma, dither and bars are ignored and no history is kept.
+     * Only for 8 bits, and not with mode STRETCH: others are refused. */
     int reference;
     double strength; /* 0 (untouched) .. 1 (fully equalized) */
+    /* Not 0: `strength` is for pictures that need it, dull or dark; the better a picture is
+     * exposed, the less of it is taken, down to a tenth. LumeqFrameStats.strength tells how much
+     * was. */
+    int adaptive;
     double clip; /* limit of a bin, in multiples of the mean bin: 0 = none, else 1..LUMEQ_MAX_CLIP.
+                  * Deeper than 8 bits: of the 2^(depth - 8) codes that 8 bits would hold as one.
                   * The lower, the less contrast is stretched; 1 changes nothing */
-    double smooth; /* time constant of the curve in seconds, 0..LUMEQ_MAX_SMOOTH; 0 = none */
-    int scene_cut; /* not 0: a cut takes the new picture's curve at once */
+    double smooth;        /* time constant of the curve in seconds, 0..LUMEQ_MAX_SMOOTH; 0 = none */
+    int scene_cut;        /* not 0: a cut takes the new picture's curve at once */
+    int tiles_x, tiles_y; /* of mode CLAHE: 1..LUMEQ_MAX_TILES each; 0 = 8 */
+    LumeqChroma chroma;   /* of images that have chroma planes */
+    int dither; /* not 0: fractions of codes are not rounded, but become a fixed fine pattern that
+                 * changes from frame to frame */
+    LumeqBars bars;
 } LumeqParams;
 
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
+#define LUMEQ_MAX_TILES 16
 
 /* Chosen for pleasing video: most of the gain in contrast, noise and flat areas held back. */
 #define LUMEQ_PARAMS_DEFAULT                                                                       \
     {                                                                                              \
-        LUMEQ_MODE_GLOBAL, 0, 0.8, 3.0, 0.5, 1                                                     \
+        LUMEQ_MODE_GLOBAL, 0, 0.8, 1, 3.0, 0.5, 1, 8, 8, LUMEQ_CHROMA_SCALE, 0, LUMEQ_BARS_AUTO    \
     }
 
 typedef enum LumeqBackendId {
@@ -120,7 +156,8 @@ typedef struct LumeqConfig {
 
 /*
  * One frame to equalize. `out` has the size, depth, shift and range of `in`, and memory of its own:
- * in and out must not overlap (a decoder goes on reading its reference frames). `in` lies in host
+ * in and out must not overlap (a decoder goes on reading its reference frames). Where out has
+ * chroma planes, in has as many of the same shape, and they are written, too. `in` lies in host
  * memory. A depth other than that of the frame before has the effect of lumeq_reset().
  * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
  * An output in CUDA memory is not to be used by the GPU for anything else from submit to receive;
@@ -136,6 +173,11 @@ typedef struct LumeqFrame {
 
 #define LUMEQ_NO_TIME INT64_MIN
 
+/* A part of a picture, in pixels. */
+typedef struct LumeqRect {
+    int x, y, width, height;
+} LumeqRect;
+
 /* The stages of a frame on the GPU. On the CPU there is only the second; the others take no time.
  */
 enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
@@ -143,18 +185,24 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
 /*
  * What was seen and done, per frame. There are 2^depth bins, at most 4096: from 13 bits on, one
  * counts 2^(depth - 12) codes. Arrays have `bins` entries, what follows them is left as it was;
- * histograms sum to width * height.
+ * histograms sum to the active picture's area.
  *
  * Where a bin counts several codes, `curve` is that of its first one, and lies on straight lines
  * between those, the last of which leads to 2^depth. hist_out then takes the codes within a bin of
- * hist_in for evenly frequent, and the means are those of the bins' middles.
+ * hist_in for evenly frequent, and the means are those of the bins' middles. In mode CLAHE `curve`
+ * is the mean of the tiles', and hist_out what becomes of each tile by its own curve. Dither moves
+ * samples to the code beside the one that hist_out has them at.
  */
 typedef struct LumeqFrameStats {
+    LumeqRect active; /* what was looked at and equalized: all but the bars */
     int bins;
     uint32_t hist_in[LUMEQ_MAX_BINS];
     uint32_t hist_out[LUMEQ_MAX_BINS];
     uint32_t curve[LUMEQ_MAX_BINS]; /* output code of each bin's, with 16 fraction bits */
     double mean_in, mean_out;       /* luma, in codes of the frame's depth */
+    double strength;                /* that was used */
+    double noise_gain;  /* steepest slope of the curve over the darkest quarter of the range: noise
+                           in  dark areas grows by this at most. 1: as it was */
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, codes a
                            frame */
     int scene_cut;      /* 1: taken for the first frame of a new scene */
