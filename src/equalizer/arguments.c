@@ -26,8 +26,10 @@ static int in_range(double value, double low, double high)
 int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
-    if (params->mode != LUMEQ_MODE_GLOBAL && params->mode != LUMEQ_MODE_OFF)
+    if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_STRETCH)
         return refuse(why, "unknown mode %d", (int)params->mode);
+    if (params->reference && params->mode == LUMEQ_MODE_STRETCH)
+        return refuse(why, "mode stretch has no reference; global and clahe have one");
     if (!in_range(params->strength, 0, 1))
         return refuse(why, "strength %g is not within 0..1", params->strength);
     if (params->clip != 0 && !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
@@ -35,6 +37,26 @@ int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
     if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
         return refuse(why, "smooth %g is not within 0..%g seconds", params->smooth,
                       LUMEQ_MAX_SMOOTH);
+    if (params->tiles_x < 0 || params->tiles_x > LUMEQ_MAX_TILES || params->tiles_y < 0 ||
+        params->tiles_y > LUMEQ_MAX_TILES)
+        return refuse(why, "%dx%d tiles; 1 to %d each way are supported", params->tiles_x,
+                      params->tiles_y, LUMEQ_MAX_TILES);
+    if (params->chroma != LUMEQ_CHROMA_SCALE && params->chroma != LUMEQ_CHROMA_KEEP)
+        return refuse(why, "unknown treatment %d of chroma", (int)params->chroma);
+    if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
+        return refuse(why, "unknown treatment %d of bars", (int)params->bars);
+    return 0;
+}
+
+static int check_plane(const LumeqImage *image, int plane, const char *name, Text why)
+{
+    static const char *const planes[] = {"luma", "chroma", "the second chroma"};
+    const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
+    if (image->plane[plane] && stride > -row && stride < row)
+        return refuse(why, "the stride %td of %s's %s is shorter than a row of %td bytes", stride,
+                      name, planes[plane], row);
+    if (image->depth > 8 && ((uintptr_t)image->plane[plane] % 2 || stride % 2))
+        return refuse(why, "%s has samples of 16 bits at odd addresses", name);
     return 0;
 }
 
@@ -47,12 +69,12 @@ static int check_samples(const LumeqImage *image, const char *name, Text why)
     if (image->shift < 0 || image->shift > most)
         return refuse(why, "%s has %d bits below its codes of %d; 0 to %d are supported", name,
                       image->shift, image->depth, most);
-    const ptrdiff_t stride = image->stride[0], row = lumeq_row_size(image);
-    if (image->plane[0] && stride > -row && stride < row)
-        return refuse(why, "the stride %td of %s is shorter than a row of %td bytes", stride, name,
-                      row);
-    if (image->depth > 8 && ((uintptr_t)image->plane[0] % 2 || stride % 2))
-        return refuse(why, "%s has samples of 16 bits at odd addresses", name);
+    if (image->chroma_x < 0 || image->chroma_x > 2 || image->chroma_y < 0 || image->chroma_y > 2)
+        return refuse(why, "%s has chroma over 2^%d x 2^%d pixels; 0 to 2 are supported", name,
+                      image->chroma_x, image->chroma_y);
+    for (int plane = 0; plane < lumeq_planes(image); plane++)
+        if (check_plane(image, plane, name, why) < 0)
+            return LUMEQ_ERR_ARGUMENT;
     return 0;
 }
 
@@ -76,9 +98,10 @@ static int check_output_memory(const LumeqImage *out, const LumeqBackend *backen
     if (!backend->alloc_device)
         return refuse(why, "the output lies in CUDA memory, which the backend %s cannot write",
                       backend->name);
-    if (out->stride[0] < -INT32_MAX || out->stride[0] > INT32_MAX)
-        return refuse(why, "the stride %td of the output is too long for CUDA memory",
-                      out->stride[0]);
+    for (int plane = 0; plane < lumeq_planes(out); plane++)
+        if (out->stride[plane] < -INT32_MAX || out->stride[plane] > INT32_MAX)
+            return refuse(why, "the stride %td of the output is too long for CUDA memory",
+                          out->stride[plane]);
     return 0;
 }
 
@@ -94,6 +117,9 @@ static int check_output(const LumeqFrame *frame, const LumeqBackend *backend, Te
         return refuse(why, "the output's size or range is not the input's");
     if (out->depth != in->depth || out->shift != in->shift)
         return refuse(why, "the output's depth is not the input's");
+    if (out->plane[1] && (lumeq_planes(out) != lumeq_planes(in) || out->chroma_x != in->chroma_x ||
+                          out->chroma_y != in->chroma_y))
+        return refuse(why, "the output's chroma planes are not like the input's");
     return 0;
 }
 

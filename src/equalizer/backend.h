@@ -16,10 +16,53 @@
 
 #define LUMEQ_MAX_SLOTS 8
 
-/* Bytes of one row of luma. */
-static inline ptrdiff_t lumeq_row_size(const LumeqImage *image)
+/* How many planes there are. */
+static inline int lumeq_planes(const LumeqImage *image)
 {
-    return (ptrdiff_t)image->width * (image->depth > 8 ? 2 : 1);
+    return !image->plane[1] ? 1 : !image->plane[2] ? 2 : 3;
+}
+
+/* Samples of a pixel that lie in turns in a plane. */
+static inline int lumeq_step(const LumeqImage *image, int plane)
+{
+    return plane && !image->plane[2] ? 2 : 1;
+}
+
+/* Pixels in a row of a plane, and its rows. */
+static inline int lumeq_width(const LumeqImage *image, int plane)
+{
+    return plane ? (image->width + (1 << image->chroma_x) - 1) >> image->chroma_x : image->width;
+}
+
+static inline int lumeq_height(const LumeqImage *image, int plane)
+{
+    return plane ? (image->height + (1 << image->chroma_y) - 1) >> image->chroma_y : image->height;
+}
+
+/* Bytes of this many pixels of a row. */
+static inline ptrdiff_t lumeq_bytes(const LumeqImage *image, int plane, int pixels)
+{
+    return (ptrdiff_t)pixels * lumeq_step(image, plane) * (image->depth > 8 ? 2 : 1);
+}
+
+static inline ptrdiff_t lumeq_row_size(const LumeqImage *image, int plane)
+{
+    return lumeq_bytes(image, plane, lumeq_width(image, plane));
+}
+
+/* A part of the picture, whose left and top are multiples of 4. */
+static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
+{
+    LumeqImage result = *image;
+    for (int i = 0; i < lumeq_planes(image); i++) {
+        const int x = i ? part.x >> image->chroma_x : part.x;
+        const int y = i ? part.y >> image->chroma_y : part.y;
+        result.plane[i] =
+            (uint8_t *)image->plane[i] + y * image->stride[i] + lumeq_bytes(image, i, x);
+    }
+    result.width = part.width;
+    result.height = part.height;
+    return result;
 }
 
 /* Bytes of a result with this many bins. */
@@ -37,7 +80,8 @@ static inline void lumeq_copy_result(CurveResult *to, const CurveResult *from)
 typedef struct LumeqJob {
     LumeqFrame frame;
     CurveParams curve;
-    int write; /* 0: measure only, out has no memory */
+    LumeqRect active; /* what is counted and equalized; the rest is copied */
+    int write;        /* how many planes are written; 0: measure only, out has no memory */
     /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
      * read during submit. */
     const CurveResult *restore;
@@ -46,6 +90,28 @@ typedef struct LumeqJob {
     CurveResult result;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */
 } LumeqJob;
+
+#define LUMEQ_BARS 4
+
+/* What lies around the active picture: answers how many parts. Above and below it they are as wide
+ * as the frame. */
+static inline int lumeq_find_bars(const LumeqJob *job, LumeqRect bars[LUMEQ_BARS])
+{
+    const LumeqRect *a = &job->active;
+    const int width = job->frame.in.width, height = job->frame.in.height;
+    const int right = a->x + a->width, bottom = a->y + a->height;
+    const LumeqRect all[LUMEQ_BARS] = {
+        {0, 0, width, a->y},
+        {0, bottom, width, height - bottom},
+        {0, a->y, a->x, a->height},
+        {right, a->y, width - right, a->height},
+    };
+    int count = 0;
+    for (int i = 0; i < LUMEQ_BARS; i++)
+        if (all[i].width > 0 && all[i].height > 0)
+            bars[count++] = all[i];
+    return count;
+}
 
 typedef struct LumeqBackend {
     const char *name;

@@ -1,37 +1,13 @@
 /*
- * Histogram -> tone curve -> lookup table: the arithmetic of every backend, in one definition.
- *
- * The common subset of C and CUDA, in integers, so that all backends give the same bits. It is
- * written for a group of threads that share the work: CURVE_EACH hands out the bins, always the
- * same ones to the same thread; curve_sum(), curve_any() and curve_scan() are collective, and what
- * was written before them is seen by all threads after them. `was` and `now` are the results' bins
- * before and after the frame, of which a thread has its own: CURVE_OWN is that of the number handed
- * out. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN below for a
- * thread block before it includes this header.
- *
- * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
- * every compiler this builds with.
+ * Histogram -> tone curve -> lookup table: the arithmetic of every backend, in one definition and
+ * in integers, so that all of them give the same bits.
  */
 #ifndef LUMEQ_CURVE_H
 #define LUMEQ_CURVE_H
 
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "lumeq/lumeq.h"
-
-/* Bins that the arrays have room for. A .cu file that knows of fewer defines how many: in what it
- * shares with others the arrays come last. */
-#ifndef CURVE_BINS
-#define CURVE_BINS LUMEQ_MAX_BINS
-#endif
-
-#define CURVE_ONE 65536u /* 1.0 in Q16 */
-
-/* Fraction bits of the codes between which a table is interpolated: with the 16 of the deepest code
- * and the 4 of a place between two bins they fit in 32. */
-#define CURVE_NODE_BITS 8
+#include "equalizer/curve_parts.h"
 
 /* Rounds of "cut what is over the limit, spread it evenly": each leaves a fraction of the excess of
  * the one before, so that after a few what is left moves no code. */
@@ -43,162 +19,58 @@
 #define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
-/* Everything the curve depends on besides the histogram and the history. */
-typedef struct CurveParams {
-    int32_t depth, shift; /* of the samples, as in LumeqImage */
-    int32_t bins;
-    int32_t fraction;     /* a bin counts 2^fraction codes */
-    int32_t black, white; /* codes */
-    uint32_t clip;        /* Q16 multiples of the mean bin, 0 = none */
-    uint32_t alpha;       /* Q16 share of the target taken by this frame's curve, 1..CURVE_ONE */
-    uint32_t strength;    /* Q16 */
-    int32_t scene_cut;
-    int32_t reference; /* only with 8 bits */
-} CurveParams;
+/* A change of at least this much, in part taken for a cut, is one after all when a calm frame
+ * follows: the curve is then taken at once. So neither a flash nor a small cut leaves a trail. */
+#define CURVE_UNSETTLED (CURVE_ONE * 5 / 100)
 
-/* A group's thread moves one at once. */
-typedef struct __attribute__((aligned(16))) CurveBin {
-    uint32_t smooth; /* Q16 codes: the smoothed curve before strength */
-    uint32_t cdf;    /* Q16 of the last frame that had anything in range */
-    uint32_t hist;
-    uint32_t curve; /* Q16 codes: that of the bin's first code, strength applied */
-} CurveBin;
+/* With an adaptive strength, pictures with a mean below this share of the range are black, and
+ * none: what comes up after a fade is not to be lifted as they would be. */
+#define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 
 /*
- * What a frame leaves behind: the history, all of it, that the next one starts from, and what is
- * reported of this one. Zero is an empty history. What lies behind the first `bins` is undefined.
+ * How much a picture needs: all of the strength where luma's standard deviation is below 11.5 % of
+ * the range (25 codes of limited 8 bits) or its mean below 12 % (42), and none where they are above
+ * 17.5 % (38) and 25 % (71). Deviations are compared as variances.
  */
-typedef struct CurveResult {
-    uint32_t bins;
-    uint32_t depth; /* that the history is of; 0: there is none */
-    uint32_t scene_cut;
-    CurveBin bin[CURVE_BINS];
-} CurveResult;
+#define CURVE_DULL_VARIANCE (CURVE_ONE * 132 / 10000)
+#define CURVE_RICH_VARIANCE (CURVE_ONE * 306 / 10000)
+#define CURVE_DARK_MEAN (CURVE_ONE * 12 / 100)
+#define CURVE_BRIGHT_MEAN (CURVE_ONE * 25 / 100)
 
-/* What the samples are looked up in. */
-typedef union __attribute__((aligned(16))) CurveTable {
-    uint8_t codes8[256];            /* of 8 bits: the output sample of each code */
-    uint16_t codes16[CURVE_BINS];   /* up to 12 bits: the same, shifted as samples are */
-    uint32_t nodes[CURVE_BINS + 1]; /* deeper: for curve_between(); ends with the code after all */
-} CurveTable;
+/* What the strength is never less than a share of. */
+#define CURVE_NEED_LEAST (CURVE_ONE / 10)
 
-/* Working memory of one group. */
-typedef struct CurveWork {
-    uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
-    uint32_t cum[CURVE_BINS];
-    uint32_t sums[2][32]; /* for curve_sum(), by turns */
-    uint32_t scan[128];
-} CurveWork;
+/* Mode STRETCH: one part in so many is left out at either end. */
+#define CURVE_STRETCH_LEFT_OUT 200
 
-/* What needs no group is also called where there is none. */
-#ifdef __CUDACC__
-#define CURVE_ALONE static inline __host__ __device__
-#else
-#define CURVE_ALONE static inline
-#endif
-
-/* An entry of CurveTable.nodes. */
-CURVE_ALONE uint32_t curve_node(uint32_t curve)
+/* Bins of a cell: of what 8 bits would hold as one code. */
+CURVE_FN int curve_width(const CurveParams *p)
 {
-    return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
+    return CURVE_BINS == CURVE_CELLS ? 1 : p->bins / CURVE_CELLS;
 }
 
-/* Where a bin counts several codes: the output code of number `part` of the 2^fraction, on a line
- * from the bin's node to the next one. What rounds to the code after all is `last`, the last one.
- */
-CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
-                                   uint32_t last)
-{
-    const int bits = CURVE_NODE_BITS + fraction;
-    const uint32_t value = (node << fraction) + (next - node) * part;
-    const uint32_t code = (value + (1u << (bits - 1))) >> bits;
-    return code < last ? code : last;
-}
-
-#ifndef CURVE_FN
-#define CURVE_FN static inline
-#define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
-#define CURVE_OWN(bins, i) ((bins)[i])
-#define CURVE_ROLLED
-
-/* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
-CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
-{
-    (void)scratch;
-    return value;
-}
-
-/* Whether the condition holds in any thread. */
-CURVE_FN uint32_t curve_any(uint32_t condition)
-{
-    return condition;
-}
-
-/* Inclusive prefix sum, in place. */
-CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
-{
-    (void)scratch;
-    for (int i = 1; i < n; i++)
-        values[i] += values[i - 1];
-}
-#endif
-
-CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
-{
-    const int64_t step = (int64_t)weight * ((int64_t)to - from);
-    return (uint32_t)(from + ((step + (CURVE_ONE / 2)) >> 16));
-}
-
-/*
- * n / d, rounded down, for quotients below 2^32 and n below 2^63. A GPU has no 64-bit division but
- * a long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding,
- * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
- * second at most 1, which the last step makes good.
- */
-CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
-{
-    const float inverse = (1 - 0x1p-20f) / (float)d;
-    uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
-    q += (uint32_t)((float)(int64_t)(n - (uint64_t)q * d) * inverse);
-    return q + (n - (uint64_t)q * d >= d);
-}
-
-/* x / n, rounded down, for x below 2^31 and n from 2 to 2^16. `reciprocal` is 2^32 / n rounded up,
- * with which the product is too large by less than 1. */
-CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
-{
-    const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
-    return q - (q * n > x);
-}
-
-/* The bins of black and white. */
-CURVE_FN int curve_black(const CurveParams *p)
-{
-    return p->black >> p->fraction;
-}
-
-CURVE_FN int curve_white(const CurveParams *p)
-{
-    return p->white >> p->fraction;
-}
-
-/* How many bins are in range. */
-CURVE_FN uint32_t curve_range(const CurveParams *p)
-{
-    return (uint32_t)(curve_white(p) - curve_black(p) + 1);
-}
-
-/* The most that may be in a bin. */
+/* The most that may be in a cell. */
 CURVE_FN uint32_t curve_limit(const CurveParams *p, uint32_t counted)
 {
-    const uint32_t n = curve_range(p);
-    if (!p->clip || p->clip >> 16 >= n)
+    const uint32_t n = curve_range(p), width = (uint32_t)curve_width(p);
+    if (!p->clip || (p->clip >> 16) * width >= n)
         return counted;
-    return curve_divide((uint64_t)counted * p->clip >> 16, n);
+    return curve_divide(((uint64_t)counted * p->clip >> 16) * width, n);
 }
 
-/* Cuts each bin in range to the limit and spreads the excess over all of them; the remainder of the
- * division goes one count each to bins at even distances. */
+/* What is left of a bin: its cell is cut to the limit, each of its bins by the same share. A deep
+ * format that holds codes of fewer bits has empty bins, which are none of its contrast. */
+CURVE_FN uint32_t curve_cut(const CurveParams *p, const uint32_t *hist, int i, uint32_t limit)
+{
+    const int width = curve_width(p);
+    const uint32_t cell = width == 1 ? hist[i] : curve_cell(hist, i, width);
+    if (cell <= limit)
+        return hist[i];
+    return width == 1 ? limit : curve_divide((uint64_t)hist[i] * limit, cell);
+}
+
+/* Cuts each cell in range to the limit and spreads the excess over all bins; the remainder of the
+ * division goes one count each to bins at even distances. Uses w->cum as well. */
 CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciprocal, CurveWork *w)
 {
     const uint32_t n = curve_range(p);
@@ -208,10 +80,8 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciproc
     for (int round = 0; round < CURVE_CLIP_ROUNDS; round++) {
         uint32_t over = 0;
         CURVE_EACH (i, p->bins) {
-            if (w->hist[i] > limit) {
-                over += w->hist[i] - limit;
-                w->hist[i] = limit;
-            }
+            w->cum[i] = curve_cut(p, w->hist, i, limit);
+            over += w->hist[i] - w->cum[i];
         }
         const uint32_t excess = curve_sum(over, w->sums[round % 2]);
         if (!excess)
@@ -221,106 +91,208 @@ CURVE_FN void curve_clip(const CurveParams *p, uint32_t limit, uint32_t reciproc
             if (i >= black && i <= white) {
                 const uint32_t k = (uint32_t)(i - black);
                 const uint32_t before = curve_share(k * rest, n, reciprocal);
-                w->hist[i] += share + (k * rest - before * n + rest >= n);
+                w->hist[i] = w->cum[i] + share + (k * rest - before * n + rest >= n);
             }
         }
     }
 }
 
-/* How much of the new curve this frame takes: alpha, rising smoothly to 1 over a scene cut. */
-CURVE_FN uint32_t curve_cut_alpha(const CurveParams *p, uint32_t distance)
+/* From 0 at `from` smoothly to 1 at `to`, Q16. */
+CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
 {
-    if (!p->scene_cut || distance <= CURVE_CUT_LOW)
-        return p->alpha;
-    if (distance >= CURVE_CUT_HIGH)
+    if (x <= from)
+        return 0;
+    if (x >= to)
         return CURVE_ONE;
-    const uint64_t t = ((distance - CURVE_CUT_LOW) << 16) / (CURVE_CUT_HIGH - CURVE_CUT_LOW);
-    const uint64_t rise = (t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16;
-    return curve_lerp(p->alpha, CURVE_ONE, (uint32_t)rise);
+    const uint64_t t = ((uint64_t)(x - from) << 16) / (to - from);
+    return (uint32_t)((t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16);
 }
 
-/* Takes the frame's CDF into the history and answers its distance from the one before: the mean
- * over the range of |difference|, in Q16. 0 where either has nothing in range. */
-CURVE_FN uint32_t curve_distance(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
-                                 CurveWork *w, const CurveResult *before, const CurveBin *was,
-                                 CurveBin *now)
+/* How much of the new curve this frame takes: alpha, rising smoothly to 1 over a scene cut. */
+CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before, uint32_t distance)
+{
+    if (!before)
+        return CURVE_ONE;
+    if (!p->scene_cut)
+        return p->alpha;
+    if (before->unsettled && distance <= CURVE_CUT_LOW)
+        return CURVE_ONE;
+    return curve_lerp(p->alpha, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
+}
+
+/* The share of the strength that such a picture needs. */
+CURVE_FN uint32_t curve_need(const CurveView *view)
+{
+    const uint32_t rich = curve_rise(view->variance, CURVE_DULL_VARIANCE, CURVE_RICH_VARIANCE);
+    const uint32_t light = curve_rise(view->mean, CURVE_DARK_MEAN, CURVE_BRIGHT_MEAN);
+    return CURVE_ONE - (rich < light ? rich : light);
+}
+
+/*
+ * Takes the frame's CDF into the history and looks at it: its distance from the one before is the
+ * mean over the range of |difference|, 0 where either has nothing in range. Mean and variance are
+ * sums over the CDF, too, of the bins' places in the range: E(x) of 1 - CDF, E(x^2) of that times
+ * twice the place. A picture with nothing in range is black.
+ */
+CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
+                              CurveWork *w, const CurveResult *before, const CurveBin *was,
+                              CurveBin *now)
 {
     const int black = curve_black(p), white = curve_white(p);
-    const int seen = before && before->bin[p->bins - 1].cdf;
-    uint32_t difference = 0;
+    const uint32_t n = curve_range(p);
+    const int seen = counted && before && before->bin[p->bins - 1].cdf;
+    uint32_t sums[3] = {0, 0, 0};
     CURVE_EACH (i, p->bins) {
         const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
-        uint32_t cdf = old;
-        if (counted) {
-            cdf = curve_divide((uint64_t)w->cum[i] << 16, counted);
-            if (i >= black && i <= white)
-                difference += cdf > old ? cdf - old : old - cdf;
+        const uint32_t cdf = counted ? curve_divide((uint64_t)w->cum[i] << 16, counted) : old;
+        if (i >= black && i <= white) {
+            const uint32_t place =
+                curve_share((2 * (uint32_t)(i - black) + 1) << 15, n, reciprocal);
+            const uint32_t above = counted ? CURVE_ONE - cdf : 0;
+            sums[0] += cdf > old ? cdf - old : old - cdf;
+            sums[1] += above;
+            sums[2] += (uint32_t)((uint64_t)place * above >> 16);
         }
         CURVE_OWN(now, i).cdf = cdf;
     }
-    difference = curve_sum(difference, w->sums[1]);
-    return seen ? curve_share(difference, curve_range(p), reciprocal) : 0;
+    curve_sum3(sums, w->sums[1]);
+    const uint32_t mean = curve_share(sums[1], n, reciprocal);
+    const uint32_t squares = 2 * curve_share(sums[2], n, reciprocal);
+    const uint32_t squared = (uint32_t)((uint64_t)mean * mean >> 16);
+    const CurveView view = {seen ? curve_share(sums[0], n, reciprocal) : 0, mean,
+                            squares > squared ? squares - squared : 0};
+    return view;
+}
+
+/* The codes of a straight line through all but a few of the counts, in bins. */
+typedef struct CurveLine {
+    uint32_t low, high;
+} CurveLine;
+
+/* Where it would be steeper than the clip limit it is made longer, to both sides as there is room.
+ */
+CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, CurveWork *w)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    const uint32_t left_out = counted / CURVE_STRETCH_LEFT_OUT;
+    const uint32_t all = (uint32_t)(white - black);
+    uint32_t sums[3] = {0, 0, 0};
+    CURVE_EACH (i, p->bins) {
+        if (i >= black && i < white) {
+            sums[0] += w->cum[i] <= left_out;
+            sums[1] += w->cum[i] < counted - left_out;
+        }
+    }
+    curve_sum3(sums, w->sums[0]);
+    uint32_t low = sums[0], length = sums[1] - sums[0];
+    const uint32_t least = p->clip ? curve_divide((uint64_t)all << 16, p->clip) : 1;
+    if (length < least && length < all) {
+        low -= curve_divide((uint64_t)(least - length) * low, all - length);
+        length = least;
+    }
+    const CurveLine line = {(uint32_t)black + low, (uint32_t)black + low + (length ? length : 1)};
+    return line;
+}
+
+/* A bin's target, Q16 codes. */
+CURVE_FN uint32_t curve_on_line(const CurveParams *p, CurveLine line, uint32_t i)
+{
+    const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
+    if (i <= line.low)
+        return (uint32_t)p->black << 16;
+    if (i >= line.high)
+        return (uint32_t)p->white << 16;
+    return ((uint32_t)p->black << 16) + curve_divide(scale * (i - line.low), line.high - line.low);
+}
+
+/* Clips the histogram and sums it up: what curve_target() goes by, in w->cum. */
+CURVE_FN void curve_shape(const CurveParams *p, uint32_t counted, uint32_t reciprocal, CurveWork *w)
+{
+    const uint32_t limit = curve_limit(p, counted);
+    if (limit >= counted)
+        return;
+    curve_clip(p, limit, reciprocal, w);
+    CURVE_EACH (i, p->bins)
+        w->cum[i] = w->hist[i];
+    curve_scan(w->cum, p->bins, w->scan);
 }
 
 /* The target's curve from the sums in w->cum, smoothed and weakened. `flat`: it is the identity. */
 CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat, uint32_t alpha,
-                           const CurveBin *was, CurveBin *now, const CurveWork *w)
+                           uint32_t strength, const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     /* Spreading keeps the total; all in the first bin leaves no divisor, and is flat. */
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t first = w->cum[black];
     const uint32_t divisor = flat ? 1 : counted - first;
     const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
+    CurveLine line = {0, 1};
+    if (p->stretch)
+        line = curve_find_line(p, counted, w);
 
     CURVE_EACH (i, p->bins) {
         const uint32_t identity = (uint32_t)i << (16 + p->fraction);
         const int in_range = i >= black && i <= white;
         uint32_t target = identity;
-        if (!flat && in_range)
+        if (!flat && in_range && p->stretch)
+            target = curve_on_line(p, line, (uint32_t)i);
+        else if (!flat && in_range)
             target =
                 ((uint32_t)p->black << 16) + curve_divide(scale * (w->cum[i] - first), divisor);
         uint32_t smooth = target;
         if (alpha < CURVE_ONE && in_range)
             smooth = curve_lerp(CURVE_OWN(was, i).smooth, target, alpha);
         CURVE_OWN(now, i).smooth = smooth;
-        CURVE_OWN(now, i).curve = curve_lerp(identity, smooth, p->strength);
+        CURVE_OWN(now, i).curve = curve_lerp(identity, smooth, strength);
     }
 }
 
-/* lumeq's curve for video. `before` is NULL where there is no history. */
-CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const CurveBin *was,
-                          CurveResult *result, CurveBin *now, CurveWork *w)
+/* Takes the counts in range to w->hist, sums them up in w->cum, and answers how many there are.
+ * `flat`: nothing, or all in one bin; or a limit that only evenly filled bins keep to, the curve of
+ * which is the identity. */
+CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWork *w,
+                              uint32_t *flat)
 {
     const int black = curve_black(p), white = curve_white(p);
-    const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     CURVE_EACH (i, p->bins) {
         w->hist[i] = i >= black && i <= white ? CURVE_OWN(now, i).hist : 0;
         w->cum[i] = w->hist[i];
     }
     curve_scan(w->cum, p->bins, w->scan);
     const uint32_t counted = w->cum[p->bins - 1];
-    const uint32_t limit = curve_limit(p, counted);
-
     uint32_t full = 0;
     CURVE_EACH (i, p->bins)
         full |= w->hist[i] == counted;
-    /* Nothing counted, or all in one bin; or a limit that only evenly filled bins keep to, the
-     * curve of which is the identity. */
-    const uint32_t flat = curve_any(full) || p->clip == CURVE_ONE;
+    *flat = curve_any(full) || p->clip == CURVE_ONE;
+    return counted;
+}
 
-    const uint32_t distance = curve_distance(p, counted, reciprocal, w, before, was, now);
-    const uint32_t alpha = before ? curve_cut_alpha(p, distance) : CURVE_ONE;
+/* lumeq's curve for video. `before` is NULL where there is no history. */
+CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const CurveBin *was,
+                          CurveResult *result, CurveBin *now, CurveWork *w)
+{
+    const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
+    uint32_t flat;
+    const uint32_t counted = curve_count(p, now, w, &flat);
+    const CurveView view = curve_look(p, counted, reciprocal, w, before, was, now);
+    const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
+    const uint32_t alpha = curve_alpha(p, before, view.distance);
+    const uint32_t needed = before ? before->need : 0;
+    const uint32_t need = blank ? needed : curve_lerp(needed, curve_need(&view), alpha);
+    uint32_t strength = p->strength;
+    if (p->adaptive)
+        strength = curve_lerp(0, strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 
-    if (limit < counted && !flat) {
-        curve_clip(p, limit, reciprocal, w);
-        CURVE_EACH (i, p->bins)
-            w->cum[i] = w->hist[i];
-        curve_scan(w->cum, p->bins, w->scan);
-    }
-    curve_target(p, counted, flat, alpha, was, now, w);
+    if (!flat && !p->stretch)
+        curve_shape(p, counted, reciprocal, w);
+    curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
-        result->scene_cut = before && p->scene_cut && distance >= CURVE_CUT_HIGH;
+        result->scene_cut = before && p->scene_cut && view.distance >= CURVE_CUT_HIGH;
+        result->unsettled = view.distance >= CURVE_UNSETTLED;
+        result->need = need;
+        result->alpha = alpha;
+        result->strength = strength;
     }
 }
 
@@ -363,24 +335,55 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
     CURVE_EACH (i, 1) {
         result->depth = before ? (uint32_t)p->depth : 0;
         result->scene_cut = 0;
+        result->unsettled = before ? before->unsettled : 0;
+        result->need = before ? before->need : 0;
+        result->alpha = 0;
+        result->strength = CURVE_ONE;
+    }
+}
+
+/* Whether samples are looked up between nodes. */
+CURVE_ALONE int curve_has_nodes(const CurveParams *p)
+{
+    return p->fraction || p->dither;
+}
+
+/* Q16 codes of any depth in 256ths of those of 8 bits, above black. */
+CURVE_FN int32_t curve_above_black(const CurveParams *p, uint32_t value)
+{
+    return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
+}
+
+CURVE_FN void curve_fill_gains(const CurveParams *p, const CurveBin *now, CurveTable *table)
+{
+    const int width = curve_width(p);
+    CURVE_EACH (i, p->bins) {
+        if ((i & (width - 1)) == 0) {
+            const uint32_t identity = (uint32_t)i << (16 + p->fraction);
+            const uint32_t gain = curve_gain(curve_above_black(p, identity),
+                                             curve_above_black(p, CURVE_OWN(now, i).curve));
+            table->gain[i / width] = (uint16_t)(p->chroma ? gain : CURVE_GAIN_ONE);
+        }
     }
 }
 
 CURVE_FN void curve_fill_table(const CurveParams *p, const CurveBin *now, CurveTable *table)
 {
+    const int nodes = curve_has_nodes(p);
     CURVE_EACH (i, p->bins) {
         const uint32_t curve = CURVE_OWN(now, i).curve, code = (curve + CURVE_ONE / 2) >> 16;
-        if (p->depth == 8)
-            table->codes8[i] = (uint8_t)code;
-        else if (!p->fraction)
-            table->codes16[i] = (uint16_t)(code << p->shift);
-        else
+        if (nodes)
             table->nodes[i] = curve_node(curve);
+        else if (p->depth == 8)
+            table->codes8[i] = (uint8_t)code;
+        else
+            table->codes16[i] = (uint16_t)(code << p->shift);
     }
-    if (p->fraction) {
+    if (nodes) {
         CURVE_EACH (i, 1)
             table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
     }
+    curve_fill_gains(p, now, table);
 }
 
 /* The frame's curve, table and history from its histogram, which is in `now`. A history of another

@@ -38,6 +38,7 @@ struct LumeqEqualizer {
     CurveResult histories[2], empty;
     int received;      /* one has been, since the start or a reset: redo may repeat it */
     int reset;         /* the next frame starts with an empty history */
+    uint32_t frame;    /* since the start or a reset: number of the one submitted last */
     int64_t last_time; /* of the frame submitted last */
     double last_step;  /* seconds between it and the one before */
 
@@ -204,24 +205,37 @@ static uint32_t to_q16(double value)
     return (uint32_t)lrint(value * CURVE_ONE);
 }
 
-static CurveParams curve_params(const LumeqParams *params, const LumeqImage *image, double step)
+/* What of the frame is black, white and counted. */
+static CurveParams sample_params(const LumeqImage *image)
 {
     const int full = image->range == LUMEQ_RANGE_FULL, depth = image->depth;
     const int fraction = depth > MAX_BIN_BITS ? depth - MAX_BIN_BITS : 0;
-    const double alpha = params->smooth > 0 ? 1 - exp(-step / params->smooth) : 1;
-    CurveParams curve = {
+    return (CurveParams){
         .depth = depth,
         .shift = image->shift,
         .bins = 1 << (depth - fraction),
         .fraction = fraction,
         .black = full ? 0 : 16 << (depth - 8),
         .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
-        .clip = to_q16(params->clip),
-        .alpha = to_q16(alpha),
-        .strength = params->mode == LUMEQ_MODE_OFF ? 0 : to_q16(params->strength),
-        .scene_cut = params->scene_cut != 0,
-        .reference = params->reference && params->mode != LUMEQ_MODE_OFF,
     };
+}
+
+static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *image, double step)
+{
+    const LumeqParams *params = &eq->params;
+    const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
+    const double alpha = params->smooth > 0 ? 1 - exp(-step / params->smooth) : 1;
+    CurveParams curve = sample_params(image);
+    curve.clip = to_q16(params->clip);
+    curve.alpha = to_q16(alpha);
+    curve.strength = on ? to_q16(params->strength) : 0;
+    curve.adaptive = params->adaptive != 0;
+    curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
+    curve.scene_cut = params->scene_cut != 0;
+    curve.reference = reference;
+    curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
+    curve.dither = on && !reference && params->dither;
+    curve.frame = eq->frame;
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;
@@ -295,8 +309,9 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
 {
     LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
     job->frame = *frame;
-    job->curve = curve_params(&eq->params, &frame->in, step);
-    job->write = frame->out.plane[0] != NULL;
+    job->curve = curve_params(eq, &frame->in, step);
+    job->active = (LumeqRect){0, 0, frame->in.width, frame->in.height};
+    job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
     int ret = hand_in(eq, job);
     if (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv &&
@@ -322,9 +337,13 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     if (ret < 0)
         return ret;
     const double step = frame_step(eq, frame);
+    const uint32_t number = eq->frame;
+    eq->frame = eq->reset ? 0 : number + 1;
     ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
-    if (ret < 0)
+    if (ret < 0) {
+        eq->frame = number;
         return ret;
+    }
     eq->reset = 0;
     eq->last_step = step;
     eq->last_time = frame->time;

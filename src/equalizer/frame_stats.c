@@ -28,7 +28,7 @@ static void spread_bin(uint32_t *hist_out, const CurveParams *p, const CurveBin 
     const uint32_t node = curve_node(bin->curve);
     const uint32_t next = is_last ? 1u << (p->depth + CURVE_NODE_BITS) : curve_node(bin[1].curve);
     const uint32_t codes = 1u << p->fraction, step = next - node, last = (uint32_t)p->bins - 1;
-    const uint32_t start = (node << p->fraction) + (1u << (CURVE_NODE_BITS + p->fraction - 1));
+    const uint32_t start = (node + CURVE_ROUND) << p->fraction;
     const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* of `start` within an output bin */
     uint32_t part = 0, counted = 0;
     while (part < codes) {
@@ -62,6 +62,21 @@ static void fill_histograms(LumeqFrameStats *stats, const LumeqJob *job)
     stats->mean_out = histogram_mean(stats->hist_out, curve);
 }
 
+/* Of the curve, over stretches of a code of 8 bits, in the darkest quarter of the range. */
+static double noise_gain(const LumeqJob *job)
+{
+    const CurveParams *p = &job->curve;
+    const CurveBin *bin = job->result.bin;
+    const int width = p->bins / CURVE_CELLS, black = p->black >> p->fraction;
+    const int quarter = black + ((p->white - p->black) >> (p->fraction + 2));
+    uint32_t most = 0;
+    for (int i = black; i < quarter; i++) {
+        const uint32_t rise = bin[i + width].curve - bin[i].curve;
+        most = rise > most ? rise : most;
+    }
+    return (double)most / ((double)CURVE_ONE * (width << p->fraction));
+}
+
 static double curve_speed(const LumeqJob *job, const CurveResult *before)
 {
     const int bins = job->curve.bins;
@@ -77,8 +92,11 @@ static double curve_speed(const LumeqJob *job, const CurveResult *before)
 
 void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveResult *before)
 {
+    stats->active = job->active;
     stats->bins = job->curve.bins;
     fill_histograms(stats, job);
+    stats->strength = (double)job->result.strength / CURVE_ONE;
+    stats->noise_gain = noise_gain(job);
     stats->curve_speed = curve_speed(job, before);
     stats->scene_cut = (int)job->result.scene_cut;
     stats->upload_us = stage_us(job, LUMEQ_STAGE_UPLOAD);

@@ -29,6 +29,7 @@ typedef struct CpuBackend {
     CurveTable table;
 
     const LumeqJob *job; /* while the workers run */
+    LumeqImage in, out;  /* its active pictures */
     int bands;
 
     double begin_us, end_us; /* of the frame in flight */
@@ -70,40 +71,86 @@ static void close_cpu(void *priv)
     cpu->hists = NULL;
 }
 
-static int band_start(const CpuBackend *cpu, int band)
+/* First of a band's rows, of `rows` in all. */
+static int band_start(const CpuBackend *cpu, int band, int rows)
 {
-    return (int)((int64_t)cpu->job->frame.in.height * band / cpu->bands);
+    return (int)((int64_t)rows * band / cpu->bands);
 }
 
-static const void *row(const LumeqImage *image, int y)
+static void *row(const LumeqImage *image, int plane, int y)
 {
-    return (const uint8_t *)image->plane[0] + y * image->stride[0];
+    return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
 static void histogram_band(void *priv, int band)
 {
     CpuBackend *cpu = priv;
     const CurveParams *params = &cpu->job->curve;
-    const LumeqImage *in = &cpu->job->frame.in;
-    const int y = band_start(cpu, band);
+    const LumeqImage *in = &cpu->in;
+    const int y = band_start(cpu, band, in->height);
     uint32_t *hist = cpu->hists[band].bins;
     memset(hist, 0, (size_t)params->bins * sizeof(*hist));
     LumeqHistogramKernel *const histogram =
         in->depth > 8 ? cpu->kernels.histogram16 : cpu->kernels.histogram8;
-    histogram(hist, row(in, y), in->stride[0], in->width, band_start(cpu, band + 1) - y, params);
+    histogram(hist, row(in, 0, y), in->stride[0], in->width,
+              band_start(cpu, band + 1, in->height) - y, params);
+}
+
+static LumeqApplyKernel *choose_apply(const CpuBackend *cpu, const CurveParams *params)
+{
+    if (curve_has_nodes(params))
+        return params->depth > 8 ? cpu->kernels.nodes16 : cpu->kernels.nodes8;
+    return params->depth > 8 ? cpu->kernels.apply16 : cpu->kernels.apply8;
+}
+
+static void apply_luma(const CpuBackend *cpu, int band)
+{
+    const CurveParams *params = &cpu->job->curve;
+    const LumeqImage *in = &cpu->in, *out = &cpu->out;
+    const int y = band_start(cpu, band, in->height);
+    choose_apply(cpu, params)(row(out, 0, y), out->stride[0], row(in, 0, y), in->stride[0],
+                              in->width, band_start(cpu, band + 1, in->height) - y, y, &cpu->table,
+                              params);
+}
+
+static void apply_chroma(const CpuBackend *cpu, int plane, int band)
+{
+    const LumeqImage *in = &cpu->in, *out = &cpu->out;
+    const int height = lumeq_height(in, plane);
+    const int y = band_start(cpu, band, height), luma_y = y << in->chroma_y;
+    const LumeqChromaRows rows = {
+        .dst = row(out, plane, y),
+        .src = row(in, plane, y),
+        .luma = row(in, 0, luma_y),
+        .dst_stride = out->stride[plane],
+        .src_stride = in->stride[plane],
+        .luma_stride = in->stride[0],
+        .luma_width = in->width,
+        .luma_height = in->height - luma_y,
+        .sub_x = in->chroma_x,
+        .sub_y = in->chroma_y,
+        .step = lumeq_step(in, plane),
+        .height = band_start(cpu, band + 1, height) - y,
+        .y = y,
+    };
+    (in->depth > 8 ? cpu->kernels.chroma16 : cpu->kernels.chroma8)(&rows, &cpu->table,
+                                                                   &cpu->job->curve);
 }
 
 static void apply_band(void *priv, int band)
 {
-    CpuBackend *cpu = priv;
-    const CurveParams *params = &cpu->job->curve;
-    const LumeqImage *in = &cpu->job->frame.in, *out = &cpu->job->frame.out;
-    const int y = band_start(cpu, band);
-    LumeqApplyKernel *const apply = params->fraction ? cpu->kernels.interpolate16
-                                    : in->depth > 8  ? cpu->kernels.apply16
-                                                     : cpu->kernels.apply8;
-    apply((void *)row(out, y), out->stride[0], row(in, y), in->stride[0], in->width,
-          band_start(cpu, band + 1) - y, &cpu->table, params);
+    const CpuBackend *cpu = priv;
+    apply_luma(cpu, band);
+    for (int plane = 1; plane < cpu->job->write; plane++)
+        apply_chroma(cpu, plane, band);
+}
+
+static void copy_part(const LumeqFrame *frame, int planes, LumeqRect part)
+{
+    const LumeqImage in = lumeq_part(&frame->in, part), out = lumeq_part(&frame->out, part);
+    for (int plane = 0; plane < planes; plane++)
+        for (int y = 0; y < lumeq_height(&in, plane); y++)
+            memcpy(row(&out, plane, y), row(&in, plane, y), (size_t)lumeq_row_size(&in, plane));
 }
 
 static int count_bands(const CpuBackend *cpu, const LumeqImage *image)
@@ -122,7 +169,10 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     CpuBackend *cpu = priv;
     cpu->begin_us = now_us() - cpu->opened_us;
     cpu->job = job;
-    cpu->bands = count_bands(cpu, &job->frame.in);
+    cpu->in = lumeq_part(&job->frame.in, job->active);
+    if (job->write)
+        cpu->out = lumeq_part(&job->frame.out, job->active);
+    cpu->bands = count_bands(cpu, &cpu->in);
     lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
 
     const CurveResult *before = job->restore ? job->restore : &cpu->results[cpu->last];
@@ -134,8 +184,13 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
             result->bin[i].hist += cpu->hists[band].bins[i];
     }
     curve_compute(&job->curve, before, before->bin, result, result->bin, &cpu->table, &cpu->work);
-    if (job->write)
+    if (job->write) {
+        LumeqRect bars[LUMEQ_BARS];
+        const int count = lumeq_find_bars(job, bars);
         lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
+        for (int i = 0; i < count; i++)
+            copy_part(&job->frame, job->write, bars[i]);
+    }
     cpu->end_us = now_us() - cpu->opened_us;
     return 0;
 }

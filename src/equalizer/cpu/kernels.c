@@ -46,49 +46,97 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
 /* `look_up` is the output sample for a sample. */
 #define DEFINE_APPLY(name, bits, look_up)                                                          \
     static void name(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,       \
-                     int width, int height, const CurveTable *table, const CurveParams *params)    \
+                     int width, int height, int first, const CurveTable *table,                    \
+                     const CurveParams *params)                                                    \
     {                                                                                              \
+        (void)params;                                                                              \
         const uint8_t *from = src;                                                                 \
         uint8_t *to = dst;                                                                         \
-        for (int y = 0; y < height; y++, from += src_stride, to += dst_stride) {                   \
+        for (int y = first; y < first + height; y++, from += src_stride, to += dst_stride) {       \
             const uint##bits##_t *in = (const uint##bits##_t *)(const void *)from;                 \
             uint##bits##_t *out = (uint##bits##_t *)(void *)to;                                    \
             for (int x = 0; x < width; x++)                                                        \
-                out[x] = look_up(table, params, in[x]);                                            \
+                out[x] = (uint##bits##_t)look_up(table, params, in[x], x, y);                      \
         }                                                                                          \
     }
 
-static inline uint32_t code_of(const CurveParams *params, uint16_t sample)
+static inline uint32_t code_of(const CurveParams *params, uint32_t sample)
 {
-    return at_most((uint32_t)sample >> params->shift, (1u << params->depth) - 1);
+    return at_most(sample >> params->shift, (1u << params->depth) - 1);
 }
 
-static inline uint8_t look_up_8(const CurveTable *table, const CurveParams *params, uint8_t sample)
+static inline uint32_t fraction_added(const CurveParams *params, int x, int y)
 {
-    (void)params;
-    return table->codes8[sample];
+    return params->dither ? curve_dither((uint32_t)x, (uint32_t)y, params->frame) : CURVE_ROUND;
 }
 
-static inline uint16_t look_up_16(const CurveTable *table, const CurveParams *params,
-                                  uint16_t sample)
-{
-    return table->codes16[code_of(params, sample)];
-}
+#define LOOK_UP_8(table, params, sample, x, y) (table)->codes8[sample]
+#define LOOK_UP_16(table, params, sample, x, y) (table)->codes16[code_of(params, sample)]
 
-static inline uint16_t between(const CurveTable *table, const CurveParams *params, uint16_t sample)
+static inline uint32_t between(const CurveTable *table, const CurveParams *params, uint32_t sample,
+                               int x, int y)
 {
     const uint32_t code = code_of(params, sample), bin = code >> params->fraction;
     const uint32_t part = code & ((1u << params->fraction) - 1);
-    return (uint16_t)(curve_between(table->nodes[bin], table->nodes[bin + 1], part,
-                                    params->fraction, (1u << params->depth) - 1)
-                      << params->shift);
+    return curve_between(table->nodes[bin], table->nodes[bin + 1], part, params->fraction,
+                         fraction_added(params, x, y), (1u << params->depth) - 1)
+           << params->shift;
 }
+
+/* The mean of the luma's codes under a chroma sample. */
+#define DEFINE_LUMA_MEAN(bits)                                                                     \
+    static inline uint32_t luma_mean##bits(const LumeqChromaRows *r, const CurveParams *params,    \
+                                           int x, int y)                                           \
+    {                                                                                              \
+        const int area = r->sub_x + r->sub_y;                                                      \
+        uint32_t sum = 0;                                                                          \
+        for (int v = 0; v < 1 << r->sub_y; v++) {                                                  \
+            const int row = (y << r->sub_y) + v, last = r->luma_height - 1;                        \
+            const uint8_t *line =                                                                  \
+                (const uint8_t *)r->luma + (row < last ? row : last) * r->luma_stride;             \
+            const uint##bits##_t *luma = (const uint##bits##_t *)(const void *)line;               \
+            for (int u = 0; u < 1 << r->sub_x; u++) {                                              \
+                const int column = (x << r->sub_x) + u;                                            \
+                const int end = r->luma_width - 1;                                                 \
+                sum += code_of(params, luma[column < end ? column : end]);                         \
+            }                                                                                      \
+        }                                                                                          \
+        return (sum + ((1u << area) >> 1)) >> area;                                                \
+    }
+
+#define DEFINE_CHROMA(bits)                                                                        \
+    DEFINE_LUMA_MEAN(bits)                                                                         \
+    static void chroma##bits(const LumeqChromaRows *r, const CurveTable *table,                    \
+                             const CurveParams *params)                                            \
+    {                                                                                              \
+        const CurveLegal legal = curve_legal(params->depth, params->black != 0);                   \
+        const int width = (r->luma_width + (1 << r->sub_x) - 1) >> r->sub_x;                       \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const uint8_t *from = (const uint8_t *)r->src + y * r->src_stride;                     \
+            uint8_t *to = (uint8_t *)r->dst + y * r->dst_stride;                                   \
+            const uint##bits##_t *in = (const uint##bits##_t *)(const void *)from;                 \
+            uint##bits##_t *out = (uint##bits##_t *)(void *)to;                                    \
+            for (int x = 0; x < width; x++) {                                                      \
+                const uint32_t luma = luma_mean##bits(r, params, x, y);                            \
+                const uint32_t gain = table->gain[luma >> (params->depth - 8)];                    \
+                const uint32_t add = fraction_added(params, x, r->y + y);                          \
+                for (int i = x * r->step; i < (x + 1) * r->step; i++) {                            \
+                    const int32_t code = (int32_t)code_of(params, in[i]);                          \
+                    out[i] =                                                                       \
+                        (uint##bits##_t)(curve_chroma(code, gain, add, &legal) << params->shift);  \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 DEFINE_HISTOGRAM(8, 256, BIN_8)
 DEFINE_HISTOGRAM(16, LUMEQ_MAX_BINS, BIN_16)
-DEFINE_APPLY(apply8, 8, look_up_8)
-DEFINE_APPLY(apply16, 16, look_up_16)
-DEFINE_APPLY(interpolate16, 16, between)
+DEFINE_APPLY(apply8, 8, LOOK_UP_8)
+DEFINE_APPLY(apply16, 16, LOOK_UP_16)
+DEFINE_APPLY(nodes8, 8, between)
+DEFINE_APPLY(nodes16, 16, between)
+DEFINE_CHROMA(8)
+DEFINE_CHROMA(16)
 
 void lumeq_kernels_c(LumeqKernels *kernels)
 {
@@ -96,5 +144,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .histogram16 = histogram16,
                               .apply8 = apply8,
                               .apply16 = apply16,
-                              .interpolate16 = interpolate16};
+                              .nodes8 = nodes8,
+                              .nodes16 = nodes16,
+                              .chroma8 = chroma8,
+                              .chroma16 = chroma16};
 }

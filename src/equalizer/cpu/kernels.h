@@ -13,16 +13,33 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
                                   int height, const CurveParams *params);
 
 /* Looks the samples of src up; the two must not overlap, nothing outside the rectangle is written.
- */
+ * `y` is the number of its first row in the active picture, where the dither's pattern begins. */
 typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
-                              ptrdiff_t src_stride, int width, int height, const CurveTable *table,
-                              const CurveParams *params);
+                              ptrdiff_t src_stride, int width, int height, int y,
+                              const CurveTable *table, const CurveParams *params);
 
-/* Of the parameters a kernel looks at depth, shift, bins and fraction; one for 8 bits at none. */
+/* Rows of chroma under rows of luma, one plane of it. */
+typedef struct LumeqChromaRows {
+    void *dst;
+    const void *src, *luma; /* first rows of each */
+    ptrdiff_t dst_stride, src_stride, luma_stride;
+    int luma_width, luma_height; /* that there is from there on */
+    int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
+    int step;                    /* samples of a pixel that lie in turns: 1 or 2 */
+    int height;                  /* rows to do */
+    int y;                       /* number of the first one, where the dither's pattern begins */
+} LumeqChromaRows;
+
+/* Scales chroma by the gain of the mean of the luma under it. */
+typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
+                               const CurveParams *params);
+
+/* Of the parameters a kernel looks at those of the samples and the dither. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
-    LumeqApplyKernel *interpolate16;    /* depth 13 to 16 */
+    LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
+    LumeqChromaKernel *chroma8, *chroma16;
 } LumeqKernels;
 
 /* The reference in plain C. */

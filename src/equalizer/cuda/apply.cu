@@ -12,6 +12,11 @@
  * threads of the block, and the output sample for a sample. What looks up is a thread's own.
  */
 
+/* Of a sample, where the dither's pattern begins at (0, 0). */
+typedef struct Place {
+    uint32_t x, y;
+} Place;
+
 /* ---- 8 bits ------------------------------------------------------------------------------- */
 
 #define BINS_8 256
@@ -22,59 +27,93 @@
 
 #define ENTRY_BYTES (LANE_TABLES * (int)sizeof(uint32_t))
 
-typedef struct Codes8 {
+/* `Entry` is what the table has for a code: the output sample, or a node that dither makes one of.
+ */
+template <typename Entry> struct Codes8 {
     typedef uint8_t Sample;
-    typedef struct Memory {
+    struct Memory {
         uint32_t tables[BINS_8 * LANE_TABLES]; /* a word a code, of the first lane, the second .. */
-        uint32_t packed[BINS_8 / 4];
-    } Memory;
+        uint32_t packed[BINS_8 * sizeof(Entry) / 4];
+    };
     const Memory *memory;
-    uint32_t own; /* of the thread's copy, in bytes */
-} Codes8;
+    uint32_t own;   /* of the thread's copy, in bytes */
+    uint32_t frame; /* of the dither's pattern */
+};
 
-static __device__ __forceinline__ Codes8 prepare(const Codes8::Memory *memory, const CurveParams &)
+typedef Codes8<uint8_t> Rounded8;
+typedef Codes8<uint32_t> Dithered8;
+
+template <typename Entry>
+static __device__ __forceinline__ void prepare(Codes8<Entry> *codes, const CurveParams &params)
 {
-    Codes8 codes = {memory, threadIdx.x % LANE_TABLES * (uint32_t)sizeof(*memory->tables)};
-    asm volatile("" : "+r"(codes.own));
-    return codes;
+    codes->own = threadIdx.x % LANE_TABLES * (uint32_t)sizeof(uint32_t);
+    codes->frame = params.frame;
+    asm volatile("" : "+r"(codes->own));
 }
 
 /* One warp fetches the table: all of them would wait in line for one place in the cache. Then each
  * fills the words of its share of the samples. */
-static __device__ __forceinline__ void fill(Codes8::Memory *memory, const CurveTable *table,
-                                            const CurveParams &)
+template <typename Entry, typename Memory>
+static __device__ __forceinline__ void fill_lanes(Memory *memory, const uint32_t *from)
 {
-    const int per_warp = BINS_8 / (THREADS / 32);
+    const int words = BINS_8 * (int)sizeof(Entry) / 4, per_warp = BINS_8 / (THREADS / 32);
     static_assert(per_warp * (THREADS / 32) == BINS_8, "each warp fills as much");
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (warp == 0) {
 #pragma unroll
-        for (int i = 0; i < BINS_8 / 4; i += 32)
-            memory->packed[i + lane] = __ldcg((const uint32_t *)table->codes8 + i + lane);
+        for (int i = 0; i < words; i += 32)
+            memory->packed[i + lane] = __ldcg(from + i + lane);
     }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < per_warp; i++) {
         const int code = warp * per_warp + i;
         if (lane < LANE_TABLES)
-            memory->tables[code * LANE_TABLES + lane] = ((const uint8_t *)memory->packed)[code];
+            memory->tables[code * LANE_TABLES + lane] = ((const Entry *)memory->packed)[code];
     }
     __syncthreads();
 }
 
-static __device__ __forceinline__ uint32_t look_up(const Codes8 &codes, uint32_t offset)
+static __device__ __forceinline__ void fill(Rounded8::Memory *memory, const CurveTable *table,
+                                            const CurveParams &)
+{
+    fill_lanes<uint8_t>(memory, (const uint32_t *)table->codes8);
+}
+
+static __device__ __forceinline__ void fill(Dithered8::Memory *memory, const CurveTable *table,
+                                            const CurveParams &)
+{
+    fill_lanes<uint32_t>(memory, table->nodes);
+}
+
+template <typename Entry>
+static __device__ __forceinline__ uint32_t entry_at(const Codes8<Entry> &codes, uint32_t offset)
 {
     return *(const uint32_t *)((const char *)codes.memory->tables + (codes.own | offset));
 }
 
-static __device__ __forceinline__ uint32_t look_up_in(const Codes8 &codes, uint4 values, int index)
+static __device__ __forceinline__ uint32_t finish(const Rounded8 &, uint32_t entry, Place)
 {
-    return look_up(codes, chunk_sample<uint8_t, ENTRY_BYTES>(values, index));
+    return entry;
 }
 
-static __device__ __forceinline__ uint32_t look_up_one(const Codes8 &codes, uint8_t sample)
+static __device__ __forceinline__ uint32_t finish(const Dithered8 &codes, uint32_t entry, Place at)
 {
-    return look_up(codes, sample * ENTRY_BYTES);
+    return (entry + curve_dither(at.x, at.y, codes.frame)) >> CURVE_NODE_BITS;
+}
+
+template <typename Entry>
+static __device__ __forceinline__ uint32_t look_up_in(const Codes8<Entry> &codes, uint4 values,
+                                                      int index, Place at)
+{
+    return finish(codes, entry_at(codes, chunk_sample<uint8_t, ENTRY_BYTES>(values, index)), at);
+}
+
+template <typename Entry>
+static __device__ __forceinline__ uint32_t look_up_one(const Codes8<Entry> &codes, uint8_t sample,
+                                                       Place at)
+{
+    return finish(codes, entry_at(codes, sample * ENTRY_BYTES), at);
 }
 
 /* ---- 9 to 12 bits ------------------------------------------------------------------------- */
@@ -88,10 +127,9 @@ typedef struct Codes16 {
     Codes codes;
 } Codes16;
 
-static __device__ __forceinline__ Codes16 prepare(const Codes16::Memory *memory,
-                                                  const CurveParams &params)
+static __device__ __forceinline__ void prepare(Codes16 *table, const CurveParams &params)
 {
-    return {memory, {params.shift, (uint32_t)params.bins - 1}};
+    table->codes = {params.shift, (uint32_t)params.bins - 1};
 }
 
 static __device__ __forceinline__ void fill_vectors(uint4 *to, const void *from, int bytes)
@@ -107,12 +145,13 @@ static __device__ __forceinline__ void fill(Codes16::Memory *memory, const Curve
     __syncthreads();
 }
 
-static __device__ __forceinline__ uint32_t look_up_one(const Codes16 &codes, uint32_t sample)
+static __device__ __forceinline__ uint32_t look_up_one(const Codes16 &codes, uint32_t sample, Place)
 {
     return ((const uint16_t *)codes.memory->packed)[code_of<uint16_t>(sample, codes.codes)];
 }
 
-/* ---- 13 to 16 bits ------------------------------------------------------------------------ */
+/* ---- 13 to 16 bits, and dither
+ * ------------------------------------------------------------------------ */
 
 typedef struct Nodes {
     typedef uint16_t Sample;
@@ -121,13 +160,16 @@ typedef struct Nodes {
     } Memory;
     const Memory *memory;
     Codes codes;
-    int fraction;
+    int fraction, dither;
+    uint32_t frame;
 } Nodes;
 
-static __device__ __forceinline__ Nodes prepare(const Nodes::Memory *memory,
-                                                const CurveParams &params)
+static __device__ __forceinline__ void prepare(Nodes *nodes, const CurveParams &params)
 {
-    return {memory, {params.shift, (1u << params.depth) - 1}, params.fraction};
+    nodes->codes = {params.shift, (1u << params.depth) - 1};
+    nodes->fraction = params.fraction;
+    nodes->dither = params.dither;
+    nodes->frame = params.frame;
 }
 
 static __device__ __forceinline__ void fill(Nodes::Memory *memory, const CurveTable *table,
@@ -139,20 +181,23 @@ static __device__ __forceinline__ void fill(Nodes::Memory *memory, const CurveTa
     __syncthreads();
 }
 
-static __device__ __forceinline__ uint32_t look_up_one(const Nodes &nodes, uint32_t sample)
+static __device__ __forceinline__ uint32_t look_up_one(const Nodes &nodes, uint32_t sample,
+                                                       Place at)
 {
+    const uint32_t add = nodes.dither ? curve_dither(at.x, at.y, nodes.frame) : CURVE_ROUND;
     const uint32_t code = code_of<uint16_t>(sample, nodes.codes), bin = code >> nodes.fraction;
     const uint32_t *const node = (const uint32_t *)nodes.memory->packed + bin;
-    return curve_between(node[0], node[1], code - (bin << nodes.fraction), nodes.fraction,
+    return curve_between(node[0], node[1], code - (bin << nodes.fraction), nodes.fraction, add,
                          nodes.codes.last)
            << nodes.codes.shift;
 }
 
 /* Of both kinds for 16 bits. */
 template <typename Table>
-static __device__ __forceinline__ uint32_t look_up_in(const Table &table, uint4 values, int index)
+static __device__ __forceinline__ uint32_t look_up_in(const Table &table, uint4 values, int index,
+                                                      Place at)
 {
-    return look_up_one(table, chunk_sample<uint16_t, 1>(values, index));
+    return look_up_one(table, chunk_sample<uint16_t, 1>(values, index), at);
 }
 
 /* ---- the kernel --------------------------------------------------------------------------- */
@@ -168,8 +213,9 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint16_
     return __byte_perm(samples[0], samples[1], 0x5410);
 }
 
+/* `at`: of the first sample. */
 template <typename Table>
-static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 values)
+static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 values, Place at)
 {
     const int per_word = 4 / sizeof(typename Table::Sample);
     uint32_t word[4];
@@ -178,7 +224,8 @@ static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 
         uint32_t samples[per_word];
 #pragma unroll
         for (int j = 0; j < per_word; j++)
-            samples[j] = look_up_in(table, values, i * per_word + j);
+            samples[j] = look_up_in(table, values, i * per_word + j,
+                                    {at.x + (uint32_t)(i * per_word + j), at.y});
         word[i] = pack(samples, typename Table::Sample());
     }
     return make_uint4(word[0], word[1], word[2], word[3]);
@@ -202,7 +249,9 @@ static __device__ __forceinline__ void apply_chunks(const Table &table, const Ch
     for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
         if (!chunk_is_there(chunks, *at))
             return;
-        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) = look_up_chunk(table, values[i]);
+        const uint32_t x = (uint32_t)(chunks.start + at->col * CHUNK_BYTES);
+        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) = look_up_chunk(
+            table, values[i], {x / (uint32_t)sizeof(typename Table::Sample), (uint32_t)at->row});
         chunk_next(chunks, at);
     }
 }
@@ -214,7 +263,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
 {
     typedef typename Table::Sample Sample;
     __shared__ typename Table::Memory memory;
-    const Table table = prepare(&memory, params);
+    Table table;
+    table.memory = &memory;
+    prepare(&table, params);
 
     ChunkPosition at = chunk_first(chunks);
     uint4 values[CHUNKS_AT_ONCE];
@@ -229,7 +280,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     }
     for_each_at_ends<Sample>(chunks, [&](int row, int x) {
         const Sample sample = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
-        *(Sample *)(dst + (int64_t)row * dst_stride + x) = (Sample)look_up_one(table, sample);
+        const Place place = {(uint32_t)x / (uint32_t)sizeof(Sample), (uint32_t)row};
+        *(Sample *)(dst + (int64_t)row * dst_stride + x) =
+            (Sample)look_up_one(table, sample, place);
     });
 }
 
@@ -245,7 +298,9 @@ template <typename Table> static cudaError_t load(void)
 
 extern "C" cudaError_t lumeq_cuda_load_apply(void)
 {
-    cudaError_t error = load<Codes8>();
+    cudaError_t error = load<Rounded8>();
+    if (!error)
+        error = load<Dithered8>();
     if (!error)
         error = load<Codes16>();
     return error ? error : load<Nodes>();
@@ -277,8 +332,9 @@ extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const Lum
                                         const CurveParams *params, cudaStream_t stream)
 {
     if (params->depth == 8)
-        return launch<Codes8>(device, dst, src, table, params, stream);
-    if (!params->fraction)
+        return params->dither ? launch<Dithered8>(device, dst, src, table, params, stream)
+                              : launch<Rounded8>(device, dst, src, table, params, stream);
+    if (!curve_has_nodes(params))
         return launch<Codes16>(device, dst, src, table, params, stream);
     return launch<Nodes>(device, dst, src, table, params, stream);
 }

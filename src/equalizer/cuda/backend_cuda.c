@@ -8,14 +8,12 @@
 #include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
 
 /* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
  * that is done and hands in the next; a fourth gains nothing. */
 #define SLOTS 3
-
-/* Rows of the device's planes start at multiples of this: what a thread reads at once. */
-#define PITCH_ALIGNMENT 16
 
 /* Times are measured from an event at most this old: they are answered in float32. */
 #define ANCHOR_MAX_US 1e6
@@ -47,7 +45,7 @@ typedef struct HostMemory {
 } HostMemory;
 
 typedef struct Slot {
-    uint8_t *in, *out; /* planes on the device */
+    uint8_t *in, *out; /* pictures on the device: the planes one after the other */
     cudaEvent_t begin[STAGES], end[STAGES];
 } Slot;
 
@@ -64,7 +62,7 @@ typedef struct CudaBackend {
 
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    size_t plane_size; /* of each plane of each slot */
+    size_t picture_size; /* of each slot */
 
     cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
     double anchor_us;
@@ -104,6 +102,8 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
         error = lumeq_cuda_load_histogram16();
     if (!error)
         error = lumeq_cuda_load_apply();
+    if (!error)
+        error = lumeq_cuda_load_chroma();
     return error;
 }
 
@@ -225,21 +225,15 @@ static void close_cuda(void *priv)
     memset(cuda, 0, sizeof(*cuda));
 }
 
-static size_t pitch_of(const LumeqImage *image)
-{
-    const size_t row = (size_t)lumeq_row_size(image);
-    return (row + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
-}
-
-/* Makes room for larger planes: waits until nothing is in flight. */
-static int grow(CudaBackend *cuda, size_t plane_size, char *text, size_t text_size)
+/* Makes room for larger pictures: waits until nothing is in flight. */
+static int grow(CudaBackend *cuda, size_t picture_size, char *text, size_t text_size)
 {
     for (int stage = 0; stage < STAGES; stage++) {
         const cudaError_t error = cudaStreamSynchronize(cuda->streams[stage]);
         if (error)
             return lose(cuda, error, stage_names[stage], text, text_size);
     }
-    cuda->plane_size = 0;
+    cuda->picture_size = 0;
     for (int i = 0; i < SLOTS; i++) {
         const cudaError_t error = cudaFree(cuda->slots[i].in);
         cuda->slots[i].in = NULL;
@@ -248,62 +242,33 @@ static int grow(CudaBackend *cuda, size_t plane_size, char *text, size_t text_si
     }
     for (int i = 0; i < SLOTS; i++) {
         Slot *slot = &cuda->slots[i];
-        const cudaError_t error = cudaMalloc((void **)&slot->in, 2 * plane_size);
+        const cudaError_t error = cudaMalloc((void **)&slot->in, 2 * picture_size);
         if (error == cudaErrorMemoryAllocation) {
             cudaGetLastError();
             snprintf(text, text_size, "%s (GPU %d) is out of memory: %d x %zu MB are needed",
-                     cuda->name, cuda->number, SLOTS, 2 * plane_size >> 20);
+                     cuda->name, cuda->number, SLOTS, 2 * picture_size >> 20);
             return LUMEQ_ERR_MEMORY;
         }
         if (error)
             return lose(cuda, error, "allocating memory", text, text_size);
-        slot->out = slot->in + plane_size;
+        slot->out = slot->in + picture_size;
     }
-    cuda->plane_size = plane_size;
+    cuda->picture_size = picture_size;
     return 0;
 }
 
-/* The plane's rows in the order of memory: where the first of them starts. */
-static uint8_t *lowest_row(const LumeqImage *image)
+/* Where the kernels write: the caller's picture itself, or what is downloaded into it. */
+static LumeqImage output_of(const Slot *slot, const LumeqJob *job)
 {
-    uint8_t *const first = image->plane[0];
-    return image->stride[0] < 0 ? first + (image->height - 1) * image->stride[0] : first;
+    const LumeqImage *out = &job->frame.out;
+    return out->memory == LUMEQ_MEMORY_CUDA ? *out
+                                            : lumeq_pictures_on_device(slot->out, out, job->write);
 }
 
-static size_t distance_of_rows(const LumeqImage *image)
+/* Planes that are uploaded. */
+static int planes_in(const LumeqJob *job)
 {
-    return (size_t)(image->stride[0] < 0 ? -image->stride[0] : image->stride[0]);
-}
-
-/* The device's copy of a plane: its rows in the same order in memory as the host's. */
-static LumeqCudaPlane plane_of(uint8_t *memory, const LumeqImage *image)
-{
-    const ptrdiff_t pitch = (ptrdiff_t)pitch_of(image);
-    LumeqCudaPlane plane = {memory, pitch, image->width, image->height};
-    if (image->stride[0] < 0) {
-        plane.data = memory + (image->height - 1) * pitch;
-        plane.stride = -pitch;
-    }
-    return plane;
-}
-
-/* Where the kernels write: the caller's plane itself, or what is downloaded into it. */
-static LumeqCudaPlane output_of(const Slot *slot, const LumeqImage *out)
-{
-    if (out->memory == LUMEQ_MEMORY_CUDA)
-        return (LumeqCudaPlane){out->plane[0], out->stride[0], out->width, out->height};
-    return plane_of(slot->out, out);
-}
-
-/* In one piece where the rows follow each other without a gap: that is fastest, and writes nothing
- * between them. */
-static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             const LumeqImage *image, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    const size_t row = (size_t)lumeq_row_size(image), height = (size_t)image->height;
-    if (to_pitch == row && from_pitch == row)
-        return cudaMemcpyAsync(to, from, row * height, kind, stream);
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row, height, kind, stream);
+    return job->write ? job->write : 1;
 }
 
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -311,10 +276,10 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     const cudaStream_t stream = cuda->streams[UPLOAD];
     const LumeqImage *in = &job->frame.in;
     Slot *slot = &cuda->slots[index];
+    const LumeqImage copy = lumeq_pictures_on_device(slot->in, in, planes_in(job));
     cudaError_t error = cudaEventRecord(slot->begin[UPLOAD], stream);
     if (!error)
-        error = copy_rows(slot->in, pitch_of(in), lowest_row(in), distance_of_rows(in), in,
-                          cudaMemcpyHostToDevice, stream);
+        error = lumeq_pictures_copy(&copy, in, planes_in(job), cudaMemcpyHostToDevice, stream);
     if (!error && job->restore) {
         CurveResult *const on_device = &cuda->on_device->slots[index].restore;
         lumeq_copy_result(&cuda->on_host->restore[index], job->restore);
@@ -328,25 +293,70 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
+/* What the curve does to the active picture. */
+static cudaError_t apply(CudaBackend *cuda, const LumeqJob *job, const LumeqImage *out,
+                         const LumeqImage *in, const CurveTable *table)
+{
+    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0), to = lumeq_pictures_plane(out, 0);
+    const cudaError_t error =
+        lumeq_cuda_apply(&cuda->device, &to, &luma, table, &job->curve, stream);
+    if (error || job->write == 1)
+        return error;
+    LumeqCudaChroma chroma = {
+        .luma = luma,
+        .planes = job->write - 1,
+        .step = lumeq_step(in, 1),
+        .width = lumeq_width(in, 1),
+        .height = lumeq_height(in, 1),
+        .sub_x = in->chroma_x,
+        .sub_y = in->chroma_y,
+    };
+    for (int i = 0; i < chroma.planes; i++) {
+        chroma.in[i] = lumeq_pictures_plane(in, i + 1);
+        chroma.out[i] = lumeq_pictures_plane(out, i + 1);
+    }
+    return lumeq_cuda_chroma(&cuda->device, &chroma, table, &job->curve, stream);
+}
+
+/* The picture and the bars around it. */
+static cudaError_t write_output(CudaBackend *cuda, int index, const LumeqJob *job,
+                                const LumeqImage *in)
+{
+    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    const LumeqImage out = output_of(&cuda->slots[index], job);
+    const LumeqImage active_in = lumeq_part(in, job->active);
+    const LumeqImage active_out = lumeq_part(&out, job->active);
+    LumeqRect bars[LUMEQ_BARS];
+    const int count = lumeq_find_bars(job, bars);
+    cudaError_t error =
+        apply(cuda, job, &active_out, &active_in, &cuda->on_device->slots[index].table);
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqImage from = lumeq_part(in, bars[i]), to = lumeq_part(&out, bars[i]);
+        error = lumeq_pictures_copy(&to, &from, job->write, cudaMemcpyDeviceToDevice, stream);
+    }
+    return error;
+}
+
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[EQUALIZE];
     Slot *slot = &cuda->slots[index];
     SlotMemory *memory = &cuda->on_device->slots[index];
-    const LumeqCudaPlane in = plane_of(slot->in, &job->frame.in);
+    const LumeqImage in = lumeq_pictures_on_device(slot->in, &job->frame.in, planes_in(job));
+    const LumeqImage active = lumeq_part(&in, job->active);
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&active, 0);
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[EQUALIZE], stream);
     if (!error)
-        error = histogram(&cuda->device, &in, &job->curve, cuda->history, &memory->result,
+        error = histogram(&cuda->device, &luma, &job->curve, cuda->history, &memory->result,
                           &memory->table, &cuda->on_device->counters, stream);
     cuda->history = &memory->result;
-    if (!error && job->write) {
-        const LumeqCudaPlane out = output_of(slot, &job->frame.out);
-        error = lumeq_cuda_apply(&cuda->device, &out, &in, &memory->table, &job->curve, stream);
-    }
+    if (!error && job->write)
+        error = write_output(cuda, index, job, &in);
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], stream);
     return error;
@@ -364,9 +374,10 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error = cudaMemcpyAsync(
             &cuda->on_host->result[index], &cuda->on_device->slots[index].result,
             lumeq_result_size((uint32_t)job->curve.bins), cudaMemcpyDeviceToHost, stream);
-    if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST)
-        error = copy_rows(lowest_row(out), distance_of_rows(out), slot->out, pitch_of(out), out,
-                          cudaMemcpyDeviceToHost, stream);
+    if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST) {
+        const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
+        error = lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost, stream);
+    }
     if (!error)
         error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     return error;
@@ -385,13 +396,13 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
         return lose(cuda, error, "selecting the device", text, text_size);
 
     const LumeqImage *out = &job->frame.out;
-    if (job->write && out->memory == LUMEQ_MEMORY_CUDA &&
-        !lumeq_device_owns(cuda->number, out->plane[0])) {
-        snprintf(text, text_size, "the output does not lie in memory of GPU %d", cuda->number);
-        return LUMEQ_ERR_ARGUMENT;
-    }
-    const size_t plane_size = pitch_of(&job->frame.in) * (size_t)job->frame.in.height;
-    const int ret = plane_size > cuda->plane_size ? grow(cuda, plane_size, text, text_size) : 0;
+    for (int i = 0; i < job->write; i++)
+        if (out->memory == LUMEQ_MEMORY_CUDA && !lumeq_device_owns(cuda->number, out->plane[i])) {
+            snprintf(text, text_size, "the output does not lie in memory of GPU %d", cuda->number);
+            return LUMEQ_ERR_ARGUMENT;
+        }
+    const size_t size = lumeq_pictures_size(&job->frame.in, planes_in(job));
+    const int ret = size > cuda->picture_size ? grow(cuda, size, text, text_size) : 0;
     if (ret < 0)
         return ret;
 

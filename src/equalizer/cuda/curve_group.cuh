@@ -72,6 +72,32 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
 }
 
+/* scratch has room for three times 32. */
+CURVE_FN void curve_sum3(uint32_t values[3], uint32_t *scratch)
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const uint32_t sum = curve_warp_sum(values[i]);
+        if (threadIdx.x % 32 == 0)
+            scratch[i * 32 + threadIdx.x / 32] = sum;
+    }
+    curve_barrier();
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const uint32_t lane = threadIdx.x % 32;
+        values[i] = curve_warp_sum(lane < CURVE_WARPS ? scratch[i * 32 + lane] : 0);
+    }
+}
+
+/* The cell's bins are those of neighbouring lanes. */
+CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
+{
+    uint32_t sum = values[i];
+    for (int lanes = 1; lanes < width; lanes *= 2)
+        sum += __shfl_xor_sync(~0u, sum, lanes);
+    return sum;
+}
+
 CURVE_FN uint32_t curve_any(uint32_t condition)
 {
     uint32_t any;

@@ -44,6 +44,7 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
+cudaError_t lumeq_cuda_load_chroma(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
  * one for those above. */
@@ -58,6 +59,21 @@ LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const CurveParams *params, cudaStream_t stream);
+
+/* Chroma and the luma over it. */
+typedef struct LumeqCudaChroma {
+    LumeqCudaPlane luma;
+    LumeqCudaPlane in[2], out[2]; /* of them data and stride are looked at */
+    int planes;                   /* 1 or 2 */
+    int step;                     /* samples of a pixel that lie in turns: 1 or 2 */
+    int width, height;            /* in pixels of chroma */
+    int sub_x, sub_y;             /* as LumeqImage.chroma_x, chroma_y */
+} LumeqCudaChroma;
+
+/* Scales it by the table's gain at the mean of the luma under each of its pixels. */
+cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
+                              const CurveTable *table, const CurveParams *params,
+                              cudaStream_t stream);
 
 #ifdef __cplusplus
 }

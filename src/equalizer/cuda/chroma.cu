@@ -1,0 +1,220 @@
+/* Scales chroma by the gain of the luma under it. */
+#include <stdint.h>
+
+#include "equalizer/cuda/kernels.h"
+
+#define THREADS 256
+
+/* Pixels of chroma that a thread does at once. */
+#define GROUP 4
+
+/* Blocks that a multiprocessor holds. */
+#define BLOCKS_A_PROCESSOR (2048 / THREADS)
+
+/* Samples that are loaded and stored as one vector. */
+template <typename Sample, int count> struct __align__(count * sizeof(Sample)) Run
+{
+    Sample v[count];
+};
+
+typedef struct ChromaWalk {
+    LumeqCudaChroma chroma;
+    int groups; /* of a row */
+    int aligned;
+    CurveLegal legal;
+} ChromaWalk;
+
+/* What a thread knows of the frame's samples. */
+typedef struct ChromaRule {
+    const uint16_t *gain;
+    CurveLegal legal;
+    uint32_t last, frame;
+    int depth, shift, dither;
+} ChromaRule;
+
+static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint32_t sample)
+{
+    return min(sample >> rule.shift, rule.last);
+}
+
+static __device__ __forceinline__ uint32_t gain_of(const ChromaRule &rule, uint32_t sum, int area)
+{
+    const uint32_t mean = (sum + ((1u << area) >> 1)) >> area;
+    return rule.gain[mean >> (rule.depth - 8)];
+}
+
+static __device__ __forceinline__ uint32_t scale(const ChromaRule &rule, uint32_t sample,
+                                                 uint32_t gain, int x, int y)
+{
+    const uint32_t add =
+        rule.dither ? curve_dither((uint32_t)x, (uint32_t)y, rule.frame) : CURVE_ROUND;
+    return curve_chroma((int32_t)code_of(rule, sample), gain, add, &rule.legal) << rule.shift;
+}
+
+/* The sum of the luma's codes under one pixel of chroma; at the edges the last ones count again. */
+template <typename Sample>
+static __device__ uint32_t sum_luma(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
+{
+    uint32_t sum = 0;
+    for (int v = 0; v < 1 << c.sub_y; v++) {
+        const int row = min((y << c.sub_y) + v, c.luma.height - 1);
+        const Sample *luma = (const Sample *)(c.luma.data + (int64_t)row * c.luma.stride);
+        for (int u = 0; u < 1 << c.sub_x; u++)
+            sum += code_of(rule, luma[min((x << c.sub_x) + u, c.luma.width - 1)]);
+    }
+    return sum;
+}
+
+/* Of any shape, sample by sample. */
+template <typename Sample>
+static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
+{
+    const uint32_t gain = gain_of(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y);
+    for (int plane = 0; plane < c.planes; plane++) {
+        const Sample *in = (const Sample *)(c.in[plane].data + (int64_t)y * c.in[plane].stride);
+        Sample *out = (Sample *)(c.out[plane].data + (int64_t)y * c.out[plane].stride);
+        for (int i = x * c.step; i < (x + 1) * c.step; i++)
+            out[i] = (Sample)scale(rule, in[i], gain, x, y);
+    }
+}
+
+/* The gains of a whole group, from vectors of luma. */
+template <typename Sample, int sub_x, int sub_y>
+static __device__ __forceinline__ void group_gains(const ChromaRule &rule, const LumeqCudaPlane &l,
+                                                   int x, int y, uint32_t gain[GROUP])
+{
+    uint32_t sum[GROUP] = {};
+#pragma unroll
+    for (int v = 0; v < 1 << sub_y; v++) {
+        const int row = min((y << sub_y) + v, l.height - 1);
+        const uint8_t *line = l.data + (int64_t)row * l.stride;
+        const auto luma = ((const Run<Sample, GROUP << sub_x> *)line)[x / GROUP];
+#pragma unroll
+        for (int u = 0; u < GROUP << sub_x; u++)
+            sum[u >> sub_x] += code_of(rule, luma.v[u]);
+    }
+#pragma unroll
+    for (int i = 0; i < GROUP; i++)
+        gain[i] = gain_of(rule, sum[i], sub_x + sub_y);
+}
+
+template <typename Sample, int step>
+static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaPlane &in,
+                                                   const LumeqCudaPlane &out, int x, int y,
+                                                   const uint32_t gain[GROUP])
+{
+    typedef Run<Sample, GROUP * step> Samples;
+    Samples samples = ((const Samples *)(in.data + (int64_t)y * in.stride))[x / GROUP];
+#pragma unroll
+    for (int i = 0; i < GROUP * step; i++)
+        samples.v[i] = (Sample)scale(rule, samples.v[i], gain[i / step], x + i / step, y);
+    ((Samples *)(out.data + (int64_t)y * out.stride))[x / GROUP] = samples;
+}
+
+/* The shape is known to the compiler where vectors are: walk.aligned. */
+template <typename Sample, int sub_x, int sub_y, int step>
+static __global__ void __launch_bounds__(THREADS)
+    scale_chroma(const ChromaWalk walk, const CurveTable *table, const CurveParams params)
+{
+    __shared__ uint16_t gains[CURVE_CELLS];
+    const LumeqCudaChroma &c = walk.chroma;
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
+        gains[i] = table->gain[i];
+    __syncthreads();
+
+    const ChromaRule rule = {gains,        walk.legal,   (1u << params.depth) - 1,
+                             params.frame, params.depth, params.shift,
+                             params.dither};
+    const int64_t all = (int64_t)walk.groups * c.height;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all;
+         i += (int64_t)gridDim.x * THREADS) {
+        const int y = (int)(i / walk.groups), x = (int)(i - (int64_t)y * walk.groups) * GROUP;
+        const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
+        if (walk.aligned && whole) {
+            uint32_t gain[GROUP];
+            group_gains<Sample, sub_x, sub_y>(rule, c.luma, x, y, gain);
+            for (int plane = 0; plane < c.planes; plane++)
+                scale_group<Sample, step>(rule, c.in[plane], c.out[plane], x, y, gain);
+        } else {
+            for (int k = x; k < min(x + GROUP, c.width); k++)
+                scale_pixel<Sample>(rule, c, k, y);
+        }
+    }
+}
+
+typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams);
+
+/* Of shapes that no kernel is made for, one that does without vectors: *known is 0. */
+template <typename Sample> static ChromaKernel *choose(const LumeqCudaChroma *c, int *known)
+{
+    const int shape = c->sub_x << 8 | c->sub_y << 4 | c->step;
+    *known = 1;
+    switch (shape) {
+    case 0x111: return scale_chroma<Sample, 1, 1, 1>;
+    case 0x112: return scale_chroma<Sample, 1, 1, 2>;
+    case 0x101: return scale_chroma<Sample, 1, 0, 1>;
+    case 0x102: return scale_chroma<Sample, 1, 0, 2>;
+    case 0x001: return scale_chroma<Sample, 0, 0, 1>;
+    default: *known = 0; return scale_chroma<Sample, 0, 0, 1>;
+    }
+}
+
+template <typename Sample> static cudaError_t load(void)
+{
+    static const int shapes[][3] = {{1, 1, 1}, {1, 1, 2}, {1, 0, 1}, {1, 0, 2}, {0, 0, 1}};
+    cudaError_t error = cudaSuccess;
+    for (const int *shape : shapes) {
+        LumeqCudaChroma chroma = {};
+        cudaFuncAttributes attributes;
+        int known;
+        chroma.sub_x = shape[0];
+        chroma.sub_y = shape[1];
+        chroma.step = shape[2];
+        if (!error)
+            error = cudaFuncGetAttributes(&attributes, choose<Sample>(&chroma, &known));
+    }
+    return error;
+}
+
+extern "C" cudaError_t lumeq_cuda_load_chroma(void)
+{
+    const cudaError_t error = load<uint8_t>();
+    return error ? error : load<uint16_t>();
+}
+
+static int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
+{
+    const uintptr_t bytes = (uintptr_t)samples * (depth > 8 ? 2 : 1);
+    return (uintptr_t)plane->data % bytes == 0 && plane->stride % (ptrdiff_t)bytes == 0;
+}
+
+static int all_aligned(const LumeqCudaChroma *c, int depth)
+{
+    int aligned = is_aligned(&c->luma, GROUP << c->sub_x, depth);
+    for (int i = 0; i < c->planes; i++)
+        aligned = aligned && is_aligned(&c->in[i], GROUP * c->step, depth) &&
+                  is_aligned(&c->out[i], GROUP * c->step, depth);
+    return aligned;
+}
+
+extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
+                                         const LumeqCudaChroma *chroma, const CurveTable *table,
+                                         const CurveParams *params, cudaStream_t stream)
+{
+    int known;
+    ChromaKernel *const kernel =
+        params->depth > 8 ? choose<uint16_t>(chroma, &known) : choose<uint8_t>(chroma, &known);
+    ChromaWalk walk;
+    walk.chroma = *chroma;
+    walk.groups = (chroma->width + GROUP - 1) / GROUP;
+    walk.aligned = known && all_aligned(chroma, params->depth);
+    walk.legal = curve_legal(params->depth, params->black != 0);
+
+    const int64_t wanted = ((int64_t)walk.groups * chroma->height + THREADS - 1) / THREADS;
+    const int64_t most = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = (unsigned)(wanted < most ? wanted : most);
+    config.blockDim = THREADS;
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, kernel, walk, table, *params);
+}

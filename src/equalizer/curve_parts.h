@@ -1,0 +1,190 @@
+/*
+ * What the curve is computed from and leaves behind, and the group of threads that computes it.
+ *
+ * The common subset of C and CUDA. What is written for a group shares the work among its threads:
+ * CURVE_EACH hands out the bins, always the same ones to the same thread; curve_sum(),
+ * curve_sum3(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
+ * before curve_sum() and those after it is seen by all threads afterwards. `was` and `now` are the
+ * results' bins before and after the frame, of which a thread has its own: CURVE_OWN is that of the
+ * number handed out. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN
+ * below for a thread block before it includes this header.
+ *
+ * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
+ * every compiler this builds with.
+ */
+#ifndef LUMEQ_CURVE_PARTS_H
+#define LUMEQ_CURVE_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "equalizer/samples.h"
+#include "lumeq/lumeq.h"
+
+/* Bins that the arrays have room for. A .cu file that knows of fewer defines how many: in what it
+ * shares with others the arrays come last. */
+#ifndef CURVE_BINS
+#define CURVE_BINS LUMEQ_MAX_BINS
+#endif
+
+#define CURVE_ONE 65536u /* 1.0 in Q16 */
+
+/* Cells of the chroma gain's table and of clipping: codes of 8 bits, whatever the depth is. */
+#define CURVE_CELLS 256
+
+/* Everything the curve depends on besides the histogram and the history. */
+typedef struct CurveParams {
+    int32_t depth, shift; /* of the samples, as in LumeqImage */
+    int32_t bins;
+    int32_t fraction;     /* a bin counts 2^fraction codes */
+    int32_t black, white; /* codes */
+    uint32_t clip;        /* Q16 multiples of the mean bin, 0 = none */
+    uint32_t alpha;       /* Q16 share of the target taken by this frame's curve, 1..CURVE_ONE */
+    uint32_t strength;    /* Q16 */
+    int32_t adaptive;     /* the strength is for pictures that need it */
+    int32_t stretch;      /* the target is a straight line */
+    int32_t scene_cut;
+    int32_t reference; /* only with 8 bits */
+    int32_t chroma;    /* the gains are not all 1 */
+    int32_t dither;
+    uint32_t frame; /* number of the dither's pattern */
+} CurveParams;
+
+/* A group's thread moves one at once. */
+typedef struct __attribute__((aligned(16))) CurveBin {
+    uint32_t smooth; /* Q16 codes: the smoothed curve before strength */
+    uint32_t cdf;    /* Q16 of the last frame that had anything in range */
+    uint32_t hist;
+    uint32_t curve; /* Q16 codes: that of the bin's first code, strength applied */
+} CurveBin;
+
+/*
+ * What a frame leaves behind: the history, all of it, that the next one starts from, and what is
+ * reported of this one. Zero is an empty history. What lies behind the first `bins` is undefined.
+ */
+typedef struct CurveResult {
+    uint32_t bins;
+    uint32_t depth; /* that the history is of; 0: there is none */
+    uint32_t scene_cut;
+    uint32_t unsettled; /* the last change was one of those that a calm frame makes a cut */
+    uint32_t need;      /* Q16, smoothed: the share of the strength that the picture needs */
+    uint32_t alpha;     /* Q16: what this frame's curve took of its target */
+    uint32_t strength;  /* Q16: what was used */
+    CurveBin bin[CURVE_BINS];
+} CurveResult;
+
+/* What the samples are looked up in. */
+typedef struct CurveTable {
+    uint16_t gain[CURVE_CELLS]; /* of the chroma over luma in each cell, CURVE_GAIN_ONE = 1 */
+    union __attribute__((aligned(16))) {
+        uint8_t codes8[256];          /* of 8 bits: the output sample of each code */
+        uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, shifted as samples are */
+        /* With dither, or deeper: for curve_between(); ends with the code after all. */
+        uint32_t nodes[CURVE_BINS + 1];
+    };
+} CurveTable;
+
+/* Working memory of one group. */
+typedef struct CurveWork {
+    uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
+    uint32_t cum[CURVE_BINS];
+    uint32_t sums[2][3 * 32]; /* for curve_sum() and curve_sum3(), by turns */
+    uint32_t scan[128];
+} CurveWork;
+
+/* What the histogram tells of a picture, Q16. */
+typedef struct CurveView {
+    uint32_t distance;       /* from the picture before */
+    uint32_t mean, variance; /* of the range, as shares of it and its square */
+} CurveView;
+
+#ifndef CURVE_FN
+#define CURVE_FN static inline
+#define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
+#define CURVE_OWN(bins, i) ((bins)[i])
+#define CURVE_ROLLED
+
+/* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
+CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
+{
+    (void)scratch;
+    return value;
+}
+
+/* The same of three values at once. */
+CURVE_FN void curve_sum3(uint32_t values[3], uint32_t *scratch)
+{
+    (void)values;
+    (void)scratch;
+}
+
+/* The sum of the `width` values, a power of two up to 16, among which number i is. */
+CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
+{
+    uint32_t sum = 0;
+    for (int k = i & -width; k < (i & -width) + width; k++)
+        sum += values[k];
+    return sum;
+}
+
+/* Whether the condition holds in any thread. */
+CURVE_FN uint32_t curve_any(uint32_t condition)
+{
+    return condition;
+}
+
+/* Inclusive prefix sum, in place. */
+CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
+{
+    (void)scratch;
+    for (int i = 1; i < n; i++)
+        values[i] += values[i - 1];
+}
+#endif
+
+CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
+{
+    const int64_t step = (int64_t)weight * ((int64_t)to - from);
+    return (uint32_t)(from + ((step + (CURVE_ONE / 2)) >> 16));
+}
+
+/*
+ * n / d, rounded down, for quotients below 2^32 and n below 2^63. A GPU has no 64-bit division but
+ * a long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding,
+ * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
+ * second at most 1, which the last step makes good.
+ */
+CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
+{
+    const float inverse = (1 - 0x1p-20f) / (float)d;
+    uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
+    q += (uint32_t)((float)(int64_t)(n - (uint64_t)q * d) * inverse);
+    return q + (n - (uint64_t)q * d >= d);
+}
+
+/* x / n, rounded down, for x below 2^31 and n from 2 to 2^16. `reciprocal` is 2^32 / n rounded up,
+ * with which the product is too large by less than 1. */
+CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
+{
+    const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
+    return q - (q * n > x);
+}
+
+/* The bins of black and white. */
+CURVE_FN int curve_black(const CurveParams *p)
+{
+    return p->black >> p->fraction;
+}
+
+CURVE_FN int curve_white(const CurveParams *p)
+{
+    return p->white >> p->fraction;
+}
+
+/* How many bins are in range. */
+CURVE_FN uint32_t curve_range(const CurveParams *p)
+{
+    return (uint32_t)(curve_white(p) - curve_black(p) + 1);
+}
+
+#endif

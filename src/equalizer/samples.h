@@ -1,0 +1,114 @@
+/*
+ * What becomes of one sample of luma or chroma: the arithmetic of every backend, in integers and in
+ * the common subset of C and CUDA.
+ */
+#ifndef LUMEQ_SAMPLES_H
+#define LUMEQ_SAMPLES_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define CURVE_ALONE static inline __host__ __device__
+#else
+#define CURVE_ALONE static inline
+#endif
+
+/* Fraction bits of the codes between which a table is interpolated: with the 16 of the deepest code
+ * and the 4 of a place between two bins they fit in 32. */
+#define CURVE_NODE_BITS 8
+
+#define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
+
+/* Of the gain of luma, as much as chroma takes; and its bounds. */
+#define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
+#define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
+#define CURVE_GAIN_LEAST (CURVE_GAIN_ONE / 2)
+
+/* Luma above black, in codes of 8 bits, up to which chroma is left alone, and from which it takes
+ * its whole share: what is darker is mostly noise. */
+#define CURVE_GAIN_DARK 6
+#define CURVE_GAIN_LIGHT 32
+
+/* An entry of CurveTable.nodes. */
+CURVE_ALONE uint32_t curve_node(uint32_t curve)
+{
+    return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
+}
+
+/* What is added to a code's 8 fraction bits before they are cut off: half of one rounds. */
+#define CURVE_ROUND 128u
+
+/* The same for a fixed pattern, another one each frame: 64 thresholds in the order of Bayer's
+ * matrix of 8 x 8, so that neighbours differ most. They move on by nearly 64 times the golden
+ * ratio's square, so that each sample sees them evenly spread in time, too. */
+CURVE_ALONE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
+{
+    const uint32_t a = x ^ y;
+    const uint32_t order =
+        (a & 1) << 5 | (y & 1) << 4 | (a & 2) << 2 | (y & 2) << 1 | (a & 4) >> 1 | (y & 4) >> 2;
+    return ((order + 25 * frame) & 63) * 4 + 2;
+}
+
+/*
+ * Where a bin counts several codes: the output code of number `part` of the 2^fraction, on a line
+ * from the bin's node to the next one. What comes to the code after all is `last`, the last one.
+ * `add` is CURVE_ROUND or curve_dither().
+ */
+CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
+                                   uint32_t add, uint32_t last)
+{
+    const uint32_t value = (node << fraction) + (next - node) * part + (add << fraction);
+    const uint32_t code = value >> (CURVE_NODE_BITS + fraction);
+    return code < last ? code : last;
+}
+
+/*
+ * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
+ * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes most of
+ * that.
+ */
+CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
+{
+    const int32_t dark = CURVE_GAIN_DARK << 8, light = CURVE_GAIN_LIGHT << 8;
+    if (in <= dark)
+        return CURVE_GAIN_ONE;
+    const int32_t one = (int32_t)CURVE_GAIN_ONE, most = 4 * one;
+    int32_t more = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) - one : -one;
+    more = (more < most ? more : most) * (int32_t)CURVE_GAIN_SHARE / one;
+    if (in < light)
+        more = more * (in - dark) / (light - dark);
+    const int32_t gain = one + more;
+    if (gain > (int32_t)CURVE_GAIN_MOST)
+        return CURVE_GAIN_MOST;
+    return gain > (int32_t)CURVE_GAIN_LEAST ? (uint32_t)gain : CURVE_GAIN_LEAST;
+}
+
+/* Chroma codes: the least and the greatest that are legal, and gray. */
+typedef struct CurveLegal {
+    int32_t low, middle, high;
+} CurveLegal;
+
+CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
+{
+    const int32_t middle = 1 << (depth - 1), reach = 112 << (depth - 8);
+    CurveLegal legal = {0, middle, 2 * middle - 1};
+    if (limited) {
+        legal.low = middle - reach;
+        legal.high = middle + reach;
+    }
+    return legal;
+}
+
+/* A chroma code scaled by a gain. It does not leave the legal codes, or go further beyond them;
+ * `add` as in curve_between(). */
+CURVE_ALONE uint32_t curve_chroma(int32_t code, uint32_t gain, uint32_t add,
+                                  const CurveLegal *legal)
+{
+    const int32_t more = (code - legal->middle) * (int32_t)gain + (int32_t)(add << 4);
+    const int32_t scaled = legal->middle + (more >> 12);
+    const int32_t high = code > legal->high ? code : legal->high;
+    const int32_t low = code < legal->low ? code : legal->low;
+    return (uint32_t)(scaled > high ? high : scaled < low ? low : scaled);
+}
+
+#endif
