@@ -81,11 +81,24 @@ whole_program() {
     check "the clip, --strength 1 --clip 0 --smooth 2" \
         same_bits "$clip" --strength 1 --clip 0 --smooth 2
     check "the clip, --mode off" same_bits "$clip" --mode off
+    for mode in clahe stretch; do
+        check "the clip, --mode $mode" same_bits "$clip" --mode "$mode"
+    done
+    check "the clip, --mode clahe --tiles 5x3 --dither off --chroma keep" \
+        same_bits "$clip" --mode clahe --tiles 5x3 --dither off --chroma keep
+    check "the clip, --mode clahe --reference" same_bits "$clip" --mode clahe --reference
+    check "the clip, --chroma keep --bars ignore" same_bits "$clip" --chroma keep --bars ignore
     check "the clip, full range, 1 thread" same_bits "$clip" --range full --threads 1
     check "part of the clip" same_bits "$clip" --ss 3.5 --to 8
     check "noise, odd size" same_bits "$work/odd.y4m"
     check "noise, 1x1" same_bits "$work/dot.y4m"
     check "noise, 4K gray" same_bits "$work/uhd.y4m"
+    noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
+    noise 642 361 6 422p12 $((2 * (642 * 361 * 2))) >"$work/deep422.y4m"
+    for mode in global clahe; do
+        check "noise, 10 bits, --mode $mode" same_bits "$work/deep.y4m" --mode "$mode"
+        check "noise, 12 bits, --mode $mode" same_bits "$work/deep422.y4m" --mode "$mode"
+    done
     check "--list-gpus" "$lumeq" --list-gpus
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
@@ -123,8 +136,8 @@ under() {
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
-for name in test_cuda_kernels test_cuda_backend test_cuda_outputs test_cuda_gl test_equalizer \
-    test_reference test_curve test_depth; do
+for name in test_cuda_kernels test_cuda_clahe test_cuda_backend test_cuda_outputs test_cuda_gl \
+    test_equalizer test_reference test_curve test_depth test_dither test_look; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"
@@ -143,11 +156,16 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         # A part of the cases: under a tool everything takes a hundred times as long.
         program=$(find_program test_cuda_kernels)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" rectangles
+        program=$(find_program test_cuda_clahe)
+        [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
         program=$(find_program test_cuda_outputs)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
-        under "$tool" "$lumeq" "$work/odd.y4m" --null --backend cuda -q
+        under "$tool" "$lumeq" "$work/odd.y4m" --backend cuda -q -o "$work/odd.nut" -y \
+            --vcodec rawvideo
+        under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/deep.nut" -y \
+            --vcodec rawvideo --mode clahe
     done
     program=$(find_program test_cuda_gl)
     [ -z "$program" ] || under memcheck "$program" every_layout both_sides equalized

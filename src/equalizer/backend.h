@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
 #define LUMEQ_MAX_SLOTS 8
@@ -65,29 +66,52 @@ static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
     return result;
 }
 
+/* All that a frame leaves behind. */
+typedef struct LumeqHistory {
+    CurveResult curve;
+    TileResult tiles; /* of mode CLAHE; else its first members are 0, and the others undefined */
+} LumeqHistory;
+
 /* Bytes of a result with this many bins. */
 static inline size_t lumeq_result_size(uint32_t bins)
 {
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-static inline void lumeq_copy_result(CurveResult *to, const CurveResult *from)
+/* Bytes of the tiles' result that are defined. */
+static inline size_t lumeq_tiles_size(const TileResult *tiles)
 {
-    memcpy(to, from, lumeq_result_size(from->bins));
+    const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
+    return tiles->tiles_x ? offsetof(TileResult, smooth) + count * sizeof(tiles->smooth[0])
+                          : offsetof(TileResult, hist_out);
+}
+
+static inline void lumeq_copy_history(LumeqHistory *to, const LumeqHistory *from)
+{
+    memcpy(&to->curve, &from->curve, lumeq_result_size(from->curve.bins));
+    memcpy(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles));
+}
+
+/* The frame is not one of mode CLAHE. */
+static inline void lumeq_no_tiles(TileResult *tiles)
+{
+    tiles->tiles_x = tiles->tiles_y = tiles->depth = 0;
 }
 
 /* One frame's work. Lives in the front from submit until receive has answered it. */
 typedef struct LumeqJob {
     LumeqFrame frame;
     CurveParams curve;
+    int clahe; /* luma is looked up by the tiles of `grid` */
+    TileGrid grid;
     LumeqRect active; /* what is counted and equalized; the rest is copied */
     int write;        /* how many planes are written; 0: measure only, out has no memory */
     /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
      * read during submit. */
-    const CurveResult *restore;
+    const LumeqHistory *restore;
 
     /* Filled by receive. */
-    CurveResult result;
+    LumeqHistory result;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */
 } LumeqJob;
 

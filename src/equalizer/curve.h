@@ -140,7 +140,7 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = curve_range(p);
-    const int seen = counted && before && before->bin[p->bins - 1].cdf;
+    const int seen = counted && before && before->bin[p->bins - 1].cdf && !p->same_scene;
     uint32_t sums[3] = {0, 0, 0};
     CURVE_EACH (i, p->bins) {
         const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
@@ -293,6 +293,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
         result->need = need;
         result->alpha = alpha;
         result->strength = strength;
+        result->blank = (uint32_t)blank;
     }
 }
 
@@ -339,6 +340,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         result->need = before ? before->need : 0;
         result->alpha = 0;
         result->strength = CURVE_ONE;
+        result->blank = 0;
     }
 }
 

@@ -44,8 +44,9 @@ typedef struct CurveParams {
     int32_t adaptive;     /* the strength is for pictures that need it */
     int32_t stretch;      /* the target is a straight line */
     int32_t scene_cut;
-    int32_t reference; /* only with 8 bits */
-    int32_t chroma;    /* the gains are not all 1 */
+    int32_t same_scene; /* bars are newly left out: the change of the histogram is none */
+    int32_t reference;  /* only with 8 bits */
+    int32_t chroma;     /* the gains are not all 1 */
     int32_t dither;
     uint32_t frame; /* number of the dither's pattern */
 } CurveParams;
@@ -70,6 +71,7 @@ typedef struct CurveResult {
     uint32_t need;      /* Q16, smoothed: the share of the strength that the picture needs */
     uint32_t alpha;     /* Q16: what this frame's curve took of its target */
     uint32_t strength;  /* Q16: what was used */
+    uint32_t blank;     /* the picture is black: the identity was its target */
     CurveBin bin[CURVE_BINS];
 } CurveResult;
 

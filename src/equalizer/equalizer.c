@@ -8,12 +8,16 @@
 
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
+#include "equalizer/bars.h"
 #include "equalizer/frame_stats.h"
 
 /* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000
 
 #define ERROR_SIZE 256
+
+/* Of LumeqParams.tiles_x and tiles_y where they are 0. */
+#define USUAL_TILES 8
 
 #define MAX_BIN_BITS 12
 _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
@@ -34,10 +38,13 @@ struct LumeqEqualizer {
     int first, in_flight;
     int flushing;
 
-    CurveResult *before, *after; /* history before and after the frame received last */
-    CurveResult histories[2], empty;
-    int received;      /* one has been, since the start or a reset: redo may repeat it */
-    int reset;         /* the next frame starts with an empty history */
+    LumeqHistory *before, *after; /* history before and after the frame received last */
+    LumeqHistory histories[2], empty;
+    int received; /* one has been, since the start or a reset: redo may repeat it */
+    int reset;    /* the next frame starts with an empty history */
+    LumeqBarsState bars;
+    LumeqRect active;  /* of the frame submitted last */
+    int bars_grew;     /* since the frame before that */
     uint32_t frame;    /* since the start or a reset: number of the one submitted last */
     int64_t last_time; /* of the frame submitted last */
     double last_step;  /* seconds between it and the one before */
@@ -236,6 +243,7 @@ static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *imag
     curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = on && !reference && params->dither;
     curve.frame = eq->frame;
+    curve.same_scene = eq->bars_grew;
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;
@@ -251,7 +259,7 @@ static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
 
 static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
 {
-    const CurveResult *restore = job->restore;
+    const LumeqHistory *restore = job->restore;
     if (eq->without_history && !restore)
         job->restore = eq->after;
     const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
@@ -304,13 +312,32 @@ static int go_on_without_gpu(LumeqEqualizer *eq)
     return ret;
 }
 
+static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
+{
+    const int x = params->tiles_x, y = params->tiles_y;
+    job->clahe = params->mode == LUMEQ_MODE_CLAHE;
+    if (job->clahe)
+        lumeq_tile_grid(&job->grid, job->active.width, job->active.height, x ? x : USUAL_TILES,
+                        y ? y : USUAL_TILES, &job->curve, params->clip);
+}
+
+/* Whether bars are left out. */
+static int looks_for_bars(const LumeqParams *params)
+{
+    return params->bars == LUMEQ_BARS_AUTO &&
+           (params->mode == LUMEQ_MODE_OFF || !params->reference);
+}
+
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
-                  const CurveResult *restore)
+                  const LumeqHistory *restore)
 {
     LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
     job->frame = *frame;
     job->curve = curve_params(eq, &frame->in, step);
     job->active = (LumeqRect){0, 0, frame->in.width, frame->in.height};
+    if (looks_for_bars(&eq->params))
+        job->active = eq->active;
+    prepare_tiles(job, &eq->params);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
     int ret = hand_in(eq, job);
@@ -329,6 +356,16 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     return 0;
 }
 
+/* Where the next frame has its picture. */
+static void find_active(LumeqEqualizer *eq, const LumeqImage *in, double step)
+{
+    const int64_t area = (int64_t)eq->active.width * eq->active.height;
+    eq->active = (LumeqRect){0, 0, in->width, in->height};
+    if (looks_for_bars(&eq->params))
+        eq->active = lumeq_bars_update(&eq->bars, in, step);
+    eq->bars_grew = !eq->reset && (int64_t)eq->active.width * eq->active.height < area;
+}
+
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
     if (eq->in_flight >= eq->backend->slots)
@@ -338,10 +375,13 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
         return ret;
     const double step = frame_step(eq, frame);
     const uint32_t number = eq->frame;
+    const LumeqBarsState bars = eq->bars;
     eq->frame = eq->reset ? 0 : number + 1;
+    find_active(eq, &frame->in, step);
     ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
     if (ret < 0) {
         eq->frame = number;
+        eq->bars = bars;
         return ret;
     }
     eq->reset = 0;
@@ -361,7 +401,7 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
         return ret;
     ret = submit(eq, frame, eq->last_step, eq->before);
     if (ret == 0)
-        lumeq_copy_result(eq->after, eq->before); /* receive moves it back */
+        lumeq_copy_history(eq->after, eq->before); /* receive moves it back */
     return ret;
 }
 
@@ -383,12 +423,12 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
 
-    CurveResult *const before = eq->after;
+    LumeqHistory *const before = eq->after;
     if (job->restore == &eq->empty)
-        lumeq_copy_result(before, &eq->empty);
+        lumeq_copy_history(before, &eq->empty);
     eq->after = eq->before;
     eq->before = before;
-    lumeq_copy_result(eq->after, &job->result);
+    lumeq_copy_history(eq->after, &job->result);
     eq->received = 1;
     if (frame)
         *frame = job->frame;
@@ -406,6 +446,7 @@ void lumeq_reset(LumeqEqualizer *eq)
 {
     eq->reset = 1;
     eq->received = 0;
+    eq->bars = (LumeqBarsState){0};
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)

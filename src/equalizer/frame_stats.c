@@ -43,13 +43,12 @@ static void spread_bin(uint32_t *hist_out, const CurveParams *p, const CurveBin 
     }
 }
 
-static void fill_histograms(LumeqFrameStats *stats, const LumeqJob *job)
+static void fill_curve(LumeqFrameStats *stats, const LumeqJob *job)
 {
     const CurveParams *curve = &job->curve;
-    const CurveBin *bin = job->result.bin;
+    const CurveBin *bin = job->result.curve.bin;
     memset(stats->hist_out, 0, (size_t)curve->bins * sizeof(stats->hist_out[0]));
     for (int i = 0; i < curve->bins; i++) {
-        stats->hist_in[i] = bin[i].hist;
         stats->curve[i] = bin[i].curve;
         if (!bin[i].hist)
             continue;
@@ -58,20 +57,50 @@ static void fill_histograms(LumeqFrameStats *stats, const LumeqJob *job)
         else
             stats->hist_out[(bin[i].curve + CURVE_ONE / 2) >> 16] += bin[i].hist;
     }
+}
+
+/* Of the tiles, whose curves and histograms have 256 cells: the bins of a cell share what it has,
+ * and their curve is a line from it to the next. */
+static void fill_tiles(LumeqFrameStats *stats, const LumeqJob *job)
+{
+    const TileResult *tiles = &job->result.tiles;
+    const uint32_t count = tiles->tiles_x * tiles->tiles_y;
+    const uint32_t width = (uint32_t)job->curve.bins / TILE_CELLS;
+    for (uint32_t i = 0; i < TILE_CELLS; i++) {
+        const uint64_t from = tiles->curve_sum[i];
+        const uint64_t to = i + 1 < TILE_CELLS ? tiles->curve_sum[i + 1]
+                                               : (uint64_t)count << (job->curve.depth + 8);
+        for (uint32_t k = 0; k < width; k++) {
+            const uint64_t sum = from + (to > from ? to - from : 0) * k / width;
+            const uint64_t out = tiles->hist_out[i];
+            stats->curve[i * width + k] = (uint32_t)((sum << 8) / count);
+            stats->hist_out[i * width + k] = (uint32_t)(out * (k + 1) / width - out * k / width);
+        }
+    }
+}
+
+static void fill_histograms(LumeqFrameStats *stats, const LumeqJob *job)
+{
+    const CurveParams *curve = &job->curve;
+    for (int i = 0; i < curve->bins; i++)
+        stats->hist_in[i] = job->result.curve.bin[i].hist;
+    if (job->clahe)
+        fill_tiles(stats, job);
+    else
+        fill_curve(stats, job);
     stats->mean_in = histogram_mean(stats->hist_in, curve);
     stats->mean_out = histogram_mean(stats->hist_out, curve);
 }
 
 /* Of the curve, over stretches of a code of 8 bits, in the darkest quarter of the range. */
-static double noise_gain(const LumeqJob *job)
+static double noise_gain(const LumeqFrameStats *stats, const LumeqJob *job)
 {
     const CurveParams *p = &job->curve;
-    const CurveBin *bin = job->result.bin;
     const int width = p->bins / CURVE_CELLS, black = p->black >> p->fraction;
     const int quarter = black + ((p->white - p->black) >> (p->fraction + 2));
     uint32_t most = 0;
     for (int i = black; i < quarter; i++) {
-        const uint32_t rise = bin[i + width].curve - bin[i].curve;
+        const uint32_t rise = stats->curve[i + width] - stats->curve[i];
         most = rise > most ? rise : most;
     }
     return (double)most / ((double)CURVE_ONE * (width << p->fraction));
@@ -84,21 +113,21 @@ static double curve_speed(const LumeqJob *job, const CurveResult *before)
         return 0;
     uint64_t moved = 0;
     for (int i = 0; i < bins; i++) {
-        const int64_t step = (int64_t)job->result.bin[i].smooth - before->bin[i].smooth;
+        const int64_t step = (int64_t)job->result.curve.bin[i].smooth - before->bin[i].smooth;
         moved += (uint64_t)(step < 0 ? -step : step);
     }
     return (double)moved / bins / CURVE_ONE;
 }
 
-void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveResult *before)
+void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqHistory *before)
 {
     stats->active = job->active;
     stats->bins = job->curve.bins;
     fill_histograms(stats, job);
-    stats->strength = (double)job->result.strength / CURVE_ONE;
-    stats->noise_gain = noise_gain(job);
-    stats->curve_speed = curve_speed(job, before);
-    stats->scene_cut = (int)job->result.scene_cut;
+    stats->strength = (double)job->result.curve.strength / CURVE_ONE;
+    stats->noise_gain = noise_gain(stats, job);
+    stats->curve_speed = curve_speed(job, &before->curve);
+    stats->scene_cut = (int)job->result.curve.scene_cut;
     stats->upload_us = stage_us(job, LUMEQ_STAGE_UPLOAD);
     stats->equalize_us = stage_us(job, LUMEQ_STAGE_EQUALIZE);
     stats->download_us = stage_us(job, LUMEQ_STAGE_DOWNLOAD);

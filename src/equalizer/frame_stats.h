@@ -5,6 +5,6 @@
 #include "equalizer/backend.h"
 
 /* From the finished job and the history it started from. */
-void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const CurveResult *before);
+void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqHistory *before);
 
 #endif

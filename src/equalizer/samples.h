@@ -19,10 +19,11 @@
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
-/* Of the gain of luma, as much as chroma takes; and its bounds. */
+/* Of the gain of luma above 1, as much as chroma takes, and the most. Of what is below 1 it takes
+ * less: where the curve darkens, it mostly takes haze away, and colours come out of that. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
+#define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
-#define CURVE_GAIN_LEAST (CURVE_GAIN_ONE / 2)
 
 /* Luma above black, in codes of 8 bits, up to which chroma is left alone, and from which it takes
  * its whole share: what is darker is mostly noise. */
@@ -73,14 +74,13 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
     if (in <= dark)
         return CURVE_GAIN_ONE;
     const int32_t one = (int32_t)CURVE_GAIN_ONE, most = 4 * one;
-    int32_t more = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) - one : -one;
-    more = (more < most ? more : most) * (int32_t)CURVE_GAIN_SHARE / one;
+    const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
+    const int32_t more = (ratio < most ? ratio : most) - one;
+    int32_t taken = more * (int32_t)(more > 0 ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE) / one;
     if (in < light)
-        more = more * (in - dark) / (light - dark);
-    const int32_t gain = one + more;
-    if (gain > (int32_t)CURVE_GAIN_MOST)
-        return CURVE_GAIN_MOST;
-    return gain > (int32_t)CURVE_GAIN_LEAST ? (uint32_t)gain : CURVE_GAIN_LEAST;
+        taken = taken * (in - dark) / (light - dark);
+    const uint32_t gain = (uint32_t)(one + taken);
+    return gain < CURVE_GAIN_MOST ? gain : CURVE_GAIN_MOST;
 }
 
 /* Chroma codes: the least and the greatest that are legal, and gray. */

@@ -2,8 +2,10 @@
 #ifndef LUMEQ_TESTS_BACKENDS_H
 #define LUMEQ_TESTS_BACKENDS_H
 
+#include <math.h>
 #include <sched.h>
 
+#include "chroma_shape.h"
 #include "lumeq/lumeq.h"
 #include "pictures.h"
 
@@ -164,66 +166,90 @@ static inline double code_on_curve(const LumeqFrameStats *stats, int code, int d
     return from + (to - from) * (code % codes) / codes;
 }
 
-/* A code that comes from there: rounded half up. The curve's nodes are rounded to 1/256 code. */
-static inline int is_rounded(int code, double value, int depth)
+/* A code that comes from there: rounded half up, or dithered to one of the two beside it. The
+ * curve's nodes are rounded to 1/256 code. */
+static inline int is_rounded(int code, double value, int depth, int dither)
 {
+    if (dither)
+        return fabs(code - value) < 1;
     const double slack = fraction_of(depth) ? 1.0 / 512 : 0;
     return (value >= code - 0.5 - slack && value < code + 0.5 + slack) || code == (1 << depth) - 1;
 }
 
+static inline int is_active(const LumeqFrameStats *stats, int x, int y)
+{
+    const LumeqRect *a = &stats->active;
+    return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
+}
+
+/* What a picture's samples sum up to. */
+typedef struct Counts {
+    uint32_t in[LUMEQ_MAX_BINS], out[LUMEQ_MAX_BINS];
+    double sum_in, sum_out, pixels;
+    int wrong; /* samples that are not what the curve says */
+} Counts;
+
+/* One row; out NULL: nothing was written. The output's histogram knows nothing of dither. */
+static inline void count_row(Counts *counts, const LumeqFrameStats *stats, const CheckRect *in,
+                             const CheckRect *out, int y, int depth, int shift, int dither)
+{
+    const int size = depth > 8 ? 2 : 1, last = (1 << depth) - 1, fraction = fraction_of(depth);
+    for (int x = 0; x < in->width; x += size) {
+        if (!is_active(stats, x / size, y)) {
+            counts->wrong += out && sample_at(in, x, y, depth) != sample_at(out, x, y, depth);
+            continue;
+        }
+        const int code = code_at(in, x, y, depth, shift);
+        const double value = code_on_curve(stats, code, depth);
+        int mapped = (int)(value + 0.5) < last ? (int)(value + 0.5) : last;
+        if (out) {
+            const int written = code_at(out, x, y, depth, shift);
+            counts->wrong += !is_rounded(written, value, depth, dither) ||
+                             sample_at(out, x, y, depth) != written << shift;
+            mapped = dither ? mapped : written;
+        }
+        counts->in[code >> fraction]++;
+        counts->out[mapped >> fraction]++;
+        counts->sum_in += code;
+        counts->sum_out += mapped;
+        counts->pixels++;
+    }
+}
+
 /* Statistics against the picture that was read and the one that was written (NULL: none). */
 static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect *in,
-                                  const CheckRect *out, int depth, int shift)
+                                  const CheckRect *out, int depth, int shift, int dither)
 {
-    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS];
+    Counts c = {0};
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
-    const int size = depth > 8 ? 2 : 1, last = (1 << depth) - 1;
-    const size_t bytes = (size_t)bins * sizeof(hist_in[0]);
-    double sum_in = 0, sum_out = 0;
-    int wrong = 0;
-    memset(hist_in, 0, bytes);
-    memset(hist_out, 0, bytes);
+    const size_t bytes = (size_t)bins * sizeof(c.in[0]);
     if (!CHECK(stats->bins == bins, "%d bins", stats->bins))
         return;
-    for (int y = 0; y < in->height; y++) {
-        for (int x = 0; x < in->width; x += size) {
-            const int code = code_at(in, x, y, depth, shift);
-            const double value = code_on_curve(stats, code, depth);
-            int mapped = (int)(value + 0.5) < last ? (int)(value + 0.5) : last;
-            if (out) {
-                mapped = code_at(out, x, y, depth, shift);
-                wrong += !is_rounded(mapped, value, depth) ||
-                         sample_at(out, x, y, depth) != mapped << shift;
-            }
-            hist_in[code >> fraction]++;
-            hist_out[mapped >> fraction]++;
-            sum_in += code;
-            sum_out += mapped;
-        }
-    }
-    const double pixels = (double)(in->width / size) * in->height;
-    CHECK(!wrong, "%d pixels of %dx%d, depth %d, are not what the curve says", wrong,
-          in->width / size, in->height, depth);
-    CHECK(!memcmp(stats->hist_in, hist_in, bytes), "not the input's histogram");
+    for (int y = 0; y < in->height; y++)
+        count_row(&c, stats, in, out, y, depth, shift, dither);
+    CHECK(!c.wrong, "%d pixels of %d bytes x %d, depth %d, are not what the curve says", c.wrong,
+          in->width, in->height, depth);
+    CHECK(!memcmp(stats->hist_in, c.in, bytes), "not the input's histogram");
     if (!fraction) {
-        CHECK(!memcmp(stats->hist_out, hist_out, bytes), "not the output's histogram");
-        CHECK(stats->mean_in == sum_in / pixels, "%g, not %g", stats->mean_in, sum_in / pixels);
-        CHECK(stats->mean_out == sum_out / pixels, "%g, not %g", stats->mean_out, sum_out / pixels);
+        const double in_mean = c.sum_in / c.pixels, out_mean = c.sum_out / c.pixels;
+        CHECK(!memcmp(stats->hist_out, c.out, bytes), "not the output's histogram");
+        CHECK(stats->mean_in == in_mean, "%g, not %g", stats->mean_in, in_mean);
+        CHECK(stats->mean_out == out_mean, "%g, not %g", stats->mean_out, out_mean);
         return;
     }
     uint64_t counted = 0;
     for (int i = 0; i < bins; i++)
         counted += stats->hist_out[i];
-    CHECK((double)counted == pixels, "the output's histogram counts %g pixels", (double)counted);
+    CHECK((double)counted == c.pixels, "the output's histogram counts %g pixels", (double)counted);
     const double half = ((1 << fraction) - 1) / 2.0 + 1e-6;
-    const double off = stats->mean_in - sum_in / pixels;
-    CHECK(off <= half && off >= -half, "%g, not %g", stats->mean_in, sum_in / pixels);
+    CHECK(fabs(stats->mean_in - c.sum_in / c.pixels) <= half, "%g, not %g", stats->mean_in,
+          c.sum_in / c.pixels);
 }
 
 static inline void check_stats(const LumeqFrameStats *stats, const CheckRect *in,
                                const CheckRect *out)
 {
-    check_stats_at(stats, in, out, 8, 0);
+    check_stats_at(stats, in, out, 8, 0, 0);
 }
 
 /* All but the times. */
@@ -233,7 +259,9 @@ static inline int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
     return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
            !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
            a->mean_in == b->mean_in && a->mean_out == b->mean_out &&
-           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut;
+           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut &&
+           a->strength == b->strength && a->noise_gain == b->noise_gain &&
+           !memcmp(&a->active, &b->active, sizeof(a->active));
 }
 
 #endif

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Writes opencv_oracle.h: what OpenCV's equalizeHist makes of the pictures of pictures.h.
+"""Writes opencv_oracle.h and opencv_clahe_oracle.h: what OpenCV's equalizeHist and CLAHE make of
+the pictures of pictures.h.
 
-The header in the repository was made once, with opencv-python-headless 4.14.0 and numpy on x86-64
-(5.0.0 gives the same numbers); building and testing lumeq does not need Python:
+The headers in the repository were made once, with opencv-python-headless 4.14.0 and numpy on x86-64
+(4.6.0 and 5.0.0 give the same numbers); building and testing lumeq does not need Python:
 
     pip install 'opencv-python-headless==4.14.0.94' numpy
     ./opencv_oracle.py > opencv_oracle.h
+    ./opencv_oracle.py clahe > opencv_clahe_oracle.h
 """
+import sys
+
 import cv2
 import numpy
 
@@ -33,6 +37,35 @@ PICTURES = [
     ("NOISE", 7, 1, 1),
     ("NOISE", 8, 1, 7),
     ("NOISE", 9, 7, 1),
+]
+
+CLAHE_PICTURES = [
+    # kind, seed, width, height
+    ("NOISE", 21, 1, 1),
+    ("NOISE", 22, 7, 5),
+    ("DARK", 23, 1, 40),
+    ("DARK", 24, 40, 1),
+    ("NOISE", 25, 3, 100),
+    ("DARK", 26, 17, 13),
+    ("DIAGONAL", 0, 64, 64),
+    ("DARK", 27, 101, 77),
+    ("FLAT", 77, 101, 77),
+    ("RAMP", 0, 128, 72),
+    ("NARROW", 28, 333, 222),
+    ("DARK", 29, 640, 361),
+    ("NOISE", 30, 640, 361),
+    ("DIAGONAL", 0, 640, 360),
+]
+# limit, columns and rows of tiles
+CLAHE_SETTINGS = [
+    (0.0, 8, 8),
+    (0.5, 3, 5),
+    (2.0, 8, 8),
+    (2.0, 1, 1),
+    (3.3, 7, 2),
+    (4.0, 16, 16),
+    (40.0, 1, 16),
+    (40.0, 8, 8),
 ]
 
 
@@ -81,7 +114,7 @@ def table(image, out):
     return codes
 
 
-def main():
+def write_equalize_hist():
     print(f"""/*
  * Made by opencv_oracle.py with OpenCV's equalizeHist: do not edit.
  * For each picture: hashes (FNV-1a) of input and output, and the output code of each input code, -1
@@ -107,4 +140,29 @@ static const struct {{
     print("};\n/* clang-format on */")
 
 
-main()
+def write_clahe():
+    print("""/*
+ * Made by opencv_oracle.py with OpenCV's CLAHE: do not edit.
+ * For each picture and setting: hashes (FNV-1a) of input and output.
+ */
+#include "pictures.h"
+
+/* clang-format off */
+static const struct {
+    Picture picture;
+    uint64_t seed;
+    int width, height;
+    double clip;
+    int tiles_x, tiles_y;
+    uint64_t in_hash, out_hash;
+} opencv_clahe_oracle[] = {""")
+    for kind, seed, width, height in CLAHE_PICTURES:
+        image = picture(kind, seed, width, height)
+        for clip, tiles_x, tiles_y in CLAHE_SETTINGS:
+            out = cv2.createCLAHE(clip, (tiles_x, tiles_y)).apply(image)
+            print(f"    {{PICTURE_{kind}, {seed}, {width}, {height}, {clip}, {tiles_x}, {tiles_y}, "
+                  f"0x{fnv(image):016X}, 0x{fnv(out):016X}}},")
+    print("};\n/* clang-format on */")
+
+
+(write_clahe if sys.argv[1:] == ["clahe"] else write_equalize_hist)()

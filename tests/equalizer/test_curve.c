@@ -1,6 +1,7 @@
 /*
  * lumeq's own curve against a model of it in double precision, written from its definition: clip,
- * target, smoothing in time, scene cuts, strength. What is exact by definition is checked exactly.
+ * target, smoothing in time, scene cuts, strength and how it adapts, mode stretch. What is exact by
+ * definition is checked exactly.
  */
 #include <math.h>
 
@@ -20,12 +21,22 @@
 #define CUT_TOLERANCE 0.06
 
 #define CLIP_ROUNDS 4
+/* Mean and variance are off by a few parts in Q16, and from dull to rich it is not far: 1.5 /
+ * 0.0174 times what the variance is off by. */
+#define STRENGTH_TOLERANCE 0.006
+
 #define CUT_LOW 0.04
 #define CUT_HIGH 0.12
+#define UNSETTLED 0.05
+
+#define BLACK_MEAN 0.008
+#define LEAST_NEED 0.1
+
+#define LEFT_OUT 0.005 /* at each end, in mode stretch */
 
 #define MS INT64_C(1000000)
 
-static const LumeqParams full_strength = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
 /* ---- the model ---------------------------------------------------------------------------- */
 
@@ -35,8 +46,16 @@ typedef struct Model {
     double smooth[256]; /* S */
     double cdf[256];
     double speed, distance; /* of the last frame */
+    int unsettled;
+    double need, strength;
     double curve[256];
 } Model;
+
+static double model_rise(double x, double from, double to)
+{
+    const double t = fmin(fmax((x - from) / (to - from), 0), 1);
+    return t * t * (3 - 2 * t);
+}
 
 static void model_clip(double *hist, int black, int white, double clip)
 {
@@ -56,8 +75,29 @@ static void model_clip(double *hist, int black, int white, double clip)
     }
 }
 
+/* A line through all but a few of the counts; no steeper than the limit, for which it is made
+ * longer, in whole codes. */
+static void model_line(const double *cdf, int black, int white, double clip, double counted,
+                       double *target)
+{
+    const int all = white - black, most = clip > 0 ? (int)(all / clip) : 1;
+    const double left_out = floor(counted * LEFT_OUT);
+    int low = 0, high = 0;
+    for (int i = black; i < white; i++) {
+        low += cdf[i] * counted <= left_out + 1e-6;
+        high += cdf[i] * counted < counted - left_out - 1e-6;
+    }
+    if (high - low < most && high - low < all) {
+        low -= (most - (high - low)) * low / (all - (high - low));
+        high = low + most;
+    }
+    high = high > low ? high : low + 1;
+    for (int i = black; i <= white; i++)
+        target[i] = black + all * fmin(fmax((double)(i - black - low) / (high - low), 0), 1);
+}
+
 /* T, and the CDF before the clip; 0 when nothing was counted. */
-static double model_target(const uint32_t *counts, int black, int white, double clip,
+static double model_target(const uint32_t *counts, int black, int white, double clip, int stretch,
                            double *target, double *cdf)
 {
     double hist[256] = {0}, counted = 0;
@@ -74,6 +114,10 @@ static double model_target(const uint32_t *counts, int black, int white, double 
     }
     if (used < 2 || clip == 1)
         return counted;
+    if (stretch) {
+        model_line(cdf, black, white, clip, counted, target);
+        return counted;
+    }
     if (clip > 0)
         model_clip(hist, black, white, clip);
     sum = 0;
@@ -84,11 +128,39 @@ static double model_target(const uint32_t *counts, int black, int white, double 
     return counted;
 }
 
-static double model_alpha(const LumeqParams *params, double dt, double distance)
+static double model_alpha(const Model *m, const LumeqParams *params, double dt)
 {
     const double alpha = params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
-    const double t = fmin(fmax((distance - CUT_LOW) / (CUT_HIGH - CUT_LOW), 0), 1);
-    return params->scene_cut ? alpha + (1 - alpha) * t * t * (3 - 2 * t) : alpha;
+    if (!m->valid)
+        return 1;
+    if (!params->scene_cut)
+        return alpha;
+    if (m->unsettled && m->distance <= CUT_LOW)
+        return 1;
+    return alpha + (1 - alpha) * model_rise(m->distance, CUT_LOW, CUT_HIGH);
+}
+
+/* Of the codes in range, as shares of it. */
+typedef struct View {
+    double mean, variance;
+} View;
+
+static View model_look(const uint32_t *counts, int black, int white, double counted)
+{
+    View view = {0};
+    double squares = 0;
+    for (int i = black; i <= white && counted > 0; i++) {
+        const double place = (double)(i - black) / (white - black + 1);
+        view.mean += place * counts[i] / counted;
+        squares += place * place * counts[i] / counted;
+    }
+    view.variance = squares - view.mean * view.mean;
+    return view;
+}
+
+static double model_need(View view)
+{
+    return 1 - fmin(model_rise(view.variance, 0.0132, 0.0306), model_rise(view.mean, 0.12, 0.25));
 }
 
 static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
@@ -97,28 +169,41 @@ static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
     const int black = range == LUMEQ_RANGE_FULL ? 0 : 16,
               white = range == LUMEQ_RANGE_FULL ? 255 : 235;
     double target[256], cdf[256];
-    const double counted = model_target(counts, black, white, params->clip, target, cdf);
+    const double counted = model_target(counts, black, white, params->clip,
+                                        params->mode == LUMEQ_MODE_STRETCH, target, cdf);
+    const View view = model_look(counts, black, white, counted);
+    const int blank = params->adaptive && view.mean < BLACK_MEAN;
 
     m->distance = 0;
     if (counted > 0 && m->seen)
         for (int i = black; i <= white; i++)
             m->distance += fabs(cdf[i] - m->cdf[i]) / (white - black + 1);
-    const double alpha = m->valid ? model_alpha(params, dt, m->distance) : 1;
+    const double alpha = model_alpha(m, params, dt);
+    if (!blank)
+        m->need += alpha * (model_need(view) - m->need);
+    m->unsettled = m->distance >= UNSETTLED;
 
-    const double strength = params->mode == LUMEQ_MODE_OFF ? 0 : params->strength;
+    m->strength = params->mode == LUMEQ_MODE_OFF ? 0 : params->strength;
+    if (params->adaptive)
+        m->strength *= LEAST_NEED + (1 - LEAST_NEED) * m->need;
     m->speed = 0;
     for (int i = 0; i < 256; i++) {
         const int in_range = i >= black && i <= white;
-        const double before = m->valid ? m->smooth[i] : target[i];
-        m->smooth[i] = in_range ? before + alpha * (target[i] - before) : i;
+        const double new = blank ? i : target[i], before = m->valid ? m->smooth[i] : new;
+        m->smooth[i] = in_range ? before + alpha * (new - before) : i;
         m->speed += fabs(m->smooth[i] - before) / 256;
-        m->curve[i] = i + strength * (m->smooth[i] - i);
     }
     if (counted > 0) {
         memcpy(m->cdf, cdf, sizeof(cdf));
         m->seen = 1;
     }
     m->valid = 1;
+}
+
+static void model_curve(Model *m, double strength)
+{
+    for (int i = 0; i < 256; i++)
+        m->curve[i] = i + strength * (m->smooth[i] - i);
 }
 
 /* ---- frames through both ------------------------------------------------------------------ */
@@ -191,6 +276,16 @@ static void check_curve(const uint32_t *curve, const double *expected, double to
           value, expected[worst]);
 }
 
+/* The model's curve goes on with the strength that was used: what that is off by is checked here.
+ */
+static void check_strength(Run *run)
+{
+    const double tolerance = run->params.adaptive ? STRENGTH_TOLERANCE : 1.0 / 65536;
+    CHECK(fabs(run->stats.strength - run->model.strength) <= tolerance, "strength %.5f, not %.5f",
+          run->stats.strength, run->model.strength);
+    model_curve(&run->model, run->params.adaptive ? run->stats.strength : run->model.strength);
+}
+
 /* The next frame, of what is in run->in, `dt` seconds after the one before by the definition. */
 static void run_next(Run *run, int64_t time, int64_t duration, double dt, double tolerance)
 {
@@ -200,6 +295,7 @@ static void run_next(Run *run, int64_t time, int64_t duration, double dt, double
     check_stats(&run->stats, &run->in, &run->out);
     check_shape(run->stats.curve, run->range);
     model_frame(&run->model, &run->params, run->range, run->stats.hist_in, dt);
+    check_strength(run);
     check_curve(run->stats.curve, run->model.curve, tolerance);
     CHECK(fabs(run->stats.curve_speed - run->model.speed) <= 2 * tolerance, "speed %g, not %g",
           run->stats.curve_speed, run->model.speed);
@@ -372,7 +468,7 @@ static void check_counts(const uint32_t *hist, LumeqRange range, double clip)
     get_curve(&result, curve);
     check_shape(curve, range);
     double target[256], cdf[256];
-    model_target(hist, params.black, params.white, clip, target, cdf);
+    model_target(hist, params.black, params.white, clip, 0, target, cdf);
     check_curve(curve, target, TARGET_TOLERANCE);
 }
 
@@ -450,7 +546,7 @@ static void divisions_are_exact(void)
     CHECK(!wrong, "%d quotients are wrong", wrong);
 
     wrong = 0;
-    for (uint32_t n = 2; n <= 4096; n++) {
+    for (uint32_t n = 2; n <= 65536; n += n < 4096 ? 1 : 61) {
         for (int i = 0; i < 100; i++) {
             const uint32_t x = (uint32_t)check_below(&random, INT32_MAX) / n * n;
             wrong += curve_share(x, n, UINT32_MAX / n + 1) != x / n;
@@ -474,6 +570,43 @@ static void random_counts(uint32_t *hist, CheckRandom *random)
  * Every backend, every rewriting for speed has to give the bits of the plain integer divisions that
  * the curve is defined by; the hash was made with those.
  */
+static CurveParams any_curve_params(CheckRandom *random)
+{
+    const int full = check_below(random, 2), clipped = check_below(random, 4);
+    return (CurveParams){
+        .depth = 8,
+        .bins = 256,
+        .black = full ? 0 : 16,
+        .white = full ? 255 : 235,
+        .clip = clipped ? 65536u + (uint32_t)check_below(random, (64 >> clipped) * 65536) : 0,
+        .alpha = 1 + (uint32_t)check_below(random, 65536),
+        .strength = (uint32_t)check_below(random, 65537),
+        .adaptive = check_below(random, 2),
+        .stretch = check_below(random, 4) == 0,
+        .scene_cut = check_below(random, 2),
+        .same_scene = check_below(random, 10) == 0,
+        .reference = check_below(random, 10) == 0,
+        .dither = check_below(random, 2),
+    };
+}
+
+static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResult *result,
+                            const CurveTable *table)
+{
+    const uint32_t rest[] = {result->scene_cut, result->unsettled, result->need, result->alpha,
+                             result->strength};
+    uint32_t values[3][256];
+    for (int i = 0; i < 256; i++) {
+        values[0][i] = result->bin[i].curve;
+        values[1][i] = result->bin[i].smooth;
+        values[2][i] = result->bin[i].cdf;
+    }
+    hash = check_fnv(hash, values, sizeof(values));
+    hash = check_fnv(hash, rest, sizeof(rest));
+    return p->dither ? check_fnv(hash, table->nodes, 257 * sizeof(table->nodes[0]))
+                     : check_fnv(hash, table->codes8, sizeof(table->codes8));
+}
+
 static void bits_are_those_of_plain_divisions(void)
 {
     static CurveResult results[2];
@@ -482,33 +615,16 @@ static void bits_are_those_of_plain_divisions(void)
     CheckRandom random = {1, 0};
     uint64_t hash = CHECK_FNV_START;
     for (int n = 0; n < 4000; n++) {
-        const int full = check_below(&random, 2), clipped = check_below(&random, 4);
-        const CurveParams params = {
-            .depth = 8,
-            .bins = 256,
-            .black = full ? 0 : 16,
-            .white = full ? 255 : 235,
-            .clip = clipped ? 65536u + (uint32_t)check_below(&random, (64 >> clipped) * 65536) : 0,
-            .alpha = 1 + (uint32_t)check_below(&random, 65536),
-            .strength = (uint32_t)check_below(&random, 65537),
-            .scene_cut = check_below(&random, 2),
-            .reference = check_below(&random, 10) == 0};
+        const CurveParams params = any_curve_params(&random);
         const CurveResult *before = &results[n % 2];
         CurveResult *result = &results[(n + 1) % 2];
-        uint32_t values[3][256]; /* the counts; then the curve, and the history */
-        random_counts(values[0], &random);
-        set_counts(result, values[0]);
+        uint32_t counts[256];
+        random_counts(counts, &random);
+        set_counts(result, counts);
         curve_compute(&params, before, before->bin, result, result->bin, &table, &work);
-        for (int i = 0; i < 256; i++) {
-            values[0][i] = result->bin[i].curve;
-            values[1][i] = result->bin[i].smooth;
-            values[2][i] = result->bin[i].cdf;
-        }
-        hash = check_fnv(hash, values, sizeof(values));
-        hash = check_fnv(hash, table.codes8, sizeof(table.codes8));
-        hash = check_fnv(hash, &result->scene_cut, sizeof(result->scene_cut));
+        hash = hash_result(hash, &params, result, &table);
     }
-    CHECK(hash == 0x420A410B9A15F5A8u, "0x%016llX", (unsigned long long)hash);
+    CHECK(hash == 0xD773CD8F749FCFB9u, "0x%016llX", (unsigned long long)hash);
 }
 
 /* ---- time --------------------------------------------------------------------------------- */
@@ -658,6 +774,7 @@ BACKEND_TEST(range_may_change)
         run_frame(run.eq, &frame, &run.stats);
         check_stats(&run.stats, &run.in, &run.out);
         model_frame(&run.model, &run.params, run.range, run.stats.hist_in, 0.04);
+        check_strength(&run);
         check_curve(run.stats.curve, run.model.curve, TOLERANCE);
     }
     run_close(&run);
@@ -745,6 +862,216 @@ BACKEND_TEST(fade_is_no_cut)
     }
 }
 
+/* A small cut in two steps: the first is taken in part, and wholly once the picture is calm. */
+BACKEND_TEST(small_cut_is_taken_when_it_is_over)
+{
+    static const struct {
+        int move; /* by so many of 220 codes */
+        int whole;
+    } changes[] = {{8, 0}, {10, 0}, {12, 1}, {15, 1}, {20, 1}, {25, 1}, {30, 1}};
+    for (int i = 0; i < (int)(sizeof(changes) / sizeof(changes[0])); i++) {
+        LumeqParams params = full_strength;
+        params.smooth = 2;
+        params.scene_cut = 1;
+        Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+        for (int n = 0; n < 7; n++) {
+            const int move = n < 3 ? 0 : changes[i].move;
+            fill_band(&run.in, 60 + move, 123 + move);
+            run_at_25(&run, n, CUT_TOLERANCE);
+            const int cut = n == 3 && changes[i].move > 26;
+            const double target = run.model.smooth[60 + move];
+            CHECK(run.stats.scene_cut == cut, "a move by %d, frame %d: cut %d", move, n,
+                  run.stats.scene_cut);
+            if (n == 4)
+                CHECK((target < 20) == changes[i].whole, "a move by %d: black is still at %g",
+                      changes[i].move, target);
+        }
+        run_close(&run);
+    }
+}
+
+/* Goes on for as long as the picture is not calm, and is not there without scene_cut. */
+BACKEND_TEST(unsettled_lasts_until_a_calm_frame)
+{
+    for (int enabled = 0; enabled < 2; enabled++) {
+        LumeqParams params = full_strength;
+        params.smooth = 2;
+        params.scene_cut = enabled;
+        Run run = run_open(id, 128, LUMEQ_RANGE_FULL, &params);
+        static const int bands[] = {20, 20, 34, 44, 58, 60, 60, 80, 80, 81, 84};
+        for (int n = 0; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
+            fill_band(&run.in, bands[n], bands[n] + 63);
+            run_at_25(&run, n, CUT_TOLERANCE);
+        }
+        run_close(&run);
+    }
+}
+
+/* ---- adaptive strength -------------------------------------------------------------------- */
+
+/* `wide` codes around `middle`. */
+static void fill_around(const CheckRect *rect, int middle, int wide)
+{
+    fill_band(rect, middle - wide / 2, middle + (wide - 1) / 2);
+}
+
+/* By the standard deviation of a band, wide / sqrt(12), and its mean. */
+BACKEND_TEST(need_by_hand)
+{
+    enum { BLACK = -1 }; /* it stays as it is, by as little strength as there may be */
+    static const struct {
+        int low, high;
+        double need;
+    } pictures[] = {
+        {100, 149, 1},   /* a deviation of 14.4 codes, 6.6 % of 220 */
+        {60, 193, 0},    /* 38.7 codes, 17.6 %, and light */
+        {40, 215, 0},    /* 23.1 % */
+        {16, 67, 1},     /* dark: mean 11.6 % */
+        {30, 39, 1},     /* and dull */
+        {225, 234, 1},   /* light, and dull */
+        {16, 20, 1},     /* 0.9 %: no more black */
+        {16, 19, BLACK}, /* 0.7 % */
+        {16, 17, BLACK},
+    };
+    LumeqParams params = full_strength;
+    params.adaptive = 1;
+    params.strength = 0.5;
+    for (int i = 0; i < (int)(sizeof(pictures) / sizeof(pictures[0])); i++) {
+        Run run = run_open(id, 220, LUMEQ_RANGE_LIMITED, &params);
+        fill_band(&run.in, pictures[i].low, pictures[i].high);
+        run_at_25(&run, 0, TOLERANCE);
+        const double need = fmax(pictures[i].need, 0);
+        CHECK(fabs(run.stats.strength - 0.5 * (0.1 + 0.9 * need)) < 0.001, "picture %d: %g", i,
+              run.stats.strength);
+        CHECK(check_rect_equal(&run.in, &run.out) == (pictures[i].need == BLACK),
+              "picture %d is %sequalized", i, pictures[i].need == BLACK ? "" : "not ");
+        run_close(&run);
+    }
+}
+
+BACKEND_TEST(needs)
+{
+    for (int n = 0; n < 2 * 12 * 12; n++) {
+        LumeqParams params = full_strength;
+        params.adaptive = 1;
+        params.strength = n % 5 / 4.0;
+        params.clip = n % 3 * 1.5;
+        Run run = run_open(id, 256, (LumeqRange)(n % 2), &params);
+        fill_around(&run.in, 40 + n / 2 % 12 * 6, 2 + n / 24 * 7);
+        run_at_25(&run, 0, params.clip > 0 ? 0.25 : TOLERANCE); /* 2^16 pixels */
+        run_close(&run);
+    }
+}
+
+/* From a picture that needs all of it to one that needs none, with the curve's time constant. */
+BACKEND_TEST(need_is_smoothed)
+{
+    for (int cut = 0; cut < 2; cut++) {
+        LumeqParams params = full_strength;
+        params.adaptive = 1;
+        params.strength = 0.8;
+        params.smooth = 0.5;
+        params.scene_cut = cut;
+        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        for (int n = 0; n < 40; n++) {
+            fill_around(&run.in, 120, n < 3 ? 40 : 40 + (n < 30 ? n : 30) * 4);
+            run_at_25(&run, n, CUT_TOLERANCE);
+            CHECK(n > 2 || fabs(run.stats.strength - 0.8) < 0.001, "%g", run.stats.strength);
+        }
+        CHECK(run.stats.strength < 0.3, "%g", run.stats.strength);
+        run_close(&run);
+    }
+}
+
+/* Black in between: the need stays as it was, and what black is mapped to goes to what it is. */
+BACKEND_TEST(black_needs_nothing)
+{
+    LumeqParams params = full_strength;
+    params.adaptive = 1;
+    params.smooth = 0.2;
+    Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    for (int n = 0; n < 12; n++) {
+        const int black = n > 2 && n < 8;
+        if (black)
+            fill_band(&run.in, 16, n % 2 ? 17 : 18);
+        else
+            fill_band(&run.in, 60 + n, 120 + n);
+        const double before = run.stats.strength;
+        run_at_25(&run, n, CUT_TOLERANCE);
+        CHECK(!black || run.stats.strength == before, "frame %d: %g after %g", n,
+              run.stats.strength, before);
+    }
+    run_close(&run);
+
+    /* From the start: nothing is lifted, and the first picture after it takes its own at once. */
+    params.scene_cut = 1;
+    run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
+    for (int n = 0; n < 3; n++) {
+        fill_band(&run.in, 16, 18);
+        run_at_25(&run, n, 0);
+        CHECK(check_rect_equal(&run.in, &run.out), "black is lifted");
+    }
+    run_close(&run);
+}
+
+/* ---- mode stretch ------------------------------------------------------------------------- */
+
+BACKEND_TEST(stretch_by_hand)
+{
+    /* 1024 pixels, of which 5 may be left out at each end: 4 and 1 are, of what is not 60..170. */
+    LumeqParams params = full_strength;
+    params.mode = LUMEQ_MODE_STRETCH;
+    Run run = run_open(id, 32, LUMEQ_RANGE_LIMITED, &params);
+    fill_band(&run.in, 60, 170);
+    memset(run.in.pixels, 20, 4);
+    run.in.pixels[4] = 230;
+    memset(run.in.pixels + 8, 60, 2);
+    memset(run.in.pixels + 16, 170, 5);
+    run_at_25(&run, 0, TARGET_TOLERANCE);
+    check_value(&run, 16, 16);
+    check_value(&run, 60, 16);
+    check_value(&run, 115, 125.5); /* the middle */
+    check_value(&run, 170, 235);
+    check_value(&run, 230, 235);
+    check_value(&run, 240, 240);
+
+    /* No steeper than 2, and as near to what it was: 110 of 220 codes, 44 left of 60 and 65 right
+     * of 170 are to be shared out; none of them is needed. With 1.25 it must be 175 long. */
+    params.clip = 2;
+    run_params(&run, &params);
+    run_at_25(&run, 1, TARGET_TOLERANCE);
+    check_value(&run, 115, 125.5);
+    params.clip = 1.25;
+    run_params(&run, &params);
+    run_at_25(&run, 2, TARGET_TOLERANCE);
+    check_value(&run, 34, 16); /* 44 - 65 * 44 / 109, rounded down, is 18 above black */
+    check_value(&run, 209, 235);
+    run_close(&run);
+}
+
+BACKEND_TEST(stretches)
+{
+    static const double limits[] = {0, 1, 1.25, 2, 3, 17, 1000};
+    for (int n = 0; n < PICTURE_COUNT * 7; n++) {
+        LumeqParams params = full_strength;
+        params.mode = LUMEQ_MODE_STRETCH;
+        params.clip = limits[n % 7];
+        params.strength = n % 2 ? 0.7 : 1;
+        const LumeqRange range = (LumeqRange)(n & 1);
+        Run run = run_open(id, 200, range, &params);
+        picture_fill(&run.in, (Picture)(n / 7), 200 << 8 | 20);
+        run_at_25(&run, 0, 0.5 * 256 / 65536 + TARGET_TOLERANCE);
+        double most = 0;
+        for (int i = 1; i < 256; i++)
+            most = fmax(most, (run.stats.curve[i] - run.stats.curve[i - 1]) / 65536.0);
+        const double all = range == LUMEQ_RANGE_FULL ? 255 : 219;
+        CHECK(params.clip < 1 || most <= params.clip / (1 - params.clip / all) + 0.001 ||
+                  params.clip > all / 2,
+              "a slope of %g with a limit of %g", most, params.clip);
+        run_close(&run);
+    }
+}
+
 static const CheckTest tests[] = {
     {"target_by_hand", target_by_hand},
     {"targets", targets},
@@ -765,6 +1092,14 @@ static const CheckTest tests[] = {
     {"cuts_rise_smoothly", cuts_rise_smoothly},
     {"cut_is_taken_at_once", cut_is_taken_at_once},
     {"fade_is_no_cut", fade_is_no_cut},
+    {"small_cut_is_taken_when_it_is_over", small_cut_is_taken_when_it_is_over},
+    {"unsettled_lasts_until_a_calm_frame", unsettled_lasts_until_a_calm_frame},
+    {"need_by_hand", need_by_hand},
+    {"needs", needs},
+    {"need_is_smoothed", need_is_smoothed},
+    {"black_needs_nothing", black_needs_nothing},
+    {"stretch_by_hand", stretch_by_hand},
+    {"stretches", stretches},
 };
 
 CHECK_MAIN(tests)

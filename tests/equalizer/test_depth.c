@@ -10,7 +10,7 @@
 #define CLIP_ROUNDS 4
 
 static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
-static const LumeqParams full_strength = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
 static const struct {
     int depth, shift;
@@ -89,7 +89,7 @@ static void deep_run(Deep *d, int64_t time)
 {
     const LumeqFrame frame = deep_frame(d, time);
     run_frame(d->eq, &frame, &d->stats);
-    check_stats_at(&d->stats, &d->in, &d->out, d->depth, d->shift);
+    check_stats_at(&d->stats, &d->in, &d->out, d->depth, d->shift, 0);
     CHECK(check_rect_intact(&d->out), "depth %d: writes outside", d->depth);
 }
 
@@ -119,17 +119,22 @@ typedef struct Model {
     int valid;
 } Model;
 
-static void model_clip(double *hist, int black, int white, double clip, double counted)
+/* A cell of `width` bins is what 8 bits have as one code: each of its bins is cut by as much. */
+static void model_clip(double *hist, int bins, int width, int black, int white, double limit)
 {
-    const int bins = white - black + 1;
     for (int round = 0; round < CLIP_ROUNDS; round++) {
         double excess = 0;
-        for (int i = black; i <= white; i++) {
-            excess += fmax(hist[i] - clip * counted / bins, 0);
-            hist[i] = fmin(hist[i], clip * counted / bins);
+        for (int cell = 0; cell < bins; cell += width) {
+            double count = 0;
+            for (int i = cell; i < cell + width; i++)
+                count += hist[i];
+            const double kept = count > limit ? limit / count : 1;
+            excess += count * (1 - kept);
+            for (int i = cell; i < cell + width; i++)
+                hist[i] *= kept;
         }
         for (int i = black; i <= white; i++)
-            hist[i] += excess / bins;
+            hist[i] += excess / (white - black + 1);
     }
 }
 
@@ -141,12 +146,13 @@ static void model_target(const Deep *d, double clip, double *target)
     const int black = black_of(d) / codes, white = white_of(d) / codes;
     double counted = 0, sum = 0;
     for (int i = 0; i < bins; i++) {
-        hist[i] = d->stats.hist_in[i];
+        hist[i] = i >= black && i <= white ? d->stats.hist_in[i] : 0;
         target[i] = (double)i * codes;
-        counted += i >= black && i <= white ? hist[i] : 0;
+        counted += hist[i];
     }
+    const int width = bins / 256;
     if (clip > 0)
-        model_clip(hist, black, white, clip, counted);
+        model_clip(hist, bins, width, black, white, clip * counted * width / (white - black + 1));
     for (int i = black; i <= white; i++) {
         sum += i > black ? hist[i] : 0;
         target[i] = black_of(d) + (white_of(d) - black_of(d)) * sum / (counted - hist[black]);
@@ -195,9 +201,8 @@ static double tolerance_of(const Deep *d, const LumeqParams *params)
 
 BACKEND_TEST(curves)
 {
-    static const LumeqParams settings[] = {{LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0},
-                                           {LUMEQ_MODE_GLOBAL, 0, 0.6, 3, 0, 0},
-                                           {LUMEQ_MODE_GLOBAL, 0, 0.8, 2, 0.4, 0}};
+    static const LumeqParams settings[] = {
+        {.strength = 1}, {.strength = 0.6, .clip = 3}, {.strength = 0.8, .clip = 2, .smooth = 0.4}};
     for (int n = 0; n < FORMATS * 2 * 3; n++) {
         static Model model;
         const LumeqParams *params = &settings[n % 3];

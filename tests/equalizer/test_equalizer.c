@@ -24,6 +24,8 @@ typedef struct Step {
     int padding_in, padding_out; /* of each row; negative: bottom up */
     int offset_in, offset_out;
     int depth, shift; /* paddings and offsets are in samples */
+    ChromaShape shape;
+    int luma_only; /* of the output */
     LumeqRange range;
     int64_t time, duration;
     LumeqParams params;
@@ -36,36 +38,63 @@ typedef struct Result {
 } Result;
 
 typedef struct Pictures {
-    CheckRect in, out;
+    CheckRect in[3], out[3];
 } Pictures;
 
-static CheckRect rect_of(const Step *step, int padding, int offset, int guard)
+static CheckRect rect_of(const Step *step, int plane, int padding, int offset, int guard)
 {
     const int size = step->depth > 8 ? 2 : 1;
-    const int stride = padding < 0 ? padding - step->width : step->width + padding;
-    return check_rect(step->width * size, step->height, stride * size, offset * size, guard);
+    const int width = plane ? chroma_row(step->shape, step->width) : step->width;
+    const int height = plane ? chroma_side(step->height, step->shape.y) : step->height;
+    const int stride = padding < 0 ? padding - width : width + padding;
+    return check_rect(width * size, height, stride * size, offset * size, guard);
+}
+
+static void free_pictures(Pictures *p)
+{
+    for (int i = 0; i < 3; i++) {
+        check_rect_free(&p->in[i]);
+        check_rect_free(&p->out[i]);
+    }
+}
+
+/* Planes that are written. */
+static int planes_out(const Step *step)
+{
+    return step->measure ? 0 : step->luma_only ? 1 : 1 + step->shape.planes;
 }
 
 static LumeqFrame step_open(const Step *step, Pictures *p)
 {
-    p->in = rect_of(step, step->padding_in, step->offset_in, 0);
-    p->out = rect_of(step, step->padding_out, step->offset_out, 64);
-    picture_fill(&p->in, step->picture, step->seed);
-    LumeqFrame frame = frame_of(&p->in, step->measure ? NULL : &p->out, step->range, step->time);
+    *p = (Pictures){0};
+    for (int i = 0; i <= step->shape.planes; i++) {
+        p->in[i] = rect_of(step, i, step->padding_in, step->offset_in, 0);
+        p->out[i] = rect_of(step, i, step->padding_out, step->offset_out, 64);
+        picture_fill(&p->in[i], i ? PICTURE_NOISE : step->picture, step->seed + (uint64_t)i);
+    }
+    LumeqFrame frame = frame_of(p->in, step->measure ? NULL : p->out, step->range, step->time);
     frame.duration = step->duration;
     frame.opaque = (void *)step;
-    return frame_at_depth(frame, step->depth, step->shift);
+    frame = frame_at_depth(frame, step->depth, step->shift);
+    set_chroma(&frame.in, step->shape, p->in + 1);
+    if (planes_out(step) > 1)
+        set_chroma(&frame.out, step->shape, p->out + 1);
+    return frame;
 }
 
 static void step_close(const Step *step, Pictures *p, Result *result)
 {
-    check_stats_at(&result->stats, &p->in, step->measure ? NULL : &p->out, step->depth,
-                   step->shift);
-    CHECK(check_rect_intact(&p->in) && check_rect_intact(&p->out), "%dx%d: writes outside",
-          step->width, step->height);
-    result->hash = step->measure ? 0 : picture_hash(&p->out);
-    check_rect_free(&p->in);
-    check_rect_free(&p->out);
+    const LumeqParams *params = &step->params;
+    check_stats_at(&result->stats, &p->in[0], step->measure ? NULL : &p->out[0], step->depth,
+                   step->shift, params->dither && !params->reference);
+    result->hash = 0;
+    for (int i = 0; i <= step->shape.planes; i++) {
+        CHECK(check_rect_intact(&p->in[i]) && check_rect_intact(&p->out[i]),
+              "%dx%d: writes outside plane %d", step->width, step->height, i);
+        if (i < planes_out(step))
+            result->hash = 31 * result->hash + picture_hash(&p->out[i]);
+    }
+    free_pictures(p);
 }
 
 /* Alone: no other frame is in flight. */
@@ -133,7 +162,7 @@ static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *r
         CHECK(same_stats(&(a)->stats, &(b)->stats), __VA_ARGS__);                                  \
     } while (0)
 
-/* A scene that drifts, with cuts in it. */
+/* A scene that drifts, with cuts in it; gray. */
 static Step scene(int n)
 {
     static const Picture pictures[] = {PICTURE_DARK, PICTURE_DIAGONAL, PICTURE_TWO_LEVEL};
@@ -158,13 +187,20 @@ static double any_real(CheckRandom *random, double low, double high)
 
 static LumeqParams any_params(CheckRandom *random)
 {
+    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL,
+                                      LUMEQ_MODE_GLOBAL, LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH};
+    const LumeqMode mode = modes[check_below(random, 6)];
     return (LumeqParams){
-        .mode = check_below(random, 6) ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_OFF,
-        .reference = !check_below(random, 8),
+        .mode = mode,
+        .reference = mode != LUMEQ_MODE_STRETCH && !check_below(random, 8),
         .strength = check_below(random, 3) ? any_real(random, 0, 1) : 1,
+        .adaptive = check_below(random, 2),
         .clip = check_below(random, 4) ? any_real(random, 1, 10) : 0,
         .smooth = check_below(random, 4) ? any_real(random, 0, 2) : 0,
         .scene_cut = check_below(random, 2),
+        .chroma = check_below(random, 4) ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP,
+        .dither = check_below(random, 2),
+        .bars = check_below(random, 2) ? LUMEQ_BARS_AUTO : LUMEQ_BARS_IGNORE,
     };
 }
 
@@ -182,6 +218,13 @@ static void any_depth(Step *step, CheckRandom *random)
     step->depth = depths[check_below(random, sizeof(depths) / sizeof(depths[0]))];
     if (step->depth > 8)
         step->shift = check_below(random, 2) ? check_below(random, 17 - step->depth) : 0;
+}
+
+static void any_chroma(Step *step, CheckRandom *random)
+{
+    step->shape =
+        (ChromaShape){check_below(random, 3), check_below(random, 3), check_below(random, 3)};
+    step->luma_only = !check_below(random, 5);
 }
 
 /* Steps of every kind, from any size and layout to any time and setting. */
@@ -203,6 +246,7 @@ static void any_steps(Step *steps, int count, CheckRandom *random)
                        .offset_out = check_below(random, 32),
                        .range = (LumeqRange)check_below(random, 2)};
         any_depth(step, random);
+        any_chroma(step, random);
         now += any(random, -30, 100) * MS;
         step->time = check_below(random, 8) ? now : LUMEQ_NO_TIME;
         step->duration = check_below(random, 2) * 40 * MS;
@@ -309,8 +353,7 @@ BACKEND_TEST(destroy)
     eq = must_open(id, 3);
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
     lumeq_destroy(&eq);
-    check_rect_free(&p.in);
-    check_rect_free(&p.out);
+    free_pictures(&p);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------- */
@@ -374,8 +417,7 @@ BACKEND_TEST(submit_refuses)
     REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA); /* it is not on the device */
     REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = (ptrdiff_t)INT32_MAX + 1);
     REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA; frame.out.stride[0] = PTRDIFF_MIN);
-    check_rect_free(&p.in);
-    check_rect_free(&p.out);
+    free_pictures(&p);
 
     /* And the history has seen none of them. */
     run_step(eq, &steps[1], &result);
@@ -383,6 +425,43 @@ BACKEND_TEST(submit_refuses)
     CHECK_SAME(&result, &expected, "refused frames leave traces");
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
+}
+
+BACKEND_TEST(submit_refuses_chroma)
+{
+    Step step = scene(0);
+    step.shape = (ChromaShape){2, 1, 1};
+    Pictures p;
+    LumeqEqualizer *eq = must_open(id, 0);
+    const LumeqFrame good = step_open(&step, &p);
+    REFUSE(frame.in.stride[1] = 48);
+    REFUSE(frame.in.stride[2] = -48);
+    REFUSE(frame.in.stride[1] = 0);
+    REFUSE(frame.out.stride[1] = -48);
+    REFUSE(frame.out.stride[2] = 48);
+    REFUSE(frame.in.chroma_x = frame.out.chroma_x = 3);
+    REFUSE(frame.in.chroma_x = frame.out.chroma_x = -1);
+    REFUSE(frame.in.chroma_y = frame.out.chroma_y = 3);
+    REFUSE(frame.in.chroma_y = frame.out.chroma_y = -1);
+    REFUSE(frame.out.chroma_x = 2);
+    REFUSE(frame.out.chroma_y = 0);
+    REFUSE(frame.out.plane[2] = NULL; frame.out.stride[1] = 100);
+    REFUSE(frame.in.plane[2] = NULL; frame.in.stride[1] = 100);
+    REFUSE(frame.in.plane[1] = NULL);
+    REFUSE(frame.in.plane[1] = frame.in.plane[2] = NULL);
+    REFUSE(frame.in.plane[2] = frame.out.plane[2] = NULL); /* both in turns: rows twice as long */
+    REFUSE(frame.out.memory = LUMEQ_MEMORY_CUDA);
+
+    /* The same, with what it lacks. */
+    LumeqFrame frame = good;
+    frame.out.plane[1] = NULL;
+    run_frame(eq, &frame, NULL);
+    frame = good;
+    frame.in.chroma_x = frame.in.chroma_y = 2;
+    frame.out.plane[0] = frame.out.plane[1] = NULL;
+    run_frame(eq, &frame, NULL);
+    free_pictures(&p);
+    lumeq_destroy(&eq);
 }
 
 static void refuse_params(LumeqEqualizer *eq, LumeqParams params, int number)
@@ -399,9 +478,12 @@ BACKEND_TEST(set_params_refuses)
         {-1e-9, -1, LUMEQ_MAX_SMOOTH + 1e-6, 1e300, INFINITY, -INFINITY, NAN},
     };
     static const LumeqParams right[] = {
-        {LUMEQ_MODE_GLOBAL, 0, 0, 0, 0, 0},
-        {LUMEQ_MODE_GLOBAL, -1, 1, 1, LUMEQ_MAX_SMOOTH, -1},
-        {LUMEQ_MODE_OFF, INT32_MAX, 0.5, LUMEQ_MAX_CLIP, 1e-12, INT32_MAX},
+        {0},
+        {.reference = -1, .strength = 1, .clip = 1, .smooth = LUMEQ_MAX_SMOOTH, .scene_cut = -1},
+        {.mode = LUMEQ_MODE_OFF, .reference = INT32_MAX, .strength = 0.5, .clip = LUMEQ_MAX_CLIP},
+        {.smooth = 1e-12, .scene_cut = INT32_MAX, .adaptive = INT32_MIN, .dither = -7},
+        {.tiles_x = LUMEQ_MAX_TILES, .tiles_y = 1, .chroma = LUMEQ_CHROMA_KEEP},
+        {.mode = LUMEQ_MODE_STRETCH, .bars = LUMEQ_BARS_IGNORE},
     };
     LumeqEqualizer *eq = must_open(id, 1), *other = must_open(id, 1);
     for (int i = 0; i < (int)(sizeof(right) / sizeof(right[0])); i++)
@@ -417,8 +499,15 @@ BACKEND_TEST(set_params_refuses)
         params = (LumeqParams){.smooth = wrong[2][i]};
         refuse_params(eq, params, i);
     }
-    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)2}, 7);
+    refuse_params(eq, (LumeqParams){.mode = (LumeqMode)4}, 7);
     refuse_params(eq, (LumeqParams){.mode = (LumeqMode)-1}, 8);
+    refuse_params(eq, (LumeqParams){.mode = LUMEQ_MODE_STRETCH, .reference = 1}, 9);
+    refuse_params(eq, (LumeqParams){.tiles_x = -1}, 10);
+    refuse_params(eq, (LumeqParams){.tiles_y = LUMEQ_MAX_TILES + 1}, 11);
+    refuse_params(eq, (LumeqParams){.chroma = (LumeqChroma)2}, 12);
+    refuse_params(eq, (LumeqParams){.chroma = (LumeqChroma)-1}, 13);
+    refuse_params(eq, (LumeqParams){.bars = (LumeqBars)2}, 14);
+    refuse_params(eq, (LumeqParams){.bars = (LumeqBars)-1}, 15);
 
     /* What was set before still is. */
     Pictures p;
@@ -465,8 +554,7 @@ BACKEND_TEST(order)
             if (ret == 0)
                 continue;
             CHECK(ret == LUMEQ_ERR_AGAIN, "submit answers %d", ret);
-            check_rect_free(&p[sent].in);
-            check_rect_free(&p[sent].out);
+            free_pictures(&p[sent]);
             break;
         }
         CHECK(sent >= 1 && sent < MAX_IN_FLIGHT && (slots < 0 || sent == slots),
@@ -481,14 +569,13 @@ BACKEND_TEST(order)
             const int ret =
                 n && !round ? receive_frame(eq, &frame, &stats) : lumeq_receive(eq, &frame, &stats);
             CHECK(ret == 0, "receive answers %d", ret);
-            CHECK(frame.opaque == &p[n] && frame.in.plane[0] == p[n].in.pixels &&
-                      frame.out.plane[0] == p[n].out.pixels && frame.in.width == 97 &&
+            CHECK(frame.opaque == &p[n] && frame.in.plane[0] == p[n].in[0].pixels &&
+                      frame.out.plane[0] == p[n].out[0].pixels && frame.in.width == 97 &&
                       frame.out.height == 61 && frame.time == step.time,
                   "frame %d is not what was submitted", n);
             check_times(&stats);
-            check_stats(&stats, &p[n].in, &p[n].out);
-            check_rect_free(&p[n].in);
-            check_rect_free(&p[n].out);
+            check_stats(&stats, &p[n].in[0], &p[n].out[0]);
+            free_pictures(&p[n]);
         }
         const int end = round ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
         CHECK(lumeq_receive(eq, NULL, NULL) == end, "after the last frame");
@@ -560,10 +647,9 @@ BACKEND_TEST(frames_in_flight_keep_theirs)
     }
     CHECK(ret == LUMEQ_ERR_AGAIN, "submit answers %d", ret);
     sent--; /* the one that was not taken */
-    check_rect_free(&p[sent].in);
-    check_rect_free(&p[sent].out);
+    free_pictures(&p[sent]);
 
-    const LumeqParams changed = {LUMEQ_MODE_GLOBAL, 0, 1, 0, 0.1, 0};
+    const LumeqParams changed = {.strength = 1, .smooth = 0.1, .bars = LUMEQ_BARS_IGNORE};
     set_params(eq, &changed);
     lumeq_reset(eq);
     for (int n = 0; n < sent; n++) {
@@ -587,7 +673,7 @@ BACKEND_TEST(params_apply_to_later_frames)
 {
     LumeqEqualizer *eq = must_open(id, 0);
     Step step = scene(0);
-    step.params = (LumeqParams){LUMEQ_MODE_GLOBAL, 0, 1, 0, 0, 0};
+    step.params = (LumeqParams){.strength = 1, .bars = LUMEQ_BARS_IGNORE};
     Result full, none, half;
     run_step(eq, &step, &full);
     step.params.strength = 0;
@@ -659,8 +745,7 @@ BACKEND_TEST(redo_rules)
     frame.in.depth = 12;
     CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "a frame that submit refuses");
     CHECK(lumeq_last_error(eq)[0], "no words");
-    check_rect_free(&p.in);
-    check_rect_free(&p.out);
+    free_pictures(&p);
 
     /* None of that has moved the history. */
     run_step(other, &steps[0], &expected);
@@ -672,8 +757,7 @@ BACKEND_TEST(redo_rules)
     frame = step_open(&steps[1], &p);
     CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "redo after a reset");
     CHECK(lumeq_last_error(eq)[0], "no words");
-    check_rect_free(&p.in);
-    check_rect_free(&p.out);
+    free_pictures(&p);
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
 }
@@ -777,6 +861,83 @@ BACKEND_TEST(reference_keeps_no_history)
     lumeq_destroy(&other);
 }
 
+/* Bars that are not looked for count like the picture. */
+BACKEND_TEST(whole_frame_is_active)
+{
+    LumeqEqualizer *eq = must_open(id, 0);
+    for (int n = 0; n < 30; n++) {
+        Step step = scene(0);
+        Pictures p;
+        Result result = {0};
+        step.width = 160;
+        step.height = 120;
+        step.time = n * 40 * MS;
+        step.params.bars = LUMEQ_BARS_IGNORE;
+        const LumeqFrame frame = step_open(&step, &p);
+        for (int y = 0; y < 120; y++)
+            if (y < 20 || y >= 100)
+                memset(check_row(&p.in[0], y), 16, 160);
+        set_params(eq, &step.params);
+        run_frame(eq, &frame, &result.stats);
+        const LumeqRect *active = &result.stats.active;
+        CHECK(active->x == 0 && active->y == 0 && active->width == 160 && active->height == 120,
+              "%dx%d at %d, %d", active->width, active->height, active->x, active->y);
+        CHECK(result.stats.hist_in[16] >= 160 * 40, "%u are counted as black",
+              result.stats.hist_in[16]);
+        step_close(&step, &p, &result);
+    }
+    lumeq_destroy(&eq);
+}
+
+static void letterbox(const CheckRect *rect)
+{
+    for (int y = 0; y < rect->height; y++)
+        if (y < 32 || y >= rect->height - 32)
+            memset(check_row(rect, y), 16, (size_t)rect->width);
+}
+
+/* Where bars are not looked for at first, and are when the frame is done again, or the other way
+ * round: as if only that had been. */
+BACKEND_TEST(redo_looks_for_bars)
+{
+    enum { COUNT = 30 };
+    LumeqParams ignore = defaults, reference = defaults;
+    ignore.bars = LUMEQ_BARS_IGNORE;
+    reference.reference = 1;
+    const LumeqParams *const changes[][2] = {{&ignore, &defaults},
+                                             {&reference, &defaults},
+                                             {&defaults, &ignore},
+                                             {&defaults, &reference}};
+    for (int i = 0; i < 4; i++) {
+        LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+        for (int n = 0; n < COUNT; n++) {
+            Step step = scene(n % 5);
+            Pictures p;
+            Result result = {0}, expected = {0};
+            step.width = 320;
+            step.height = 240;
+            step.time = n * 40 * MS;
+            const LumeqFrame frame = step_open(&step, &p);
+            letterbox(&p.in[0]);
+            const int last = n == COUNT - 1;
+            set_params(eq, last ? changes[i][0] : &defaults);
+            set_params(other, last ? changes[i][1] : &defaults);
+            run_frame(other, &frame, &expected.stats);
+            run_frame(eq, &frame, &result.stats);
+            if (last) {
+                set_params(eq, changes[i][1]);
+                run_redo(eq, &frame, &result.stats);
+            }
+            CHECK(same_stats(&result.stats, &expected.stats),
+                  "change %d, frame %d: %d and %d rows are active", i, n,
+                  result.stats.active.height, expected.stats.active.height);
+            free_pictures(&p);
+        }
+        lumeq_destroy(&eq);
+        lumeq_destroy(&other);
+    }
+}
+
 /* ---- the same bits, however --------------------------------------------------------------- */
 
 static void threads(void)
@@ -797,6 +958,8 @@ static void threads(void)
                 step.height = sizes[s][1];
                 step.padding_in = n == 1 ? -3 : 5;
                 step.padding_out = n == 2 ? -1 : 0;
+                step.shape = (ChromaShape){n, 1, 1};
+                step.params.dither = n == 2;
                 run_step(eq, &step, &result);
                 if (c == 0)
                     expected[n] = result;
@@ -919,11 +1082,11 @@ BACKEND_TEST(host_memory)
         const size_t size = (size_t)step.width * (size_t)step.height;
         uint8_t *in = lumeq_alloc_host(eq, size), *out = lumeq_alloc_host(eq, size);
         if (CHECK(in && out, "no memory")) {
-            memcpy(in, p.in.pixels, size);
+            memcpy(in, p.in[0].pixels, size);
             frame.in.plane[0] = in;
             frame.out.plane[0] = out;
             run_frame(eq, &frame, &result.stats);
-            memcpy(p.out.pixels, out, size);
+            memcpy(p.out[0].pixels, out, size);
         }
         lumeq_free_host(eq, in);
         lumeq_free_host(eq, out);
@@ -996,6 +1159,7 @@ static const CheckTest tests[] = {
     {"create_says_why", create_says_why},
     {"destroy", destroy},
     {"submit_refuses", submit_refuses},
+    {"submit_refuses_chroma", submit_refuses_chroma},
     {"set_params_refuses", set_params_refuses},
     {"order", order},
     {"flush_keeps_history", flush_keeps_history},
@@ -1008,6 +1172,8 @@ static const CheckTest tests[] = {
     {"measure_only", measure_only},
     {"mode_off_keeps_history", mode_off_keeps_history},
     {"reference_keeps_no_history", reference_keeps_no_history},
+    {"whole_frame_is_active", whole_frame_is_active},
+    {"redo_looks_for_bars", redo_looks_for_bars},
     {"threads", threads},
     {"layouts", layouts},
     {"two_at_once", two_at_once},

@@ -12,16 +12,17 @@
 #define FRAMES 24
 #define WIDTH 68 /* bytes */
 #define HEIGHT 43
+#define CHROMA (WIDTH * HEIGHT)                  /* where it begins: both in turns, over 2x2 */
+#define SIZE (CHROMA + WIDTH * (HEIGHT + 1) / 2) /* of a picture */
 
 static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
 static int deep; /* frames are of 10 bits, later of 14, not of 8 */
 
 typedef struct Fake {
-    _Alignas(max_align_t) char cpu[1 << 18];
+    _Alignas(max_align_t) char cpu[1 << 20];
     LumeqJob *waiting[SLOTS];
     int count;
-    uint8_t garbage[WIDTH * HEIGHT];
 } Fake;
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
@@ -67,8 +68,8 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     if (fails(text, size)) {
         for (int i = 0; i < fake->count; i++) {
             memset(&fake->waiting[i]->result, 0xA5, sizeof(job->result));
-            if (fake->waiting[i]->write)
-                memset(fake->waiting[i]->frame.out.plane[0], 0xA5, WIDTH);
+            for (int plane = 0; plane < fake->waiting[i]->write; plane++)
+                memset(fake->waiting[i]->frame.out.plane[plane], 0xA5, WIDTH);
         }
         return LUMEQ_ERR_GPU;
     }
@@ -121,7 +122,7 @@ const LumeqBackend lumeq_backend_cuda = {
 };
 
 typedef struct Run {
-    uint8_t in[FRAMES][WIDTH * HEIGHT], out[FRAMES][WIDTH * HEIGHT];
+    uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     LumeqFrameStats stats[FRAMES];
     int on_device;         /* outputs are, some of them, while that is allowed */
     int unwritten[FRAMES]; /* frames that were to be written and came back measured */
@@ -146,10 +147,13 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
           ret);
 }
 
+/* Every third is gray. */
 static LumeqImage picture(uint8_t *memory, int n)
 {
-    return (LumeqImage){.plane = {memory},
-                        .stride = {WIDTH},
+    return (LumeqImage){.plane = {memory, memory && n % 3 ? memory + CHROMA : NULL},
+                        .stride = {WIDTH, WIDTH},
+                        .chroma_x = 1,
+                        .chroma_y = 1,
                         .width = deep ? WIDTH / 2 : WIDTH,
                         .height = HEIGHT,
                         .depth = !deep    ? 8
@@ -200,9 +204,10 @@ static void play(LumeqBackendId id, Run *run)
     }
     for (int n = 0; n < FRAMES; n++) {
         const LumeqFrame frame = frame_of(run, n);
-        for (int i = 0; i < WIDTH * HEIGHT; i++)
+        for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
         params.clip = n < 9 ? 3 : 0;
+        params.dither = n > 5;
         lumeq_set_params(eq, &params);
         if (n == 15)
             lumeq_reset(eq);
@@ -286,7 +291,7 @@ static void unwritten_frame_is_redone(void)
 {
     LumeqEqualizer *eq = NULL;
     static Run expected, run;
-    static uint8_t out[WIDTH * HEIGHT];
+    static uint8_t out[SIZE];
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
     LumeqFrame frame, back = {0};
     calls_until_loss = 1 << 30;

@@ -1,80 +1,16 @@
 /*
- * The CPU's kernels, each variant of them against plain loops: every depth, every width up to a few
- * vectors, every alignment, strides of both signs, with guard bytes around what may be written and
- * pages that cannot be touched around what may be read.
+ * The CPU's kernels for luma, each variant of them against plain loops: every depth, every width up
+ * to a few vectors, every alignment, strides of both signs, with guard bytes around what may be
+ * written and pages that cannot be touched around what may be read.
  */
-#include "equalizer/cpu/kernels.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pictures.h"
+#include "variants.h"
 
 #define GUARD 128
 #define MAX_WIDTH 65
 #define MAX_HEIGHT 5
-
-typedef struct Variant {
-    const char *name;
-    void (*init)(LumeqKernels *kernels);
-    int (*available)(void); /* NULL: on every machine */
-} Variant;
-
-static const Variant variants[] = {
-    {"c", lumeq_kernels_c, NULL},
-};
-
-#define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
-
-static void for_each_variant(void (*test)(const char *name, const LumeqKernels *kernels))
-{
-    for (int i = 0; i < VARIANTS; i++) {
-        if (variants[i].available && !variants[i].available()) {
-            printf("%s: skipped: not on this CPU\n", variants[i].name);
-            continue;
-        }
-        LumeqKernels kernels;
-        variants[i].init(&kernels);
-        test(variants[i].name, &kernels);
-    }
-}
-
-/* How samples lie in memory. Their bins and tables follow. */
-typedef struct Format {
-    int depth, shift;
-} Format;
-
-static const Format formats[] = {{8, 0},  {9, 0},  {9, 7},  {10, 0}, {10, 6}, {11, 5}, {12, 0},
-                                 {12, 4}, {13, 0}, {14, 0}, {14, 2}, {15, 1}, {16, 0}};
-
-#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
-
-static CurveParams params_of(Format format)
-{
-    const int fraction = format.depth > 12 ? format.depth - 12 : 0;
-    return (CurveParams){.depth = format.depth,
-                         .shift = format.shift,
-                         .bins = 1 << (format.depth - fraction),
-                         .fraction = fraction};
-}
-
-static int sample_size(const CurveParams *p)
-{
-    return p->depth > 8 ? 2 : 1;
-}
-
-/* Of byte x of a row, which is a sample's first. */
-static uint32_t sample_at(const CheckRect *rect, int x, int y, const CurveParams *p)
-{
-    const uint8_t *bytes = check_row(rect, y) + x;
-    return p->depth > 8 ? (uint32_t)(bytes[0] | bytes[1] << 8) : bytes[0];
-}
-
-static uint32_t code_at(const CheckRect *rect, int x, int y, const CurveParams *p)
-{
-    const uint32_t code = sample_at(rect, x, y, p) >> p->shift, last = (1u << p->depth) - 1;
-    return code < last ? code : last;
-}
 
 /* The tables: the identity, its mirror image, one code, and any codes. Nodes never fall. */
 enum { TABLES = 4 };
@@ -92,33 +28,31 @@ static void fill_table(CurveTable *table, const CurveParams *p, int which, Check
     uint32_t node = 0;
     const uint32_t end = 1u << (p->depth + 8), step = 1u << (p->fraction + 8);
     for (int i = 0; i < p->bins; i++) {
-        if (p->depth == 8)
-            table->codes8[i] = (uint8_t)any_code(p, which, i, random);
-        else if (!p->fraction)
-            table->codes16[i] = (uint16_t)(any_code(p, which, i, random) << p->shift);
-        else
+        if (curve_has_nodes(p))
             table->nodes[i] = which == 0   ? (uint32_t)i * step
                               : which == 1 ? end - 1
-                              : which == 2 ? 42 * step
+                              : which == 2 ? 42 * step + 77
                                            : node;
+        else if (p->depth == 8)
+            table->codes8[i] = (uint8_t)any_code(p, which, i, random);
+        else
+            table->codes16[i] = (uint16_t)(any_code(p, which, i, random) << p->shift);
         node += (uint32_t)check_below(random, (int)step * 3);
         node = node < end ? node : end;
     }
-    if (p->fraction)
+    if (curve_has_nodes(p))
         table->nodes[p->bins] = end;
 }
 
 /* By the definition: on a line between two nodes, in real numbers. */
-static uint32_t expected_sample(const CurveTable *table, uint32_t code, const CurveParams *p)
+static int expected_sample(const CurveTable *table, int code, const CurveParams *p, int x, int y)
 {
-    if (p->depth == 8)
-        return table->codes8[code];
-    if (!p->fraction)
-        return table->codes16[code];
-    const uint32_t codes = 1u << p->fraction, bin = code / codes;
+    if (!curve_has_nodes(p))
+        return p->depth == 8 ? table->codes8[code] : table->codes16[code];
+    const int codes = 1 << p->fraction, bin = code / codes, last = (1 << p->depth) - 1;
     const double from = table->nodes[bin], to = table->nodes[bin + 1];
-    const double value = (from + (to - from) * (code % codes) / codes) / 256;
-    const uint32_t rounded = (uint32_t)(value + 0.5), last = (1u << p->depth) - 1;
+    const double value = from + (to - from) * (code % codes) / codes;
+    const int rounded = (int)floor((value + added_at(p, x, y)) / 256);
     return (rounded < last ? rounded : last) << p->shift;
 }
 
@@ -132,7 +66,7 @@ static void check_histogram(const char *name, const LumeqKernels *kernels, const
         hist[i] = expected[i] = 1000u + 7u * (unsigned)i; /* kernels add to what is there */
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x += size)
-            expected[EDGE + (code_at(src, x, y, p) >> p->fraction)]++;
+            expected[EDGE + (code_at(src, x, y, p->depth, p->shift) >> p->fraction)]++;
     (size == 2 ? kernels->histogram16 : kernels->histogram8)(hist + EDGE, src->pixels, src->stride,
                                                              width, src->height, p);
     CHECK(!memcmp(hist, expected, (size_t)words * sizeof(hist[0])),
@@ -140,35 +74,52 @@ static void check_histogram(const char *name, const LumeqKernels *kernels, const
           p->depth, p->shift, src->stride);
 }
 
+/* Of the picture the rectangle is the part from row `first` on. */
 static void run_apply(const LumeqKernels *kernels, const CheckRect *src, const CheckRect *dst,
-                      const CurveTable *table, const CurveParams *p)
+                      int first, const CurveTable *table, const CurveParams *p)
 {
-    LumeqApplyKernel *const apply = p->fraction    ? kernels->interpolate16
-                                    : p->depth > 8 ? kernels->apply16
-                                                   : kernels->apply8;
-    apply(dst->pixels, dst->stride, src->pixels, src->stride, src->width / sample_size(p),
-          src->height, table, p);
+    const int deep = p->depth > 8;
+    LumeqApplyKernel *const nodes = deep ? kernels->nodes16 : kernels->nodes8;
+    LumeqApplyKernel *const codes = deep ? kernels->apply16 : kernels->apply8;
+    (curve_has_nodes(p) ? nodes : codes)(dst->pixels, dst->stride, src->pixels, src->stride,
+                                         src->width / sample_size(p), src->height, first, table, p);
 }
 
 static void check_apply(const char *name, const LumeqKernels *kernels, const CheckRect *src,
-                        const CheckRect *dst, const CurveTable *table, const CurveParams *p)
+                        const CheckRect *dst, int first, const CurveTable *table,
+                        const CurveParams *p)
 {
-    run_apply(kernels, src, dst, table, p);
+    const int size = sample_size(p);
+    run_apply(kernels, src, dst, first, table, p);
     int wrong = 0;
     for (int y = 0; y < src->height; y++)
-        for (int x = 0; x < src->width; x += sample_size(p))
-            wrong += sample_at(dst, x, y, p) != expected_sample(table, code_at(src, x, y, p), p);
-    CHECK(!wrong, "%s: apply to %d bytes x %d, depth %d, shift %d, strides %td and %td: %d wrong",
-          name, src->width, src->height, p->depth, p->shift, src->stride, dst->stride, wrong);
+        for (int x = 0; x < src->width; x += size)
+            wrong += sample_at(dst, x, y, p->depth) !=
+                     expected_sample(table, code_at(src, x, y, p->depth, p->shift), p, x / size,
+                                     first + y);
+    CHECK(!wrong,
+          "%s: apply to %d bytes x %d, depth %d, shift %d, dither %d, strides %td and %td: %d "
+          "wrong",
+          name, src->width, src->height, p->depth, p->shift, p->dither, src->stride, dst->stride,
+          wrong);
     CHECK(check_rect_intact(dst), "%s: apply to %d bytes x %d, strides %td and %td: writes outside",
           name, src->width, src->height, src->stride, dst->stride);
+}
+
+/* Every other time with dither. */
+static CurveParams any_params_of(Format format, CheckRandom *random)
+{
+    CurveParams p = params_of(format, LUMEQ_RANGE_FULL);
+    p.dither = check_below(random, 2);
+    p.frame = (uint32_t)check_below(random, 1000);
+    return p;
 }
 
 static void histogram_by_hand(const char *name, const LumeqKernels *kernels)
 {
     /* Two rows of five, the rest of the stride is not to be seen. */
     static const uint8_t samples[] = {0, 255, 7, 7, 7, 99, 99, 99, 1, 7, 255, 0, 254};
-    const CurveParams p = params_of((Format){8, 0});
+    const CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_FULL);
     uint32_t hist[256] = {0};
     hist[7] = 100;
     kernels->histogram8(hist, samples, 8, 5, 2, &p);
@@ -194,15 +145,15 @@ static void apply_by_hand(const char *name, const LumeqKernels *kernels)
     static const uint8_t samples[] = {0, 1, 2, 77, 77, 255, 254, 1};
     static const uint8_t down[] = {10, 20, 30, 9, 9, 9, 50, 40, 20};
     static const uint8_t up[] = {50, 40, 20, 9, 10, 20, 30};
-    const CurveParams p = params_of((Format){8, 0});
+    const CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_FULL);
     CurveTable table = {.codes8 = {10, 20, 30, [254] = 40, [255] = 50}};
     uint8_t out[9];
     memset(out, 9, sizeof(out));
-    kernels->apply8(out, 6, samples, 5, 3, 2, &table, &p);
+    kernels->apply8(out, 6, samples, 5, 3, 2, 0, &table, &p);
     CHECK(!memcmp(out, down, sizeof(down)), "%s: %d %d %d .. %d %d %d", name, out[0], out[1],
           out[2], out[6], out[7], out[8]);
     memset(out, 9, sizeof(out));
-    kernels->apply8(out + 4, -4, samples, 5, 3, 2, &table, &p);
+    kernels->apply8(out + 4, -4, samples, 5, 3, 2, 0, &table, &p);
     CHECK(!memcmp(out, up, sizeof(up)), "%s: bottom up", name);
 }
 
@@ -212,7 +163,8 @@ static void deep_by_hand(const char *name, const LumeqKernels *kernels)
     static const uint16_t p010[] = {0, 64, 127, 65535, 1023 << 6, 500 << 6};
     static const uint16_t planar[] = {0, 1, 1, 65535, 1023, 500, 1024};
     static const uint16_t expected[] = {7 << 6, 9 << 6, 9 << 6, 11 << 6, 11 << 6, 500 << 6};
-    const CurveParams high = params_of((Format){10, 6}), low = params_of((Format){10, 0});
+    const CurveParams high = params_of((Format){10, 6}, LUMEQ_RANGE_FULL);
+    const CurveParams low = params_of((Format){10, 0}, LUMEQ_RANGE_FULL);
     uint32_t hist[2][1024] = {{0}};
     kernels->histogram16(hist[0], p010, 4, 2, 3, &high);
     kernels->histogram16(hist[1], planar, 14, 6, 1, &low);
@@ -224,10 +176,10 @@ static void deep_by_hand(const char *name, const LumeqKernels *kernels)
 
     CurveTable table = {.codes16 = {7 << 6, 9 << 6, [500] = 500 << 6, [1023] = 11 << 6}};
     uint16_t out[7] = {0};
-    kernels->apply16(out, 4, p010, 4, 2, 3, &table, &high);
+    kernels->apply16(out, 4, p010, 4, 2, 3, 0, &table, &high);
     CHECK(!memcmp(out, expected, sizeof(expected)), "%s: %u %u %u %u %u %u", name, out[0], out[1],
           out[2], out[3], out[4], out[5]);
-    kernels->apply16(out, 14, planar, 14, 7, 1, &table, &low);
+    kernels->apply16(out, 14, planar, 14, 7, 1, 0, &table, &low);
     CHECK(!memcmp(out, expected, sizeof(expected)) && out[6] == 11 << 6, "%s: planar, %u", name,
           out[6]);
 }
@@ -238,15 +190,32 @@ static void interpolated_by_hand(const char *name, const LumeqKernels *kernels)
     static const uint16_t in[] = {0, 1, 2, 3, 4, 16380, 16383, 65535};
     static const uint16_t expected[] = {100, 103, 105, 108, 110, 16383, 16383, 16383};
     static CurveTable table;
-    const CurveParams p = params_of((Format){14, 0});
+    const CurveParams p = params_of((Format){14, 0}, LUMEQ_RANGE_FULL);
     table.nodes[0] = 100 << 8; /* 102.5 goes up */
     table.nodes[1] = 110 << 8;
     table.nodes[2] = 200 << 8;
     table.nodes[4095] = 16383 << 8; /* and 16383.25 .. 16383.75 stay */
     table.nodes[4096] = 16384 << 8;
     uint16_t out[8] = {0};
-    kernels->interpolate16(out, 16, in, 16, 8, 1, &table, &p);
+    kernels->nodes16(out, 16, in, 16, 8, 1, 0, &table, &p);
     CHECK(!memcmp(out, expected, sizeof(out)), "%s: %u %u %u %u %u %u %u %u", name, out[0], out[1],
+          out[2], out[3], out[4], out[5], out[6], out[7]);
+}
+
+/* 8 bits with a half to come by, in the pattern's first two rows: thresholds of 2, 130, 34
+ * and 162, and 194, 66, 226 and 98 of 256. */
+static void dithered_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    static const uint8_t in[] = {1, 1, 1, 1, 2, 2, 2, 2};
+    static const uint8_t expected[] = {7, 8, 7, 8, 10, 9, 10, 9};
+    static CurveTable table;
+    CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_FULL);
+    p.dither = 1;
+    table.nodes[1] = (7 << 8) + 128;
+    table.nodes[2] = (9 << 8) + 128;
+    uint8_t out[8] = {0};
+    kernels->nodes8(out, 4, in, 4, 4, 2, 0, &table, &p);
+    CHECK(!memcmp(out, expected, sizeof(out)), "%s: %u %u %u %u, %u %u %u %u", name, out[0], out[1],
           out[2], out[3], out[4], out[5], out[6], out[7]);
 }
 
@@ -256,13 +225,7 @@ static void by_hand(void)
     for_each_variant(apply_by_hand);
     for_each_variant(deep_by_hand);
     for_each_variant(interpolated_by_hand);
-}
-
-/* In samples. */
-static int any_stride(CheckRandom *random, int width)
-{
-    const int padding = check_below(random, 2) ? check_below(random, 40) : 0;
-    return check_below(random, 2) ? width + padding : -(width + padding);
+    for_each_variant(dithered_by_hand);
 }
 
 /* Bytes of a picture make samples of any depth, malformed ones among them. */
@@ -271,7 +234,7 @@ static void check_rects(const char *name, const LumeqKernels *kernels, int width
 {
     static CurveTable table;
     const Picture picture = (Picture)check_below(random, PICTURE_COUNT);
-    const CurveParams p = params_of(formats[check_below(random, FORMATS)]);
+    const CurveParams p = any_params_of(formats[check_below(random, FORMATS)], random);
     const int size = sample_size(&p), other = check_below(random, 2) ? offset : offset / 3;
     CheckRect src =
         check_rect(width * size, height, any_stride(random, width) * size, offset * size, 0);
@@ -280,7 +243,7 @@ static void check_rects(const char *name, const LumeqKernels *kernels, int width
     picture_fill(&src, picture, (uint64_t)check_below(random, 1 << 16));
     check_histogram(name, kernels, &src, &p);
     fill_table(&table, &p, check_below(random, TABLES), random);
-    check_apply(name, kernels, &src, &dst, &table, &p);
+    check_apply(name, kernels, &src, &dst, check_below(random, 20), &table, &p);
     check_rect_free(&src);
     check_rect_free(&dst);
 }
@@ -320,13 +283,15 @@ static void pictures_variant(const char *name, const LumeqKernels *kernels)
     static CurveTable table;
     CheckRandom random = check_random(3);
     for (int i = 0; i < PICTURE_COUNT * FORMATS; i++) {
-        const CurveParams p = params_of(formats[i / PICTURE_COUNT]);
+        CurveParams p = params_of(formats[i / PICTURE_COUNT], LUMEQ_RANGE_FULL);
         CheckRect src = check_rect(202, 7, -210, 2, 0), dst = check_rect(202, 7, 210, 6, GUARD);
         picture_fill(&src, (Picture)(i % PICTURE_COUNT), 255 << 8);
         check_histogram(name, kernels, &src, &p);
-        for (int t = 0; t < TABLES; t++) {
-            fill_table(&table, &p, t, &random);
-            check_apply(name, kernels, &src, &dst, &table, &p);
+        for (int t = 0; t < 2 * TABLES; t++) {
+            p.dither = t / TABLES;
+            p.frame = (uint32_t)i;
+            fill_table(&table, &p, t % TABLES, &random);
+            check_apply(name, kernels, &src, &dst, t, &table, &p);
         }
         check_rect_free(&src);
         check_rect_free(&dst);
@@ -348,7 +313,7 @@ static void counts_variant(const char *name, const LumeqKernels *kernels)
         CheckRect src = check_rect(flats[i].width, flats[i].height, flats[i].width, 0, 0);
         picture_fill(&src, PICTURE_FLAT, (uint64_t)flats[i].code);
         for (int f = 0; f < FORMATS && (f == 0 || src.width % 2 == 0); f++) {
-            const CurveParams p = params_of(formats[f]);
+            const CurveParams p = params_of(formats[f], LUMEQ_RANGE_FULL);
             check_histogram(name, kernels, &src, &p);
         }
         check_rect_free(&src);
@@ -374,9 +339,9 @@ static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_
     dst.pixels += 2 * page;
     picture_fill(&src, PICTURE_NOISE, (uint64_t)width);
     check_histogram(name, kernels, &src, p);
-    run_apply(kernels, &src, &dst, table, p);
-    const uint32_t code = code_at(&src, row - size, 2, p);
-    CHECK(sample_at(&dst, row - size, 2, p) == expected_sample(table, code, p),
+    run_apply(kernels, &src, &dst, 0, table, p);
+    const int code = code_at(&src, row - size, 2, p->depth, p->shift);
+    CHECK(sample_at(&dst, row - size, 2, p->depth) == expected_sample(table, code, p, width - 1, 2),
           "%s: last sample of width %d, depth %d", name, width, p->depth);
 }
 
@@ -394,8 +359,9 @@ static void pages_variant(const char *name, const LumeqKernels *kernels)
         mprotect(memory + (size_t)i * page, page, PROT_NONE);
 
     CheckRandom random = check_random(4);
-    for (int f = 0; f < FORMATS; f++) {
-        const CurveParams p = params_of(formats[f]);
+    for (int f = 0; f < 2 * FORMATS; f++) {
+        CurveParams p = params_of(formats[f % FORMATS], LUMEQ_RANGE_FULL);
+        p.dither = f / FORMATS;
         fill_table(&table, &p, 3, &random);
         for (int width = 1; width <= 200; width++)
             for (int at_end = 0; at_end < 2; at_end++)

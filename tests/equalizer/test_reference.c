@@ -90,9 +90,9 @@ BACKEND_TEST(by_hand)
 BACKEND_TEST(settings_are_ignored)
 {
     static const LumeqParams settings[] = {
-        {LUMEQ_MODE_GLOBAL, 1, 0.0, 0.0, 0.0, 0},
-        {LUMEQ_MODE_GLOBAL, 1, 0.5, 1.0, 10.0, 1},
-        {LUMEQ_MODE_GLOBAL, 7, 1.0, 1000.0, 3600.0, 1},
+        {.reference = 1, .chroma = LUMEQ_CHROMA_KEEP, .bars = LUMEQ_BARS_IGNORE},
+        {.reference = 1, .strength = 0.5, .clip = 1, .smooth = 10, .scene_cut = 1, .dither = 1},
+        {.reference = 7, .strength = 1, .adaptive = 1, .clip = 1000, .smooth = 3600},
     };
     CheckRect in = check_rect(65, 33, 65, 0, 0), out = check_rect(65, 33, 65, 0, 64);
     picture_fill(&in, PICTURE_DARK, 6);

@@ -91,24 +91,36 @@ static void put(const Sequence *s, uint8_t *memory)
         free(memory);
 }
 
-/* Every third frame is bottom-up in memory. */
+/* Luma with a gap behind its rows, then Cb and Cr. */
+static size_t bytes_of(int frame)
+{
+    int width, height;
+    size_of(frame, &width, &height);
+    return (size_t)(width + 3) * (size_t)height +
+           2 * (size_t)((width + 1) / 2 * ((height + 1) / 2));
+}
+
+/* Luma is bottom-up in memory if it is to be; every fourth frame is gray. */
 static LumeqImage image_of(uint8_t *memory, int frame, int flip)
 {
     int width, height;
     size_of(frame, &width, &height);
-    const ptrdiff_t stride = width + 3;
+    const ptrdiff_t stride = width + 3, row = (width + 1) / 2;
     LumeqImage image = {.width = width, .height = height, .depth = 8};
     image.plane[0] = flip ? memory + (height - 1) * stride : memory;
     image.stride[0] = flip ? -stride : stride;
+    image.chroma_x = image.chroma_y = 1;
+    for (int i = 0; i < 2 && frame % 4; i++) {
+        image.plane[i + 1] = memory + height * stride + i * row * ((height + 1) / 2);
+        image.stride[i + 1] = row;
+    }
     return image;
 }
 
 static int submit_next(Sequence *s)
 {
     const int i = s->submitted;
-    int width, height;
-    size_of(i, &width, &height);
-    const size_t size = (size_t)(width + 3) * (size_t)height;
+    const size_t size = bytes_of(i);
     if (!s->in[i]) {
         s->in[i] = get(s, size);
         s->out[i] = get(s, size);
@@ -147,10 +159,7 @@ static void step(Sequence *s)
 static void compare(const Sequence *a, const Sequence *b)
 {
     for (int i = 0; i < FRAMES; i++) {
-        int width, height;
-        size_of(i, &width, &height);
-        const size_t size = (size_t)(width + 3) * (size_t)height;
-        CHECK(!memcmp(a->out[i], b->out[i], size), "frame %d differs", i);
+        CHECK(!memcmp(a->out[i], b->out[i], bytes_of(i)), "frame %d differs", i);
         CHECK(!memcmp(a->stats[i].curve, b->stats[i].curve, 256 * sizeof(a->stats[i].curve[0])),
               "the curve of frame %d differs", i);
     }

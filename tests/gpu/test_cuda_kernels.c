@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../check.h"
+#include "../equalizer/chroma_shape.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cuda/kernels.h"
 
@@ -62,8 +62,14 @@ static CurveParams draw_params(int depth, CheckRandom *random)
         .clip = check_below(random, 3) ? CURVE_ONE + (uint32_t)check_below(random, 600000) : 0,
         .alpha = 1 + (uint32_t)check_below(random, CURVE_ONE),
         .strength = (uint32_t)check_below(random, CURVE_ONE + 1),
+        .adaptive = check_below(random, 2),
+        .stretch = check_below(random, 4) == 0,
         .scene_cut = check_below(random, 2),
+        .same_scene = check_below(random, 10) == 0,
         .reference = depth == 8 && check_below(random, 6) == 0,
+        .chroma = check_below(random, 4) != 0,
+        .dither = check_below(random, 2),
+        .frame = (uint32_t)check_below(random, 1000),
     };
 }
 
@@ -95,27 +101,63 @@ typedef struct Memory {
     CurveTable table;
 } Memory;
 
-static void run(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
-                Memory *memory, Memory *on_device)
+/* A picture that is read and one that is written: luma and chroma. */
+typedef struct Pictures {
+    ChromaShape shape;
+    CheckRect src[3], dst[3];
+} Pictures;
+
+static LumeqCudaChroma chroma_of(const Pictures *p, const DeviceRect *in, const DeviceRect *out)
 {
-    DeviceRect in = to_device(src, params), out = to_device(dst, params);
+    LumeqCudaChroma chroma = {.luma = in[0].plane,
+                              .planes = p->shape.planes,
+                              .step = chroma_step(p->shape),
+                              .width = chroma_side(in[0].plane.width, p->shape.x),
+                              .height = chroma_side(in[0].plane.height, p->shape.y),
+                              .sub_x = p->shape.x,
+                              .sub_y = p->shape.y};
+    for (int i = 0; i < p->shape.planes; i++) {
+        chroma.in[i] = in[i + 1].plane;
+        chroma.out[i] = out[i + 1].plane;
+    }
+    return chroma;
+}
+
+static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
+                   const CurveParams *params, Memory *on_device)
+{
     LumeqCudaHistogram *const histogram =
         params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    const LumeqCudaChroma chroma = chroma_of(p, in, out);
+    OK(histogram(&device, &in[0].plane, params, &on_device->before, &on_device->result,
+                 &on_device->table, &on_device->counters, 0));
+    OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table, params, 0));
+    if (chroma.planes)
+        OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, 0));
+    OK(cudaDeviceSynchronize());
+}
+
+static void run(const Pictures *p, const CurveParams *params, Memory *memory, Memory *on_device)
+{
+    DeviceRect in[3], out[3];
+    for (int i = 0; i <= p->shape.planes; i++) {
+        in[i] = to_device(&p->src[i], params);
+        out[i] = to_device(&p->dst[i], params);
+    }
     memset(&memory->counters, 0, sizeof(memory->counters));
     memset(&memory->result, 0x5A, sizeof(memory->result));
     memset(&memory->table, 0x5A, sizeof(memory->table));
     OK(cudaMemcpy(on_device, memory, sizeof(*memory), cudaMemcpyHostToDevice));
-    OK(histogram(&device, &in.plane, params, &on_device->before, &on_device->result,
-                 &on_device->table, &on_device->counters, 0));
-    OK(lumeq_cuda_apply(&device, &out.plane, &in.plane, &on_device->table, params, 0));
-    OK(cudaDeviceSynchronize());
+    launch(p, in, out, params, on_device);
     OK(cudaMemcpy(memory, on_device, sizeof(*memory), cudaMemcpyDeviceToHost));
-    OK(cudaMemcpy(dst->memory, out.memory, dst->size, cudaMemcpyDeviceToHost));
-    OK(cudaFree(in.memory));
-    OK(cudaFree(out.memory));
+    for (int i = 0; i <= p->shape.planes; i++) {
+        OK(cudaMemcpy(p->dst[i].memory, out[i].memory, p->dst[i].size, cudaMemcpyDeviceToHost));
+        OK(cudaFree(in[i].memory));
+        OK(cudaFree(out[i].memory));
+    }
 }
 
-/* What the reference makes of a picture. */
+/* What the reference makes of luma. */
 static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
                    const CurveResult *before, CurveResult *result, CurveTable *table)
 {
@@ -127,61 +169,71 @@ static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams
     for (int i = 0; i < params->bins; i++)
         result->bin[i].hist = hist[i];
     curve_compute(params, before, before->bin, result, result->bin, table, &work);
-    (params->fraction ? reference.interpolate16
-     : deep           ? reference.apply16
-                      : reference.apply8)(dst->pixels, dst->stride, src->pixels, src->stride, width,
-                                src->height, table, params);
+    LumeqApplyKernel *const nodes = deep ? reference.nodes16 : reference.nodes8;
+    LumeqApplyKernel *const codes = deep ? reference.apply16 : reference.apply8;
+    (curve_has_nodes(params) ? nodes : codes)(dst->pixels, dst->stride, src->pixels, src->stride,
+                                              width, src->height, 0, table, params);
 }
 
-static size_t table_size(const CurveParams *params)
+/* And of a plane of chroma. */
+static void expect_chroma(const Pictures *p, int plane, const CheckRect *dst,
+                          const CurveParams *params, const CurveTable *table)
 {
-    return params->fraction ? (size_t)(params->bins + 1) * sizeof(uint32_t)
-                            : (size_t)(params->bins * sample_size(params));
+    const CheckRect *luma = &p->src[0], *src = &p->src[plane];
+    const LumeqChromaRows rows = {.dst = dst->pixels,
+                                  .src = src->pixels,
+                                  .luma = luma->pixels,
+                                  .dst_stride = dst->stride,
+                                  .src_stride = src->stride,
+                                  .luma_stride = luma->stride,
+                                  .luma_width = luma->width / sample_size(params),
+                                  .luma_height = luma->height,
+                                  .sub_x = p->shape.x,
+                                  .sub_y = p->shape.y,
+                                  .step = chroma_step(p->shape),
+                                  .height = src->height};
+    (params->depth > 8 ? reference.chroma16 : reference.chroma8)(&rows, table, params);
 }
 
-static void compare(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
-                    const Memory *memory, const char *name)
+static int same_table(const CurveTable *a, const CurveTable *b, const CurveParams *params)
+{
+    const size_t size = curve_has_nodes(params) ? (size_t)(params->bins + 1) * sizeof(uint32_t)
+                                                : (size_t)(params->bins * sample_size(params));
+    return !memcmp(a->gain, b->gain, sizeof(a->gain)) && !memcmp(a->nodes, b->nodes, size);
+}
+
+static void compare_results(const CurveResult *a, const CurveResult *b, int bins, const char *name)
+{
+    CHECK(a->bins == b->bins && a->depth == b->depth && a->scene_cut == b->scene_cut &&
+              a->unsettled == b->unsettled && a->need == b->need && a->alpha == b->alpha &&
+              a->strength == b->strength,
+          "%s: %u bins, depth %u, cut %u, unsettled %u, need %u, alpha %u, strength %u", name,
+          a->bins, a->depth, a->scene_cut, a->unsettled, a->need, a->alpha, a->strength);
+    CHECK(!memcmp(a->bin, b->bin, (size_t)bins * sizeof(a->bin[0])),
+          "%s: the histogram or the curve differs", name);
+}
+
+static void compare(const Pictures *p, const CurveParams *params, const Memory *memory,
+                    const char *name)
 {
     static CurveResult result;
     static CurveTable table;
-    const CurveResult *ours = &memory->result;
-    CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
-    expect(src, &expected, params, &memory->before, &result, &table);
-    CHECK(ours->bins == result.bins && ours->depth == result.depth &&
-              ours->scene_cut == result.scene_cut,
-          "%s: %u bins, depth %u, cut %u", name, ours->bins, ours->depth, ours->scene_cut);
-    CHECK(!memcmp(ours->bin, result.bin, (size_t)params->bins * sizeof(result.bin[0])),
-          "%s: the histogram or the curve differs", name);
-    CHECK(!memcmp(&memory->table, &table, table_size(params)), "%s: the table differs", name);
-    CHECK(check_rect_equal(dst, &expected), "%s: the picture differs", name);
-    CHECK(check_rect_intact(dst), "%s: written outside of the rectangle", name);
-    check_rect_free(&expected);
+    for (int i = 0; i <= p->shape.planes; i++) {
+        const CheckRect *dst = &p->dst[i];
+        CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
+        if (i)
+            expect_chroma(p, i, &expected, params, &table);
+        else
+            expect(&p->src[0], &expected, params, &memory->before, &result, &table);
+        CHECK(check_rect_equal(dst, &expected), "%s: plane %d differs", name, i);
+        CHECK(check_rect_intact(dst), "%s: written outside of plane %d", name, i);
+        check_rect_free(&expected);
+    }
+    compare_results(&memory->result, &result, params->bins, name);
+    CHECK(same_table(&memory->table, &table, params), "%s: the table differs", name);
 
     static const LumeqCudaCounters zero;
     CHECK(!memcmp(&memory->counters, &zero, sizeof(zero)), "%s: counters are left behind", name);
-}
-
-/* Sizes, strides and offsets are in samples. */
-static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
-                       int content, int depth, CheckRandom *random, Memory *memory,
-                       Memory *on_device)
-{
-    char name[160];
-    const CurveParams params = draw_params(depth, random);
-    const int size = sample_size(&params);
-    snprintf(name, sizeof(name), "%dx%d, depth %d+%d, strides %td %td, offsets %d %d, content %d",
-             width, height, depth, params.shift, strides[0], strides[1], offsets[0], offsets[1],
-             content);
-    CheckRect src = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
-    CheckRect dst = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
-    fill(&src, content, random);
-    run(&src, &dst, &params, memory, on_device);
-    compare(&src, &dst, &params, memory, name);
-    memory->before = memory->result; /* the next case of that depth goes on from here */
-    if (check_below(random, 8) == 0)
-        memset(&memory->before, 0, sizeof(memory->before));
-    check_rect_free(&src);
-    check_rect_free(&dst);
 }
 
 static ptrdiff_t draw_stride(int width, CheckRandom *random)
@@ -191,6 +243,58 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
                                  aligned + 16 * check_below(random, 5)};
     const ptrdiff_t stride = strides[check_below(random, 4)];
     return check_below(random, 3) ? stride : -stride;
+}
+
+/* Every other time in the way of decoders, for which the kernel has vectors. */
+static void open_chroma(Pictures *p, int width, int height, int size, int content,
+                        CheckRandom *random)
+{
+    const int aligned = check_below(random, 2);
+    const int row = chroma_row(p->shape, width), rows = chroma_side(height, p->shape.y);
+    for (int i = 1; i <= p->shape.planes; i++) {
+        CheckRect *const rects[2] = {&p->src[i], &p->dst[i]};
+        for (int k = 0; k < 2; k++) {
+            const ptrdiff_t stride = aligned ? (row + 63) / 64 * 64 : draw_stride(row, random);
+            const int offset = aligned ? 0 : check_below(random, 17);
+            *rects[k] = check_rect(row * size, rows, stride * size, offset * size, GUARD);
+        }
+        fill(&p->src[i], i == 1 ? NOISE : content, random);
+    }
+}
+
+static void close_pictures(Pictures *p)
+{
+    for (int i = 0; i < 3; i++) {
+        check_rect_free(&p->src[i]);
+        check_rect_free(&p->dst[i]);
+    }
+}
+
+/* Sizes, strides and offsets are in samples. */
+static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
+                       int content, int depth, CheckRandom *random, Memory *memory,
+                       Memory *on_device)
+{
+    char name[200];
+    const CurveParams params = draw_params(depth, random);
+    const int size = sample_size(&params);
+    Pictures p = {
+        .shape = {check_below(random, 3), check_below(random, 3), check_below(random, 3)}};
+    snprintf(name, sizeof(name),
+             "%dx%d, depth %d+%d, dither %d, strides %td %td, offsets %d %d, content %d, chroma "
+             "%d/%d/%d",
+             width, height, depth, params.shift, params.dither, strides[0], strides[1], offsets[0],
+             offsets[1], content, p.shape.planes, p.shape.x, p.shape.y);
+    p.src[0] = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
+    p.dst[0] = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
+    fill(&p.src[0], content, random);
+    open_chroma(&p, width, height, size, content, random);
+    run(&p, &params, memory, on_device);
+    compare(&p, &params, memory, name);
+    memory->before = memory->result; /* the next case of that depth goes on from here */
+    if (check_below(random, 8) == 0)
+        memset(&memory->before, 0, sizeof(memory->before));
+    close_pictures(&p);
 }
 
 /* A depth lasts for a few cases, every other time 8. */

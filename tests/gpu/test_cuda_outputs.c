@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "../equalizer/chroma_shape.h"
 #include "open_on.h"
 
 #define DEFAULT_FRAMES 400
@@ -20,11 +21,12 @@ static int cuda_ok(cudaError_t error, const char *what)
 #define OK(call) cuda_ok(call, #call)
 
 /* One frame: its input, what the CPU makes of it, and what the GPU does, in host memory or in a
- * twin of it on the device, guards and all. */
+ * twin of it on the device, guards and all. Of each luma and chroma. */
 typedef struct Case {
-    CheckRect in, expected, out;
+    CheckRect in[3], expected[3], out[3];
+    ChromaShape shape;
     int depth, shift;
-    uint8_t *twin; /* NULL: the output is in host memory */
+    uint8_t *twin[3]; /* NULL: the output is in host memory */
     LumeqFrameStats expected_stats, stats;
 } Case;
 
@@ -33,14 +35,16 @@ static int sample_size(int depth)
     return depth > 8 ? 2 : 1;
 }
 
-static LumeqImage image_of(const CheckRect *rect, int depth, int shift)
+static LumeqImage image_of(const Case *c, const CheckRect *rects)
 {
-    return (LumeqImage){.plane = {rect->pixels},
-                        .stride = {rect->stride},
-                        .width = rect->width / sample_size(depth),
-                        .height = rect->height,
-                        .depth = depth,
-                        .shift = shift};
+    LumeqImage image = {.plane = {rects[0].pixels},
+                        .stride = {rects[0].stride},
+                        .width = rects[0].width / sample_size(c->depth),
+                        .height = rects[0].height,
+                        .depth = c->depth,
+                        .shift = c->shift};
+    set_chroma(&image, c->shape, rects + 1);
+    return image;
 }
 
 static ptrdiff_t draw_stride(int width, CheckRandom *random)
@@ -61,6 +65,18 @@ static CheckRect draw_rect(int width, int height, int depth, CheckRandom *random
     return check_rect(width * size, height, stride, offsets[check_below(random, 9)] * size, GUARD);
 }
 
+static void open_plane(Case *c, int plane, int width, int height, CheckRandom *random)
+{
+    const int size = sample_size(c->depth);
+    const int low = check_below(random, 100), span = 1 + check_below(random, 156);
+    c->in[plane] = draw_rect(width, height, c->depth, random);
+    c->out[plane] = draw_rect(width, height, c->depth, random);
+    c->expected[plane] = check_rect(width * size, height, width * size, 0, 0);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width * size; x++)
+            check_row(&c->in[plane], y)[x] = (uint8_t)(low + check_below(random, span));
+}
+
 /* Two of three on the device. */
 static void open_case(Case *c, LumeqEqualizer *gpu, int number)
 {
@@ -69,32 +85,29 @@ static void open_case(Case *c, LumeqEqualizer *gpu, int number)
     static const int formats[][2] = {{8, 0}, {10, 0}, {10, 6}, {12, 4}, {9, 0}, {14, 1}, {16, 0}};
     CheckRandom random = check_random((uint64_t)number);
     const int width = widths[check_below(&random, 14)], height = heights[check_below(&random, 8)];
-    const int low = check_below(&random, 100), span = 1 + check_below(&random, 156);
     const int *format = formats[number / 16 % 7]; /* of a scene */
-    const int depth = format[0], size = sample_size(depth);
-    *c = (Case){.in = draw_rect(width, height, depth, &random),
-                .out = draw_rect(width, height, depth, &random),
-                .depth = depth,
-                .shift = format[1]};
-    c->expected = check_rect(width * size, height, width * size, 0, 0);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width * size; x++)
-            check_row(&c->in, y)[x] = (uint8_t)(low + check_below(&random, span));
-    if (number % 3 == 0)
-        return;
-    c->twin = lumeq_alloc_device(gpu, c->out.size);
-    if (CHECK(c->twin != NULL, "no device memory"))
-        OK(cudaMemcpy(c->twin, c->out.memory, c->out.size, cudaMemcpyHostToDevice));
+    *c =
+        (Case){.shape = {check_below(&random, 3), check_below(&random, 3), check_below(&random, 3)},
+               .depth = format[0],
+               .shift = format[1]};
+    open_plane(c, 0, width, height, &random);
+    for (int i = 1; i <= c->shape.planes; i++)
+        open_plane(c, i, chroma_row(c->shape, width), chroma_side(height, c->shape.y), &random);
+    for (int i = 0; i <= c->shape.planes && number % 3; i++) {
+        c->twin[i] = lumeq_alloc_device(gpu, c->out[i].size);
+        if (CHECK(c->twin[i] != NULL, "no device memory"))
+            OK(cudaMemcpy(c->twin[i], c->out[i].memory, c->out[i].size, cudaMemcpyHostToDevice));
+    }
 }
 
 /* Into `out`: what is expected, or what the GPU makes, which may have a twin. */
 static LumeqFrame frame_of(const Case *c, const CheckRect *out, int number)
 {
-    LumeqFrame frame = {.in = image_of(&c->in, c->depth, c->shift),
-                        .out = image_of(out, c->depth, c->shift),
-                        .time = number * 40000000LL};
-    if (out == &c->out && c->twin) {
-        frame.out.plane[0] = c->twin + (out->pixels - out->memory);
+    LumeqFrame frame = {
+        .in = image_of(c, c->in), .out = image_of(c, out), .time = number * 40000000LL};
+    if (out == c->out && c->twin[0]) {
+        for (int i = 0; i <= c->shape.planes; i++)
+            frame.out.plane[i] = c->twin[i] + (out[i].pixels - out[i].memory);
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     }
     return frame;
@@ -102,15 +115,17 @@ static LumeqFrame frame_of(const Case *c, const CheckRect *out, int number)
 
 static void close_case(Case *c, LumeqEqualizer *gpu)
 {
-    check_rect_free(&c->in);
-    check_rect_free(&c->expected);
-    check_rect_free(&c->out);
-    lumeq_free_device(gpu, c->twin);
+    for (int i = 0; i < 3; i++) {
+        check_rect_free(&c->in[i]);
+        check_rect_free(&c->expected[i]);
+        check_rect_free(&c->out[i]);
+        lumeq_free_device(gpu, c->twin[i]);
+    }
 }
 
 static void run_on_cpu(LumeqEqualizer *cpu, Case *c, int number, int again)
 {
-    const LumeqFrame frame = frame_of(c, &c->expected, number);
+    const LumeqFrame frame = frame_of(c, c->expected, number);
     const int ret = again ? lumeq_redo(cpu, &frame) : lumeq_submit(cpu, &frame);
     lumeq_flush(cpu);
     CHECK(ret == 0 && lumeq_receive(cpu, NULL, &c->expected_stats) == 0, "%s",
@@ -123,26 +138,32 @@ static int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
     return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
            !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
            a->mean_in == b->mean_in && a->mean_out == b->mean_out &&
-           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut;
+           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut &&
+           a->strength == b->strength && a->noise_gain == b->noise_gain &&
+           !memcmp(&a->active, &b->active, sizeof(a->active));
 }
 
 /* The copy waits for none of the equalizer's streams: it sees what receive() promised. */
 static void check_case(Case *c, int number)
 {
-    if (c->twin)
-        OK(cudaMemcpy(c->out.memory, c->twin, c->out.size, cudaMemcpyDeviceToHost));
-    CHECK(check_rect_equal(&c->out, &c->expected), "frame %d (%dx%d, stride %td) differs", number,
-          c->out.width, c->out.height, c->out.stride);
-    CHECK(check_rect_intact(&c->out), "frame %d (%dx%d, stride %td): written beside it", number,
-          c->out.width, c->out.height, c->out.stride);
+    for (int i = 0; i <= c->shape.planes; i++) {
+        const CheckRect *out = &c->out[i];
+        if (c->twin[i])
+            OK(cudaMemcpy(out->memory, c->twin[i], out->size, cudaMemcpyDeviceToHost));
+        CHECK(check_rect_equal(out, &c->expected[i]),
+              "frame %d, plane %d (%dx%d, stride %td) differs", number, i, out->width, out->height,
+              out->stride);
+        CHECK(check_rect_intact(out), "frame %d, plane %d (%dx%d, stride %td): written beside it",
+              number, i, out->width, out->height, out->stride);
+    }
     CHECK(same_stats(&c->stats, &c->expected_stats), "the statistics of frame %d differ", number);
 }
 
 /* The last frame again, with other parameters, into the memory it is in. */
 static void redo(LumeqEqualizer *gpu, LumeqEqualizer *cpu, Case *c, int number)
 {
-    const LumeqParams params = {LUMEQ_MODE_GLOBAL, 0, 0.4, 0, 1, 1};
-    const LumeqFrame frame = frame_of(c, &c->out, number);
+    const LumeqParams params = {.strength = 0.4, .smooth = 1, .scene_cut = 1, .dither = number % 2};
+    const LumeqFrame frame = frame_of(c, c->out, number);
     lumeq_set_params(gpu, &params);
     lumeq_set_params(cpu, &params);
     CHECK(lumeq_redo(gpu, &frame) == 0, "redo: %s", lumeq_last_error(gpu));
@@ -168,7 +189,7 @@ static void any_layout(void)
         Case *c = &cases[submitted % MAX_FRAMES_IN_FLIGHT];
         if (submitted < frames && (submitted == received || submitted % 11)) {
             open_case(c, gpu, submitted);
-            const LumeqFrame frame = frame_of(c, &c->out, submitted);
+            const LumeqFrame frame = frame_of(c, c->out, submitted);
             const int ret = lumeq_submit(gpu, &frame);
             CHECK(ret == 0 || ret == LUMEQ_ERR_AGAIN, "submit: %s", lumeq_last_error(gpu));
             if (ret == 0) {
@@ -200,16 +221,40 @@ static void host_memory_is_refused(void)
     if (!gpu)
         return;
     open_case(&c, gpu, 0);
-    LumeqFrame frame = frame_of(&c, &c.out, 0);
+    LumeqFrame frame = frame_of(&c, c.out, 0);
     frame.out.memory = LUMEQ_MEMORY_CUDA;
     CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "ordinary memory is taken");
     CHECK(strstr(lumeq_last_error(gpu), "GPU 0") != NULL, "the sentence is \"%s\"",
           lumeq_last_error(gpu));
-    void *pinned = lumeq_alloc_host(gpu, c.out.size);
+    void *pinned = lumeq_alloc_host(gpu, c.out[0].size);
     frame.out.plane[0] = pinned;
     CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "pinned memory is taken");
     lumeq_free_host(gpu, pinned);
-    frame = frame_of(&c, &c.out, 0);
+    frame = frame_of(&c, c.out, 0);
+    CHECK(lumeq_submit(gpu, &frame) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
+    lumeq_flush(gpu);
+    CHECK(lumeq_receive(gpu, NULL, NULL) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
+    close_case(&c, gpu);
+    lumeq_destroy(&gpu);
+}
+
+/* Also where only chroma is there. */
+static void host_chroma_is_refused(void)
+{
+    LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
+    static Case c;
+    if (!gpu)
+        return;
+    int number = 0;
+    for (open_case(&c, gpu, number); !c.twin[1]; open_case(&c, gpu, ++number))
+        close_case(&c, gpu);
+    for (int plane = 0; plane <= c.shape.planes; plane++) {
+        LumeqFrame frame = frame_of(&c, c.out, 0);
+        frame.out.plane[plane] = c.out[plane].pixels;
+        CHECK(lumeq_submit(gpu, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d: ordinary memory is taken",
+              plane);
+    }
+    const LumeqFrame frame = frame_of(&c, c.out, 0);
     CHECK(lumeq_submit(gpu, &frame) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
     lumeq_flush(gpu);
     CHECK(lumeq_receive(gpu, NULL, NULL) == 0, "then nothing goes: %s", lumeq_last_error(gpu));
@@ -220,6 +265,7 @@ static void host_memory_is_refused(void)
 static const CheckTest tests[] = {
     {"any_layout", any_layout},
     {"host_memory_is_refused", host_memory_is_refused},
+    {"host_chroma_is_refused", host_chroma_is_refused},
 };
 
 CHECK_MAIN(tests)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
@@ -23,13 +24,15 @@ typedef struct CpuBackend {
     LumeqWorkers *workers;
     BandHistogram *hists; /* one a band */
     int threads;
-    CurveResult results[2]; /* by turns: of the frame submitted last, and of the one before */
-    int last;               /* the former's number */
+    LumeqHistory results[2]; /* by turns: of the frame submitted last, and of the one before */
+    int last;                /* the former's number */
     CurveWork work;
     CurveTable table;
+    ClaheWork *clahe; /* once there was a frame of mode CLAHE */
 
     const LumeqJob *job; /* while the workers run */
     LumeqImage in, out;  /* its active pictures */
+    const TileResult *tiles_before;
     int bands;
 
     double begin_us, end_us; /* of the frame in flight */
@@ -68,7 +71,9 @@ static void close_cpu(void *priv)
     CpuBackend *cpu = priv;
     lumeq_workers_destroy(&cpu->workers);
     free(cpu->hists);
+    free(cpu->clahe);
     cpu->hists = NULL;
+    cpu->clahe = NULL;
 }
 
 /* First of a band's rows, of `rows` in all. */
@@ -103,11 +108,25 @@ static LumeqApplyKernel *choose_apply(const CpuBackend *cpu, const CurveParams *
     return params->depth > 8 ? cpu->kernels.apply16 : cpu->kernels.apply8;
 }
 
+static void equalize_tile(void *priv, int tile)
+{
+    CpuBackend *cpu = priv;
+    LumeqHistory *result = &cpu->results[cpu->last];
+    lumeq_clahe_tile(&cpu->job->grid, tile, &cpu->kernels, cpu->in.plane[0], cpu->in.stride[0],
+                     &result->curve, cpu->tiles_before, &result->tiles, cpu->clahe);
+}
+
 static void apply_luma(const CpuBackend *cpu, int band)
 {
     const CurveParams *params = &cpu->job->curve;
     const LumeqImage *in = &cpu->in, *out = &cpu->out;
     const int y = band_start(cpu, band, in->height);
+    if (cpu->job->clahe) {
+        lumeq_clahe_apply(&cpu->job->grid, row(out, 0, y), out->stride[0], row(in, 0, y),
+                          in->stride[0], band_start(cpu, band + 1, in->height) - y, y,
+                          &cpu->clahe->tables);
+        return;
+    }
     choose_apply(cpu, params)(row(out, 0, y), out->stride[0], row(in, 0, y), in->stride[0],
                               in->width, band_start(cpu, band + 1, in->height) - y, y, &cpu->table,
                               params);
@@ -132,6 +151,8 @@ static void apply_chroma(const CpuBackend *cpu, int plane, int band)
         .step = lumeq_step(in, plane),
         .height = band_start(cpu, band + 1, height) - y,
         .y = y,
+        .grid = cpu->job->clahe ? &cpu->job->grid : NULL,
+        .tables = cpu->job->clahe ? &cpu->clahe->tables : NULL,
     };
     (in->depth > 8 ? cpu->kernels.chroma16 : cpu->kernels.chroma8)(&rows, &cpu->table,
                                                                    &cpu->job->curve);
@@ -162,35 +183,63 @@ static int count_bands(const CpuBackend *cpu, const LumeqImage *image)
     return bands < 1 ? 1 : bands;
 }
 
+/* The whole picture's histogram, and its curve. */
+static void find_curve(CpuBackend *cpu, const LumeqHistory *before, LumeqHistory *result)
+{
+    const CurveParams *params = &cpu->job->curve;
+    CurveBin *bin = result->curve.bin;
+    lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
+    for (int i = 0; i < params->bins; i++) {
+        bin[i].hist = 0;
+        for (int band = 0; band < cpu->bands; band++)
+            bin[i].hist += cpu->hists[band].bins[i];
+    }
+    curve_compute(params, &before->curve, before->curve.bin, &result->curve, bin, &cpu->table,
+                  &cpu->work);
+}
+
+static void find_tiles(CpuBackend *cpu, const LumeqHistory *before, LumeqHistory *result)
+{
+    lumeq_no_tiles(&result->tiles);
+    if (!cpu->job->clahe)
+        return;
+    cpu->tiles_before = &before->tiles;
+    lumeq_workers_run(cpu->workers, equalize_tile, cpu, tile_count(&cpu->job->grid));
+    lumeq_clahe_sum(&cpu->job->grid, &result->tiles, cpu->clahe);
+}
+
+static void write_output(CpuBackend *cpu)
+{
+    const LumeqJob *job = cpu->job;
+    LumeqRect bars[LUMEQ_BARS];
+    const int count = lumeq_find_bars(job, bars);
+    lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
+    for (int i = 0; i < count; i++)
+        copy_part(&job->frame, job->write, bars[i]);
+}
+
 static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
-    (void)text;
-    (void)text_size;
     CpuBackend *cpu = priv;
     cpu->begin_us = now_us() - cpu->opened_us;
+    if (job->clahe && !cpu->clahe)
+        cpu->clahe = malloc(sizeof(*cpu->clahe));
+    if (job->clahe && !cpu->clahe) {
+        snprintf(text, text_size, "no memory for the tiles");
+        return LUMEQ_ERR_MEMORY;
+    }
     cpu->job = job;
     cpu->in = lumeq_part(&job->frame.in, job->active);
     if (job->write)
         cpu->out = lumeq_part(&job->frame.out, job->active);
     cpu->bands = count_bands(cpu, &cpu->in);
-    lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
 
-    const CurveResult *before = job->restore ? job->restore : &cpu->results[cpu->last];
+    const LumeqHistory *before = job->restore ? job->restore : &cpu->results[cpu->last];
     cpu->last = !cpu->last;
-    CurveResult *result = &cpu->results[cpu->last];
-    for (int i = 0; i < job->curve.bins; i++) {
-        result->bin[i].hist = 0;
-        for (int band = 0; band < cpu->bands; band++)
-            result->bin[i].hist += cpu->hists[band].bins[i];
-    }
-    curve_compute(&job->curve, before, before->bin, result, result->bin, &cpu->table, &cpu->work);
-    if (job->write) {
-        LumeqRect bars[LUMEQ_BARS];
-        const int count = lumeq_find_bars(job, bars);
-        lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
-        for (int i = 0; i < count; i++)
-            copy_part(&job->frame, job->write, bars[i]);
-    }
+    find_curve(cpu, before, &cpu->results[cpu->last]);
+    find_tiles(cpu, before, &cpu->results[cpu->last]);
+    if (job->write)
+        write_output(cpu);
     cpu->end_us = now_us() - cpu->opened_us;
     return 0;
 }
@@ -201,7 +250,7 @@ static int receive_cpu(void *priv, LumeqJob *job, int wait, char *text, size_t t
     (void)text;
     (void)text_size;
     const CpuBackend *cpu = priv;
-    lumeq_copy_result(&job->result, &cpu->results[cpu->last]);
+    lumeq_copy_history(&job->result, &cpu->results[cpu->last]);
     for (int stage = 0; stage < LUMEQ_STAGES; stage++)
         job->stage_begin_us[stage] = job->stage_end_us[stage] = 0;
     job->stage_begin_us[LUMEQ_STAGE_EQUALIZE] = cpu->begin_us;

@@ -104,6 +104,14 @@ static inline uint32_t between(const CurveTable *table, const CurveParams *param
         return (sum + ((1u << area) >> 1)) >> area;                                                \
     }
 
+static inline uint32_t chroma_gain(const LumeqChromaRows *r, const CurveTable *table,
+                                   const CurveParams *params, int x, int y, uint32_t luma)
+{
+    if (!r->grid)
+        return table->gain[luma >> (params->depth - 8)];
+    return tile_gain(r->grid, r->tables, x << r->sub_x, (r->y + y) << r->sub_y, luma);
+}
+
 #define DEFINE_CHROMA(bits)                                                                        \
     DEFINE_LUMA_MEAN(bits)                                                                         \
     static void chroma##bits(const LumeqChromaRows *r, const CurveTable *table,                    \
@@ -118,7 +126,7 @@ static inline uint32_t between(const CurveTable *table, const CurveParams *param
             uint##bits##_t *out = (uint##bits##_t *)(void *)to;                                    \
             for (int x = 0; x < width; x++) {                                                      \
                 const uint32_t luma = luma_mean##bits(r, params, x, y);                            \
-                const uint32_t gain = table->gain[luma >> (params->depth - 8)];                    \
+                const uint32_t gain = chroma_gain(r, table, params, x, y, luma);                   \
                 const uint32_t add = fraction_added(params, x, r->y + y);                          \
                 for (int i = x * r->step; i < (x + 1) * r->step; i++) {                            \
                     const int32_t code = (int32_t)code_of(params, in[i]);                          \

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/tiles.h"
 
 /* Adds the counts of width x height samples to hist[bins]. Stride in bytes, may be negative. */
 typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
@@ -27,10 +28,13 @@ typedef struct LumeqChromaRows {
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
     int step;                    /* samples of a pixel that lie in turns: 1 or 2 */
     int height;                  /* rows to do */
-    int y;                       /* number of the first one, where the dither's pattern begins */
+    int y;                       /* number of the first one in the active picture */
+    const TileGrid *grid;        /* with mode CLAHE, else NULL, both */
+    const TileTables *tables;
 } LumeqChromaRows;
 
-/* Scales chroma by the gain of the mean of the luma under it. */
+/* Scales chroma by the gain of the mean of the luma under it: the table's, or what the tiles make
+ * of that. */
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 

@@ -5,8 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/devices.h"
+#include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
@@ -27,21 +29,15 @@ enum {
 
 static const char *const stage_names[STAGES] = {"upload", "equalize", "download"};
 
-/* What a slot has on the device besides its planes. */
-typedef struct SlotMemory {
-    CurveResult result, restore;
-    CurveTable table;
-} SlotMemory;
-
 typedef struct DeviceMemory {
-    LumeqCudaCounters counters;
-    CurveResult empty;
-    SlotMemory slots[SLOTS];
+    LumeqCudaShared shared;
+    LumeqCudaFrame frames[SLOTS];
+    LumeqHistory restore[SLOTS], empty;
 } DeviceMemory;
 
 /* Its other end on the host, pinned. */
 typedef struct HostMemory {
-    CurveResult result[SLOTS], restore[SLOTS];
+    LumeqHistory result[SLOTS], restore[SLOTS];
 } HostMemory;
 
 typedef struct Slot {
@@ -58,7 +54,7 @@ typedef struct CudaBackend {
     cudaStream_t streams[STAGES];
     DeviceMemory *on_device;
     HostMemory *on_host;
-    const CurveResult *history; /* on the device: after the frame submitted last */
+    LumeqCudaHistory history; /* after the frame submitted last */
 
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
@@ -104,6 +100,10 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
         error = lumeq_cuda_load_apply();
     if (!error)
         error = lumeq_cuda_load_chroma();
+    if (!error)
+        error = lumeq_cuda_load_clahe_histogram();
+    if (!error)
+        error = lumeq_cuda_load_clahe_apply();
     return error;
 }
 
@@ -189,7 +189,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
         error = create_all(cuda);
     if (error)
         return open_failed(cuda, error, text, text_size);
-    cuda->history = &cuda->on_device->empty;
+    cuda->history = (LumeqCudaHistory){&cuda->on_device->empty.curve, NULL};
     snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->number);
     return 0;
 }
@@ -271,6 +271,23 @@ static int planes_in(const LumeqJob *job)
     return job->write ? job->write : 1;
 }
 
+/* The history that the job says is to be gone on from. */
+static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqHistory *history)
+{
+    const cudaStream_t stream = cuda->streams[UPLOAD];
+    LumeqHistory *const to = &cuda->on_device->restore[index];
+    LumeqHistory *const from = &cuda->on_host->restore[index];
+    const size_t tiles = lumeq_tiles_size(&history->tiles);
+    lumeq_copy_history(from, history);
+    cudaError_t error =
+        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size(history->curve.bins),
+                        cudaMemcpyHostToDevice, stream);
+    if (!error)
+        error = cudaMemcpyAsync(&to->tiles, &from->tiles, tiles, cudaMemcpyHostToDevice, stream);
+    cuda->history = (LumeqCudaHistory){&to->curve, &to->tiles};
+    return error;
+}
+
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[UPLOAD];
@@ -280,61 +297,10 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     cudaError_t error = cudaEventRecord(slot->begin[UPLOAD], stream);
     if (!error)
         error = lumeq_pictures_copy(&copy, in, planes_in(job), cudaMemcpyHostToDevice, stream);
-    if (!error && job->restore) {
-        CurveResult *const on_device = &cuda->on_device->slots[index].restore;
-        lumeq_copy_result(&cuda->on_host->restore[index], job->restore);
-        error =
-            cudaMemcpyAsync(on_device, &cuda->on_host->restore[index],
-                            lumeq_result_size(job->restore->bins), cudaMemcpyHostToDevice, stream);
-        cuda->history = on_device;
-    }
+    if (!error && job->restore)
+        error = upload_history(cuda, index, job->restore);
     if (!error)
         error = cudaEventRecord(slot->end[UPLOAD], stream);
-    return error;
-}
-
-/* What the curve does to the active picture. */
-static cudaError_t apply(CudaBackend *cuda, const LumeqJob *job, const LumeqImage *out,
-                         const LumeqImage *in, const CurveTable *table)
-{
-    const cudaStream_t stream = cuda->streams[EQUALIZE];
-    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0), to = lumeq_pictures_plane(out, 0);
-    const cudaError_t error =
-        lumeq_cuda_apply(&cuda->device, &to, &luma, table, &job->curve, stream);
-    if (error || job->write == 1)
-        return error;
-    LumeqCudaChroma chroma = {
-        .luma = luma,
-        .planes = job->write - 1,
-        .step = lumeq_step(in, 1),
-        .width = lumeq_width(in, 1),
-        .height = lumeq_height(in, 1),
-        .sub_x = in->chroma_x,
-        .sub_y = in->chroma_y,
-    };
-    for (int i = 0; i < chroma.planes; i++) {
-        chroma.in[i] = lumeq_pictures_plane(in, i + 1);
-        chroma.out[i] = lumeq_pictures_plane(out, i + 1);
-    }
-    return lumeq_cuda_chroma(&cuda->device, &chroma, table, &job->curve, stream);
-}
-
-/* The picture and the bars around it. */
-static cudaError_t write_output(CudaBackend *cuda, int index, const LumeqJob *job,
-                                const LumeqImage *in)
-{
-    const cudaStream_t stream = cuda->streams[EQUALIZE];
-    const LumeqImage out = output_of(&cuda->slots[index], job);
-    const LumeqImage active_in = lumeq_part(in, job->active);
-    const LumeqImage active_out = lumeq_part(&out, job->active);
-    LumeqRect bars[LUMEQ_BARS];
-    const int count = lumeq_find_bars(job, bars);
-    cudaError_t error =
-        apply(cuda, job, &active_out, &active_in, &cuda->on_device->slots[index].table);
-    for (int i = 0; i < count && !error; i++) {
-        const LumeqImage from = lumeq_part(in, bars[i]), to = lumeq_part(&out, bars[i]);
-        error = lumeq_pictures_copy(&to, &from, job->write, cudaMemcpyDeviceToDevice, stream);
-    }
     return error;
 }
 
@@ -342,24 +308,38 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[EQUALIZE];
     Slot *slot = &cuda->slots[index];
-    SlotMemory *memory = &cuda->on_device->slots[index];
+    LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqImage in = lumeq_pictures_on_device(slot->in, &job->frame.in, planes_in(job));
-    const LumeqImage active = lumeq_part(&in, job->active);
-    const LumeqCudaPlane luma = lumeq_pictures_plane(&active, 0);
-    LumeqCudaHistogram *const histogram =
-        job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    const LumeqImage out = output_of(slot, job);
+    LumeqCudaHistory before = cuda->history;
+    if (!before.tiles)
+        before.tiles = &cuda->on_device->empty.tiles;
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[EQUALIZE], stream);
     if (!error)
-        error = histogram(&cuda->device, &luma, &job->curve, cuda->history, &memory->result,
-                          &memory->table, &cuda->on_device->counters, stream);
-    cuda->history = &memory->result;
-    if (!error && job->write)
-        error = write_output(cuda, index, job, &in);
+        error = lumeq_cuda_equalize(&cuda->device, job, &in, &out, before, frame,
+                                    &cuda->on_device->shared, stream);
+    cuda->history =
+        (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], stream);
     return error;
+}
+
+static cudaError_t download_history(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->streams[DOWNLOAD];
+    const LumeqHistory *from = &cuda->on_device->frames[index].result;
+    LumeqHistory *to = &cuda->on_host->result[index];
+    const cudaError_t error =
+        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size((uint32_t)job->curve.bins),
+                        cudaMemcpyDeviceToHost, stream);
+    lumeq_no_tiles(&to->tiles);
+    return error || !job->clahe
+               ? error
+               : cudaMemcpyAsync(&to->tiles, &from->tiles, tile_result_size(&job->grid),
+                                 cudaMemcpyDeviceToHost, stream);
 }
 
 static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -371,9 +351,7 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
     if (!error)
-        error = cudaMemcpyAsync(
-            &cuda->on_host->result[index], &cuda->on_device->slots[index].result,
-            lumeq_result_size((uint32_t)job->curve.bins), cudaMemcpyDeviceToHost, stream);
+        error = download_history(cuda, index, job);
     if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST) {
         const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
         error = lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost, stream);
@@ -460,7 +438,7 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
         error = read_times(cuda, slot, job);
     if (error)
         return lose(cuda, error, "a frame", text, text_size);
-    lumeq_copy_result(&job->result, &cuda->on_host->result[cuda->first]);
+    lumeq_copy_history(&job->result, &cuda->on_host->result[cuda->first]);
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     return 0;

@@ -22,6 +22,7 @@ typedef struct ChromaWalk {
     int groups; /* of a row */
     int aligned;
     CurveLegal legal;
+    TileGrid grid;
 } ChromaWalk;
 
 /* What a thread knows of the frame's samples. */
@@ -30,6 +31,8 @@ typedef struct ChromaRule {
     CurveLegal legal;
     uint32_t last, frame;
     int depth, shift, dither;
+    const TileGrid *grid; /* with mode CLAHE */
+    const TileTables *tables;
 } ChromaRule;
 
 static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint32_t sample)
@@ -37,10 +40,14 @@ static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint3
     return min(sample >> rule.shift, rule.last);
 }
 
-static __device__ __forceinline__ uint32_t gain_of(const ChromaRule &rule, uint32_t sum, int area)
+/* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
+template <bool tiles>
+static __device__ __forceinline__ uint32_t gain_of(const ChromaRule &rule, uint32_t sum, int area,
+                                                   int x, int y)
 {
     const uint32_t mean = (sum + ((1u << area) >> 1)) >> area;
-    return rule.gain[mean >> (rule.depth - 8)];
+    return tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
+                 : rule.gain[mean >> (rule.depth - 8)];
 }
 
 static __device__ __forceinline__ uint32_t scale(const ChromaRule &rule, uint32_t sample,
@@ -66,10 +73,11 @@ static __device__ uint32_t sum_luma(const ChromaRule &rule, const LumeqCudaChrom
 }
 
 /* Of any shape, sample by sample. */
-template <typename Sample>
+template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
-    const uint32_t gain = gain_of(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y);
+    const uint32_t gain = gain_of<tiles>(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y,
+                                         x << c.sub_x, y << c.sub_y);
     for (int plane = 0; plane < c.planes; plane++) {
         const Sample *in = (const Sample *)(c.in[plane].data + (int64_t)y * c.in[plane].stride);
         Sample *out = (Sample *)(c.out[plane].data + (int64_t)y * c.out[plane].stride);
@@ -79,7 +87,7 @@ static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma
 }
 
 /* The gains of a whole group, from vectors of luma. */
-template <typename Sample, int sub_x, int sub_y>
+template <typename Sample, int sub_x, int sub_y, bool tiles>
 static __device__ __forceinline__ void group_gains(const ChromaRule &rule, const LumeqCudaPlane &l,
                                                    int x, int y, uint32_t gain[GROUP])
 {
@@ -95,7 +103,7 @@ static __device__ __forceinline__ void group_gains(const ChromaRule &rule, const
     }
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
-        gain[i] = gain_of(rule, sum[i], sub_x + sub_y);
+        gain[i] = gain_of<tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
 }
 
 template <typename Sample, int step>
@@ -112,9 +120,10 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
 }
 
 /* The shape is known to the compiler where vectors are: walk.aligned. */
-template <typename Sample, int sub_x, int sub_y, int step>
+template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
-    scale_chroma(const ChromaWalk walk, const CurveTable *table, const CurveParams params)
+    scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,
+                 const CurveParams params)
 {
     __shared__ uint16_t gains[CURVE_CELLS];
     const LumeqCudaChroma &c = walk.chroma;
@@ -132,12 +141,12 @@ static __global__ void __launch_bounds__(THREADS)
         const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
         if (walk.aligned && whole) {
             uint32_t gain[GROUP];
-            group_gains<Sample, sub_x, sub_y>(rule, c.luma, x, y, gain);
+            group_gains<Sample, sub_x, sub_y, tiles>(rule, c.luma, x, y, gain);
             for (int plane = 0; plane < c.planes; plane++)
                 scale_group<Sample, step>(rule, c.in[plane], c.out[plane], x, y, gain);
         } else {
             for (int k = x; k < min(x + GROUP, c.width); k++)
-                scale_pixel<Sample>(rule, c, k, y);
+                scale_pixel<Sample, tiles>(rule, c, k, y);
         }
     }
 }
@@ -145,21 +154,30 @@ static __global__ void __launch_bounds__(THREADS)
 typedef void ChromaKernel(const ChromaWalk, const CurveTable *, const CurveParams);
 
 /* Of shapes that no kernel is made for, one that does without vectors: *known is 0. */
-template <typename Sample> static ChromaKernel *choose(const LumeqCudaChroma *c, int *known)
+template <typename Sample, bool tiles>
+static ChromaKernel *choose_shape(const LumeqCudaChroma *c, int *known)
 {
     const int shape = c->sub_x << 8 | c->sub_y << 4 | c->step;
     *known = 1;
     switch (shape) {
-    case 0x111: return scale_chroma<Sample, 1, 1, 1>;
-    case 0x112: return scale_chroma<Sample, 1, 1, 2>;
-    case 0x101: return scale_chroma<Sample, 1, 0, 1>;
-    case 0x102: return scale_chroma<Sample, 1, 0, 2>;
-    case 0x001: return scale_chroma<Sample, 0, 0, 1>;
-    default: *known = 0; return scale_chroma<Sample, 0, 0, 1>;
+    case 0x111: return scale_chroma<Sample, tiles, 1, 1, 1>;
+    case 0x112: return scale_chroma<Sample, tiles, 1, 1, 2>;
+    case 0x101: return scale_chroma<Sample, tiles, 1, 0, 1>;
+    case 0x102: return scale_chroma<Sample, tiles, 1, 0, 2>;
+    case 0x001: return scale_chroma<Sample, tiles, 0, 0, 1>;
+    default: *known = 0; return scale_chroma<Sample, tiles, 0, 0, 1>;
     }
 }
 
-template <typename Sample> static cudaError_t load(void)
+static ChromaKernel *choose(const LumeqCudaChroma *c, int depth, int *known)
+{
+    if (depth > 8)
+        return c->grid ? choose_shape<uint16_t, true>(c, known)
+                       : choose_shape<uint16_t, false>(c, known);
+    return c->grid ? choose_shape<uint8_t, true>(c, known) : choose_shape<uint8_t, false>(c, known);
+}
+
+static cudaError_t load(int depth, const TileGrid *grid)
 {
     static const int shapes[][3] = {{1, 1, 1}, {1, 1, 2}, {1, 0, 1}, {1, 0, 2}, {0, 0, 1}};
     cudaError_t error = cudaSuccess;
@@ -170,16 +188,22 @@ template <typename Sample> static cudaError_t load(void)
         chroma.sub_x = shape[0];
         chroma.sub_y = shape[1];
         chroma.step = shape[2];
+        chroma.grid = grid;
         if (!error)
-            error = cudaFuncGetAttributes(&attributes, choose<Sample>(&chroma, &known));
+            error = cudaFuncGetAttributes(&attributes, choose(&chroma, depth, &known));
     }
     return error;
 }
 
 extern "C" cudaError_t lumeq_cuda_load_chroma(void)
 {
-    const cudaError_t error = load<uint8_t>();
-    return error ? error : load<uint16_t>();
+    const TileGrid grid = {};
+    cudaError_t error = load(8, NULL);
+    if (!error)
+        error = load(8, &grid);
+    if (!error)
+        error = load(16, NULL);
+    return error ? error : load(16, &grid);
 }
 
 static int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
@@ -202,10 +226,11 @@ extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,
                                          const CurveParams *params, cudaStream_t stream)
 {
     int known;
-    ChromaKernel *const kernel =
-        params->depth > 8 ? choose<uint16_t>(chroma, &known) : choose<uint8_t>(chroma, &known);
-    ChromaWalk walk;
+    ChromaKernel *const kernel = choose(chroma, params->depth, &known);
+    ChromaWalk walk = {};
     walk.chroma = *chroma;
+    if (chroma->grid)
+        walk.grid = *chroma->grid;
     walk.groups = (chroma->width + GROUP - 1) / GROUP;
     walk.aligned = known && all_aligned(chroma, params->depth);
     walk.legal = curve_legal(params->depth, params->black != 0);

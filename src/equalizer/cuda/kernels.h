@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/tiles.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,9 +69,12 @@ typedef struct LumeqCudaChroma {
     int step;                     /* samples of a pixel that lie in turns: 1 or 2 */
     int width, height;            /* in pixels of chroma */
     int sub_x, sub_y;             /* as LumeqImage.chroma_x, chroma_y */
+    const TileGrid *grid;         /* on the host: with mode CLAHE, else NULL */
+    const TileTables *tables;     /* the grid's */
 } LumeqCudaChroma;
 
-/* Scales it by the table's gain at the mean of the luma under each of its pixels. */
+/* Scales it by the gain of the mean of the luma under each of its pixels: the table's, or what the
+ * tiles make of that. */
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);

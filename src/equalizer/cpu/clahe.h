@@ -1,0 +1,33 @@
+/* Mode CLAHE on the CPU: first each tile, then the sums, then the samples, row by row. */
+#ifndef LUMEQ_CLAHE_H
+#define LUMEQ_CLAHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "equalizer/cpu/kernels.h"
+#include "equalizer/tiles.h"
+
+typedef struct ClaheWork {
+    TileTables tables;
+    uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture, padding left out */
+} ClaheWork;
+
+/*
+ * Number `tile` of the grid: its histogram, its curve, its table, and its part of the history. The
+ * picture starts at `src`; `frame` is the whole picture's result. Several threads may work on a
+ * tile each.
+ */
+void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
+                      ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
+                      TileResult *result, ClaheWork *work);
+
+/* After all tiles: the rest of the result. */
+void lumeq_clahe_sum(const TileGrid *grid, TileResult *result, const ClaheWork *work);
+
+/* Writes `height` rows of the picture, as wide as the grid, from number `y` on, where src and dst
+ * start; the two must not overlap. Several threads may work on rows of their own. */
+void lumeq_clahe_apply(const TileGrid *grid, void *dst, ptrdiff_t dst_stride, const void *src,
+                       ptrdiff_t src_stride, int height, int y, const TileTables *tables);
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * Looks samples up in the tables of the four tiles around them. A block works on rows of one piece
+ * of the picture: all its samples lie between the same four tiles.
+ */
+#include <stdint.h>
+
+#define THREADS 256
+#define CHUNKS_AT_ONCE 1
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/parts.cuh"
+
+/* Blocks that there are for a multiprocessor: more than it holds at once, as those at the edges of
+ * the picture have less to do. */
+#define BLOCKS_A_PROCESSOR 8
+
+/* For __launch_bounds__: what 40 registers a thread allow, and what compute capability 7.5 holds.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BLOCKS_AT_LEAST 4
+#else
+#define BLOCKS_AT_LEAST 6
+#endif
+
+/*
+ * A kind of samples: what an entry of the four tables in one is, how it is packed (upper left,
+ * upper right, lower left, lower right), and the value of a sample, with 8 fraction bits, from the
+ * weights of its place. `weights` go on to the next sample of a row.
+ */
+
+/* ---- 8 bits ------------------------------------------------------------------------------- */
+
+typedef struct Video8 {
+    typedef uint8_t Sample;
+    typedef uint2 Entry; /* 16 bits each: upper and lower left, upper and lower right */
+    enum { ENTRIES = TILE_CELLS };
+    uint32_t phase, step;
+    uint32_t rows; /* the weights of the upper and the lower ones, as dp2a takes them */
+} Video8;
+
+static __device__ __forceinline__ uint2 pack_entry(const Video8 *, const uint32_t nodes[4])
+{
+    return make_uint2(nodes[0] | nodes[2] << 16, nodes[1] | nodes[3] << 16);
+}
+
+static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &grid, PartPosition at)
+{
+    const uint32_t weight = tile_weight(tile_phase(&grid.y, at.y));
+    w->phase = tile_phase(&grid.x, at.x);
+    w->step = 2 * grid.x.step;
+    w->rows = (255 - weight) | weight << 8;
+}
+
+static __device__ __forceinline__ void next_weights(Video8 *w)
+{
+    w->phase += w->step;
+}
+
+/* tile_lerp() of both halves: weights of 8 bits do not reach 256, so the upper one is added. */
+static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
+{
+    return __dp2a_lo(halves, weights, (halves & 0xffff) + 128) >> 8;
+}
+
+static __device__ __forceinline__ uint32_t value_of(const Video8 &w, const uint2 *entries,
+                                                    const CurveParams &, uint4 values, int index)
+{
+    const uint32_t offset = chunk_sample<uint8_t, sizeof(*entries)>(values, index);
+    const uint2 entry = *(const uint2 *)((const char *)entries + offset);
+    return tile_lerp(lerp_halves(entry.x, w.rows), lerp_halves(entry.y, w.rows),
+                     tile_weight(w.phase));
+}
+
+/* ---- 9 to 16 bits ------------------------------------------------------------------------- */
+
+typedef struct Video16 {
+    typedef uint16_t Sample;
+    typedef uint4 Entry;
+    enum { ENTRIES = TILE_CELLS + 1 };
+    uint32_t phase, step, weight;
+} Video16;
+
+static __device__ __forceinline__ uint4 pack_entry(const Video16 *, const uint32_t nodes[4])
+{
+    return make_uint4(nodes[0], nodes[1], nodes[2], nodes[3]);
+}
+
+static __device__ __forceinline__ void set_weights(Video16 *w, const TileGrid &grid,
+                                                   PartPosition at)
+{
+    w->phase = tile_phase(&grid.x, at.x);
+    w->step = 2 * grid.x.step;
+    w->weight = tile_weight(tile_phase(&grid.y, at.y));
+}
+
+static __device__ __forceinline__ void next_weights(Video16 *w)
+{
+    w->phase += w->step;
+}
+
+static __device__ __forceinline__ uint32_t value_of(const Video16 &w, const uint4 *entries,
+                                                    const CurveParams &params, uint4 values,
+                                                    int index)
+{
+    const Codes codes = {params.shift, (1u << params.depth) - 1};
+    const uint32_t code = chunk_code<uint16_t, 1>(values, index, codes);
+    const uint32_t cell = code >> params.fraction, part = code - (cell << params.fraction);
+    const uint4 node = entries[cell], next = entries[cell + 1];
+    const uint32_t left = tile_between(tile_lerp(node.x, node.z, w.weight),
+                                       tile_lerp(next.x, next.z, w.weight), part, params.fraction);
+    const uint32_t right = tile_between(tile_lerp(node.y, node.w, w.weight),
+                                        tile_lerp(next.y, next.w, w.weight), part, params.fraction);
+    return tile_lerp(left, right, tile_weight(w.phase));
+}
+
+/* ---- the reference ------------------------------------------------------------------------ */
+
+typedef struct Reference {
+    typedef uint8_t Sample;
+    typedef uchar4 Entry;
+    enum { ENTRIES = TILE_CELLS };
+    const TileAxis *axis;
+    int x;
+    float part_y;
+} Reference;
+
+static __device__ __forceinline__ uchar4 pack_entry(const Reference *, const uint32_t nodes[4])
+{
+    return make_uchar4((uint8_t)(nodes[0] >> 8), (uint8_t)(nodes[1] >> 8), (uint8_t)(nodes[2] >> 8),
+                       (uint8_t)(nodes[3] >> 8));
+}
+
+static __device__ __forceinline__ void set_weights(Reference *w, const TileGrid &grid,
+                                                   PartPosition at)
+{
+    w->axis = &grid.x;
+    w->x = at.x;
+    w->part_y = tile_part(&grid.y, at.y, (int)blockIdx.y);
+}
+
+static __device__ __forceinline__ void next_weights(Reference *w)
+{
+    w->x++;
+}
+
+static __device__ __forceinline__ uint32_t value_of(const Reference &w, const uchar4 *entries,
+                                                    const CurveParams &, uint4 values, int index)
+{
+    const uchar4 entry = entries[chunk_sample<uint8_t, 1>(values, index)];
+    const uint32_t codes[4] = {entry.x, entry.y, entry.z, entry.w};
+    return tile_reference_code(codes, tile_part(w.axis, w.x, (int)blockIdx.x), w.part_y) << 8;
+}
+
+/* ---- the kernel --------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ void wait_for_histogram(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* The tables of the four tiles, entry by entry. */
+template <typename Kind>
+static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const TileGrid &grid,
+                                            const TileTables *tables)
+{
+    const int left = tile_before((int)blockIdx.x);
+    const int right = tile_behind(&grid.x, (int)blockIdx.x);
+    const int upper = tile_before((int)blockIdx.y) * grid.x.tiles;
+    const int lower = tile_behind(&grid.y, (int)blockIdx.y) * grid.x.tiles;
+    for (int i = (int)threadIdx.x; i < Kind::ENTRIES; i += THREADS) {
+        const uint32_t nodes[4] = {
+            __ldcg(&tables->nodes[upper + left][i]), __ldcg(&tables->nodes[upper + right][i]),
+            __ldcg(&tables->nodes[lower + left][i]), __ldcg(&tables->nodes[lower + right][i])};
+        entries[i] = pack_entry((const Kind *)nullptr, nodes);
+    }
+    __syncthreads();
+}
+
+/* Samples from values to which what rounds or dithers them has been added: of 8 bits, whose values
+ * never exceed those of the last code, the second byte. */
+static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const CurveParams &,
+                                                uint8_t)
+{
+    return __byte_perm(__byte_perm(values[0], values[1], 0x0051),
+                       __byte_perm(values[2], values[3], 0x0051), 0x5410);
+}
+
+static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const CurveParams &params,
+                                                uint16_t)
+{
+    const uint32_t last = (1u << params.depth) - 1;
+    return tile_code(values[0], 0, last) << params.shift | tile_code(values[1], 0, last)
+                                                               << (params.shift + 16);
+}
+
+template <typename Kind, bool dithered>
+static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry *entries,
+                                                      const TileGrid &grid, PartPosition at,
+                                                      uint4 samples)
+{
+    typedef typename Kind::Sample Sample;
+    const int in_word = 4 / (int)sizeof(Sample);
+    const CurveParams &params = grid.curve;
+    uint32_t words[4];
+    Kind weights;
+    set_weights(&weights, grid, at);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t values[in_word];
+#pragma unroll
+        for (int j = 0; j < in_word; j++) {
+            const int index = i * in_word + j;
+            const uint32_t x = (uint32_t)(at.x + index), y = (uint32_t)at.y;
+            values[j] = value_of(weights, entries, params, samples, index) +
+                        (dithered ? curve_dither(x, y, params.frame) : CURVE_ROUND);
+            next_weights(&weights);
+        }
+        words[i] = pack(values, params, Sample());
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+/* Blocks: columns of pieces, rows of pieces, groups of `rows` rows. */
+template <typename Kind, bool dithered>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
+    clahe_apply(const PartPlane dst, const PartPlane src, const __grid_constant__ TileGrid grid,
+                int rows, const TileTables *tables)
+{
+    typedef typename Kind::Sample Sample;
+    __shared__ __align__(16) typename Kind::Entry entries[Kind::ENTRIES];
+    const int *const column = grid.x.piece + blockIdx.x, *const row = grid.y.piece + blockIdx.y;
+    const int top = row[0] + (int)blockIdx.z * rows;
+    const Part part = part_of<Sample>(src, column[0], column[1], top, min(row[1], top + rows));
+    if (!part.chunks)
+        return;
+
+    const PartStep step = part_step<Sample>(part);
+    PartPosition next = part_first<Sample>(part);
+    uint4 values = make_uint4(0, 0, 0, 0);
+    if (part_has(part, next))
+        values = part_load<Sample>(src, part, next);
+    wait_for_histogram();
+    fill<Kind>(entries, grid, tables);
+    while (part_has(part, next)) {
+        const PartPosition at = next;
+        const uint4 now = values;
+        part_next(part, step, &next);
+        if (part_has(part, next))
+            values = part_load<Sample>(src, part, next);
+        part_store<Sample>(dst, part, at, look_up_chunk<Kind, dithered>(entries, grid, at, now));
+    }
+}
+
+template <typename Kind, bool dithered> static cudaError_t load(void)
+{
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_apply<Kind, dithered>);
+    return error ? error
+                 : cudaFuncSetAttribute(clahe_apply<Kind, dithered>,
+                                        cudaFuncAttributePreferredSharedMemoryCarveout,
+                                        cudaSharedmemCarveoutMaxShared);
+}
+
+extern "C" cudaError_t lumeq_cuda_load_clahe_apply(void)
+{
+    cudaError_t error = load<Video8, false>();
+    if (!error)
+        error = load<Video8, true>();
+    if (!error)
+        error = load<Video16, false>();
+    if (!error)
+        error = load<Video16, true>();
+    return error ? error : load<Reference, false>();
+}
+
+static int longest_piece(const TileAxis *axis)
+{
+    int longest = 0;
+    for (int i = 0; i <= axis->tiles; i++)
+        if (axis->piece[i + 1] - axis->piece[i] > longest)
+            longest = axis->piece[i + 1] - axis->piece[i];
+    return longest;
+}
+
+template <typename Kind, bool dithered>
+static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
+                          const LumeqCudaPlane *src, const TileGrid *grid, const TileTables *tables,
+                          cudaStream_t stream)
+{
+    const int size = (int)sizeof(typename Kind::Sample);
+    const int columns = grid->x.tiles + 1, blocks = device->processors * BLOCKS_A_PROCESSOR;
+    const int rows = (int)(((int64_t)grid->y.size * columns + blocks - 1) / blocks);
+    const int groups = (longest_piece(&grid->y) + rows - 1) / rows;
+
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)columns, (unsigned)grid->y.tiles + 1, (unsigned)groups);
+    config.blockDim = THREADS;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = device->early_launches ? 1 : 0;
+    return cudaLaunchKernelEx(&config, clahe_apply<Kind, dithered>, part_plane(dst, src, size),
+                              part_plane(src, dst, size), *grid, rows, tables);
+}
+
+extern "C" cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device,
+                                              const LumeqCudaPlane *dst, const LumeqCudaPlane *src,
+                                              const TileGrid *grid, const TileTables *tables,
+                                              cudaStream_t stream)
+{
+    const CurveParams *p = &grid->curve;
+    if (p->reference)
+        return launch<Reference, false>(device, dst, src, grid, tables, stream);
+    if (p->depth == 8)
+        return (p->dither ? launch<Video8, true> : launch<Video8, false>)(device, dst, src, grid,
+                                                                          tables, stream);
+    return (p->dither ? launch<Video16, true> : launch<Video16, false>)(device, dst, src, grid,
+                                                                        tables, stream);
+}

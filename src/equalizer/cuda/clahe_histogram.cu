@@ -1,0 +1,299 @@
+/*
+ * The histograms and curves of tiles. Several blocks count each tile, each into tables of its own
+ * in shared memory, and add them to the tile's counters; the last of them computes the tile's
+ * curve, and the last of all tiles hands in the sums over them.
+ */
+#include <stdint.h>
+
+#define CURVE_THREADS 256
+#define CURVE_BINS 256
+#include "equalizer/cuda/curve_group.cuh"
+
+#define THREADS 512
+#define CHUNKS_AT_ONCE 1
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/parts.cuh"
+
+static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
+
+/* Tables of a block, one for each so many-th warp, and one for the padding. */
+#define WARP_TABLES 4
+#define TABLES (WARP_TABLES + 1)
+
+/* Blocks that a multiprocessor holds, where that has 2048 threads; others have 1536 or 1024. */
+#define BLOCKS_A_PROCESSOR (2048 / THREADS)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BLOCKS_AT_LEAST 2
+#elif defined(__CUDA_ARCH__) &&                                                                    \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10)
+#define BLOCKS_AT_LEAST BLOCKS_A_PROCESSOR
+#else
+#define BLOCKS_AT_LEAST 3
+#endif
+
+typedef union Memory {
+    uint32_t tables[TABLES * TILE_CELLS];
+    CurveWork work; /* once they are no longer in use */
+} Memory;
+
+/* The tile that a block works on, and its number. */
+typedef struct Tile {
+    int x, y, number;
+} Tile;
+
+/* Adds one, back to zero when all are done; answers whether this was the last one. All that others
+ * wrote before their addition is seen after this one. For the whole group. */
+static __device__ __forceinline__ bool is_last(uint32_t *done, uint32_t all)
+{
+    __shared__ bool last;
+    curve_barrier();
+    if (threadIdx.x == 0) { /* the barriers order the group's writes around this */
+        uint32_t before;
+        asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                     : "=r"(before)
+                     : "l"(done), "r"(all - 1)
+                     : "memory");
+        last = before == all - 1;
+    }
+    curve_barrier();
+    return last;
+}
+
+static __device__ __forceinline__ uint32_t take(uint32_t *counter)
+{
+    const uint32_t value = __ldcg(counter);
+    *counter = 0;
+    return value;
+}
+
+/* Of a constant, unused: then the hardware merges lanes that hit one address. */
+static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
+{
+    atomicAdd((uint32_t *)((char *)tables + offset), 1u);
+}
+
+template <typename Sample>
+static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t own, const Part &part,
+                                                   PartPosition at, uint4 values, Codes cells)
+{
+    const bool all = part_holds_all<Sample>(part, at);
+#pragma unroll
+    for (int i = 0; i < CHUNK_BYTES / (int)sizeof(Sample); i++)
+        if (all || part_holds(part, at, i))
+            count(tables, own | chunk_code<Sample, sizeof(uint32_t)>(values, i, cells));
+}
+
+/* Clears the tables on the way. */
+template <typename Sample>
+static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPlane &src,
+                                                  const Part &part, Codes cells)
+{
+    /* Of the thread's table, in bytes. Opaque: else it is worked out again for each sample. */
+    uint32_t own = threadIdx.x / 32 % WARP_TABLES * TILE_CELLS * (uint32_t)sizeof(*tables);
+    asm volatile("" : "+r"(own));
+    const PartStep step = part_step<Sample>(part);
+    PartPosition next = part_first<Sample>(part);
+    uint4 values = make_uint4(0, 0, 0, 0);
+    if (part_has(part, next))
+        values = part_load<Sample>(src, part, next);
+    for (int i = (int)threadIdx.x; i < TABLES * TILE_CELLS; i += THREADS)
+        tables[i] = 0;
+    __syncthreads();
+    while (part_has(part, next)) {
+        const PartPosition at = next;
+        const uint4 now = values;
+        part_next(part, step, &next);
+        if (part_has(part, next))
+            values = part_load<Sample>(src, part, next);
+        count_chunk<Sample>(tables, own, part, at, now, cells);
+    }
+}
+
+/* A rectangle of the reference's padding. */
+static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, const TileGrid &grid,
+                                      int left, int right, int top, int bottom)
+{
+    const int width = right - left, height = bottom - top;
+    if (width <= 0 || height <= 0)
+        return;
+    for (int i = (int)threadIdx.x; i < width * height; i += THREADS) {
+        const int y = tile_mirror(&grid.y, top + i / width);
+        const int x = tile_mirror(&grid.x, left + i % width);
+        atomicAdd(&table[src.data[(int64_t)y * src.stride + x]], 1u);
+    }
+}
+
+/* Adds the block's tables to the tile's counters. Answers whether all blocks of the tile have. */
+static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, int has_padding,
+                                             TileCounters *counters)
+{
+    CURVE_EACH (i, TILE_CELLS) {
+        uint32_t sum = 0;
+#pragma unroll
+        for (int k = 0; k < WARP_TABLES; k++)
+            sum += tables[k * TILE_CELLS + i];
+        if (sum)
+            atomicAdd(&counters->hist[tile][i], sum);
+        const uint32_t padding = has_padding ? tables[WARP_TABLES * TILE_CELLS + i] : 0;
+        if (padding)
+            atomicAdd(&counters->padding[tile][i], padding);
+    }
+    return is_last(&counters->blocks_done[tile], gridDim.z);
+}
+
+/* The tile's curve, its table, its part of the history and of the sums. */
+static __device__ __forceinline__ void
+finish_tile(const TileGrid &grid, int tile, const CurveResult *frame, const TileResult *before,
+            TileResult *result, TileTables *tables, TileCounters *counters, CurveWork *work)
+{
+    const int has_history = tile_has_history(&grid, before), reference = grid.curve.reference;
+    CurveBin was[CURVE_TURNS] = {}, now[CURVE_TURNS] = {};
+    uint32_t inside[CURVE_TURNS];
+    CURVE_EACH (i, TILE_CELLS) {
+        CURVE_OWN(inside, i) = take(&counters->hist[tile][i]);
+        CURVE_OWN(now, i).hist = CURVE_OWN(inside, i);
+        if (reference)
+            CURVE_OWN(now, i).hist += take(&counters->padding[tile][i]);
+        if (has_history)
+            CURVE_OWN(was, i).smooth = before->smooth[tile][i];
+    }
+    tile_curve(&grid, frame, has_history, was, now, work);
+    CURVE_EACH (i, TILE_CELLS) {
+        const uint32_t node = tile_node(CURVE_OWN(now, i).curve);
+        tables->nodes[tile][i] = node;
+        if (!reference)
+            result->smooth[tile][i] = CURVE_OWN(now, i).smooth;
+        atomicAdd(&counters->curve_sum[i], node);
+        if (CURVE_OWN(inside, i))
+            atomicAdd(&counters->hist_out[tile_cell_out(node, grid.curve.fraction)],
+                      CURVE_OWN(inside, i));
+    }
+    CURVE_EACH (i, 1)
+        tables->nodes[tile][TILE_CELLS] = tile_last_node(grid.curve.depth);
+}
+
+static __device__ __forceinline__ void finish_all(const TileGrid &grid, TileResult *result,
+                                                  TileCounters *counters)
+{
+    CURVE_EACH (i, TILE_CELLS) {
+        result->hist_out[i] = take(&counters->hist_out[i]);
+        result->curve_sum[i] = take(&counters->curve_sum[i]);
+    }
+    CURVE_EACH (i, 1) {
+        result->tiles_x = (uint32_t)grid.x.tiles;
+        result->tiles_y = (uint32_t)grid.y.tiles;
+        result->depth = grid.curve.reference ? 0 : (uint32_t)grid.curve.depth;
+    }
+}
+
+/* Where this kernel started before the whole picture's histogram had ended: waits for its result.
+ */
+static __device__ __forceinline__ void wait_for_frame(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* Blocks: columns of tiles, rows of tiles, parts of a tile. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
+    clahe_histogram(const PartPlane src, const __grid_constant__ TileGrid grid,
+                    const CurveResult *frame, const TileResult *before, TileResult *result,
+                    TileTables *tables, TileCounters *counters)
+{
+    __shared__ __align__(16) Memory memory;
+#if __CUDA_ARCH__ >= 900
+    /* Apply may start once all blocks are here: it fetches its samples, then waits for the end. */
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    const int x = (int)blockIdx.x, y = (int)blockIdx.y, tile = y * grid.x.tiles + x;
+    const int left = tile_start(&grid.x, x), right = tile_start(&grid.x, x + 1);
+    const int first = tile_start(&grid.y, y), rows = tile_start(&grid.y, y + 1) - first;
+    const int top = first + (int)((int64_t)rows * blockIdx.z / gridDim.z);
+    const int bottom = first + (int)((int64_t)rows * (blockIdx.z + 1) / gridDim.z);
+
+    const Codes cells = {grid.curve.shift + grid.curve.fraction, TILE_CELLS - 1};
+    const int width = grid.x.size, height = grid.y.size;
+    const Part part = part_of<Sample>(src, left, min(right, width), top, min(bottom, height));
+    count_part<Sample>(memory.tables, src, part, cells);
+    if (grid.curve.reference) {
+        uint32_t *const padding = memory.tables + WARP_TABLES * TILE_CELLS;
+        count_mirrored(padding, src, grid, max(left, width), right, top, min(bottom, height));
+        count_mirrored(padding, src, grid, left, right, max(top, height), bottom);
+    }
+    __syncthreads();
+    if (threadIdx.x >= CURVE_THREADS)
+        return;
+    if (!merge(memory.tables, tile, grid.curve.reference, counters))
+        return;
+    wait_for_frame();
+    finish_tile(grid, tile, frame, before, result, tables, counters, &memory.work);
+    if (is_last(&counters->tiles_done, gridDim.x * gridDim.y))
+        finish_all(grid, result, counters);
+}
+
+template <typename Sample> static cudaError_t load(void)
+{
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, clahe_histogram<Sample>);
+    return error ? error
+                 : cudaFuncSetAttribute(clahe_histogram<Sample>,
+                                        cudaFuncAttributePreferredSharedMemoryCarveout,
+                                        cudaSharedmemCarveoutMaxShared);
+}
+
+extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
+{
+    const cudaError_t error = load<uint8_t>();
+    return error ? error : load<uint16_t>();
+}
+
+/* As many blocks as run at once; but a row at least for each, and a chunk for each thread. */
+static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size)
+{
+    const int tiles = tile_count(grid), rows = grid->y.padded / grid->y.tiles;
+    const int64_t chunks =
+        (int64_t)(grid->x.padded / grid->x.tiles * sample_size / CHUNK_BYTES + 1) * rows;
+    int64_t parts = device->processors * BLOCKS_A_PROCESSOR / tiles;
+    if (parts > (chunks + THREADS - 1) / THREADS)
+        parts = (chunks + THREADS - 1) / THREADS;
+    if (parts > rows)
+        parts = rows;
+    return parts > 1 ? (unsigned)parts : 1;
+}
+
+template <typename Sample>
+static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                          const TileGrid *grid, const CurveResult *frame, const TileResult *before,
+                          TileResult *result, TileTables *tables, TileCounters *counters,
+                          cudaStream_t stream)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
+                          parts_of_tile(device, grid, (int)sizeof(Sample)));
+    config.blockDim = THREADS;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = device->early_launches ? 1 : 0;
+    return cudaLaunchKernelEx(&config, clahe_histogram<Sample>,
+                              part_plane(src, src, (int)sizeof(Sample)), *grid, frame, before,
+                              result, tables, counters);
+}
+
+extern "C" cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device,
+                                                  const LumeqCudaPlane *src, const TileGrid *grid,
+                                                  const CurveResult *frame,
+                                                  const TileResult *before, TileResult *result,
+                                                  TileTables *tables, TileCounters *counters,
+                                                  cudaStream_t stream)
+{
+    return (grid->curve.depth > 8 ? launch<uint16_t> : launch<uint8_t>)(device, src, grid, frame,
+                                                                        before, result, tables,
+                                                                        counters, stream);
+}

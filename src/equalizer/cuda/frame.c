@@ -1,0 +1,80 @@
+#include "equalizer/cuda/frame.h"
+
+#include "equalizer/cuda/pictures.h"
+
+/* One frame on its way. */
+typedef struct Work {
+    const LumeqCudaDevice *device;
+    const LumeqJob *job;
+    LumeqImage in, out; /* the active pictures */
+    LumeqCudaFrame *frame;
+    cudaStream_t stream;
+} Work;
+
+static cudaError_t apply_luma(const Work *w)
+{
+    const LumeqCudaPlane in = lumeq_pictures_plane(&w->in, 0);
+    const LumeqCudaPlane out = lumeq_pictures_plane(&w->out, 0);
+    return w->job->clahe ? lumeq_cuda_clahe_apply(w->device, &out, &in, &w->job->grid,
+                                                  &w->frame->tables, w->stream)
+                         : lumeq_cuda_apply(w->device, &out, &in, &w->frame->table, &w->job->curve,
+                                            w->stream);
+}
+
+static cudaError_t apply_chroma(const Work *w)
+{
+    LumeqCudaChroma chroma = {
+        .luma = lumeq_pictures_plane(&w->in, 0),
+        .planes = w->job->write - 1,
+        .step = lumeq_step(&w->in, 1),
+        .width = lumeq_width(&w->in, 1),
+        .height = lumeq_height(&w->in, 1),
+        .sub_x = w->in.chroma_x,
+        .sub_y = w->in.chroma_y,
+        .grid = w->job->clahe ? &w->job->grid : NULL,
+        .tables = &w->frame->tables,
+    };
+    for (int i = 0; i < chroma.planes; i++) {
+        chroma.in[i] = lumeq_pictures_plane(&w->in, i + 1);
+        chroma.out[i] = lumeq_pictures_plane(&w->out, i + 1);
+    }
+    return lumeq_cuda_chroma(w->device, &chroma, &w->frame->table, &w->job->curve, w->stream);
+}
+
+static cudaError_t copy_bars(const Work *w, const LumeqImage *in, const LumeqImage *out)
+{
+    LumeqRect bars[LUMEQ_BARS];
+    const int count = lumeq_find_bars(w->job, bars);
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        const LumeqImage from = lumeq_part(in, bars[i]), to = lumeq_part(out, bars[i]);
+        error = lumeq_pictures_copy(&to, &from, w->job->write, cudaMemcpyDeviceToDevice, w->stream);
+    }
+    return error;
+}
+
+cudaError_t lumeq_cuda_equalize(const LumeqCudaDevice *device, const LumeqJob *job,
+                                const LumeqImage *in, const LumeqImage *out,
+                                LumeqCudaHistory before, LumeqCudaFrame *frame,
+                                LumeqCudaShared *shared, cudaStream_t stream)
+{
+    Work w = {device, job, lumeq_part(in, job->active), {.plane = {NULL}}, frame, stream};
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&w.in, 0);
+    LumeqCudaHistogram *const histogram =
+        job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    if (job->write)
+        w.out = lumeq_part(out, job->active);
+    cudaError_t error = histogram(device, &luma, &job->curve, before.curve, &frame->result.curve,
+                                  &frame->table, &shared->counters, stream);
+    if (!error && job->clahe)
+        error = lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,
+                                           before.tiles, &frame->result.tiles, &frame->tables,
+                                           &shared->tile_counters, stream);
+    if (!error && job->write)
+        error = apply_luma(&w);
+    if (!error && job->write > 1)
+        error = apply_chroma(&w);
+    if (!error && job->write)
+        error = copy_bars(&w, in, out);
+    return error;
+}

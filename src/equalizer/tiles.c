@@ -1,0 +1,63 @@
+#include "equalizer/tiles.h"
+
+/* Each piece's first sample: the numbers of pieces rise along the axis. */
+static void find_pieces(TileAxis *axis)
+{
+    for (int piece = 0; piece <= axis->tiles + 1; piece++) {
+        int low = 0, high = axis->size;
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (tile_piece(axis, middle) < piece)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        axis->piece[piece] = low;
+    }
+}
+
+static TileAxis divide(int size, int tiles)
+{
+    TileAxis axis = {.size = size, .padded = size, .tiles = tiles < size ? tiles : size};
+    axis.step = (uint32_t)((((uint64_t)axis.tiles << 31) + (uint32_t)size - 1) / (uint32_t)size);
+    find_pieces(&axis);
+    return axis;
+}
+
+static TileAxis divide_padded(int size, int tiles, int padding)
+{
+    TileAxis axis = {.size = size, .padded = size + padding, .tiles = tiles};
+    const int side = axis.padded / tiles;
+    axis.inverse = 1.0f / (float)side;
+    find_pieces(&axis);
+    return axis;
+}
+
+/* Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_Impl::apply. */
+static void divide_reference(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
+                             double clip)
+{
+    const int even = width % tiles_x == 0 && height % tiles_y == 0;
+    grid->x = divide_padded(width, tiles_x, even ? 0 : tiles_x - width % tiles_x);
+    grid->y = divide_padded(height, tiles_y, even ? 0 : tiles_y - height % tiles_y);
+    const int64_t area = (int64_t)(grid->x.padded / tiles_x) * (grid->y.padded / tiles_y);
+    const double limit = clip * (double)area / TILE_CELLS;
+    grid->limit = UINT32_MAX;
+    if (clip > 0 && limit < (double)UINT32_MAX)
+        grid->limit = limit < 1 ? 1 : (uint32_t)limit;
+}
+
+void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
+                     const CurveParams *curve, double clip)
+{
+    *grid = (TileGrid){.curve = *curve};
+    grid->curve.bins = TILE_CELLS;
+    grid->curve.fraction = curve->depth - 8;
+    grid->curve.stretch = 0;
+    if (curve->reference) {
+        divide_reference(grid, width, height, tiles_x, tiles_y, clip);
+    } else {
+        grid->x = divide(width, tiles_x);
+        grid->y = divide(height, tiles_y);
+    }
+}

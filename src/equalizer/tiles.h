@@ -1,0 +1,293 @@
+/*
+ * Mode CLAHE: how a picture is divided into tiles, the curve of a tile, and what becomes of a code
+ * at any place between the tiles: the arithmetic of every backend, in the common subset of C and
+ * CUDA as described in curve_parts.h.
+ *
+ * A tile's curve is made of its histogram of 256 cells, what 8 bits would hold as one code, by the
+ * arithmetic of curve.h. A pixel takes what the curves of the four tiles around it make of its
+ * code: weighted along y at the curve's nodes, interpolated between these by the code's place in
+ * its cell, weighted along x. Weights have 8 bits and results 8 fraction bits, so that 32 bits do.
+ */
+#ifndef LUMEQ_TILES_H
+#define LUMEQ_TILES_H
+
+#include "equalizer/curve.h"
+
+#define TILE_CELLS CURVE_CELLS
+#define TILES_MAX (LUMEQ_MAX_TILES * LUMEQ_MAX_TILES)
+
+/* A node a cell and the one after all; more, so that each tile's are aligned to 16 bytes. */
+#define TILE_NODES (TILE_CELLS + 4)
+
+/*
+ * How columns, or rows, are divided. Between the middles of neighbouring tiles, and out to the
+ * edges, lie the pieces that have the same tiles on either side: one more than there are tiles.
+ */
+typedef struct TileAxis {
+    int32_t size;   /* of the picture */
+    int32_t padded; /* of all tiles: more than `size` only in the reference */
+    int32_t tiles;
+    uint32_t step; /* half a sample, in tiles with 32 fraction bits, rounded up */
+    float inverse; /* reference: 1 / samples of a tile; else 0 */
+    int32_t piece[LUMEQ_MAX_TILES + 2]; /* the first sample of each, and `size` */
+} TileAxis;
+
+typedef struct TileGrid {
+    TileAxis x, y;
+    CurveParams curve; /* of the frame, with 256 bins */
+    uint32_t limit;    /* reference: the most that may be in a cell */
+} TileGrid;
+
+/* What a frame leaves behind of its tiles. Zero is an empty history. */
+typedef struct TileResult {
+    uint32_t tiles_x, tiles_y;
+    uint32_t depth;                 /* that the history is of; 0: there is none */
+    uint32_t hist_out[TILE_CELLS];  /* what each tile's own curve makes of its cells */
+    uint32_t curve_sum[TILE_CELLS]; /* of all tiles' curves, with 8 fraction bits */
+    /* Of each tile, row by row, in Q16 codes: the smoothed curve before strength. Undefined without
+     * a history, and behind the last tile. */
+    uint32_t smooth[TILES_MAX][TILE_CELLS];
+} TileResult;
+
+/* What samples are looked up in: codes with 8 fraction bits. */
+typedef struct __attribute__((aligned(16))) TileTables {
+    uint32_t nodes[TILES_MAX][TILE_NODES];
+} TileTables;
+
+/*
+ * Divides a picture, or what is left of it without its bars. There are no more tiles than columns
+ * and rows, but in the reference, which pads instead. Of `curve` depth, shift, black, white, clip,
+ * reference, dither and frame count; `clip` is LumeqParams', for the reference.
+ */
+void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
+                     const CurveParams *curve, double clip);
+
+CURVE_ALONE int tile_count(const TileGrid *grid)
+{
+    return grid->x.tiles * grid->y.tiles;
+}
+
+/* How much of a TileResult is to be copied. `grid` is that of its frame. */
+CURVE_ALONE size_t tile_result_size(const TileGrid *grid)
+{
+    const int kept = grid->curve.reference ? 0 : tile_count(grid);
+    return offsetof(TileResult, smooth) + (size_t)kept * TILE_CELLS * sizeof(uint32_t);
+}
+
+/* Whether a result is a history for tiles like these. */
+CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
+{
+    return before->depth == (uint32_t)grid->curve.depth &&
+           before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
+}
+
+/* The first sample of a tile; those from `size` on are mirrored ones. */
+CURVE_ALONE int tile_start(const TileAxis *axis, int tile)
+{
+    return (int)((int64_t)axis->padded * tile / axis->tiles);
+}
+
+/* The sample that is seen at a place beyond the last one: mirrored at the edges as often as needed,
+ * without repeating them. */
+CURVE_ALONE int tile_mirror(const TileAxis *axis, int at)
+{
+    if (at < axis->size)
+        return at;
+    if (axis->size == 1)
+        return 0;
+    const int period = 2 * axis->size - 2, in = at % period;
+    return in < axis->size ? in : period - in;
+}
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+/* The number of the piece that a sample is in, and how far it is on the way to the tile behind it,
+ * as fraction bits of 32. */
+CURVE_ALONE int tile_piece(const TileAxis *axis, int at)
+{
+    if (axis->inverse > 0)
+        return (int)floorf((float)at * axis->inverse - 0.5f) + 1;
+    return (int)(((uint64_t)(2 * (uint32_t)at + 1) * axis->step + (1u << 31)) >> 32);
+}
+
+CURVE_ALONE uint32_t tile_phase(const TileAxis *axis, int at)
+{
+    return (2 * (uint32_t)at + 1) * axis->step + (1u << 31);
+}
+
+/* The same in the reference, 0..1. */
+CURVE_ALONE float tile_part(const TileAxis *axis, int at, int piece)
+{
+    return (float)at * axis->inverse - 0.5f - (float)(piece - 1);
+}
+
+/* From a phase. */
+CURVE_ALONE uint32_t tile_weight(uint32_t phase)
+{
+    return phase >> 24;
+}
+
+/* The tiles on either side of a piece: at the edges the same one. */
+CURVE_ALONE int tile_before(int piece)
+{
+    return piece > 0 ? piece - 1 : 0;
+}
+
+CURVE_ALONE int tile_behind(const TileAxis *axis, int piece)
+{
+    return piece < axis->tiles ? piece : axis->tiles - 1;
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+/* Of values below 2^24: differences may be negative, their products wrap around, the sum is right.
+ */
+CURVE_ALONE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
+{
+    return ((from << 8) + (to - from) * weight + 128) >> 8;
+}
+
+/* Number `part` of the 2^fraction codes of a cell, on a line from its node to the next one. */
+CURVE_ALONE uint32_t tile_between(uint32_t node, uint32_t next, uint32_t part, int fraction)
+{
+    return ((node << fraction) + (next - node) * part + ((1u << fraction) >> 1)) >> fraction;
+}
+
+/* The output code for a value; `add` as in curve_between(). */
+CURVE_ALONE uint32_t tile_code(uint32_t value, uint32_t add, uint32_t last)
+{
+    const uint32_t code = (value + add) >> 8;
+    return code < last ? code : last;
+}
+
+/* In a column of tiles: of the two above and below. */
+CURVE_ALONE uint32_t tile_column(const uint32_t *above, const uint32_t *below, uint32_t weight,
+                                 uint32_t code, int fraction)
+{
+    const uint32_t cell = code >> fraction;
+    const uint32_t node = tile_lerp(above[cell], below[cell], weight);
+    if (fraction == 0)
+        return node;
+    return tile_between(node, tile_lerp(above[cell + 1], below[cell + 1], weight),
+                        code & ((1u << fraction) - 1), fraction);
+}
+
+/* What becomes of a code at a place: with 8 fraction bits, neither rounded nor dithered. Not of the
+ * reference. */
+CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, int x, int y,
+                                uint32_t code)
+{
+    const int column = tile_piece(&grid->x, x), row = tile_piece(&grid->y, y);
+    const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
+    const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row) * grid->x.tiles];
+    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_behind(&grid->y, row) * grid->x.tiles];
+    const int left = tile_before(column), right = tile_behind(&grid->x, column);
+    return tile_lerp(tile_column(above[left], below[left], weight, code, grid->curve.fraction),
+                     tile_column(above[right], below[right], weight, code, grid->curve.fraction),
+                     tile_weight(tile_phase(&grid->x, x)));
+}
+
+/* The gain of chroma over luma of this code, at the place of its first sample. */
+CURVE_ALONE uint32_t tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
+                               uint32_t code)
+{
+    const CurveParams *p = &grid->curve;
+    if (!p->chroma)
+        return CURVE_GAIN_ONE;
+    const uint32_t out = tile_value(grid, tables, x, y, code);
+    const int32_t black = p->black << 8 >> p->fraction;
+    return curve_gain((int32_t)(code << 8 >> p->fraction) - black,
+                      (int32_t)(out >> p->fraction) - black);
+}
+
+/*
+ * OpenCV's: the codes of the tiles at the upper left, upper right, lower left and lower right in
+ * float32, in this order of additions, rounded half to even.
+ * Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_Interpolation_Body.
+ */
+CURVE_ALONE uint32_t tile_reference_code(const uint32_t codes[4], float part_x, float part_y)
+{
+    const float rest_x = 1.0f - part_x, rest_y = 1.0f - part_y;
+    const float upper = (float)codes[0] * rest_x + (float)codes[1] * part_x;
+    const float lower = (float)codes[2] * rest_x + (float)codes[3] * part_x;
+    const float value = rintf(upper * rest_y + lower * part_y);
+    return value >= 255.0f ? 255 : (uint32_t)value;
+}
+
+/* ---- the curve of a tile ------------------------------------------------------------------ */
+
+/* An entry of TileTables: cut off, so that rounding it gives what rounding the curve does. */
+CURVE_ALONE uint32_t tile_node(uint32_t curve)
+{
+    return curve >> 8;
+}
+
+/* The node after all: the code after all, as far as it fits. */
+CURVE_ALONE uint32_t tile_last_node(int depth)
+{
+    return depth == 16 ? (1u << 24) - 1 : 256u << depth;
+}
+
+/* The cell that a cell's first code comes to. */
+CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
+{
+    const uint32_t cell = (node + 128) >> (8 + fraction);
+    return cell < TILE_CELLS ? cell : TILE_CELLS - 1;
+}
+
+/* From the tile's counts, which are in `now`. What the frame's curve takes of its target and the
+ * strength holds for each tile as well. */
+CURVE_FN void tile_video(const TileGrid *grid, const CurveResult *frame, int has_history,
+                         const CurveBin *was, CurveBin *now, CurveWork *w)
+{
+    const CurveParams *p = &grid->curve;
+    uint32_t flat;
+    const uint32_t counted = curve_count(p, now, w, &flat);
+    if (!flat)
+        curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, w);
+    curve_target(p, counted, flat || frame->blank, has_history ? frame->alpha : CURVE_ONE,
+                 frame->strength, was, now, w);
+}
+
+/*
+ * OpenCV's: the excess over the limit is spread once, what is left one each to cells at even
+ * distances; then the cumulative sum times a float32 factor, rounded half to even.
+ * Source: OpenCV 4.x, modules/imgproc/src/clahe.cpp, CLAHE_CalcLut_Body.
+ */
+CURVE_FN void tile_reference(const TileGrid *grid, CurveBin *now, CurveWork *w)
+{
+    const uint32_t limit = grid->limit;
+    uint32_t over = 0;
+    CURVE_EACH (i, TILE_CELLS) {
+        const uint32_t count = CURVE_OWN(now, i).hist;
+        over += count > limit ? count - limit : 0;
+    }
+    const uint32_t excess = curve_sum(over, w->sums[0]);
+    const uint32_t rest = excess % TILE_CELLS;
+    const uint32_t step = rest ? TILE_CELLS / rest : 1;
+    CURVE_EACH (i, TILE_CELLS) {
+        const uint32_t count = CURVE_OWN(now, i).hist, number = (uint32_t)i / step;
+        w->cum[i] = (count < limit ? count : limit) + excess / TILE_CELLS +
+                    (number * step == (uint32_t)i && number < rest);
+    }
+    curve_scan(w->cum, TILE_CELLS, w->scan);
+
+    const int width = grid->x.padded / grid->x.tiles, height = grid->y.padded / grid->y.tiles;
+    const float scale = 255.0f / (float)((uint32_t)width * (uint32_t)height);
+    CURVE_EACH (i, TILE_CELLS) {
+        const float value = rintf((float)w->cum[i] * scale);
+        CURVE_OWN(now, i).curve = value >= 255.0f ? 255u << 16 : (uint32_t)value << 16;
+    }
+}
+
+/* One tile's curve from its counts in `now`. */
+CURVE_FN void tile_curve(const TileGrid *grid, const CurveResult *frame, int has_history,
+                         const CurveBin *was, CurveBin *now, CurveWork *w)
+{
+    if (grid->curve.reference)
+        tile_reference(grid, now, w);
+    else
+        tile_video(grid, frame, has_history, was, now, w);
+}
+
+#endif

@@ -1,0 +1,499 @@
+/* Where the active picture is found in made-up films: with bars, and dark without them. */
+#include "equalizer/bars.h"
+
+#include "../check.h"
+
+#define WIDTH 480
+#define HEIGHT 270
+#define FRAME 0.04 /* seconds */
+#define FRAMES 200
+#define HOLD 13 /* frames until new bars are believed, 0.5 s */
+
+typedef enum Content {
+    LIT,      /* light and dark, all over */
+    BLACK,    /* nothing but noise */
+    DARK,     /* a little lit in the middle */
+    SKYLINE,  /* a night sky with stars above towers with windows */
+    CREDITS,  /* lines of text that go up */
+    STARS,    /* on black, moving */
+    VIGNETTE, /* dark towards the edges */
+    LAMP,     /* in a black room */
+    STREET,   /* lamps in rows, and what they shine on */
+    SCREEN,   /* a dark program: panes of text, none lit */
+    HORIZON,  /* black above, abruptly lit below */
+    CONTENTS,
+} Content;
+
+typedef struct Film {
+    int width, height;
+    int left, right, top, bottom; /* bars */
+    Content content;
+    int light; /* of the picture, percent */
+    int text;  /* lines of subtitles in the bottom bar */
+    int bold;  /* so much so that more than half of some rows are lit */
+    int logo;  /* in the top bar */
+    int frame;
+    /* how samples lie */
+    int depth, shift, up;
+    LumeqRange range;
+    int padding, fill; /* bytes between rows, and what is in them */
+} Film;
+
+static Film film(int width, int height, Content content)
+{
+    return (Film){width, height, .content = content, .light = 100, .depth = 8};
+}
+
+static Film with_bars(Film f, int left, int right, int top, int bottom)
+{
+    f.left = left;
+    f.right = right;
+    f.top = top;
+    f.bottom = bottom;
+    return f;
+}
+
+static int noise(const Film *f, int x, int y, int n)
+{
+    const uint64_t frame = (uint64_t)f->frame << 40;
+    return (int)(check_hash(7, frame + ((uint64_t)y << 16) + (uint64_t)x) % (uint64_t)n);
+}
+
+/* Glyphs of 3x4 blocks about half of which are lit, `size` rows high; a space after seven. */
+static int glyph(int x, int y, int size, uint64_t seed)
+{
+    const int cell = x / size;
+    if (x < 0 || y < 0 || y >= size || cell % 8 == 7 || x % size * 4 / size == 3)
+        return 0;
+    return check_hash(seed, (uint64_t)(cell * 16 + y * 4 / size * 4 + x % size * 4 / size)) & 1;
+}
+
+/* Brightness without noise, 0..219. */
+static int content(const Film *f, int x, int y)
+{
+    const int w = f->width, h = f->height, n = f->frame;
+    const int dx = 2 * x - w, dy = 2 * y - h;
+    int far = dx * dx / 16 + dy * dy / 9;
+    const uint64_t cell = check_hash(3, (uint64_t)((x + 2 * n) / 24 + 999 * (y / 24)));
+    switch (f->content) {
+    case LIT: return 25 + (int)(cell % 8) * 27;
+    case DARK: return cell % 3 == 0 && far < w * w / 64 ? 60 : 3;
+    case SKYLINE:
+        if (y > h / 4 + (int)(check_hash(4, (uint64_t)(x / 37)) % (uint64_t)(h / 2)))
+            return cell % 3 ? 12 + y * 20 / h : 120;
+        return check_hash(5, (uint64_t)(y * w + x)) % 400 ? 2 : 150;
+    case CREDITS: return 200 * glyph(x - w / 3, (y + 2 * n) % 30, 18, (uint64_t)((y + 2 * n) / 30));
+    case STARS: return check_hash(6, (uint64_t)(y * w + x + n)) % 150 ? 0 : 200;
+    case VIGNETTE: return far > w * w / 18 ? 0 : 200 - far * 3600 / (w * w);
+    case LAMP:
+        far = (dx + w / 5) * (dx + w / 5) / 16 + (dy + h / 3) * (dy + h / 3) / 9;
+        return far < w * w / 160 ? 210 : far < w * w / 40 ? 30 : noise(f, x, y, 6);
+    case STREET: return (x + n) % 50 < 9 && y % 40 < 9 ? 180 : y > h * 2 / 3 ? 4 + y * 12 / h : 4;
+    case SCREEN: return x % 210 == 0 ? 30 : 150 * glyph(x - 20, y % 16 - 2, 10, (uint64_t)(y / 16));
+    case HORIZON: return y < h / 3 ? 0 : 120;
+    case BLACK:
+    case CONTENTS: break;
+    }
+    return 0;
+}
+
+static int in_bar(const Film *f, int x, int y)
+{
+    return x < f->left || x >= f->width - f->right || y < f->top || y >= f->height - f->bottom;
+}
+
+static int brightness(const Film *f, int x, int y)
+{
+    if (!in_bar(f, x, y)) {
+        const int ring = y == f->top || y == f->height - f->bottom - 1; /* scaling's */
+        const int lit = content(f, x, y) * f->light / 100;
+        return (f->top && ring ? lit / 2 : lit) + noise(f, x, y, 3) - 1;
+    }
+    const int size = f->bottom / 4, below = y - (f->height - f->bottom) - size / 3;
+    const int wide = f->width * 9 / 10, at = x - f->width / 20;
+    if (size && below >= 0 && at < wide && below < f->text * size * 3 / 2) {
+        const uint64_t seed = (uint64_t)(f->text + below / size);
+        return 200 * (glyph(at, below % (size * 3 / 2), size, seed) |
+                      (f->bold && glyph(at + size / 2, below % (size * 3 / 2), size, seed)));
+    }
+    if (f->logo && x > f->width * 8 / 10 && x < f->width * 9 / 10 && y > 3 && y < f->top - 3)
+        return 180;
+    return noise(f, x, y, 9) - 2;
+}
+
+static void paint(const Film *f, const CheckRect *rect)
+{
+    for (int y = 0; y < f->height; y++) {
+        uint8_t *row = check_row(rect, y);
+        for (int x = 0; x < f->width; x++) {
+            const int black = f->range == LUMEQ_RANGE_FULL ? 0 : 16;
+            const int code = black + brightness(f, x, y);
+            const unsigned sample = (unsigned)(code < 0 ? 0 : code) << (f->depth - 8) << f->shift;
+            if (f->depth == 8) {
+                row[x] = (uint8_t)sample;
+            } else {
+                row[2 * x] = (uint8_t)sample;
+                row[2 * x + 1] = (uint8_t)(sample >> 8);
+            }
+        }
+    }
+}
+
+static LumeqImage image_of(const Film *f, const CheckRect *rect)
+{
+    return (LumeqImage){.plane = {rect->pixels},
+                        .stride = {rect->stride},
+                        .width = f->width,
+                        .height = f->height,
+                        .depth = f->depth,
+                        .shift = f->shift,
+                        .range = f->range};
+}
+
+/* Paints the frame in memory that ends with it and shows it. */
+static LumeqRect show(LumeqBarsState *state, const Film *f)
+{
+    const int row = f->width * (f->depth > 8 ? 2 : 1), stride = row + f->padding;
+    CheckRect rect = check_rect(row, f->height, f->up ? -stride : stride, 0, 0);
+    memset(rect.memory, f->fill, rect.size);
+    paint(f, &rect);
+    const LumeqImage image = image_of(f, &rect);
+    const LumeqRect active = lumeq_bars_update(state, &image, FRAME);
+    check_rect_free(&rect);
+    return active;
+}
+
+static LumeqRect expected(const Film *f)
+{
+    const int x = f->left / 4 * 4, y = f->top / 4 * 4;
+    const int right = (f->width - f->right + 3) / 4 * 4, low = (f->height - f->bottom + 3) / 4 * 4;
+    return (LumeqRect){x, y, (right < f->width ? right : f->width) - x,
+                       (low < f->height ? low : f->height) - y};
+}
+
+static int is_same(const LumeqRect *a, const LumeqRect *b)
+{
+    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
+}
+
+/* Shows the film's next frame, in which `bars` (a film's, too) are to be found. */
+static int check_frame(LumeqBarsState *state, Film *f, const Film *bars, const char *what)
+{
+    const LumeqRect got = show(state, f), want = expected(bars);
+    f->frame++;
+    return CHECK(is_same(&got, &want), "%s, frame %d: %dx%d+%d+%d, expected %dx%d+%d+%d", what,
+                 f->frame - 1, got.width, got.height, got.x, got.y, want.width, want.height, want.x,
+                 want.y);
+}
+
+/* Until one of them is wrong. */
+static void check_frames(LumeqBarsState *state, Film *f, const Film *bars, int count,
+                         const char *what)
+{
+    for (int i = 0; i < count && check_frame(state, f, bars, what); i++)
+        ;
+}
+
+static const int kinds[][4] = {
+    /* left, right, top, bottom in thousandths of the side */
+    {0, 0, 0, 0},         {0, 0, 120, 120}, {0, 0, 15, 15},     {0, 0, 130, 115},
+    {125, 125, 0, 0},     {341, 341, 0, 0}, {125, 125, 90, 90}, {340, 345, 130, 125},
+    {400, 400, 230, 230}, {0, 0, 440, 440},
+};
+
+static Film of_kind(Film f, int kind)
+{
+    const int *k = kinds[kind], w = f.width, h = f.height;
+    return with_bars(f, w * k[0] / 1000, w * k[1] / 1000, h * k[2] / 1000, h * k[3] / 1000);
+}
+
+static void first_frame(void)
+{
+    static const int sizes[][2] = {{640, 360},   {641, 361},   {853, 479}, {1280, 720},
+                                   {1920, 1080}, {2048, 1152}, {608, 1080}};
+    for (int size = 0; size < 7; size++)
+        for (int kind = 0; kind < 10; kind++) {
+            Film f = of_kind(film(sizes[size][0], sizes[size][1], LIT), kind);
+            char what[64];
+            snprintf(what, sizeof(what), "%dx%d, kind %d", f.width, f.height, kind);
+            if (f.top && f.top < 5)
+                continue; /* smaller than what counts */
+            LumeqBarsState state = {0};
+            check_frame(&state, &f, &f, what);
+        }
+}
+
+static void sample_formats(void)
+{
+    static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
+    for (int i = 0; i < 6 * 2 * 2 * 4; i++)
+        for (int kind = 0; kind < 10; kind++) {
+            Film f = of_kind(film(501, 403, LIT), kind);
+            f.depth = formats[i / 16][0];
+            f.shift = formats[i / 16][1];
+            f.range = i & 1 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+            f.up = i >> 1 & 1;
+            f.padding = (i >> 2 & 3) * 62;
+            f.fill = (i >> 2 & 3) == 2 ? 255 : 0;
+            LumeqBarsState state = {0};
+            check_frame(&state, &f, &f, "format");
+        }
+}
+
+/* What lies below the code is not looked at: 24 * 4 is black, the next code is not. */
+static void bits_below_the_code(void)
+{
+    for (int code = 96; code <= 97; code++) {
+        uint16_t samples[64 * 64];
+        for (int i = 0; i < 64 * 64; i++)
+            samples[i] = (uint16_t)((i / 64 < 8 || i / 64 >= 56 ? code : 400) << 6 | 63);
+        const LumeqImage image = {.plane = {samples},
+                                  .stride = {128},
+                                  .width = 64,
+                                  .height = 64,
+                                  .depth = 10,
+                                  .shift = 6};
+        LumeqBarsState state = {0};
+        const LumeqRect active = lumeq_bars_update(&state, &image, FRAME);
+        CHECK(active.height == (code == 96 ? 48 : 64), "code %d: %d rows", code, active.height);
+    }
+}
+
+static void tiny_pictures(void)
+{
+    for (int i = 0; i < 8 * 8 * CONTENTS * 2; i++) {
+        Film f = film(i % 8 + 1, i / 8 % 8 + 1, (Content)(i / 64 % CONTENTS));
+        if (f.content == SKYLINE && f.height < 2)
+            continue;
+        f.depth = i / 64 / CONTENTS ? 10 : 8;
+        f.up = i & 1;
+        LumeqBarsState state = {0};
+        check_frames(&state, &f, &f, 20, "tiny");
+    }
+}
+
+static void too_small_or_too_large(void)
+{
+    static const int bars[][4] = {
+        {0, 0, 3, 3}, {4, 4, 0, 0}, {0, 0, 125, 125}, {220, 220, 0, 0}, {4, 4, 3, 3}};
+    for (int i = 0; i < 5; i++) {
+        Film f =
+            with_bars(film(WIDTH, HEIGHT, LIT), bars[i][0], bars[i][1], bars[i][2], bars[i][3]);
+        const Film none = film(WIDTH, HEIGHT, LIT);
+        LumeqBarsState state = {0};
+        check_frames(&state, &f, &none, 30, "too small or too large");
+    }
+}
+
+static void text_in_bars(void)
+{
+    for (int i = 0; i < 3 * 2 * 2; i++) {
+        const int first = i / 4;
+        Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
+        f.bold = i & 1;
+        f.logo = i >> 1 & 1;
+        if (f.logo && first)
+            continue; /* neither bar is clear */
+        LumeqBarsState state = {0};
+        for (int n = 0; n < FRAMES; n++) {
+            f.text = (first + n / 20) % 3;
+            if (!check_frame(&state, &f, &f, f.bold ? "bold text" : "text"))
+                break;
+        }
+    }
+}
+
+static void bars_in_mid_film(void)
+{
+    Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
+    Film narrow = with_bars(full, 60, 60, 0, 0), both = with_bars(full, 60, 60, 30, 30);
+    LumeqBarsState state = {0};
+    check_frames(&state, &wide, &wide, 50, "wide");
+    check_frames(&state, &full, &full, 50, "opened");
+    check_frames(&state, &wide, &full, HOLD, "wide again, not believed");
+    check_frames(&state, &wide, &wide, 50, "wide again");
+    check_frames(&state, &narrow, &full, HOLD, "narrow, not believed");
+    check_frames(&state, &narrow, &narrow, 50, "narrow");
+    check_frames(&state, &wide, &full, HOLD, "from narrow to wide");
+    check_frames(&state, &wide, &wide, 20, "wide after narrow");
+    check_frames(&state, &full, &full, 20, "opened again");
+    check_frames(&state, &both, &full, HOLD, "both, not believed");
+    check_frames(&state, &both, &both, 20, "both");
+    wide.top = wide.bottom = 18;
+    check_frames(&state, &wide, &wide, 50, "less of them");
+}
+
+static void short_bars_are_not_believed(void)
+{
+    Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
+    LumeqBarsState state = {0};
+    for (int i = 0; i < 20; i++) {
+        check_frames(&state, &full, &full, 3, "full");
+        check_frames(&state, &wide, &full, HOLD - 1, "now and then");
+    }
+}
+
+static void black_and_dark_frames(void)
+{
+    static const Content dark[] = {BLACK, DARK, LAMP, STARS, CREDITS, VIGNETTE};
+    for (int kind = 0; kind < 9; kind++)
+        for (int i = 0; i < 6; i++) {
+            Film f = of_kind(film(WIDTH, HEIGHT, LIT), kind);
+            const Film bars = f;
+            LumeqBarsState state = {0};
+            char what[64];
+            snprintf(what, sizeof(what), "kind %d, dark %d", kind, i);
+            check_frames(&state, &f, &bars, 5, what);
+            f.content = dark[i];
+            check_frames(&state, &f, &bars, 40, what);
+            f.content = LIT;
+            check_frames(&state, &f, &bars, 5, what);
+        }
+}
+
+/* All bars have noise in them. */
+static void noise_and_fades(void)
+{
+    for (int kind = 0; kind < 9; kind++) {
+        Film f = of_kind(film(WIDTH, HEIGHT, LIT), kind);
+        const Film bars = f;
+        LumeqBarsState state = {0};
+        for (int i = 0; i <= 150; i++) {
+            f.light = abs(i % 100 - 50) * 2;
+            if (!check_frame(&state, &f, &bars, "fade"))
+                break;
+        }
+    }
+}
+
+/* Frames that tell nothing are not yet the first one. */
+static void black_first(void)
+{
+    Film f = with_bars(film(WIDTH, HEIGHT, BLACK), 0, 0, 34, 34);
+    const Film none = film(WIDTH, HEIGHT, LIT), bars = f;
+    LumeqBarsState state = {0};
+    check_frames(&state, &f, &none, 25, "black");
+    f.content = LIT;
+    check_frames(&state, &f, &bars, 25, "the picture after it");
+}
+
+static void dark_pictures_have_no_bars(void)
+{
+    for (int content = DARK; content < CONTENTS; content++) {
+        Film f = film(WIDTH, HEIGHT, (Content)content), lit = film(WIDTH, HEIGHT, LIT);
+        LumeqBarsState state = {0};
+        char what[64];
+        snprintf(what, sizeof(what), "content %d", content);
+        check_frames(&state, &f, &f, content == HORIZON ? 100 : FRAMES, what);
+        check_frames(&state, &lit, &lit, 5, what);
+        check_frames(&state, &f, &f, content == HORIZON ? 100 : FRAMES, what);
+    }
+}
+
+static void one_bar_takes_longer(void)
+{
+    Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 0, 45);
+    const Film none = film(WIDTH, HEIGHT, LIT);
+    LumeqBarsState state = {0};
+    check_frames(&state, &f, &none, 100, "not yet");
+    for (int i = 0; i < 50; i++, f.frame++)
+        show(&state, &f);
+    check_frames(&state, &f, &f, 50, "one bar");
+    f.text = 2;
+    check_frames(&state, &f, &f, 50, "one bar with text");
+}
+
+/* A wide film opens to the whole frame in a scene too dark to light half of any row there. */
+static void opened_in_the_dark(void)
+{
+    Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
+    Film dark = film(WIDTH, HEIGHT, SCREEN);
+    LumeqBarsState state = {0};
+    check_frames(&state, &wide, &wide, 10, "wide");
+    check_frames(&state, &dark, &dark, 50, "dark");
+}
+
+static void formats_start_anew(void)
+{
+    Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
+    const Film none = film(WIDTH, HEIGHT, LIT);
+    LumeqBarsState state = {0};
+    for (int i = 0; i < 4; i++) {
+        Film black = f;
+        black.content = BLACK;
+        black.depth = i == 1 ? 10 : 8;
+        black.range = i == 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+        black.height = i == 3 ? HEIGHT + 2 : HEIGHT;
+        Film whole = none;
+        whole.height = black.height;
+        check_frame(&state, &f, &f, "before");
+        check_frame(&state, &black, i == 0 ? &f : &whole, "another format");
+    }
+}
+
+static void steps_of_any_length(void)
+{
+    static const double steps[] = {0, -1, 1e300, 0.0 / 1e300};
+    CheckRandom random = check_random(1);
+    LumeqBarsState state = {0};
+    uint8_t samples[64 * 64];
+    for (int i = 0; i < 2000; i++) {
+        const int top = check_below(&random, 40), bottom = check_below(&random, 40);
+        for (int k = 0; k < 64 * 64; k++)
+            samples[k] = k / 64 < top || k / 64 > 63 - bottom ? 16 : 90;
+        const LumeqImage image = {
+            .plane = {samples}, .stride = {64}, .width = 64, .height = 64, .depth = 8};
+        LumeqBarsState again = state;
+        const LumeqRect a = lumeq_bars_update(&state, &image, steps[i % 4]);
+        const LumeqRect b = lumeq_bars_update(&again, &image, steps[i % 4]);
+        CHECK(is_same(&a, &b), "a copy of the state answers otherwise");
+        CHECK(a.x == 0 && a.width == 64 && a.y >= 0 && a.height > 0 && a.y + a.height <= 64,
+              "frame %d: rows %d, %d of them", i, a.y, a.height);
+    }
+}
+
+/* Prints what a frame of 4K costs; 10 ms is what no machine, sanitizer or load should exceed. */
+static void cost(void)
+{
+    static const int bars[][2] = {{0, 0}, {0, 277}, {480, 0}, {480, 140}, {0, 0}};
+    for (int i = 0; i < 5 * 2; i++) {
+        const int side = bars[i / 2][0], top = bars[i / 2][1], deep = i % 2;
+        const Content what = i / 2 < 4 ? LIT : BLACK;
+        Film f = with_bars(film(3840, 2160, what), side, side, top, top);
+        f.depth = deep ? 10 : 8;
+        CheckRect rect = check_rect(3840 * (1 + deep), 2160, 3840 * (1 + deep), 0, 0);
+        paint(&f, &rect);
+        const LumeqImage image = image_of(&f, &rect);
+        LumeqBarsState state = {0};
+        const clock_t start = clock();
+        for (int k = 0; k < 20; k++)
+            lumeq_bars_update(&state, &image, FRAME);
+        const double us = (double)(clock() - start) / 20 * 1e6 / CLOCKS_PER_SEC;
+        printf("%s, bars %d and %d, %d bits: %.1f us\n", what == LIT ? "lit" : "black", side, top,
+               f.depth, us);
+        CHECK(us < 10000, "%g us", us);
+        check_rect_free(&rect);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"first_frame", first_frame},
+    {"sample_formats", sample_formats},
+    {"bits_below_the_code", bits_below_the_code},
+    {"tiny_pictures", tiny_pictures},
+    {"too_small_or_too_large", too_small_or_too_large},
+    {"text_in_bars", text_in_bars},
+    {"bars_in_mid_film", bars_in_mid_film},
+    {"short_bars_are_not_believed", short_bars_are_not_believed},
+    {"black_and_dark_frames", black_and_dark_frames},
+    {"noise_and_fades", noise_and_fades},
+    {"black_first", black_first},
+    {"dark_pictures_have_no_bars", dark_pictures_have_no_bars},
+    {"one_bar_takes_longer", one_bar_takes_longer},
+    {"opened_in_the_dark", opened_in_the_dark},
+    {"formats_start_anew", formats_start_anew},
+    {"steps_of_any_length", steps_of_any_length},
+    {"cost", cost},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,384 @@
+/*
+ * Mode CLAHE in C: OpenCV's arithmetic against its stored answers, lumeq's own against examples
+ * worked out by hand, and what must hold for any picture.
+ */
+#include <math.h>
+
+#include "../clahe_frame.h"
+#include "opencv_clahe_oracle.h"
+
+static ClaheWork work;
+static const CurveResult no_frame;
+static const TileResult no_tiles;
+
+/* ---- OpenCV ------------------------------------------------------------------------------- */
+
+static void opencv(void)
+{
+    static TileResult result;
+    for (int i = 0; i < (int)(sizeof(opencv_clahe_oracle) / sizeof(*opencv_clahe_oracle)); i++) {
+        const int width = opencv_clahe_oracle[i].width, height = opencv_clahe_oracle[i].height;
+        const int tiles_x = opencv_clahe_oracle[i].tiles_x;
+        const int tiles_y = opencv_clahe_oracle[i].tiles_y;
+        CheckRect in = check_rect(width, height, width + 3, 1, 0);
+        CheckRect out = check_rect(width, height, -(width + 5), 3, 64);
+        picture_fill(&in, opencv_clahe_oracle[i].picture, opencv_clahe_oracle[i].seed);
+        CHECK(picture_hash(&in) == opencv_clahe_oracle[i].in_hash, "picture %d is not OpenCV's", i);
+
+        ClaheSettings settings = {clahe_curve(8, 0, i & 1), tiles_x, tiles_y,
+                                  opencv_clahe_oracle[i].clip};
+        settings.curve.reference = 1;
+        const TileGrid grid = clahe_grid(&settings, &in);
+        clahe_tiles(&grid, &in, &no_frame, &no_tiles, &result, &work);
+        clahe_apply(&grid, &in, &out, &work);
+        CHECK(picture_hash(&out) == opencv_clahe_oracle[i].out_hash,
+              "picture %d, %dx%d, limit %g, %dx%d tiles: differs from OpenCV's", i, width, height,
+              settings.clip, tiles_x, tiles_y);
+        CHECK(check_rect_intact(&out), "picture %d: writes outside", i);
+        CHECK(result.depth == 0, "picture %d: leaves a history", i);
+        uint64_t counted = 0;
+        for (int cell = 0; cell < TILE_CELLS; cell++)
+            counted += result.hist_out[cell];
+        CHECK(counted == (uint64_t)width * (uint64_t)height, "picture %d: %llu samples", i,
+              (unsigned long long)counted);
+        check_rect_free(&in);
+        check_rect_free(&out);
+    }
+}
+
+/* ---- by hand ------------------------------------------------------------------------------ */
+
+static void axis_by_hand(void)
+{
+    /* Eight samples, tiles of four, whose middles are between samples 1 and 2, and 5 and 6: in
+     * between samples lie at 1/8, 3/8, 5/8 and 7/8 of the way. */
+    static const int pieces[] = {0, 2, 6, 8}, starts[] = {0, 4, 8};
+    static const uint32_t weights[] = {32, 96, 160, 224};
+    const CurveParams curve = clahe_curve(8, 0, 1);
+    TileGrid grid;
+    lumeq_tile_grid(&grid, 8, 5, 2, 16, &curve, 0);
+    CHECK(grid.x.tiles == 2 && grid.y.tiles == 5, "%dx%d tiles", grid.x.tiles, grid.y.tiles);
+    CHECK(!memcmp(grid.x.piece, pieces, sizeof(pieces)), "the pieces begin at %d, %d, %d, %d",
+          grid.x.piece[0], grid.x.piece[1], grid.x.piece[2], grid.x.piece[3]);
+    for (int i = 0; i < 3; i++)
+        CHECK(tile_start(&grid.x, i) == starts[i], "tile %d begins at %d", i,
+              tile_start(&grid.x, i));
+    for (int i = 0; i < 4; i++)
+        CHECK(tile_weight(tile_phase(&grid.x, 2 + i)) == weights[i], "sample %d: weight %u", 2 + i,
+              tile_weight(tile_phase(&grid.x, 2 + i)));
+    for (int y = 0; y < 5; y++)
+        CHECK(tile_piece(&grid.y, y) == y + 1 && tile_weight(tile_phase(&grid.y, y)) == 0,
+              "a tile a row: each row is the middle of its own");
+}
+
+/*
+ * Two tiles of two samples: {10, 20} and {10, 40}. The curve of the first leads 10 to half of the
+ * range and 20 to all of it, that of the second 10 and all up to 39 to half of it. The middle
+ * samples take a quarter of the farther tile's.
+ */
+static void picture_by_hand(void)
+{
+    static const uint8_t codes[] = {10, 20, 10, 40};
+    static const uint8_t expected[] = {128, 223, 128, 255}; /* 127.5; (3 * 255 + 127.5) / 4 */
+    static TileResult result;
+    const ClaheSettings settings = {clahe_curve(8, 0, 1), 2, 1, 0};
+    CheckRect in = check_rect(4, 1, 4, 0, 0), out = check_rect(4, 1, 4, 0, 64);
+    memcpy(in.pixels, codes, sizeof(codes));
+    const TileGrid grid = clahe_grid(&settings, &in);
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
+    clahe_apply(&grid, &in, &out, &work);
+    for (int i = 0; i < 4; i++)
+        CHECK(out.pixels[i] == expected[i], "sample %d is %d, not %d", i, out.pixels[i],
+              expected[i]);
+    CHECK(result.smooth[0][10] == 255u << 15 && result.smooth[1][39] == 255u << 15,
+          "the curves are %g and %g", result.smooth[0][10] / 65536.0,
+          result.smooth[1][39] / 65536.0);
+    CHECK(result.hist_out[128] == 2 && result.hist_out[255] == 2, "the histogram of the output");
+    CHECK(result.curve_sum[10] == 255u << 8 && result.curve_sum[0] == 0, "the sum of curves");
+
+    /* Half of the strength: half of the way from the identity. */
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE / 2), &no_tiles, &result, &work);
+    CHECK(work.tables.nodes[0][20] == (20 + 255) * 128, "half of the strength: %g",
+          work.tables.nodes[0][20] / 256.0);
+    check_rect_free(&in);
+    check_rect_free(&out);
+}
+
+/* ---- what holds for any picture ----------------------------------------------------------- */
+
+static CurveParams draw_curve(int depth, CheckRandom *random)
+{
+    CurveParams p =
+        clahe_curve(depth, depth > 8 ? check_below(random, 17 - depth) : 0, check_below(random, 2));
+    p.clip = check_below(random, 3) ? CURVE_ONE + (uint32_t)check_below(random, 400000) : 0;
+    p.alpha = 1 + (uint32_t)check_below(random, CURVE_ONE);
+    p.strength = (uint32_t)check_below(random, CURVE_ONE + 1);
+    p.adaptive = check_below(random, 2);
+    p.scene_cut = check_below(random, 2);
+    p.frame = (uint32_t)check_below(random, 1000);
+    return p;
+}
+
+/* One tile is the global curve, its history and its strength. */
+static void one_tile(void)
+{
+    static CurveResult frames[2];
+    static TileResult tiles[2];
+    static CurveTable table;
+    LumeqKernels kernels;
+    lumeq_kernels_c(&kernels);
+    CheckRect in = check_rect(101, 77, 101, 0, 0);
+    CheckRect out = check_rect(101, 77, 101, 0, 64), global = check_rect(101, 77, 101, 0, 64);
+    for (int i = 0; i < 200; i++) {
+        CheckRandom random = check_random((uint64_t)i);
+        const ClaheSettings settings = {draw_curve(8, &random), 1, 1, 0};
+        const TileGrid grid = clahe_grid(&settings, &in);
+        const CurveResult *before = &frames[i % 2];
+        CurveResult *frame = &frames[(i + 1) % 2];
+        clahe_fill(&in, &settings.curve, (Picture)check_below(&random, PICTURE_COUNT),
+                   (uint64_t)i / 3);
+        clahe_global(&in, &settings.curve, before, frame, &table);
+        clahe_tiles(&grid, &in, frame, &tiles[i % 2], &tiles[(i + 1) % 2], &work);
+        clahe_apply(&grid, &in, &out, &work);
+        kernels.apply8(global.pixels, global.stride, in.pixels, in.stride, 101, 77, 0, &table,
+                       &settings.curve);
+        CHECK(check_rect_equal(&out, &global), "frame %d differs from the global curve's", i);
+        for (int k = 0; k < TILE_CELLS; k++)
+            CHECK(tiles[(i + 1) % 2].smooth[0][k] == frame->bin[k].smooth,
+                  "frame %d: the history of code %d differs", i, k);
+    }
+    check_rect_free(&in);
+    check_rect_free(&out);
+    check_rect_free(&global);
+}
+
+/* A flat picture, and codes that are not in range, at any depth, dithered or not. */
+static void unchanged(void)
+{
+    static TileResult result;
+    for (int i = 0; i < 120; i++) {
+        static const int depths[] = {8, 9, 10, 12, 14, 16};
+        CheckRandom random = check_random((uint64_t)i);
+        const int depth = depths[i % 6], flat = i / 6 % 2;
+        ClaheSettings settings = {clahe_curve(depth, depth == 10 ? 6 : 0, flat), 1 + i % 16,
+                                  1 + i % 5, 0};
+        CurveParams *p = &settings.curve;
+        const int size = clahe_sample_size(p);
+        p->dither = i / 12 % 2;
+        p->frame = (uint32_t)i;
+        CheckRect in = check_rect(90 * size, 50, 90 * size, 0, 0);
+        CheckRect out = check_rect(90 * size, 50, 90 * size, 0, 64);
+        clahe_fill(&in, p, flat ? PICTURE_FLAT : PICTURE_NOISE,
+                   (uint64_t)check_below(&random, 1 << 20));
+        const unsigned first = clahe_sample(&in, p, 0, 0);
+        for (int y = 0; y < 50 && flat && depth > 8; y++)
+            for (int x = 0; x < 90; x++)
+                ((uint16_t *)(void *)check_row(&in, y))[x] = (uint16_t)first;
+
+        const TileGrid grid = clahe_grid(&settings, &in);
+        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
+        clahe_apply(&grid, &in, &out, &work);
+        int changed = 0;
+        for (int y = 0; y < 50; y++)
+            for (int x = 0; x < 90; x++) {
+                const unsigned sample = clahe_sample(&in, p, x, y);
+                const int code = (int)(sample >> p->shift);
+                if (flat || code <= p->black || code > p->white)
+                    changed += clahe_sample(&out, p, x, y) != sample;
+            }
+        CHECK(changed == 0, "case %d, depth %d: %d samples are changed", i, depth, changed);
+        check_rect_free(&in);
+        check_rect_free(&out);
+    }
+}
+
+/* What is above the last code is taken for it; what is below the code is not looked at. */
+static void odd_samples(void)
+{
+    static TileResult results[2];
+    const ClaheSettings settings = {clahe_curve(10, 2, 1), 3, 2, 0};
+    CheckRect in = check_rect(60, 20, 60, 0, 0), clean = check_rect(60, 20, 60, 0, 0);
+    CheckRect out = check_rect(60, 20, 60, 0, 64), expected = check_rect(60, 20, 60, 0, 64);
+    for (int y = 0; y < 20; y++)
+        for (int x = 0; x < 30; x++) {
+            const unsigned sample = (unsigned)check_hash(1, (uint64_t)(y * 30 + x)) & 0xffff;
+            const unsigned code = sample >> 2 < 1023 ? sample >> 2 : 1023;
+            ((uint16_t *)(void *)check_row(&in, y))[x] = (uint16_t)sample;
+            ((uint16_t *)(void *)check_row(&clean, y))[x] = (uint16_t)(code << 2);
+        }
+    const TileGrid grid = clahe_grid(&settings, &in);
+    clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[0], &work);
+    clahe_apply(&grid, &in, &out, &work);
+    clahe_tiles(&grid, &clean, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &results[1], &work);
+    clahe_apply(&grid, &clean, &expected, &work);
+    CHECK(!memcmp(&results[0], &results[1], tile_result_size(&grid)), "the tiles differ");
+    CHECK(check_rect_equal(&out, &expected), "the samples differ");
+    check_rect_free(&in);
+    check_rect_free(&clean);
+    check_rect_free(&out);
+    check_rect_free(&expected);
+}
+
+/* Each tile's curve goes its share of the way; without a history all of it. */
+static void smoothing(void)
+{
+    static TileResult first, second, both, other;
+    const uint32_t quarter = CURVE_ONE / 4;
+    ClaheSettings settings = {clahe_curve(8, 0, 0), 4, 3, 0};
+    CheckRect dark = check_rect(101, 77, 101, 0, 0), noise = check_rect(101, 77, 101, 0, 0);
+    clahe_fill(&dark, &settings.curve, PICTURE_DARK, 1);
+    clahe_fill(&noise, &settings.curve, PICTURE_NOISE, 2);
+    TileGrid grid = clahe_grid(&settings, &dark);
+    clahe_tiles(&grid, &dark, clahe_frame(1, CURVE_ONE), &no_tiles, &first, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(1, CURVE_ONE), &no_tiles, &second, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, 0), &first, &both, &work);
+    for (int tile = 0; tile < 12; tile++)
+        for (int i = 0; i < TILE_CELLS; i++) {
+            const double expected = 0.75 * first.smooth[tile][i] + 0.25 * second.smooth[tile][i];
+            CHECK(fabs(both.smooth[tile][i] - expected) <= 1, "tile %d, cell %d", tile, i);
+            CHECK(work.tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 is the identity");
+        }
+    CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3, "the history's kind");
+
+    /* Of other tiles or another depth: none. */
+    settings.tiles_x = 3;
+    settings.tiles_y = 4;
+    grid = clahe_grid(&settings, &noise);
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &first, &both, &work);
+    clahe_tiles(&grid, &noise, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &other, &work);
+    CHECK(!memcmp(&both, &other, tile_result_size(&grid)), "other tiles' history is taken");
+    both.depth = 10;
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
+    CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another depth's history is taken");
+
+    /* Of a black frame the target is the identity. */
+    CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);
+    blank->blank = 1;
+    clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &work);
+    CHECK(both.smooth[0][100] == 100 << 16, "a black frame's curve");
+    check_rect_free(&dark);
+    check_rect_free(&noise);
+}
+
+/* Any rectangle: every sample is what tile_value() says, nothing else is written, and rows may be
+ * handed out as one likes. */
+static void check_case(CheckRandom *random, int number)
+{
+    static CurveResult frame;
+    static CurveTable table;
+    static TileResult result;
+    static const int depths[] = {8, 8, 10, 12, 16, 9};
+    static const int widths[] = {1, 2, 3, 7, 16, 17, 33, 100, 255, 640};
+    const int width = widths[check_below(random, 10)], height = 1 + check_below(random, 90);
+    ClaheSettings settings = {draw_curve(depths[check_below(random, 6)], random),
+                              1 + check_below(random, 16), 1 + check_below(random, 16), 0};
+    CurveParams *p = &settings.curve;
+    const int size = clahe_sample_size(p);
+    p->dither = check_below(random, 2);
+    const ptrdiff_t stride = (width + check_below(random, 9)) * size;
+    CheckRect in = check_rect(width * size, height, check_below(random, 2) ? stride : -stride,
+                              size * check_below(random, 5), 0);
+    CheckRect out = check_rect(width * size, height, check_below(random, 2) ? stride : -stride,
+                               size * check_below(random, 5), 64);
+    clahe_fill(&in, p, (Picture)check_below(random, PICTURE_COUNT), (uint64_t)number);
+    const TileGrid grid = clahe_grid(&settings, &in);
+    clahe_global(&in, p, &no_frame, &frame, &table);
+    clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
+    for (int y = 0, rows; y < height; y += rows) {
+        rows = 1 + check_below(random, height - y);
+        lumeq_clahe_apply(&grid, check_row(&out, y), out.stride, check_row(&in, y), in.stride, rows,
+                          y, &work.tables);
+    }
+    int wrong = 0;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const uint32_t last = (1u << p->depth) - 1;
+            const uint32_t value =
+                tile_value(&grid, &work.tables, x, y, clahe_sample(&in, p, x, y) >> p->shift);
+            const uint32_t add =
+                p->dither ? curve_dither((uint32_t)x, (uint32_t)y, p->frame) : CURVE_ROUND;
+            wrong += clahe_sample(&out, p, x, y) != tile_code(value, add, last) << p->shift;
+        }
+    CHECK(wrong == 0, "case %d, %dx%d, depth %d: %d samples are wrong", number, width, height,
+          p->depth, wrong);
+    CHECK(check_rect_intact(&out), "case %d: writes outside", number);
+    uint64_t counted = 0;
+    for (int i = 0; i < TILE_CELLS; i++)
+        counted += result.hist_out[i];
+    CHECK(counted == (uint64_t)width * (uint64_t)height, "case %d: the sum of hist_out", number);
+    check_rect_free(&in);
+    check_rect_free(&out);
+}
+
+static void rectangles(void)
+{
+    for (int i = 0; i < 400; i++) {
+        CheckRandom random = check_random((uint64_t)i);
+        check_case(&random, i);
+    }
+}
+
+/* Pieces and weights of all kinds of sizes against their definition. */
+static void places(void)
+{
+    for (int i = 0; i < 3000; i++) {
+        CheckRandom random = check_random((uint64_t)i);
+        const int size = 1 + check_below(&random, i % 3 ? 300 : LUMEQ_MAX_SIDE);
+        const CurveParams curve = clahe_curve(8, 0, 1);
+        TileGrid grid;
+        lumeq_tile_grid(&grid, size, 1, 1 + check_below(&random, 16), 1, &curve, 0);
+        const TileAxis *axis = &grid.x;
+        int wrong = axis->piece[0] != 0 || axis->piece[axis->tiles + 1] != size;
+        for (int piece = 0; piece <= axis->tiles; piece++)
+            wrong += axis->piece[piece] > axis->piece[piece + 1];
+        for (int k = 0; k < 200; k++) {
+            const int at = k < 100 ? k * (size - 1) / 99 : check_below(&random, size);
+            const double place = (at + 0.5) * axis->tiles / size + 0.5;
+            const int piece = tile_piece(axis, at);
+            const double ours = piece + tile_weight(tile_phase(axis, at)) / 256.0;
+            wrong += ours > place + 1e-4 || ours < place - 1 / 256.0;
+            wrong += at < axis->piece[piece] || at >= axis->piece[piece + 1];
+        }
+        CHECK(wrong == 0, "%d samples, %d tiles: %d places are wrong", size, axis->tiles, wrong);
+    }
+}
+
+/* No borders of tiles are seen: from one sample to the next a code's value changes by no more than
+ * the share of a tile that lies between them. */
+static void smooth_between_tiles(void)
+{
+    static TileResult result;
+    static const int tiles[] = {1, 2, 5, 8, 16};
+    ClaheSettings settings = {clahe_curve(8, 0, 1), 0, 4, 0};
+    CheckRect in = check_rect(640, 60, 640, 0, 0);
+    clahe_fill(&in, &settings.curve, PICTURE_RAMP, 0);
+    for (int i = 0; i < (int)(sizeof(tiles) / sizeof(*tiles)); i++) {
+        settings.tiles_x = tiles[i];
+        const TileGrid grid = clahe_grid(&settings, &in);
+        clahe_tiles(&grid, &in, clahe_frame(CURVE_ONE, CURVE_ONE), &no_tiles, &result, &work);
+        const double share = (double)tiles[i] / 640 + 1 / 256.0;
+        for (uint32_t code = 0; code < 256; code++)
+            for (int x = 1; x < 640; x++) {
+                const double step = (double)tile_value(&grid, &work.tables, x, 30, code) -
+                                    tile_value(&grid, &work.tables, x - 1, 30, code);
+                CHECK(fabs(step) <= 255 * 256 * share + 1, "%d tiles, code %u, column %d: %g codes",
+                      tiles[i], code, x, step / 256);
+            }
+    }
+    check_rect_free(&in);
+}
+
+static const CheckTest tests[] = {
+    {"opencv", opencv},
+    {"axis_by_hand", axis_by_hand},
+    {"picture_by_hand", picture_by_hand},
+    {"one_tile", one_tile},
+    {"unchanged", unchanged},
+    {"odd_samples", odd_samples},
+    {"smoothing", smoothing},
+    {"rectangles", rectangles},
+    {"places", places},
+    {"smooth_between_tiles", smooth_between_tiles},
+};
+
+CHECK_MAIN(tests)

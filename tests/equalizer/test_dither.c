@@ -1,0 +1,371 @@
+/*
+ * Ordered dither: the pattern itself, that it means what the curve says, that steps of light stay
+ * as narrow as they came, and that it depends on nothing but the place and the frames since a
+ * reset.
+ */
+#include <math.h>
+
+#include "variants.h"
+
+#define MS INT64_C(1000000)
+#define SIDE 8 /* of the pattern */
+#define THRESHOLDS (SIDE * SIDE)
+
+static const LumeqParams dithered = {.strength = 1, .dither = 1, .bars = LUMEQ_BARS_IGNORE};
+
+/* ---- the pattern -------------------------------------------------------------------------- */
+
+/* The number of a threshold, in 64ths and from 0 on; they lie in the middle of each. */
+static int threshold(int x, int y, int frame)
+{
+    const uint32_t add = curve_dither((uint32_t)x, (uint32_t)y, (uint32_t)frame);
+    CHECK(add % 4 == 2 && add < 256, "a threshold of %u", add);
+    return (int)add / 4;
+}
+
+/* Each threshold once in a square, in whatever frame; and once in 64 frames at each place. */
+static void each_threshold_once(void)
+{
+    for (int frame = -3; frame < THRESHOLDS; frame++) {
+        uint64_t seen = 0;
+        for (int i = 0; i < THRESHOLDS; i++)
+            seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
+        CHECK(seen == UINT64_MAX, "frame %d has not each threshold", frame);
+    }
+    for (int i = 0; i < THRESHOLDS; i++) {
+        uint64_t seen = 0;
+        for (int frame = 0; frame < THRESHOLDS; frame++)
+            seen |= UINT64_C(1) << threshold(i % SIDE, i / SIDE, frame);
+        CHECK(seen == UINT64_MAX, "place %d does not see each threshold", i);
+    }
+}
+
+static void pattern_repeats(void)
+{
+    int wrong = 0;
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 40; x++)
+            wrong += threshold(x, y, 7) != threshold(x % SIDE, y % SIDE, 7 + THRESHOLDS);
+    CHECK(!wrong, "%d places differ", wrong);
+}
+
+/* Any square of 2x2 or 4x4 places has its thresholds spread as evenly as may be: their mean is that
+ * of all, 31.5, to within a step of the next finer order. */
+static void neighbours_differ(void)
+{
+    for (int side = 2; side <= 4; side *= 2) {
+        double worst = 0;
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                double sum = 0;
+                for (int i = 0; i < side * side; i++)
+                    sum += threshold(x + i % side, y + i / side, 0);
+                worst = fmax(worst, fabs(sum / (side * side) - 31.5));
+            }
+        CHECK(worst <= 32.0 / (side * side), "squares of %d: off by %g of 64", side, worst);
+    }
+}
+
+/* ---- films -------------------------------------------------------------------------------- */
+
+typedef struct Film {
+    LumeqEqualizer *eq;
+    Format format;
+    CheckRect in, out;
+    LumeqFrameStats stats;
+    int frames;
+} Film;
+
+/* Static: it is large. */
+static Film *film_open(LumeqBackendId id, Format format, const LumeqParams *params, int width,
+                       int height)
+{
+    static Film f;
+    const int row = width * (format.depth > 8 ? 2 : 1);
+    f = (Film){.eq = must_open(id, 2), .format = format};
+    f.in = check_rect(row, height, row, 0, 0);
+    f.out = check_rect(row, height, -(row + 6), 2, 64);
+    set_params(f.eq, params);
+    return &f;
+}
+
+static void film_close(Film *f)
+{
+    lumeq_destroy(&f->eq);
+    check_rect_free(&f->in);
+    check_rect_free(&f->out);
+}
+
+static int film_width(const Film *f)
+{
+    return f->in.width / (f->format.depth > 8 ? 2 : 1);
+}
+
+static void set_code(const Film *f, int x, int y, int code)
+{
+    const int sample = code << f->format.shift;
+    uint8_t *row = check_row(&f->in, y);
+    if (f->format.depth == 8) {
+        row[x] = (uint8_t)sample;
+    } else {
+        row[2 * x] = (uint8_t)sample;
+        row[2 * x + 1] = (uint8_t)(sample >> 8);
+    }
+}
+
+static int in_code(const Film *f, int x, int y)
+{
+    return code_at(&f->in, x * (f->format.depth > 8 ? 2 : 1), y, f->format.depth, f->format.shift);
+}
+
+static int out_code(const Film *f, int x, int y)
+{
+    return code_at(&f->out, x * (f->format.depth > 8 ? 2 : 1), y, f->format.depth, f->format.shift);
+}
+
+/* Codes 60..139 of 8 bits, with all that lies between at deeper ones; more of the middle. */
+static void fill_dull(const Film *f)
+{
+    const int unit = 1 << (f->format.depth - 8);
+    for (int y = 0; y < f->in.height; y++)
+        for (int x = 0; x < film_width(f); x++) {
+            const uint64_t r = check_hash(11, (uint64_t)(y * 65536 + x));
+            set_code(f, x, y, 60 * unit + (int)(r % (40u * unit) + (r >> 20) % (40u * unit)));
+        }
+}
+
+static LumeqFrame film_frame(Film *f)
+{
+    return frame_at_depth(frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS),
+                          f->format.depth, f->format.shift);
+}
+
+static void film_run(Film *f)
+{
+    const LumeqFrame frame = film_frame(f);
+    run_frame(f->eq, &frame, &f->stats);
+    CHECK(check_rect_intact(&f->out), "writes outside");
+}
+
+/* ---- what it means ------------------------------------------------------------------------ */
+
+/* Over 64 frames each sample is the curve's value, to within 1/64. */
+BACKEND_TEST(mean_over_time)
+{
+    enum { WIDTH = 40, HEIGHT = 24 };
+    static double sums[HEIGHT][WIDTH];
+    for (int format = 0; format < FORMATS; format++) {
+        Film *f = film_open(id, formats[format], &dithered, WIDTH, HEIGHT);
+        fill_dull(f);
+        memset(sums, 0, sizeof(sums));
+        for (int n = 0; n < THRESHOLDS; n++) {
+            film_run(f);
+            check_stats_at(&f->stats, &f->in, &f->out, f->format.depth, f->format.shift, 1);
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH; x++)
+                    sums[y][x] += out_code(f, x, y);
+        }
+        double worst = 0;
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
+                const double value = code_on_curve(&f->stats, in_code(f, x, y), f->format.depth);
+                worst = fmax(worst, fabs(sums[y][x] / THRESHOLDS - value));
+            }
+        CHECK(worst <= 1.0 / THRESHOLDS, "depth %d: off by %g", f->format.depth, worst);
+        film_close(f);
+    }
+}
+
+/* Over the pattern's square, in each frame, an even surface is the curve's value. */
+BACKEND_TEST(mean_over_space)
+{
+    for (int format = 0; format < FORMATS; format++) {
+        Film *f = film_open(id, formats[format], &dithered, 30 * SIDE, 2 * SIDE);
+        const int unit = 1 << (f->format.depth - 8);
+        for (int y = 0; y < f->in.height; y++)
+            for (int x = 0; x < film_width(f); x++) {
+                const int column = x / SIDE;
+                set_code(f, x, y, 70 * unit + column * column * unit / 7);
+            }
+        for (int n = 0; n < 3; n++) {
+            film_run(f);
+            for (int square = 0; square < 30; square++) {
+                double sum = 0;
+                for (int i = 0; i < THRESHOLDS; i++)
+                    sum += out_code(f, square * SIDE + i % SIDE, i / SIDE);
+                const double value =
+                    code_on_curve(&f->stats, in_code(f, square * SIDE, 0), f->format.depth);
+                CHECK(fabs(sum / THRESHOLDS - value) <= 1.0 / THRESHOLDS,
+                      "depth %d, frame %d: %g, not %g", f->format.depth, n, sum / THRESHOLDS,
+                      value);
+            }
+        }
+        film_close(f);
+    }
+}
+
+/*
+ * A step of light is a run of columns that look the same: whose squares of 8x8 samples, the
+ * pattern's, have means less than 1/64 apart. In the source each code is one square wide, and what
+ * is dull below it makes the curve flat there. Rounded, several codes become one, and the steps as
+ * many times as wide: the bands that dither is for.
+ */
+static int widest_step(const Film *f, int codes)
+{
+    int widest = 0, run = 0;
+    double before = -1;
+    for (int code = 0; code < codes; code++) {
+        double mean = 0;
+        for (int i = 0; i < THRESHOLDS; i++)
+            mean += out_code(f, code * SIDE + i % SIDE, i / SIDE) / (double)THRESHOLDS;
+        run = fabs(mean - before) < 1.0 / THRESHOLDS ? run + 1 : 1;
+        before = mean;
+        widest = run > widest ? run : widest;
+    }
+    return widest;
+}
+
+BACKEND_TEST(no_bands)
+{
+    enum { CODES = 100 };
+    for (int dither = 0; dither < 2; dither++) {
+        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+        params.adaptive = 0;
+        params.dither = dither;
+        params.bars = LUMEQ_BARS_IGNORE;
+        Film *f = film_open(id, formats[0], &params, CODES * SIDE, 8 * SIDE);
+        for (int y = 0; y < f->in.height; y++)
+            for (int x = 0; x < film_width(f); x++)
+                set_code(f, x, y, y < SIDE ? 120 + x / SIDE : 40 + (x + y) % 60);
+        for (int n = 0; n < 3; n++) {
+            film_run(f);
+            const int widest = widest_step(f, CODES);
+            CHECK(dither ? widest <= 2 : widest >= 2, "dither %d: a step of %d codes", dither,
+                  widest);
+        }
+        film_close(f);
+    }
+}
+
+/* Nothing to add where codes have no fraction. */
+BACKEND_TEST(identity_stays)
+{
+    LumeqParams none = dithered, off = dithered, flat = dithered, reference = dithered;
+    none.strength = 0;
+    off.mode = LUMEQ_MODE_OFF;
+    flat.clip = 1;
+    reference.reference = 1;
+    const LumeqParams *const settings[] = {&none, &off, &flat};
+    for (int n = 0; n < 3 * FORMATS; n++) {
+        Film *f = film_open(id, formats[n / 3], settings[n % 3], 97, 61);
+        for (int frame = 0; frame < 5; frame++) {
+            const int unit = 1 << (f->format.depth - 8);
+            for (int i = 0; i < 97 * 61; i++)
+                set_code(f, i % 97, i / 97, (int)(check_hash(3, (uint64_t)i) % (256u * unit)));
+            film_run(f);
+            CHECK(check_rect_equal(&f->in, &f->out), "settings %d, depth %d: codes are moved",
+                  n % 3, f->format.depth);
+        }
+        film_close(f);
+    }
+
+    /* The reference takes no notice. */
+    uint64_t hashes[2];
+    for (int i = 0; i < 2; i++) {
+        reference.dither = i;
+        Film *f = film_open(id, formats[0], &reference, 97, 61);
+        fill_dull(f);
+        film_run(f);
+        hashes[i] = picture_hash(&f->out);
+        film_close(f);
+    }
+    CHECK(hashes[0] == hashes[1], "the reference is dithered");
+}
+
+/* ---- the frame's number ------------------------------------------------------------------- */
+
+/* A still picture: only the pattern changes. */
+BACKEND_TEST(counts_from_a_reset)
+{
+    enum { COUNT = 9 };
+    for (int format = 0; format < FORMATS; format++) {
+        uint64_t hashes[COUNT];
+        Film *f = film_open(id, formats[format], &dithered, 97, 61);
+        fill_dull(f);
+        for (int round = 0; round < 3; round++) {
+            for (int n = 0; n < COUNT - round; n++) {
+                film_run(f);
+                const uint64_t hash = picture_hash(&f->out);
+                if (round == 0)
+                    hashes[n] = hash;
+                CHECK(hash == hashes[n], "round %d: frame %d has another pattern", round, n);
+                CHECK(n == 0 || hash != hashes[n - 1], "frame %d has that of the one before", n);
+            }
+            lumeq_reset(f->eq);
+        }
+        film_close(f);
+    }
+}
+
+/* Also frames that are measured only, rounded or refused count as what they are. */
+BACKEND_TEST(what_counts_as_a_frame)
+{
+    uint64_t hashes[8];
+    Film *f = film_open(id, formats[0], &dithered, 97, 61);
+    LumeqParams rounded = dithered;
+    rounded.dither = 0;
+    fill_dull(f);
+    for (int n = 0; n < 8; n++) {
+        film_run(f);
+        hashes[n] = picture_hash(&f->out);
+    }
+    lumeq_reset(f->eq);
+    for (int n = 0; n < 8; n++) {
+        LumeqFrame frame = film_frame(f), refused = frame;
+        refused.in.depth = 99;
+        CHECK(lumeq_submit(f->eq, &refused) == LUMEQ_ERR_ARGUMENT, "99 bits");
+        if (n % 3 == 1)
+            frame.out.plane[0] = NULL;
+        set_params(f->eq, n % 3 == 2 ? &rounded : &dithered);
+        run_frame(f->eq, &frame, NULL);
+        CHECK(n % 3 || picture_hash(&f->out) == hashes[n], "frame %d has another pattern", n);
+    }
+    film_close(f);
+}
+
+BACKEND_TEST(redo_has_the_same_pattern)
+{
+    for (int format = 0; format < FORMATS; format++) {
+        Film *f = film_open(id, formats[format], &dithered, 97, 61);
+        LumeqParams other = dithered;
+        other.strength = 0.5;
+        fill_dull(f);
+        for (int n = 0; n < 4; n++) {
+            const LumeqFrame frame = film_frame(f);
+            run_frame(f->eq, &frame, &f->stats);
+            const uint64_t hash = picture_hash(&f->out);
+            set_params(f->eq, &other);
+            run_redo(f->eq, &frame, &f->stats);
+            CHECK(picture_hash(&f->out) != hash, "frame %d: half the strength does nothing", n);
+            set_params(f->eq, &dithered);
+            run_redo(f->eq, &frame, &f->stats);
+            CHECK(picture_hash(&f->out) == hash, "frame %d again has another pattern", n);
+        }
+        film_close(f);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"each_threshold_once", each_threshold_once},
+    {"pattern_repeats", pattern_repeats},
+    {"neighbours_differ", neighbours_differ},
+    {"mean_over_time", mean_over_time},
+    {"mean_over_space", mean_over_space},
+    {"no_bands", no_bands},
+    {"identity_stays", identity_stays},
+    {"counts_from_a_reset", counts_from_a_reset},
+    {"what_counts_as_a_frame", what_counts_as_a_frame},
+    {"redo_has_the_same_pattern", redo_has_the_same_pattern},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,415 @@
+/*
+ * What the defaults do to the look of made-up films: dull pictures gain, good ones stay as they
+ * are, and nothing flickers, trails or jumps.
+ */
+#include <math.h>
+
+#include "backends.h"
+
+#define MS INT64_C(1000000)
+#define WIDTH 320
+#define HEIGHT 180
+#define PIXELS (WIDTH * HEIGHT)
+
+static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
+
+/* ---- scenes ------------------------------------------------------------------------------- */
+
+typedef enum Shape {
+    BELL,      /* of one mean */
+    TWO_BUMPS, /* two bells as far apart as to make up the deviation */
+    SLOPE,     /* all codes alike from end to end */
+    LAMP,      /* a bell, and a twentieth of the picture as light as can be */
+} Shape;
+
+/* A still picture of 8 bits by its mean and standard deviation, with grain that moves. */
+typedef struct Scene {
+    Shape shape;
+    double mean, deviation, grain;
+} Scene;
+
+/* About normal: mean 0, deviation 1, from -3.5 to 3.5. */
+static double bell(uint64_t seed, uint64_t index)
+{
+    const uint64_t r = check_hash(seed, index);
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += (double)(r >> (16 * i) & 65535) / 65535 - 0.5;
+    return sum * 1.7320508; /* four of a deviation of 1 / sqrt(12) each */
+}
+
+static double pixel(const Scene *s, int i)
+{
+    const double at = (double)i / (PIXELS - 1) - 0.5, own = bell(1, (uint64_t)i);
+    const double side = i % 2 ? 0.95 : -0.95;
+    switch (s->shape) {
+    case BELL: return s->mean + s->deviation * own;
+    case TWO_BUMPS: return s->mean + s->deviation * (side + 0.3 * own);
+    case SLOPE: return s->mean + s->deviation * 3.4641016 * at;
+    case LAMP: return i % 20 ? s->mean + s->deviation * own : 232;
+    }
+    return 0;
+}
+
+/* `light` of the scene above black, 0..1. */
+static void fill(const CheckRect *rect, const Scene *s, int frame, double light)
+{
+    for (int i = 0; i < PIXELS; i++) {
+        const double grain = s->grain * bell(2 + (uint64_t)frame, (uint64_t)i);
+        const double value = 16 + (pixel(s, i) + grain - 16) * light;
+        rect->pixels[i] = (uint8_t)fmin(fmax(value + 0.5, 16), 235);
+    }
+}
+
+/* ---- films -------------------------------------------------------------------------------- */
+
+typedef struct Film {
+    LumeqEqualizer *eq;
+    CheckRect in, out;
+    LumeqFrameStats stats; /* of the last frame */
+    int frames;
+} Film;
+
+static Film film_open(LumeqBackendId id)
+{
+    Film f = {.eq = must_open(id, 2)};
+    f.in = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
+    f.out = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
+    set_params(f.eq, &defaults);
+    return f;
+}
+
+static void film_close(Film *f)
+{
+    lumeq_destroy(&f->eq);
+    check_rect_free(&f->in);
+    check_rect_free(&f->out);
+}
+
+static void film_next(Film *f, const Scene *scene, double light)
+{
+    fill(&f->in, scene, f->frames, light);
+    const LumeqFrame frame = frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS);
+    run_frame(f->eq, &frame, &f->stats);
+}
+
+static void film_run(Film *f, const Scene *scene, int frames)
+{
+    for (int n = 0; n < frames; n++)
+        film_next(f, scene, 1);
+}
+
+static double deviation_of(const CheckRect *rect)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        sum += rect->pixels[i] / (double)PIXELS;
+        squares += rect->pixels[i] * rect->pixels[i] / (double)PIXELS;
+    }
+    return sqrt(fmax(squares - sum * sum, 0));
+}
+
+/* Mean over codes of how far two curves are apart, in codes. */
+static double curves_apart(const uint32_t *a, const uint32_t *b)
+{
+    double sum = 0;
+    for (int i = 0; i < 256; i++)
+        sum += fabs((double)a[i] - b[i]) / 65536 / 256;
+    return sum;
+}
+
+/* ---- pictures ----------------------------------------------------------------------------- */
+
+static const Scene good[] = {
+    {BELL, 120, 47, 0},      {BELL, 95, 50, 0},       {BELL, 145, 46, 0},
+    {SLOPE, 125, 60, 0},     {SLOPE, 105, 48, 0},     {SLOPE, 148, 50, 0},
+    {TWO_BUMPS, 120, 55, 0}, {TWO_BUMPS, 100, 47, 0}, {TWO_BUMPS, 145, 60, 0},
+};
+
+static const Scene dull[] = {
+    {BELL, 110, 8, 0},       {BELL, 125, 16, 0},      {BELL, 110, 24, 0},
+    {BELL, 45, 8, 0},        {BELL, 60, 12, 0},       {BELL, 75, 18, 0},  /* dark */
+    {BELL, 180, 8, 0},       {BELL, 175, 16, 0},      {BELL, 165, 22, 0}, /* foggy */
+    {TWO_BUMPS, 115, 12, 0}, {TWO_BUMPS, 125, 18, 0}, {TWO_BUMPS, 120, 24, 0},
+    {SLOPE, 100, 15, 0},     {SLOPE, 140, 24, 0},
+};
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+BACKEND_TEST(good_pictures_stay)
+{
+    for (int i = 0; i < COUNT(good); i++) {
+        Film f = film_open(id);
+        film_run(&f, &good[i], 3);
+        const double deviation = deviation_of(&f.in), moved = f.stats.mean_out - f.stats.mean_in;
+        CHECK(deviation > 45 && f.stats.mean_in >= 90 && f.stats.mean_in <= 150,
+              "scene %d: mean %.1f, deviation %.1f", i, f.stats.mean_in, deviation);
+        CHECK(fabs(moved) < 6, "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i,
+              f.stats.mean_in, deviation, moved);
+        film_close(&f);
+    }
+}
+
+BACKEND_TEST(dull_pictures_gain)
+{
+    for (int i = 0; i < COUNT(dull); i++) {
+        Film f = film_open(id);
+        film_run(&f, &dull[i], 3);
+        const double before = deviation_of(&f.in), after = deviation_of(&f.out);
+        CHECK(before < 25, "scene %d: deviation %.1f", i, before);
+        CHECK(after >= 1.6 * before, "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times",
+              i, f.stats.mean_in, before, after, after / before);
+        film_close(&f);
+    }
+}
+
+/* What is more than a code away from black or white, which is as near as rounding brings it. */
+static void check_not_clipped(LumeqBackendId id, const Scene *scene, int number)
+{
+    Film f = film_open(id);
+    film_run(&f, scene, 3);
+    int black = 0, white = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        black += f.in.pixels[i] > 17 && f.out.pixels[i] <= 16;
+        white += f.in.pixels[i] < 234 && f.out.pixels[i] >= 235;
+    }
+    CHECK(!black && !white, "scene %d: %d become black, %d white", number, black, white);
+    film_close(&f);
+}
+
+BACKEND_TEST(nothing_is_clipped)
+{
+    for (int i = 0; i < COUNT(good); i++)
+        check_not_clipped(id, &good[i], i);
+    for (int i = 0; i < COUNT(dull); i++)
+        check_not_clipped(id, &dull[i], COUNT(good) + i);
+}
+
+/* ---- noise -------------------------------------------------------------------------------- */
+
+/* The steepest slope of the darkest quarter, as it is defined. */
+static double steepest(const uint32_t *curve)
+{
+    double most = 0;
+    for (int i = 16; i < 16 + 219 / 4; i++)
+        most = fmax(most, ((double)curve[i + 1] - curve[i]) / 65536);
+    return most;
+}
+
+BACKEND_TEST(noise_gain_is_limited)
+{
+    static const double clips[] = {1.5, 2, 3, 5};
+    static const Scene dark[] = {{BELL, 40, 6, 1},      {BELL, 30, 4, 0},       {LAMP, 40, 8, 1},
+                                 {TWO_BUMPS, 45, 8, 0}, {SLOPE, 45, 15, 0},     {BELL, 60, 12, 2},
+                                 {BELL, 90, 10, 0},     {TWO_BUMPS, 110, 20, 0}};
+    for (int n = 0; n < COUNT(dark) * 4 * 2; n++) {
+        Film f = film_open(id);
+        LumeqParams params = defaults;
+        params.clip = clips[n / 2 % 4];
+        params.strength = n % 2 ? 1 : 0.8;
+        set_params(f.eq, &params);
+        film_run(&f, &dark[n / 8], 3);
+        const double most = 1 + f.stats.strength * (params.clip - 1);
+        CHECK(f.stats.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
+              params.clip, f.stats.noise_gain, most);
+        CHECK(fabs(f.stats.noise_gain - steepest(f.stats.curve)) < 1e-4, "%.5f is told for %.5f",
+              f.stats.noise_gain, steepest(f.stats.curve));
+        film_close(&f);
+    }
+}
+
+/* A still picture with grain: mean over frames of how much more the light changes than it did. */
+BACKEND_TEST(grain_does_not_flicker)
+{
+    static const Scene scenes[] = {{BELL, 110, 12, 2},  {BELL, 45, 8, 3},
+                                   {BELL, 180, 15, 2},  {LAMP, 50, 8, 2},
+                                   {SLOPE, 120, 20, 4}, {TWO_BUMPS, 120, 22, 3}};
+    for (int i = 0; i < COUNT(scenes); i++) {
+        Film f = film_open(id);
+        double flicker = 0, before = 0;
+        for (int n = 0; n < 50; n++) {
+            film_next(&f, &scenes[i], 1);
+            const double more = f.stats.mean_out - f.stats.mean_in;
+            flicker += n ? fabs(more - before) / 49 : 0;
+            before = more;
+        }
+        CHECK(flicker <= 0.15, "scene %d: %.3f codes a frame", i, flicker);
+        film_close(&f);
+    }
+}
+
+/* ---- cuts and flashes --------------------------------------------------------------------- */
+
+/* From the second frame of the new scene on the curve is what it is a while later. */
+static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
+{
+    uint32_t curve[256];
+    Film f = film_open(id);
+    film_run(&f, from, 10);
+    film_run(&f, to, 2);
+    const double light = f.stats.mean_out;
+    memcpy(curve, f.stats.curve, sizeof(curve));
+    film_run(&f, to, 75);
+    const double apart = curves_apart(curve, f.stats.curve);
+    CHECK(apart < 0.5 && fabs(light - f.stats.mean_out) < 0.5,
+          "mean %.0f to %.0f: the curve is %.2f codes, the light %.2f from where it settles",
+          from->mean, to->mean, apart, light - f.stats.mean_out);
+    film_close(&f);
+}
+
+BACKEND_TEST(cuts_settle)
+{
+    for (int i = 0; i < COUNT(dull); i++) {
+        check_cut(id, &good[i % COUNT(good)], &dull[i]);
+        check_cut(id, &dull[i], &good[i % COUNT(good)]);
+    }
+}
+
+/* By 5.5 to 12 % of the range, which are 220 codes. */
+BACKEND_TEST(small_cuts_settle)
+{
+    for (int percent = 11; percent <= 24; percent++) {
+        const Scene from = {BELL, 100, 14, 1};
+        Scene to = from;
+        to.mean += percent / 2.0 * 2.2;
+        check_cut(id, &from, &to);
+        check_cut(id, &to, &from);
+    }
+}
+
+static const Scene flashed[] = {
+    {BELL, 100, 14, 0}, {BELL, 60, 10, 0}, {SLOPE, 110, 24, 0}, {BELL, 110, 30, 0}};
+
+/* One frame that much lighter; two frames later the light is where it was, to within `most` codes.
+ */
+static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, double most)
+{
+    Scene flash = *scene;
+    Film f = film_open(id);
+    uint32_t curve[256];
+    flash.mean += lighter;
+    film_run(&f, scene, 10);
+    const double before = f.stats.mean_out;
+    memcpy(curve, f.stats.curve, sizeof(curve));
+    film_run(&f, &flash, 1);
+    film_run(&f, scene, 2);
+    const double apart = curves_apart(curve, f.stats.curve);
+    CHECK(apart <= most && fabs(f.stats.mean_out - before) <= most,
+          "mean %g, %g lighter: the curve is %.2f codes, the light %.2f from what it was",
+          scene->mean, lighter, apart, f.stats.mean_out - before);
+    film_close(&f);
+}
+
+/* From 5 % of the range on. */
+BACKEND_TEST(flash_leaves_no_trail)
+{
+    static const double flashes[] = {11.5, 12, 15, 20, 25, 26, 27, 30, 50, 80, 110};
+    for (int i = 0; i < COUNT(flashed) * COUNT(flashes); i++)
+        check_flash(id, &flashed[i / COUNT(flashes)], flashes[i % COUNT(flashes)], 0.5);
+}
+
+/* Below that it is smoothed like any change: no more is left than the frame's share of it, through
+ * the steepest slope there may be. */
+BACKEND_TEST(flicker_is_smoothed)
+{
+    const double share = 1 - exp(-0.04 / defaults.smooth);
+    const double slope = 1 + defaults.strength * (defaults.clip - 1);
+    for (int i = 0; i < COUNT(flashed); i++)
+        for (int lighter = 1; lighter <= 8; lighter++)
+            check_flash(id, &flashed[i], lighter, share * slope * lighter);
+}
+
+/* ---- fades -------------------------------------------------------------------------------- */
+
+enum { FADE = 25, BLACK = 12 };
+
+/* The next frame of a fade down or up: light only ever goes that way, and never by more than the
+ * curve's steepest slope and a code or so. */
+static void check_fade(Film *f, const Scene *scene, double light, int down)
+{
+    const double most = 1 + defaults.strength * (defaults.clip - 1);
+    const double in = f->stats.mean_in, out = f->stats.mean_out;
+    film_next(f, scene, light);
+    const double step = f->stats.mean_out - out, given = f->stats.mean_in - in;
+    CHECK((down ? step : -step) <= 0.25, "mean %g at %.2f: light goes from %.1f to %.1f",
+          scene->mean, light, out, f->stats.mean_out);
+    CHECK(fabs(step) <= most * fabs(given) + 1.5,
+          "mean %g at %.2f: light goes from %.1f to %.1f, that of the input by %.1f", scene->mean,
+          light, out, f->stats.mean_out, given);
+    CHECK(!f->stats.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
+}
+
+/* To black in a second, black for half of one, and back. */
+BACKEND_TEST(fades_are_smooth)
+{
+    static const Scene scenes[] = {{BELL, 110, 14, 0},  {BELL, 60, 10, 0},
+                                   {BELL, 175, 14, 0},  {SLOPE, 125, 60, 0},
+                                   {SLOPE, 110, 20, 0}, {TWO_BUMPS, 120, 40, 0}};
+    for (int i = 0; i < 2 * COUNT(scenes); i++) {
+        const Scene *scene = &scenes[i / 2];
+        const int from_start = i % 2; /* black is what the film begins with */
+        Film f = film_open(id);
+        film_next(&f, scene, !from_start);
+        for (int n = FADE - 1; n >= 0 && !from_start; n--)
+            check_fade(&f, scene, (double)n / FADE, 1);
+        for (int n = 0; n < BLACK; n++)
+            check_fade(&f, scene, 0, 1);
+        for (int n = 1; n <= FADE; n++)
+            check_fade(&f, scene, (double)n / FADE, 0);
+        for (int n = 0; n < FADE; n++)
+            film_next(&f, scene, 1);
+        film_close(&f);
+    }
+}
+
+/* ---- depths ------------------------------------------------------------------------------- */
+
+/* Codes of 8 bits as a format of 10 bits holds them. */
+static void widen(const CheckRect *from, const CheckRect *to)
+{
+    for (int i = 0; i < PIXELS; i++) {
+        const int code = from->pixels[i] * 4;
+        to->pixels[2 * i] = (uint8_t)code;
+        to->pixels[2 * i + 1] = (uint8_t)(code >> 8);
+    }
+}
+
+BACKEND_TEST(container_of_ten_bits)
+{
+    static LumeqFrameStats deep;
+    CheckRect in = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
+    CheckRect out = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
+    for (int i = 0; i < COUNT(dull) + COUNT(good); i++) {
+        Film f = film_open(id);
+        film_run(&f, i < COUNT(dull) ? &dull[i] : &good[i - COUNT(dull)], 1);
+        widen(&f.in, &in);
+        const LumeqFrame frame = frame_at_depth(frame_of(&in, &out, LUMEQ_RANGE_LIMITED, 0), 10, 0);
+        lumeq_reset(f.eq);
+        run_frame(f.eq, &frame, &deep);
+        double worst = 0;
+        for (int code = 0; code < 256; code++)
+            worst = fmax(worst, fabs(deep.curve[4 * code] / 4.0 - f.stats.curve[code]) / 65536);
+        CHECK(worst < 0.5, "scene %d: the curves are %.2f codes apart", i, worst);
+        CHECK(fabs(deep.strength - f.stats.strength) < 0.01, "scene %d: strength %.3f and %.3f", i,
+              deep.strength, f.stats.strength);
+        film_close(&f);
+    }
+    check_rect_free(&in);
+    check_rect_free(&out);
+}
+
+static const CheckTest tests[] = {
+    {"good_pictures_stay", good_pictures_stay},
+    {"dull_pictures_gain", dull_pictures_gain},
+    {"nothing_is_clipped", nothing_is_clipped},
+    {"noise_gain_is_limited", noise_gain_is_limited},
+    {"grain_does_not_flicker", grain_does_not_flicker},
+    {"cuts_settle", cuts_settle},
+    {"small_cuts_settle", small_cuts_settle},
+    {"flash_leaves_no_trail", flash_leaves_no_trail},
+    {"flicker_is_smoothed", flicker_is_smoothed},
+    {"fades_are_smooth", fades_are_smooth},
+    {"container_of_ten_bits", container_of_ten_bits},
+};
+
+CHECK_MAIN(tests)
