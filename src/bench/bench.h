@@ -24,7 +24,9 @@ int bench_equalize(int argc, char **argv);
 
 /* The GPU without the library around its kernels. Times are medians, in microseconds. */
 typedef struct BenchDevice {
-    double equalize_us;  /* histogram, curve and apply of a plane that is in device memory */
+    double equalize_us;  /* histogram, curve and apply of luma that is in device memory */
+    double chroma_us;    /* the same and its chroma, 4:2:0, scaled */
+    double clahe_us;     /* luma with mode CLAHE */
     double histogram_us; /* histogram and curve */
     double copy_us;      /* one plane from device memory to device memory */
 } BenchDevice;

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/bench.h"
+#include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 
 /* Planes take turns, so that each comes from memory: together several times the L2 cache. */
@@ -20,16 +21,21 @@ typedef struct Memory {
     LumeqCudaCounters counters;
     CurveResult before, result;
     CurveTable table;
+    TileCounters tile_counters;
+    TileResult tiles_before, tiles;
+    TileTables tables;
 } Memory;
 
 typedef struct Bench {
     LumeqCudaDevice device;
     CurveParams params;
+    TileGrid grid; /* of 8 x 8 tiles */
     cudaStream_t stream;
     cudaEvent_t begin, end;
     Memory *memory;
     uint8_t *samples;
     LumeqCudaPlane in[MAX_PLANES], out[MAX_PLANES];
+    LumeqCudaChroma chroma[MAX_PLANES]; /* 4:2:0, under each of them */
     int planes;
 } Bench;
 
@@ -46,7 +52,8 @@ static CurveParams params_of(int depth)
                          .clip = 3 * CURVE_ONE,
                          .alpha = CURVE_ONE / 16,
                          .strength = CURVE_ONE * 4 / 5,
-                         .scene_cut = 1};
+                         .scene_cut = 1,
+                         .chroma = 1};
 }
 
 static cudaError_t histogram(Bench *bench, int plane)
@@ -66,6 +73,28 @@ static cudaError_t equalize(Bench *bench, int plane)
                                     &bench->memory->table, &bench->params, bench->stream);
 }
 
+static cudaError_t equalize_with_chroma(Bench *bench, int plane)
+{
+    const cudaError_t error = equalize(bench, plane);
+    return error ? error
+                 : lumeq_cuda_chroma(&bench->device, &bench->chroma[plane], &bench->memory->table,
+                                     &bench->params, bench->stream);
+}
+
+/* Mode CLAHE: the whole picture's histogram tells what the tiles take of theirs. */
+static cudaError_t equalize_tiles(Bench *bench, int plane)
+{
+    Memory *m = bench->memory;
+    cudaError_t error = histogram(bench, plane);
+    if (!error)
+        error = lumeq_cuda_clahe_histogram(&bench->device, &bench->in[plane], &bench->grid,
+                                           &m->result, &m->tiles_before, &m->tiles, &m->tables,
+                                           &m->tile_counters, bench->stream);
+    return error ? error
+                 : lumeq_cuda_clahe_apply(&bench->device, &bench->out[plane], &bench->in[plane],
+                                          &bench->grid, &m->tables, bench->stream);
+}
+
 static cudaError_t copy(Bench *bench, int plane)
 {
     const LumeqCudaPlane *in = &bench->in[plane];
@@ -74,20 +103,50 @@ static cudaError_t copy(Bench *bench, int plane)
                            bench->stream);
 }
 
+static size_t pitch_of(size_t row)
+{
+    return (row + 15) / 16 * 16;
+}
+
+/* The planes of chroma follow those of luma in memory. */
+static void place_chroma(Bench *bench, int plane, uint8_t *memory, int width, int height)
+{
+    LumeqCudaChroma *c = &bench->chroma[plane];
+    const int sample = bench->params.depth > 8 ? 2 : 1;
+    const ptrdiff_t pitch = (ptrdiff_t)pitch_of((size_t)(width * sample));
+    *c = (LumeqCudaChroma){.luma = bench->in[plane],
+                           .planes = 2,
+                           .step = 1,
+                           .width = width,
+                           .height = height,
+                           .sub_x = 1,
+                           .sub_y = 1};
+    for (int i = 0; i < 2; i++) {
+        c->in[i] = (LumeqCudaPlane){memory + 2 * i * pitch * height, pitch, width, height};
+        c->out[i] = (LumeqCudaPlane){c->in[i].data + pitch * height, pitch, width, height};
+    }
+}
+
 static cudaError_t make_planes(Bench *bench, const BenchPicture *picture, int l2)
 {
     const size_t row = bench_row_size(picture), height = (size_t)picture->height;
-    const size_t pitch = (row + 15) / 16 * 16, size = pitch * height;
+    const int half_width = (picture->width + 1) / 2, half_height = (picture->height + 1) / 2;
+    const size_t half_row = row / (size_t)picture->width * (size_t)half_width;
+    const size_t pitch = pitch_of(row), size = pitch * height;
+    const size_t all = 2 * size + 4 * pitch_of(half_row) * (size_t)half_height;
     const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / (2 * size) + 1;
     bench->planes = wanted > MAX_PLANES   ? MAX_PLANES
                     : wanted < MIN_PLANES ? MIN_PLANES
                                           : (int)wanted;
-    cudaError_t error = cudaMalloc((void **)&bench->samples, 2 * size * (size_t)bench->planes);
+    cudaError_t error = cudaMalloc((void **)&bench->samples, all * (size_t)bench->planes);
+    if (!error)
+        error = cudaMemset(bench->samples, 100, all * (size_t)bench->planes);
     for (int i = 0; i < bench->planes && !error; i++) {
-        uint8_t *const in = bench->samples + 2 * size * (size_t)i;
+        uint8_t *const in = bench->samples + all * (size_t)i;
         bench->in[i] = (LumeqCudaPlane){in, (ptrdiff_t)pitch, picture->width, picture->height};
         bench->out[i] = bench->in[i];
         bench->out[i].data += size;
+        place_chroma(bench, i, in + 2 * size, half_width, half_height);
         error = cudaMemcpy2D(bench->in[i].data, pitch, picture->luma, row, row, height,
                              cudaMemcpyHostToDevice);
     }
@@ -98,6 +157,7 @@ static cudaError_t bench_open(Bench *bench, int number, const BenchPicture *pict
 {
     int l2 = 0;
     bench->params = params_of(picture->depth);
+    lumeq_tile_grid(&bench->grid, picture->width, picture->height, 8, 8, &bench->params, 0);
     cudaError_t error = lumeq_cuda_prepare(&bench->device, number);
     if (!error)
         error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, number);
@@ -188,6 +248,10 @@ int bench_device(BenchDevice *times, int number, const BenchPicture *picture, ch
     cudaError_t error = bench_open(&bench, number, picture);
     if (!error)
         error = time_work(&bench, equalize, &times->equalize_us);
+    if (!error)
+        error = time_work(&bench, equalize_with_chroma, &times->chroma_us);
+    if (!error)
+        error = time_work(&bench, equalize_tiles, &times->clahe_us);
     if (!error)
         error = time_work(&bench, histogram, &times->histogram_us);
     if (!error)

@@ -183,11 +183,12 @@ static void print_head(const Options *options)
     if (options->csv)
         printf(
             "backend,width,height,depth,content,frames_per_s,duplex_frames_per_s,share_of_duplex,"
-            "device_equalize_us,device_histogram_us,device_copy_us\n");
+            "device_equalize_us,device_chroma_us,device_clahe_us,device_histogram_us,device_copy_"
+            "us\n");
     else
-        printf("%-8s %-10s %5s %-8s %12s %12s %7s %12s %13s %9s\n", "backend", "size", "depth",
-               "content", "frames/s", "duplex/s", "share", "equalize us", "histogram us",
-               "copy us");
+        printf("%-8s %-10s %5s %-8s %12s %12s %7s %12s %10s %9s %13s %9s\n", "backend", "size",
+               "depth", "content", "frames/s", "duplex/s", "share", "equalize us", "+chroma us",
+               "CLAHE us", "histogram us", "copy us");
 }
 
 static void print_result(const Case *c, const Options *options, const Result *r)
@@ -198,12 +199,13 @@ static void print_result(const Case *c, const Options *options, const Result *r)
     const int width = c->picture.width, height = c->picture.height, depth = c->picture.depth;
     snprintf(size, sizeof(size), "%dx%d", width, height);
     if (options->csv)
-        printf("%s,%d,%d,%d,%s,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f\n", c->backend, width, height, depth,
-               c->content, rate, duplex, share, r->device.equalize_us, r->device.histogram_us,
-               r->device.copy_us);
+        printf("%s,%d,%d,%d,%s,%.1f,%.1f,%.3f,%.2f,%.2f,%.2f,%.2f,%.2f\n", c->backend, width,
+               height, depth, c->content, rate, duplex, share, r->device.equalize_us,
+               r->device.chroma_us, r->device.clahe_us, r->device.histogram_us, r->device.copy_us);
     else if (duplex > 0)
-        printf("%-8s %-10s %5d %-8s %12.1f %12.1f %6.1f%% %12.2f %13.2f %9.2f\n", c->backend, size,
-               depth, c->content, rate, duplex, 100 * share, r->device.equalize_us,
+        printf("%-8s %-10s %5d %-8s %12.1f %12.1f %6.1f%% %12.2f %10.2f %9.2f %13.2f %9.2f\n",
+               c->backend, size, depth, c->content, rate, duplex, 100 * share,
+               r->device.equalize_us, r->device.chroma_us, r->device.clahe_us,
                r->device.histogram_us, r->device.copy_us);
     else
         printf("%-8s %-10s %5d %-8s %12.1f\n", c->backend, size, depth, c->content, rate);

@@ -22,6 +22,13 @@
 #define MAX_BIN_BITS 12
 _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
 
+/* Where frames have their picture. */
+typedef struct LumeqActive {
+    LumeqBarsState bars;
+    LumeqRect rect;
+    int bars_grew; /* with this frame */
+} LumeqActive;
+
 struct LumeqEqualizer {
     const LumeqBackend *backend;
     void *priv;
@@ -40,14 +47,12 @@ struct LumeqEqualizer {
 
     LumeqHistory *before, *after; /* history before and after the frame received last */
     LumeqHistory histories[2], empty;
-    int received; /* one has been, since the start or a reset: redo may repeat it */
-    int reset;    /* the next frame starts with an empty history */
-    LumeqBarsState bars;
-    LumeqRect active;  /* of the frame submitted last */
-    int bars_grew;     /* since the frame before that */
-    uint32_t frame;    /* since the start or a reset: number of the one submitted last */
-    int64_t last_time; /* of the frame submitted last */
-    double last_step;  /* seconds between it and the one before */
+    int received;   /* one has been, since the start or a reset: redo may repeat it */
+    int reset;      /* the next frame starts with an empty history */
+    uint32_t frame; /* since the start or a reset: number of the one submitted last */
+    LumeqActive active, active_before; /* after the frame submitted last, and before it */
+    int64_t last_time;                 /* of the frame submitted last */
+    double last_step;                  /* seconds between it and the one before */
 
     char error[ERROR_SIZE];
 };
@@ -243,7 +248,7 @@ static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *imag
     curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = on && !reference && params->dither;
     curve.frame = eq->frame;
-    curve.same_scene = eq->bars_grew;
+    curve.same_scene = eq->active.bars_grew;
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;
@@ -321,22 +326,13 @@ static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
                         y ? y : USUAL_TILES, &job->curve, params->clip);
 }
 
-/* Whether bars are left out. */
-static int looks_for_bars(const LumeqParams *params)
-{
-    return params->bars == LUMEQ_BARS_AUTO &&
-           (params->mode == LUMEQ_MODE_OFF || !params->reference);
-}
-
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
                   const LumeqHistory *restore)
 {
     LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
     job->frame = *frame;
     job->curve = curve_params(eq, &frame->in, step);
-    job->active = (LumeqRect){0, 0, frame->in.width, frame->in.height};
-    if (looks_for_bars(&eq->params))
-        job->active = eq->active;
+    job->active = eq->active.rect;
     prepare_tiles(job, &eq->params);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
@@ -356,14 +352,24 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     return 0;
 }
 
-/* Where the next frame has its picture. */
+/* Whether bars are left out. */
+static int looks_for_bars(const LumeqParams *params)
+{
+    return params->bars == LUMEQ_BARS_AUTO &&
+           (params->mode == LUMEQ_MODE_OFF || !params->reference);
+}
+
+/* Where a frame has its picture, from what was known before it. */
 static void find_active(LumeqEqualizer *eq, const LumeqImage *in, double step)
 {
-    const int64_t area = (int64_t)eq->active.width * eq->active.height;
-    eq->active = (LumeqRect){0, 0, in->width, in->height};
+    const LumeqRect *before = &eq->active_before.rect;
+    LumeqActive *active = &eq->active;
+    *active = eq->active_before;
+    active->rect = (LumeqRect){0, 0, in->width, in->height};
     if (looks_for_bars(&eq->params))
-        eq->active = lumeq_bars_update(&eq->bars, in, step);
-    eq->bars_grew = !eq->reset && (int64_t)eq->active.width * eq->active.height < area;
+        active->rect = lumeq_bars_update(&active->bars, in, step);
+    active->bars_grew =
+        (int64_t)active->rect.width * active->rect.height < (int64_t)before->width * before->height;
 }
 
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
@@ -375,13 +381,15 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
         return ret;
     const double step = frame_step(eq, frame);
     const uint32_t number = eq->frame;
-    const LumeqBarsState bars = eq->bars;
+    const LumeqActive before = eq->active_before;
     eq->frame = eq->reset ? 0 : number + 1;
+    eq->active_before = eq->active;
     find_active(eq, &frame->in, step);
     ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
     if (ret < 0) {
         eq->frame = number;
-        eq->bars = bars;
+        eq->active = eq->active_before;
+        eq->active_before = before;
         return ret;
     }
     eq->reset = 0;
@@ -399,9 +407,13 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
     int ret = check_frame(eq, frame);
     if (ret < 0)
         return ret;
+    const LumeqActive active = eq->active;
+    find_active(eq, &frame->in, eq->last_step);
     ret = submit(eq, frame, eq->last_step, eq->before);
     if (ret == 0)
         lumeq_copy_history(eq->after, eq->before); /* receive moves it back */
+    else
+        eq->active = active;
     return ret;
 }
 
@@ -446,7 +458,7 @@ void lumeq_reset(LumeqEqualizer *eq)
 {
     eq->reset = 1;
     eq->received = 0;
-    eq->bars = (LumeqBarsState){0};
+    eq->active = (LumeqActive){.bars_grew = 0};
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
