@@ -19,9 +19,12 @@
 #define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
-/* A change of at least this much, in part taken for a cut, is one after all when a calm frame
- * follows: the curve is then taken at once. So neither a flash nor a small cut leaves a trail. */
-#define CURVE_UNSETTLED (CURVE_ONE * 5 / 100)
+/* After one or two changes in a row of at least CURVE_JUMP, one of at most CURVE_CALM tells that
+ * they were a cut between scenes of like light, or a flash: the curve is taken at once, and neither
+ * leaves a trail. More in a row are a fade, or motion. */
+#define CURVE_JUMP (CURVE_ONE * 25 / 1000)
+#define CURVE_CALM (CURVE_JUMP / 2)
+#define CURVE_JUMPS 2
 
 /* With an adaptive strength, pictures with a mean below this share of the range are black, and
  * none: what comes up after a fade is not to be lifted as they would be. */
@@ -115,7 +118,7 @@ CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before, u
         return CURVE_ONE;
     if (!p->scene_cut)
         return p->alpha;
-    if (before->unsettled && distance <= CURVE_CUT_LOW)
+    if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && distance <= CURVE_CALM)
         return CURVE_ONE;
     return curve_lerp(p->alpha, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
 }
@@ -277,6 +280,9 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     const CurveView view = curve_look(p, counted, reciprocal, w, before, was, now);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const uint32_t alpha = curve_alpha(p, before, view.distance);
+    uint32_t jumps = 0;
+    if (before && view.distance >= CURVE_JUMP)
+        jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
     const uint32_t needed = before ? before->need : 0;
     const uint32_t need = blank ? needed : curve_lerp(needed, curve_need(&view), alpha);
     uint32_t strength = p->strength;
@@ -289,7 +295,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
         result->scene_cut = before && p->scene_cut && view.distance >= CURVE_CUT_HIGH;
-        result->unsettled = view.distance >= CURVE_UNSETTLED;
+        result->jumps = jumps;
         result->need = need;
         result->alpha = alpha;
         result->strength = strength;
@@ -336,7 +342,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
     CURVE_EACH (i, 1) {
         result->depth = before ? (uint32_t)p->depth : 0;
         result->scene_cut = 0;
-        result->unsettled = before ? before->unsettled : 0;
+        result->jumps = before ? before->jumps : 0;
         result->need = before ? before->need : 0;
         result->alpha = 0;
         result->strength = CURVE_ONE;

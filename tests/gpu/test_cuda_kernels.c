@@ -205,10 +205,10 @@ static int same_table(const CurveTable *a, const CurveTable *b, const CurveParam
 static void compare_results(const CurveResult *a, const CurveResult *b, int bins, const char *name)
 {
     CHECK(a->bins == b->bins && a->depth == b->depth && a->scene_cut == b->scene_cut &&
-              a->unsettled == b->unsettled && a->need == b->need && a->alpha == b->alpha &&
+              a->jumps == b->jumps && a->need == b->need && a->alpha == b->alpha &&
               a->strength == b->strength,
-          "%s: %u bins, depth %u, cut %u, unsettled %u, need %u, alpha %u, strength %u", name,
-          a->bins, a->depth, a->scene_cut, a->unsettled, a->need, a->alpha, a->strength);
+          "%s: %u bins, depth %u, cut %u, jumps %u, need %u, alpha %u, strength %u", name,
+          a->bins, a->depth, a->scene_cut, a->jumps, a->need, a->alpha, a->strength);
     CHECK(!memcmp(a->bin, b->bin, (size_t)bins * sizeof(a->bin[0])),
           "%s: the histogram or the curve differs", name);
 }
