@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/convert.h"
 #include "media/log.h"
 #include "panel/panel.h"
 #include "png.h"
@@ -223,6 +224,7 @@ static void draw_panel(Sheet *s, Rect place)
 {
     const PanelData data = {
         .bins = s->arrays.bins,
+        .depth = convert_depth(s->before.frame->format),
         .hist_in = s->arrays.hist_in,
         .hist_out = s->arrays.hist_out,
         .curve = s->arrays.curve,

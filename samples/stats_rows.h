@@ -23,7 +23,7 @@ typedef struct StatsRows {
 typedef struct StatsArrays {
     int bins;
     uint32_t hist_in[STATS_MAX_BINS], hist_out[STATS_MAX_BINS];
-    uint32_t curve[STATS_MAX_BINS]; /* output code of each input code, with 16 fraction bits */
+    uint32_t curve[STATS_MAX_BINS]; /* output code of each bin's first one, with 16 fraction bits */
 } StatsArrays;
 
 /* 0, or -1 with one sentence on stderr. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/option_value.h"
+#include "app/profile.h"
 #include "media/error.h"
 
 #define MAX_CONFIG (1 << 20) /* bytes; a larger file is something else */
@@ -153,11 +154,35 @@ static int take_lines(Lines *l, char *text)
     return 0;
 }
 
+/* The file's lines go over the profile that it names, wherever that stands: it is looked for first.
+ * The command line's takes its place. */
+static int take_text(Lines *lines, char *text)
+{
+    Options sought = *lines->options;
+    Lines first = *lines;
+    char *copy = strdup(text);
+    if (!copy)
+        return refuse(lines->refusal, "out of memory");
+    first.options = &sought;
+    const int given = lines->options->profile, ret = take_lines(&first, copy);
+    free(copy);
+    if (ret < 0)
+        return ret;
+    if (sought.profile == PROFILE_HELP)
+        return refuse(lines->refusal, "%s: profile = help belongs on the command line",
+                      media_quote(lines->path));
+    if (!given) {
+        lines->options->profile = sought.profile;
+        profile_apply(lines->options);
+    }
+    return take_lines(lines, text);
+}
+
 static int take_file(Options *options, FILE *file, const Refusal *refusal)
 {
     Lines lines = {options, options->config_path, 0, refusal};
     if (read_all(file, &options->config_text) >= 0)
-        return take_lines(&lines, options->config_text);
+        return take_text(&lines, options->config_text);
     if (errno)
         return refuse(refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
                       strerror(errno));

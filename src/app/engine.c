@@ -4,6 +4,7 @@
 
 #include "app/say.h"
 #include "media/compat.h"
+#include "media/convert.h"
 
 static void *alloc_host(void *equalizer, size_t size)
 {
@@ -78,28 +79,48 @@ int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
                       text);
 }
 
-static LumeqImage luma_of(const AVFrame *frame)
+int engine_writes_chroma(const LumeqParams *params)
 {
-    return (LumeqImage){
-        .plane = {frame->data[0]},
-        .stride = {frame->linesize[0]},
+    return params->mode != LUMEQ_MODE_OFF && !params->reference &&
+           params->chroma == LUMEQ_CHROMA_SCALE;
+}
+
+/* `chroma`: not 0: its chroma planes, too. */
+static LumeqImage image_of(const AVFrame *frame, int chroma)
+{
+    const SampleLayout layout = convert_layout(frame->format);
+    LumeqImage image = {
         .width = frame->width,
         .height = frame->height,
-        .depth = 8,
+        .chroma_x = layout.chroma_x,
+        .chroma_y = layout.chroma_y,
+        .depth = layout.depth,
+        .shift = layout.shift,
         .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
     };
+    for (int i = 0; i < (chroma ? layout.planes : 1); i++) {
+        image.plane[i] = frame->data[i];
+        image.stride[i] = frame->linesize[i];
+    }
+    return image;
 }
 
 LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out)
 {
     const AVRational nanoseconds = {1, 1000000000};
     const LumeqImage none = {.plane = {NULL}};
+    const int chroma = out && out->data[1] != in->data[1];
     return (LumeqFrame){
-        .in = luma_of(in),
-        .out = out ? luma_of(out) : none,
+        .in = image_of(in, chroma),
+        .out = out ? image_of(out, chroma) : none,
         .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
         .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
     };
+}
+
+int engine_depth(const AVFrame *frame)
+{
+    return convert_layout(frame->format).depth;
 }
 
 void engine_close(Engine *engine)

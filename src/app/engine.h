@@ -29,8 +29,15 @@ const char *engine_where(const Engine *engine);
 /* Fills `error` with what an equalizer's negative answer means. */
 int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
 
-/* A frame for lumeq_submit(): the luma of `in`, and of `out` where there is one. */
+/* Not 0: with these parameters chroma is written, where frames have some. */
+int engine_writes_chroma(const LumeqParams *params);
+
+/* A frame for lumeq_submit(), `out` NULL: only measured. Chroma takes part where that of `out` is
+ * its own. Frames are direct (media/convert.h). */
 LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out);
+
+/* Bits of a code of its luma. */
+int engine_depth(const AVFrame *frame);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/engine.h"
+#include "app/look.h"
 #include "app/overlay.h"
 #include "app/pipeline.h"
 #include "app/progress.h"
@@ -28,6 +29,7 @@ typedef struct Run {
     FrameOverlay *overlay;
     Progress progress;
     Timeline timeline;
+    double noise_gain; /* the greatest there was */
     MediaError error;
 } Run;
 
@@ -137,6 +139,19 @@ static int open_input(Run *run)
     return ret;
 }
 
+/* The equalizer's parameters, now that the input is known. */
+static int set_look(Run *run)
+{
+    LumeqParams params;
+    const int exact = run->writer && writer_is_lossless(run->writer);
+    const int ret = look_params(&params, run->options, run->source, exact, &run->error);
+    if (ret < 0)
+        return ret;
+    if (lumeq_set_params(run->engine.equalizer, &params) < 0)
+        return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->engine.equalizer));
+    return 0;
+}
+
 static int open_overlay(Run *run)
 {
     const Options *o = run->options;
@@ -167,11 +182,13 @@ static int sink_frame(Run *run, Item *item, double begin)
         .pts = frame->pts,
         .time = frame->pts * av_q2d(frame->time_base),
         .stats = &item->stats,
+        .depth = engine_depth(frame),
         .decode_us = item->message.decode_us,
         .sink_us = now_us() - begin,
     };
     if (run->stats)
         stats_write(run->stats, &row);
+    run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
     run->progress.time = reader_time(run->reader, frame);
@@ -193,9 +210,11 @@ static int sink(Run *run, Item *item)
 static int process(Run *run)
 {
     Pipeline *pipeline;
-    const int off = options_params(run->options).mode == LUMEQ_MODE_OFF;
-    int ret = pipeline_start(&pipeline, run->reader, run->engine.equalizer,
-                             off ? NULL : run->engine.memory, &run->error);
+    const LumeqParams params = options_params(run->options);
+    const int off = params.mode == LUMEQ_MODE_OFF;
+    int ret =
+        pipeline_start(&pipeline, run->reader, run->engine.equalizer,
+                       off ? NULL : run->engine.memory, engine_writes_chroma(&params), &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);
@@ -227,6 +246,8 @@ static void say_details(const Run *run)
     char memory[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
+    if (options_params(run->options).mode != LUMEQ_MODE_OFF)
+        say(SAY_DETAILS, "noise in dark areas grew by %.1f times at most", run->noise_gain);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
@@ -283,11 +304,14 @@ static int finish(Run *run)
 
 static int run_all(Run *run)
 {
+    const LumeqParams params = options_params(run->options);
     int ret = check_output(run);
     if (ret >= 0)
-        ret = engine_open(&run->engine, run->options, 0, &run->error);
+        ret = engine_open(&run->engine, run->options, engine_writes_chroma(&params), &run->error);
     if (ret >= 0)
         ret = open_input(run);
+    if (ret >= 0)
+        ret = set_look(run);
     if (ret >= 0)
         ret = open_stats(run);
     if (ret >= 0)

@@ -8,6 +8,7 @@
 #include "app/headless.h"
 #include "app/options.h"
 #include "app/play.h"
+#include "app/profile.h"
 #include "app/say.h"
 #include "media/error.h"
 #include "media/log.h"
@@ -80,6 +81,8 @@ static int print_information(const Options *options)
         options_print_help((OptionsHelp)options->help);
     else if (options->version)
         print_version();
+    else if (options->profile == PROFILE_HELP)
+        profile_print_all();
     else
         code = print_gpus();
     if (fflush(stdout) == 0)
@@ -90,7 +93,7 @@ static int print_information(const Options *options)
 
 static int run(const Options *options)
 {
-    if (options->help || options->version || options->list_gpus)
+    if (options_ask(options))
         return print_information(options);
     say_set_verbosity(options->quiet ? SAY_ERRORS : options->verbose ? SAY_DETAILS : SAY_NORMAL);
     media_log_install(options->verbose, say_detail);

@@ -27,31 +27,38 @@ const Option option_table[] = {
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
      "write one row of figures per frame; jsonl has the histograms too"},
 
-    HEADING("What is done to luma"),
-    {"mode", 0, OPTION_CHOICE, COMMON, FIELD(mode), 0, 0, "global|off",
-     "equalize the whole picture, or nothing [global]"},
-    {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
-     "textbook arithmetic, bit-exact with OpenCV's equalizeHist"},
-    {"strength", 0, OPTION_NUMBER, COMMON, FIELD(strength), 0, 1, "X",
-     "0 untouched .. 1 fully equalized [0.8]"},
-    {"clip", 0, OPTION_ZERO_NUMBER, COMMON, FIELD(clip), 1, LUMEQ_MAX_CLIP, "X",
+    HEADING("What is done to the picture"),
+    {"mode", 0, OPTION_MODE, COMMON, FIELD(mode), 0, 0, "global|clahe|stretch|off",
+     "one curve, one a tile, a line, or none [global]"},
+    {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
+     "settings for a kind of video; help lists them [none]"},
+    {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
+     "0 untouched .. 1 fully equalized; auto: what each picture needs [auto]"},
+    {"clip", 0, OPTION_ZERO_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "X",
      "contrast limit in multiples of the mean bin, from 1; 0 = none [3]"},
+    {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
+     "of --mode clahe: columns and rows of tiles [8x8]"},
     {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
      "time constant of the curve; 0 = each frame on its own [0.5]"},
     {"scene-cut", 0, OPTION_CHOICE, 0, FIELD(scene_cut), 0, 0, "off|on",
      "let a cut take the new curve at once [on]"},
+    {"chroma", 0, OPTION_CHOICE, 0, FIELD(chroma), 0, 0, "scale|keep",
+     "saturation follows luma, or stays [scale]"},
+    {"dither", 0, OPTION_CHOICE, 0, FIELD(dither), 0, 0, "auto|on|off",
+     "fractions of codes become a fine pattern; auto: in the window and for lossless or deeper "
+     "output [auto]"},
+    {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "auto|ignore",
+     "leave black bars out of the histogram, and as they are [auto]"},
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the stream's luma range [auto]"},
-    {"chroma", 0, OPTION_CHOICE, 0, FIELD(chroma), 0, 0, "keep", "chroma passes unchanged [keep]"},
-    {"dither", 0, OPTION_CHOICE, 0, FIELD(dither), 0, 0, "off", "output is rounded [off]"},
-    {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "ignore",
-     "black bars count like the picture [ignore]"},
+    {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
+     "textbook arithmetic, bit-exact with OpenCV's equalizeHist or, with --mode clahe, its CLAHE; "
+     "8-bit only"},
 
     HEADING("Part of the input"),
     {"ss", 0, OPTION_TIME, COMMON | ONCE, FIELD(from_us), 0, 0, "TIME",
      "start here ([[HH:]MM:]SS[.m], or 90s, 1500ms)"},
-    {"to", 0, OPTION_TIME, COMMON | ONCE, FIELD(to_us), 0, 0, "TIME",
-     "end here (a position in the input)"},
+    {"to", 0, OPTION_TIME, ONCE, FIELD(to_us), 0, 0, "TIME", "end here (a position in the input)"},
     {"frames", 0, OPTION_INTEGER, ONCE, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
 
     HEADING("Container and encoder"),
@@ -157,9 +164,13 @@ size_t option_size(const Option *option)
     switch (option->type) {
     case OPTION_FLAG:
     case OPTION_HELP:
-    case OPTION_CHOICE: return sizeof(int);
+    case OPTION_CHOICE:
+    case OPTION_MODE:
+    case OPTION_PROFILE: return sizeof(int);
     case OPTION_NUMBER:
-    case OPTION_ZERO_NUMBER: return sizeof(double);
+    case OPTION_ZERO_NUMBER:
+    case OPTION_AUTO_NUMBER: return sizeof(double);
+    case OPTION_TILES: return sizeof(OptionsTiles);
     case OPTION_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE:

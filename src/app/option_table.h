@@ -10,9 +10,13 @@
 typedef enum OptionType {
     OPTION_FLAG,        /* int, 0 or 1 */
     OPTION_HELP,        /* int; the first of choices without a value, counted from 1 */
-    OPTION_CHOICE,      /* int, the index in choices */
+    OPTION_CHOICE,      /* int or enum, the index in choices */
+    OPTION_MODE,        /* LumeqMode, by its name in choices */
+    OPTION_PROFILE,     /* int, number of a profile from 1, or PROFILE_HELP */
     OPTION_NUMBER,      /* double within min..max */
     OPTION_ZERO_NUMBER, /* the same, or 0 */
+    OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
+    OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_INTEGER,     /* int64_t within min..max */
     OPTION_TRACK,       /* the same, or TRACK_NONE */
     OPTION_RATE,        /* int64_t, with K or M */

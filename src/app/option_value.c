@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/nearest.h"
+#include "app/profile.h"
 #include "media/error.h"
 
 /* One value on its way into its field. */
@@ -125,6 +126,28 @@ static int set_choice(const Setting *s)
     return index < 0 ? -1 : 0;
 }
 
+static int set_mode(const Setting *s)
+{
+    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
+                                      LUMEQ_MODE_OFF};
+    const int index = read_choice(s);
+    if (index >= 0)
+        *(LumeqMode *)s->field = modes[index];
+    return index < 0 ? -1 : 0;
+}
+
+static int set_profile(const Setting *s)
+{
+    char names[128];
+    const int number = profile_find(s->value);
+    if (number) {
+        *(int *)s->field = number;
+        return 0;
+    }
+    profile_names(names, sizeof(names));
+    return refuse_value(s, "one of %s, or help", names);
+}
+
 static int set_help(const Setting *s)
 {
     const int index = s->value ? read_choice(s) : 0;
@@ -136,12 +159,19 @@ static int set_help(const Setting *s)
 static int set_number(const Setting *s)
 {
     const Option *o = s->option;
-    const int zero = o->type == OPTION_ZERO_NUMBER;
+    const int zero = o->type == OPTION_ZERO_NUMBER, any = o->type == OPTION_AUTO_NUMBER;
     double number;
+    if (any && strcmp(s->value, "auto") == 0) {
+        *(double *)s->field = -1;
+        return 0;
+    }
     if (read_number(s->value, &number) < 0 || number > o->max ||
         (number < o->min && !(zero && number == 0)))
-        return refuse_value(s, "%sa number from %.15g to %.15g", zero ? "0 or " : "", o->min,
-                            o->max);
+        return refuse_value(s, "%sa number from %.15g to %.15g",
+                            zero  ? "0 or "
+                            : any ? "auto or "
+                                  : "",
+                            o->min, o->max);
     *(double *)s->field = number;
     return 0;
 }
@@ -160,6 +190,21 @@ static int set_integer(const Setting *s)
     if (number != floor(number))
         return refuse_value(s, "a whole number");
     *(int64_t *)s->field = (int64_t)number;
+    return 0;
+}
+
+/* "8x8" */
+static int set_tiles(const Setting *s)
+{
+    const Option *o = s->option;
+    OptionsTiles tiles;
+    int end = 0;
+    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
+        sscanf(s->value, "%3dx%3d%n", &tiles.x, &tiles.y, &end) != 2 || s->value[end] ||
+        tiles.x < o->min || tiles.x > o->max || tiles.y < o->min || tiles.y > o->max)
+        return refuse_value(s, "columns x rows such as 8x8, from %.15g to %.15g each", o->min,
+                            o->max);
+    *(OptionsTiles *)s->field = tiles;
     return 0;
 }
 
@@ -226,12 +271,14 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,     [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice, [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,     [OPTION_ZERO_NUMBER] = set_number,
-        [OPTION_RATE] = set_rate,     [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,     [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,
+        [OPTION_FLAG] = set_flag,       [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,   [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,       [OPTION_ZERO_NUMBER] = set_number,
+        [OPTION_RATE] = set_rate,       [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,       [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,       [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_MODE] = set_mode,       [OPTION_TILES] = set_tiles,
+        [OPTION_PROFILE] = set_profile,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

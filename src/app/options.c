@@ -5,10 +5,9 @@
 
 #include "app/config.h"
 #include "app/option_value.h"
+#include "app/profile.h"
 #include "app/stats.h"
 #include "media/error.h"
-
-enum { MODE_GLOBAL, MODE_OFF };
 
 typedef struct Parser {
     Options *options;
@@ -20,11 +19,12 @@ static Options defaults(void)
 {
     const LumeqParams params = LUMEQ_PARAMS_DEFAULT;
     return (Options){
-        .mode = MODE_GLOBAL,
+        .mode = params.mode,
         .scene_cut = params.scene_cut,
-        .strength = params.strength,
+        .strength = -1,
         .clip = params.clip,
         .smooth = params.smooth,
+        .tiles = {params.tiles_x, params.tiles_y},
         .from_us = -1,
         .to_us = -1,
         .frames = -1,
@@ -54,7 +54,12 @@ static int output_and_null(const Options *o)
 
 static int reference_and_off(const Options *o)
 {
-    return o->reference && o->mode == MODE_OFF;
+    return o->reference && o->mode == LUMEQ_MODE_OFF;
+}
+
+static int reference_and_stretch(const Options *o)
+{
+    return o->reference && o->mode == LUMEQ_MODE_STRETCH;
 }
 
 static int crf_and_bitrate(const Options *o)
@@ -85,6 +90,7 @@ static int config_and_no_config(const Options *o)
 static const Rivals rivals[] = {
     {"output", "null", output_and_null, "-o and --null"},
     {"reference", "mode", reference_and_off, "--reference and --mode off"},
+    {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
     {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},
     {"no-subs", "sub-track", no_subs_and_track, "--no-subs and --sub-track"},
     {"acodec", "audio-track", no_audio_and_track, "--acodec none and --audio-track"},
@@ -203,17 +209,22 @@ static int take_arguments(Parser *p, int argc, char **argv)
     return 0;
 }
 
-/* The arguments once more, over what the file says. */
+/* The arguments once more: over the profile that they name, over what the file says. */
 static int put_over_file(Parser *p, int argc, char **argv)
 {
     Options *o = p->options;
-    const char *config = o->config;
-    const int color = o->color;
+    const Options given = *o;
     *o = defaults();
-    o->color = color;
-    if (config_read(o, config, p->refusal.text, p->refusal.size) < 0)
+    o->color = given.color;
+    o->profile = given.profile;
+    if (!given.no_config && (config_read(o, given.config, p->refusal.text, p->refusal.size) < 0 ||
+                             refuse_rivals(p, o->config_path) < 0))
         return -1;
-    if (refuse_rivals(p, o->config_path) < 0 || take_arguments(p, argc, argv) < 0)
+    if (given.profile) {
+        o->profile = given.profile;
+        profile_apply(o);
+    }
+    if (take_arguments(p, argc, argv) < 0)
         return -1;
     let_command_line_win(p);
     return 0;
@@ -251,14 +262,19 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
     *options = defaults();
     if (take_arguments(&p, argc, argv) < 0)
         return -1;
-    if (options->help || options->version || options->list_gpus)
+    if (options_ask(options))
         return 0;
     if (refuse_rivals(&p, NULL) < 0)
         return -1;
-    if (!options->no_config && put_over_file(&p, argc, argv) < 0)
+    if (put_over_file(&p, argc, argv) < 0)
         return -1;
     simplify(options);
     return check(&p);
+}
+
+int options_ask(const Options *o)
+{
+    return o->help || o->version || o->list_gpus || o->profile == PROFILE_HELP;
 }
 
 void options_free(Options *options)
@@ -270,12 +286,19 @@ void options_free(Options *options)
 
 LumeqParams options_params(const Options *o)
 {
+    const LumeqParams usual = LUMEQ_PARAMS_DEFAULT;
     return (LumeqParams){
-        .mode = o->mode == MODE_OFF ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL,
+        .mode = o->mode,
         .reference = o->reference,
-        .strength = o->strength,
+        .strength = o->strength < 0 ? usual.strength : o->strength,
+        .adaptive = o->strength < 0,
         .clip = o->clip,
         .smooth = o->smooth,
         .scene_cut = o->scene_cut,
+        .tiles_x = o->tiles.x,
+        .tiles_y = o->tiles.y,
+        .chroma = o->chroma,
+        .dither = o->dither == OPTIONS_DITHER_ON,
+        .bars = o->bars,
     };
 }

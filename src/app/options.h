@@ -15,6 +15,16 @@ typedef enum OptionsHelp {
     OPTIONS_HELP_FULL,
 } OptionsHelp;
 
+typedef struct OptionsTiles {
+    int x, y;
+} OptionsTiles;
+
+typedef enum OptionsDither {
+    OPTIONS_DITHER_AUTO,
+    OPTIONS_DITHER_ON,
+    OPTIONS_DITHER_OFF,
+} OptionsDither;
+
 /* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
  * given. */
 typedef struct Options {
@@ -22,8 +32,14 @@ typedef struct Options {
     const char *output;
     int null_output, overwrite, overlay;
 
-    int mode, reference, scene_cut, range, chroma, dither, bars;
-    double strength, clip, smooth;
+    int profile; /* number of the profile, from 1; 0: none */
+    LumeqMode mode;
+    LumeqChroma chroma;
+    LumeqBars bars;
+    int reference, scene_cut, range, dither; /* indices of their choices */
+    double strength;                         /* -1: as much as each picture needs */
+    double clip, smooth;
+    OptionsTiles tiles;
 
     int backend;
     int64_t device, threads;
@@ -64,6 +80,10 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
 
 void options_free(Options *options);
 
+/* Not 0: something is to be printed to standard output instead of a run. */
+int options_ask(const Options *options);
+
+/* What they ask of the equalizer, the input aside: look.h takes that into account, too. */
 LumeqParams options_params(const Options *options);
 
 /* Prints to standard output, as wide as the terminal is. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "app/engine.h"
 #include "app/say.h"
 #include "media/blend.h"
 #include "media/picture_format.h"
@@ -125,6 +126,7 @@ static const Canvas *draw_panel(FrameOverlay *o, const AVFrame *frame, const Lum
 {
     const PanelData data = {
         .bins = stats->bins,
+        .depth = engine_depth(frame),
         .hist_in = stats->hist_in,
         .hist_out = stats->hist_out,
         .curve = stats->curve,

@@ -14,6 +14,7 @@ struct Pipeline {
     Reader *reader;
     LumeqEqualizer *equalizer;
     FrameMemory *memory;
+    int chroma;          /* is written, too */
     const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
     int lost;
     AVThreadMessageQueue *decoded, *equalized; /* of Item * */
@@ -127,8 +128,8 @@ static int drain(Pipeline *p)
 static int make_output(Pipeline *p, Message *message)
 {
     MediaError error = {0};
-    message->output =
-        p->memory ? frame_memory_output(p->memory, message->frame) : av_frame_clone(message->frame);
+    message->output = p->memory ? frame_memory_output(p->memory, message->frame, p->chroma)
+                                : av_frame_clone(message->frame);
     if (message->output)
         return 0;
     media_fail(&error, MEDIA_INPUT, "out of memory for a frame of %dx%d", message->frame->width,
@@ -218,7 +219,7 @@ static int open_queue(AVThreadMessageQueue **queue)
 }
 
 int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, MediaError *error)
+                   FrameMemory *memory, int chroma, MediaError *error)
 {
     *pipeline = NULL;
     Pipeline *p = calloc(1, sizeof(*p));
@@ -229,6 +230,7 @@ int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalize
     p->equalizer = equalizer;
     p->backend = lumeq_backend_name(equalizer);
     p->memory = memory;
+    p->chroma = chroma;
     int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)
         ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;

@@ -19,10 +19,11 @@ typedef struct Item {
 
 typedef struct Pipeline Pipeline;
 
-/* Starts the threads. Output frames take their luma from `memory`; NULL: they are the decoded ones,
- * only measured. All three are used by the threads until pipeline_join(). MEDIA_INPUT. */
+/* Starts the threads. Output frames take their luma from `memory`, and their chroma where that is
+ * written, too; NULL: they are the decoded ones, only measured. Reader, equalizer and memory are
+ * used by the threads until pipeline_join(). MEDIA_INPUT. */
 int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, MediaError *error);
+                   FrameMemory *memory, int chroma, MediaError *error);
 
 /* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another
  * negative number when a stage has failed (pipeline_join() knows the error). Waits. */

@@ -7,6 +7,7 @@
 
 #include "app/engine.h"
 #include "app/headless.h"
+#include "app/look.h"
 #include "app/say.h"
 #include "app/stats.h"
 #include "player/clock.h"
@@ -20,12 +21,11 @@ struct Play {
     const Options *options;
     atomic_int *stop;
     Engine engine;
-    FrameMemory
-        *device_memory; /* for luma that the window shows without leaving the GPU, or NULL */
-    LumeqParams params;
-    int off;               /* not 0: the equalizer was switched off by its key */
-    int lost;              /* the GPU was, and it was said */
-    LumeqFrameStats stats; /* of the last frame */
+    FrameMemory *device_memory; /* for what the window shows without leaving the GPU, or NULL */
+    LumeqParams usual, params;  /* what the options and the input ask for, and what is set now */
+    int off;                    /* not 0: the equalizer was switched off by its key */
+    int lost;                   /* the GPU was, and it was said */
+    LumeqFrameStats stats;      /* of the last frame */
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
@@ -49,16 +49,31 @@ static int has_gpu(const Play *p)
     return strcmp(lumeq_backend_name(p->engine.equalizer), "cuda") == 0;
 }
 
-/* Memory for the equalized frame: on the GPU where that is wanted and there is some. */
-static AVFrame *make_output(Play *p, const AVFrame *in, int on_device)
+/* Whether what is written of a frame lies on the GPU, all of it. */
+static int is_on_device(const Play *p, const AVFrame *frame, int chroma)
 {
-    if (!on_device || !has_gpu(p))
-        return frame_memory_output(p->engine.memory, in);
-    if (!p->device_memory) {
-        const FrameAllocator device = {alloc_device, free_device, p->engine.equalizer, 0};
+    for (int i = 0; i < (chroma ? 3 : 1); i++)
+        if (frame->data[i] && !frame_memory_owns(p->device_memory, frame->data[i]))
+            return 0;
+    return 1;
+}
+
+/* Memory for the equalized frame: on the GPU where that is wanted and there is enough. */
+static AVFrame *make_output(Play *p, const AVFrame *in, int *on_device)
+{
+    const int chroma = engine_writes_chroma(&p->params);
+    *on_device &= has_gpu(p);
+    if (*on_device && !p->device_memory) {
+        const FrameAllocator device = {alloc_device, free_device, p->engine.equalizer, 1};
         p->device_memory = frame_memory_create(&device);
     }
-    return p->device_memory ? frame_memory_output(p->device_memory, in) : NULL;
+    AVFrame *out =
+        *on_device && p->device_memory ? frame_memory_output(p->device_memory, in, chroma) : NULL;
+    *on_device = out && is_on_device(p, out, chroma);
+    if (*on_device)
+        return out;
+    av_frame_free(&out);
+    return frame_memory_output(p->engine.memory, in, chroma);
 }
 
 static int equalize(Play *p, LumeqFrame *frame, int again)
@@ -79,14 +94,18 @@ static void say_if_lost(Play *p)
     say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
 }
 
-static void fill_measure(PlayerMeasure *measure, const LumeqFrameStats *stats, LumeqRange range)
+static void fill_measure(PlayerMeasure *measure, const LumeqFrameStats *stats,
+                         const LumeqImage *image)
 {
     *measure = (PlayerMeasure){
         .bins = stats->bins,
-        .full_range = range == LUMEQ_RANGE_FULL,
+        .depth = image->depth,
+        .full_range = image->range == LUMEQ_RANGE_FULL,
         .hist_in = stats->hist_in,
         .hist_out = stats->hist_out,
         .curve = stats->curve,
+        .strength = stats->strength,
+        .noise_gain = stats->noise_gain,
         .upload_us = stats->upload_us,
         .equalize_us = stats->equalize_us,
         .download_us = stats->download_us,
@@ -98,12 +117,12 @@ static int run_frame(void *opaque, const AVFrame *in, int again, int on_device, 
 {
     Play *p = opaque;
     const int off = p->params.mode == LUMEQ_MODE_OFF;
-    AVFrame *made = off ? av_frame_clone(in) : make_output(p, in, on_device);
+    AVFrame *made = off ? av_frame_clone(in) : make_output(p, in, &on_device);
     if (!made)
         return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width,
                           in->height);
     LumeqFrame frame = engine_frame(in, off ? NULL : made);
-    if (!off && p->device_memory && frame_memory_owns(p->device_memory, made->data[0]))
+    if (!off && on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     const int ret = equalize(p, &frame, again);
     if (ret < 0) {
@@ -115,7 +134,7 @@ static int run_frame(void *opaque, const AVFrame *in, int again, int on_device, 
         av_frame_free(&made);
         return run_frame(p, in, 1, 0, out, measure, error);
     }
-    fill_measure(measure, &p->stats, frame.in.range);
+    fill_measure(measure, &p->stats, &frame.in);
     *out = made;
     return 0;
 }
@@ -138,6 +157,7 @@ static void shown(void *opaque, const AVFrame *frame, double decode_us, double u
         .pts = frame->pts,
         .time = (double)frame->pts * av_q2d(frame->time_base),
         .stats = &p->stats,
+        .depth = engine_depth(frame),
         .decode_us = decode_us,
         .sink_us = us,
     };
@@ -196,6 +216,9 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
     switch (setting) {
     case PLAYER_ON_OFF: p->off = !p->off; break;
     case PLAYER_STRENGTH:
+        if (params->adaptive && p->stats.bins) /* from what is seen, not from what is the most */
+            params->strength = p->stats.strength;
+        params->adaptive = 0;
         params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);
         break;
     case PLAYER_CLIP: params->clip = stepped_clip(params->clip, step); break;
@@ -203,11 +226,13 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
         params->smooth = clamp(stepped(params->smooth, step, SMOOTH_STEP), 0, 60);
         break;
     case PLAYER_RESET:
-        *params = options_params(p->options);
+        *params = p->usual;
         p->off = params->mode == LUMEQ_MODE_OFF;
         break;
     }
-    params->mode = p->off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
+    params->mode = p->usual.mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : p->usual.mode;
+    if (p->off)
+        params->mode = LUMEQ_MODE_OFF;
     if (lumeq_set_params(p->engine.equalizer, params) < 0)
         snprintf(text, size, "%s", lumeq_last_error(p->engine.equalizer));
     else
@@ -216,10 +241,29 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
 
 /* ---- opening and closing ---- */
 
+/* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
+static int set_look(Play *p, const Source *source, MediaError *error)
+{
+    const LumeqParams before = p->usual;
+    const int ret = look_params(&p->usual, p->options, source, 1, error);
+    if (ret < 0)
+        return ret;
+    if (p->params.strength == before.strength && p->params.adaptive == before.adaptive)
+        p->params.strength = p->usual.strength;
+    if (lumeq_set_params(p->engine.equalizer, &p->params) < 0)
+        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(p->engine.equalizer));
+    return 0;
+}
+
 static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
 {
-    const Play *p = opaque;
-    return engine_open_source(source, p->options, path, p->stop, error);
+    Play *p = opaque;
+    int ret = engine_open_source(source, p->options, path, p->stop, error);
+    if (ret >= 0)
+        ret = set_look(p, *source, error);
+    if (ret < 0)
+        source_close(source);
+    return ret;
 }
 
 static int open_rows(Play *p, const Source *source, MediaError *error)
@@ -279,13 +323,17 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->options = options;
     p->stop = stop;
     p->begin = clock_now();
-    p->params = options_params(options);
+    int ret = engine_open_source(&source, options, options->input, stop, error);
+    if (ret >= 0)
+        ret = look_params(&p->usual, options, source, 1, error);
+    p->params = p->usual;
     p->off = p->params.mode == LUMEQ_MODE_OFF;
-    int ret = open_source(p, options->input, &source, error);
     if (ret >= 0)
         ret = open_rows(p, source, error);
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
+    if (ret >= 0 && lumeq_set_params(p->engine.equalizer, &p->params) < 0)
+        ret = media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(p->engine.equalizer));
     if (ret >= 0)
         ret = open_player(p, source, error);
     if (ret < 0) {

@@ -95,12 +95,13 @@ static void write_curve(AVIOContext *io, const uint32_t *curve, int bins)
 void stats_write(StatsFile *f, const StatsRow *row)
 {
     const LumeqFrameStats *s = row->stats;
+    const double codes = (double)(1 << row->depth) / s->bins; /* that a bin counts */
     const Column columns[COLUMNS] = {
         {"time", row->time, 6},
         {"mean_in", s->mean_in, 4},
         {"mean_out", s->mean_out, 4},
-        {"stddev_in", stats_deviation(s->hist_in, s->bins), 4},
-        {"stddev_out", stats_deviation(s->hist_out, s->bins), 4},
+        {"stddev_in", codes * stats_deviation(s->hist_in, s->bins), 4},
+        {"stddev_out", codes * stats_deviation(s->hist_out, s->bins), 4},
         {"entropy_in", stats_entropy(s->hist_in, s->bins), 4},
         {"entropy_out", stats_entropy(s->hist_out, s->bins), 4},
         {"scene_cut", s->scene_cut, 0},

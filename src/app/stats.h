@@ -15,6 +15,7 @@ typedef struct StatsRow {
     int64_t frame, pts;
     double time;
     const LumeqFrameStats *stats;
+    int depth; /* bits of a code */
     double decode_us, sink_us;
 } StatsRow;
 
@@ -38,7 +39,7 @@ int stats_commit(StatsFile *file, MediaError *error);
 /* What was not committed is removed. */
 void stats_close(StatsFile **file);
 
-/* Of a histogram over codes: standard deviation in codes, and -sum p log2 p in bits. */
+/* Of a histogram: standard deviation in bins, and -sum p log2 p in bits. */
 double stats_deviation(const uint32_t *hist, int bins);
 double stats_entropy(const uint32_t *hist, int bins);
 

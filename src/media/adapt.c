@@ -54,15 +54,38 @@ const char *adapter_description(const Adapter *a)
     return a->description[0] ? a->description : NULL;
 }
 
-/* Repeats the last column and row into the room beyond them. */
-static void pad_plane(uint8_t *data, ptrdiff_t stride, int width, int height, int to_width,
-                      int to_height)
+/* The samples of one component. */
+typedef struct Samples {
+    uint8_t *data;
+    ptrdiff_t stride;
+    int step, bytes; /* from one sample to the next, of each */
+    int width, height;
+} Samples;
+
+static Samples samples_of(const AVFrame *frame, int component)
 {
-    for (int y = 0; y < height; y++)
-        for (int x = width; x < to_width; x++)
-            data[y * stride + x] = data[y * stride + width - 1];
-    for (int y = height; y < to_height; y++)
-        memcpy(data + y * stride, data + (height - 1) * stride, (size_t)to_width);
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    const AVComponentDescriptor *c = &desc->comp[component];
+    const int chroma = component == 1 || component == 2;
+    return (Samples){
+        .data = frame->data[c->plane] + c->offset,
+        .stride = frame->linesize[c->plane],
+        .step = c->step,
+        .bytes = c->depth + c->shift > 8 ? 2 : 1,
+        .width = AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0),
+        .height = AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0),
+    };
+}
+
+/* Repeats the last of `width` columns and `height` rows into the room beyond them. */
+static void pad_samples(const Samples *s, int width, int height)
+{
+    for (int y = 0; y < s->height; y++)
+        for (int x = y < height ? width : 0; x < s->width; x++)
+            memcpy(s->data + y * s->stride + (ptrdiff_t)x * s->step,
+                   s->data + FFMIN(y, height - 1) * s->stride +
+                       (ptrdiff_t)FFMIN(x, width - 1) * s->step,
+                   (size_t)s->bytes);
 }
 
 /* Chroma of an odd size already covers the next even one: only planes of whole resolution grow. */
@@ -77,13 +100,9 @@ static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
         return ret;
     av_image_copy(to->data, to->linesize, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
                   frame->format, frame->width, frame->height);
-    for (int i = 0; i < desc->nb_components; i++) {
-        const int plane = desc->comp[i].plane, chroma = i == 1 || i == 2;
-        const int x = chroma ? desc->log2_chroma_w : 0, y = chroma ? desc->log2_chroma_h : 0;
-        if (desc->comp[i].step == 1)
-            pad_plane(to->data[plane], to->linesize[plane], AV_CEIL_RSHIFT(frame->width, x),
-                      AV_CEIL_RSHIFT(frame->height, y), AV_CEIL_RSHIFT(to->width, x),
-                      AV_CEIL_RSHIFT(to->height, y));
+    for (int i = 0; i < desc->nb_components && !(desc->flags & AV_PIX_FMT_FLAG_BITSTREAM); i++) {
+        const Samples from = samples_of(frame, i), samples = samples_of(to, i);
+        pad_samples(&samples, from.width, from.height);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <libavutil/imgutils.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/picture_format.h"
@@ -24,7 +25,8 @@
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and how much of what lies below it each sample covers, 0..255. */
+/* One component of the picture, and how much of what lies below it each sample covers. Both in
+ * samples of as many bytes as the frame's, of which they use all bits. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -38,22 +40,62 @@ typedef struct Component {
     int step;          /* bytes from one sample to the next */
     int sub_x, sub_y;  /* pixels for each sample */
     int width, height; /* of the frame in pixels */
+    int depth, shift;  /* a sample holds code << shift */
 } Component;
 
-static void blend_row(uint8_t *to, const uint8_t *samples, const uint8_t *cover, int count)
+/* What follows is compiled for samples of one byte and of two: `bytes` is a constant everywhere. */
+#define TEMPLATE static inline __attribute__((always_inline))
+
+TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
 {
-    for (int x = 0; x < count; x++) {
-        const uint16_t sum = (uint16_t)(to[x] * (255 - cover[x]) + samples[x] * cover[x] + 127);
-        to[x] = (uint8_t)(sum / 255);
+    return bytes == 1 ? samples[i] : AV_RL16(samples + i * 2);
+}
+
+/* The code at some place of the frame. */
+TEMPLATE uint32_t get_code(const Component *c, const uint8_t *at, int bytes)
+{
+    return bytes == 1 ? *at : load(at, 0, 2) >> c->shift;
+}
+
+TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes)
+{
+    if (bytes == 1)
+        *at = (uint8_t)code;
+    else
+        AV_WL16(at, (uint16_t)(code << c->shift));
+}
+
+/* A sample of the picture as a code of the frame. */
+TEMPLATE uint32_t picture_code(const Component *c, const uint8_t *samples, ptrdiff_t i, int bytes)
+{
+    return bytes == 1 ? samples[i] : load(samples, i, 2) >> (16 - c->depth);
+}
+
+/* 0..255 */
+TEMPLATE uint32_t picture_cover(const uint8_t *cover, ptrdiff_t i, int bytes)
+{
+    return load(cover, i, bytes) >> (8 * (bytes - 1));
+}
+
+TEMPLATE void blend_row(const Component *c, uint8_t *to, const uint8_t *samples,
+                        const uint8_t *cover, int count, int bytes)
+{
+    for (int x = 0; x < count; x++, to += bytes) {
+        const uint32_t share = picture_cover(cover, x, bytes);
+        const uint32_t sum = get_code(c, to, bytes) * (255 - share) +
+                             picture_code(c, samples, x, bytes) * share + 127;
+        /* Of bytes, 16 bits hold it: twice as many at a time. */
+        put_code(c, to, bytes == 1 ? (uint16_t)sum / 255u : sum / 255, bytes);
     }
 }
 
 /* A component with a sample for every pixel. */
-static void blend_whole(const Component *c, const Layer *l)
+TEMPLATE void blend_whole(const Component *c, const Layer *l, int bytes)
 {
     for (int y = 0; y < l->place.height; y++)
-        blend_row(c->data + (l->place.y + y) * c->stride + l->place.x, l->samples + y * l->stride,
-                  l->cover + y * l->cover_stride, l->place.width);
+        blend_row(c, c->data + (l->place.y + y) * c->stride + (ptrdiff_t)l->place.x * bytes,
+                  l->samples + y * l->stride, l->cover + y * l->cover_stride, l->place.width,
+                  bytes);
 }
 
 /* Some of a component, beside each other. */
@@ -61,62 +103,72 @@ typedef struct Samples {
     int row, column, count;
 } Samples;
 
-/* By column of pixels, the sums over some rows of the picture: samples weighted by cover. */
+/* By column of pixels, the sums over some rows of the picture: codes weighted by cover. */
 typedef struct Sums {
-    uint32_t samples[COLUMNS * MAX_SUB];
+    uint32_t codes[COLUMNS * MAX_SUB];
     uint16_t cover[COLUMNS * MAX_SUB];
 } Sums;
 
 /* Columns `left`..`right` - 1 of the picture, into `sums` from `first` on. */
-static void add_row(Sums *sums, int first, const Layer *l, int y, int left, int right)
+TEMPLATE void add_row(Sums *sums, int first, const Component *c, const Layer *l, int y, int left,
+                      int right, int bytes)
 {
     const uint8_t *samples = l->samples + y * l->stride, *cover = l->cover + y * l->cover_stride;
     for (int x = left; x < right; x++)
-        sums->samples[first + x - left] += (uint32_t)samples[x] * cover[x];
+        sums->codes[first + x - left] +=
+            picture_code(c, samples, x, bytes) * picture_cover(cover, x, bytes);
     for (int x = left; x < right; x++)
-        sums->cover[first + x - left] += cover[x];
+        sums->cover[first + x - left] += (uint16_t)picture_cover(cover, x, bytes);
 }
 
 /* Over the rows of some samples' pixels. */
-static void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s)
+TEMPLATE void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s, int bytes)
 {
     const BlendPlace *p = &l->place;
     const int x = s.column * c->sub_x - p->x, y = s.row * c->sub_y - p->y;
     const int left = FFMAX(x, 0), right = FFMIN(x + s.count * c->sub_x, p->width);
     const int top = FFMAX(y, 0), bottom = FFMIN(y + c->sub_y, p->height);
     for (int i = top; i < bottom; i++)
-        add_row(sums, left - x, l, i, left, right);
+        add_row(sums, left - x, c, l, i, left, right, bytes);
 }
 
 /* Each becomes the mean of what its pixels would become. */
-static void blend_samples(const Component *c, const Layer *l, Samples s)
+TEMPLATE void blend_samples(const Component *c, const Layer *l, Samples s, int bytes)
 {
     Sums sums = {0};
-    add_rows(&sums, c, l, s);
+    add_rows(&sums, c, l, s, bytes);
     uint8_t *to = c->data + s.row * c->stride + (ptrdiff_t)s.column * c->step;
     const int rows = FFMIN(c->sub_y, c->height - s.row * c->sub_y);
     for (int i = 0; i < s.count; i++, to += c->step) {
         uint32_t sum = 0, cover = 0;
         for (int k = i * c->sub_x; k < (i + 1) * c->sub_x; k++) {
-            sum += sums.samples[k];
+            sum += sums.codes[k];
             cover += sums.cover[k];
         }
         const int columns = FFMIN(c->sub_x, c->width - (s.column + i) * c->sub_x);
         const uint32_t all = 255 * (uint32_t)(rows * columns);
-        *to = (uint8_t)((*to * (all - cover) + sum + all / 2) / all);
+        put_code(c, to, (get_code(c, to, bytes) * (all - cover) + sum + all / 2) / all, bytes);
     }
+}
+
+TEMPLATE void blend_bytes(const Component *c, const Layer *l, int bytes)
+{
+    const BlendPlace *p = &l->place;
+    const int first = p->x / c->sub_x, end = (p->x + p->width + c->sub_x - 1) / c->sub_x;
+    if (c->step == bytes && c->sub_x == 1 && c->sub_y == 1)
+        blend_whole(c, l, bytes);
+    else
+        for (int row = p->y / c->sub_y; row * c->sub_y < p->y + p->height; row++)
+            for (int column = first; column < end; column += COLUMNS)
+                blend_samples(c, l, (Samples){row, column, FFMIN(COLUMNS, end - column)}, bytes);
 }
 
 static void blend_component(const Component *c, const Layer *l)
 {
-    const BlendPlace *p = &l->place;
-    const int first = p->x / c->sub_x, end = (p->x + p->width + c->sub_x - 1) / c->sub_x;
-    if (c->step == 1 && c->sub_x == 1 && c->sub_y == 1)
-        blend_whole(c, l);
+    if (c->depth == 8)
+        blend_bytes(c, l, 1);
     else
-        for (int row = p->y / c->sub_y; row * c->sub_y < p->y + p->height; row++)
-            for (int column = first; column < end; column += COLUMNS)
-                blend_samples(c, l, (Samples){row, column, FFMIN(COLUMNS, end - column)});
+        blend_bytes(c, l, 2);
 }
 
 static Layer make_layer(const AVFrame *yuva, int plane, BlendPlace place)
@@ -130,23 +182,28 @@ static Component make_component(const AVFrame *frame, const PictureFormat *forma
     const int two = i > 0 && format->planes == 2; /* both kinds of chroma are in one plane */
     const int plane = two ? 1 : i, second = two && (i == 2) != format->cr_first;
     return (Component){
-        .data = frame->data[plane] + second,
+        .data = frame->data[plane] + second * format->bytes,
         .stride = frame->linesize[plane],
-        .step = format->plane[plane].components,
+        .step = format->plane[plane].components * format->bytes,
         .sub_x = i ? format->sub_x : 1,
         .sub_y = i ? format->sub_y : 1,
         .width = frame->width,
         .height = frame->height,
+        .depth = format->depth,
+        .shift = format->shift,
     };
 }
 
 /* What is covered is no longer transparent. */
-static void blend_alpha(const AVFrame *frame, const AVFrame *yuva, BlendPlace place)
+static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
+                        BlendPlace place)
 {
-    const Component alpha = {frame->data[3], frame->linesize[3], 1, 1, 1,
-                             frame->width,   frame->height};
+    Component alpha = make_component(frame, format, 0);
+    alpha.data = frame->data[3];
+    alpha.stride = frame->linesize[3];
     for (int y = 0; y < yuva->height; y++)
-        memset(yuva->data[0] + y * yuva->linesize[0], 255, (size_t)yuva->width);
+        memset(yuva->data[0] + y * yuva->linesize[0], 255,
+               (size_t)yuva->width * (size_t)format->bytes);
     const Layer white = make_layer(yuva, 0, place);
     blend_component(&alpha, &white);
 }
@@ -160,7 +217,7 @@ static void blend_planes(AVFrame *frame, const PictureFormat *format, const AVFr
         blend_component(&component, &layer);
     }
     if (av_pix_fmt_desc_get(frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
-        blend_alpha(frame, yuva, place);
+        blend_alpha(frame, format, yuva, place);
 }
 
 /* ---- the picture in the frame's colours ---- */
@@ -284,7 +341,8 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
     PictureFormat format;
     if (picture_format(&format, frame, why, sizeof(why)) < 0)
         return AVERROR(EINVAL);
-    AVFrame *yuva = make_frame(AV_PIX_FMT_YUVA444P, place.width, place.height);
+    AVFrame *yuva = make_frame(format.bytes == 1 ? AV_PIX_FMT_YUVA444P : AV_PIX_FMT_YUVA444P16LE,
+                               place.width, place.height);
     int ret = yuva ? convert(blender, picture, &format, frame, yuva) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = make_writable(blender, frame);

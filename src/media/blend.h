@@ -1,4 +1,4 @@
-/* A picture with transparency, laid over frames of 8-bit YUV and gray. */
+/* A picture with transparency, laid over frames of YUV and gray. */
 #ifndef LUMEQ_MEDIA_BLEND_H
 #define LUMEQ_MEDIA_BLEND_H
 

@@ -1,5 +1,6 @@
 #include "media/convert.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
@@ -9,31 +10,118 @@
 
 #define HD_LINES 720
 
+/* Bits that a sample of this component takes in memory: its own and what is unused below. */
+static int sample_bits(const AVComponentDescriptor *component)
+{
+    return component->depth + component->shift;
+}
+
+/* Chroma, where there is some, fills one plane or two with samples like those of luma. */
+static int is_chroma_plain(const AVPixFmtDescriptor *desc, int bytes)
+{
+    const AVComponentDescriptor *luma = &desc->comp[0], *cb = &desc->comp[1], *cr = &desc->comp[2];
+    if (cb->depth != luma->depth || cr->depth != luma->depth || cb->shift != luma->shift ||
+        cr->shift != luma->shift)
+        return 0;
+    if (cb->plane == 1 && cr->plane == 2)
+        return cb->step == bytes && cr->step == bytes;
+    return cb->plane == 1 && cr->plane == 1 && cb->step == 2 * bytes && cr->step == 2 * bytes &&
+           cb->offset + cr->offset == bytes;
+}
+
 int convert_is_direct(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    const uint64_t not_luma = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL |
-                              AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL |
-                              AV_PIX_FMT_FLAG_BAYER;
-    if (!desc || (desc->flags & not_luma))
+    const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
+                           AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT;
+    if (!desc || (desc->flags & other))
         return 0;
-    const AVComponentDescriptor *luma = &desc->comp[0];
-    return luma->plane == 0 && luma->step == 1 && luma->offset == 0 && luma->depth == 8 &&
-           luma->shift == 0;
+    const AVComponentDescriptor *luma = &desc->comp[0], *alpha = &desc->comp[3];
+    const int bytes = sample_bits(luma) > 8 ? 2 : 1;
+    if (luma->depth < 8 || sample_bits(luma) > 16 || luma->plane != 0 || luma->offset != 0 ||
+        luma->step != bytes || (bytes == 2 && (desc->flags & AV_PIX_FMT_FLAG_BE)))
+        return 0;
+    if (desc->nb_components == 4 &&
+        (alpha->plane != 3 || alpha->step != bytes || alpha->depth != luma->depth))
+        return 0;
+    return desc->nb_components == 1 || (desc->nb_components >= 3 && is_chroma_plain(desc, bytes));
+}
+
+SampleLayout convert_layout(enum AVPixelFormat direct)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(direct);
+    return (SampleLayout){
+        .planes = desc->nb_components >= 3 ? desc->comp[2].plane + 1 : 1,
+        .depth = desc->comp[0].depth,
+        .shift = desc->comp[0].shift,
+        .chroma_x = desc->log2_chroma_w,
+        .chroma_y = desc->log2_chroma_h,
+    };
+}
+
+int convert_is_rgb(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return desc && ((desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) ||
+                    strncmp(desc->name, "xyz", 3) == 0);
+}
+
+int convert_depth(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    int depth = 0;
+    if (desc && (desc->flags & AV_PIX_FMT_FLAG_BAYER)) /* components share the bits of a pixel */
+        return av_get_bits_per_pixel(desc);
+    for (int i = 0; desc && i < desc->nb_components; i++)
+        depth = FFMAX(depth, desc->comp[i].depth);
+    return depth;
+}
+
+int convert_named_depth(const char *name)
+{
+    return convert_depth(av_get_pix_fmt(name));
+}
+
+static int has_alpha(const AVPixFmtDescriptor *desc)
+{
+    return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+}
+
+/* How far a direct format is from holding just what the other does; -1: it loses a component. */
+static int distance(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
+{
+    const int colours = from->nb_components >= 3 || has_alpha(from);
+    const int spare_x = from->log2_chroma_w - to->log2_chroma_w;
+    const int spare_y = from->log2_chroma_h - to->log2_chroma_h;
+    const int missing = depth - to->comp[0].depth;
+    if (has_alpha(to) != has_alpha(from) || (to->nb_components >= 3) != colours)
+        return -1;
+    /* Bits that are missing count more than anything else, then chroma, then bits too many. */
+    return (missing > 0 ? 1000 * missing : -missing) +
+           100 * ((spare_x < 0 ? 4 : spare_x) + (spare_y < 0 ? 4 : spare_y));
 }
 
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
 {
-    static const enum AVPixelFormat direct[] = {
-        AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,  AV_PIX_FMT_YUV440P,
-        AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUVA422P,
-        AV_PIX_FMT_YUVA444P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
-    };
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(format), *to = NULL;
+    const enum AVPixelFormat swapped = av_pix_fmt_swap_endianness(format);
+    enum AVPixelFormat best = AV_PIX_FMT_NONE;
+    int least = INT_MAX;
     if (convert_is_direct(format))
         return format;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    const int alpha = desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA);
-    return avcodec_find_best_pix_fmt_of_list(direct, format, alpha, NULL);
+    if (convert_is_direct(swapped))
+        return swapped;
+    while (from && (to = av_pix_fmt_desc_next(to))) {
+        const enum AVPixelFormat id = av_pix_fmt_desc_get_id(to);
+        const int far = convert_is_direct(id) && convert_can_make(id)
+                            ? distance(to, from, FFMIN(convert_depth(format), 16))
+                            : -1;
+        if (far >= 0 && far < least) { /* the planar ones come first */
+            least = far;
+            best = id;
+        }
+    }
+    return best;
 }
 
 int convert_can_make(enum AVPixelFormat format)
@@ -56,16 +144,10 @@ enum AVPixelFormat convert_without_j(enum AVPixelFormat format, int *full)
     return format;
 }
 
-static int is_rgb(enum AVPixelFormat format)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    return desc && (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
-}
-
 static int is_full(const AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    return frame->color_range == AVCOL_RANGE_JPEG || is_rgb(frame->format) ||
+    return frame->color_range == AVCOL_RANGE_JPEG || convert_is_rgb(frame->format) ||
            (frame->color_range == AVCOL_RANGE_UNSPECIFIED && desc && desc->nb_components < 3);
 }
 
@@ -137,7 +219,7 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
 
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
 {
-    if (is_rgb(from->format) && !is_rgb(to->format) &&
+    if (convert_is_rgb(from->format) && !convert_is_rgb(to->format) &&
         (to->colorspace == AVCOL_SPC_RGB || to->colorspace == AVCOL_SPC_UNSPECIFIED))
         to->colorspace = to->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
     int ret = av_frame_get_buffer(to, 0);

@@ -5,11 +5,33 @@
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
-/* Not 0: plane 0 of `format` is nothing but 8-bit luma (planar and semi-planar YUV, gray). */
+/*
+ * Not 0: plane 0 of `format` is nothing but luma: planar and semi-planar YUV and gray of 8 to 16
+ * bits, in 16 bits little-endian where they are more than 8. Cb and Cr have samples of the same
+ * kind, in two planes or one; alpha, too, in plane 3.
+ */
 int convert_is_direct(enum AVPixelFormat format);
 
-/* The direct format that holds most of `format`. */
+/* How the samples of a direct format lie. */
+typedef struct SampleLayout {
+    int planes;             /* of luma and chroma: 1 to 3 */
+    int depth, shift;       /* a sample holds code << shift */
+    int chroma_x, chroma_y; /* log2 of the columns and rows of luma for each sample of chroma */
+} SampleLayout;
+
+SampleLayout convert_layout(enum AVPixelFormat direct);
+
+/* The direct format that holds all of `format`, and little more: as deep and as fine in chroma. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
+
+/* Not 0: its samples are no luma and chroma, but RGB, a palette or XYZ. */
+int convert_is_rgb(enum AVPixelFormat format);
+
+/* Bits of the deepest component; 0: there is no such format. */
+int convert_depth(enum AVPixelFormat format);
+
+/* The same of a format's name. */
+int convert_named_depth(const char *name);
 
 /* Not 0: frames can be converted to it. */
 int convert_can_make(enum AVPixelFormat format);

@@ -146,13 +146,12 @@ static void set_range(AVFrame *frame)
 /* Of two formats, one is taken: RGB becomes limited YUV, what players expect of it. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
     d->width = frame->width;
     d->height = frame->height;
     d->format = convert_nearest_direct(frame->format);
     d->range = frame->color_range;
     d->space = frame->colorspace;
-    if (desc && (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)))
+    if (convert_is_rgb(frame->format))
         d->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
 }
 

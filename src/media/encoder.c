@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/adapt.h"
 #include "media/compat.h"
+#include "media/convert.h"
 #include "media/encoder_choice.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -231,13 +233,15 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     return ret;
 }
 
-/* Alpha is always 8-bit and the last plane here: decoder.h. */
+/* Alpha is the last plane and as deep as luma (convert.h). What its upper 8 bits have for opaque
+ * is: 255 may have become 1020 or 1023 on the way. */
 static int is_transparent(const AVFrame *frame)
 {
+    const int depth = convert_depth(frame->format);
     for (int y = 0; y < frame->height; y++) {
         const uint8_t *row = frame->data[3] + (ptrdiff_t)y * frame->linesize[3];
         for (int x = 0; x < frame->width; x++)
-            if (row[x] != UINT8_MAX)
+            if ((depth > 8 ? AV_RL16(row + (ptrdiff_t)x * 2) >> (depth - 8) : row[x]) < UINT8_MAX)
                 return 1;
     }
     return 0;

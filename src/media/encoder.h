@@ -41,6 +41,9 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
                  const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error);
 
+/* Not 0: with these options it keeps every sample as it is. */
+int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
+
 /* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
 int encoder_is_full_range(const AVCodec *codec);
 

@@ -114,21 +114,20 @@ static const enum AVPixelFormat *formats_of(const AVCodec *codec)
 {
     /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
     static const enum AVPixelFormat y4m[] = {
-        AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV444P,
-        AV_PIX_FMT_YUV411P, AV_PIX_FMT_GRAY8,   AV_PIX_FMT_NONE,
+        AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,   AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV411P,
+        AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
+        AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
+        AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
+        AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
+        AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16,
+        AV_PIX_FMT_NONE,
     };
     return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
 }
 
-static int is_rgb(enum AVPixelFormat format)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    return (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
-}
-
 static int has_chroma(enum AVPixelFormat format)
 {
-    return !is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
+    return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
 /* Files of single pictures that have no tags for YUV, though their encoders take it. */
@@ -137,23 +136,95 @@ static int prefers_rgb(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
 }
 
-/* Frames are YUV or gray: where there is YUV, no RGB, and no more of it than gray needs. */
-static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
-                                  const enum AVPixelFormat *list)
+static int has_colours(enum AVPixelFormat format)
 {
-    enum AVPixelFormat makeable[MAX_FORMATS];
+    return av_pix_fmt_desc_get(format)->nb_components >= 3;
+}
+
+/* Frames are YUV or gray: where there is YUV, no RGB. */
+static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
+                          const enum AVPixelFormat *list)
+{
     int count = 0, yuv = 0;
     for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
         yuv |= has_chroma(list[i]) && !prefers_rgb(codec);
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
-        if (convert_can_make(*list) && (yuv ? !is_rgb(*list) : !has_chroma(*list)))
+        if (convert_can_make(*list) && (yuv ? !convert_is_rgb(*list) : !has_chroma(*list)))
             makeable[count++] = *list;
     makeable[count] = AV_PIX_FMT_NONE;
-    if (!has_chroma(from) && is_one_of(AV_PIX_FMT_YUVJ420P, makeable))
+}
+
+/* Leaves what has it; where nothing has, all. */
+static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat format))
+{
+    int count = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        if (has(list[i]))
+            list[count++] = list[i];
+    if (count)
+        list[count] = AV_PIX_FMT_NONE;
+}
+
+/* Leaves what is as deep or deeper; where there is nothing, the deepest. */
+static void keep_deep(enum AVPixelFormat *list, int depth)
+{
+    int deepest = 0, count = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        deepest = FFMAX(deepest, convert_depth(list[i]));
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        if (convert_depth(list[i]) >= FFMIN(depth, deepest))
+            list[count++] = list[i];
+    list[count] = AV_PIX_FMT_NONE;
+}
+
+static int differ_in_depth_only(enum AVPixelFormat a, enum AVPixelFormat b)
+{
+    const AVPixFmtDescriptor *x = av_pix_fmt_desc_get(a), *y = av_pix_fmt_desc_get(b);
+    return x->nb_components == y->nb_components && x->log2_chroma_w == y->log2_chroma_w &&
+           x->log2_chroma_h == y->log2_chroma_h && convert_is_rgb(a) == convert_is_rgb(b);
+}
+
+static int bits_per_pixel(enum AVPixelFormat format)
+{
+    return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
+}
+
+/* What gray fits into with the least beside it. The first is full range by its name, as gray is. */
+static enum AVPixelFormat nearest_to_gray(const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat best = list[0];
+    if (is_one_of(AV_PIX_FMT_YUVJ420P, list))
         return AV_PIX_FMT_YUVJ420P;
-    if (!has_chroma(from) && is_one_of(AV_PIX_FMT_YUV420P, makeable))
-        return AV_PIX_FMT_YUV420P;
-    return avcodec_find_best_pix_fmt_of_list(makeable, from, format_has_alpha(from), NULL);
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        if (bits_per_pixel(*list) < bits_per_pixel(best))
+            best = *list;
+    return best;
+}
+
+static enum AVPixelFormat nearest_to_colours(enum AVPixelFormat from,
+                                             const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat best =
+        avcodec_find_best_pix_fmt_of_list(list, from, format_has_alpha(from), NULL);
+    for (; best != AV_PIX_FMT_NONE && *list != AV_PIX_FMT_NONE; list++)
+        if (differ_in_depth_only(*list, best) && convert_depth(*list) < convert_depth(best))
+            best = *list;
+    return best;
+}
+
+/* What is lost, if anything must be: chroma before depth, depth before alpha. Of formats that
+ * differ in depth only, the shallowest. */
+static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
+                                  const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat makeable[MAX_FORMATS];
+    list_makeable(makeable, codec, list);
+    if (has_chroma(from))
+        prefer(makeable, has_colours);
+    if (format_has_alpha(from))
+        prefer(makeable, format_has_alpha);
+    keep_deep(makeable, convert_depth(from));
+    return has_chroma(from) ? nearest_to_colours(from, makeable) : nearest_to_gray(makeable);
 }
 
 int format_has_alpha(enum AVPixelFormat format)
@@ -185,7 +256,27 @@ int encoder_is_full_range(const AVCodec *codec)
     for (; list && *list != AV_PIX_FMT_NONE; list++) {
         if (has_chroma(*list) && !prefers_rgb(codec))
             return codec->id == AV_CODEC_ID_MJPEG;
-        rgb |= is_rgb(*list);
+        rgb |= convert_is_rgb(*list);
     }
     return rgb;
+}
+
+static int is_set_to(const char *const *options, const char *setting)
+{
+    for (; options && *options; options++)
+        if (strcmp(*options, setting) == 0)
+            return 1;
+    return 0;
+}
+
+int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
+{
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
+    const int props = desc ? desc->props : 0;
+    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME || (props & AV_CODEC_PROP_LOSSLESS) == 0)
+        return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME;
+    if ((props & AV_CODEC_PROP_LOSSY) == 0)
+        return 1;
+    return is_set_to(options->options, "lossless=1") || is_set_to(options->options, "qp=0") ||
+           (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
 }

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 
 #include <libavutil/imgutils.h>
-#include <libavutil/pixdesc.h>
 
 #include "media/compat.h"
 #include "media/convert.h"
@@ -28,11 +27,12 @@ typedef struct PlanePool {
 struct FrameMemory {
     FrameAllocator allocator;
     int has_allocator;
-    atomic_llong ordinary, copied; /* frames whose luma is not from the allocator; copied into it */
+    atomic_llong ordinary,
+        copied; /* frames with planes that are not from the allocator; copied into it */
 
     pthread_mutex_t pools_lock;
     PlanePool decoded[4]; /* by plane; decoder threads take from them */
-    PlanePool output;     /* luma */
+    PlanePool output[3];  /* by plane */
 
     pthread_mutex_t blocks_lock; /* may be taken under the other */
     struct {
@@ -192,69 +192,103 @@ void frame_memory_attach(FrameMemory *m, AVCodecContext *decoder)
     allow_threaded_callbacks(decoder);
 }
 
+/* Luma, and where chroma counts its planes, too. */
+static int colour_planes(const AVFrame *frame, int chroma)
+{
+    return chroma ? convert_layout(frame->format).planes : 1;
+}
+
+static int plane_height(const AVFrame *frame, int plane)
+{
+    return plane ? AV_CEIL_RSHIFT(frame->height, convert_layout(frame->format).chroma_y)
+                 : frame->height;
+}
+
 static int buffer_holds(const AVBufferRef *buffer, const uint8_t *data)
 {
     return data >= buffer->data && data < buffer->data + buffer->size;
 }
 
-/* Puts the new luma in the place of the old one's buffer, or beside it where other planes need
+/* Puts a new plane in the place of the old one's buffer, or beside it where other planes need
  * that. */
-static int replace_luma(AVFrame *frame, AVBufferRef *luma, int stride)
+static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int stride)
 {
     int slot = 0;
     for (; slot < AV_NUM_DATA_POINTERS && frame->buf[slot]; slot++) {
-        int shared = !buffer_holds(frame->buf[slot], frame->data[0]);
-        for (int plane = 1; plane < 4; plane++)
-            shared |= frame->data[plane] && buffer_holds(frame->buf[slot], frame->data[plane]);
+        int shared = !buffer_holds(frame->buf[slot], frame->data[plane]);
+        for (int i = 0; i < 4; i++)
+            shared |=
+                i != plane && frame->data[i] && buffer_holds(frame->buf[slot], frame->data[i]);
         if (!shared)
             break;
     }
     if (slot == AV_NUM_DATA_POINTERS)
         return AVERROR(EINVAL);
     av_buffer_unref(&frame->buf[slot]);
-    frame->buf[slot] = luma;
-    frame->data[0] = luma->data;
-    frame->linesize[0] = stride;
+    frame->buf[slot] = buffer;
+    frame->data[plane] = buffer->data;
+    frame->linesize[plane] = stride;
     return 0;
 }
 
-static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int *stride)
+static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int plane, int *stride)
 {
-    *stride = FFALIGN(frame->width, ALIGNMENT);
-    return pool_get(m, &m->output, (size_t)*stride * (size_t)frame->height + PLANE_PADDING,
-                    alloc_plane);
+    const int row = av_image_get_linesize(frame->format, frame->width, plane);
+    if (row < 0)
+        return NULL;
+    *stride = FFALIGN(row, ALIGNMENT);
+    return pool_get(m, &m->output[plane],
+                    (size_t)*stride * (size_t)plane_height(frame, plane) + PLANE_PADDING,
+                    plane == 0 || m->allocator.all_planes ? alloc_plane : alloc_ordinary);
+}
+
+/* 1: it is in this memory now, and was not before; 0: it was; -1: it cannot be. */
+static int adopt_plane(FrameMemory *m, AVFrame *frame, int plane)
+{
+    int stride;
+    if (frame_memory_owns(m, frame->data[plane]))
+        return 0;
+    AVBufferRef *buffer = get_output(m, frame, plane, &stride);
+    if (buffer && frame_memory_owns(m, buffer->data)) {
+        av_image_copy_plane(buffer->data, stride, frame->data[plane], frame->linesize[plane],
+                            av_image_get_linesize(frame->format, frame->width, plane),
+                            plane_height(frame, plane));
+        if (replace_plane(frame, plane, buffer, stride) == 0)
+            return 1;
+    }
+    av_buffer_unref(&buffer);
+    return -1;
 }
 
 void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
 {
-    int stride;
-    if (!m->has_allocator || frame_memory_owns(m, frame->data[0]))
+    int copied = 0, ordinary = 0;
+    if (!m->has_allocator)
         return;
-    AVBufferRef *luma = get_output(m, frame, &stride);
-    if (luma && frame_memory_owns(m, luma->data)) {
-        av_image_copy_plane(luma->data, stride, frame->data[0], frame->linesize[0], frame->width,
-                            frame->height);
-        if (replace_luma(frame, luma, stride) == 0) {
-            m->copied++;
-            return;
-        }
+    for (int plane = 0; plane < colour_planes(frame, m->allocator.all_planes); plane++) {
+        const int ret = adopt_plane(m, frame, plane);
+        copied |= ret > 0;
+        ordinary |= ret < 0;
     }
-    av_buffer_unref(&luma);
-    m->ordinary++;
+    m->copied += copied;
+    m->ordinary += ordinary;
 }
 
-AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in)
+AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 {
-    int stride;
     AVFrame *out = av_frame_clone(in);
-    AVBufferRef *luma = out ? get_output(m, in, &stride) : NULL;
-    if (!luma || replace_luma(out, luma, stride) < 0) {
-        av_buffer_unref(&luma);
-        av_frame_free(&out);
-        return NULL;
+    int ordinary = 0;
+    for (int plane = 0; out && plane < colour_planes(in, chroma); plane++) {
+        int stride;
+        AVBufferRef *buffer = get_output(m, in, plane, &stride);
+        if (!buffer || replace_plane(out, plane, buffer, stride) < 0) {
+            av_buffer_unref(&buffer);
+            av_frame_free(&out);
+            return NULL;
+        }
+        ordinary |= (plane == 0 || m->allocator.all_planes) && !frame_memory_owns(m, buffer->data);
     }
-    if (m->has_allocator && !frame_memory_owns(m, out->data[0]))
-        m->ordinary++;
+    m->ordinary += m->has_allocator && ordinary;
     return out;
 }
 
@@ -275,7 +309,8 @@ void frame_memory_close(FrameMemory **memory)
         return;
     for (int i = 0; i < 4; i++)
         av_buffer_pool_uninit(&m->decoded[i].pool);
-    av_buffer_pool_uninit(&m->output.pool);
+    for (int i = 0; i < 3; i++)
+        av_buffer_pool_uninit(&m->output[i].pool);
     pthread_mutex_destroy(&m->blocks_lock);
     pthread_mutex_destroy(&m->pools_lock);
     av_freep(memory);

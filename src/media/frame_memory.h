@@ -1,6 +1,6 @@
 /*
- * Memory for luma planes, from the allocator of whoever reads and writes them next (pinned memory
- * for a GPU). Other planes are ordinary memory, unless it is for all of them.
+ * Memory for planes, from the allocator of whoever reads and writes them next (pinned memory for a
+ * GPU). It is for luma; other planes are ordinary memory, unless it is for all of them.
  */
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
@@ -21,16 +21,18 @@ typedef struct FrameMemory FrameMemory;
 /* NULL allocator: ordinary memory for all. NULL: out of memory. */
 FrameMemory *frame_memory_create(const FrameAllocator *allocator);
 
-/* Makes a decoder, not opened yet, decode its luma straight into this memory where it can. */
+/* Makes a decoder, not opened yet, decode straight into this memory where it can. */
 void frame_memory_attach(FrameMemory *memory, AVCodecContext *decoder);
 
-/* Sees to it that the luma of a decoded frame is in this memory, with one copy where it is not.
- * Leaves the frame as it is when there is no such memory. One thread at a time. */
+/* Sees to it that a decoded frame's luma, and chroma where all planes are to be, is in this memory,
+ * with one copy where it is not. Leaves it as it is when there is no such memory. One thread at a
+ * time. */
 void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
 
-/* A frame like `in` with a luma plane of its own, not yet written, and everything else by
- * reference. NULL: out of memory. The caller frees it. One thread at a time. */
-AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in);
+/* A frame like `in`, which is direct (convert.h), with a luma plane of its own, not yet written,
+ * and everything else by reference. `chroma`: not 0: with chroma of its own as well, where there is
+ * some. NULL: out of memory. The caller frees it. One thread at a time. */
+AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Not 0: these bytes of a plane came from the allocator. Any thread. */
 int frame_memory_owns(FrameMemory *memory, const uint8_t *data);

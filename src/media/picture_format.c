@@ -8,6 +8,8 @@
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/convert.h"
+
 /* Lines from which on a stream that does not name its matrix is taken for HD. */
 #define HD_LINES 720
 
@@ -23,37 +25,6 @@ static int fail(char *why, size_t size, const AVPixFmtDescriptor *desc)
     snprintf(why, size, "the pixel format %s cannot be shown as it is",
              desc ? desc->name : "of this frame");
     return -1;
-}
-
-/* Each component has samples of its own, of one depth, without gaps. */
-static int are_samples_plain(const AVPixFmtDescriptor *desc, int bytes)
-{
-    const AVComponentDescriptor *comp = desc->comp;
-    if (comp[0].plane != 0 || comp[0].offset != 0 || comp[0].step != bytes)
-        return 0;
-    if (desc->nb_components < 3)
-        return desc->nb_components == 1;
-    for (int i = 1; i < 3; i++)
-        if (comp[i].depth != comp[0].depth || comp[i].shift != comp[0].shift)
-            return 0;
-    if (comp[1].plane == 1 && comp[2].plane == 2)
-        return comp[1].step == bytes && comp[2].step == bytes;
-    return comp[1].plane == 1 && comp[2].plane == 1 && comp[1].step == 2 * bytes &&
-           comp[2].step == 2 * bytes && comp[1].offset + comp[2].offset == bytes;
-}
-
-static int is_showable(const AVPixFmtDescriptor *desc)
-{
-    const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_HWACCEL |
-                           AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_FLOAT |
-                           AV_PIX_FMT_FLAG_BAYER;
-    const int depth = desc->comp[0].depth, shift = desc->comp[0].shift;
-    if (desc->flags & other || depth < 8 || depth + shift > 16)
-        return 0;
-    const int bytes = depth + shift > 8 ? 2 : 1;
-    if (bytes == 2 && desc->flags & AV_PIX_FMT_FLAG_BE)
-        return 0;
-    return are_samples_plain(desc, bytes);
 }
 
 static void set_planes(PictureFormat *f, const AVPixFmtDescriptor *desc)
@@ -160,7 +131,7 @@ static int is_full_range(const AVFrame *frame, const AVPixFmtDescriptor *desc)
 int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_t size)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    if (!desc || !is_showable(desc))
+    if (!convert_is_direct(frame->format))
         return fail(why, size, desc);
     *format = (PictureFormat){.width = frame->width, .height = frame->height};
     set_planes(format, desc);

@@ -225,6 +225,11 @@ int writer_is_full_range(const Writer *w)
     return encoder_is_full_range(w->codec);
 }
 
+int writer_is_lossless(const Writer *w)
+{
+    return encoder_is_lossless(w->codec, &w->options->video);
+}
+
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {

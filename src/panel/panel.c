@@ -33,16 +33,35 @@ static const PanelTheme translucent = {
     .dim = 0xD2D7DE,
 };
 
+int panel_codes(const PanelData *data)
+{
+    return data->depth ? 1 << data->depth : data->bins;
+}
+
+int panel_bin_codes(const PanelData *data)
+{
+    return max_int(1, panel_codes(data) / data->bins);
+}
+
+static int count_digits(int number)
+{
+    int digits = 1;
+    for (; number > 9; number /= 10)
+        digits++;
+    return digits;
+}
+
 static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
 {
+    const int digits = max_int(3, count_digits(panel_codes(data) - 1));
     return (Panel){
         .data = data,
         .canvas = canvas,
         .text = text,
         .theme = data->translucent ? &translucent : &opaque,
-        .layout = panel_layout(canvas->width, canvas->height, text != NULL),
-        .input = panel_find_marks(data->hist_in, data->bins),
-        .output = panel_find_marks(data->hist_out, data->bins),
+        .layout = panel_layout(canvas->width, canvas->height, text ? digits : 0),
+        .input = panel_find_marks(data, data->hist_in),
+        .output = panel_find_marks(data, data->hist_out),
     };
 }
 
@@ -122,7 +141,7 @@ static int resize(PanelCache *c, int width, int height)
 static int same_ground(const PanelCache *c, const Panel *p)
 {
     return c->text == p->text && c->drawn.bins == p->data->bins &&
-           c->drawn.full_range == p->data->full_range &&
+           c->drawn.depth == p->data->depth && c->drawn.full_range == p->data->full_range &&
            c->drawn.translucent == p->data->translucent;
 }
 

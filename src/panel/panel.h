@@ -15,9 +15,10 @@ typedef enum PanelScale {
 
 /* What is shown. Borrowed; an array that is NULL leaves its plot empty. */
 typedef struct PanelData {
-    int bins; /* codes 0..bins - 1: 256 for 8 bits, at most PANEL_MAX_BINS */
+    int bins;  /* at most PANEL_MAX_BINS */
+    int depth; /* bits of a code: the bins share 2^depth codes evenly; 0: a bin for each code */
     const uint32_t *hist_in, *hist_out;
-    const uint32_t *curve; /* output code of each input code, with 16 fraction bits */
+    const uint32_t *curve; /* output code of the first code in each bin, with 16 fraction bits */
     int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
     PanelScale scale;
     int translucent; /* not 0: to be laid over a picture, which is seen through the ground */
@@ -32,19 +33,21 @@ typedef struct PanelData {
 typedef struct PanelLayout {
     Rect input, output, curve; /* the plots alone, without what is written around them */
     int text;                  /* height of a line of text in pixels, 0: too small for text */
+    int digits;                /* of the longest number there is room for */
     int marks; /* height of the strip above each histogram for mean and percentiles */
 } PanelLayout;
 
-/* `with_text`: 0 leaves no room for text. */
-PanelLayout panel_layout(int width, int height, int with_text);
+/* `digits`: of the last code, 0 leaves no room for text. */
+PanelLayout panel_layout(int width, int height, int digits);
 
 /*
  * Covers the whole canvas (with alpha 255, unless translucent). `text` may be NULL: no labels then.
  * What has been added to it and not drawn yet is drawn as well.
  *
- * A bar is as high as the mean of the bins under its column of pixels, as a share of the highest
- * bin (linear; when few bins stand out, of 1.25 times the fifth highest, and higher bars are cut
- * off) or of its logarithm: log(1 + n) / log(1 + highest).
+ * Bars are as high as their count, or where there are more bins than columns of pixels the mean of
+ * those under a column, as a share of the highest bar (linear; when few stand out, of 1.25 times
+ * the fifth highest, and higher ones are cut off) or of its logarithm: log(1 + n) / log(1 +
+ * highest).
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
 

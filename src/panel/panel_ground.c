@@ -8,28 +8,29 @@
 
 static int black_code(const PanelData *data)
 {
-    return data->full_range ? 0 : 16 * data->bins / 256;
+    return data->full_range ? 0 : 16 * panel_codes(data) / 256;
 }
 
 static int white_code(const PanelData *data)
 {
-    return data->full_range ? data->bins - 1 : 235 * data->bins / 256;
+    return data->full_range ? panel_codes(data) - 1 : 235 * panel_codes(data) / 256;
 }
 
 double panel_code_x(const Panel *p, Rect plot, double code)
 {
-    return plot.x + (code + 0.5) * plot.width / p->data->bins;
+    return plot.x + (code + 0.5) * plot.width / panel_codes(p->data);
 }
 
 double panel_code_y(const Panel *p, Rect plot, double code)
 {
-    return plot.y + plot.height - (code + 0.5) * plot.height / p->data->bins;
+    return plot.y + plot.height - (code + 0.5) * plot.height / panel_codes(p->data);
 }
 
 /* The codes that the axes are marked with: quarters, the last one being the last code. */
 static int tick_code(const Panel *p, int tick)
 {
-    return min_int(p->data->bins * tick / 4, p->data->bins - 1);
+    const int codes = panel_codes(p->data);
+    return min_int(codes * tick / 4, codes - 1);
 }
 
 /* ---- the ground of a plot ---- */
@@ -80,7 +81,7 @@ static void draw_axis(const Panel *p, Rect plot)
 
 static void draw_x_numbers(const Panel *p, Rect plot)
 {
-    const int size = p->layout.text, room = text_room(size, 4);
+    const int size = p->layout.text, room = text_room(size, p->layout.digits + 1);
     const int step = plot.width >= 5 * room ? 1 : plot.width >= 3 * room ? 2 : 4;
     const int line = panel_line_width(p), y = plot.y + plot.height + size * 2 / 3;
     for (int tick = 0; size && tick <= 4; tick += step) {

@@ -26,7 +26,7 @@ static int room_below(const PanelLayout *layout)
 
 int panel_room_left(const PanelLayout *layout)
 {
-    return layout->text ? text_room(layout->text, 3) + layout->text / 3 : 0;
+    return layout->text ? text_room(layout->text, layout->digits) + layout->text / 3 : 0;
 }
 
 /* Histograms above each other, the curve to the right of both. */
@@ -63,16 +63,16 @@ static void lay_tall(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){left, y, width, curve};
 }
 
-PanelLayout panel_layout(int width, int height, int with_text)
+PanelLayout panel_layout(int width, int height, int digits)
 {
-    PanelLayout layout = {0};
-    if (with_text && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
+    PanelLayout layout = {.digits = digits};
+    if (digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
         layout.text = max_int(MIN_TEXT_SIZE, min_int(width / 26, height / 20));
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, layout.text * 3 / 4);
     /* The last number of an axis is centred on its end. */
     const int end =
-        layout.text ? max_int(0, text_room(layout.text, 3) / 2 + layout.text / 3 - margin) : 0;
+        layout.text ? max_int(0, text_room(layout.text, digits) / 2 + layout.text / 3 - margin) : 0;
     const Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
     if (width * 4 >= height * 5)
         lay_wide(&layout, inner);

@@ -24,8 +24,8 @@ typedef struct PanelTheme {
 
 /* What a histogram is marked with. */
 typedef struct PanelMarks {
-    int known; /* 0: there is nothing to mark */
-    double mean;
+    int known;     /* 0: there is nothing to mark */
+    double mean;   /* code */
     int low, high; /* the codes that 1 % and 99 % of the pixels do not exceed */
 } PanelMarks;
 
@@ -49,6 +49,10 @@ static inline int min_int(int a, int b)
     return a < b ? a : b;
 }
 
+/* How many codes there are, and how many of them a bin counts. */
+int panel_codes(const PanelData *data);
+int panel_bin_codes(const PanelData *data);
+
 /* What the numbers beside a plot take. */
 int panel_room_left(const PanelLayout *layout);
 
@@ -68,7 +72,7 @@ void panel_draw_header(const Panel *panel, Rect plot, const char *name, Colour c
                        const PanelMarks *marks);
 
 /* Answers {0} for an array that is NULL or all zero. */
-PanelMarks panel_find_marks(const uint32_t *hist, int bins);
+PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 
 /* What is drawn into a plot with its ground drawn already. */
 void panel_draw_bars(const Panel *panel, Rect plot, const uint32_t *hist, Colour colour);

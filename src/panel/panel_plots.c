@@ -11,8 +11,10 @@
 
 /* ---- histograms ---- */
 
-PanelMarks panel_find_marks(const uint32_t *hist, int bins)
+PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
 {
+    const int bins = data->bins, codes = panel_bin_codes(data);
+    const double middle = 0.5 * (codes - 1); /* of a bin's codes, from its first one */
     double total = 0, sum = 0;
     for (int b = 0; hist && b < bins; b++) {
         total += hist[b];
@@ -20,35 +22,16 @@ PanelMarks panel_find_marks(const uint32_t *hist, int bins)
     }
     if (total == 0)
         return (PanelMarks){0};
-    PanelMarks marks = {.known = 1, .mean = sum / total, .low = -1, .high = -1};
+    PanelMarks marks = {.known = 1, .mean = sum / total * codes + middle, .low = -1, .high = -1};
     double below = 0;
     for (int b = 0; b < bins && marks.high < 0; b++) {
         below += hist[b];
         if (marks.low < 0 && below >= 0.01 * total)
-            marks.low = b;
+            marks.low = b * codes + (int)middle;
         if (below >= 0.99 * total)
-            marks.high = b;
+            marks.high = b * codes + (int)middle;
     }
     return marks;
-}
-
-/* The count that is drawn over the whole height. */
-static double full_height(const uint32_t *hist, int bins, PanelScale scale)
-{
-    uint32_t highest[SPIKES + 1] = {0};
-    for (int b = 0; b < bins; b++) {
-        uint32_t count = hist[b];
-        for (int i = 0; i <= SPIKES && count > highest[SPIKES]; i++)
-            if (count > highest[i]) {
-                const uint32_t lower = highest[i];
-                highest[i] = count;
-                count = lower;
-            }
-    }
-    if (scale == PANEL_LOG || highest[SPIKES] == 0)
-        return highest[0];
-    const double limit = SPIKE_RATIO * highest[SPIKES];
-    return highest[0] < limit ? highest[0] : limit;
 }
 
 static double mean_in_column(const uint32_t *hist, int bins, int width, int column)
@@ -58,6 +41,25 @@ static double mean_in_column(const uint32_t *hist, int bins, int width, int colu
     for (int b = (int)first; b < bins && b < last; b++)
         sum += hist[b] * ((b + 1 < last ? b + 1 : last) - (b > first ? b : first));
     return sum / (last - first);
+}
+
+/* The count that is drawn over the whole height of a plot. */
+static double full_height(const uint32_t *hist, int bins, int width, PanelScale scale)
+{
+    double highest[SPIKES + 1] = {0};
+    for (int bar = 0; bar < min_int(bins, width); bar++) {
+        double count = bins > width ? mean_in_column(hist, bins, width, bar) : hist[bar];
+        for (int i = 0; i <= SPIKES && count > highest[SPIKES]; i++)
+            if (count > highest[i]) {
+                const double lower = highest[i];
+                highest[i] = count;
+                count = lower;
+            }
+    }
+    if (scale == PANEL_LOG || highest[SPIKES] == 0)
+        return highest[0];
+    const double limit = SPIKE_RATIO * highest[SPIKES];
+    return highest[0] < limit ? highest[0] : limit;
 }
 
 /* Some bars beside each other, from the left side of `part` on: `top` is each one's first row that
@@ -83,7 +85,7 @@ static void fill_bars(const Panel *p, Rect part, const int *top, Colour colour)
 void panel_draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour colour)
 {
     const int bins = p->data->bins, bottom = plot.y + plot.height;
-    const double full = full_height(hist, bins, p->data->scale);
+    const double full = full_height(hist, bins, plot.width, p->data->scale);
     if (full <= 0)
         return;
     for (int first = 0; first < plot.width; first += COLUMNS) {
@@ -139,11 +141,12 @@ typedef struct Line {
 static void find_line(const Panel *p, Rect plot, Line *line)
 {
     const int bins = p->data->bins, step = max_int(1, bins / (4 * plot.width));
+    const int codes = panel_bin_codes(p->data);
     line->count = 0;
-    for (int code = 0;; code = min_int(code + step, bins - 1)) {
-        line->points[line->count++] = (Point){
-            panel_code_x(p, plot, code), panel_code_y(p, plot, p->data->curve[code] / 65536.0)};
-        if (code == bins - 1)
+    for (int b = 0;; b = min_int(b + step, bins - 1)) {
+        line->points[line->count++] = (Point){panel_code_x(p, plot, b * codes),
+                                              panel_code_y(p, plot, p->data->curve[b] / 65536.0)};
+        if (b == bins - 1)
             break;
     }
     line->spacing = (double)step * plot.width / bins;

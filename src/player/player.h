@@ -23,8 +23,10 @@ typedef enum PlayerSetting {
 /* What was seen of a frame while it was equalized; arrays have `bins` entries and stay valid until
  * the next frame. */
 typedef struct PlayerMeasure {
-    int bins, full_range;
+    int bins, depth, full_range;
     const uint32_t *hist_in, *hist_out, *curve; /* as in PanelData */
+    double strength;                            /* that was used, 0..1 */
+    double noise_gain;                          /* by which noise in dark areas grows at most */
     double upload_us, equalize_us, download_us;
 } PlayerMeasure;
 
@@ -35,8 +37,8 @@ typedef struct PlayerEqualizer {
 
     /*
      * Equalizes the next frame; *out is the caller's then, `in` stays so. `again`: the frame is the
-     * last one, with settings that have changed since. `on_device`: its luma may lie in the memory
-     * of the CUDA device. 0, or a fault with `error` filled.
+     * last one, with settings that have changed since. `on_device`: what is written may lie in the
+     * memory of the CUDA device. 0, or a fault with `error` filled.
      */
     int (*run)(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
                PlayerMeasure *measure, MediaError *error);

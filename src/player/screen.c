@@ -51,6 +51,7 @@ static void draw_panel(Player *p, int64_t now)
     const Rect panel = place_panel(p).panel;
     const PanelData data = {
         .bins = m->bins,
+        .depth = m->depth,
         .hist_in = m->hist_in,
         .hist_out = m->hist_out,
         .curve = m->curve,

@@ -160,6 +160,8 @@ int status_rows(Player *p, OsdRow *rows, int room)
     add_input(p, &r);
     add_frames(p, &r);
     add(&r, "equalizer", "%s", p->equalizer.where(p->equalizer.opaque));
+    add(&r, "strength", "%.2f, noise in the dark up to %.1f times", p->shown.measure.strength,
+        p->shown.measure.noise_gain);
     add_stages(p, &r);
     add_latency(p, &r);
     add_queues(p, &r);

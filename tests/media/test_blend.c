@@ -8,8 +8,10 @@
 
 #define SIDE 40
 
-/* Codes that swscale's integers and the blend's own rounding may be off by. */
-#define WITHIN 2.0
+/* Codes of 8 bits that swscale's integers may be off by, and of any depth the blend's own rounding.
+ */
+#define WITHIN_8_BITS 1.0
+#define WITHIN 1.0
 
 typedef struct Case {
     enum AVPixelFormat format;
@@ -37,6 +39,18 @@ static BlendPicture as_picture(const Pixels *p, int width, int height)
     return (BlendPicture){p->rgba[0][0], 4, sizeof(p->rgba[0]), width, height};
 }
 
+/* Codes are within their depth. */
+static void fill_samples(AVBufferRef *buffer, enum AVPixelFormat format, CheckRandom *random)
+{
+    const AVComponentDescriptor *comp = av_pix_fmt_desc_get(format)->comp;
+    fill(buffer->data, (size_t)buffer->size, random);
+    for (size_t i = 0; comp->depth > 8 && i + 1 < (size_t)buffer->size; i += 2) {
+        const int code = (buffer->data[i] | buffer->data[i + 1] << 8) % (1 << comp->depth);
+        buffer->data[i] = (uint8_t)(code << comp->shift);
+        buffer->data[i + 1] = (uint8_t)(code << comp->shift >> 8);
+    }
+}
+
 static AVFrame *make_frame(const Case *c, CheckRandom *random)
 {
     AVFrame *frame = av_frame_alloc();
@@ -49,15 +63,23 @@ static AVFrame *make_frame(const Case *c, CheckRandom *random)
     if (!CHECK(av_frame_get_buffer(frame, 0) >= 0, "no memory"))
         exit(1);
     for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
-        fill(frame->buf[i]->data, (size_t)frame->buf[i]->size, random);
+        fill_samples(frame->buf[i], c->format, random);
     return frame;
 }
 
-static uint8_t sample(const AVFrame *frame, int i, int x, int y)
+static int depth_of(enum AVPixelFormat format)
+{
+    return av_pix_fmt_desc_get(format)->comp[0].depth;
+}
+
+static int sample(const AVFrame *frame, int i, int x, int y)
 {
     const AVComponentDescriptor *comp = &av_pix_fmt_desc_get(frame->format)->comp[i];
-    return frame
-        ->data[comp->plane][y * frame->linesize[comp->plane] + x * comp->step + comp->offset];
+    const uint8_t *at =
+        frame->data[comp->plane] + y * frame->linesize[comp->plane] + x * comp->step + comp->offset;
+    const int value = comp->depth > 8 ? at[0] | at[1] << 8 : at[0];
+    CHECK((value & ((1 << comp->shift) - 1)) == 0, "something below the code: %d", value);
+    return value >> comp->shift;
 }
 
 /* ---- the oracle ---- */
@@ -83,12 +105,13 @@ static double component_of(const Case *c, const uint8_t *rgba, int i)
     weights(c, &kr, &kb);
     const double r = rgba[0] / 255.0, g = rgba[1] / 255.0, b = rgba[2] / 255.0;
     const double y = kr * r + (1 - kr - kb) * g + kb * b;
-    const int full = c->range == AVCOL_RANGE_JPEG;
+    const int full = c->range == AVCOL_RANGE_JPEG, unit = 1 << (depth_of(c->format) - 8);
+    const int last = 256 * unit - 1;
     switch (i) {
-    case 0: return full ? 255 * y : 16 + 219 * y;
-    case 1: return 128 + (full ? 255 : 224) * (b - y) / (2 * (1 - kb));
-    case 2: return 128 + (full ? 255 : 224) * (r - y) / (2 * (1 - kr));
-    default: return 255;
+    case 0: return full ? last * y : unit * (16 + 219 * y);
+    case 1: return 128 * unit + (full ? last : 224 * unit) * (b - y) / (2 * (1 - kb));
+    case 2: return 128 * unit + (full ? last : 224 * unit) * (r - y) / (2 * (1 - kr));
+    default: return last;
     }
 }
 
@@ -116,6 +139,7 @@ static double expected(const Case *c, const AVFrame *before, const Pixels *p, in
 static void check_frame(const Case *c, const AVFrame *before, const AVFrame *after, const Pixels *p)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->format);
+    const double within = WITHIN + WITHIN_8_BITS * (1 << (depth_of(c->format) - 8));
     for (int i = 0; i < desc->nb_components; i++) {
         const int chroma = i == 1 || i == 2;
         const int width = AV_CEIL_RSHIFT(c->width, chroma ? desc->log2_chroma_w : 0);
@@ -124,7 +148,7 @@ static void check_frame(const Case *c, const AVFrame *before, const AVFrame *aft
             for (int x = 0; x < width; x++) {
                 const double want = expected(c, before, p, i, x, y);
                 const int got = sample(after, i, x, y);
-                CHECK(fabs(got - want) <= WITHIN, "%s %dx%d, component %d at %d,%d: %d, not %.2f",
+                CHECK(fabs(got - want) <= within, "%s %dx%d, component %d at %d,%d: %d, not %.2f",
                       desc->name, c->width, c->height, i, x, y, got, want);
             }
     }
@@ -164,10 +188,17 @@ static void check_case(const Case *c, CheckRandom *random)
 }
 
 static const enum AVPixelFormat formats[] = {
-    AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P,  AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV440P,
-    AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUV410P,  AV_PIX_FMT_NV12,    AV_PIX_FMT_NV21,
-    AV_PIX_FMT_NV16,     AV_PIX_FMT_NV24,     AV_PIX_FMT_NV42,    AV_PIX_FMT_GRAY8,
-    AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUVA444P,
+    AV_PIX_FMT_YUV420P,      AV_PIX_FMT_YUV422P,      AV_PIX_FMT_YUV444P,
+    AV_PIX_FMT_YUV440P,      AV_PIX_FMT_YUV411P,      AV_PIX_FMT_YUV410P,
+    AV_PIX_FMT_NV12,         AV_PIX_FMT_NV21,         AV_PIX_FMT_NV16,
+    AV_PIX_FMT_NV24,         AV_PIX_FMT_NV42,         AV_PIX_FMT_GRAY8,
+    AV_PIX_FMT_YUVA420P,     AV_PIX_FMT_YUVA444P,     AV_PIX_FMT_YUV444P9LE,
+    AV_PIX_FMT_YUV420P10LE,  AV_PIX_FMT_YUV440P10LE,  AV_PIX_FMT_YUV422P12LE,
+    AV_PIX_FMT_YUV444P14LE,  AV_PIX_FMT_YUV420P16LE,  AV_PIX_FMT_YUV444P16LE,
+    AV_PIX_FMT_P010LE,       AV_PIX_FMT_P016LE,       AV_PIX_FMT_P210LE,
+    AV_PIX_FMT_P410LE,       AV_PIX_FMT_NV20LE,       AV_PIX_FMT_GRAY9LE,
+    AV_PIX_FMT_GRAY12LE,     AV_PIX_FMT_GRAY16LE,     AV_PIX_FMT_YUVA420P10LE,
+    AV_PIX_FMT_YUVA444P12LE, AV_PIX_FMT_YUVA422P16LE,
 };
 
 static void test_formats(void)

@@ -64,7 +64,7 @@ static uint64_t hash_frame(const AVFrame *frame)
 /* A frame made for output: luma of its own, the rest the same. */
 static void check_output(FrameMemory *memory, AVFrame *frame, uint64_t *hash)
 {
-    AVFrame *out = frame_memory_output(memory, frame);
+    AVFrame *out = frame_memory_output(memory, frame, 0);
     if (!CHECK(out != NULL, "no output frame"))
         return;
     CHECK(out->data[0] != frame->data[0], "the output's luma is the input's");

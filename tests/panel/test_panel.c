@@ -130,15 +130,47 @@ static void test_many_bins(void)
 {
     open_picture(700, 420, 0, PANEL_MAX_BINS);
     for (int code = 0; code < PANEL_MAX_BINS; code++)
-        picture.hist_out[code] = code % 2 ? 1000 : 0;
+        picture.hist_out[code] = code % 2 ? (code < PANEL_MAX_BINS / 2 ? 1000 : 500) : 0;
     panel_draw(&picture.data, &picture.canvas, NULL);
     const Rect plot = panel_layout(700, 420, 0).output;
     for (int column = 0; column < plot.width; column++) {
+        if (column == plot.width / 2) /* some of both */
+            continue;
         const int height = bar_height(plot, column);
-        CHECK(abs(height - plot.height / 2) <= plot.height / 10, "column %d is %d of %d high",
-              column, height, plot.height);
+        const int want = column < plot.width / 2 ? plot.height : plot.height / 2;
+        CHECK(abs(height - want) <= plot.height / 6, "column %d is %d of %d high", column, height,
+              plot.height);
     }
     check_rect_free(&picture.rect);
+}
+
+/* Codes are told by their depth, however many of them a bin counts. */
+static void test_depth(void)
+{
+    static const int depths[] = {8, 10, 14, 16};
+    uint8_t *first = calloc(700 * 4, 420);
+    for (int i = 0; i < 4; i++) {
+        const int bins = depths[i] < 12 ? 1 << depths[i] : PANEL_MAX_BINS, unit = bins / 256;
+        open_picture(700, 420, 0, bins);
+        picture.data.depth = depths[i];
+        for (int b = 0; b < bins; b++) {
+            const int code = b * ((1 << depths[i]) / bins);
+            picture.hist_out[b] = (uint32_t)(b / unit);
+            picture.curve[b] = (uint32_t)code << 16;
+        }
+        panel_draw(&picture.data, &picture.canvas, NULL);
+        int different = 0;
+        for (int y = 0; first && y < 420; y++)
+            for (int x = 0; x < 700; x++) {
+                uint8_t *before = first + (y * 700 + x) * 4;
+                different += i > 0 && abs(before[0] - pixel(x, y)[0]) > 48;
+                if (i == 0)
+                    memcpy(before, pixel(x, y), 4);
+            }
+        CHECK(different < 700, "%d bits: %d pixels are not as with 8", depths[i], different);
+        check_rect_free(&picture.rect);
+    }
+    free(first);
 }
 
 /* The curve passes through the points that it was given: bright pixels there, none far away. */
@@ -227,7 +259,7 @@ static void test_sizes_with_text(void)
 /* The numbers of the axes: the curve's to its left, the last ones centred on the ends. */
 static void check_numbers(const PanelLayout *l, int width, int height)
 {
-    const int number = text_room(l->text, 3), beside = l->curve.y < l->output.y;
+    const int number = text_room(l->text, l->digits), beside = l->curve.y < l->output.y;
     const int left = beside ? l->output.x + l->output.width : 0;
     CHECK(l->curve.x - number >= left, "%dx%d: numbers over the output", width, height);
     CHECK(l->curve.x + l->curve.width + number / 2 <= width, "%dx%d: last number outside", width,
@@ -241,8 +273,8 @@ static void test_layout(void)
 {
     for (int width = 1; width < 1300; width += width < 400 ? 3 : 97)
         for (int height = 1; height < 1300; height += height < 400 ? 7 : 101)
-            for (int with_text = 0; with_text <= 1; with_text++) {
-                const PanelLayout l = panel_layout(width, height, with_text);
+            for (int digits = 0; digits <= 5; digits += digits ? 1 : 3) {
+                const PanelLayout l = panel_layout(width, height, digits);
                 const Rect plots[] = {l.input, l.output, l.curve};
                 for (int i = 0; i < 3; i++)
                     CHECK(plots[i].x >= 0 && plots[i].y >= 0 &&
@@ -417,7 +449,7 @@ static void check_place(int width, int height, PanelMode mode)
           "%dx%d: little is left", width, height);
     if (width < 640 || height < 360 || mode == PANEL_OFF)
         return;
-    const PanelLayout layout = panel_layout(p.panel.width, p.panel.height, 1);
+    const PanelLayout layout = panel_layout(p.panel.width, p.panel.height, 3);
     CHECK(layout.text >= 11, "%dx%d: cannot be read", width, height);
     CHECK(layout.input.height >= 36 && layout.output.height >= 36 && layout.curve.height >= 50 &&
               layout.input.width >= 120 && layout.curve.width >= 60,
@@ -443,6 +475,7 @@ static const CheckTest tests[] = {
     {"panel_spike", test_spike},
     {"panel_two_levels", test_two_levels},
     {"panel_many_bins", test_many_bins},
+    {"panel_depth", test_depth},
     {"panel_curve", test_curve},
     {"panel_sizes", test_sizes},
     {"panel_sizes_with_text", test_sizes_with_text},

@@ -1,0 +1,51 @@
+#include "app/look.h"
+
+#include "app/say.h"
+#include "media/convert.h"
+
+/* The codes of HDR are further apart than they look: what is right for others is too much. */
+#define HDR_SHARE 0.5
+
+static const char *hdr_name(const AVCodecParameters *video)
+{
+    switch (video->color_trc) {
+    case AVCOL_TRC_SMPTE2084: return "PQ";
+    case AVCOL_TRC_ARIB_STD_B67: return "HLG";
+    default: return NULL;
+    }
+}
+
+/* Whether the output has more than 8 bits: there the encoder's own noise is no coarser. */
+static int is_deep(const Options *o, const AVCodecParameters *video)
+{
+    return (o->pixel_format ? convert_named_depth(o->pixel_format) : convert_depth(video->format)) >
+           8;
+}
+
+static int check_reference(const Options *o, const Source *source, MediaError *error)
+{
+    const int depth = convert_depth(source->video->codecpar->format);
+    if (!o->reference || depth <= 8)
+        return 0;
+    return media_fail(error, MEDIA_USAGE,
+                      "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
+                      "video is equalized at its own depth",
+                      media_quote(o->input), depth);
+}
+
+int look_params(LumeqParams *params, const Options *o, const Source *source, int exact,
+                MediaError *error)
+{
+    const char *hdr = hdr_name(source->video->codecpar);
+    *params = options_params(o);
+    if (o->dither == OPTIONS_DITHER_AUTO)
+        params->dither = exact || (o->output && is_deep(o, source->video->codecpar));
+    if (hdr && o->strength < 0 && params->mode != LUMEQ_MODE_OFF && !o->reference) {
+        params->strength *= HDR_SHARE;
+        say(SAY_WARNINGS,
+            "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
+            "--strength sets another",
+            hdr, params->strength);
+    }
+    return check_reference(o, source, error);
+}

@@ -1,0 +1,377 @@
+"""Every pixel format of YUV and gray keeps its depth, from the decoder to the file that is written."""
+
+import array
+import functools
+import json
+import re
+import sys
+import unittest
+
+from common import *
+
+WIDTH, HEIGHT = 64, 48
+SIZE = "64x48"
+QUICK = ("--preset", "ultrafast")
+
+# One curve for each frame by itself, rounded, and nothing that looks at more than codes.
+PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
+         "--bars", "ignore", "--dither", "off", "--chroma", "keep")
+
+# What has no plane of luma alone becomes this; where only the order of bytes is another, its twin.
+NEAREST = {
+    "yuyv422": "yuv422p", "uyvy422": "yuv422p", "yvyu422": "yuv422p", "uyyvyy411": "yuv411p",
+    "y210le": "yuv422p10le", "y212le": "yuv422p12le", "ayuv64le": "yuva444p16le",
+    "ya8": "yuva444p", "ya16le": "yuva444p16le", "ya16be": "yuva444p16le",
+    "xyz12le": "yuv444p12le", "xyz12be": "yuv444p12le", "grayf32le": "gray16le",
+    "grayf32be": "gray16le", "vuya": "yuva444p", "vuyx": "yuv444p", "xv30le": "yuv444p10le",
+    "xv36le": "yuv444p12le",
+}
+
+# Encoders, and what their frames are put into.
+CARRIERS = {"rawvideo": ("in.nut",), "ffv1": ("in.mkv", "-strict", "-2"), "mjpeg": ("in.mkv",),
+            "png": ("in.png", "-frames:v", "1"), "tiff": ("in.tiff", "-frames:v", "1"),
+            "exr": ("in.exr", "-frames:v", "1")}
+
+
+def formats():
+    """Of YUV and gray, those that swscale both reads and writes."""
+    listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-pix_fmts").decode()
+    found = re.findall(r"^IO\.\.\. (\S+) +\d", listing, re.M)
+    return [f for f in found if not re.search("rgb|bgr|gbr|bayer", f)]
+
+
+def wanted(pix_fmt):
+    """What the file written has: ranges are no part of a format there."""
+    twin = re.sub("be$", "le", pix_fmt.replace("yuvj", "yuv"))
+    return NEAREST.get(pix_fmt, twin)
+
+
+def depth_of(direct):
+    """Bits of a code, by the name of a direct format."""
+    deep = re.search(r"(9|10|12|14|16)le$", direct)
+    return int(deep[1]) if deep else 8
+
+
+def is_gray(pix_fmt):
+    return pix_fmt.startswith(("gray", "ya"))
+
+
+def shift_of(direct):
+    return 16 - depth_of(direct) if re.match("p[024]1", direct) else 0
+
+
+def codes(data, direct):
+    """The samples of planes, as numbers."""
+    if depth_of(direct) == 8:
+        return list(data)
+    samples = array.array("H", data)
+    if sys.byteorder == "big":
+        samples.byteswap()
+    return [s >> shift_of(direct) for s in samples]
+
+
+def luma(path, direct, width=WIDTH, height=HEIGHT):
+    """Codes of the first frame."""
+    data = ffmpeg("-i", path, "-frames:v", 1, "-pix_fmt", direct, "-f", "rawvideo", "-")
+    return codes(data, direct)[:width * height]
+
+
+@functools.lru_cache(None)
+def encoder_formats(encoder):
+    listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-h", "encoder=" + encoder).decode()
+    found = re.search("Supported pixel formats: (.*)", listing)
+    return found[1].split() if found else None  # None: any
+
+
+def carried(pix_fmt):
+    """A clip in that format, by the first encoder whose frames come back as they were; or None."""
+    first = "gray" if is_gray(pix_fmt) else "yuv444p"
+    for encoder, (name, *options) in CARRIERS.items():
+        if pix_fmt not in (encoder_formats(encoder) or [pix_fmt]):
+            continue
+        try:
+            path = clip(name, "-c:v", encoder, *options, "-pix_fmt", pix_fmt, size=SIZE,
+                        seconds=0.08, filters="format=%s,format=%s" % (first, pix_fmt))
+        except AssertionError:
+            continue  # that FFmpeg has no way to this format
+        if video(path).get("pix_fmt") == pix_fmt:
+            return path
+    return None
+
+
+class Every(Case):
+    """A clip of each format that this FFmpeg can put into a file."""
+
+    @classmethod
+    def setUpClass(cls):
+        found = {pix_fmt: carried(pix_fmt) for pix_fmt in formats()}
+        cls.clips = {k: v for k, v in found.items() if v}
+        skipped = [k for k, v in found.items() if not v]
+        print("\n%d formats; no file of this FFmpeg holds: %s" % (
+            len(cls.clips), ", ".join(skipped) or "none"), file=sys.stderr)
+
+    def written(self, source, pix_fmt, *options):
+        """Into what holds the format that is wanted: nut has no names for some."""
+        if re.match("yuv440p1|nv24|nv42|p[024]1", wanted(pix_fmt)):
+            output = self.lossless(source, "-y", *options)
+        else:
+            output = self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y", *options)
+        self.assertEqual(video(output)["pix_fmt"], wanted(pix_fmt))
+        return output
+
+    def test_usual_ones_are_there(self):
+        for pix_fmt in ("yuv420p", "yuv420p10le", "yuv422p10be", "yuva444p16le", "gray12le", "nv12"):
+            self.assertIn(pix_fmt, self.clips)
+
+    def test_mode_off(self):
+        """The depth is kept; every bit, where planes pass as they are or with their bytes swapped."""
+        for pix_fmt, source in self.clips.items():
+            with self.subTest(pix_fmt):
+                output = self.written(source, pix_fmt, "--mode", "off")
+                swap = wanted(pix_fmt) if pix_fmt.endswith("be") else None
+                if pix_fmt not in NEAREST:
+                    self.assertEqual(raw(source, swap), raw(output))
+
+    def direct(self):
+        """Those that pass as they are, the ones of 8 bits first."""
+        found = [f for f in self.clips if wanted(f) == f]
+        return sorted(found, key=depth_of)
+
+    def split(self, path, pix_fmt):
+        """Of the first frame: codes of luma, of chroma, and of alpha."""
+        samples = codes(ffmpeg("-i", path, "-frames:v", 1, "-f", "rawvideo", "-"), pix_fmt)
+        size = WIDTH * HEIGHT
+        end = len(samples) - size if pix_fmt.startswith("yuva") else len(samples)
+        return samples[:size], samples[size:end], samples[end:]
+
+    def test_equalized(self):
+        """As 8 bits would be, and finer; chroma kept or scaled, alpha kept."""
+        models = {}
+        for pix_fmt in self.direct():
+            with self.subTest(pix_fmt):
+                source, unit = self.clips[pix_fmt], 1 << (depth_of(pix_fmt) - 8)
+                before = self.split(source, pix_fmt)
+                after = self.split(self.written(source, pix_fmt, *PLAIN), pix_fmt)
+                model = models.setdefault(is_gray(pix_fmt), after[0])
+                self.near([c / unit for c in after[0]], model, 1.01, pix_fmt)
+                self.assertNotEqual(after[0], before[0])
+                self.assertEqual(after[1:], before[1:])
+                if not is_gray(pix_fmt):
+                    self.check_scaled(pix_fmt, before)
+
+    def check_scaled(self, pix_fmt, before):
+        output = self.written(self.clips[pix_fmt], pix_fmt, *PLAIN, "--chroma", "scale")
+        after, middle = self.split(output, pix_fmt), 1 << (depth_of(pix_fmt) - 1)
+        self.assertEqual(after[2], before[2])
+        spread = [sum(abs(c - middle) for c in split[1]) for split in (before, after)]
+        self.assertGreater(spread[1], spread[0], "more contrast, but no more colour")
+
+
+class Converted(Case):
+    """RGB becomes YUV and is RGB again, in as many bits."""
+
+    def test_pictures(self):
+        noise = "testsrc2=size=64x48:rate=25,format=rgba64le,noise=alls=30"
+        for name, pix_fmt, within in (("a.png", "gray16be", 0), ("b.png", "rgb48be", 64),
+                                      ("c.png", "rgba64be", 64), ("d.png", "gray", 0),
+                                      ("e.tiff", "gray16le", 0), ("f.tiff", "rgb48le", 64),
+                                      ("g.tiff", "rgba64le", 64)):
+            with self.subTest(name):
+                source = make(self.path(name), "-frames:v", 1, "-pix_fmt", pix_fmt, source=noise)
+                self.assertEqual(video(source)["pix_fmt"], pix_fmt)
+                output = self.converted(source, "out" + name, "--mode", "off")
+                self.assertEqual(video(output)["pix_fmt"], pix_fmt)
+                a, b = (codes(raw(path, "rgba64le"), "gray16le") for path in (source, output))
+                self.near(a, b, within, name)
+
+    def test_depth_of_rgb(self):
+        for pix_fmt, want in (("bgr0", "yuv444p"), ("gbrp9le", "yuv444p9le"),
+                              ("gbrp10le", "yuv444p10le"), ("gbrp12le", "yuv444p12le"),
+                              ("gbrp14le", "yuv444p14le"), ("gbrp16le", "yuv444p16le"),
+                              ("gbrap10le", "yuva444p10le"), ("gbrap12le", "yuva444p12le"),
+                              ("gbrap16le", "yuva444p16le")):
+            with self.subTest(pix_fmt):
+                source = clip("rgb.mkv", *FFV1, "-pix_fmt", pix_fmt, size=SIZE, seconds=0.08)
+                self.assertEqual(video(source)["pix_fmt"], pix_fmt)
+                output = self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y")
+                self.assertEqual(video(output)["pix_fmt"], want)
+
+
+class Outputs(Case):
+    def h264(self):
+        return clip("ten.mp4", *X264, "-pix_fmt", "yuv420p10le", size="160x90", seconds=0.4)
+
+    def test_ten_bits_stay_ten(self):
+        for name in ("out.mkv", "out.mp4", "out.mov", "out.y4m", "out.webm", "out.ts"):
+            with self.subTest(name):
+                options = () if name in ("out.y4m", "out.webm") else QUICK
+                result = self.ok(self.h264(), "-o", self.path(name), *options)
+                self.assertEqual(video(self.path(name))["pix_fmt"], "yuv420p10le")
+                self.assertEqual(len(result.lines), 1, str(result))
+
+    def test_y4m(self):
+        for pix_fmt in ("yuv420p9le", "yuv422p10le", "yuv444p12le", "yuv420p14le", "yuv444p16le",
+                        "gray9le", "gray10le", "gray12le", "gray16le"):
+            with self.subTest(pix_fmt):
+                source = carried(pix_fmt)
+                output = self.converted(source, "out.y4m", "--mode", "off", "-y")
+                self.assertEqual(video(output)["pix_fmt"], pix_fmt)
+                self.assertEqual(raw(source), raw(output))
+
+    def said(self, source, name, *options):
+        result = self.ok(source, "-o", self.path(name), "-y", *options)
+        return [line for line in result.lines if "converted" in line]
+
+    def test_nearest_deeper_or_else_the_deepest(self):
+        for pix_fmt, options, want in (
+                ("yuv420p9le", QUICK, "yuv420p10le"), ("yuv422p14le", QUICK, "yuv422p10le"),
+                ("yuv420p12le", ("--vcodec", "libvpx-vp9"), "yuv420p12le"),
+                ("yuv420p9le", ("--vcodec", "libvpx-vp9"), "yuv420p10le"),
+                ("yuv444p10le", ("--vcodec", "mpeg4"), "yuv420p"),
+                ("gray9le", ("--vcodec", "ffv1"), "gray9le"),
+                ("gray10le", ("--vcodec", "libvpx-vp9"), "yuv420p10le")):
+            with self.subTest(pix_fmt, options=options):
+                lines = self.said(carried(pix_fmt), "out.mkv", *options)
+                self.assertEqual(video(self.path("out.mkv"))["pix_fmt"], want)
+                self.assertEqual(len(lines), pix_fmt != want)
+                for line in lines:
+                    self.assertIn("from %s to %s" % (pix_fmt, want), line)
+
+    def test_asked_for(self):
+        output = self.converted(self.h264(), "out.mkv", "--pix-fmt", "yuv420p", *QUICK)
+        self.assertEqual(video(output)["pix_fmt"], "yuv420p")
+
+    def test_odd_sides_are_padded(self):
+        source = clip("odd.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.08,
+                      source="testsrc=size=67x45:rate=25")
+        output = self.converted(source, "out.mkv", "--mode", "off", "--vopt", "qp=0", *QUICK)
+        about = video(output)
+        self.assertEqual((about["width"], about["height"], about["pix_fmt"]), (68, 46, "yuv420p10le"))
+        a = luma(source, "yuv420p10le", 67, 45)
+        b = luma(output, "yuv420p10le", 68, 46)
+        for y in range(46):
+            row = a[min(y, 44) * 67:][:67]
+            self.assertEqual(b[y * 68:][:68], row + row[-1:])
+
+    def test_transparent(self):
+        clear = "testsrc2=size=64x48:rate=25,format=yuva420p,lut=c3=%d,format=yuva420p10le"
+        def make_one(name, alpha):
+            return make(self.path(name), *FFV1, source=clear % alpha, seconds=0.08)
+        result = lumeq(make_one("clear.mkv", 254), "-o", self.path("out.mp4"), *QUICK)
+        self.assertEqual(result.code, USAGE, str(result))
+        self.converted(make_one("opaque.mkv", 255), "out.mp4", *QUICK)
+
+    def test_reference_is_refused(self):
+        result = lumeq(self.h264(), "-o", self.path("out.mkv"), "--reference")
+        self.refused(result, USAGE, "--reference", "8 bits")
+        self.assertEqual(self.files(), [])
+
+    def test_hdr10(self):
+        """Depth, tags and what the screen was; the picture is another one."""
+        if not has_encoder("libx265"):
+            self.skipTest("no libx265")
+        source = clip("hdr.mkv", "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p10le",
+                      "-color_range", "tv", "-color_primaries", "bt2020", "-color_trc", "smpte2084",
+                      "-colorspace", "bt2020nc", "-x265-params", "log-level=none:hdr10=1:"
+                      "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,400:"
+                      "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)"
+                      "L(10000000,50)", seconds=0.2)
+        keys = ("pix_fmt", "color_range", "color_space", "color_transfer", "color_primaries")
+        self.assertEqual([video(source)[k] for k in keys],
+                         ["yuv420p10le", "tv", "bt2020nc", "smpte2084", "bt2020"])
+        for name, options in (("out.mkv", ("--vcodec", "libx265")), ("out.mp4", ()),
+                              ("lossless.mkv", ("--vcodec", "ffv1"))):
+            with self.subTest(name):
+                quick = QUICK if name != "lossless.mkv" else ()
+                output = self.converted(source, name, *quick, *options)
+                self.assertEqual([video(output)[k] for k in keys], [video(source)[k] for k in keys])
+                kinds = {d["side_data_type"] for d in video(output).get("side_data_list", [])}
+                self.assertLessEqual({"Content light level metadata", "Mastering display metadata"},
+                                     kinds)
+                self.assertNotEqual(luma(source, "yuv420p10le", 160, 90),
+                                    luma(output, "yuv420p10le", 160, 90))
+
+
+class Range(Case):
+    # Every code of 10 bits.
+    RAMP = "nullsrc=size=1024x32:rate=25,format=yuv420p10le,geq=lum='mod(X+Y*7,1024)':cb=512:cr=512"
+
+    def ramp(self, range_):
+        return clip("ramp.mkv", *FFV1, "-color_range", range_, source=self.RAMP, seconds=0.08,
+                    filters="setparams=range=%s" % range_)
+
+    def test_beyond_black_and_white(self):
+        """Nothing outside 64..940 changes in limited range, and within it stays there."""
+        source = self.ramp("tv")
+        for options in (("--dither", "off"), ("--dither", "on")):
+            output = self.lossless(source, "--strength", "1", "--clip", "0", "-y", *options)
+            pairs = list(zip(luma(source, "yuv420p10le", 1024, 32),
+                             luma(output, "yuv420p10le", 1024, 32)))
+            self.assertEqual({a for a, _ in pairs}, set(range(1024)))
+            for a, b in pairs:
+                self.assertTrue(a == b if a < 64 or a > 940 else 64 <= b <= 940, "%d to %d" % (a, b))
+
+    def test_full(self):
+        """A narrow picture fills 0..1023."""
+        narrow = self.RAMP.replace("mod(X+Y*7,1024)", "400+mod(X+Y*7,200)")
+        source = make(self.path("narrow.mkv"), *FFV1, "-color_range", "pc", source=narrow,
+                      seconds=0.08, filters="setparams=range=pc")
+        output = self.lossless(source, *PLAIN)
+        self.assertEqual(video(output)["color_range"], "pc")
+        got = luma(output, "yuv420p10le", 1024, 32)
+        self.assertLess(min(got), 10)
+        self.assertGreater(max(got), 1013)
+
+    def test_steps_are_finer_than_8_bits(self):
+        """Codes between those of 8 bits stay apart."""
+        output = self.lossless(self.ramp("pc"), *PLAIN)
+        self.assertGreater(len(set(luma(output, "yuv420p10le", 1024, 32))), 1000)
+
+
+class Statistics(Case):
+    def test_codes_and_bins(self):
+        for pix_fmt, bins in (("yuv420p10le", 1024), ("gray12le", 4096), ("yuv444p14le", 4096),
+                              ("gray16le", 4096)):
+            with self.subTest(pix_fmt):
+                depth = depth_of(pix_fmt)
+                source = carried(pix_fmt)
+                self.ok(source, "--null", "--stats", self.path("s.jsonl"))
+                row = json.loads(self.read("s.jsonl").splitlines()[0])
+                samples = luma(source, pix_fmt)
+                share = (1 << depth) // bins
+                want = [0] * bins
+                for s in samples:
+                    want[s // share] += 1
+                self.assertEqual(row["hist_in"], want)
+                self.assertEqual([len(row[k]) for k in ("hist_out", "curve")], [bins, bins])
+                mean = sum(samples) / len(samples)
+                deviation = (sum((s - mean) ** 2 for s in samples) / len(samples)) ** 0.5
+                self.assertAlmostEqual(row["mean_in"], mean, delta=share)
+                self.assertAlmostEqual(row["stddev_in"], deviation, delta=share)
+                self.assertGreater(row["curve"][-1], (1 << depth) * 0.98)
+
+
+class Panel(Case):
+    """--overlay, at any depth: in its place, in its colours, and nowhere else."""
+
+    def test_place_and_colours(self):
+        source = "color=gray:size=480x270:rate=25,format=yuv444p,geq=lum='40+160*X/W':cb=128:cr=128"
+        for pix_fmt in ("yuv420p10le", "yuv444p12le", "yuv422p16le", "gray16le", "yuv444p"):
+            with self.subTest(pix_fmt):
+                path = clip("panel.mkv", *FFV1, "-pix_fmt", pix_fmt, source=source, seconds=0.08)
+                plain = self.lossless(path, "--mode", "off", "-y")
+                panel = self.lossless(path, "--mode", "off", "--overlay", "-y", name="panel.mkv")
+                self.assertEqual(video(panel)["pix_fmt"], pix_fmt)
+                a, b = (luma(p, pix_fmt, 480, 270) for p in (plain, panel))
+                changed = [i for i, (x, y) in enumerate(zip(a, b)) if x != y]
+                x, y, wide, tall = 480 - 8 - 216, 8, 216, 270 - 67 - 8
+                inside = [i for i in changed if x <= i % 480 < x + wide and y <= i // 480 < y + tall]
+                self.assertEqual(len(inside), len(changed))
+                self.assertGreater(len(changed), wide * tall * 0.8)
+                unit = 1 << (depth_of(pix_fmt) - 8)
+                self.assertGreater(max(b[i] for i in changed) / unit, 200)  # text and lines
+                self.assertLess(min(b[i] for i in changed) / unit, 60)  # the ground
+
+
+if __name__ == "__main__":
+    unittest.main()

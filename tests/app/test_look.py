@@ -1,0 +1,154 @@
+"""What is done to the picture by options: profiles, modes, strength, chroma, dither, bars, HDR."""
+
+import unittest
+
+from common import *
+
+RAMP = "color=black:size=256x64,format=gray,geq=lum='80+X/8',format=yuv420p"
+
+
+def lossless_hdr(transfer):
+    return clip("hdr.mkv", *FFV1, "-pix_fmt", "yuv420p10le", "-color_trc", transfer,
+                "-color_primaries", "bt2020", "-colorspace", "bt2020nc", seconds=0.2)
+
+
+class Look(Case):
+    def frames(self, *args, source=None):
+        """A run's pixels, all of them."""
+        output = self.path("out.nut")
+        self.ok(source or simple(), "-o", output, "-y", "--vcodec", "ffv1", *args)
+        return raw(output)
+
+    # ---- profiles ----
+
+    def profiles(self):
+        """Names and settings, as --profile help lists them."""
+        lines = self.ok("--profile", "help").out.decode().splitlines()
+        return {name.split()[0]: settings.split() for name, settings in zip(lines[::2], lines[1::2])}
+
+    def test_profiles_are_sets_of_options(self):
+        profiles = self.profiles()
+        self.assertEqual(sorted(profiles),
+                         ["film", "fog", "medical-gray", "night", "screen", "surveillance"])
+        plain = self.frames()
+        for name, settings in profiles.items():
+            with self.subTest(name):
+                looks = self.frames("--profile", name)
+                self.assertEqual(looks, self.frames(*settings))
+                self.assertNotEqual(looks, plain)
+
+    def test_options_win_over_the_profile(self):
+        wanted = self.frames("--strength", "0.2", "--clip", "4", "--smooth", "1")
+        for args in (("--profile", "night", "--strength", "0.2"),
+                     ("--strength=0.2", "--profile=night")):
+            self.assertEqual(self.frames(*args), wanted)
+
+    def test_profiles_in_the_settings_file(self):
+        config = self.path("config")
+        with open(config, "w") as f:
+            f.write("smooth = 0\nprofile = night\n")
+        self.assertEqual(self.frames("--config", config), self.frames("--profile", "night", "--smooth", 0))
+        self.assertEqual(self.frames("--config", config, "--profile", "film"),
+                         self.frames("--profile", "film"))
+        with open(config, "w") as f:
+            f.write("profile = help\n")
+        self.refused(lumeq(simple(), "--null", "--config", config), USAGE, "profile", "command line")
+
+    def test_wrong_values(self):
+        for option, value, *words in (("--profile", "foggy", "film", "medical-gray", "help"),
+                                      ("--tiles", "8", "columns x rows"), ("--tiles", "0x8", "1 to 16"),
+                                      ("--tiles", "8x17", "1 to 16"), ("--tiles", "8x8x8", "8x8"),
+                                      ("--tiles", "-1x4", "1 to 16"), ("--strength", "much", "auto", "0 to 1"),
+                                      ("--chroma", "off", "scale|keep"), ("--dither", "yes", "auto|on|off"),
+                                      ("--bars", "off", "auto|ignore")):
+            with self.subTest("%s %s" % (option, value)):
+                self.refused(lumeq(simple(), "--null", option, value), USAGE, option, value, *words)
+        self.refused(lumeq(simple(), "--null", "--reference", "--mode", "stretch"), USAGE, "contradict")
+
+    # ---- strength ----
+
+    def test_strength_is_literal_or_automatic(self):
+        auto = self.frames()
+        self.assertEqual(auto, self.frames("--strength", "auto"))
+        # Dull as the clip is, it needs all of what auto has to give.
+        self.assertEqual(self.frames("--strength", 0), self.frames("--mode", "off"))
+        self.assertNotEqual(self.frames("--strength", 1), auto)
+
+    def test_modes_differ(self):
+        looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]
+        self.assertEqual(len(set(looks)), 4)
+        self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
+
+    # ---- chroma ----
+
+    def test_chroma(self):
+        kept = Picture(self.lossless(simple(), "--chroma", "keep"))
+        scaled = Picture(self.lossless(simple()))
+        source = Picture(simple())
+        self.assertEqual(kept.luma, scaled.luma)
+        self.assertEqual(kept.chroma, source.chroma)
+        self.assertNotEqual(scaled.chroma, source.chroma)
+        reference = Picture(self.lossless(simple(), "--reference"))
+        self.assertEqual(reference.chroma, source.chroma)
+
+    # ---- dither ----
+
+    def test_dither_is_for_lossless_output(self):
+        ramp = clip("ramp.mkv", *FFV1, source=RAMP, seconds=0.2)
+        on, off = self.frames("--dither", "on", source=ramp), self.frames("--dither", "off", source=ramp)
+        self.assertNotEqual(on, off)
+        self.assertEqual(self.frames(source=ramp), on)
+        for codec, same in ((("--vcodec", "ffv1"), "on"), (("--vcodec", "libx264"), "off"),
+                            (("--vcodec", "libx264", "--vopt", "qp=0"), "on")):
+            with self.subTest(codec):
+                files = [self.lossy(ramp, *codec, *args) for args in ((), ("--dither", same))]
+                self.assertEqual(files[0], files[1])
+
+    def lossy(self, source, *args):
+        output = self.path("out.mkv")
+        self.ok(source, "-o", output, "-y", *args)
+        return raw(output)
+
+    # ---- bars ----
+
+    def test_bars_stay_as_they_are(self):
+        boxed = clip("boxed.mkv", *FFV1, size="320x180",
+                     filters="crop=320:120,pad=320:184:0:32:color=black")
+        source = Picture(boxed)
+        out = Picture(self.lossless(boxed))
+        bar = 320 * 32
+        for before, after in zip(source.luma, out.luma):
+            self.assertEqual(before[:bar], after[:bar])
+            self.assertEqual(before[-bar:], after[-bar:])
+            self.assertNotEqual(before, after)
+        # What is in them does not count: the picture is what it is without them.
+        bare = clip("bare.mkv", *FFV1, size="320x180", filters="crop=320:120")
+        self.assertEqual([y[bar:-bar] for y in out.luma], Picture(self.lossless(bare)).luma)
+        self.assertNotEqual(out.luma, Picture(self.lossless(boxed, "--bars", "ignore")).luma)
+
+    # ---- HDR and depth ----
+
+    def test_hdr_is_equalized_gently(self):
+        for transfer, name in (("smpte2084", "PQ"), ("arib-std-b67", "HLG")):
+            with self.subTest(name):
+                source = lossless_hdr(transfer)
+                result = self.ok(source, "-o", self.path("a.mkv"), "-y", "--vcodec", "ffv1")
+                told = [line for line in result.lines if "HDR" in line]
+                self.assertEqual(len(told), 1, result)
+                self.assertIn(name, told[0])
+                self.assertIn("--strength", told[0])
+                self.assertEqual(video(self.path("a.mkv"))["color_transfer"], transfer)
+                for args in (("--strength", 0.5), ("--mode", "off")):
+                    self.assertNotIn("HDR", self.ok(source, "--null", *args).err)
+
+    def test_reference_is_for_8_bits(self):
+        deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)
+        self.refused(lumeq(deep, "--null", "--reference"), USAGE, "--reference", "8 bits", "10")
+
+    def test_noise_is_told(self):
+        result = self.ok(simple(), "--null", "-v")
+        self.assertRegex(result.err, r"noise in dark areas grew by \d\.\d times at most")
+
+
+if __name__ == "__main__":
+    unittest.main()
