@@ -26,9 +26,16 @@
 #define CURVE_CALM (CURVE_JUMP / 2)
 #define CURVE_JUMPS 2
 
-/* With an adaptive strength, pictures with a mean below this share of the range are black, and
- * none: what comes up after a fade is not to be lifted as they would be. */
+/*
+ * With an adaptive strength, pictures with a mean below this share of the range are black: of each
+ * the curve takes at least a third of the identity, the need as much of none. What comes up after
+ * them is a fade until a frame changes by less than CURVE_FADE_CALM: it is not to be lifted as if
+ * it were as dark as it looks, so the curve follows it at an 8th of its pace.
+ */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
+#define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
+#define CURVE_FADE_CALM (CURVE_ONE / 400)
+#define CURVE_FADE (CURVE_ONE * 3 / 400)
 
 /*
  * How much a picture needs: all of the strength where luma's standard deviation is below 11.5 % of
@@ -121,6 +128,25 @@ CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before, u
     if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && distance <= CURVE_CALM)
         return CURVE_ONE;
     return curve_lerp(p->alpha, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
+}
+
+/* Whether a picture that is not black is still part of a fade from black: no cut, and not calm. */
+CURVE_FN uint32_t curve_fades(const CurveParams *p, const CurveResult *before, uint32_t distance,
+                              uint32_t alpha)
+{
+    return p->adaptive && before && before->fades && distance > CURVE_FADE_CALM &&
+           alpha < CURVE_ONE / 2;
+}
+
+/* What is taken of the target in black, and in a fade from it. */
+CURVE_FN uint32_t curve_fade_alpha(uint32_t alpha, int blank, uint32_t fades, uint32_t distance)
+{
+    if (blank)
+        return alpha > CURVE_BLACK_ALPHA ? alpha : CURVE_BLACK_ALPHA;
+    if (!fades)
+        return alpha;
+    const uint32_t rise = curve_rise(distance, CURVE_FADE_CALM, CURVE_FADE);
+    return curve_lerp(alpha, alpha / 8, rise);
 }
 
 /* The share of the strength that such a picture needs. */
@@ -279,12 +305,14 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     const uint32_t counted = curve_count(p, now, w, &flat);
     const CurveView view = curve_look(p, counted, reciprocal, w, before, was, now);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
-    const uint32_t alpha = curve_alpha(p, before, view.distance);
+    const uint32_t usual = curve_alpha(p, before, view.distance);
+    const uint32_t fades = curve_fades(p, before, view.distance, usual);
+    const uint32_t alpha = curve_fade_alpha(usual, blank, fades, view.distance);
     uint32_t jumps = 0;
     if (before && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
-    const uint32_t needed = before ? before->need : 0;
-    const uint32_t need = blank ? needed : curve_lerp(needed, curve_need(&view), alpha);
+    const uint32_t need =
+        curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(&view), alpha);
     uint32_t strength = p->strength;
     if (p->adaptive)
         strength = curve_lerp(0, strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
@@ -300,6 +328,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
         result->alpha = alpha;
         result->strength = strength;
         result->blank = (uint32_t)blank;
+        result->fades = blank || fades;
     }
 }
 
@@ -347,6 +376,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         result->alpha = 0;
         result->strength = CURVE_ONE;
         result->blank = 0;
+        result->fades = before ? before->fades : 0;
     }
 }
 
@@ -357,9 +387,26 @@ CURVE_ALONE int curve_has_nodes(const CurveParams *p)
 }
 
 /* Q16 codes of any depth in 256ths of those of 8 bits, above black. */
-CURVE_FN int32_t curve_above_black(const CurveParams *p, uint32_t value)
+CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
 {
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
+}
+
+/* Of a code, no less than black. */
+CURVE_ALONE uint32_t curve_luma(const CurveParams *p, uint32_t code)
+{
+    const int32_t luma = curve_above_black(p, code << 16);
+    return luma > 0 ? (uint32_t)luma : 0;
+}
+
+/* Over luma that goes from `in` to `out`, both in Q16 codes. */
+CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out)
+{
+    const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
+    CurveGain over;
+    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to) : CURVE_GAIN_ONE);
+    over.luma = (uint16_t)(to > 0 ? to : 0);
+    return over;
 }
 
 CURVE_FN void curve_fill_gains(const CurveParams *p, const CurveBin *now, CurveTable *table)
@@ -367,10 +414,8 @@ CURVE_FN void curve_fill_gains(const CurveParams *p, const CurveBin *now, CurveT
     const int width = curve_width(p);
     CURVE_EACH (i, p->bins) {
         if ((i & (width - 1)) == 0) {
-            const uint32_t identity = (uint32_t)i << (16 + p->fraction);
-            const uint32_t gain = curve_gain(curve_above_black(p, identity),
-                                             curve_above_black(p, CURVE_OWN(now, i).curve));
-            table->gain[i / width] = (uint16_t)(p->chroma ? gain : CURVE_GAIN_ONE);
+            table->gain[i / width] =
+                curve_gain_over(p, (uint32_t)i << (16 + p->fraction), CURVE_OWN(now, i).curve);
         }
     }
 }

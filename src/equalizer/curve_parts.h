@@ -72,12 +72,13 @@ typedef struct CurveResult {
     uint32_t alpha;    /* Q16: what this frame's curve took of its target */
     uint32_t strength; /* Q16: what was used */
     uint32_t blank;    /* the picture is black: the identity was its target */
+    uint32_t fades;    /* it is, or comes up from it and is not calm yet */
     CurveBin bin[CURVE_BINS];
 } CurveResult;
 
 /* What the samples are looked up in. */
 typedef struct CurveTable {
-    uint16_t gain[CURVE_CELLS]; /* of the chroma over luma in each cell, CURVE_GAIN_ONE = 1 */
+    CurveGain gain[CURVE_CELLS]; /* of the chroma over luma in each cell */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];          /* of 8 bits: the output sample of each code */
         uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, shifted as samples are */

@@ -83,20 +83,58 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
     return gain < CURVE_GAIN_MOST ? gain : CURVE_GAIN_MOST;
 }
 
-/* Chroma codes: the least and the greatest that are legal, and gray. */
+/* What chroma over luma of one code is scaled by, and what becomes of that luma: above black, in
+ * 256ths of codes of 8 bits. */
+typedef struct CurveGain {
+    uint16_t gain, luma;
+} CurveGain;
+
+/* Codes of chroma and luma: the least and the greatest chroma that is legal, and gray; the length
+ * of luma's range in 256ths of codes of 8 bits. */
 typedef struct CurveLegal {
     int32_t low, middle, high;
+    uint32_t range;
 } CurveLegal;
 
 CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
 {
     const int32_t middle = 1 << (depth - 1), reach = 112 << (depth - 8);
-    CurveLegal legal = {0, middle, 2 * middle - 1};
+    CurveLegal legal = {0, middle, 2 * middle - 1, 255 << 8};
     if (limited) {
         legal.low = middle - reach;
         legal.high = middle + reach;
+        legal.range = 219 << 8;
     }
     return legal;
+}
+
+/*
+ * Where luma is raised, the gain ends where a component, so far from gray, would leave R'G'B'; it
+ * may then be below 1. Of all matrices, B' is at most 15/8 of Cb from luma (BT.2020), and R' less
+ * of Cr: a colour that is further out than that already is taken for one at the edge, and stays
+ * there. `from` and `to`: luma before and after.
+ */
+CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
+                                  uint32_t range)
+{
+    const uint32_t reach = 15 * (uint32_t)(chroma < 0 ? -chroma : chroma); /* in 8ths */
+    const uint32_t room = 8 * (chroma > 0 ? range - from : from);
+    const uint32_t most = (chroma > 0 ? range - to : to) << 15; /* times CURVE_GAIN_ONE */
+    const uint32_t used = reach < room ? reach : room;
+    return used * gain <= most ? gain : most / used;
+}
+
+/* The gain for two components of a pixel, which both take: their ratio is the hue. `from`: the luma
+ * before. */
+CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, uint32_t from, int32_t first, int32_t second,
+                                      int depth, const CurveLegal *legal)
+{
+    const int32_t unit = 65536 >> depth; /* 256ths of codes of 8 bits in a code */
+    const uint32_t range = legal->range, to = over.luma < range ? over.luma : range;
+    if (over.gain <= CURVE_GAIN_ONE || from > range)
+        return over.gain;
+    const uint32_t gain = curve_within(over.gain, (first - legal->middle) * unit, from, to, range);
+    return curve_within(gain, (second - legal->middle) * unit, from, to, range);
 }
 
 /* A chroma code scaled by a gain. It does not leave the legal codes, or go further beyond them;

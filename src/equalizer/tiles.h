@@ -188,16 +188,10 @@ CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, 
 }
 
 /* The gain of chroma over luma of this code, at the place of its first sample. */
-CURVE_ALONE uint32_t tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
-                               uint32_t code)
+CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
+                                uint32_t code)
 {
-    const CurveParams *p = &grid->curve;
-    if (!p->chroma)
-        return CURVE_GAIN_ONE;
-    const uint32_t out = tile_value(grid, tables, x, y, code);
-    const int32_t black = p->black << 8 >> p->fraction;
-    return curve_gain((int32_t)(code << 8 >> p->fraction) - black,
-                      (int32_t)(out >> p->fraction) - black);
+    return curve_gain_over(&grid->curve, code << 16, tile_value(grid, tables, x, y, code) << 8);
 }
 
 /*

@@ -145,6 +145,43 @@ class Look(Case):
         deep = clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le", seconds=0.2)
         self.refused(lumeq(deep, "--null", "--reference"), USAGE, "--reference", "8 bits", "10")
 
+    # ---- what the defaults promise, on the bundled clip ----
+
+    def rows(self, *args):
+        path = self.path("rows.jsonl")
+        self.ok(SAMPLE, "--null", "--stats", path, *args)
+        with open(path) as f:
+            return [json.loads(line) for line in f]
+
+    def test_dull_scenes_gain_and_nothing_else_is_lost(self):
+        rows = self.rows()
+        cut = [r["frame"] for r in rows if r["scene_cut"]]
+        self.assertEqual(cut, [100])  # fog to a room; what follows is faded
+        for r in rows[:170] + rows[230:]:
+            self.assertLess(r["stddev_in"], 25)
+            self.assertGreaterEqual(r["stddev_out"], 1.6 * r["stddev_in"], r["frame"])
+        for r in rows:
+            for codes in (slice(0, 17), slice(235, 256)):
+                self.assertLessEqual(sum(r["hist_out"][codes]) - sum(r["hist_in"][codes]),
+                                     1e-4 * sum(r["hist_in"]), r["frame"])
+
+    def test_it_is_calm(self):
+        rows = self.rows()
+
+        def flicker(first, end):
+            steps = [(b["mean_out"] - a["mean_out"]) - (b["mean_in"] - a["mean_in"])
+                     for a, b in zip(rows[first:end], rows[first + 1:end])]
+            return sum(map(abs, steps)) / len(steps)
+
+        self.assertLess(flicker(0, 100), 0.15)
+        self.assertLess(flicker(240, len(rows)), 0.15)
+        for r in rows[102:112]:  # from the second frame after the cut on
+            self.assertLess(r["curve_speed"], 0.2, r["frame"])
+        fade = [r["mean_out"] for r in rows[176:190]]
+        self.assertEqual(fade, sorted(fade, reverse=True))
+        fade = [r["mean_out"] for r in rows[192:207]]
+        self.assertEqual(fade, sorted(fade))
+
     def test_noise_is_told(self):
         result = self.ok(simple(), "--null", "-v")
         self.assertRegex(result.err, r"noise in dark areas grew by \d\.\d times at most")

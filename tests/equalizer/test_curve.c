@@ -32,6 +32,9 @@
 #define JUMPS 2
 
 #define BLACK_MEAN 0.008
+#define BLACK_ALPHA (1.0 / 3)
+#define FADE_CALM 0.0025
+#define FADE 0.0075
 #define LEAST_NEED 0.1
 
 #define LEFT_OUT 0.005 /* at each end, in mode stretch */
@@ -49,6 +52,7 @@ typedef struct Model {
     double cdf[256];
     double speed, distance; /* of the last frame */
     int jumps;              /* in a row */
+    int fades;
     double need, strength;
     double curve[256];
 } Model;
@@ -180,9 +184,14 @@ static void model_frame(Model *m, const LumeqParams *params, LumeqRange range,
     if (counted > 0 && m->seen)
         for (int i = black; i <= white; i++)
             m->distance += fabs(cdf[i] - m->cdf[i]) / (white - black + 1);
-    const double alpha = model_alpha(m, params, dt);
-    if (!blank)
-        m->need += alpha * (model_need(view) - m->need);
+    double alpha = model_alpha(m, params, dt);
+    m->fades &= !blank && params->adaptive && m->distance > FADE_CALM && alpha < 0.5;
+    if (blank)
+        alpha = fmax(alpha, BLACK_ALPHA);
+    else if (m->fades)
+        alpha *= 1 - 0.875 * model_rise(m->distance, FADE_CALM, FADE);
+    m->fades |= blank;
+    m->need += alpha * ((blank ? 0 : model_need(view)) - m->need);
     m->jumps = m->distance >= JUMP ? m->jumps + 1 : 0;
 
     m->strength = params->mode == LUMEQ_MODE_OFF ? 0 : params->strength;
@@ -595,8 +604,8 @@ static CurveParams any_curve_params(CheckRandom *random)
 static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResult *result,
                             const CurveTable *table)
 {
-    const uint32_t rest[] = {result->scene_cut, result->jumps, result->need, result->alpha,
-                             result->strength};
+    const uint32_t rest[] = {result->scene_cut, result->jumps, result->fades,
+                             result->need,      result->alpha, result->strength};
     uint32_t values[3][256];
     for (int i = 0; i < 256; i++) {
         values[0][i] = result->bin[i].curve;
@@ -626,7 +635,7 @@ static void bits_are_those_of_plain_divisions(void)
         curve_compute(&params, before, before->bin, result, result->bin, &table, &work);
         hash = hash_result(hash, &params, result, &table);
     }
-    CHECK(hash == 0x317E2965A2980558u, "0x%016llX", (unsigned long long)hash);
+    CHECK(hash == 0xF533B7B92955FD9Du, "0x%016llX", (unsigned long long)hash);
 }
 
 /* ---- time --------------------------------------------------------------------------------- */
@@ -989,7 +998,7 @@ BACKEND_TEST(need_is_smoothed)
     }
 }
 
-/* Black in between: the need stays as it was, and what black is mapped to goes to what it is. */
+/* Black in between: need and curve are soon none, and what comes after it is no fade but a cut. */
 BACKEND_TEST(black_needs_nothing)
 {
     LumeqParams params = full_strength;
@@ -1004,7 +1013,8 @@ BACKEND_TEST(black_needs_nothing)
             fill_band(&run.in, 60 + n, 120 + n);
         const double before = run.stats.strength;
         run_at_25(&run, n, CUT_TOLERANCE);
-        CHECK(!black || run.stats.strength == before, "frame %d: %g after %g", n,
+        const double left = 0.1 + (before - 0.1) * 2 / 3;
+        CHECK(!black || fabs(run.stats.strength - left) < 0.001, "frame %d: %g after %g", n,
               run.stats.strength, before);
     }
     run_close(&run);
@@ -1078,6 +1088,32 @@ BACKEND_TEST(stretches)
     }
 }
 
+/* Up from black in one second, then calm: the curve hardly follows before that. */
+BACKEND_TEST(fade_from_black_stays_one)
+{
+    for (int frames = 8; frames <= 50; frames += 14) {
+        LumeqParams params = {.strength = 0.8,
+                              .adaptive = 1,
+                              .clip = 3,
+                              .smooth = 0.5,
+                              .scene_cut = 1,
+                              .bars = LUMEQ_BARS_IGNORE};
+        Run run = run_open(id, 256, LUMEQ_RANGE_LIMITED, &params);
+        for (int n = 0; n < frames + 60; n++) {
+            const int light = n < 3 ? 0 : n - 3 < frames ? n - 3 : frames;
+            const int middle = 16 + 104 * light / frames, half = 17 * light / frames;
+            fill_band(&run.in, middle - half, middle + half);
+            run_at_25(&run, n, 0.25);
+            const int in_fade = n >= 3 && n - 3 < frames;
+            const double moved = fabs(run.stats.mean_out - run.stats.mean_in);
+            CHECK(!in_fade || moved < 4, "frame %d of %d: %g becomes %g", n, frames,
+                  run.stats.mean_in, run.stats.mean_out);
+        }
+        CHECK(run.stats.strength > 0.7, "%g after the fade", run.stats.strength);
+        run_close(&run);
+    }
+}
+
 static const CheckTest tests[] = {
     {"target_by_hand", target_by_hand},
     {"targets", targets},
@@ -1104,6 +1140,7 @@ static const CheckTest tests[] = {
     {"needs", needs},
     {"need_is_smoothed", need_is_smoothed},
     {"black_needs_nothing", black_needs_nothing},
+    {"fade_from_black_stays_one", fade_from_black_stays_one},
     {"stretch_by_hand", stretch_by_hand},
     {"stretches", stretches},
 };

@@ -132,28 +132,32 @@ static void apply_luma(const CpuBackend *cpu, int band)
                               params);
 }
 
-static void apply_chroma(const CpuBackend *cpu, int plane, int band)
+static void apply_chroma(const CpuBackend *cpu, int band)
 {
     const LumeqImage *in = &cpu->in, *out = &cpu->out;
-    const int height = lumeq_height(in, plane);
+    const int height = lumeq_height(in, 1), step = lumeq_step(in, 1);
     const int y = band_start(cpu, band, height), luma_y = y << in->chroma_y;
-    const LumeqChromaRows rows = {
-        .dst = row(out, plane, y),
-        .src = row(in, plane, y),
+    LumeqChromaRows rows = {
         .luma = row(in, 0, luma_y),
-        .dst_stride = out->stride[plane],
-        .src_stride = in->stride[plane],
         .luma_stride = in->stride[0],
         .luma_width = in->width,
         .luma_height = in->height - luma_y,
         .sub_x = in->chroma_x,
         .sub_y = in->chroma_y,
-        .step = lumeq_step(in, plane),
+        .step = step,
         .height = band_start(cpu, band + 1, height) - y,
         .y = y,
         .grid = cpu->job->clahe ? &cpu->job->grid : NULL,
         .tables = cpu->job->clahe ? &cpu->clahe->tables : NULL,
     };
+    for (int i = 0; i < 2; i++) { /* in turns in one plane, or each in its own */
+        const int plane = step == 2 ? 1 : i + 1,
+                  offset = step == 2 && i ? in->depth > 8 ? 2 : 1 : 0;
+        rows.dst[i] = (uint8_t *)row(out, plane, y) + offset;
+        rows.src[i] = (uint8_t *)row(in, plane, y) + offset;
+        rows.dst_stride[i] = out->stride[plane];
+        rows.src_stride[i] = in->stride[plane];
+    }
     (in->depth > 8 ? cpu->kernels.chroma16 : cpu->kernels.chroma8)(&rows, &cpu->table,
                                                                    &cpu->job->curve);
 }
@@ -162,8 +166,8 @@ static void apply_band(void *priv, int band)
 {
     const CpuBackend *cpu = priv;
     apply_luma(cpu, band);
-    for (int plane = 1; plane < cpu->job->write; plane++)
-        apply_chroma(cpu, plane, band);
+    if (cpu->job->write > 1)
+        apply_chroma(cpu, band);
 }
 
 static void copy_part(const LumeqFrame *frame, int planes, LumeqRect part)

@@ -104,8 +104,8 @@ static inline uint32_t between(const CurveTable *table, const CurveParams *param
         return (sum + ((1u << area) >> 1)) >> area;                                                \
     }
 
-static inline uint32_t chroma_gain(const LumeqChromaRows *r, const CurveTable *table,
-                                   const CurveParams *params, int x, int y, uint32_t luma)
+static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *table,
+                                  const CurveParams *params, int x, int y, uint32_t luma)
 {
     if (!r->grid)
         return table->gain[luma >> (params->depth - 8)];
@@ -114,25 +114,35 @@ static inline uint32_t chroma_gain(const LumeqChromaRows *r, const CurveTable *t
 
 #define DEFINE_CHROMA(bits)                                                                        \
     DEFINE_LUMA_MEAN(bits)                                                                         \
+    static inline const uint##bits##_t *chroma_in##bits(const LumeqChromaRows *r, int i, int y)    \
+    {                                                                                              \
+        return (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);                  \
+    }                                                                                              \
+    static inline uint##bits##_t *chroma_out##bits(const LumeqChromaRows *r, int i, int y)         \
+    {                                                                                              \
+        return (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                              \
+    }                                                                                              \
     static void chroma##bits(const LumeqChromaRows *r, const CurveTable *table,                    \
                              const CurveParams *params)                                            \
     {                                                                                              \
         const CurveLegal legal = curve_legal(params->depth, params->black != 0);                   \
         const int width = (r->luma_width + (1 << r->sub_x) - 1) >> r->sub_x;                       \
         for (int y = 0; y < r->height; y++) {                                                      \
-            const uint8_t *from = (const uint8_t *)r->src + y * r->src_stride;                     \
-            uint8_t *to = (uint8_t *)r->dst + y * r->dst_stride;                                   \
-            const uint##bits##_t *in = (const uint##bits##_t *)(const void *)from;                 \
-            uint##bits##_t *out = (uint##bits##_t *)(void *)to;                                    \
+            const uint##bits##_t *first = chroma_in##bits(r, 0, y);                                \
+            const uint##bits##_t *second = chroma_in##bits(r, 1, y);                               \
+            uint##bits##_t *to[2] = {chroma_out##bits(r, 0, y), chroma_out##bits(r, 1, y)};        \
             for (int x = 0; x < width; x++) {                                                      \
+                const int at = x * r->step;                                                        \
                 const uint32_t luma = luma_mean##bits(r, params, x, y);                            \
-                const uint32_t gain = chroma_gain(r, table, params, x, y, luma);                   \
                 const uint32_t add = fraction_added(params, x, r->y + y);                          \
-                for (int i = x * r->step; i < (x + 1) * r->step; i++) {                            \
-                    const int32_t code = (int32_t)code_of(params, in[i]);                          \
-                    out[i] =                                                                       \
-                        (uint##bits##_t)(curve_chroma(code, gain, add, &legal) << params->shift);  \
-                }                                                                                  \
+                const int32_t codes[2] = {(int32_t)code_of(params, first[at]),                     \
+                                          (int32_t)code_of(params, second[at])};                   \
+                const uint32_t gain = curve_pixel_gain(gain_over(r, table, params, x, y, luma),    \
+                                                       curve_luma(params, luma), codes[0],         \
+                                                       codes[1], params->depth, &legal);           \
+                for (int i = 0; i < 2; i++)                                                        \
+                    to[i][at] = (uint##bits##_t)(curve_chroma(codes[i], gain, add, &legal)         \
+                                                 << params->shift);                                \
             }                                                                                      \
         }                                                                                          \
     }

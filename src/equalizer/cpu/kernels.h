@@ -19,14 +19,15 @@ typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
                               ptrdiff_t src_stride, int width, int height, int y,
                               const CurveTable *table, const CurveParams *params);
 
-/* Rows of chroma under rows of luma, one plane of it. */
+/* Rows of chroma under rows of luma. Of both components the first sample; where they lie in turns
+ * in one plane, those are neighbours. */
 typedef struct LumeqChromaRows {
-    void *dst;
-    const void *src, *luma; /* first rows of each */
-    ptrdiff_t dst_stride, src_stride, luma_stride;
+    void *dst[2];
+    const void *src[2], *luma;
+    ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
     int luma_width, luma_height; /* that there is from there on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
-    int step;                    /* samples of a pixel that lie in turns: 1 or 2 */
+    int step;                    /* from one sample of a component to the next: 1 or 2 */
     int height;                  /* rows to do */
     int y;                       /* number of the first one in the active picture */
     const TileGrid *grid;        /* with mode CLAHE, else NULL, both */

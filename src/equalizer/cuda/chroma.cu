@@ -25,37 +25,51 @@ typedef struct ChromaWalk {
     TileGrid grid;
 } ChromaWalk;
 
+/* Of the luma over a pixel. */
+typedef struct Over {
+    CurveGain gain;
+    uint32_t from; /* the luma before */
+} Over;
+
 /* What a thread knows of the frame's samples. */
 typedef struct ChromaRule {
-    const uint16_t *gain;
+    const CurveGain *gain;
     CurveLegal legal;
-    uint32_t last, frame;
-    int depth, shift, dither;
+    uint32_t last;
+    const CurveParams *params;
     const TileGrid *grid; /* with mode CLAHE */
     const TileTables *tables;
 } ChromaRule;
 
 static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint32_t sample)
 {
-    return min(sample >> rule.shift, rule.last);
+    return min(sample >> rule.params->shift, rule.last);
 }
 
 /* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
 template <bool tiles>
-static __device__ __forceinline__ uint32_t gain_of(const ChromaRule &rule, uint32_t sum, int area,
-                                                   int x, int y)
+static __device__ __forceinline__ Over look_over(const ChromaRule &rule, uint32_t sum, int area,
+                                                 int x, int y)
 {
     const uint32_t mean = (sum + ((1u << area) >> 1)) >> area;
-    return tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
-                 : rule.gain[mean >> (rule.depth - 8)];
+    const Over over = {tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
+                             : rule.gain[mean >> (rule.params->depth - 8)],
+                       curve_luma(rule.params, mean)};
+    return over;
 }
 
-static __device__ __forceinline__ uint32_t scale(const ChromaRule &rule, uint32_t sample,
-                                                 uint32_t gain, int x, int y)
+/* A pixel: both of its components. */
+static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
+                                             uint32_t *second, Over over, int x, int y)
 {
-    const uint32_t add =
-        rule.dither ? curve_dither((uint32_t)x, (uint32_t)y, rule.frame) : CURVE_ROUND;
-    return curve_chroma((int32_t)code_of(rule, sample), gain, add, &rule.legal) << rule.shift;
+    const uint32_t add = rule.params->dither
+                             ? curve_dither((uint32_t)x, (uint32_t)y, rule.params->frame)
+                             : CURVE_ROUND;
+    const int32_t a = (int32_t)code_of(rule, *first), b = (int32_t)code_of(rule, *second);
+    const uint32_t gain =
+        curve_pixel_gain(over.gain, over.from, a, b, rule.params->depth, &rule.legal);
+    *first = curve_chroma(a, gain, add, &rule.legal) << rule.params->shift;
+    *second = curve_chroma(b, gain, add, &rule.legal) << rule.params->shift;
 }
 
 /* The sum of the luma's codes under one pixel of chroma; at the edges the last ones count again. */
@@ -72,24 +86,32 @@ static __device__ uint32_t sum_luma(const ChromaRule &rule, const LumeqCudaChrom
     return sum;
 }
 
+/* Number `i` of a pixel's components, of which plane `i` has its own or plane 0 both. */
+template <typename Sample>
+static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqCudaChroma &c, int i,
+                                    int x, int y)
+{
+    const LumeqCudaPlane &plane = planes[c.step == 2 ? 0 : i];
+    return (Sample *)(plane.data + (int64_t)y * plane.stride) + x * c.step + (c.step == 2 ? i : 0);
+}
+
 /* Of any shape, sample by sample. */
 template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
-    const uint32_t gain = gain_of<tiles>(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y,
-                                         x << c.sub_x, y << c.sub_y);
-    for (int plane = 0; plane < c.planes; plane++) {
-        const Sample *in = (const Sample *)(c.in[plane].data + (int64_t)y * c.in[plane].stride);
-        Sample *out = (Sample *)(c.out[plane].data + (int64_t)y * c.out[plane].stride);
-        for (int i = x * c.step; i < (x + 1) * c.step; i++)
-            out[i] = (Sample)scale(rule, in[i], gain, x, y);
-    }
+    const Over over = look_over<tiles>(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y,
+                                       x << c.sub_x, y << c.sub_y);
+    uint32_t first = *component<Sample>(c.in, c, 0, x, y);
+    uint32_t second = *component<Sample>(c.in, c, 1, x, y);
+    scale(rule, &first, &second, over, x, y);
+    *component<Sample>(c.out, c, 0, x, y) = (Sample)first;
+    *component<Sample>(c.out, c, 1, x, y) = (Sample)second;
 }
 
-/* The gains of a whole group, from vectors of luma. */
+/* Over a whole group, from vectors of luma. */
 template <typename Sample, int sub_x, int sub_y, bool tiles>
-static __device__ __forceinline__ void group_gains(const ChromaRule &rule, const LumeqCudaPlane &l,
-                                                   int x, int y, uint32_t gain[GROUP])
+static __device__ __forceinline__ void
+look_over_group(const ChromaRule &rule, const LumeqCudaPlane &l, int x, int y, Over over[GROUP])
 {
     uint32_t sum[GROUP] = {};
 #pragma unroll
@@ -103,20 +125,31 @@ static __device__ __forceinline__ void group_gains(const ChromaRule &rule, const
     }
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
-        gain[i] = gain_of<tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
+        over[i] = look_over<tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
 }
 
 template <typename Sample, int step>
-static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaPlane &in,
-                                                   const LumeqCudaPlane &out, int x, int y,
-                                                   const uint32_t gain[GROUP])
+static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaChroma &c,
+                                                   int x, int y, const Over over[GROUP])
 {
     typedef Run<Sample, GROUP * step> Samples;
-    Samples samples = ((const Samples *)(in.data + (int64_t)y * in.stride))[x / GROUP];
+    Samples samples[2];
+    const int planes = step == 2 ? 1 : 2;
 #pragma unroll
-    for (int i = 0; i < GROUP * step; i++)
-        samples.v[i] = (Sample)scale(rule, samples.v[i], gain[i / step], x + i / step, y);
-    ((Samples *)(out.data + (int64_t)y * out.stride))[x / GROUP] = samples;
+    for (int i = 0; i < planes; i++)
+        samples[i] = ((const Samples *)(c.in[i].data + (int64_t)y * c.in[i].stride))[x / GROUP];
+#pragma unroll
+    for (int i = 0; i < GROUP; i++) {
+        Sample *const one = &samples[0].v[i * step];
+        Sample *const other = step == 2 ? one + 1 : &samples[1].v[i];
+        uint32_t first = *one, second = *other;
+        scale(rule, &first, &second, over[i], x + i, y);
+        *one = (Sample)first;
+        *other = (Sample)second;
+    }
+#pragma unroll
+    for (int i = 0; i < planes; i++)
+        ((Samples *)(c.out[i].data + (int64_t)y * c.out[i].stride))[x / GROUP] = samples[i];
 }
 
 /* The shape is known to the compiler where vectors are: walk.aligned. */
@@ -125,25 +158,23 @@ static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,
                  const CurveParams params)
 {
-    __shared__ uint16_t gains[CURVE_CELLS];
+    __shared__ CurveGain gains[CURVE_CELLS];
     const LumeqCudaChroma &c = walk.chroma;
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
         gains[i] = table->gain[i];
     __syncthreads();
 
-    const ChromaRule rule = {gains,        walk.legal,   (1u << params.depth) - 1,
-                             params.frame, params.depth, params.shift,
-                             params.dither};
+    const ChromaRule rule = {gains,   walk.legal, (1u << params.depth) - 1,
+                             &params, &walk.grid, c.tables};
     const int64_t all = (int64_t)walk.groups * c.height;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all;
          i += (int64_t)gridDim.x * THREADS) {
         const int y = (int)(i / walk.groups), x = (int)(i - (int64_t)y * walk.groups) * GROUP;
         const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
         if (walk.aligned && whole) {
-            uint32_t gain[GROUP];
-            group_gains<Sample, sub_x, sub_y, tiles>(rule, c.luma, x, y, gain);
-            for (int plane = 0; plane < c.planes; plane++)
-                scale_group<Sample, step>(rule, c.in[plane], c.out[plane], x, y, gain);
+            Over over[GROUP];
+            look_over_group<Sample, sub_x, sub_y, tiles>(rule, c.luma, x, y, over);
+            scale_group<Sample, step>(rule, c, x, y, over);
         } else {
             for (int k = x; k < min(x + GROUP, c.width); k++)
                 scale_pixel<Sample, tiles>(rule, c, k, y);
