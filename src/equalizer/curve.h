@@ -392,20 +392,14 @@ CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
-/* Of a code, no less than black. */
-CURVE_ALONE uint32_t curve_luma(const CurveParams *p, uint32_t code)
-{
-    const int32_t luma = curve_above_black(p, code << 16);
-    return luma > 0 ? (uint32_t)luma : 0;
-}
-
 /* Over luma that goes from `in` to `out`, both in Q16 codes. */
 CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out)
 {
     const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
     CurveGain over;
     over.gain = (uint16_t)(p->chroma ? curve_gain(from, to) : CURVE_GAIN_ONE);
-    over.luma = (uint16_t)(to > 0 ? to : 0);
+    over.from = (uint16_t)(from > 0 ? from : 0);
+    over.to = (uint16_t)(to > 0 ? to : 0);
     return over;
 }
 

@@ -83,10 +83,10 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
     return gain < CURVE_GAIN_MOST ? gain : CURVE_GAIN_MOST;
 }
 
-/* What chroma over luma of one code is scaled by, and what becomes of that luma: above black, in
- * 256ths of codes of 8 bits. */
-typedef struct CurveGain {
-    uint16_t gain, luma;
+/* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of
+ * codes of 8 bits. */
+typedef struct __attribute__((aligned(8))) CurveGain {
+    uint16_t gain, from, to;
 } CurveGain;
 
 /* Codes of chroma and luma: the least and the greatest chroma that is legal, and gray; the length
@@ -109,10 +109,10 @@ CURVE_ALONE CurveLegal curve_legal(int depth, int limited)
 }
 
 /*
- * Where luma is raised, the gain ends where a component, so far from gray, would leave R'G'B'; it
- * may then be below 1. Of all matrices, B' is at most 15/8 of Cb from luma (BT.2020), and R' less
- * of Cr: a colour that is further out than that already is taken for one at the edge, and stays
- * there. `from` and `to`: luma before and after.
+ * Where luma is raised, the gain ends where a component, so far from gray, would drive B' or R' out
+ * of range; it may then be below 1. B' is 15/8 of Cb from luma (1.77 to 1.88, by the matrix), and
+ * R' less of Cr: a colour that is further out than that already is taken for one at the edge, and
+ * stays there. `from` and `to`: luma before and after.
  */
 CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                   uint32_t range)
@@ -124,17 +124,17 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     return used * gain <= most ? gain : most / used;
 }
 
-/* The gain for two components of a pixel, which both take: their ratio is the hue. `from`: the luma
- * before. */
-CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, uint32_t from, int32_t first, int32_t second,
-                                      int depth, const CurveLegal *legal)
+/* The gain for two components of a pixel, which both take: their ratio is the hue. */
+CURVE_ALONE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t second, int depth,
+                                      const CurveLegal *legal)
 {
     const int32_t unit = 65536 >> depth; /* 256ths of codes of 8 bits in a code */
-    const uint32_t range = legal->range, to = over.luma < range ? over.luma : range;
-    if (over.gain <= CURVE_GAIN_ONE || from > range)
+    const uint32_t range = legal->range, to = over.to < range ? over.to : range;
+    if (over.gain <= CURVE_GAIN_ONE || over.from > range)
         return over.gain;
-    const uint32_t gain = curve_within(over.gain, (first - legal->middle) * unit, from, to, range);
-    return curve_within(gain, (second - legal->middle) * unit, from, to, range);
+    const uint32_t gain =
+        curve_within(over.gain, (first - legal->middle) * unit, over.from, to, range);
+    return curve_within(gain, (second - legal->middle) * unit, over.from, to, range);
 }
 
 /* A chroma code scaled by a gain. It does not leave the legal codes, or go further beyond them;

@@ -191,7 +191,8 @@ CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, 
 CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
                                 uint32_t code)
 {
-    return curve_gain_over(&grid->curve, code << 16, tile_value(grid, tables, x, y, code) << 8);
+    const uint32_t out = grid->curve.chroma ? tile_value(grid, tables, x, y, code) : code << 8;
+    return curve_gain_over(&grid->curve, code << 16, out << 8);
 }
 
 /*

@@ -246,6 +246,76 @@ static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect 
           c.sum_in / c.pixels);
 }
 
+/* What a picture in mode CLAHE comes to, and how many samples of it cannot be. */
+typedef struct ClaheCounts {
+    uint32_t in[LUMEQ_MAX_BINS];
+    double sum_in, pixels;
+    int moved_outside;  /* of the active picture */
+    int moved_illegal;  /* of codes that luma does not use */
+    int became_illegal; /* of codes that it uses */
+} ClaheCounts;
+
+/* From and to are codes that luma uses; out NULL: nothing was written. */
+static inline void count_clahe_row(ClaheCounts *counts, const LumeqFrameStats *stats,
+                                   const CheckRect *in, const CheckRect *out, int y, int depth,
+                                   int shift, const int used[2])
+{
+    const int size = depth > 8 ? 2 : 1;
+    for (int x = 0; x < in->width; x += size) {
+        const int code = code_at(in, x, y, depth, shift);
+        const int written = out ? sample_at(out, x, y, depth) : code << shift;
+        if (!is_active(stats, x / size, y)) {
+            counts->moved_outside += out && written != sample_at(in, x, y, depth);
+            continue;
+        }
+        if (code < used[0] || code > used[1])
+            counts->moved_illegal += written != code << shift;
+        else
+            counts->became_illegal += written < used[0] << shift || written > used[1] << shift;
+        counts->in[code >> fraction_of(depth)]++;
+        counts->sum_in += code;
+        counts->pixels++;
+    }
+}
+
+/* What holds for the curve and the output whatever the tiles. */
+static inline void check_clahe_curve(const LumeqFrameStats *stats, int depth, double pixels)
+{
+    const double last = (1 << depth) - 1;
+    double counted = 0;
+    int falls = 0;
+    for (int i = 0; i < stats->bins; i++) {
+        counted += stats->hist_out[i];
+        falls += i && stats->curve[i] < stats->curve[i - 1];
+    }
+    CHECK(!falls, "the curve falls %d times", falls);
+    CHECK(stats->curve[stats->bins - 1] / 65536.0 < 1 << depth, "the curve ends behind all codes");
+    CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
+    CHECK(stats->mean_out >= 0 && stats->mean_out <= last, "a mean of %g", stats->mean_out);
+}
+
+/* Statistics of mode CLAHE, where a code's place counts: what of them is the same anywhere. */
+static inline void check_clahe_stats(const LumeqFrameStats *stats, const CheckRect *in,
+                                     const CheckRect *out, int depth, int shift, const int used[2])
+{
+    ClaheCounts c = {0};
+    const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
+    if (!CHECK(stats->bins == bins, "%d bins", stats->bins))
+        return;
+    for (int y = 0; y < in->height; y++)
+        count_clahe_row(&c, stats, in, out, y, depth, shift, used);
+    CHECK(
+        !c.moved_outside && !c.moved_illegal && !c.became_illegal,
+        "%d bytes x %d, depth %d: %d samples outside are moved, %d illegal ones, and %d become so",
+        in->width, in->height, depth, c.moved_outside, c.moved_illegal, c.became_illegal);
+    CHECK(!memcmp(stats->hist_in, c.in, (size_t)bins * sizeof(c.in[0])),
+          "not the input's histogram");
+    const double slack = fraction ? ((1 << fraction) - 1) / 2.0 + 1e-6 : 0;
+    CHECK(fabs(stats->mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g", stats->mean_in,
+          c.sum_in / c.pixels);
+    check_clahe_curve(stats, depth, c.pixels);
+}
+
 static inline void check_stats(const LumeqFrameStats *stats, const CheckRect *in,
                                const CheckRect *out)
 {

@@ -3,6 +3,7 @@
 #define LUMEQ_TESTS_CHROMA_SHAPE_H
 
 #include "../check.h"
+#include "equalizer/cpu/kernels.h"
 #include "lumeq/lumeq.h"
 
 /* How many chroma planes there are, and over how much of luma they lie, as in LumeqImage. */
@@ -25,6 +26,42 @@ static inline int chroma_side(int luma, int log2)
 static inline int chroma_row(ChromaShape shape, int luma_width)
 {
     return chroma_side(luma_width, shape.x) * chroma_step(shape);
+}
+
+/* The plane that has number `component` of a pixel's two, as a number of LumeqImage.plane. */
+static inline int chroma_plane(ChromaShape shape, int component)
+{
+    return shape.planes == 1 ? 1 : 1 + component;
+}
+
+/* The sample of a row of it. */
+static inline int chroma_column(ChromaShape shape, int component, int x)
+{
+    return x * chroma_step(shape) + (shape.planes == 1 ? component : 0);
+}
+
+/* Rows from `y` on, before `end`, of pictures of luma and chroma whose samples have `size` bytes;
+ * without tiles. */
+static inline LumeqChromaRows chroma_rows(ChromaShape shape, const CheckRect *in,
+                                          const CheckRect *out, int size, int y, int end)
+{
+    LumeqChromaRows rows = {.luma = check_row(&in[0], y << shape.y),
+                            .luma_stride = in[0].stride,
+                            .luma_width = in[0].width / size,
+                            .luma_height = in[0].height - (y << shape.y),
+                            .sub_x = shape.x,
+                            .sub_y = shape.y,
+                            .step = chroma_step(shape),
+                            .height = end - y,
+                            .y = y};
+    for (int i = 0; i < 2; i++) {
+        const int plane = chroma_plane(shape, i), at = chroma_column(shape, i, 0) * size;
+        rows.dst[i] = check_row(&out[plane], y) + at;
+        rows.src[i] = check_row(&in[plane], y) + at;
+        rows.dst_stride[i] = out[plane].stride;
+        rows.src_stride[i] = in[plane].stride;
+    }
+    return rows;
 }
 
 static inline void set_chroma(LumeqImage *image, ChromaShape shape, const CheckRect *planes)

@@ -1,54 +1,15 @@
 /*
  * Chroma scaled by the gain of the luma under it: the kernels against plain loops from the
- * definition, for every depth, subsampling and layout; the gain against a model in double
- * precision; and whole pictures on every backend.
+ * definition, for every depth, subsampling and layout, and whole pictures on every backend.
  */
 #include <math.h>
 
-#include "variants.h"
+#include "chroma_model.h"
+#include "chroma_planes.h"
 
-#define GUARD 128
 #define MS INT64_C(1000000)
 
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
-
-/* ---- planes ------------------------------------------------------------------------------- */
-
-/* Luma, Cb and Cr, or luma and both in turns. */
-typedef struct Planes {
-    CheckRect rect[3];
-} Planes;
-
-/* `random` NULL: rows follow each other without a gap. */
-static CheckRect open_plane(int samples, int rows, int size, int guard, CheckRandom *random)
-{
-    const int stride = random ? any_stride(random, samples) : samples;
-    const int offset = random ? check_below(random, 16) : 0;
-    return check_rect(samples * size, rows, (ptrdiff_t)stride * size, offset * size, guard);
-}
-
-static Planes open_planes(ChromaShape shape, int width, int height, int size, int guard,
-                          CheckRandom *random)
-{
-    Planes planes = {.rect = {open_plane(width, height, size, guard, random)}};
-    for (int i = 1; i <= shape.planes; i++)
-        planes.rect[i] =
-            open_plane(chroma_row(shape, width), chroma_side(height, shape.y), size, guard, random);
-    return planes;
-}
-
-static void close_planes(Planes *planes)
-{
-    for (int i = 0; i < 3; i++)
-        check_rect_free(&planes->rect[i]);
-}
-
-static void set_sample(const CheckRect *rect, int x, int y, int size, int sample)
-{
-    check_row(rect, y)[x * size] = (uint8_t)sample;
-    if (size == 2)
-        check_row(rect, y)[x * size + 1] = (uint8_t)(sample >> 8);
-}
 
 /* Any bytes: what lies below the codes, and above the last one, among them. */
 static void fill_any(const Planes *planes, int count, CheckRandom *random)
@@ -59,87 +20,111 @@ static void fill_any(const Planes *planes, int count, CheckRandom *random)
                 check_row(&planes->rect[i], y)[x] = (uint8_t)check_below(random, 256);
 }
 
-/* ---- the kernels -------------------------------------------------------------------------- */
-
-/* By the definition: the mean of the luma under it, that at the edges counted again; its gain; and
- * not further from gray than is legal, or than it was. */
-static int expected_chroma(const Planes *in, const CheckRect *chroma, ChromaShape shape, int x,
-                           int y, const CurveTable *table, const CurveParams *p)
+/* Dull luma; chroma of all codes. */
+static void fill_dull(const Planes *planes, ChromaShape shape, Format format, uint64_t seed)
 {
-    const CheckRect *luma = &in->rect[0];
-    const int size = sample_size(p), middle = 1 << (p->depth - 1);
-    const int reach = 112 << (p->depth - 8), area = 1 << (shape.x + shape.y);
-    const int pixel = x / chroma_step(shape), columns = luma->width / size;
-    int sum = 0;
-    for (int v = y << shape.y; v < (y + 1) << shape.y; v++)
-        for (int u = pixel << shape.x; u < (pixel + 1) << shape.x; u++)
-            sum += code_at(luma, (u < columns ? u : columns - 1) * size,
-                           v < luma->height ? v : luma->height - 1, p->depth, p->shift);
-    const int mean = (int)floor((double)sum / area + 0.5);
-    const int code = code_at(chroma, x * size, y, p->depth, p->shift);
-    const double scaled = (code - middle) * (table->gain[mean >> (p->depth - 8)] / 4096.0);
-    const int result = middle + (int)floor(scaled + added_at(p, pixel, y) / 256.0);
-    const int low = p->black ? middle - reach : 0,
-              high = p->black ? middle + reach : 2 * middle - 1;
-    const int least = code < low ? code : low, most = code > high ? code : high;
-    return result < least ? least : result > most ? most : result;
+    const int size = format.depth > 8 ? 2 : 1, unit = 1 << (format.depth - 8);
+    for (int i = 0; i <= shape.planes; i++) {
+        const CheckRect *rect = &planes->rect[i];
+        for (int y = 0; y < rect->height; y++)
+            for (int x = 0; x < rect->width / size; x++) {
+                const int r =
+                    (int)(check_hash(seed + (uint64_t)i, (uint64_t)(y * 65536 + x)) >> 40);
+                const int code = i ? r % (256 * unit) : (60 + y % 40) * unit + r % (20 * unit);
+                set_sample(rect, x, y, size, code << format.shift);
+            }
+    }
 }
 
-/* A plane, in two parts as two threads do it. */
-static void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out, int plane,
-                       ChromaShape shape, const CurveTable *table, const CurveParams *p, int split)
+/* ---- the kernels -------------------------------------------------------------------------- */
+
+/* The mean of the luma under a pixel, that at the edges counted again. */
+static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, const CurveParams *p)
 {
-    const CheckRect *luma = &in->rect[0], *src = &in->rect[plane], *dst = &out->rect[plane];
-    for (int part = 0; part < 2; part++) {
-        const int y = part ? split : 0, end = part ? src->height : split;
-        const LumeqChromaRows rows = {.dst = check_row(dst, y),
-                                      .src = check_row(src, y),
-                                      .luma = check_row(luma, y << shape.y),
-                                      .dst_stride = dst->stride,
-                                      .src_stride = src->stride,
-                                      .luma_stride = luma->stride,
-                                      .luma_width = luma->width / sample_size(p),
-                                      .luma_height = luma->height - (y << shape.y),
-                                      .sub_x = shape.x,
-                                      .sub_y = shape.y,
-                                      .step = chroma_step(shape),
-                                      .height = end - y,
-                                      .y = y};
-        if (end > y)
-            (p->depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, table, p);
+    const int size = sample_size(p), columns = luma->width / size;
+    int sum = 0;
+    for (int v = y << shape.y; v < (y + 1) << shape.y; v++)
+        for (int u = x << shape.x; u < (x + 1) << shape.x; u++)
+            sum += code_at(luma, (u < columns ? u : columns - 1) * size,
+                           v < luma->height ? v : luma->height - 1, p->depth, p->shift);
+    return (int)floor((double)sum / (1 << (shape.x + shape.y)) + 0.5);
+}
+
+/* By the definition: both components by one gain, that of the luma, which ends, cut off to 4096ths,
+ * where colour would leave what there is; and not further from gray than is legal, or than it was.
+ */
+static Pixel scaled_pixel(Pixel in, CurveGain over, int add, const CurveParams *p)
+{
+    const int unit = 1 << (p->depth - 8), middle = 128 * unit, last = 256 * unit - 1;
+    const int low = p->black ? 16 * unit : 0, high = p->black ? 240 * unit : last;
+    const double gain =
+        floor(4096 * model_limit(over.gain / 4096.0, (in.code[0] - middle) / (double)unit,
+                                 (in.code[1] - middle) / (double)unit, over.from / 256.0,
+                                 over.to / 256.0, p->black ? 219 : 255)) /
+        4096;
+    Pixel out;
+    for (int i = 0; i < 2; i++) {
+        const int code = in.code[i], least = code < low ? code : low;
+        const int most = code > high ? code : high;
+        const int scaled = middle + (int)floor((code - middle) * gain + add / 256.0);
+        out.code[i] = scaled < least ? least : scaled > most ? most : scaled;
     }
+    return out;
+}
+
+static Pixel expected_pixel(const Planes *in, ChromaShape shape, int x, int y,
+                            const CurveTable *table, const CurveParams *p)
+{
+    const int mean = mean_under(&in->rect[0], shape, x, y, p);
+    return scaled_pixel(pixel_at(in, shape, x, y, p), table->gain[mean >> (p->depth - 8)],
+                        (int)added_at(p, x, y), p);
+}
+
+/* As code_at(), but the bits below the code count. */
+static int is_written(const Planes *out, ChromaShape shape, int x, int y, Pixel expected,
+                      const CurveParams *p)
+{
+    int right = 1;
+    for (int i = 0; i < 2; i++)
+        right &= sample_at(&out->rect[chroma_plane(shape, i)],
+                           chroma_column(shape, i, x) * sample_size(p), y,
+                           p->depth) == expected.code[i] << p->shift;
+    return right;
 }
 
 static void check_planes(const char *name, const LumeqKernels *kernels, const Planes *in,
                          const Planes *out, ChromaShape shape, const CurveTable *table,
                          const CurveParams *p, CheckRandom *random)
 {
-    const int size = sample_size(p);
-    for (int plane = 1; plane <= shape.planes; plane++) {
-        const CheckRect *src = &in->rect[plane], *dst = &out->rect[plane];
-        int wrong = 0;
-        run_chroma(kernels, in, out, plane, shape, table, p, check_below(random, src->height));
-        for (int y = 0; y < src->height; y++)
-            for (int x = 0; x < src->width / size; x++)
-                wrong += sample_at(dst, x * size, y, p->depth) !=
-                         expected_chroma(in, src, shape, x, y, table, p) << p->shift;
-        CHECK(!wrong, "%s: %d of %d bytes x %d, %d plane(s) over %dx%d, depth %d+%d, dither %d",
-              name, wrong, src->width, src->height, shape.planes, 1 << shape.x, 1 << shape.y,
-              p->depth, p->shift, p->dither);
-        CHECK(check_rect_intact(dst), "%s: %d bytes x %d, depth %d: writes outside", name,
-              src->width, src->height, p->depth);
-    }
+    const int width = chroma_side(in->rect[0].width / sample_size(p), shape.x);
+    const int height = in->rect[1].height;
+    int wrong = 0;
+    run_chroma(kernels, in, out, shape, table, p, check_below(random, height));
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            wrong += !is_written(out, shape, x, y, expected_pixel(in, shape, x, y, table, p), p);
+    CHECK(!wrong, "%s: %d of %dx%d pixels, %d plane(s) over %dx%d, depth %d+%d, dither %d", name,
+          wrong, width, height, shape.planes, 1 << shape.x, 1 << shape.y, p->depth, p->shift,
+          p->dither);
+    for (int i = 1; i <= shape.planes; i++)
+        CHECK(check_rect_intact(&out->rect[i]), "%s: %dx%d, depth %d: writes outside plane %d",
+              name, width, height, p->depth, i);
 }
 
+/* With luma that leaves any room, none among it. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
+    static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
     const int most = (int)CURVE_GAIN_MOST, least = 1000;
-    for (int i = 0; i < CURVE_CELLS; i++)
-        table->gain[i] =
-            (uint16_t)(check_below(random, 4) ? least + check_below(random, most - least)
-                       : i % 3 == 0           ? 4096
-                       : i % 3 == 1           ? most
-                                              : least);
+    for (int i = 0; i < CURVE_CELLS; i++) {
+        const int gains[3] = {4096, most, least};
+        const int any = least + check_below(random, most - least);
+        table->gain[i].gain = (uint16_t)(check_below(random, 4) ? any : gains[i % 3]);
+        table->gain[i].from =
+            (uint16_t)(check_below(random, 4) ? check_below(random, 65536) : ends[i % 5]);
+        table->gain[i].to =
+            (uint16_t)(check_below(random, 4) ? check_below(random, 65536) : ends[(i + 2) % 5]);
+    }
 }
 
 static void check_size(const char *name, const LumeqKernels *kernels, int number, int width,
@@ -181,167 +166,144 @@ static void plain_loops(void)
     for_each_variant(kernels_variant);
 }
 
-/* 4:2:0 of 8 bits, 3x3 pixels: gains of 1.5, 0.5 and 1 at the luma 100, 200 and 30. */
-static void planar_by_hand(const char *name, const LumeqKernels *kernels)
+/* ---- what luma's curve means -------------------------------------------------------------- */
+
+/* Samples that are not what the model says, and such as it scales. */
+typedef struct Scaled {
+    int wrong, moved;
+} Scaled;
+
+/* A pixel against the model: of its gain, and of luma before and after. Within its rounding of a
+ * gain of 1 the model cannot tell whether there is a limit. */
+static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double from, double to,
+                        const CurveParams *p)
 {
-    static const uint8_t luma[] = {99, 101, 200, 100, 98, 200, 30, 30, 30};
-    static const uint8_t cb[] = {140, 150, 128, 240}, cr[] = {101, 128, 16, 255};
-    static const uint8_t expected_cb[] = {146, 139, 128, 240}, expected_cr[] = {88, 128, 16, 255};
-    static CurveTable table = {.gain = {[30] = 4096, [100] = 6144, [200] = 2048}};
-    const CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_LIMITED);
-    const uint8_t *const planes[2][2] = {{cb, expected_cb}, {cr, expected_cr}};
+    const int unit = 1 << (p->depth - 8), middle = 128 * unit, last = 256 * unit - 1;
+    const int low = p->black ? 16 * unit : 0, high = p->black ? 240 * unit : last;
+    const double slack = (p->dither ? 1 : 0.5) + 128 * unit * 4.0 / 4096;
+    if (fabs(gain - 1) < 4.0 / 4096)
+        return;
+    const double taken =
+        model_limit(gain, (in.code[0] - middle) / (double)unit,
+                    (in.code[1] - middle) / (double)unit, from, to, p->black ? 219 : 255);
     for (int i = 0; i < 2; i++) {
-        uint8_t out[4];
-        const LumeqChromaRows rows = {.dst = out,
-                                      .src = planes[i][0],
-                                      .luma = luma,
-                                      .dst_stride = 2,
-                                      .src_stride = 2,
-                                      .luma_stride = 3,
-                                      .luma_width = 3,
-                                      .luma_height = 3,
-                                      .sub_x = 1,
-                                      .sub_y = 1,
-                                      .step = 1,
-                                      .height = 2};
-        kernels->chroma8(&rows, &table, &p); /* the mean of 99, 101, 100 and 98 is 99.5: up */
-        CHECK(!memcmp(out, planes[i][1], 4), "%s: plane %d: %d %d %d %d", name, i + 1, out[0],
-              out[1], out[2], out[3]);
+        const int code = in.code[i];
+        const double wanted = fmin(fmax(middle + (code - middle) * taken, code < low ? code : low),
+                                   code > high ? code : high);
+        scaled->wrong += fabs(out.code[i] - wanted) > slack;
+        scaled->moved += fabs(wanted - code) > 2;
     }
 }
 
-/* P010, 4:2:2, one row: what lies below the codes is nothing. 448 from gray is as far as is legal,
- * the full range goes on to the last code. */
-static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
+/* ---- tiles -------------------------------------------------------------------------------- */
+
+/* Of each tile a curve that brightens, by another power. */
+static void fill_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
 {
-    static const uint16_t luma[] = {400 << 6, (400 << 6) + 63, 800 << 6};
-    static const uint16_t pairs[] = {(512 + 100) << 6, (512 - 301) << 6 | 5, (512 + 400) << 6,
-                                     (512 - 460) << 6};
-    static const uint16_t limited[] = {(512 + 150) << 6, (512 - 448) << 6, (512 + 448) << 6,
-                                       (512 - 460) << 6};
-    static const uint16_t full[] = {(512 + 150) << 6, (512 - 451) << 6, 1023 << 6, 0};
-    static CurveTable table = {.gain = {[100] = 6144, [200] = 7372}};
-    for (int range = 0; range < 2; range++) {
-        const CurveParams p = params_of((Format){10, 6}, (LumeqRange)range);
-        uint16_t out[4];
-        const LumeqChromaRows rows = {.dst = out,
-                                      .src = pairs,
-                                      .luma = luma,
-                                      .dst_stride = 8,
-                                      .src_stride = 8,
-                                      .luma_stride = 6,
-                                      .luma_width = 3,
-                                      .luma_height = 1,
-                                      .sub_x = 1,
-                                      .step = 2,
-                                      .height = 1};
-        kernels->chroma16(&rows, &table, &p);
-        CHECK(!memcmp(out, range ? full : limited, sizeof(out)), "%s: range %d: %d %d %d %d", name,
-              range, (out[0] >> 6) - 512, (out[1] >> 6) - 512, (out[2] >> 6) - 512,
-              (out[3] >> 6) - 512);
+    const int depth = grid->curve.depth;
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        const double power = 0.4 + check_below(random, 500) / 1000.0;
+        for (int i = 0; i < TILE_CELLS; i++)
+            tables->nodes[tile][i] =
+                (uint32_t)(pow(i / 256.0, power) * (1 << depth) * (1 << CURVE_NODE_BITS));
+        tables->nodes[tile][TILE_CELLS] = tile_last_node(depth);
     }
 }
 
-static void by_hand(void)
+/* How far a sample is from the middle of one tile to the next, cut off to 256ths as weights are;
+ * at the edges the first or the last counts alone. */
+static double tile_place(const TileAxis *axis, int at)
 {
-    for_each_variant(planar_by_hand);
-    for_each_variant(pairs_by_hand);
+    const double place = floor(((at + 0.5) * axis->tiles / axis->size - 0.5) * 256 + 1e-6) / 256;
+    return fmin(fmax(place, 0), axis->tiles - 1);
 }
 
-/* ---- one sample --------------------------------------------------------------------------- */
-
-static uint32_t scale(int code, int gain, int add, int depth, int limited)
+/* What a tile makes of a code, in codes. */
+static double tile_told(const TileGrid *grid, const TileTables *tables, int column, int row,
+                        int code)
 {
-    const CurveLegal legal = curve_legal(depth, limited);
-    return curve_chroma(code, (uint32_t)gain, (uint32_t)add, &legal);
+    const uint32_t *nodes = tables->nodes[row * grid->x.tiles + column];
+    const int width = 1 << (grid->curve.depth - 8), cell = code / width;
+    const double part = (double)(code % width) / width;
+    return (nodes[cell] + (part > 0 ? part * ((double)nodes[cell + 1] - nodes[cell]) : 0)) / 256;
 }
 
-/* Every code, with every threshold there is. */
-static void gain_of_one_changes_nothing(void)
+/* Bilinear between the four around. */
+static double luma_between(const TileGrid *grid, const TileTables *tables, int x, int y, int code)
 {
-    int wrong = 0;
-    for (int depth = 8; depth <= 16; depth++)
-        for (int code = 0; code < 1 << depth; code += depth < 12 ? 1 : 7)
-            for (int add = 2; add < 256; add += 4)
-                wrong += scale(code, 4096, add, depth, add / 4 % 2) != (uint32_t)code;
-    CHECK(!wrong, "%d codes are moved", wrong);
+    const double u = tile_place(&grid->x, x), v = tile_place(&grid->y, y);
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const int column = (int)u + i % 2, row = (int)v + i / 2;
+        const double weight = (1 - fabs(u - column)) * (1 - fabs(v - row));
+        if (weight > 0)
+            sum += weight * tile_told(grid, tables, column, row, code);
+    }
+    return sum;
 }
 
-static void gray_stays_gray(void)
+/* A pixel takes what becomes of its luma at the first sample under it. */
+static Scaled count_tiles(const Planes *in, const Planes *out, ChromaShape shape,
+                          const TileGrid *grid, const TileTables *tables, const CurveParams *p)
 {
-    int wrong = 0;
-    for (int depth = 8; depth <= 16; depth++)
-        for (int gain = 0; gain < 8192; gain += 13)
-            for (int add = 2; add < 256; add += 4)
-                wrong += scale(1 << (depth - 1), gain, add, depth, 1) != 1u << (depth - 1);
-    CHECK(!wrong, "gray becomes a colour %d times", wrong);
-}
-
-/* Not beyond what is legal, or what it was where it was beyond already; and in order. */
-static void legal_codes_stay_legal(void)
-{
-    for (int depth = 8; depth <= 16; depth++) {
-        const int unit = 1 << (depth - 8), last = (1 << depth) - 1;
-        for (int limited = 0; limited < 2; limited++) {
-            const int low = limited ? 16 * unit : 0, high = limited ? 240 * unit : last;
-            int illegal = 0, falls = 0;
-            for (int gain = 0; gain < 8192; gain += 31) {
-                int before = 0;
-                for (int code = 0; code <= last; code += depth < 12 ? 1 : 37) {
-                    const int out = (int)scale(code, gain, 128, depth, limited);
-                    illegal += out < (code < low ? code : low) || out > (code > high ? code : high);
-                    falls += out < before;
-                    before = out;
-                }
-            }
-            CHECK(!illegal && !falls, "depth %d, limited %d: %d illegal, %d fall", depth, limited,
-                  illegal, falls);
+    const int unit = 1 << (p->depth - 8), black = p->black / unit;
+    Scaled scaled = {0};
+    for (int y = 0; y < in->rect[1].height; y++)
+        for (int x = 0; x < chroma_side(in->rect[0].width / sample_size(p), shape.x); x++) {
+            const int luma = mean_under(&in->rect[0], shape, x, y, p);
+            const double from = (double)luma / unit - black;
+            const double to =
+                luma_between(grid, tables, x << shape.x, y << shape.y, luma) / unit - black;
+            check_pixel(&scaled, pixel_at(in, shape, x, y, p), pixel_at(out, shape, x, y, p),
+                        model_gain(from, to), from, to, p);
         }
+    return scaled;
+}
+
+static void check_tiles(const char *name, const LumeqKernels *kernels, int number,
+                        CheckRandom *random)
+{
+    enum { WIDTH = 61, HEIGHT = 43 };
+    static TileTables tables;
+    static const CurveTable none;
+    TileGrid grid;
+    const ChromaShape shape = {1 + number % 2, number / 2 % 3, number / 6 % 3};
+    const Format format = formats[number / 18 % FORMATS];
+    CurveParams p = params_of(format, (LumeqRange)check_below(random, 2));
+    p.chroma = 1;
+    Planes in = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), 0, random);
+    Planes out = open_planes(shape, WIDTH, HEIGHT, sample_size(&p), GUARD, random);
+    fill_dull(&in, shape, format, (uint64_t)number);
+    lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, &p, 0);
+    fill_tiles(&grid, &tables, random);
+    const int split = check_below(random, in.rect[1].height), end = in.rect[1].height;
+    for (int part = 0; part < 2; part++) {
+        LumeqChromaRows rows = chroma_rows(shape, in.rect, out.rect, sample_size(&p),
+                                           part ? split : 0, part ? end : split);
+        rows.grid = &grid;
+        rows.tables = &tables;
+        if (rows.height)
+            (p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &p);
     }
+    const Scaled scaled = count_tiles(&in, &out, shape, &grid, &tables, &p);
+    CHECK(!scaled.wrong && scaled.moved > 50,
+          "%s: %d samples are wrong, %d moved, %dx%d tiles, %d plane(s) over %dx%d, depth %d+%d",
+          name, scaled.wrong, scaled.moved, grid.x.tiles, grid.y.tiles, shape.planes, 1 << shape.x,
+          1 << shape.y, p.depth, p.shift);
+    close_planes(&in);
+    close_planes(&out);
 }
 
-/* Cb : Cr stays what it was, but for half a code's rounding of each. */
-static void hue_is_kept(void)
+static void tiles_variant(const char *name, const LumeqKernels *kernels)
 {
-    int turned = 0;
-    for (int gain = 2048; gain <= 7372; gain += 121)
-        for (int u = -60; u <= 60; u++)
-            for (int v = -60; v <= 60; v++) {
-                const int cb = (int)scale(128 + u, gain, 128, 8, 1) - 128;
-                const int cr = (int)scale(128 + v, gain, 128, 8, 1) - 128;
-                turned += 2 * abs(cb * v - cr * u) > abs(u) + abs(v);
-            }
-    CHECK(!turned, "%d colours are turned", turned);
+    CheckRandom random = check_random(5);
+    for (int n = 0; n < 2 * SHAPES_AND_FORMATS; n++)
+        check_tiles(name, kernels, n, &random);
 }
 
-/* ---- the gain ----------------------------------------------------------------------------- */
-
-/* Of luma `in` codes of 8 bits above black that becomes `out`: three quarters of what luma gains
- * and a quarter of what it loses, little by little from 6 to 32 codes, and at most 1.8. */
-static double model_gain(double in, double out)
+static void tiles(void)
 {
-    if (in <= 6)
-        return 1;
-    const double more = fmin(fmax(out / in, 0), 4) - 1;
-    return fmin(1 + more * (more > 0 ? 0.75 : 0.25) * fmin((in - 6) / 26, 1), 1.8);
-}
-
-static void gains(void)
-{
-    double worst = 0;
-    for (int in = -40; in < 256; in++) {
-        for (int out = -40 * 256; out < 256 * 256; out += 61) {
-            const double gain = curve_gain(in * 256, out) / 4096.0;
-            worst = fmax(worst, fabs(gain - model_gain(in, out / 256.0)));
-        }
-    }
-    CHECK(worst < 4.0 / 4096, "off by %g", worst);
-    CHECK(curve_gain(100 * 256, 100 * 256) == 4096 && curve_gain(20 * 256, 20 * 256) == 4096,
-          "luma that stays has a gain");
-    CHECK(curve_gain(50 * 256, 75 * 256) == 4096 + 4096 * 3 / 8, "1.5 times as light: %u",
-          curve_gain(50 * 256, 75 * 256));
-    CHECK(curve_gain(100 * 256, 50 * 256) == 4096 - 4096 / 8, "half as light: %u",
-          curve_gain(100 * 256, 50 * 256));
+    for_each_variant(tiles_variant);
 }
 
 /* ---- pictures ----------------------------------------------------------------------------- */
@@ -375,20 +337,9 @@ static void film_close(Film *f)
     close_planes(&f->out);
 }
 
-/* Dull luma; chroma of all codes. */
 static void film_fill(const Film *f, uint64_t seed)
 {
-    const int size = f->format.depth > 8 ? 2 : 1, unit = 1 << (f->format.depth - 8);
-    for (int i = 0; i <= f->shape.planes; i++) {
-        const CheckRect *rect = &f->in.rect[i];
-        for (int y = 0; y < rect->height; y++)
-            for (int x = 0; x < rect->width / size; x++) {
-                const int r =
-                    (int)(check_hash(seed + (uint64_t)i, (uint64_t)(y * 65536 + x)) >> 40);
-                const int code = i ? r % (256 * unit) : (60 + y % 40) * unit + r % (20 * unit);
-                set_sample(rect, x, y, size, code << f->format.shift);
-            }
-    }
+    fill_dull(&f->in, f->shape, f->format, seed);
 }
 
 static void film_run(Film *f, int64_t time)
@@ -403,36 +354,30 @@ static void film_run(Film *f, int64_t time)
         CHECK(check_rect_intact(&out[i]), "plane %d: writes outside", i);
 }
 
-/* The gain of a cell of luma, from the curve that is told. */
-static double gain_told(const Film *f, int luma)
+/* What becomes of a cell of luma, in codes of 8 bits above black, by the curve that is told. */
+static double luma_told(const Film *f, int cell, int black)
 {
-    const int unit = 1 << (f->format.depth - 8), cell = luma / unit;
-    const int bin = cell * f->stats.bins / 256, black = f->range == LUMEQ_RANGE_FULL ? 0 : 16;
-    return model_gain(cell - black, f->stats.curve[bin] / 65536.0 / unit - black);
+    const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.bins / 256;
+    return f->stats.curve[bin] / 65536.0 / unit - black;
 }
 
-/* Chroma of the first plane where one sample has one of luma under it. */
 static void check_film(const Film *f, int dither)
 {
-    const int depth = f->format.depth, shift = f->format.shift, unit = 1 << (depth - 8);
-    const int size = depth > 8 ? 2 : 1, middle = 128 * unit, last = 256 * unit - 1;
-    const int low = f->range == LUMEQ_RANGE_FULL ? 0 : 16 * unit;
-    const int high = f->range == LUMEQ_RANGE_FULL ? last : 240 * unit;
-    int wrong = 0, moved = 0;
-    for (int y = 0; y < f->in.rect[1].height; y++)
-        for (int x = 0; x < f->in.rect[1].width; x += size) {
-            const int luma = code_at(&f->in.rect[0], x, y, depth, shift);
-            const int code = code_at(&f->in.rect[1], x, y, depth, shift);
-            const int out = code_at(&f->out.rect[1], x, y, depth, shift);
-            double wanted = middle + (code - middle) * gain_told(f, luma);
-            wanted = fmin(fmax(wanted, code < low ? code : low), code > high ? code : high);
-            const double slack = (dither ? 1 : 0.5) + 128 * unit * 4.0 / 4096;
-            wrong += fabs(out - wanted) > slack;
-            moved += fabs(wanted - code) > 2;
+    const int depth = f->format.depth, unit = 1 << (depth - 8);
+    CurveParams p = params_of(f->format, f->range);
+    const int black = p.black / unit;
+    Scaled scaled = {0};
+    p.dither = dither;
+    for (int y = 0; y < f->in.rect[0].height; y++)
+        for (int x = 0; x < f->in.rect[0].width / sample_size(&p); x++) {
+            const int luma = mean_under(&f->in.rect[0], f->shape, x, y, &p), cell = luma / unit;
+            const double to = luma_told(f, cell, black), gain = model_gain(cell - black, to);
+            check_pixel(&scaled, pixel_at(&f->in, f->shape, x, y, &p),
+                        pixel_at(&f->out, f->shape, x, y, &p), gain, cell - black, to, &p);
         }
-    CHECK(!wrong, "depth %d, range %d, dither %d: %d samples are not what the curve says", depth,
-          (int)f->range, dither, wrong);
-    CHECK(moved > 1000, "depth %d: only %d samples are scaled", depth, moved);
+    CHECK(!scaled.wrong, "depth %d, range %d, dither %d: %d samples are not what the curve says",
+          depth, (int)f->range, dither, scaled.wrong);
+    CHECK(scaled.moved > 1000, "depth %d: only %d samples are scaled", depth, scaled.moved);
 }
 
 BACKEND_TEST(chroma_follows_the_curve)
@@ -531,12 +476,7 @@ BACKEND_TEST(luma_does_not_depend_on_chroma)
 
 static const CheckTest tests[] = {
     {"plain_loops", plain_loops},
-    {"by_hand", by_hand},
-    {"gain_of_one_changes_nothing", gain_of_one_changes_nothing},
-    {"gray_stays_gray", gray_stays_gray},
-    {"legal_codes_stay_legal", legal_codes_stay_legal},
-    {"hue_is_kept", hue_is_kept},
-    {"gains", gains},
+    {"tiles", tiles},
     {"chroma_follows_the_curve", chroma_follows_the_curve},
     {"layouts", layouts},
     {"kept", kept},

@@ -82,11 +82,22 @@ static LumeqFrame step_open(const Step *step, Pictures *p)
     return frame;
 }
 
-static void step_close(const Step *step, Pictures *p, Result *result)
+static void check_step(const Step *step, const Pictures *p, const LumeqFrameStats *stats)
 {
     const LumeqParams *params = &step->params;
-    check_stats_at(&result->stats, &p->in[0], step->measure ? NULL : &p->out[0], step->depth,
-                   step->shift, params->dither && !params->reference);
+    const CheckRect *out = step->measure ? NULL : &p->out[0];
+    const int depth = step->depth, all = params->reference || step->range == LUMEQ_RANGE_FULL;
+    const int used[2] = {all ? 0 : 16 << (depth - 8), all ? (1 << depth) - 1 : 235 << (depth - 8)};
+    if (params->mode == LUMEQ_MODE_CLAHE)
+        check_clahe_stats(stats, &p->in[0], out, depth, step->shift, used);
+    else
+        check_stats_at(stats, &p->in[0], out, depth, step->shift,
+                       params->dither && !params->reference);
+}
+
+static void step_close(const Step *step, Pictures *p, Result *result)
+{
+    check_step(step, p, &result->stats);
     result->hash = 0;
     for (int i = 0; i <= step->shape.planes; i++) {
         CHECK(check_rect_intact(&p->in[i]) && check_rect_intact(&p->out[i]),
@@ -188,8 +199,10 @@ static double any_real(CheckRandom *random, double low, double high)
 static LumeqParams any_params(CheckRandom *random)
 {
     static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL, LUMEQ_MODE_GLOBAL,
-                                      LUMEQ_MODE_GLOBAL, LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH};
-    const LumeqMode mode = modes[check_below(random, 6)];
+                                      LUMEQ_MODE_CLAHE,  LUMEQ_MODE_CLAHE,  LUMEQ_MODE_CLAHE,
+                                      LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH};
+    const LumeqMode mode = modes[check_below(random, 8)];
+    const int usual = check_below(random, 2); /* so that the tiles' history is used */
     return (LumeqParams){
         .mode = mode,
         .reference = mode != LUMEQ_MODE_STRETCH && !check_below(random, 8),
@@ -198,6 +211,8 @@ static LumeqParams any_params(CheckRandom *random)
         .clip = check_below(random, 4) ? any_real(random, 1, 10) : 0,
         .smooth = check_below(random, 4) ? any_real(random, 0, 2) : 0,
         .scene_cut = check_below(random, 2),
+        .tiles_x = usual ? 4 : check_below(random, LUMEQ_MAX_TILES + 1),
+        .tiles_y = usual ? 3 : check_below(random, LUMEQ_MAX_TILES + 1),
         .chroma = check_below(random, 4) ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP,
         .dither = check_below(random, 2),
         .bars = check_below(random, 2) ? LUMEQ_BARS_AUTO : LUMEQ_BARS_IGNORE,

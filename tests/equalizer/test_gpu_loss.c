@@ -17,7 +17,8 @@
 
 static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
-static int deep; /* frames are of 10 bits, later of 14, not of 8 */
+static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
+static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
 typedef struct Fake {
     _Alignas(max_align_t) char cpu[1 << 20];
@@ -190,6 +191,15 @@ static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
     CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
+/* With both modes, each lasts for a while; so do the tiles. */
+static void set_mode(LumeqParams *params, int n)
+{
+    const int clahe = mode == CLAHE || (mode == BOTH && n / 4 % 3);
+    params->mode = clahe ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+    params->tiles_x = n < 19 ? 4 : 3;
+    params->tiles_y = 3;
+}
+
 /* The same frames, with a change of parameters, a reset and a redo on the way. */
 static void play(LumeqBackendId id, Run *run)
 {
@@ -208,6 +218,7 @@ static void play(LumeqBackendId id, Run *run)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
         params.clip = n < 9 ? 3 : 0;
         params.dither = n > 5;
+        set_mode(&params, n);
         lumeq_set_params(eq, &params);
         if (n == 15)
             lumeq_reset(eq);
@@ -240,12 +251,12 @@ static void compare(const Run *a, const Run *b, int call)
         const LumeqFrameStats *s = &a->stats[n], *t = &b->stats[n];
         unwritten += b->unwritten[n];
         CHECK(b->unwritten[n] || memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0,
-              "lost at call %d: frame %d", call, n);
+              "mode %d, lost at call %d: frame %d", (int)mode, call, n);
         CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
                   memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
                   memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
                   s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut,
-              "lost at call %d: statistics of frame %d", call, n);
+              "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
     }
     CHECK(unwritten <= (lost && b->on_device ? SLOTS : 0), "lost at call %d: %d frames unwritten",
           call, unwritten);
@@ -271,19 +282,26 @@ static void lose_at_any_call(int on_device)
     CHECK(call > 2 * FRAMES, "it was only lost at %d calls", call);
 }
 
+static void lose_in_any_mode(int on_device)
+{
+    for (int n = 0; n < 2 * MODES; n++) {
+        deep = n / MODES;
+        mode = n % MODES;
+        lose_at_any_call(on_device);
+    }
+    deep = 0;
+    mode = GLOBAL;
+}
+
 static void loss_at_any_call(void)
 {
-    for (deep = 1; deep >= 0; deep--)
-        lose_at_any_call(0);
-    deep = 0;
+    lose_in_any_mode(0);
 }
 
 /* The CPU does not write device memory: what was in flight comes back measured. */
 static void loss_with_outputs_on_the_device(void)
 {
-    for (deep = 1; deep >= 0; deep--)
-        lose_at_any_call(1);
-    deep = 0;
+    lose_in_any_mode(1);
 }
 
 /* The last of the frames that came back measured can still be had, in host memory. */

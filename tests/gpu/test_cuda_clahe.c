@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "../clahe_frame.h"
+#include "../equalizer/chroma_shape.h"
 #include "equalizer/cuda/clahe_kernels.h"
 
 #define DEFAULT_CASES 2000
@@ -44,7 +45,7 @@ static int have_gpu(void)
     }
     memset(&memory, 0, sizeof(memory));
     return OK(lumeq_cuda_prepare(&device, 0)) && OK(lumeq_cuda_load_clahe_histogram()) &&
-           OK(lumeq_cuda_load_clahe_apply()) &&
+           OK(lumeq_cuda_load_clahe_apply()) && OK(lumeq_cuda_load_chroma()) &&
            OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
 }
 
@@ -82,6 +83,7 @@ static ClaheSettings draw_settings(int depth, int case_number, CheckRandom *rand
     s.curve.dither = check_below(random, 2);
     s.curve.frame = (uint32_t)check_below(random, 1000);
     s.curve.reference = depth == 8 && check_below(random, 4) == 0;
+    s.curve.chroma = !s.curve.reference && check_below(random, 4);
     return s;
 }
 
@@ -101,15 +103,56 @@ static DeviceRect to_device(const CheckRect *rect, int sample_size)
     return twin;
 }
 
+/* A picture that is read and one that is written: luma and chroma. */
+typedef struct Pictures {
+    ChromaShape shape;
+    CheckRect src[3], dst[3];
+} Pictures;
+
+static void launch_chroma(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
+                          const ClaheSettings *settings, const TileGrid *grid)
+{
+    LumeqCudaChroma chroma = {.luma = in[0].plane,
+                              .planes = p->shape.planes,
+                              .step = chroma_step(p->shape),
+                              .width = chroma_side(in[0].plane.width, p->shape.x),
+                              .height = chroma_side(in[0].plane.height, p->shape.y),
+                              .sub_x = p->shape.x,
+                              .sub_y = p->shape.y,
+                              .grid = grid,
+                              .tables = &on_device->tables};
+    for (int i = 0; i < p->shape.planes; i++) {
+        chroma.in[i] = in[i + 1].plane;
+        chroma.out[i] = out[i + 1].plane;
+    }
+    OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, &settings->curve, 0));
+}
+
 /* One kernel right behind the other, as the backend starts them. */
-static void run(const CheckRect *src, const CheckRect *dst, const ClaheSettings *settings,
-                const TileGrid *grid)
+static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
+                   const ClaheSettings *settings, const TileGrid *grid)
 {
     const CurveParams *curve = &settings->curve;
-    DeviceRect in = to_device(src, clahe_sample_size(curve));
-    DeviceRect out = to_device(dst, clahe_sample_size(curve));
     LumeqCudaHistogram *const histogram =
         curve->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    OK(histogram(&device, &in[0].plane, curve, &on_device->before, &on_device->result,
+                 &on_device->table, &on_device->counters, 0));
+    OK(lumeq_cuda_clahe_histogram(&device, &in[0].plane, grid, &on_device->result,
+                                  &on_device->tiles_before, &on_device->tiles, &on_device->tables,
+                                  &on_device->tile_counters, 0));
+    OK(lumeq_cuda_clahe_apply(&device, &out[0].plane, &in[0].plane, grid, &on_device->tables, 0));
+    if (p->shape.planes)
+        launch_chroma(p, in, out, settings, grid);
+    OK(cudaDeviceSynchronize());
+}
+
+static void run(const Pictures *p, const ClaheSettings *settings, const TileGrid *grid)
+{
+    DeviceRect in[3], out[3];
+    for (int i = 0; i <= p->shape.planes; i++) {
+        in[i] = to_device(&p->src[i], clahe_sample_size(&settings->curve));
+        out[i] = to_device(&p->dst[i], clahe_sample_size(&settings->curve));
+    }
     memset(&memory.counters, 0, sizeof(memory.counters));
     memset(&memory.tile_counters, 0, sizeof(memory.tile_counters));
     memset(&memory.result, 0x5A, sizeof(memory.result));
@@ -117,17 +160,13 @@ static void run(const CheckRect *src, const CheckRect *dst, const ClaheSettings 
     memset(&memory.table, 0x5A, sizeof(memory.table));
     memset(&memory.tables, 0x5A, sizeof(memory.tables));
     OK(cudaMemcpy(on_device, &memory, sizeof(memory), cudaMemcpyHostToDevice));
-    OK(histogram(&device, &in.plane, curve, &on_device->before, &on_device->result,
-                 &on_device->table, &on_device->counters, 0));
-    OK(lumeq_cuda_clahe_histogram(&device, &in.plane, grid, &on_device->result,
-                                  &on_device->tiles_before, &on_device->tiles, &on_device->tables,
-                                  &on_device->tile_counters, 0));
-    OK(lumeq_cuda_clahe_apply(&device, &out.plane, &in.plane, grid, &on_device->tables, 0));
-    OK(cudaDeviceSynchronize());
+    launch(p, in, out, settings, grid);
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
-    OK(cudaMemcpy(dst->memory, out.memory, dst->size, cudaMemcpyDeviceToHost));
-    OK(cudaFree(in.memory));
-    OK(cudaFree(out.memory));
+    for (int i = 0; i <= p->shape.planes; i++) {
+        OK(cudaMemcpy(p->dst[i].memory, out[i].memory, p->dst[i].size, cudaMemcpyDeviceToHost));
+        OK(cudaFree(in[i].memory));
+        OK(cudaFree(out[i].memory));
+    }
 }
 
 static void compare_tables(const TileGrid *grid, const TileTables *expected, const char *name)
@@ -139,18 +178,46 @@ static void compare_tables(const TileGrid *grid, const TileTables *expected, con
               "%s: the table of tile %d differs", name, tile);
 }
 
-static void compare(const CheckRect *src, const CheckRect *dst, const ClaheSettings *settings,
-                    const TileGrid *grid, const char *name)
+static void expect_chroma(const Pictures *p, const CheckRect *expected, const CurveParams *curve,
+                          const TileGrid *grid, const TileTables *tables)
+{
+    static const CurveTable none;
+    LumeqKernels kernels;
+    lumeq_kernels_c(&kernels);
+    LumeqChromaRows rows =
+        chroma_rows(p->shape, p->src, expected, clahe_sample_size(curve), 0, p->src[1].height);
+    rows.grid = grid;
+    rows.tables = tables;
+    (curve->depth > 8 ? kernels.chroma16 : kernels.chroma8)(&rows, &none, curve);
+}
+
+static void compare_pictures(const Pictures *p, const CurveParams *curve, const TileGrid *grid,
+                             const ClaheWork *work, const char *name)
+{
+    CheckRect expected[3] = {{0}};
+    for (int i = 0; i <= p->shape.planes; i++)
+        expected[i] = check_rect(p->dst[i].width, p->dst[i].height, p->dst[i].stride, 0, GUARD);
+    clahe_apply(grid, &p->src[0], &expected[0], work);
+    if (p->shape.planes)
+        expect_chroma(p, expected, curve, grid, &work->tables);
+    for (int i = 0; i <= p->shape.planes; i++) {
+        CHECK(check_rect_equal(&p->dst[i], &expected[i]), "%s: plane %d differs", name, i);
+        CHECK(check_rect_intact(&p->dst[i]), "%s: written outside of plane %d", name, i);
+        check_rect_free(&expected[i]);
+    }
+}
+
+static void compare(const Pictures *p, const ClaheSettings *settings, const TileGrid *grid,
+                    const char *name)
 {
     static CurveResult result;
     static CurveTable table;
     static TileResult tiles;
     static ClaheWork work;
     static const TileCounters zero;
-    CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
-    clahe_global(src, &settings->curve, &memory.before, &result, &table);
-    clahe_tiles(grid, src, &result, &memory.tiles_before, &tiles, &work);
-    clahe_apply(grid, src, &expected, &work);
+    clahe_global(&p->src[0], &settings->curve, &memory.before, &result, &table);
+    clahe_tiles(grid, &p->src[0], &result, &memory.tiles_before, &tiles, &work);
+    compare_pictures(p, &settings->curve, grid, &work, name);
     CHECK(memory.result.alpha == result.alpha && memory.result.strength == result.strength &&
               memory.result.blank == result.blank,
           "%s: the frame's alpha is %u, its strength %u, blank %u", name, memory.result.alpha,
@@ -163,39 +230,8 @@ static void compare(const CheckRect *src, const CheckRect *dst, const ClaheSetti
           "%s: the sum of curves differs", name);
     CHECK(!memcmp(&memory.tiles, &tiles, tile_result_size(grid)), "%s: the history differs", name);
     compare_tables(grid, &work.tables, name);
-    CHECK(check_rect_equal(dst, &expected), "%s: the picture differs", name);
-    CHECK(check_rect_intact(dst), "%s: written outside of the rectangle", name);
     CHECK(!memcmp(&memory.tile_counters, &zero, sizeof(zero)), "%s: counters are left behind",
           name);
-    check_rect_free(&expected);
-}
-
-/* Sizes, strides and offsets are in samples. */
-static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
-                       int content, const ClaheSettings *settings, CheckRandom *random)
-{
-    char name[200];
-    const CurveParams *curve = &settings->curve;
-    const int size = clahe_sample_size(curve);
-    snprintf(name, sizeof(name),
-             "%dx%d, depth %d+%d, %dx%d tiles, strides %td %td, offsets %d %d, content %d%s%s",
-             width, height, curve->depth, curve->shift, settings->tiles_x, settings->tiles_y,
-             strides[0], strides[1], offsets[0], offsets[1], content,
-             curve->dither ? ", dither" : "", curve->reference ? ", reference" : "");
-    CheckRect src = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
-    CheckRect dst = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
-    fill(&src, content, random);
-    const TileGrid grid = clahe_grid(settings, &src);
-    run(&src, &dst, settings, &grid);
-    compare(&src, &dst, settings, &grid, name);
-    memory.before = memory.result; /* the next case goes on from here */
-    memory.tiles_before = memory.tiles;
-    if (check_below(random, 8) == 0) {
-        memset(&memory.before, 0, sizeof(memory.before));
-        memset(&memory.tiles_before, 0, sizeof(memory.tiles_before));
-    }
-    check_rect_free(&src);
-    check_rect_free(&dst);
 }
 
 static ptrdiff_t draw_stride(int width, CheckRandom *random)
@@ -205,6 +241,61 @@ static ptrdiff_t draw_stride(int width, CheckRandom *random)
                                  aligned + 16 * check_below(random, 5)};
     const ptrdiff_t stride = strides[check_below(random, 4)];
     return check_below(random, 3) ? stride : -stride;
+}
+
+/* Every other time in the way of decoders, for which the kernel has vectors. */
+static void open_chroma(Pictures *p, int width, int height, int size, CheckRandom *random)
+{
+    const int aligned = check_below(random, 2);
+    const int row = chroma_row(p->shape, width), rows = chroma_side(height, p->shape.y);
+    for (int i = 1; i <= p->shape.planes; i++) {
+        CheckRect *const rects[2] = {&p->src[i], &p->dst[i]};
+        for (int k = 0; k < 2; k++) {
+            const ptrdiff_t stride = aligned ? (row + 63) / 64 * 64 : draw_stride(row, random);
+            const int offset = aligned ? 0 : check_below(random, 17);
+            *rects[k] = check_rect(row * size, rows, stride * size, offset * size, GUARD);
+        }
+        fill(&p->src[i], NOISE, random);
+    }
+}
+
+static void close_pictures(Pictures *p)
+{
+    for (int i = 0; i < 3; i++) {
+        check_rect_free(&p->src[i]);
+        check_rect_free(&p->dst[i]);
+    }
+}
+
+/* Sizes, strides and offsets are in samples. */
+static void check_case(int width, int height, const ptrdiff_t strides[2], const int offsets[2],
+                       int content, const ClaheSettings *settings, CheckRandom *random)
+{
+    char name[200];
+    const CurveParams *curve = &settings->curve;
+    const int size = clahe_sample_size(curve);
+    Pictures p = {
+        .shape = {check_below(random, 3), check_below(random, 3), check_below(random, 3)}};
+    snprintf(name, sizeof(name),
+             "%dx%d, depth %d+%d, %dx%d tiles, strides %td %td, offsets %d %d, content %d, chroma "
+             "%d/%d/%d%s%s",
+             width, height, curve->depth, curve->shift, settings->tiles_x, settings->tiles_y,
+             strides[0], strides[1], offsets[0], offsets[1], content, p.shape.planes, p.shape.x,
+             p.shape.y, curve->dither ? ", dither" : "", curve->reference ? ", reference" : "");
+    p.src[0] = check_rect(width * size, height, strides[0] * size, offsets[0] * size, GUARD);
+    p.dst[0] = check_rect(width * size, height, strides[1] * size, offsets[1] * size, GUARD);
+    fill(&p.src[0], content, random);
+    open_chroma(&p, width, height, size, random);
+    const TileGrid grid = clahe_grid(settings, &p.src[0]);
+    run(&p, settings, &grid);
+    compare(&p, settings, &grid, name);
+    memory.before = memory.result; /* the next case goes on from here */
+    memory.tiles_before = memory.tiles;
+    if (check_below(random, 8) == 0) {
+        memset(&memory.before, 0, sizeof(memory.before));
+        memset(&memory.tiles_before, 0, sizeof(memory.tiles_before));
+    }
+    close_pictures(&p);
 }
 
 /* A depth lasts for a few cases, every other time 8. */

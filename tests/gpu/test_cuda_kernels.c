@@ -175,23 +175,12 @@ static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams
                                               width, src->height, 0, table, params);
 }
 
-/* And of a plane of chroma. */
-static void expect_chroma(const Pictures *p, int plane, const CheckRect *dst,
-                          const CurveParams *params, const CurveTable *table)
+/* And of chroma. */
+static void expect_chroma(const Pictures *p, const CheckRect *dst, const CurveParams *params,
+                          const CurveTable *table)
 {
-    const CheckRect *luma = &p->src[0], *src = &p->src[plane];
-    const LumeqChromaRows rows = {.dst = dst->pixels,
-                                  .src = src->pixels,
-                                  .luma = luma->pixels,
-                                  .dst_stride = dst->stride,
-                                  .src_stride = src->stride,
-                                  .luma_stride = luma->stride,
-                                  .luma_width = luma->width / sample_size(params),
-                                  .luma_height = luma->height,
-                                  .sub_x = p->shape.x,
-                                  .sub_y = p->shape.y,
-                                  .step = chroma_step(p->shape),
-                                  .height = src->height};
+    const LumeqChromaRows rows =
+        chroma_rows(p->shape, p->src, dst, sample_size(params), 0, p->src[1].height);
     (params->depth > 8 ? reference.chroma16 : reference.chroma8)(&rows, table, params);
 }
 
@@ -207,8 +196,8 @@ static void compare_results(const CurveResult *a, const CurveResult *b, int bins
     CHECK(a->bins == b->bins && a->depth == b->depth && a->scene_cut == b->scene_cut &&
               a->jumps == b->jumps && a->need == b->need && a->alpha == b->alpha &&
               a->strength == b->strength,
-          "%s: %u bins, depth %u, cut %u, jumps %u, need %u, alpha %u, strength %u", name,
-          a->bins, a->depth, a->scene_cut, a->jumps, a->need, a->alpha, a->strength);
+          "%s: %u bins, depth %u, cut %u, jumps %u, need %u, alpha %u, strength %u", name, a->bins,
+          a->depth, a->scene_cut, a->jumps, a->need, a->alpha, a->strength);
     CHECK(!memcmp(a->bin, b->bin, (size_t)bins * sizeof(a->bin[0])),
           "%s: the histogram or the curve differs", name);
 }
@@ -218,16 +207,16 @@ static void compare(const Pictures *p, const CurveParams *params, const Memory *
 {
     static CurveResult result;
     static CurveTable table;
+    CheckRect expected[3] = {{0}};
+    for (int i = 0; i <= p->shape.planes; i++)
+        expected[i] = check_rect(p->dst[i].width, p->dst[i].height, p->dst[i].stride, 0, GUARD);
+    expect(&p->src[0], &expected[0], params, &memory->before, &result, &table);
+    if (p->shape.planes)
+        expect_chroma(p, expected, params, &table);
     for (int i = 0; i <= p->shape.planes; i++) {
-        const CheckRect *dst = &p->dst[i];
-        CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
-        if (i)
-            expect_chroma(p, i, &expected, params, &table);
-        else
-            expect(&p->src[0], &expected, params, &memory->before, &result, &table);
-        CHECK(check_rect_equal(dst, &expected), "%s: plane %d differs", name, i);
-        CHECK(check_rect_intact(dst), "%s: written outside of plane %d", name, i);
-        check_rect_free(&expected);
+        CHECK(check_rect_equal(&p->dst[i], &expected[i]), "%s: plane %d differs", name, i);
+        CHECK(check_rect_intact(&p->dst[i]), "%s: written outside of plane %d", name, i);
+        check_rect_free(&expected[i]);
     }
     compare_results(&memory->result, &result, params->bins, name);
     CHECK(same_table(&memory->table, &table, params), "%s: the table differs", name);

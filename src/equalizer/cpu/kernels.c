@@ -138,8 +138,7 @@ static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *ta
                 const int32_t codes[2] = {(int32_t)code_of(params, first[at]),                     \
                                           (int32_t)code_of(params, second[at])};                   \
                 const uint32_t gain = curve_pixel_gain(gain_over(r, table, params, x, y, luma),    \
-                                                       curve_luma(params, luma), codes[0],         \
-                                                       codes[1], params->depth, &legal);           \
+                                                       codes[0], codes[1], params->depth, &legal); \
                 for (int i = 0; i < 2; i++)                                                        \
                     to[i][at] = (uint##bits##_t)(curve_chroma(codes[i], gain, add, &legal)         \
                                                  << params->shift);                                \

@@ -25,12 +25,6 @@ typedef struct ChromaWalk {
     TileGrid grid;
 } ChromaWalk;
 
-/* Of the luma over a pixel. */
-typedef struct Over {
-    CurveGain gain;
-    uint32_t from; /* the luma before */
-} Over;
-
 /* What a thread knows of the frame's samples. */
 typedef struct ChromaRule {
     const CurveGain *gain;
@@ -48,26 +42,23 @@ static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint3
 
 /* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
 template <bool tiles>
-static __device__ __forceinline__ Over look_over(const ChromaRule &rule, uint32_t sum, int area,
-                                                 int x, int y)
+static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, uint32_t sum,
+                                                      int area, int x, int y)
 {
     const uint32_t mean = (sum + ((1u << area) >> 1)) >> area;
-    const Over over = {tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
-                             : rule.gain[mean >> (rule.params->depth - 8)],
-                       curve_luma(rule.params, mean)};
-    return over;
+    return tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
+                 : rule.gain[mean >> (rule.params->depth - 8)];
 }
 
 /* A pixel: both of its components. */
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
-                                             uint32_t *second, Over over, int x, int y)
+                                             uint32_t *second, CurveGain over, int x, int y)
 {
     const uint32_t add = rule.params->dither
                              ? curve_dither((uint32_t)x, (uint32_t)y, rule.params->frame)
                              : CURVE_ROUND;
     const int32_t a = (int32_t)code_of(rule, *first), b = (int32_t)code_of(rule, *second);
-    const uint32_t gain =
-        curve_pixel_gain(over.gain, over.from, a, b, rule.params->depth, &rule.legal);
+    const uint32_t gain = curve_pixel_gain(over, a, b, rule.params->depth, &rule.legal);
     *first = curve_chroma(a, gain, add, &rule.legal) << rule.params->shift;
     *second = curve_chroma(b, gain, add, &rule.legal) << rule.params->shift;
 }
@@ -99,8 +90,8 @@ static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqC
 template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
-    const Over over = look_over<tiles>(rule, sum_luma<Sample>(rule, c, x, y), c.sub_x + c.sub_y,
-                                       x << c.sub_x, y << c.sub_y);
+    const CurveGain over = look_over<tiles>(rule, sum_luma<Sample>(rule, c, x, y),
+                                            c.sub_x + c.sub_y, x << c.sub_x, y << c.sub_y);
     uint32_t first = *component<Sample>(c.in, c, 0, x, y);
     uint32_t second = *component<Sample>(c.in, c, 1, x, y);
     scale(rule, &first, &second, over, x, y);
@@ -110,8 +101,9 @@ static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma
 
 /* Over a whole group, from vectors of luma. */
 template <typename Sample, int sub_x, int sub_y, bool tiles>
-static __device__ __forceinline__ void
-look_over_group(const ChromaRule &rule, const LumeqCudaPlane &l, int x, int y, Over over[GROUP])
+static __device__ __forceinline__ void look_over_group(const ChromaRule &rule,
+                                                       const LumeqCudaPlane &l, int x, int y,
+                                                       CurveGain over[GROUP])
 {
     uint32_t sum[GROUP] = {};
 #pragma unroll
@@ -130,7 +122,7 @@ look_over_group(const ChromaRule &rule, const LumeqCudaPlane &l, int x, int y, O
 
 template <typename Sample, int step>
 static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaChroma &c,
-                                                   int x, int y, const Over over[GROUP])
+                                                   int x, int y, const CurveGain over[GROUP])
 {
     typedef Run<Sample, GROUP * step> Samples;
     Samples samples[2];
@@ -156,7 +148,7 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,
-                 const CurveParams params)
+                 const __grid_constant__ CurveParams params)
 {
     __shared__ CurveGain gains[CURVE_CELLS];
     const LumeqCudaChroma &c = walk.chroma;
@@ -172,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS)
         const int y = (int)(i / walk.groups), x = (int)(i - (int64_t)y * walk.groups) * GROUP;
         const bool whole = x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width;
         if (walk.aligned && whole) {
-            Over over[GROUP];
+            CurveGain over[GROUP];
             look_over_group<Sample, sub_x, sub_y, tiles>(rule, c.luma, x, y, over);
             scale_group<Sample, step>(rule, c, x, y, over);
         } else {

@@ -1,0 +1,75 @@
+/* Pictures with chroma, for the CPU's kernels and their tests. */
+#ifndef LUMEQ_TESTS_CHROMA_PLANES_H
+#define LUMEQ_TESTS_CHROMA_PLANES_H
+
+#include "variants.h"
+
+#define GUARD 128
+
+/* Luma, Cb and Cr, or luma and both in turns. */
+typedef struct Planes {
+    CheckRect rect[3];
+} Planes;
+
+/* `random` NULL: rows follow each other without a gap. */
+static inline CheckRect open_plane(int samples, int rows, int size, int guard, CheckRandom *random)
+{
+    const int stride = random ? any_stride(random, samples) : samples;
+    const int offset = random ? check_below(random, 16) : 0;
+    return check_rect(samples * size, rows, (ptrdiff_t)stride * size, offset * size, guard);
+}
+
+static inline Planes open_planes(ChromaShape shape, int width, int height, int size, int guard,
+                                 CheckRandom *random)
+{
+    Planes planes = {.rect = {open_plane(width, height, size, guard, random)}};
+    for (int i = 1; i <= shape.planes; i++)
+        planes.rect[i] =
+            open_plane(chroma_row(shape, width), chroma_side(height, shape.y), size, guard, random);
+    return planes;
+}
+
+static inline void close_planes(Planes *planes)
+{
+    for (int i = 0; i < 3; i++)
+        check_rect_free(&planes->rect[i]);
+}
+
+static inline void set_sample(const CheckRect *rect, int x, int y, int size, int sample)
+{
+    check_row(rect, y)[x * size] = (uint8_t)sample;
+    if (size == 2)
+        check_row(rect, y)[x * size + 1] = (uint8_t)(sample >> 8);
+}
+
+/* Cb and Cr, or what they are to become. */
+typedef struct Pixel {
+    int code[2];
+} Pixel;
+
+static inline Pixel pixel_at(const Planes *planes, ChromaShape shape, int x, int y,
+                             const CurveParams *p)
+{
+    Pixel pixel;
+    for (int i = 0; i < 2; i++)
+        pixel.code[i] = code_at(&planes->rect[chroma_plane(shape, i)],
+                                chroma_column(shape, i, x) * sample_size(p), y, p->depth, p->shift);
+    return pixel;
+}
+
+/* In two parts, as two threads do it. */
+static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out,
+                              ChromaShape shape, const CurveTable *table, const CurveParams *p,
+                              int split)
+{
+    const int height = in->rect[1].height;
+    for (int part = 0; part < 2; part++) {
+        const int y = part ? split : 0, end = part ? height : split;
+        const LumeqChromaRows rows =
+            chroma_rows(shape, in->rect, out->rect, sample_size(p), y, end);
+        if (end > y)
+            (p->depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, table, p);
+    }
+}
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * The gain of a pixel's chroma: by hand, through the kernels; against a model in double precision;
+ * where it ends, so that colour stays within R'G'B'; and that it keeps the hue.
+ */
+#include <math.h>
+
+#include "chroma_model.h"
+#include "chroma_planes.h"
+
+/* ---- by hand ------------------------------------------------------------------------------ */
+
+/* 4:2:0 of 8 bits, 3x3 pixels: gains of 1.5, 0.5 and 1 at the luma 100, 200 and 30. */
+static void planar_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    static const uint8_t luma[] = {99, 101, 200, 100, 98, 200, 30, 30, 30};
+    static const uint8_t cb[] = {140, 150, 128, 240}, cr[] = {101, 128, 16, 255};
+    static const uint8_t expected[2][4] = {{146, 139, 128, 240}, {88, 128, 16, 255}};
+    static CurveTable table = {.gain = {[30] = {4096, 14 << 8, 14 << 8},
+                                        [100] = {6144, 84 << 8, 126 << 8},
+                                        [200] = {2048, 184 << 8, 0}}};
+    const CurveParams p = params_of((Format){8, 0}, LUMEQ_RANGE_LIMITED);
+    uint8_t out[2][4];
+    const LumeqChromaRows rows = {.dst = {out[0], out[1]},
+                                  .src = {cb, cr},
+                                  .luma = luma,
+                                  .dst_stride = {2, 2},
+                                  .src_stride = {2, 2},
+                                  .luma_stride = 3,
+                                  .luma_width = 3,
+                                  .luma_height = 3,
+                                  .sub_x = 1,
+                                  .sub_y = 1,
+                                  .step = 1,
+                                  .height = 2};
+    kernels->chroma8(&rows, &table, &p); /* the mean of 99, 101, 100 and 98 is 99.5: up */
+    for (int i = 0; i < 2; i++)
+        CHECK(!memcmp(out[i], expected[i], 4), "%s: plane %d: %d %d %d %d", name, i + 1, out[i][0],
+              out[i][1], out[i][2], out[i][3]);
+}
+
+/*
+ * P010, 4:2:2, one row: what lies below the codes is nothing. In the limited range 184 above black
+ * goes to 190: white is no longer 35 but 29 away, which colour that far out follows by 3393 of
+ * 4096; in the full range it has more room than before. 448 from gray is as far as is legal, and
+ * 460 as far as it was.
+ */
+static void pairs_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    static const uint16_t luma[] = {400 << 6, (400 << 6) + 63, 800 << 6, 800 << 6, 600 << 6};
+    static const uint16_t pairs[] = {(512 + 100) << 6, (512 - 120) << 6 | 5, (512 + 400) << 6,
+                                     (512 + 40) << 6,  (512 - 460) << 6,     (512 - 400) << 6};
+    static const uint16_t expected[2][6] = {
+        {(512 + 150) << 6, (512 - 180) << 6, (512 + 331) << 6, (512 + 33) << 6, (512 - 460) << 6,
+         (512 - 448) << 6},
+        {(512 + 150) << 6, (512 - 180) << 6, (512 + 473) << 6, (512 + 47) << 6, 0, 0}};
+    for (int range = 0; range < 2; range++) {
+        const CurveParams p = params_of((Format){10, 6}, (LumeqRange)range);
+        const int black = p.black / 4;
+        CurveTable table;
+        table.gain[100] = (CurveGain){6144, (uint16_t)((100 - black) << 8), 100 << 8};
+        table.gain[150] = (CurveGain){7372, (uint16_t)((150 - black) << 8), 219 << 8};
+        table.gain[200] = (CurveGain){7372, (uint16_t)((200 - black) << 8), 190 << 8};
+        uint16_t out[6];
+        const LumeqChromaRows rows = {.dst = {out, out + 1},
+                                      .src = {pairs, pairs + 1},
+                                      .luma = luma,
+                                      .dst_stride = {12, 12},
+                                      .src_stride = {12, 12},
+                                      .luma_stride = 10,
+                                      .luma_width = 5,
+                                      .luma_height = 1,
+                                      .sub_x = 1,
+                                      .step = 2,
+                                      .height = 1};
+        kernels->chroma16(&rows, &table, &p);
+        for (int i = 0; i < 6; i++)
+            CHECK(out[i] == expected[range][i], "%s: range %d: sample %d is %d, not %d", name,
+                  range, i, (out[i] >> 6) - 512, (expected[range][i] >> 6) - 512);
+    }
+}
+
+/* A pixel in codes of 8 bits around gray, over luma so far above black, or where that is negative
+ * below white, that goes to another; and what becomes of the pixel. */
+static const struct {
+    int gain, from, to, in[2], out[2];
+} limits[] = {
+    {6144, -100, -75, {32, 8}, {40, 10}},       /* 15/8 of 40 reaches white */
+    {6144, -100, -75, {8, 32}, {10, 40}},       /* Cr as well */
+    {6144, 62, 75, {-32, 8}, {-40, 10}},        /* or black */
+    {6144, 62, 75, {8, -32}, {10, -40}},        /* */
+    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* what reaches it first counts */
+    {6144, 80, 90, {-32, 16}, {-48, 24}},       /* just within */
+    {6144, -80, -60, {32, -8}, {32, -8}},       /* it may come to 1 */
+    {6144, -80, -30, {32, 8}, {16, 4}},         /* or below */
+    {6144, -80, 255, {32, 8}, {0, 0}},          /* white has no colour */
+    {6144, -30, -15, {32, 8}, {16, 4}},         /* beyond already: as if at white */
+    {6144, 30, 45, {-32, 8}, {-48, 12}},        /* or black */
+    {6144, 0, 0, {-32, 8}, {-48, 12}},          /* */
+    {6144, 0, 0, {32, 8}, {48, 12}},            /* there is room to white */
+    {6144, -80, 255, {0, 0}, {0, 0}},           /* gray has nothing to leave with */
+    {4096, -20, 255, {-112, 111}, {-112, 111}}, /* at a gain of 1 nothing is to be done */
+    {2048, -80, 255, {32, 8}, {16, 4}},         /* what is below 1 stays */
+};
+
+#define LIMITS ((int)(sizeof(limits) / sizeof(limits[0])))
+
+/* One pixel; in codes of 8 bits. */
+static void put_limit(const Planes *in, ChromaShape shape, CurveTable *table, const CurveParams *p,
+                      int number)
+{
+    const int unit = 1 << (p->depth - 8), size = sample_size(p), white = p->black ? 219 : 255;
+    const int black = p->black / unit, from = limits[number].from, to = limits[number].to;
+    const int luma = black + (from < 0 ? white + from : from);
+    table->gain[luma] = (CurveGain){(uint16_t)limits[number].gain, (uint16_t)((luma - black) * 256),
+                                    (uint16_t)((to < 0 ? white + to : to) * 256)};
+    set_sample(&in->rect[0], 0, 0, size, luma * unit << p->shift);
+    for (int i = 0; i < 2; i++)
+        set_sample(&in->rect[chroma_plane(shape, i)], chroma_column(shape, i, 0), 0, size,
+                   (128 + limits[number].in[i]) * unit << p->shift);
+}
+
+static void check_limit(const char *name, const LumeqKernels *kernels, ChromaShape shape,
+                        const CurveParams *p, int number)
+{
+    static CurveTable table;
+    const int size = sample_size(p), unit = 1 << (p->depth - 8);
+    Planes in = open_planes(shape, 1, 1, size, 0, NULL);
+    Planes out = open_planes(shape, 1, 1, size, GUARD, NULL);
+    put_limit(&in, shape, &table, p, number);
+    run_chroma(kernels, &in, &out, shape, &table, p, 0);
+    const Pixel pixel = pixel_at(&out, shape, 0, 0, p);
+    for (int i = 0; i < 2; i++)
+        CHECK(pixel.code[i] == (128 + limits[number].out[i]) * unit,
+              "%s: case %d, %d plane(s), depth %d+%d, black %d: component %d is %g, not %d", name,
+              number, shape.planes, p->depth, p->shift, p->black, i,
+              pixel.code[i] / (double)unit - 128, limits[number].out[i]);
+    close_planes(&in);
+    close_planes(&out);
+}
+
+static void limits_by_hand(const char *name, const LumeqKernels *kernels)
+{
+    for (int k = 0; k < 4 * FORMATS; k++) {
+        const ChromaShape shape = {1 + k % 2, 0, 0};
+        const CurveParams p = params_of(formats[k / 4], (LumeqRange)(k / 2 % 2));
+        for (int number = 0; number < LIMITS; number++)
+            check_limit(name, kernels, shape, &p, number);
+    }
+}
+
+static void by_hand(void)
+{
+    for_each_variant(planar_by_hand);
+    for_each_variant(pairs_by_hand);
+    for_each_variant(limits_by_hand);
+}
+
+/* ---- one sample --------------------------------------------------------------------------- */
+
+static uint32_t scale(int code, int gain, int add, int depth, int limited)
+{
+    const CurveLegal legal = curve_legal(depth, limited);
+    return curve_chroma(code, (uint32_t)gain, (uint32_t)add, &legal);
+}
+
+/* Every code, with every threshold there is. */
+static void gain_of_one_changes_nothing(void)
+{
+    int wrong = 0;
+    for (int depth = 8; depth <= 16; depth++)
+        for (int code = 0; code < 1 << depth; code += depth < 12 ? 1 : 7)
+            for (int add = 2; add < 256; add += 4)
+                wrong += scale(code, 4096, add, depth, add / 4 % 2) != (uint32_t)code;
+    CHECK(!wrong, "%d codes are moved", wrong);
+}
+
+static void gray_stays_gray(void)
+{
+    int wrong = 0;
+    for (int depth = 8; depth <= 16; depth++)
+        for (int gain = 0; gain < 8192; gain += 13)
+            for (int add = 2; add < 256; add += 4)
+                wrong += scale(1 << (depth - 1), gain, add, depth, 1) != 1u << (depth - 1);
+    CHECK(!wrong, "gray becomes a colour %d times", wrong);
+}
+
+/* Not beyond what is legal, or what it was where it was beyond already; and in order. */
+static void legal_codes_stay_legal(void)
+{
+    for (int depth = 8; depth <= 16; depth++) {
+        const int unit = 1 << (depth - 8), last = (1 << depth) - 1;
+        for (int limited = 0; limited < 2; limited++) {
+            const int low = limited ? 16 * unit : 0, high = limited ? 240 * unit : last;
+            int illegal = 0, falls = 0;
+            for (int gain = 0; gain < 8192; gain += 31) {
+                int before = 0;
+                for (int code = 0; code <= last; code += depth < 12 ? 1 : 37) {
+                    const int out = (int)scale(code, gain, 128, depth, limited);
+                    illegal += out < (code < low ? code : low) || out > (code > high ? code : high);
+                    falls += out < before;
+                    before = out;
+                }
+            }
+            CHECK(!illegal && !falls, "depth %d, limited %d: %d illegal, %d fall", depth, limited,
+                  illegal, falls);
+        }
+    }
+}
+
+/* ---- the gain ----------------------------------------------------------------------------- */
+
+static void gains(void)
+{
+    double worst = 0;
+    for (int in = -40; in < 256; in++) {
+        for (int out = -40 * 256; out < 256 * 256; out += 61) {
+            const double gain = curve_gain(in * 256, out) / 4096.0;
+            worst = fmax(worst, fabs(gain - model_gain(in, out / 256.0)));
+        }
+    }
+    CHECK(worst < 4.0 / 4096, "off by %g", worst);
+    CHECK(curve_gain(100 * 256, 100 * 256) == 4096 && curve_gain(20 * 256, 20 * 256) == 4096,
+          "luma that stays has a gain");
+    CHECK(curve_gain(50 * 256, 75 * 256) == 4096 + 4096 * 3 / 8, "1.5 times as light: %u",
+          curve_gain(50 * 256, 75 * 256));
+    CHECK(curve_gain(100 * 256, 50 * 256) == 4096 - 4096 / 8, "half as light: %u",
+          curve_gain(100 * 256, 50 * 256));
+}
+
+/* ---- the limit ---------------------------------------------------------------------------- */
+
+/* Against the model, cut off to 4096ths: any luma, colour and gain, at any depth. */
+static void limit_is_the_model(void)
+{
+    CheckRandom random = check_random(2);
+    int wrong = 0, limited = 0;
+    for (int n = 0; n < 3000000; n++) {
+        const int depth = 8 + check_below(&random, 9), full = check_below(&random, 2);
+        const int unit = 1 << (depth - 8), to = check_below(&random, 65536);
+        const int from = check_below(&random, 65281);
+        const int cb = check_below(&random, 256 * unit), cr = check_below(&random, 256 * unit);
+        const CurveGain over = {(uint16_t)(2000 + check_below(&random, 5373)), (uint16_t)from,
+                                (uint16_t)to};
+        const CurveLegal legal = curve_legal(depth, !full);
+        const double wanted =
+            model_limit(over.gain / 4096.0, (double)cb / unit - 128, (double)cr / unit - 128,
+                        from / 256.0, to / 256.0, full ? 255 : 219);
+        const uint32_t gain = curve_pixel_gain(over, cb, cr, depth, &legal);
+        wrong += gain != (uint32_t)(wanted * 4096);
+        limited += gain < over.gain;
+    }
+    CHECK(!wrong, "%d gains are not what the model says", wrong);
+    CHECK(limited > 1000000, "only %d gains are limited", limited);
+}
+
+/* Red and blue of a colour in R'G'B', luma and so too the rest from 0 to 1. */
+typedef struct Matrix {
+    double red, blue; /* what luma has of each */
+} Matrix;
+
+/* How far the two are outside of 0..1. */
+static double beyond(const Matrix *m, double luma, double cb, double cr)
+{
+    const double red = luma + 2 * (1 - m->red) * cr, blue = luma + 2 * (1 - m->blue) * cb;
+    return fmax(fmax(-red, red - 1), fmax(fmax(-blue, blue - 1), 0));
+}
+
+/* Of 16 bits, so that rounding is nothing: of colours that are in R'G'B', of any matrix, red and
+ * blue do not leave it over luma that is raised, whatever the gain. */
+static void red_and_blue_stay_within(void)
+{
+    static const Matrix matrices[] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
+    CheckRandom random = check_random(3);
+    double worst = 0;
+    for (int n = 0; n < 3000000; n++) {
+        const Matrix *m = &matrices[n % 3];
+        const int full = n / 3 % 2, range = (full ? 255 : 219) * 256;
+        const double colours = (full ? 255 : 224) * 256;
+        const double red = check_below(&random, 1001) / 1000.0;
+        const double green = check_below(&random, 1001) / 1000.0;
+        const double blue = check_below(&random, 1001) / 1000.0;
+        const double luma = m->red * red + (1 - m->red - m->blue) * green + m->blue * blue;
+        const int cb = (int)((blue - luma) / (1 - m->blue) / 2 * colours);
+        const int cr = (int)((red - luma) / (1 - m->red) / 2 * colours);
+        const int from = (int)(luma * range), to = from + check_below(&random, range - from + 1);
+        const CurveLegal legal = curve_legal(16, !full);
+        const CurveGain over = {(uint16_t)(4097 + check_below(&random, 3276)), (uint16_t)from,
+                                (uint16_t)to};
+        const uint32_t gain = curve_pixel_gain(over, 32768 + cb, 32768 + cr, 16, &legal);
+        const double out_cb = (double)curve_chroma(32768 + cb, gain, CURVE_ROUND, &legal) - 32768;
+        const double out_cr = (double)curve_chroma(32768 + cr, gain, CURVE_ROUND, &legal) - 32768;
+        worst = fmax(worst, beyond(m, (double)to / range, out_cb / colours, out_cr / colours));
+    }
+    CHECK(worst < 0.004, "outside by %g", worst); /* 15/8 is rounded: below a code of 8 bits */
+}
+
+/* Cb : Cr stays what it was, but for half a code's rounding of each: with any gain over any luma,
+ * limited or not, as long as neither comes to the end of the legal codes. */
+static void hue_is_kept(void)
+{
+    const CurveLegal legal = curve_legal(8, 1);
+    int turned = 0, limited = 0;
+    for (int from = 5; from <= 219; from += 7)
+        for (int to = from; to <= 219; to += 11)
+            for (int u = -112; u <= 112; u += 3)
+                for (int v = -112; v <= 112; v += 5) {
+                    const int gain = 2048 + (from * 37 + to * 11) % 5325;
+                    const CurveGain over = {(uint16_t)gain, (uint16_t)(from * 256),
+                                            (uint16_t)(to * 256)};
+                    const int taken = (int)curve_pixel_gain(over, 128 + u, 128 + v, 8, &legal);
+                    const int cb = (int)scale(128 + u, taken, 128, 8, 1) - 128;
+                    const int cr = (int)scale(128 + v, taken, 128, 8, 1) - 128;
+                    const int at_end = abs(cb) == 112 || abs(cr) == 112;
+                    turned += !at_end && 2 * abs(cb * v - cr * u) > abs(u) + abs(v);
+                    limited += taken < gain;
+                }
+    CHECK(!turned, "%d colours are turned", turned);
+    CHECK(limited > 100000, "only %d are limited", limited);
+}
+
+static const CheckTest tests[] = {
+    {"by_hand", by_hand},
+    {"gain_of_one_changes_nothing", gain_of_one_changes_nothing},
+    {"gray_stays_gray", gray_stays_gray},
+    {"legal_codes_stay_legal", legal_codes_stay_legal},
+    {"gains", gains},
+    {"limit_is_the_model", limit_is_the_model},
+    {"red_and_blue_stay_within", red_and_blue_stay_within},
+    {"hue_is_kept", hue_is_kept},
+};
+
+CHECK_MAIN(tests)
