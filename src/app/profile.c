@@ -20,7 +20,7 @@ typedef struct Profile {
 static const Profile profiles[] = {
     {"film",
      "films and series: dark scenes are opened a little, the rest keeps its look",
-     {{"clip", "1.7"}}},
+     {{"clip", "1.7"}, {"smooth", "1"}}},
     {"fog",
      "fog, haze, smoke: local contrast back, near and far, and some of the grain with it",
      {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "4.5"}, {"tiles", "4x4"}}},
@@ -34,7 +34,7 @@ static const Profile profiles[] = {
      "fixed cameras: every part of the picture is made readable, slowly and calmly",
      {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
     {"medical-gray",
-     "X-ray, ultrasound, microscopy: mild local contrast, each frame nearly on its own",
+     "X-ray, ultrasound and the like: mild local contrast, each frame nearly on its own",
      {{"mode", "clahe"},
       {"strength", "1"},
       {"clip", "2"},

@@ -38,7 +38,7 @@ class Look(Case):
                 self.assertNotEqual(looks, plain)
 
     def test_options_win_over_the_profile(self):
-        wanted = self.frames("--strength", "0.2", "--clip", "4", "--smooth", "1")
+        wanted = self.frames("--strength", "0.2", "--clip", "2.5")
         for args in (("--profile", "night", "--strength", "0.2"),
                      ("--strength=0.2", "--profile=night")):
             self.assertEqual(self.frames(*args), wanted)

@@ -188,7 +188,11 @@ static int same_table(const CurveTable *a, const CurveTable *b, const CurveParam
 {
     const size_t size = curve_has_nodes(params) ? (size_t)(params->bins + 1) * sizeof(uint32_t)
                                                 : (size_t)(params->bins * sample_size(params));
-    return !memcmp(a->gain, b->gain, sizeof(a->gain)) && !memcmp(a->nodes, b->nodes, size);
+    int same = !memcmp(a->nodes, b->nodes, size);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        same &= a->gain[i].gain == b->gain[i].gain && a->gain[i].from == b->gain[i].from &&
+                a->gain[i].to == b->gain[i].to;
+    return same;
 }
 
 static void compare_results(const CurveResult *a, const CurveResult *b, int bins, const char *name)
