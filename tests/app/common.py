@@ -27,6 +27,9 @@ if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
 if not os.access(LUMEQ, os.X_OK):
     sys.exit("no program at %s: set LUMEQ" % LUMEQ)
 
+with open(LUMEQ, "rb") as program:
+    SANITIZED = re.search(rb"lib[at]san\.so", program.read()) is not None
+
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
