@@ -15,6 +15,7 @@
 #include "app/say.h"
 #include "app/stats.h"
 #include "app/timeline.h"
+#include "media/convert.h"
 #include "media/writer.h"
 
 typedef struct Run {
@@ -143,8 +144,9 @@ static int open_input(Run *run)
 static int set_look(Run *run)
 {
     LumeqParams params;
-    const int exact = run->writer && writer_is_lossless(run->writer);
-    const int ret = look_params(&params, run->options, run->source, exact, &run->error);
+    const enum AVPixelFormat from = convert_nearest_direct(run->source->video->codecpar->format);
+    const int fine = run->writer && writer_is_fine(run->writer, from);
+    const int ret = look_params(&params, run->options, run->source, fine, &run->error);
     if (ret < 0)
         return ret;
     if (lumeq_set_params(run->engine.equalizer, &params) < 0)

@@ -15,13 +15,6 @@ static const char *hdr_name(const AVCodecParameters *video)
     }
 }
 
-/* Whether the output has more than 8 bits: there the encoder's own noise is no coarser. */
-static int is_deep(const Options *o, const AVCodecParameters *video)
-{
-    return (o->pixel_format ? convert_named_depth(o->pixel_format) : convert_depth(video->format)) >
-           8;
-}
-
 static int check_reference(const Options *o, const Source *source, MediaError *error)
 {
     const int depth = convert_depth(source->video->codecpar->format);
@@ -33,14 +26,15 @@ static int check_reference(const Options *o, const Source *source, MediaError *e
                       media_quote(o->input), depth);
 }
 
-int look_params(LumeqParams *params, const Options *o, const Source *source, int exact,
+int look_params(LumeqParams *params, const Options *o, const Source *source, int fine,
                 MediaError *error)
 {
     const char *hdr = hdr_name(source->video->codecpar);
     *params = options_params(o);
     if (o->dither == OPTIONS_DITHER_AUTO)
-        params->dither = exact || (o->output && is_deep(o, source->video->codecpar));
-    if (hdr && o->strength < 0 && params->mode != LUMEQ_MODE_OFF && !o->reference) {
+        params->dither = fine;
+    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
+    if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
         params->strength *= HDR_SHARE;
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "

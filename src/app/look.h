@@ -5,9 +5,9 @@
 #include "app/options.h"
 #include "media/source.h"
 
-/* `exact`: every sample that is made is shown, or written, as it is. Says what is chosen
+/* `fine`: the output shows fractions of codes: --dither auto is on. Says what is chosen
  * because of the input. MEDIA_USAGE where the options do not suit it. */
-int look_params(LumeqParams *params, const Options *options, const Source *source, int exact,
+int look_params(LumeqParams *params, const Options *options, const Source *source, int fine,
                 MediaError *error);
 
 #endif

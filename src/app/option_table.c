@@ -53,7 +53,7 @@ const Option option_table[] = {
      "override the stream's luma range [auto]"},
     {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
      "textbook arithmetic, bit-exact with OpenCV's equalizeHist or, with --mode clahe, its CLAHE; "
-     "8-bit only"},
+     "8-bit only; what is said of strength, smoothing, chroma, dither and bars has no effect"},
 
     HEADING("Part of the input"),
     {"ss", 0, OPTION_TIME, COMMON | ONCE, FIELD(from_us), 0, 0, "TIME",

@@ -22,6 +22,7 @@ static Options defaults(void)
         .mode = params.mode,
         .scene_cut = params.scene_cut,
         .strength = -1,
+        .profile_strength = -1,
         .clip = params.clip,
         .smooth = params.smooth,
         .tiles = {params.tiles_x, params.tiles_y},
@@ -226,6 +227,14 @@ static int put_over_file(Parser *p, int argc, char **argv)
     }
     if (take_arguments(p, argc, argv) < 0)
         return -1;
+    if (given.profile && reference_and_stretch(o)) {
+        if (is_given(p, "reference"))
+            return refuse(&p->refusal,
+                          "--reference and --profile %s contradict each other: that is "
+                          "mode stretch, which has no reference",
+                          profile_name(given.profile));
+        reset(o, "reference");
+    }
     let_command_line_win(p);
     return 0;
 }

@@ -32,7 +32,8 @@ typedef struct Options {
     const char *output;
     int null_output, overwrite, overlay;
 
-    int profile; /* number of the profile, from 1; 0: none */
+    int profile;             /* number of the profile, from 1; 0: none */
+    double profile_strength; /* what it set the strength to, or -1 */
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;

@@ -216,7 +216,7 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
     switch (setting) {
     case PLAYER_ON_OFF: p->off = !p->off; break;
     case PLAYER_STRENGTH:
-        if (params->adaptive && p->stats.bins) /* from what is seen, not from what is the most */
+        if (params->adaptive && !p->off && p->stats.bins) /* from what is seen, not the most */
             params->strength = p->stats.strength;
         params->adaptive = 0;
         params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);

@@ -56,6 +56,11 @@ int profile_find(const char *name)
     return 0;
 }
 
+const char *profile_name(int number)
+{
+    return profiles[number - 1].name;
+}
+
 void profile_names(char *text, size_t size)
 {
     size_t used = 0;
@@ -73,6 +78,7 @@ void profile_apply(Options *options)
     const Profile *profile = &profiles[options->profile - 1];
     for (const ProfileSetting *s = profile->settings; s->option; s++)
         (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
+    options->profile_strength = options->strength;
 }
 
 void profile_print_all(void)

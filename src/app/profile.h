@@ -12,6 +12,8 @@
 /* The number of the profile of this name, from 1; PROFILE_HELP for help; 0: there is none. */
 int profile_find(const char *name);
 
+const char *profile_name(int number);
+
 /* "film, fog, ..." */
 void profile_names(char *text, size_t size);
 

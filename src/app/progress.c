@@ -11,7 +11,7 @@
 #define BAR_INTERVAL 0.1
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24
-#define PAINT_BYTES 32 /* room for its colours */
+#define PAINT_BYTES 32  /* room for its colours */
 #define MIN_BAR_WIDTH 8 /* without room for that the bar itself is left out */
 #define TEXT_COLUMNS 62 /* what may stand beside it */
 

@@ -19,11 +19,15 @@
 #define CURVE_CUT_LOW (CURVE_ONE * 4 / 100)
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
-/* After one or two changes in a row of at least CURVE_JUMP, one of at most CURVE_CALM tells that
- * they were a cut between scenes of like light, or a flash: the curve is taken at once, and neither
- * leaves a trail. More in a row are a fade, or motion. */
+/* A change of the histogram is none of the scene unless the CDFs are somewhere as far apart: as
+ * large a part of the picture is another one. A car, a lamp or a screen in the picture is less. */
+#define CURVE_MOVED (CURVE_ONE * 18 / 100)
+
+/* After one or two such changes in a row of at least CURVE_JUMP, one of at most CURVE_CALM tells
+ * that they were a cut between scenes of like light, or a flash: the curve is taken at once, and
+ * neither leaves a trail. More in a row are a fade, or motion. */
 #define CURVE_JUMP (CURVE_ONE * 25 / 1000)
-#define CURVE_CALM (CURVE_JUMP / 2)
+#define CURVE_CALM (CURVE_JUMP * 3 / 4)
 #define CURVE_JUMPS 2
 
 /*
@@ -119,14 +123,18 @@ CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
 }
 
 /* How much of the new curve this frame takes: alpha, rising smoothly to 1 over a scene cut. */
-CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before, uint32_t distance)
+CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before,
+                              const CurveView *view)
 {
+    const uint32_t distance = view->distance;
     if (!before)
         return CURVE_ONE;
     if (!p->scene_cut)
         return p->alpha;
     if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && distance <= CURVE_CALM)
         return CURVE_ONE;
+    if (!view->moved)
+        return p->alpha;
     return curve_lerp(p->alpha, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
 }
 
@@ -170,7 +178,7 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = curve_range(p);
     const int seen = counted && before && before->bin[p->bins - 1].cdf && !p->same_scene;
-    uint32_t sums[3] = {0, 0, 0};
+    uint32_t sums[4] = {0, 0, 0, 0};
     CURVE_EACH (i, p->bins) {
         const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
         const uint32_t cdf = counted ? curve_divide((uint64_t)w->cum[i] << 16, counted) : old;
@@ -178,17 +186,19 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
             const uint32_t place =
                 curve_share((2 * (uint32_t)(i - black) + 1) << 15, n, reciprocal);
             const uint32_t above = counted ? CURVE_ONE - cdf : 0;
-            sums[0] += cdf > old ? cdf - old : old - cdf;
+            const uint32_t apart = cdf > old ? cdf - old : old - cdf;
+            sums[0] += apart;
+            sums[3] += apart >= CURVE_MOVED;
             sums[1] += above;
             sums[2] += (uint32_t)((uint64_t)place * above >> 16);
         }
         CURVE_OWN(now, i).cdf = cdf;
     }
-    curve_sum3(sums, w->sums[1]);
+    curve_sum4(sums, w->sums[1]);
     const uint32_t mean = curve_share(sums[1], n, reciprocal);
     const uint32_t squares = 2 * curve_share(sums[2], n, reciprocal);
     const uint32_t squared = (uint32_t)((uint64_t)mean * mean >> 16);
-    const CurveView view = {seen ? curve_share(sums[0], n, reciprocal) : 0, mean,
+    const CurveView view = {seen ? curve_share(sums[0], n, reciprocal) : 0, seen && sums[3], mean,
                             squares > squared ? squares - squared : 0};
     return view;
 }
@@ -205,14 +215,14 @@ CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, Curve
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t left_out = counted / CURVE_STRETCH_LEFT_OUT;
     const uint32_t all = (uint32_t)(white - black);
-    uint32_t sums[3] = {0, 0, 0};
+    uint32_t sums[4] = {0, 0, 0, 0};
     CURVE_EACH (i, p->bins) {
         if (i >= black && i < white) {
             sums[0] += w->cum[i] <= left_out;
             sums[1] += w->cum[i] < counted - left_out;
         }
     }
-    curve_sum3(sums, w->sums[0]);
+    curve_sum4(sums, w->sums[0]);
     uint32_t low = sums[0], length = sums[1] - sums[0];
     const uint32_t least = p->clip ? curve_divide((uint64_t)all << 16, p->clip) : 1;
     if (length < least && length < all) {
@@ -305,11 +315,11 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     const uint32_t counted = curve_count(p, now, w, &flat);
     const CurveView view = curve_look(p, counted, reciprocal, w, before, was, now);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
-    const uint32_t usual = curve_alpha(p, before, view.distance);
+    const uint32_t usual = curve_alpha(p, before, &view);
     const uint32_t fades = curve_fades(p, before, view.distance, usual);
     const uint32_t alpha = curve_fade_alpha(usual, blank, fades, view.distance);
     uint32_t jumps = 0;
-    if (before && view.distance >= CURVE_JUMP)
+    if (before && view.moved && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
     const uint32_t need =
         curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(&view), alpha);
@@ -322,7 +332,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
-        result->scene_cut = before && p->scene_cut && view.distance >= CURVE_CUT_HIGH;
+        result->scene_cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
         result->jumps = jumps;
         result->need = need;
         result->alpha = alpha;

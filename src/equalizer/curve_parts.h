@@ -3,7 +3,7 @@
  *
  * The common subset of C and CUDA. What is written for a group shares the work among its threads:
  * CURVE_EACH hands out the bins, always the same ones to the same thread; curve_sum(),
- * curve_sum3(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
+ * curve_sum4(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
  * before curve_sum() and those after it is seen by all threads afterwards. `was` and `now` are the
  * results' bins before and after the frame, of which a thread has its own: CURVE_OWN is that of the
  * number handed out. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN
@@ -91,13 +91,14 @@ typedef struct CurveTable {
 typedef struct CurveWork {
     uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
     uint32_t cum[CURVE_BINS];
-    uint32_t sums[2][3 * 32]; /* for curve_sum() and curve_sum3(), by turns */
+    uint32_t sums[2][4 * 32]; /* for curve_sum() and curve_sum4(), by turns */
     uint32_t scan[128];
 } CurveWork;
 
 /* What the histogram tells of a picture, Q16. */
 typedef struct CurveView {
     uint32_t distance;       /* from the picture before */
+    uint32_t moved;          /* enough of it is another one for a change of the scene */
     uint32_t mean, variance; /* of the range, as shares of it and its square */
 } CurveView;
 
@@ -114,8 +115,8 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     return value;
 }
 
-/* The same of three values at once. */
-CURVE_FN void curve_sum3(uint32_t values[3], uint32_t *scratch)
+/* The same of four values at once. */
+CURVE_FN void curve_sum4(uint32_t values[4], uint32_t *scratch)
 {
     (void)values;
     (void)scratch;

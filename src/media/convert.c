@@ -77,11 +77,6 @@ int convert_depth(enum AVPixelFormat format)
     return depth;
 }
 
-int convert_named_depth(const char *name)
-{
-    return convert_depth(av_get_pix_fmt(name));
-}
-
 static int has_alpha(const AVPixFmtDescriptor *desc)
 {
     return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;

@@ -30,9 +30,6 @@ int convert_is_rgb(enum AVPixelFormat format);
 /* Bits of the deepest component; 0: there is no such format. */
 int convert_depth(enum AVPixelFormat format);
 
-/* The same of a format's name. */
-int convert_named_depth(const char *name);
-
 /* Not 0: frames can be converted to it. */
 int convert_can_make(enum AVPixelFormat format);
 

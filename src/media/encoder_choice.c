@@ -272,11 +272,12 @@ static int is_set_to(const char *const *options, const char *setting)
 int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
 {
     const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
-    const int props = desc ? desc->props : 0;
-    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME || (props & AV_CODEC_PROP_LOSSLESS) == 0)
-        return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME;
-    if ((props & AV_CODEC_PROP_LOSSY) == 0)
+    const int kinds = AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY;
+    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME)
+        return 1;
+    if (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS)
         return 1;
     return is_set_to(options->options, "lossless=1") || is_set_to(options->options, "qp=0") ||
+           is_set_to(options->options, "x265-params=lossless=1") ||
            (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
 }

@@ -1,4 +1,6 @@
 #include "media/writer.h"
+#include "media/convert.h"
+#include "media/encoder_choice.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -225,9 +227,17 @@ int writer_is_full_range(const Writer *w)
     return encoder_is_full_range(w->codec);
 }
 
-int writer_is_lossless(const Writer *w)
+int writer_is_fine(const Writer *w, enum AVPixelFormat from)
 {
-    return encoder_is_lossless(w->codec, &w->options->video);
+    const EncoderOptions *video = &w->options->video;
+    MediaError none = {0}; /* what is not possible is told when the encoder is opened */
+    enum AVPixelFormat to;
+    if (encoder_is_lossless(w->codec, video))
+        return 1;
+    if (from == AV_PIX_FMT_NONE)
+        return 0;
+    return encoder_choose_format(&to, w->codec, video->pixel_format, from, &none) >= 0 &&
+           convert_depth(to) > 8;
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)

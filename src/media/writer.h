@@ -38,8 +38,9 @@ int writer_is_picture(const Writer *writer);
 /* Not 0: it is written as RGB or full-range YUV in any case. */
 int writer_is_full_range(const Writer *writer);
 
-/* Not 0: what is written is every sample as it is. */
-int writer_is_lossless(const Writer *writer);
+/* Not 0: of frames in this format, every sample is written as it is, or more finely than in 8 bits.
+ */
+int writer_is_fine(const Writer *writer, enum AVPixelFormat from);
 
 /* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and
  * the file. Takes no reference. AVERROR_EOF: the output is a picture and has its frame already.

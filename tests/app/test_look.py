@@ -64,6 +64,10 @@ class Look(Case):
             with self.subTest("%s %s" % (option, value)):
                 self.refused(lumeq(simple(), "--null", option, value), USAGE, option, value, *words)
         self.refused(lumeq(simple(), "--null", "--reference", "--mode", "stretch"), USAGE, "contradict")
+        self.refused(lumeq(simple(), "--null", "--reference", "--profile", "screen"), USAGE,
+                     "--reference", "screen", "contradict")
+        self.ok(simple(), "--null", "--profile", "screen", "--config",
+                self.write("config", b"reference = yes"))
 
     # ---- strength ----
 
@@ -99,7 +103,9 @@ class Look(Case):
         self.assertNotEqual(on, off)
         self.assertEqual(self.frames(source=ramp), on)
         for codec, same in ((("--vcodec", "ffv1"), "on"), (("--vcodec", "libx264"), "off"),
-                            (("--vcodec", "libx264", "--vopt", "qp=0"), "on")):
+                            (("--vcodec", "libx264", "--vopt", "qp=0"), "on"),
+                            (("--vcodec", "prores_ks"), "on"),  # 10 bits of 8
+                            (("--vcodec", "libx264", "--pix-fmt", "yuv420p10le"), "on")):
             with self.subTest(codec):
                 files = [self.lossy(ramp, *codec, *args) for args in ((), ("--dither", same))]
                 self.assertEqual(files[0], files[1])
@@ -138,7 +144,10 @@ class Look(Case):
                 self.assertIn(name, told[0])
                 self.assertIn("--strength", told[0])
                 self.assertEqual(video(self.path("a.mkv"))["color_transfer"], transfer)
-                for args in (("--strength", 0.5), ("--mode", "off")):
+                night = self.ok(source, "--null", "--profile", "night")
+                self.assertIn("half strength, 0.45", night.err)
+                for args in (("--strength", 0.5), ("--mode", "off"),
+                             ("--profile", "night", "--strength", 0.5)):
                     self.assertNotIn("HDR", self.ok(source, "--null", *args).err)
 
     def test_reference_is_for_8_bits(self):

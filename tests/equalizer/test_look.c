@@ -300,10 +300,10 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
     film_close(&f);
 }
 
-/* From 5 % of the range on. */
+/* From 15 codes on: on a wide histogram less is no change of the scene. */
 BACKEND_TEST(flash_leaves_no_trail)
 {
-    static const double flashes[] = {11.5, 12, 15, 20, 25, 26, 27, 30, 50, 80, 110};
+    static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
     for (int i = 0; i < COUNT(flashed) * COUNT(flashes); i++)
         check_flash(id, &flashed[i / COUNT(flashes)], flashes[i % COUNT(flashes)], 0.5);
 }
@@ -317,6 +317,79 @@ BACKEND_TEST(flicker_is_smoothed)
     for (int i = 0; i < COUNT(flashed); i++)
         for (int lighter = 1; lighter <= 8; lighter++)
             check_flash(id, &flashed[i], lighter, share * slope * lighter);
+}
+
+/* ---- changes that are none of the scene ---- */
+
+/* The upper part of the picture, `percent` of it, becomes light; answers the mean of the rest. */
+static double light_up(Film *f, const Scene *scene, int percent, int on)
+{
+    const int rows = HEIGHT * percent / 100;
+    fill(&f->in, scene, f->frames, 1);
+    for (int y = 0; y < rows && on; y++)
+        memset(check_row(&f->in, y), 200, (size_t)WIDTH);
+    const LumeqFrame frame = frame_of(&f->in, &f->out, LUMEQ_RANGE_LIMITED, f->frames++ * 40 * MS);
+    run_frame(f->eq, &frame, &f->stats);
+    double sum = 0;
+    for (int y = HEIGHT / 2; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            sum += check_row(&f->out, y)[x];
+    return sum / (WIDTH * (HEIGHT - HEIGHT / 2));
+}
+
+/* A lamp, a car, a screen in the picture: the rest of it never snaps. */
+BACKEND_TEST(a_part_does_not_move_the_rest)
+{
+    static const int percents[] = {5, 7, 10, 15}, periods[] = {1, 3, 12};
+    const Scene scene = {BELL, 80, 17, 1};
+    for (int i = 0; i < COUNT(percents) * COUNT(periods); i++) {
+        const int percent = percents[i % COUNT(percents)], period = periods[i / COUNT(percents)];
+        Film f = film_open(id);
+        double last = light_up(&f, &scene, percent, 0), most = 0;
+        for (int n = 1; n < 40; n++) {
+            const double now = light_up(&f, &scene, percent, n / period % 2);
+            most = fmax(most, fabs(now - last));
+            last = now;
+        }
+        CHECK(most < 6, "%d %% every %d frames: the rest moves by %.1f codes", percent, period,
+              most);
+        film_close(&f);
+    }
+}
+
+/* A cut to a scene that goes on moving, by a code or two each frame. */
+BACKEND_TEST(cut_to_a_moving_scene_settles)
+{
+    const Scene from = {BELL, 100, 14, 1};
+    Film f = film_open(id), fresh = film_open(id);
+    film_run(&f, &from, 10);
+    for (int n = 0; n < 12; n++) {
+        Scene to = {BELL, 115 + (n % 2 ? 1.6 : -1.6), 14, 1};
+        film_next(&f, &to, 1);
+        film_next(&fresh, &to, 1);
+        const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
+        CHECK(n < 2 || apart < 2, "frame %d: the curve is %.2f codes from the scene's own", n,
+              apart);
+    }
+    film_close(&f);
+    film_close(&fresh);
+}
+
+/* Each frame its own scene: each has its own curve. */
+BACKEND_TEST(a_cut_every_frame)
+{
+    Film f = film_open(id);
+    for (int n = 0; n < 24; n++) {
+        const Scene *scene = n % 2 ? &good[n % COUNT(good)] : &dull[n % COUNT(dull)];
+        Film fresh = film_open(id);
+        film_next(&f, scene, 1);
+        fresh.frames = f.frames - 1;
+        film_next(&fresh, scene, 1);
+        const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
+        CHECK(!f.stats.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n, apart);
+        film_close(&fresh);
+    }
+    film_close(&f);
 }
 
 /* ---- fades -------------------------------------------------------------------------------- */
@@ -408,6 +481,9 @@ static const CheckTest tests[] = {
     {"small_cuts_settle", small_cuts_settle},
     {"flash_leaves_no_trail", flash_leaves_no_trail},
     {"flicker_is_smoothed", flicker_is_smoothed},
+    {"a_part_does_not_move_the_rest", a_part_does_not_move_the_rest},
+    {"cut_to_a_moving_scene_settles", cut_to_a_moving_scene_settles},
+    {"a_cut_every_frame", a_cut_every_frame},
     {"fades_are_smooth", fades_are_smooth},
     {"container_of_ten_bits", container_of_ten_bits},
 };

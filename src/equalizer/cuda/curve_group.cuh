@@ -72,18 +72,18 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
 }
 
-/* scratch has room for three times 32. */
-CURVE_FN void curve_sum3(uint32_t values[3], uint32_t *scratch)
+/* scratch has room for four times 32. */
+CURVE_FN void curve_sum4(uint32_t values[4], uint32_t *scratch)
 {
 #pragma unroll
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const uint32_t sum = curve_warp_sum(values[i]);
         if (threadIdx.x % 32 == 0)
             scratch[i * 32 + threadIdx.x / 32] = sum;
     }
     curve_barrier();
 #pragma unroll
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const uint32_t lane = threadIdx.x % 32;
         values[i] = curve_warp_sum(lane < CURVE_WARPS ? scratch[i * 32 + lane] : 0);
     }
