@@ -9,7 +9,7 @@
 #include "variants.h"
 
 #define GUARD 128
-#define MAX_WIDTH 65
+#define MAX_WIDTH 200
 #define MAX_HEIGHT 5
 
 /* The tables: the identity, its mirror image, one code, and any codes. Nodes never fall. */
@@ -375,7 +375,33 @@ static void nothing_beyond_is_touched(void)
     for_each_variant(pages_variant);
 }
 
+/* Flags choose kernels, and the environment the flags. */
+static void forced(void)
+{
+    static const char *const masks[] = {"0", "1", "2", "3"};
+    LumeqKernels c, none;
+    lumeq_kernels_c(&c);
+    lumeq_kernels_init(&none, 0);
+    CHECK(!memcmp(&c, &none, sizeof(c)), "other kernels than plain C without flags");
+    for (unsigned mask = 0; mask < 4; mask++) {
+        const unsigned flags = mask & lumeq_cpu_flags();
+        const char *expected = flags & LUMEQ_CPU_AVX512 ? ", AVX-512"
+                               : flags & LUMEQ_CPU_AVX2 ? ", AVX2"
+                                                        : "thread";
+        char text[256] = "";
+        LumeqEqualizer *eq;
+        setenv("LUMEQ_CPU_MASK", masks[mask], 1);
+        const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+        CHECK(lumeq_create(&eq, &config, text, sizeof(text)) == 0, "%s", text);
+        const size_t length = strlen(text), end = strlen(expected);
+        CHECK(length > end && !strcmp(text + length - end, expected), "mask %u: %s", mask, text);
+        lumeq_destroy(&eq);
+    }
+    unsetenv("LUMEQ_CPU_MASK");
+}
+
 static const CheckTest tests[] = {
+    {"forced", forced},
     {"by_hand", by_hand},
     {"small_rectangles", small_rectangles},
     {"large_rectangles", large_rectangles},

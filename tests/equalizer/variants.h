@@ -7,12 +7,13 @@
 
 typedef struct Variant {
     const char *name;
-    void (*init)(LumeqKernels *kernels);
-    int (*available)(void); /* NULL: on every machine */
+    unsigned flags; /* what the CPU has to have */
 } Variant;
 
 static const Variant variants[] = {
-    {"c", lumeq_kernels_c, NULL},
+    {"c", 0},
+    {"avx2", LUMEQ_CPU_AVX2},
+    {"avx512", LUMEQ_CPU_AVX512},
 };
 
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
@@ -20,12 +21,12 @@ static const Variant variants[] = {
 static inline void for_each_variant(void (*test)(const char *name, const LumeqKernels *kernels))
 {
     for (int i = 0; i < VARIANTS; i++) {
-        if (variants[i].available && !variants[i].available()) {
+        if (variants[i].flags & ~lumeq_cpu_flags()) {
             printf("%s: skipped: not on this CPU\n", variants[i].name);
             continue;
         }
         LumeqKernels kernels;
-        variants[i].init(&kernels);
+        lumeq_kernels_init(&kernels, variants[i].flags);
         test(variants[i].name, &kernels);
     }
 }

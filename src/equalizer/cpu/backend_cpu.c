@@ -47,6 +47,13 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+/* All, or what LUMEQ_CPU_MASK in the environment says. */
+static unsigned allowed_flags(void)
+{
+    const char *mask = getenv("LUMEQ_CPU_MASK");
+    return mask && *mask ? (unsigned)strtoul(mask, NULL, 0) : LUMEQ_CPU_ALL;
+}
+
 static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
@@ -55,14 +62,18 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
     cpu->threads = config->threads ? config->threads : cores > 0 ? (int)cores : 1;
     if (cpu->threads > MAX_THREADS)
         cpu->threads = MAX_THREADS;
-    lumeq_kernels_c(&cpu->kernels);
+    const unsigned flags = lumeq_cpu_flags() & allowed_flags();
+    lumeq_kernels_init(&cpu->kernels, flags);
     cpu->hists = aligned_alloc(ALIGNMENT, (size_t)cpu->threads * sizeof(*cpu->hists));
     cpu->workers = lumeq_workers_create(cpu->threads);
     if (!cpu->hists || !cpu->workers) {
         snprintf(text, text_size, "no memory for %d CPU threads", cpu->threads);
         return LUMEQ_ERR_MEMORY;
     }
-    snprintf(text, text_size, "the CPU, %d thread%s", cpu->threads, cpu->threads == 1 ? "" : "s");
+    snprintf(text, text_size, "the CPU, %d thread%s%s", cpu->threads, cpu->threads == 1 ? "" : "s",
+             flags & LUMEQ_CPU_AVX512 ? ", AVX-512"
+             : flags & LUMEQ_CPU_AVX2 ? ", AVX2"
+                                      : "");
     return 0;
 }
 

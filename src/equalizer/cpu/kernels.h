@@ -47,7 +47,22 @@ typedef struct LumeqKernels {
     LumeqChromaKernel *chroma8, *chroma16;
 } LumeqKernels;
 
-/* The reference in plain C. */
+/* What a CPU has beyond plain C. AVX512: F, BW, VL and VBMI. The environment variable
+ * LUMEQ_CPU_MASK, a sum of these, limits what the CPU backend uses: 0 is plain C. */
+enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2 };
+
+#define LUMEQ_CPU_ALL (~0u)
+
+/* What this CPU has, and the system saves the registers of. */
+unsigned lumeq_cpu_flags(void);
+
+/* The fastest kernels that need no more than `flags`, all of which the CPU has to have. They give
+ * the same bits as the reference. */
+void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags);
+
+/* The reference in plain C; what has another instruction set overwrites what that does better. */
 void lumeq_kernels_c(LumeqKernels *kernels);
+void lumeq_kernels_avx2(LumeqKernels *kernels);
+void lumeq_kernels_avx512(LumeqKernels *kernels);
 
 #endif

@@ -1,0 +1,23 @@
+/* Which kernels run: x86-64. */
+#include "equalizer/cpu/kernels.h"
+
+unsigned lumeq_cpu_flags(void)
+{
+    unsigned flags = 0;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        flags |= LUMEQ_CPU_AVX2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
+        flags |= LUMEQ_CPU_AVX512;
+    return flags;
+}
+
+void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags)
+{
+    lumeq_kernels_c(kernels);
+    if (flags & LUMEQ_CPU_AVX2)
+        lumeq_kernels_avx2(kernels);
+    if (flags & LUMEQ_CPU_AVX512)
+        lumeq_kernels_avx512(kernels);
+}

@@ -1,0 +1,177 @@
+/* Kernels for AVX2. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/kernels_common.h"
+
+/* ---- histogram ---------------------------------------------------------------------------- */
+
+static inline int all_equal(const uint8_t *samples)
+{
+    const __m256i first = _mm256_set1_epi8((char)samples[0]);
+    const __m256i a = _mm256_loadu_si256((const void *)samples);
+    const __m256i b = _mm256_loadu_si256((const void *)(samples + 32));
+    return _mm256_movemask_epi8(
+               _mm256_and_si256(_mm256_cmpeq_epi8(a, first), _mm256_cmpeq_epi8(b, first))) == -1;
+}
+
+static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
+                       const CurveParams *params)
+{
+    (void)params;
+    count8(hist, src, stride, width, height, all_equal);
+}
+
+/* ---- luma --------------------------------------------------------------------------------- */
+
+/*
+ * A table of 256 bytes, as 16 of 16: the first of either half, and what each one after differs from
+ * the one before in. A shuffle gives 0 where the index is negative, so that an index that 16 is
+ * taken from again and again gathers the differences up to its own part.
+ */
+typedef struct ByteTable {
+    __m128i part[2][8];
+} ByteTable;
+
+static ByteTable byte_table(const uint8_t *bytes)
+{
+    ByteTable table;
+    for (int i = 0; i < 16; i++) {
+        const __m128i part = _mm_loadu_si128((const void *)(bytes + 16 * i));
+        const __m128i before =
+            i % 8 ? _mm_loadu_si128((const void *)(bytes + 16 * (i - 1))) : _mm_setzero_si128();
+        table.part[i / 8][i % 8] = _mm_xor_si128(part, before);
+    }
+    return table;
+}
+
+#define VECTORS 4 /* at once, so that each part is loaded once for all of them */
+#define STEP (32 * VECTORS)
+
+static inline void look_up(__m256i found[VECTORS], const ByteTable *table,
+                           const __m256i index[VECTORS])
+{
+    const __m256i sixteen = _mm256_set1_epi8(16), top = _mm256_set1_epi8(-128);
+    __m256i at[VECTORS];
+    for (int v = 0; v < VECTORS; v++)
+        found[v] = _mm256_setzero_si256();
+    for (int half = 0; half < 2; half++) {
+        for (int v = 0; v < VECTORS; v++)
+            at[v] = half ? _mm256_xor_si256(index[v], top) : index[v];
+#pragma GCC unroll 1 /* else there are more sums at a time than registers */
+        for (int i = 0; i < 8; i++) {
+            const __m256i part = _mm256_broadcastsi128_si256(table->part[half][i]);
+            for (int v = 0; v < VECTORS; v++) {
+                found[v] = _mm256_xor_si256(found[v], _mm256_shuffle_epi8(part, at[v]));
+                at[v] = _mm256_subs_epi8(at[v], sixteen);
+            }
+        }
+    }
+}
+
+typedef struct Tables {
+    ByteTable high, low; /* of nodes; else the codes are in `high` */
+} Tables;
+
+static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables,
+                              const __m256i *add)
+{
+    __m256i index[VECTORS], high[VECTORS], low[VECTORS];
+    for (int v = 0; v < VECTORS; v++)
+        index[v] = _mm256_loadu_si256((const void *)(src + 32 * v));
+    look_up(high, &tables->high, index);
+    if (add)
+        look_up(low, &tables->low, index);
+    for (int v = 0; v < VECTORS; v++) {
+        if (add) { /* what saturates is larger than the sum, but for a carry equal to it */
+            const __m256i sum = _mm256_add_epi8(low[v], *add);
+            const __m256i none = _mm256_cmpeq_epi8(_mm256_adds_epu8(low[v], *add), sum);
+            high[v] = _mm256_adds_epu8(high[v], _mm256_add_epi8(none, _mm256_set1_epi8(1)));
+        }
+        _mm256_storeu_si256((void *)(dst + 32 * v), high[v]);
+    }
+}
+
+static inline void apply_row(uint8_t *dst, const uint8_t *src, int width, const Tables *tables,
+                             const __m256i *add)
+{
+    int x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        for (int i = 0; i < STEP; i += 64)
+            fetch_ahead(src + x + i);
+        apply_step(dst + x, src + x, tables, add);
+    }
+    if (x < width) {
+        uint8_t in[STEP] = {0}, out[STEP];
+        memcpy(in, src + x, (size_t)(width - x));
+        apply_step(out, in, tables, add);
+        memcpy(dst + x, out, (size_t)(width - x));
+    }
+}
+
+static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                   int width, int height, int first, const CurveTable *table,
+                   const CurveParams *params)
+{
+    (void)first;
+    (void)params;
+    const Tables tables = {.high = byte_table(table->codes8)};
+    for (int y = 0; y < height; y++)
+        apply_row((uint8_t *)dst + y * dst_stride, (const uint8_t *)src + y * src_stride, width,
+                  &tables, NULL);
+}
+
+static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                   int width, int height, int first, const CurveTable *table,
+                   const CurveParams *params)
+{
+    uint8_t high[256], low[256];
+    split_nodes(high, low, table);
+    const Tables tables = {.high = byte_table(high), .low = byte_table(low)};
+    for (int y = 0; y < height; y++) {
+        const __m256i add = _mm256_set1_epi64x((int64_t)added_to_eight(params, first + y));
+        apply_row((uint8_t *)dst + y * dst_stride, (const uint8_t *)src + y * src_stride, width,
+                  &tables, &add);
+    }
+}
+
+/* ---- more than 8 bits --------------------------------------------------------------------- */
+
+/* The codes of DEEP_STEP samples, at most `last` each. */
+static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)
+{
+    const __m256i most = _mm256_set1_epi16((short)last);
+    const __m128i count = _mm_cvtsi32_si128(shift);
+    for (int i = 0; i < DEEP_STEP; i += 16) {
+        const __m256i sample = _mm256_loadu_si256((const void *)(samples + i));
+        const __m256i code = _mm256_min_epu16(_mm256_srl_epi16(sample, count), most);
+        _mm256_storeu_si256((void *)(codes + i), code);
+    }
+}
+
+static void histogram16(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
+                        const CurveParams *params)
+{
+    count16(hist, src, stride, width, height, params, find_codes);
+}
+
+static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                    int width, int height, int first, const CurveTable *table,
+                    const CurveParams *params)
+{
+    (void)first;
+    for (int y = 0; y < height; y++)
+        apply16_row((void *)((uint8_t *)dst + y * dst_stride),
+                    (const void *)((const uint8_t *)src + y * src_stride), width, table, params,
+                    find_codes);
+}
+
+void lumeq_kernels_avx2(LumeqKernels *kernels)
+{
+    kernels->histogram8 = histogram8;
+    kernels->histogram16 = histogram16;
+    kernels->apply8 = apply8;
+    kernels->apply16 = apply16;
+    kernels->nodes8 = nodes8;
+}

@@ -1,0 +1,130 @@
+/* Kernels for AVX-512 with VBMI. */
+#include <immintrin.h>
+
+#include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/kernels_common.h"
+
+/* ---- histogram ---------------------------------------------------------------------------- */
+
+static inline int all_equal(const uint8_t *samples)
+{
+    const __m512i first = _mm512_set1_epi8((char)samples[0]);
+    return !_mm512_cmpneq_epu8_mask(_mm512_loadu_si512(samples), first);
+}
+
+static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
+                       const CurveParams *params)
+{
+    (void)params;
+    count8(hist, src, stride, width, height, all_equal);
+}
+
+/* ---- luma --------------------------------------------------------------------------------- */
+
+/* Of 256 bytes; an instruction looks up in 128. */
+typedef struct ByteTable {
+    __m512i part[4];
+} ByteTable;
+
+static inline ByteTable byte_table(const uint8_t *bytes)
+{
+    ByteTable table;
+    for (int i = 0; i < 4; i++)
+        table.part[i] = _mm512_loadu_si512(bytes + 64 * i);
+    return table;
+}
+
+static inline __m512i look_up(const ByteTable *table, __m512i index)
+{
+    const __m512i lower = _mm512_permutex2var_epi8(table->part[0], index, table->part[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(table->part[2], index, table->part[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
+}
+
+/* Up to a vector's width: a mask of the samples there are. */
+static inline __mmask64 samples_left(int left)
+{
+    return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+}
+
+static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                   int width, int height, int first, const CurveTable *table,
+                   const CurveParams *params)
+{
+    (void)first;
+    (void)params;
+    const ByteTable codes = byte_table(table->codes8);
+    for (int y = 0; y < height; y++) {
+        const uint8_t *from = (const uint8_t *)src + y * src_stride;
+        uint8_t *to = (uint8_t *)dst + y * dst_stride;
+        for (int x = 0; x < width; x += 64) {
+            const __mmask64 there = samples_left(width - x);
+            fetch_ahead(from + x);
+            const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
+            _mm512_mask_storeu_epi8(to + x, there, look_up(&codes, index));
+        }
+    }
+}
+
+static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                   int width, int height, int first, const CurveTable *table,
+                   const CurveParams *params)
+{
+    uint8_t bytes[2][256];
+    split_nodes(bytes[0], bytes[1], table);
+    const ByteTable high = byte_table(bytes[0]), low = byte_table(bytes[1]);
+    const __m512i one = _mm512_set1_epi8(1);
+    for (int y = 0; y < height; y++) {
+        const uint8_t *from = (const uint8_t *)src + y * src_stride;
+        uint8_t *to = (uint8_t *)dst + y * dst_stride;
+        const __m512i add = _mm512_set1_epi64((int64_t)added_to_eight(params, first + y));
+        for (int x = 0; x < width; x += 64) {
+            const __mmask64 there = samples_left(width - x);
+            fetch_ahead(from + x);
+            const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
+            const __m512i code = look_up(&high, index), part = look_up(&low, index);
+            const __mmask64 carry = _mm512_cmplt_epu8_mask(_mm512_add_epi8(part, add), add);
+            _mm512_mask_storeu_epi8(to + x, there, _mm512_mask_adds_epu8(code, carry, code, one));
+        }
+    }
+}
+
+/* ---- more than 8 bits --------------------------------------------------------------------- */
+
+/* Gathers what is in 16 entries and, in the upper half of a lane, in the ones behind: the table has
+ * room behind its last one. */
+static inline __m256i gather(const uint16_t *table, __m256i codes)
+{
+    const __m512i lanes = _mm512_cvtepu16_epi32(codes);
+    return _mm512_cvtepi32_epi16(_mm512_i32gather_epi32(lanes, table, 2));
+}
+
+static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                    int width, int height, int first, const CurveTable *table,
+                    const CurveParams *params)
+{
+    (void)first;
+    const __m512i last = _mm512_set1_epi16((short)((1u << params->depth) - 1));
+    const __m128i shift = _mm_cvtsi32_si128(params->shift);
+    for (int y = 0; y < height; y++) {
+        const uint16_t *from = (const void *)((const uint8_t *)src + y * src_stride);
+        uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
+        for (int x = 0; x < width; x += 32) {
+            const __mmask32 there = (__mmask32)samples_left(width - x);
+            const __m512i sample = _mm512_maskz_loadu_epi16(there, from + x);
+            const __m512i code = _mm512_min_epu16(_mm512_srl_epi16(sample, shift), last);
+            const __m256i low = gather(table->codes16, _mm512_castsi512_si256(code));
+            const __m256i high = gather(table->codes16, _mm512_extracti64x4_epi64(code, 1));
+            const __m512i found = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+            _mm512_mask_storeu_epi16(to + x, there, found);
+        }
+    }
+}
+
+void lumeq_kernels_avx512(LumeqKernels *kernels)
+{
+    kernels->histogram8 = histogram8;
+    kernels->apply8 = apply8;
+    kernels->apply16 = apply16;
+    kernels->nodes8 = nodes8;
+}

@@ -1,0 +1,153 @@
+/* What kernels for several instruction sets have in common. */
+#ifndef LUMEQ_KERNELS_COMMON_H
+#define LUMEQ_KERNELS_COMMON_H
+
+#include <string.h>
+
+#include "equalizer/cpu/kernels.h"
+
+/* Samples that are looked at together: where all are equal, they are counted at once. */
+#define COUNTED_TOGETHER 64
+
+/* The next cache lines of a picture are asked for so many bytes ahead, more than the CPU does by
+ * itself; they need not be there. */
+#define FETCHED_AHEAD 2048
+
+static inline void fetch_ahead(const void *samples)
+{
+    __builtin_prefetch((const void *)((uintptr_t)samples + FETCHED_AHEAD));
+}
+
+/* As in the C reference, and more of them. */
+#define COUNTERS 8
+
+static inline void count_one_each(uint32_t counters[COUNTERS][256], const uint8_t *samples)
+{
+#pragma GCC unroll 8
+    for (int k = 0; k < COUNTERS; k++)
+        counters[k][samples[k]]++;
+}
+
+static inline void count_row(uint32_t counters[COUNTERS][256], const uint8_t *row, int width,
+                             int (*all_equal)(const uint8_t *samples))
+{
+    int x = 0;
+    for (; x + COUNTED_TOGETHER <= width; x += COUNTED_TOGETHER) {
+        fetch_ahead(row + x);
+        if (all_equal(row + x)) {
+            counters[0][row[x]] += COUNTED_TOGETHER;
+            continue;
+        }
+        for (int i = x; i < x + COUNTED_TOGETHER; i += COUNTERS)
+            count_one_each(counters, row + i);
+    }
+    for (; x < width; x++)
+        counters[x % COUNTERS][row[x]]++;
+}
+
+/* The kernel histogram8 with a look at COUNTED_TOGETHER samples. */
+static inline void count8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
+                          int (*all_equal)(const uint8_t *samples))
+{
+    _Alignas(64) uint32_t counters[COUNTERS][256] = {{0}};
+    for (int y = 0; y < height; y++)
+        count_row(counters, (const uint8_t *)src + y * stride, width, all_equal);
+    for (int i = 0; i < 256; i++)
+        for (int k = 0; k < COUNTERS; k++)
+            hist[i] += counters[k][i];
+}
+
+/* Deep samples that are made codes together. */
+#define DEEP_STEP 64
+#define DEEP_COUNTERS 2
+
+typedef void FindCodes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last);
+
+/* Those of the last step, which may be fewer. */
+static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int count, int shift,
+                                   uint16_t last, FindCodes *find_codes)
+{
+    uint16_t some[DEEP_STEP] = {0};
+    if (count < DEEP_STEP)
+        memcpy(some, samples, (size_t)count * sizeof(*samples));
+    find_codes(codes, count < DEEP_STEP ? some : samples, shift, last);
+}
+
+static inline void count_codes(uint32_t counters[DEEP_COUNTERS][LUMEQ_MAX_BINS],
+                               const uint16_t *codes, int count)
+{
+    unsigned differ = 0;
+    for (int i = 0; i < DEEP_STEP; i++)
+        differ |= codes[i] ^ codes[0];
+    if (!differ) {
+        counters[0][codes[0]] += (uint32_t)count;
+        return;
+    }
+    int i = 0;
+    for (; i + DEEP_COUNTERS <= count; i += DEEP_COUNTERS)
+        for (int k = 0; k < DEEP_COUNTERS; k++)
+            counters[k][codes[i + k]]++;
+    for (; i < count; i++)
+        counters[0][codes[i]]++;
+}
+
+/* The kernel histogram16. */
+static inline void count16(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
+                           const CurveParams *params, FindCodes *find_codes)
+{
+    uint32_t counters[DEEP_COUNTERS][LUMEQ_MAX_BINS] = {{0}};
+    const int shift = params->shift + params->fraction;
+    const uint16_t last = (uint16_t)(params->bins - 1);
+    for (int y = 0; y < height; y++) {
+        const uint16_t *row = (const void *)((const uint8_t *)src + y * stride);
+        for (int x = 0; x < width; x += DEEP_STEP) {
+            const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
+            uint16_t codes[DEEP_STEP];
+            find_some_codes(codes, row + x, count, shift, last, find_codes);
+            count_codes(counters, codes, count);
+        }
+    }
+    for (int i = 0; i <= last; i++)
+        for (int k = 0; k < DEEP_COUNTERS; k++)
+            hist[i] += counters[k][i];
+}
+
+/* A row of the kernel apply16. */
+static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width,
+                               const CurveTable *table, const CurveParams *params,
+                               FindCodes *find_codes)
+{
+    const uint16_t last = (uint16_t)((1u << params->depth) - 1);
+    for (int x = 0; x < width; x += DEEP_STEP) {
+        const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
+        uint16_t codes[DEEP_STEP];
+        find_some_codes(codes, src + x, count, params->shift, last, find_codes);
+        for (int i = 0; i < count; i++)
+            dst[x + i] = table->codes16[codes[i]];
+    }
+}
+
+/* Nodes of whole codes: what is added to their 8 fraction bits carries into the code or not. The
+ * code after all becomes the last one with such a fraction that a carry saturates. */
+static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
+{
+    for (int i = 0; i < 256; i++) {
+        const uint32_t node = table->nodes[i] < 65535 ? table->nodes[i] : 65535;
+        high[i] = (uint8_t)(node >> 8);
+        low[i] = (uint8_t)node;
+    }
+}
+
+/* What is added in a row, over and over, the first sample's in the lowest byte. */
+static inline uint64_t added_to_eight(const CurveParams *params, int y)
+{
+    uint64_t eight = 0;
+    for (int x = 0; x < 8; x++) {
+        const uint64_t add =
+            params->dither ? curve_dither((uint32_t)x, (uint32_t)y, params->frame) : CURVE_ROUND;
+        eight |= add << (8 * x);
+    }
+    return eight;
+}
+
+#endif
