@@ -158,6 +158,8 @@ static void kernels_variant(const char *name, const LumeqKernels *kernels)
             check_size(name, kernels, n, 10 + check_below(&random, 60),
                        1 + check_below(&random, 20), &random);
         check_size(name, kernels, n, large[n % 7], 1 + check_below(&random, 9), &random);
+        for (int width = 10; width <= 400 && n < 18; width++) /* those of 8 bits work on blocks */
+            check_size(name, kernels, n, width, 1 + check_below(&random, 5), &random);
     }
 }
 

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "equalizer/cpu/chroma8_blocks.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
@@ -167,6 +168,15 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
                     find_codes);
 }
 
+/* ---- chroma ------------------------------------------------------------------------------- */
+
+static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)
+{
+    LumeqKernels c;
+    lumeq_kernels_c(&c);
+    (chroma_has_blocks(rows) ? chroma8_in_blocks : c.chroma8)(rows, table, params);
+}
+
 void lumeq_kernels_avx2(LumeqKernels *kernels)
 {
     kernels->histogram8 = histogram8;
@@ -174,4 +184,5 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
+    kernels->chroma8 = chroma8;
 }
