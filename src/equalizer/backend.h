@@ -78,7 +78,8 @@ static inline size_t lumeq_result_size(uint32_t bins)
     return offsetof(CurveResult, bin) + bins * sizeof(CurveBin);
 }
 
-/* Bytes of the tiles' result that are defined. */
+/* Bytes of the tiles' result that are defined. Without a mode CLAHE that is what says so, and with
+ * the reference, which keeps no history, all but that. */
 static inline size_t lumeq_tiles_size(const TileResult *tiles)
 {
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;

@@ -69,7 +69,7 @@ typedef struct CurveResult {
     uint32_t scene_cut;
     uint32_t jumps;    /* changes in a row of at least CURVE_JUMP, CURVE_JUMPS + 1 at most */
     uint32_t need;     /* Q16, smoothed: the share of the strength that the picture needs */
-    uint32_t alpha;    /* Q16: what this frame's curve took of its target */
+    uint32_t alpha;    /* Q16: what this frame's curve took of its target; 0 with the reference */
     uint32_t strength; /* Q16: what was used */
     uint32_t blank;    /* the picture is black: the identity was its target */
     uint32_t fades;    /* it is, or comes up from it and is not calm yet */

@@ -27,7 +27,7 @@ NEAREST = {
     "xv36le": "yuv444p12le",
 }
 
-USUAL = ("yuv420p", "yuv420p10le", "yuv422p10be", "yuva444p16le", "gray12le", "nv12")
+USUAL = ("yuv420p", "yuv420p10le", "yuv422p10be", "yuva444p16le", "gray", "gray12le", "nv12")
 
 # Encoders, and what their frames are put into.
 CARRIERS = {"rawvideo": ("in.nut",), "ffv1": ("in.mkv", "-strict", "-2"), "mjpeg": ("in.mkv",),
@@ -159,8 +159,9 @@ class Every(Case):
                 source, unit = self.clips[pix_fmt], 1 << (depth_of(pix_fmt) - 8)
                 before = self.split(source, pix_fmt)
                 after = self.split(self.written(source, pix_fmt, *PLAIN), pix_fmt)
-                model = models.setdefault(is_gray(pix_fmt), after[0])
-                self.near([c / unit for c in after[0]], model, 1.01, pix_fmt)
+                scaled = [c / unit for c in after[0]]
+                model = models.setdefault(is_gray(pix_fmt), scaled)
+                self.near(scaled, model, 1.01, pix_fmt)
                 self.assertNotEqual(after[0], before[0])
                 self.assertEqual(after[1:], before[1:])
                 if not is_gray(pix_fmt):
