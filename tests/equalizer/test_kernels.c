@@ -325,6 +325,56 @@ static void large_counts(void)
     for_each_variant(counts_variant);
 }
 
+/* Pictures large enough to be counted otherwise than small ones, and just not. */
+static void large_pictures_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const struct {
+        int width, height, stride;
+    } sizes[] = {{1031, 299, -1040}, {4127, 67, 4127}, {512, 512, 513}, {511, 512, -511}};
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int i = 0; i < (int)(sizeof(sizes) / sizeof(sizes[0])); i++)
+        for (int picture = 0; picture < PICTURE_COUNT; picture++) {
+            CheckRect src = check_rect(sizes[i].width, sizes[i].height, sizes[i].stride, i, 0);
+            picture_fill(&src, (Picture)picture, 200 << 8 | 60);
+            check_histogram(name, kernels, &src, &p);
+            check_rect_free(&src);
+        }
+}
+
+static void large_pictures(void)
+{
+    for_each_variant(large_pictures_variant);
+}
+
+/* Two codes that meet so often that counters of 8 and 16 bits overflow, to 0 in the end: 64 wide,
+ * all 32 samples apart differ, and all neighbours but two are equal. */
+static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
+                            int height)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    CheckRect src = check_rect(64, height, 64, 0, 0);
+    for (int y = 0; y < height; y++) {
+        memset(check_row(&src, y), code, 32);
+        memset(check_row(&src, y) + 32, other, 32);
+    }
+    check_histogram(name, kernels, &src, &p);
+    check_rect_free(&src);
+}
+
+static void meetings_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const int ways[] = {1, 2, 127, 128, 129, 254, 255};
+    for (int i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++)
+        for (int code = 0; code < 256; code += 51)
+            for (int more = -1; more <= 1; more++)
+                check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
+}
+
+static void meetings_of_two_codes(void)
+{
+    for_each_variant(meetings_variant);
+}
+
 /* `memory` is five pages, of which the second and the fourth may be touched. */
 static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
                            size_t page, int width, int at_end, const CurveParams *p,
@@ -407,6 +457,8 @@ static const CheckTest tests[] = {
     {"large_rectangles", large_rectangles},
     {"pictures_and_tables", pictures_and_tables},
     {"large_counts", large_counts},
+    {"large_pictures", large_pictures},
+    {"meetings_of_two_codes", meetings_of_two_codes},
     {"nothing_beyond_is_touched", nothing_beyond_is_touched},
 };
 

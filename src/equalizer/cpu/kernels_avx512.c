@@ -4,21 +4,6 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* ---- histogram ---------------------------------------------------------------------------- */
-
-static inline int all_equal(const uint8_t *samples)
-{
-    const __m512i first = _mm512_set1_epi8((char)samples[0]);
-    return !_mm512_cmpneq_epu8_mask(_mm512_loadu_si512(samples), first);
-}
-
-static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                       const CurveParams *params)
-{
-    (void)params;
-    count8(hist, src, stride, width, height, all_equal);
-}
-
 /* ---- luma --------------------------------------------------------------------------------- */
 
 /* Of 256 bytes; an instruction looks up in 128. */
@@ -123,7 +108,6 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 
 void lumeq_kernels_avx512(LumeqKernels *kernels)
 {
-    kernels->histogram8 = histogram8;
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;

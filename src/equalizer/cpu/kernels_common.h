@@ -6,9 +6,6 @@
 
 #include "equalizer/cpu/kernels.h"
 
-/* Samples that are looked at together: where all are equal, they are counted at once. */
-#define COUNTED_TOGETHER 64
-
 /* The next cache lines of a picture are asked for so many bytes ahead, more than the CPU does by
  * itself; they need not be there. */
 #define FETCHED_AHEAD 2048
@@ -16,45 +13,6 @@
 static inline void fetch_ahead(const void *samples)
 {
     __builtin_prefetch((const void *)((uintptr_t)samples + FETCHED_AHEAD));
-}
-
-/* As in the C reference, and more of them. */
-#define COUNTERS 8
-
-static inline void count_one_each(uint32_t counters[COUNTERS][256], const uint8_t *samples)
-{
-#pragma GCC unroll 8
-    for (int k = 0; k < COUNTERS; k++)
-        counters[k][samples[k]]++;
-}
-
-static inline void count_row(uint32_t counters[COUNTERS][256], const uint8_t *row, int width,
-                             int (*all_equal)(const uint8_t *samples))
-{
-    int x = 0;
-    for (; x + COUNTED_TOGETHER <= width; x += COUNTED_TOGETHER) {
-        fetch_ahead(row + x);
-        if (all_equal(row + x)) {
-            counters[0][row[x]] += COUNTED_TOGETHER;
-            continue;
-        }
-        for (int i = x; i < x + COUNTED_TOGETHER; i += COUNTERS)
-            count_one_each(counters, row + i);
-    }
-    for (; x < width; x++)
-        counters[x % COUNTERS][row[x]]++;
-}
-
-/* The kernel histogram8 with a look at COUNTED_TOGETHER samples. */
-static inline void count8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                          int (*all_equal)(const uint8_t *samples))
-{
-    _Alignas(64) uint32_t counters[COUNTERS][256] = {{0}};
-    for (int y = 0; y < height; y++)
-        count_row(counters, (const uint8_t *)src + y * stride, width, all_equal);
-    for (int i = 0; i < 256; i++)
-        for (int k = 0; k < COUNTERS; k++)
-            hist[i] += counters[k][i];
 }
 
 /* Deep samples that are made codes together. */
