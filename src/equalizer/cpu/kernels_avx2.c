@@ -201,8 +201,10 @@ static inline void apply_row(uint8_t *dst, const uint8_t *src, int width, const 
 {
     int x = 0;
     for (; x + STEP <= width; x += STEP) {
-        for (int i = 0; i < STEP; i += 64)
+        for (int i = 0; i < STEP; i += 64) {
             fetch_ahead(src + x + i);
+            fetch_ahead(dst + x + i);
+        }
         apply_step(dst + x, src + x, tables, add);
     }
     if (x < width) {

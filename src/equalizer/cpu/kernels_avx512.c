@@ -45,6 +45,7 @@ static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
         for (int x = 0; x < width; x += 64) {
             const __mmask64 there = samples_left(width - x);
             fetch_ahead(from + x);
+            fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
             _mm512_mask_storeu_epi8(to + x, there, look_up(&codes, index));
         }
@@ -66,6 +67,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
         for (int x = 0; x < width; x += 64) {
             const __mmask64 there = samples_left(width - x);
             fetch_ahead(from + x);
+            fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
             const __m512i code = look_up(&high, index), part = look_up(&low, index);
             const __mmask64 carry = _mm512_cmplt_epu8_mask(_mm512_add_epi8(part, add), add);
