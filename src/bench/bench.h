@@ -5,21 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/content.h"
+
 double bench_now_us(void);
 double bench_median(double *values, int count); /* sorts them */
 
-/* Luma in a plane without gaps: bytes, or deeper codes in 16 bits. */
-typedef struct BenchPicture {
-    void *luma;
-    int width, height, depth;
-} BenchPicture;
-
-size_t bench_row_size(const BenchPicture *picture);
-
-/* Fills it with "natural", "noise" or "flat"; -1: no such content. */
-int bench_fill(const BenchPicture *picture, const char *content);
-
-/* lumeq-bench equalize: answers the program's exit status. */
+/* lumeq-bench COMMAND: the program's exit status. argv[0] is the command's name. */
 int bench_equalize(int argc, char **argv);
 
 /* The GPU without the library around its kernels. Times are medians, in microseconds. */

@@ -216,8 +216,7 @@ static int run_case(Case *c, const Options *options)
 {
     Result result = {0};
     void *const luma = c->picture.luma = malloc(size_of(&c->picture));
-    if (!luma || bench_fill(&c->picture, c->content) < 0) {
-        fprintf(stderr, "lumeq-bench: cannot make a picture of \"%s\"\n", c->content);
+    if (!luma || bench_fill(&c->picture, c->content, 1) < 0) {
         free(luma);
         return -1;
     }

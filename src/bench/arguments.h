@@ -1,0 +1,32 @@
+/* The command line of lumeq-bench: each command has a table of its options. */
+#ifndef LUMEQ_BENCH_ARGUMENTS_H
+#define LUMEQ_BENCH_ARGUMENTS_H
+
+#include <stdint.h>
+
+typedef struct BenchOption {
+    const char *name;    /* "--size" */
+    const char *value;   /* what stands for the value in the help; NULL: there is none */
+    const char *allowed; /* said of a value that is refused */
+    const char *help;
+    /* 0, or -1: refused. Without a value it is called with NULL. The text outlives the options. */
+    int (*take)(void *options, const char *value);
+} BenchOption;
+
+/* The table ends with an option without a name. 0, 1 after the help was asked for and printed, or
+ * -1 after one sentence on stderr. */
+int bench_arguments(const char *command, const BenchOption *table, void *options, int argc,
+                    char **argv);
+
+/* All of them answer 0, or -1 where the text is something else. */
+int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value);
+int bench_read_number(const char *text, double least, double most, double *value);
+int bench_read_size(const char *text, int most, int *width, int *height);
+
+/* The number of the choice in a list that ends with NULL, or -1. */
+int bench_read_choice(const char *text, const char *const *choices);
+
+/* Calls take() for each part between commas. 0, or -1 after the first that is refused. */
+int bench_read_list(const char *text, int (*take)(void *options, const char *part), void *options);
+
+#endif

@@ -1,0 +1,119 @@
+#include "bench/content.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE };
+
+const char *const bench_contents[] = {"flat", "two-level", "ramp", "natural", "noise", NULL};
+
+/* xorshift64, by George Marsaglia */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
+/* Dull, as what lumeq is for: broad shapes over a third of the range, a horizon, some grain; 8
+ * bits. */
+static uint32_t natural(int x, int y, int height, uint64_t random)
+{
+    const double shapes = 22 * sin(x / 211.0) * cos(y / 157.0) + 9 * sin((x + 2 * y) / 31.0);
+    const int grain = (int)(random & 7) + (int)(random >> 8 & 7) - 7;
+    return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
+}
+
+static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t random)
+{
+    const uint32_t below = (uint32_t)(random >> 24 & 255); /* the 8 bits of natural light */
+    switch (kind) {
+    case FLAT: return 100 << 8;
+    case TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
+    case RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
+    case NATURAL: return natural(x, y, c->height, random) << 8 | below;
+    default: return (uint32_t)(random & 255) << 8 | below;
+    }
+}
+
+static int kind_of(const char *name)
+{
+    int kind = 0;
+    while (bench_contents[kind] && strcmp(bench_contents[kind], name) != 0)
+        kind++;
+    return bench_contents[kind] ? kind : -1;
+}
+
+void bench_content_row(BenchContent *c, int y, uint16_t *row)
+{
+    const int kind = kind_of(c->name);
+    for (int x = 0; x < c->width; x++)
+        row[x] = (uint16_t)code_at(c, kind, x, y, next_random(&c->state) >> 16);
+}
+
+size_t bench_row_size(const BenchPicture *picture)
+{
+    return (size_t)picture->width * (picture->depth > 8 ? 2 : 1);
+}
+
+static void fill_row(const BenchPicture *p, int y, const uint16_t *row)
+{
+    uint8_t *bytes = (uint8_t *)p->luma + (size_t)y * bench_row_size(p);
+    for (int x = 0; x < p->width; x++) {
+        const uint16_t code = (uint16_t)(row[x] >> (16 - p->depth));
+        if (p->depth > 8)
+            memcpy(bytes + 2 * (size_t)x, &code, sizeof(code));
+        else
+            bytes[x] = (uint8_t)code;
+    }
+}
+
+static int fill_made_up(const BenchPicture *p, const char *name, uint64_t seed)
+{
+    BenchContent content = {name, p->width, p->height, seed};
+    uint16_t *row = malloc((size_t)p->width * sizeof(*row));
+    if (!row) {
+        fprintf(stderr, "lumeq-bench: out of memory\n");
+        return -1;
+    }
+    for (int y = 0; y < p->height; y++) {
+        bench_content_row(&content, y, row);
+        fill_row(p, y, row);
+    }
+    free(row);
+    return 0;
+}
+
+/* Reads as much as there is, then repeats it. */
+static size_t read_again_and_again(FILE *file, uint8_t *to, size_t size)
+{
+    const size_t got = fread(to, 1, size, file);
+    for (size_t done = got; got && done < size; done++)
+        to[done] = to[done - got];
+    return got;
+}
+
+static int fill_from_file(const BenchPicture *p, const char *name)
+{
+    FILE *file = fopen(name, "rb");
+    const size_t size = bench_row_size(p) * (size_t)p->height;
+    errno = file ? 0 : errno;
+    const size_t got = file ? read_again_and_again(file, p->luma, size) : 0;
+    if (!got)
+        fprintf(stderr, "lumeq-bench: %s, which is none of %s, cannot be read as a file: %s\n",
+                name, BENCH_CONTENTS, errno ? strerror(errno) : "it is empty");
+    if (file)
+        fclose(file);
+    if (p->depth > 8 && got)
+        for (size_t i = 0; i < size / 2; i++)
+            ((uint16_t *)p->luma)[i] &= (uint16_t)((1u << p->depth) - 1);
+    return got ? 0 : -1;
+}
+
+int bench_fill(const BenchPicture *p, const char *content, uint64_t seed)
+{
+    return kind_of(content) < 0 ? fill_from_file(p, content) : fill_made_up(p, content, seed);
+}
