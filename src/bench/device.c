@@ -5,17 +5,9 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/bench.h"
+#include "bench/replay.h"
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
-
-/* Planes take turns, so that each comes from memory: together several times the L2 cache. */
-#define TIMES_L2 5
-#define MAX_PLANES 256
-#define MIN_PLANES 4
-
-#define WARM_UPS 5
-#define REPLAYS 31
-#define REPLAYS_IN_A_ROW 4
 
 typedef struct Memory {
     LumeqCudaCounters counters;
@@ -30,16 +22,12 @@ typedef struct Bench {
     LumeqCudaDevice device;
     CurveParams params;
     TileGrid grid; /* of 8 x 8 tiles */
-    cudaStream_t stream;
-    cudaEvent_t begin, end;
     Memory *memory;
     uint8_t *samples;
-    LumeqCudaPlane in[MAX_PLANES], out[MAX_PLANES];
-    LumeqCudaChroma chroma[MAX_PLANES]; /* 4:2:0, under each of them */
+    LumeqCudaPlane in[BENCH_MAX_PIECES], out[BENCH_MAX_PIECES];
+    LumeqCudaChroma chroma[BENCH_MAX_PIECES]; /* 4:2:0, under each of them */
     int planes;
 } Bench;
-
-typedef cudaError_t (*Work)(Bench *bench, int plane);
 
 static CurveParams params_of(int depth)
 {
@@ -56,51 +44,56 @@ static CurveParams params_of(int depth)
                          .chroma = 1};
 }
 
-static cudaError_t histogram(Bench *bench, int plane)
+static cudaError_t histogram(void *data, int plane, cudaStream_t stream)
 {
+    Bench *const bench = data;
     Memory *m = bench->memory;
     LumeqCudaHistogram *const kernel =
         bench->params.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     return kernel(&bench->device, &bench->in[plane], &bench->params, &m->before, &m->result,
-                  &m->table, &m->counters, bench->stream);
+                  &m->table, &m->counters, stream);
 }
 
-static cudaError_t equalize(Bench *bench, int plane)
+static cudaError_t equalize(void *data, int plane, cudaStream_t stream)
 {
-    const cudaError_t error = histogram(bench, plane);
+    Bench *const bench = data;
+    const cudaError_t error = histogram(bench, plane, stream);
     return error ? error
                  : lumeq_cuda_apply(&bench->device, &bench->out[plane], &bench->in[plane],
-                                    &bench->memory->table, &bench->params, bench->stream);
+                                    &bench->memory->table, &bench->params, stream);
 }
 
-static cudaError_t equalize_with_chroma(Bench *bench, int plane)
+static cudaError_t equalize_with_chroma(void *data, int plane, cudaStream_t stream)
 {
-    const cudaError_t error = equalize(bench, plane);
+    Bench *const bench = data;
+    const cudaError_t error = equalize(bench, plane, stream);
     return error ? error
                  : lumeq_cuda_chroma(&bench->device, &bench->chroma[plane], &bench->memory->table,
-                                     &bench->params, bench->stream);
+                                     &bench->params, stream);
 }
 
 /* Mode CLAHE: the whole picture's histogram tells what the tiles take of theirs. */
-static cudaError_t equalize_tiles(Bench *bench, int plane)
+static cudaError_t equalize_tiles(void *data, int plane, cudaStream_t stream)
 {
+    Bench *const bench = data;
     Memory *m = bench->memory;
-    cudaError_t error = histogram(bench, plane);
+    cudaError_t error = histogram(bench, plane, stream);
     if (!error)
         error = lumeq_cuda_clahe_histogram(&bench->device, &bench->in[plane], &bench->grid,
                                            &m->result, &m->tiles_before, &m->tiles, &m->tables,
-                                           &m->tile_counters, bench->stream);
+                                           &m->tile_counters, stream);
     return error ? error
                  : lumeq_cuda_clahe_apply(&bench->device, &bench->out[plane], &bench->in[plane],
-                                          &bench->grid, &m->tables, bench->stream);
+                                          &bench->grid, &m->tables, stream);
 }
 
-static cudaError_t copy(Bench *bench, int plane)
+static cudaError_t copy(void *data, int plane, cudaStream_t stream)
 {
+    Bench *const bench = data;
     const LumeqCudaPlane *in = &bench->in[plane];
     return cudaMemcpyAsync(bench->out[plane].data, in->data,
                            (size_t)in->stride * (size_t)in->height, cudaMemcpyDeviceToDevice,
-                           bench->stream);
+                           stream);
 }
 
 static size_t pitch_of(size_t row)
@@ -127,18 +120,16 @@ static void place_chroma(Bench *bench, int plane, uint8_t *memory, int width, in
     }
 }
 
-static cudaError_t make_planes(Bench *bench, const BenchPicture *picture, int l2)
+static cudaError_t make_planes(Bench *bench, int number, const BenchPicture *picture)
 {
     const size_t row = bench_row_size(picture), height = (size_t)picture->height;
     const int half_width = (picture->width + 1) / 2, half_height = (picture->height + 1) / 2;
     const size_t half_row = row / (size_t)picture->width * (size_t)half_width;
     const size_t pitch = pitch_of(row), size = pitch * height;
     const size_t all = 2 * size + 4 * pitch_of(half_row) * (size_t)half_height;
-    const size_t wanted = (size_t)TIMES_L2 * (size_t)l2 / (2 * size) + 1;
-    bench->planes = wanted > MAX_PLANES   ? MAX_PLANES
-                    : wanted < MIN_PLANES ? MIN_PLANES
-                                          : (int)wanted;
-    cudaError_t error = cudaMalloc((void **)&bench->samples, all * (size_t)bench->planes);
+    cudaError_t error = bench_pieces(&bench->planes, number, 2 * size);
+    if (!error)
+        error = cudaMalloc((void **)&bench->samples, all * (size_t)bench->planes);
     if (!error)
         error = cudaMemset(bench->samples, 100, all * (size_t)bench->planes);
     for (int i = 0; i < bench->planes && !error; i++) {
@@ -155,24 +146,15 @@ static cudaError_t make_planes(Bench *bench, const BenchPicture *picture, int l2
 
 static cudaError_t bench_open(Bench *bench, int number, const BenchPicture *picture)
 {
-    int l2 = 0;
     bench->params = params_of(picture->depth);
     lumeq_tile_grid(&bench->grid, picture->width, picture->height, 8, 8, &bench->params, 0);
     cudaError_t error = lumeq_cuda_prepare(&bench->device, number);
-    if (!error)
-        error = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, number);
-    if (!error)
-        error = cudaStreamCreateWithFlags(&bench->stream, cudaStreamNonBlocking);
-    if (!error)
-        error = cudaEventCreate(&bench->begin);
-    if (!error)
-        error = cudaEventCreate(&bench->end);
     if (!error)
         error = cudaMalloc((void **)&bench->memory, sizeof(*bench->memory));
     if (!error)
         error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
     if (!error)
-        error = make_planes(bench, picture, l2);
+        error = make_planes(bench, number, picture);
     if (!error)
         error = cudaDeviceSynchronize();
     return error;
@@ -182,54 +164,14 @@ static void bench_close(Bench *bench)
 {
     cudaFree(bench->samples);
     cudaFree(bench->memory);
-    if (bench->begin)
-        cudaEventDestroy(bench->begin);
-    if (bench->end)
-        cudaEventDestroy(bench->end);
-    if (bench->stream)
-        cudaStreamDestroy(bench->stream);
 }
 
-/* Queued behind a replay that is not timed: what the host takes to launch a graph stays outside. */
-static cudaError_t replay(Bench *bench, cudaGraphExec_t graph, double *us)
+static cudaError_t time_work(Bench *bench, BenchWork *work, double *us)
 {
-    float ms = 0;
-    cudaError_t error = cudaGraphLaunch(graph, bench->stream);
-    if (!error)
-        error = cudaEventRecord(bench->begin, bench->stream);
-    for (int i = 0; i < REPLAYS_IN_A_ROW && !error; i++)
-        error = cudaGraphLaunch(graph, bench->stream);
-    if (!error)
-        error = cudaEventRecord(bench->end, bench->stream);
-    if (!error)
-        error = cudaEventSynchronize(bench->end);
-    if (!error)
-        error = cudaEventElapsedTime(&ms, bench->begin, bench->end);
-    *us = 1e3 * (double)ms / (REPLAYS_IN_A_ROW * bench->planes);
-    return error;
-}
-
-/* One graph with the work of every plane, replayed. */
-static cudaError_t time_work(Bench *bench, Work work, double *us)
-{
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
-    double times[WARM_UPS + REPLAYS];
-    cudaError_t error = cudaStreamBeginCapture(bench->stream, cudaStreamCaptureModeThreadLocal);
-    for (int i = 0; i < bench->planes && !error; i++)
-        error = work(bench, i);
-    if (!error)
-        error = cudaStreamEndCapture(bench->stream, &graph);
-    if (!error)
-        error = cudaGraphInstantiate(&executable, graph, 0);
-    for (int i = 0; i < WARM_UPS + REPLAYS && !error; i++)
-        error = replay(bench, executable, &times[i]);
-    if (!error)
-        *us = bench_median(times + WARM_UPS, REPLAYS);
-    if (executable)
-        cudaGraphExecDestroy(executable);
-    if (graph)
-        cudaGraphDestroy(graph);
+    BenchTime time = {0};
+    const BenchReplay replay = {.work = work, .data = bench, .pieces = bench->planes};
+    const cudaError_t error = bench_replay(&time, &replay);
+    *us = time.us;
     return error;
 }
 
