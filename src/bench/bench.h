@@ -12,6 +12,7 @@ double bench_median(double *values, int count); /* sorts them */
 
 /* lumeq-bench COMMAND: the program's exit status. argv[0] is the command's name. */
 int bench_equalize(int argc, char **argv);
+int bench_histogram(int argc, char **argv);
 
 /* The GPU without the library around its kernels. Times are medians, in microseconds. */
 typedef struct BenchDevice {

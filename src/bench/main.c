@@ -8,6 +8,7 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"histogram", "every way to build a histogram, side by side", bench_histogram},
     {"equalize", "whole pictures, step by step, beside what bounds them", bench_equalize},
 };
 
