@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Compares the whole program with ffmpeg on two cores: frame rate, processor time and peak memory.
+
+The programs run in alternation, a run of each per round, and medians are compared: what else loads
+the machine then loads both. Peak memory is measured on a short and on a long clip. What decoding
+alone takes is shown beside equalizing: no program that decodes with the same library is faster.
+"""
+
+import argparse
+import collections
+import datetime
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+Run = collections.namedtuple("Run", "wall cpu memory")
+
+
+def fail(text):
+    sys.exit("bench-ffmpeg.py: " + text)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lumeq", default=os.path.join(HERE, "../build/lumeq"), metavar="PROGRAM")
+    parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
+    parser.add_argument("--clip", default=os.path.join(HERE, "lumeq-sample.mkv"), metavar="VIDEO",
+                        help="looped to both lengths (the bundled clip)")
+    parser.add_argument("--size", default="1920x1080", metavar="WxH")
+    parser.add_argument("--clip-crf", default="23", metavar="CRF",
+                        help="quality of the looped clips: the lower, the more there is to decode"
+                        " (23, libx264's own)")
+    parser.add_argument("--seconds", default="10,30", metavar="SHORT,LONG",
+                        help="lengths of the two clips (10,30)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each (3)")
+    parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores to run on (2)")
+    parser.add_argument("--preset", default="medium", help="of the encoder, libx264 (medium)")
+    parser.add_argument("--crf", default="18", help="of the encoder (18)")
+    a = parser.parse_args()
+    try:
+        a.width, a.height = (int(n) for n in a.size.split("x"))
+        a.short, a.long = (float(n) for n in a.seconds.split(","))
+    except ValueError:
+        parser.error("--size is WIDTHxHEIGHT and --seconds is SHORT,LONG")
+    if not (a.width > 0 and a.height > 0 and 0 < a.short < a.long and a.rounds > 0 and a.cores > 0):
+        parser.error("sizes, lengths, rounds and cores are above 0, and LONG is longer than SHORT")
+    return a
+
+
+def run(command):
+    """Time on the clock and on the processors in seconds, and the most memory, in MiB."""
+    with tempfile.TemporaryFile() as said:
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            fail("%s ended with %d: %s" % (" ".join(command), process.returncode,
+                                           said.read().decode(errors="replace").strip()[-500:]))
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def frames_of(clip):
+    out = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-count_packets",
+                          "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", clip],
+                         stdout=subprocess.PIPE, check=True).stdout
+    return int(out.decode().strip().strip(","))
+
+
+def make_clip(a, path, seconds):
+    run([a.ffmpeg, "-v", "error", "-nostdin", "-y", "-stream_loop", "-1", "-i", a.clip, "-map",
+         "0:v:0", "-vf", "scale=%d:%d" % (a.width, a.height), "-t", "%g" % seconds, "-c:v",
+         "libx264", "-crf", a.clip_crf, "-preset", "medium", path])
+
+
+def output(folder, program):
+    return os.path.join(folder, program + "-out.mkv")
+
+
+def cases(a, folder):
+    """What is compared: a name, and for a clip the command of each program."""
+    ours, theirs = output(folder, "lumeq"), output(folder, "ffmpeg")
+    lumeq = [a.lumeq, "--no-config", "--quiet"]
+    ffmpeg = [a.ffmpeg, "-v", "error", "-nostdin", "-y"]
+    encoder = ["-c:v", "libx264", "-preset", a.preset, "-crf", a.crf]
+    return [
+        ("equalize", lambda clip: {
+            "lumeq": lumeq + [clip, "--null", "--backend", "cpu", "--chroma", "keep"],
+            "ffmpeg": ffmpeg + ["-i", clip, "-vf", "histeq", "-f", "null", "-"],
+            "decode": ffmpeg + ["-i", clip, "-f", "null", "-"]}),
+        ("encode", lambda clip: {
+            "lumeq": lumeq + [clip, "--mode", "off", "--backend", "cpu", "--vcodec", "libx264",
+                              "--preset", a.preset, "--crf", a.crf, "-y", "-o", ours],
+            "ffmpeg": ffmpeg + ["-i", clip] + encoder + [theirs]}),
+    ]
+
+
+def packets(ffmpeg, path):
+    return subprocess.run([ffmpeg, "-v", "error", "-nostdin", "-i", path, "-map", "0:v:0", "-c",
+                           "copy", "-f", "md5", "-"], stdout=subprocess.PIPE, check=True).stdout
+
+
+def median(runs):
+    return Run(*(statistics.median(values) for values in zip(*runs)))
+
+
+def alternate(commands, rounds):
+    runs = {name: [] for name in commands}
+    for i in range(rounds):
+        names = list(commands) if i % 2 == 0 else list(commands)[::-1]
+        for name in names:
+            runs[name].append(run(commands[name]))
+    return {name: median(r) for name, r in runs.items()}
+
+
+def first_line(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()[0]
+
+
+def print_machine(a):
+    cpu = platform.processor() or platform.machine()
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        cpu = next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), cpu)
+    print("%s, %d cores of %d; %s" % (cpu, a.cores, os.cpu_count(), datetime.date.today()))
+    print("%s; %s" % (first_line([a.lumeq, "--version"]), first_line([a.ffmpeg, "-version"])))
+    print("%s as %s, crf %s; %d rounds, medians" % (
+        os.path.basename(a.clip), a.size, a.clip_crf, a.rounds))
+
+
+def compare(name, command, clips, rounds):
+    """Prints rows of both programs on both clips, and what the limits are about. Answers the peak
+    memory of each program on each clip."""
+    memory = {}
+    for length, clip, frames in clips:
+        found = alternate(command(clip), rounds)
+        for program, r in found.items():
+            memory[program, length] = r.memory
+            print("%-9s %-7s %5gs %6d %8.2f %8.2f %9.1f %10.1f %9.1f" % (
+                name, program, length, frames, r.wall, r.cpu, frames / r.wall,
+                frames / r.cpu, r.memory))
+        ours, theirs = found["lumeq"], found["ffmpeg"]
+        print("%-9s %-7s %5gs %6s %8.3f %8.3f %9.3f %10.3f %9.3f" % (
+            name, "ratio", length, "", ours.wall / theirs.wall, ours.cpu / theirs.cpu,
+            theirs.wall / ours.wall, theirs.cpu / ours.cpu, ours.memory / theirs.memory), flush=True)
+    return memory
+
+
+def main():
+    a = arguments()
+    for program in (a.lumeq, a.ffmpeg, "ffprobe"):
+        if not shutil.which(program):
+            fail("there is no program '%s'" % program)
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < a.cores:
+        fail("--cores %d: only %d are there" % (a.cores, len(cores)))
+    os.sched_setaffinity(0, cores[:a.cores])
+    with tempfile.TemporaryDirectory(prefix="lumeq-bench-") as folder:
+        clips = []
+        for length in (a.short, a.long):
+            clip = os.path.join(folder, "%gs.mkv" % length)
+            make_clip(a, clip, length)
+            clips.append((length, clip, frames_of(clip)))
+        print_machine(a)
+        shown = cases(a, folder)
+        for _, command in shown:
+            for words in command("CLIP").values():
+                print("  " + " ".join(os.path.basename(w) if w in (a.lumeq, a.ffmpeg) else
+                                      w.replace(folder, "TMP") for w in words))
+        print("\n%-9s %-7s %6s %6s %8s %8s %9s %10s %9s" % (
+            "what", "program", "length", "frames", "wall s", "cpu s", "frames/s", "frames/cpu",
+            "peak MiB"))
+        for name, command in shown:
+            memory = compare(name, command, clips, a.rounds)
+            print("%-9s memory of the long clip over the short one's: lumeq %.3f, ffmpeg %.3f\n" % (
+                name, *(memory[p, a.long] / memory[p, a.short] for p in ("lumeq", "ffmpeg"))),
+                flush=True)
+        same = packets(a.ffmpeg, output(folder, "lumeq")) == packets(a.ffmpeg, output(folder, "ffmpeg"))
+        print("encoded packets of lumeq and ffmpeg: %s" % ("identical" if same else "not identical"))
+
+
+if __name__ == "__main__":
+    main()
