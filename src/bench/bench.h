@@ -14,19 +14,6 @@ double bench_median(double *values, int count); /* sorts them */
 int bench_equalize(int argc, char **argv);
 int bench_histogram(int argc, char **argv);
 
-/* The GPU without the library around its kernels. Times are medians, in microseconds. */
-typedef struct BenchDevice {
-    double equalize_us;  /* histogram, curve and apply of luma that is in device memory */
-    double chroma_us;    /* the same and its chroma, 4:2:0, scaled */
-    double clahe_us;     /* luma with mode CLAHE */
-    double histogram_us; /* histogram and curve */
-    double copy_us;      /* one plane from device memory to device memory */
-} BenchDevice;
-
-/* 0, or -1 with a sentence in `text`; so too in builds without CUDA. */
-int bench_device(BenchDevice *times, int number, const BenchPicture *picture, char *text,
-                 size_t text_size);
-
 /* Microseconds for a plane up and another one down at the same time, between the device and pinned
  * host memory; `count` of each, one after the other. */
 int bench_duplex(double *us, int number, void *const *up, void *const *down, int buffers,

@@ -1,160 +1,150 @@
-/* Times on the device alone: kernels in a replayed graph, and copies. */
+/* lumeq's kernels on the device alone, as the library queues them: in a replayed graph. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "bench/bench.h"
+#include "bench/copies.h"
+#include "bench/feed.h"
 #include "bench/replay.h"
-#include "equalizer/cuda/clahe_kernels.h"
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/frame.h"
+#include "equalizer/cuda/pictures.h"
+
+/* Frames whose results are there at the same time: one is made from the one before. */
+#define FRAMES 3
+
+#define PLANES 3 /* that there is memory for: luma and 4:2:0 chroma */
+
+#define FRAME_SECONDS (1.0 / 60)
+
+/* What an output is filled with before it is checked. */
+#define UNTOUCHED 0x5A
 
 typedef struct Memory {
-    LumeqCudaCounters counters;
-    CurveResult before, result;
-    CurveTable table;
-    TileCounters tile_counters;
-    TileResult tiles_before, tiles;
-    TileTables tables;
+    LumeqCudaFrame frames[FRAMES];
+    LumeqCudaShared shared;
+    LumeqHistory empty;
 } Memory;
 
 typedef struct Bench {
+    const EqualizeCase *of;
     LumeqCudaDevice device;
-    CurveParams params;
-    TileGrid grid; /* of 8 x 8 tiles */
+    LumeqImage input; /* on the host */
+    LumeqJob job;     /* the same for all frames */
+    int history;      /* each frame goes on from the one before */
     Memory *memory;
-    uint8_t *samples;
-    LumeqCudaPlane in[BENCH_MAX_PIECES], out[BENCH_MAX_PIECES];
-    LumeqCudaChroma chroma[BENCH_MAX_PIECES]; /* 4:2:0, under each of them */
-    int planes;
+    uint8_t *pictures; /* in turns one that is read and one that is written */
+    size_t picture_size;
+    int pieces;
 } Bench;
 
-static CurveParams params_of(int depth)
+static uint32_t to_q16(double value)
 {
-    const int fraction = depth > 12 ? depth - 12 : 0;
+    return (uint32_t)lrint(value * CURVE_ONE);
+}
+
+/* As the library makes them of its parameters; that they are the same shows in the result. */
+static CurveParams curve_of(const LumeqParams *params, int depth)
+{
+    const int fraction = depth > 12 ? depth - 12 : 0, on = params->mode != LUMEQ_MODE_OFF;
+    const int reference = on && params->reference;
     return (CurveParams){.depth = depth,
                          .bins = 1 << (depth - fraction),
                          .fraction = fraction,
                          .black = 16 << (depth - 8),
                          .white = 235 << (depth - 8),
-                         .clip = 3 * CURVE_ONE,
-                         .alpha = CURVE_ONE / 16,
-                         .strength = CURVE_ONE * 4 / 5,
-                         .scene_cut = 1,
-                         .chroma = 1};
+                         .clip = to_q16(params->clip),
+                         .alpha = to_q16(1 - exp(-FRAME_SECONDS / params->smooth)),
+                         .strength = on ? to_q16(params->strength) : 0,
+                         .adaptive = params->adaptive,
+                         .stretch = params->mode == LUMEQ_MODE_STRETCH,
+                         .scene_cut = params->scene_cut,
+                         .reference = reference,
+                         .chroma = on && !reference};
 }
 
-static cudaError_t histogram(void *data, int plane, cudaStream_t stream)
+static void make_job(Bench *bench, const EqualizeMode *mode)
 {
-    Bench *const bench = data;
-    Memory *m = bench->memory;
-    LumeqCudaHistogram *const kernel =
-        bench->params.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    return kernel(&bench->device, &bench->in[plane], &bench->params, &m->before, &m->result,
-                  &m->table, &m->counters, stream);
+    const LumeqParams params = equalize_params(mode);
+    LumeqJob *job = &bench->job;
+    memset(job, 0, sizeof(*job));
+    job->frame.in = job->frame.out = bench->input;
+    job->curve = curve_of(&params, bench->input.depth);
+    job->active = (LumeqRect){0, 0, bench->input.width, bench->input.height};
+    job->write = 1;
+    job->clahe = params.mode == LUMEQ_MODE_CLAHE;
+    if (job->clahe)
+        lumeq_tile_grid(&job->grid, bench->input.width, bench->input.height, params.tiles_x,
+                        params.tiles_y, &job->curve, params.clip);
 }
 
-static cudaError_t equalize(void *data, int plane, cudaStream_t stream)
+static LumeqImage picture_of(const Bench *bench, int piece, int written)
 {
-    Bench *const bench = data;
-    const cudaError_t error = histogram(bench, plane, stream);
-    return error ? error
-                 : lumeq_cuda_apply(&bench->device, &bench->out[plane], &bench->in[plane],
-                                    &bench->memory->table, &bench->params, stream);
+    uint8_t *const memory = bench->pictures + (size_t)(2 * piece + written) * bench->picture_size;
+    return lumeq_pictures_on_device(memory, &bench->input, PLANES);
 }
 
-static cudaError_t equalize_with_chroma(void *data, int plane, cudaStream_t stream)
+static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    const cudaError_t error = equalize(bench, plane, stream);
-    return error ? error
-                 : lumeq_cuda_chroma(&bench->device, &bench->chroma[plane], &bench->memory->table,
-                                     &bench->params, stream);
+    Memory *const m = bench->memory;
+    const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
+    const LumeqHistory *const before =
+        bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
+    return lumeq_cuda_equalize(&bench->device, &bench->job, &in, &out,
+                               (LumeqCudaHistory){&before->curve, &before->tiles},
+                               &m->frames[piece % FRAMES], &m->shared, stream);
 }
 
-/* Mode CLAHE: the whole picture's histogram tells what the tiles take of theirs. */
-static cudaError_t equalize_tiles(void *data, int plane, cudaStream_t stream)
+/* With the tables of the first frame, which there is. */
+static cudaError_t apply(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
-    Memory *m = bench->memory;
-    cudaError_t error = histogram(bench, plane, stream);
+    const LumeqCudaFrame *const frame = &bench->memory->frames[0];
+    const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
+    const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
+    return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
+                                                     &frame->tables, stream)
+                            : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table,
+                                               &bench->job.curve, stream);
+}
+
+static cudaError_t copy(void *data, int piece, cudaStream_t stream)
+{
+    const Bench *const bench = data;
+    const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
+    return cudaMemcpyAsync(out.plane[0], in.plane[0], lumeq_pictures_size(&bench->input, 1),
+                           cudaMemcpyDeviceToDevice, stream);
+}
+
+static cudaError_t make_pictures(Bench *bench)
+{
+    const size_t luma = lumeq_pictures_size(&bench->input, 1);
+    bench->picture_size = lumeq_pictures_size(&bench->input, PLANES);
+    cudaError_t error = bench_pieces(&bench->pieces, bench->of->device, 2 * luma);
+    const size_t size = 2 * bench->picture_size * (size_t)bench->pieces;
     if (!error)
-        error = lumeq_cuda_clahe_histogram(&bench->device, &bench->in[plane], &bench->grid,
-                                           &m->result, &m->tiles_before, &m->tiles, &m->tables,
-                                           &m->tile_counters, stream);
-    return error ? error
-                 : lumeq_cuda_clahe_apply(&bench->device, &bench->out[plane], &bench->in[plane],
-                                          &bench->grid, &m->tables, stream);
-}
-
-static cudaError_t copy(void *data, int plane, cudaStream_t stream)
-{
-    Bench *const bench = data;
-    const LumeqCudaPlane *in = &bench->in[plane];
-    return cudaMemcpyAsync(bench->out[plane].data, in->data,
-                           (size_t)in->stride * (size_t)in->height, cudaMemcpyDeviceToDevice,
-                           stream);
-}
-
-static size_t pitch_of(size_t row)
-{
-    return (row + 15) / 16 * 16;
-}
-
-/* The planes of chroma follow those of luma in memory. */
-static void place_chroma(Bench *bench, int plane, uint8_t *memory, int width, int height)
-{
-    LumeqCudaChroma *c = &bench->chroma[plane];
-    const int sample = bench->params.depth > 8 ? 2 : 1;
-    const ptrdiff_t pitch = (ptrdiff_t)pitch_of((size_t)(width * sample));
-    *c = (LumeqCudaChroma){.luma = bench->in[plane],
-                           .planes = 2,
-                           .step = 1,
-                           .width = width,
-                           .height = height,
-                           .sub_x = 1,
-                           .sub_y = 1};
-    for (int i = 0; i < 2; i++) {
-        c->in[i] = (LumeqCudaPlane){memory + 2 * i * pitch * height, pitch, width, height};
-        c->out[i] = (LumeqCudaPlane){c->in[i].data + pitch * height, pitch, width, height};
-    }
-}
-
-static cudaError_t make_planes(Bench *bench, int number, const BenchPicture *picture)
-{
-    const size_t row = bench_row_size(picture), height = (size_t)picture->height;
-    const int half_width = (picture->width + 1) / 2, half_height = (picture->height + 1) / 2;
-    const size_t half_row = row / (size_t)picture->width * (size_t)half_width;
-    const size_t pitch = pitch_of(row), size = pitch * height;
-    const size_t all = 2 * size + 4 * pitch_of(half_row) * (size_t)half_height;
-    cudaError_t error = bench_pieces(&bench->planes, number, 2 * size);
+        error = cudaMalloc((void **)&bench->pictures, size);
     if (!error)
-        error = cudaMalloc((void **)&bench->samples, all * (size_t)bench->planes);
-    if (!error)
-        error = cudaMemset(bench->samples, 100, all * (size_t)bench->planes);
-    for (int i = 0; i < bench->planes && !error; i++) {
-        uint8_t *const in = bench->samples + all * (size_t)i;
-        bench->in[i] = (LumeqCudaPlane){in, (ptrdiff_t)pitch, picture->width, picture->height};
-        bench->out[i] = bench->in[i];
-        bench->out[i].data += size;
-        place_chroma(bench, i, in + 2 * size, half_width, half_height);
-        error = cudaMemcpy2D(bench->in[i].data, pitch, picture->luma, row, row, height,
-                             cudaMemcpyHostToDevice);
+        error = cudaMemset(bench->pictures, UNTOUCHED, size);
+    for (int i = 0; i < bench->pieces && !error; i++) {
+        const LumeqImage in = picture_of(bench, i, 0);
+        error = lumeq_pictures_copy(&in, &bench->input, PLANES, cudaMemcpyHostToDevice, 0);
     }
     return error;
 }
 
-static cudaError_t bench_open(Bench *bench, int number, const BenchPicture *picture)
+static cudaError_t bench_open(Bench *bench)
 {
-    bench->params = params_of(picture->depth);
-    lumeq_tile_grid(&bench->grid, picture->width, picture->height, 8, 8, &bench->params, 0);
-    cudaError_t error = lumeq_cuda_prepare(&bench->device, number);
+    cudaError_t error = lumeq_cuda_prepare(&bench->device, bench->of->device);
     if (!error)
         error = cudaMalloc((void **)&bench->memory, sizeof(*bench->memory));
     if (!error)
         error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
     if (!error)
-        error = make_planes(bench, number, picture);
+        error = make_pictures(bench);
     if (!error)
         error = cudaDeviceSynchronize();
     return error;
@@ -162,83 +152,154 @@ static cudaError_t bench_open(Bench *bench, int number, const BenchPicture *pict
 
 static void bench_close(Bench *bench)
 {
-    cudaFree(bench->samples);
+    cudaFree(bench->pictures);
     cudaFree(bench->memory);
+    free(bench->input.plane[0]);
 }
 
-static cudaError_t time_work(Bench *bench, BenchWork *work, double *us)
-{
-    BenchTime time = {0};
-    const BenchReplay replay = {.work = work, .data = bench, .pieces = bench->planes};
-    const cudaError_t error = bench_replay(&time, &replay);
-    *us = time.us;
-    return error;
-}
-
-static int answer(cudaError_t error, char *text, size_t text_size)
+static int answer(cudaError_t error)
 {
     if (error)
-        snprintf(text, text_size, "CUDA: %s", cudaGetErrorString(error));
+        fprintf(stderr, "lumeq-bench: CUDA: %s\n", cudaGetErrorString(error));
     return error ? -1 : 0;
 }
 
-int bench_device(BenchDevice *times, int number, const BenchPicture *picture, char *text,
-                 size_t text_size)
+static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime *time)
 {
-    static Bench bench;
-    memset(&bench, 0, sizeof(bench));
-    cudaError_t error = bench_open(&bench, number, picture);
-    if (!error)
-        error = time_work(&bench, equalize, &times->equalize_us);
-    if (!error)
-        error = time_work(&bench, equalize_with_chroma, &times->chroma_us);
-    if (!error)
-        error = time_work(&bench, equalize_tiles, &times->clahe_us);
-    if (!error)
-        error = time_work(&bench, histogram, &times->histogram_us);
-    if (!error)
-        error = time_work(&bench, copy, &times->copy_us);
-    bench_close(&bench);
-    return answer(error, text, text_size);
+    const BenchReplay replay = {
+        .work = work, .data = bench, .pieces = bench->pieces, .alone = alone};
+    return bench_replay(time, &replay);
 }
 
-static cudaError_t copy_both_ways(cudaStream_t streams[2], uint8_t *device, void *const *up,
-                                  void *const *down, int buffers, size_t size, int count)
+/* All planes that the job writes of each picture, frame behind frame, none with a history. */
+static cudaError_t equalize_all(Bench *bench)
 {
     cudaError_t error = cudaSuccess;
-    for (int i = 0; i < count && !error; i++) {
-        error = cudaMemcpyAsync(device + (size_t)(i % 2) * size, up[i % buffers], size,
-                                cudaMemcpyHostToDevice, streams[0]);
-        if (!error)
-            error = cudaMemcpyAsync(down[i % buffers], device + (size_t)(2 + i % 2) * size, size,
-                                    cudaMemcpyDeviceToHost, streams[1]);
+    bench->history = 0;
+    for (int i = 0; i < bench->pieces && !error; i++) {
+        const LumeqImage out = picture_of(bench, i, 1);
+        error = cudaMemsetAsync(out.plane[0], UNTOUCHED, bench->picture_size, 0);
     }
-    for (int i = 0; i < 2 && !error; i++)
-        error = cudaStreamSynchronize(streams[i]);
+    for (int i = 0; i < bench->pieces && !error; i++)
+        error = equalize(bench, i, 0);
+    bench->history = 1;
+    return error ? error : cudaDeviceSynchronize();
+}
+
+static int compare_all(Bench *bench, const LumeqImage *expected)
+{
+    const BenchPicture *picture = &bench->of->picture;
+    const int planes = bench->job.write;
+    void *const memory = malloc(feed_image_size(picture, planes));
+    const LumeqImage got = feed_image(picture, memory, planes);
+    int ret = memory ? 0 : answer(cudaErrorMemoryAllocation);
+    for (int i = 0; i < bench->pieces && ret == 0; i++) {
+        char what[48];
+        const LumeqImage out = picture_of(bench, i, 1);
+        snprintf(what, sizeof(what), "frame %d of the kernels", i);
+        cudaError_t error = lumeq_pictures_copy(&got, &out, planes, cudaMemcpyDeviceToHost, 0);
+        if (!error)
+            error = cudaDeviceSynchronize();
+        ret = error ? answer(error) : feed_compare(bench->of, what, &got, expected);
+    }
+    free(memory);
+    return ret;
+}
+
+/* What the kernels make of the pictures now is what the CPU makes of them. */
+static int check(Bench *bench, const EqualizeMode *mode)
+{
+    LumeqImage expected = {.plane = {NULL}};
+    int ret = feed_expected(&expected, &bench->input, mode);
+    if (ret == 0)
+        ret = answer(equalize_all(bench));
+    if (ret == 0)
+        ret = compare_all(bench, &expected);
+    free(expected.plane[0]);
+    return ret;
+}
+
+static cudaError_t time_steps(Bench *bench, EqualizeRow *row)
+{
+    BenchTime time = {0}, up = {0}, down = {0};
+    cudaError_t error = time_work(bench, apply, 0, &time);
+    row->value[EQ_APPLY_US].number = time.us;
+    if (!error)
+        error = time_work(bench, copy, 0, &time);
+    row->value[EQ_COPY_US].number = time.us;
+    bench->job.write = 0;
+    if (!error)
+        error = time_work(bench, equalize, 0, &time);
+    row->value[EQ_HISTOGRAM_CURVE_US].number = time.us;
+    if (!error)
+        error = bench_copies(&up, &down, feed_image_size(&bench->of->picture, 1));
+    row->value[EQ_UPLOAD_US].number = up.us;
+    row->value[EQ_DOWNLOAD_US].number = down.us;
     return error;
 }
 
-int bench_duplex(double *us, int number, void *const *up, void *const *down, int buffers,
-                 size_t size, int count, char *text, size_t text_size)
+/* Luma alone, whole. */
+static cudaError_t time_whole(Bench *bench, EqualizeRow *row)
 {
-    cudaStream_t streams[2] = {NULL, NULL};
-    uint8_t *device = NULL;
-    cudaError_t error = cudaSetDevice(number);
-    for (int i = 0; i < 2 && !error; i++)
-        error = cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    BenchTime queued = {0}, alone = {0};
+    cudaError_t error = time_work(bench, equalize, 0, &queued);
     if (!error)
-        error = cudaMalloc((void **)&device, 4 * size);
-    if (!error)
-        error = cudaMemset(device, 0, 4 * size);
-    if (!error)
-        error = cudaDeviceSynchronize();
-    const double start = bench_now_us();
-    if (!error)
-        error = copy_both_ways(streams, device, up, down, buffers, size, count);
-    *us = (bench_now_us() - start) / count;
-    cudaFree(device);
-    for (int i = 0; i < 2; i++)
-        if (streams[i])
-            cudaStreamDestroy(streams[i]);
-    return answer(error, text, text_size);
+        error = time_work(bench, equalize, 1, &alone);
+    row->value[EQ_GPU_TOTAL_US].number = queued.us;
+    row->value[EQ_GPU_SPREAD_US].number = queued.spread_us;
+    row->value[EQ_LATENCY_US].number = alone.us;
+    return error;
+}
+
+static int measure_mode(Bench *bench, EqualizeRow *row)
+{
+    const EqualizeMode *const mode = bench->of->mode;
+    make_job(bench, mode);
+    int ret = check(bench, mode); /* the first launches, too */
+    if (ret == 0)
+        ret = answer(time_whole(bench, row));
+    if (ret == 0)
+        ret = answer(time_steps(bench, row));
+    bench->job.write = 1;
+    return ret < 0 ? ret : check(bench, mode);
+}
+
+static int measure_chroma(Bench *bench, EqualizeRow *row)
+{
+    BenchTime time = {0};
+    bench->job.write = PLANES;
+    int ret = check(bench, bench->of->mode);
+    if (ret == 0)
+        ret = answer(time_work(bench, equalize, 0, &time));
+    row->value[EQ_CHROMA_US].number = time.us;
+    return ret;
+}
+
+static int measure_clahe(Bench *bench, EqualizeRow *row)
+{
+    static const EqualizeMode clahe = {"clahe", LUMEQ_MODE_CLAHE, 0};
+    BenchTime time = {0};
+    make_job(bench, &clahe);
+    int ret = check(bench, &clahe);
+    if (ret == 0)
+        ret = answer(time_work(bench, equalize, 0, &time));
+    row->value[EQ_CLAHE_US].number = time.us;
+    return ret;
+}
+
+int equalize_device(const EqualizeCase *c, EqualizeRow *row)
+{
+    static Bench bench;
+    memset(&bench, 0, sizeof(bench));
+    bench.of = c;
+    bench.input = feed_input(&c->picture, PLANES);
+    int ret = bench.input.plane[0] ? answer(bench_open(&bench)) : -1;
+    if (ret == 0)
+        ret = measure_mode(&bench, row);
+    if (ret == 0 && bench.job.curve.chroma)
+        ret = measure_chroma(&bench, row);
+    if (ret == 0 && c->mode->mode != LUMEQ_MODE_CLAHE)
+        ret = measure_clahe(&bench, row);
+    bench_close(&bench);
+    return ret;
 }
