@@ -1,0 +1,359 @@
+/* The strategies of lumeq-bench histogram on GPUs, a host thread each. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/histogram_kernels.h"
+#include "bench/histogram_memory.h"
+#include "bench/replay.h"
+
+/* Work that takes longer finds nothing in the cache anyway: it needs few pieces. */
+#define LONG_US 1000
+#define FEW_PIECES 4
+
+typedef struct Gpu {
+    HistogramGpus *all;
+    LumeqCudaDevice device;
+    HistogramLimits limits;
+    HistogramBuffers buffers;
+    void *temporary; /* of CUB */
+    size_t temporary_size;
+    int failed;
+    char why[192];
+
+    const HistogramChoice *choice; /* what is run */
+    HistogramPlan plan;
+    HistogramOutcome *outcome;
+} Gpu;
+
+struct HistogramGpus {
+    HistogramJob job;
+    pthread_barrier_t barrier;
+    int count;
+    Gpu gpus[];
+};
+
+/* Where a strategy leaves its counts. */
+typedef struct Counts {
+    uint32_t *first;
+    uint32_t step;
+} Counts;
+
+/* Rows without gaps are one. */
+static HistogramPlane plane_of(const Gpu *gpu, int piece)
+{
+    const HistogramJob *const job = &gpu->all->job;
+    const uint8_t *data = gpu->buffers.planes + (size_t)piece * gpu->buffers.plane_size;
+    const size_t row = (size_t)job->width * (size_t)job->sample_size;
+    if (job->pitch == row || job->height == 1)
+        return (HistogramPlane){data, row * (size_t)job->height, (uint32_t)histogram_elements(job),
+                                1};
+    return (HistogramPlane){data, job->pitch, (uint32_t)job->width, (uint32_t)job->height};
+}
+
+/* ---- lumeq's own ---- */
+
+static HistogramStatus can_lumeq(const HistogramJob *job, const HistogramPlane *plane, char *why,
+                                 size_t why_size)
+{
+    const char *reason = NULL;
+    if (job->sample_size == 4)
+        reason = "it counts no u32";
+    else if (job->sample_size == 1 && job->bins != 256)
+        reason = "of u8 it counts 256 bins";
+    else if (job->sample_size == 2 && job->bins != 1024 && job->bins != 4096)
+        reason = "of u16 it counts 1024 or 4096 bins";
+    else if ((int64_t)plane->width * job->sample_size > INT32_MAX)
+        reason = "a row has at most 2147483647 bytes";
+    snprintf(why, why_size, "%s", reason ? reason : "");
+    return reason ? HISTOGRAM_SKIPPED : HISTOGRAM_DONE;
+}
+
+/* Pictures of limited range, as lumeq's defaults take them. */
+static CurveParams params_of(const HistogramJob *job)
+{
+    const int depth = job->sample_size == 1 ? 8 : job->bins == 1024 ? 10 : 12;
+    return (CurveParams){.depth = depth,
+                         .bins = job->bins,
+                         .black = 16 << (depth - 8),
+                         .white = 235 << (depth - 8),
+                         .clip = 3 * CURVE_ONE,
+                         .alpha = CURVE_ONE,
+                         .strength = CURVE_ONE * 4 / 5,
+                         .scene_cut = 1};
+}
+
+/* Histogram and curve are one kernel; it clears the counters for the next time. A row that is the
+ * only one has no other to be aligned with. */
+static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+{
+    HistogramResults *const r = gpu->buffers.results;
+    const CurveParams params = params_of(&gpu->all->job);
+    const LumeqCudaPlane luma = {(uint8_t *)plane->data,
+                                 plane->height == 1 ? 0 : (ptrdiff_t)plane->pitch,
+                                 (int)plane->width, (int)plane->height};
+    LumeqCudaHistogram *const kernel =
+        params.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    return kernel(&gpu->device, &luma, &params, &r->before, &r->result, &r->table, &r->counters,
+                  stream);
+}
+
+static Counts counts_of(const Gpu *gpu)
+{
+    HistogramResults *const r = gpu->buffers.results;
+    if (gpu->choice->kind == HISTOGRAM_LUMEQ)
+        return (Counts){&r->result.bin[0].hist, sizeof(r->result.bin[0]) / sizeof(uint32_t)};
+    return (Counts){r->counts, 1};
+}
+
+/* ---- all of them ---- */
+
+static cudaError_t count_cub(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+{
+    const HistogramJob *const job = &gpu->all->job;
+    size_t size = gpu->temporary_size;
+    return histogram_cub(gpu->temporary, &size, plane, job->sample_size,
+                         gpu->buffers.results->counts, job->bins, stream);
+}
+
+static cudaError_t count_plainly(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+{
+    uint32_t *const counts = gpu->buffers.results->counts;
+    const cudaError_t error =
+        cudaMemsetAsync(counts, 0, (size_t)gpu->all->job.bins * sizeof(*counts), stream);
+    return error ? error : histogram_count(&gpu->plan, plane, counts, stream);
+}
+
+/* A BenchWork. */
+static cudaError_t work(void *data, int piece, cudaStream_t stream)
+{
+    const Gpu *const gpu = data;
+    const HistogramJob *const job = &gpu->all->job;
+    const HistogramKind kind = gpu->choice->kind;
+    const HistogramPlane plane = plane_of(gpu, piece);
+    const Counts counts = counts_of(gpu);
+    cudaError_t error = kind == HISTOGRAM_CUB     ? count_cub(gpu, &plane, stream)
+                        : kind == HISTOGRAM_LUMEQ ? count_lumeq(gpu, &plane, stream)
+                                                  : count_plainly(gpu, &plane, stream);
+    if (!error && job->saturate)
+        error = histogram_saturate(counts.first, counts.step, job->bins, job->saturate, stream);
+    if (!error && job->cumulate)
+        error = histogram_cumulate(gpu->buffers.results->sums, counts.first, counts.step, job->bins,
+                                   stream);
+    return error;
+}
+
+/* CUB asks for memory before. */
+static cudaError_t make_temporary(Gpu *gpu)
+{
+    const HistogramJob *const job = &gpu->all->job;
+    const HistogramPlane plane = plane_of(gpu, 0);
+    cudaFree(gpu->temporary);
+    gpu->temporary = NULL;
+    const cudaError_t error =
+        histogram_cub(NULL, &gpu->temporary_size, &plane, job->sample_size,
+                      gpu->buffers.results->counts, job->bins, gpu->buffers.stream);
+    return error ? error
+                 : cudaMalloc(&gpu->temporary, gpu->temporary_size ? gpu->temporary_size : 1);
+}
+
+static HistogramStatus prepare(Gpu *gpu, char *why, size_t why_size)
+{
+    const HistogramJob *const job = &gpu->all->job;
+    const HistogramPlane plane = plane_of(gpu, 0);
+    if (gpu->choice->kind == HISTOGRAM_LUMEQ)
+        return can_lumeq(job, &plane, why, why_size);
+    if (gpu->choice->kind != HISTOGRAM_CUB)
+        return histogram_plan(&gpu->plan, gpu->choice, job, &plane, &gpu->limits, why, why_size);
+    const cudaError_t error = make_temporary(gpu);
+    if (error)
+        snprintf(why, why_size, "CUDA: %s", cudaGetErrorString(error));
+    return error ? HISTOGRAM_FAILED : HISTOGRAM_DONE;
+}
+
+static cudaError_t fetch(const Gpu *gpu, HistogramOutcome *outcome)
+{
+    const HistogramJob *const job = &gpu->all->job;
+    const Counts counts = counts_of(gpu);
+    const size_t word = sizeof(uint32_t), bins = (size_t)job->bins;
+    cudaError_t error = cudaMemcpy2D(outcome->counts, word, counts.first, word * counts.step, word,
+                                     bins, cudaMemcpyDeviceToHost);
+    if (!error && job->cumulate)
+        error = cudaMemcpy(outcome->sums, gpu->buffers.results->sums, word * bins,
+                           cudaMemcpyDeviceToHost);
+    return error;
+}
+
+/* What was there before is none of the counts. The first run loads kernels, the second is timed. */
+static cudaError_t run_once(Gpu *gpu, HistogramOutcome *outcome, double *us)
+{
+    const cudaStream_t stream = gpu->buffers.stream;
+    float ms = 0;
+    cudaEvent_t begin = NULL, end = NULL;
+    cudaError_t error =
+        cudaMemsetAsync(gpu->buffers.results, 0xff, offsetof(HistogramResults, counters), stream);
+    if (!error)
+        error = cudaEventCreate(&begin);
+    if (!error)
+        error = cudaEventCreate(&end);
+    for (int i = 0; i < 2 && !error; i++) {
+        error = cudaEventRecord(begin, stream);
+        if (!error)
+            error = work(gpu, 0, stream);
+        if (!error)
+            error = cudaEventRecord(end, stream);
+        if (!error)
+            error = cudaStreamSynchronize(stream);
+    }
+    if (!error)
+        error = cudaEventElapsedTime(&ms, begin, end);
+    if (begin)
+        cudaEventDestroy(begin);
+    if (end)
+        cudaEventDestroy(end);
+    *us = 1e3 * (double)ms;
+    return error ? error : fetch(gpu, outcome);
+}
+
+/* The counts of the first run and those after the last replay are to be the same. */
+static cudaError_t run_strategy(Gpu *gpu, HistogramOutcome *first)
+{
+    HistogramOutcome *const o = gpu->outcome;
+    BenchTime time = {NAN, NAN};
+    double us = 0;
+    cudaError_t error = run_once(gpu, first, &us);
+    const int few = us > LONG_US && gpu->buffers.pieces > FEW_PIECES;
+    const BenchReplay replay = {work, gpu, few ? FEW_PIECES : gpu->buffers.pieces, 0};
+    pthread_barrier_wait(&gpu->all->barrier);
+    if (!error)
+        error = bench_replay(&time, &replay);
+    if (!error)
+        error = fetch(gpu, o);
+    o->us = time.us;
+    o->spread_us = time.spread_us;
+    if (!error && gpu->choice->kind != HISTOGRAM_RACY &&
+        (memcmp(first->counts, o->counts, sizeof(o->counts)) != 0 ||
+         memcmp(first->sums, o->sums, sizeof(o->sums)) != 0)) {
+        snprintf(o->why, sizeof(o->why), "two runs count differently");
+        o->status = HISTOGRAM_FAILED;
+    }
+    return error;
+}
+
+/* ---- threads ---- */
+
+/* Every thread comes to the barrier once, whatever happens. */
+static void *run_thread(void *data)
+{
+    Gpu *const gpu = data;
+    HistogramOutcome *const o = gpu->outcome;
+    *o = (HistogramOutcome){.up_us = gpu->buffers.up_us,
+                            .down_us = gpu->buffers.down_us,
+                            .peak_gb_s = gpu->buffers.peak_gb_s,
+                            .copy_gb_s = gpu->buffers.copy_gb_s};
+    HistogramOutcome *const first = calloc(1, sizeof(*first));
+    cudaError_t error = first ? cudaSetDevice(gpu->buffers.device) : cudaErrorMemoryAllocation;
+    o->status = error ? HISTOGRAM_FAILED : prepare(gpu, o->why, sizeof(o->why));
+    if (o->status == HISTOGRAM_DONE)
+        error = run_strategy(gpu, first);
+    else
+        pthread_barrier_wait(&gpu->all->barrier);
+    if (error) {
+        snprintf(o->why, sizeof(o->why), "CUDA: %s", cudaGetErrorString(error));
+        o->status = HISTOGRAM_FAILED;
+    }
+    free(first);
+    return NULL;
+}
+
+static cudaError_t find_limits(Gpu *gpu, int number)
+{
+    int shared = 0;
+    cudaError_t error = lumeq_cuda_prepare(&gpu->device, number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, number);
+    gpu->limits = (HistogramLimits){gpu->device.processors, (size_t)shared};
+    return error;
+}
+
+static void *open_thread(void *data)
+{
+    Gpu *const gpu = data;
+    const int number = gpu->buffers.device;
+    cudaError_t error = find_limits(gpu, number);
+    if (error)
+        snprintf(gpu->why, sizeof(gpu->why), "GPU %d: CUDA: %s", number, cudaGetErrorString(error));
+    gpu->failed = error || histogram_buffers_open(&gpu->buffers, &gpu->all->job, number, gpu->why,
+                                                  sizeof(gpu->why)) < 0;
+    pthread_barrier_wait(&gpu->all->barrier);
+    if (!gpu->failed && (error = histogram_buffers_measure(&gpu->buffers)) != cudaSuccess) {
+        snprintf(gpu->why, sizeof(gpu->why), "GPU %d: CUDA: %s", number, cudaGetErrorString(error));
+        gpu->failed = 1;
+    }
+    return NULL;
+}
+
+/* A thread that cannot be started ends the program: the others wait for it. */
+static void on_each(HistogramGpus *gpus, void *(*thread)(void *))
+{
+    pthread_t threads[64];
+    for (int i = 0; i < gpus->count; i++)
+        if (pthread_create(&threads[i], NULL, thread, &gpus->gpus[i])) {
+            fprintf(stderr, "lumeq-bench histogram: a thread cannot be started\n");
+            exit(1);
+        }
+    for (int i = 0; i < gpus->count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+HistogramGpus *histogram_gpus_open(const HistogramJob *job, const int *devices, int count,
+                                   char *text, size_t text_size)
+{
+    HistogramGpus *gpus = calloc(1, sizeof(*gpus) + (size_t)count * sizeof(gpus->gpus[0]));
+    snprintf(text, text_size, "no memory for %d GPUs", count);
+    if (!gpus)
+        return NULL;
+    if (pthread_barrier_init(&gpus->barrier, NULL, (unsigned)count)) {
+        free(gpus);
+        return NULL;
+    }
+    gpus->job = *job;
+    gpus->count = count;
+    for (int i = 0; i < count; i++) {
+        gpus->gpus[i].all = gpus;
+        gpus->gpus[i].buffers.device = devices[i];
+    }
+    on_each(gpus, open_thread);
+    for (int i = 0; i < count; i++)
+        if (gpus->gpus[i].failed) {
+            snprintf(text, text_size, "%s", gpus->gpus[i].why);
+            histogram_gpus_close(gpus);
+            return NULL;
+        }
+    return gpus;
+}
+
+void histogram_gpus_run(HistogramGpus *gpus, const HistogramChoice *choice,
+                        HistogramOutcome *outcomes)
+{
+    for (int i = 0; i < gpus->count; i++) {
+        gpus->gpus[i].choice = choice;
+        gpus->gpus[i].outcome = &outcomes[i];
+    }
+    on_each(gpus, run_thread);
+}
+
+void histogram_gpus_close(HistogramGpus *gpus)
+{
+    for (int i = 0; i < gpus->count; i++) {
+        Gpu *const gpu = &gpus->gpus[i];
+        if (cudaSetDevice(gpu->buffers.device) == cudaSuccess) {
+            cudaFree(gpu->temporary);
+            histogram_buffers_close(&gpu->buffers);
+        }
+    }
+    pthread_barrier_destroy(&gpus->barrier);
+    free(gpus);
+}
