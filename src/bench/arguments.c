@@ -11,7 +11,11 @@
 
 static void print_help(const char *command, const BenchOption *table)
 {
-    printf("usage: lumeq-bench %s [options]\n\n", command);
+    printf("usage: lumeq-bench %s", command);
+    for (const BenchOption *o = table; o->name; o++)
+        if (o->name[0] != '-')
+            printf(" %s", o->name);
+    printf(" [options]\n\n");
     for (; table->name; table++) {
         char left[64];
         snprintf(left, sizeof(left), "%s%s%s", table->name, table->value ? " " : "",
@@ -27,6 +31,14 @@ static const BenchOption *find(const BenchOption *table, const char *name)
     return table->name ? table : NULL;
 }
 
+/* Names an argument that is no option, where the table has one: its name has no dash. */
+static const BenchOption *find_operand(const BenchOption *table, const char *text)
+{
+    while (table->name && (table->name[0] == '-' || text[0] == '-'))
+        table++;
+    return table->name ? table : NULL;
+}
+
 int bench_arguments(const char *command, const BenchOption *table, void *options, int argc,
                     char **argv)
 {
@@ -35,7 +47,8 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
             print_help(command, table);
             return 1;
         }
-        const BenchOption *option = find(table, argv[i]);
+        const BenchOption *operand = find_operand(table, argv[i]);
+        const BenchOption *option = operand ? operand : find(table, argv[i]);
         if (!option) {
             fprintf(stderr,
                     "lumeq-bench %s: %s is no option; lumeq-bench %s --help shows those there "
@@ -48,7 +61,7 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
                     option->allowed);
             return -1;
         }
-        const char *value = option->value ? argv[++i] : NULL;
+        const char *value = operand ? argv[i] : option->value ? argv[++i] : NULL;
         if (option->take(options, value) < 0) {
             fprintf(stderr, "lumeq-bench %s: %s %s is not possible; it is %s\n", command,
                     option->name, value ? value : "", option->allowed);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 typedef struct BenchOption {
-    const char *name;    /* "--size" */
+    const char *name;    /* "--size", or "INPUT": what takes an argument that is no option */
     const char *value;   /* what stands for the value in the help; NULL: there is none */
     const char *allowed; /* said of a value that is refused */
     const char *help;
