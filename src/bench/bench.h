@@ -13,6 +13,7 @@ double bench_median(double *values, int count); /* sorts them */
 /* lumeq-bench COMMAND: the program's exit status. argv[0] is the command's name. */
 int bench_equalize(int argc, char **argv);
 int bench_histogram(int argc, char **argv);
+int bench_pipeline(int argc, char **argv);
 
 /* Microseconds for a plane up and another one down at the same time, between the device and pinned
  * host memory; `count` of each, one after the other. */

@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
     {"histogram", "every way to build a histogram, side by side", bench_histogram},
     {"equalize", "whole pictures, step by step, beside what bounds them", bench_equalize},
+    {"pipeline", "from file to file: each stage alone, and all together", bench_pipeline},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };

@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "media": {"media"},
     "panel": {"panel"},
     "equalizer": {"equalizer", "equalizer-api"},
-    "bench": {"bench", "equalizer", "equalizer-api", "media"},
+    "bench": {"bench", "app", "equalizer", "equalizer-api", "media"},
 }
 
 FFMPEG = re.compile(r"lib(av|sw|postproc)\w+/")

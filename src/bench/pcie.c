@@ -1,0 +1,108 @@
+#include "bench/pcie.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "bench/bench.h"
+
+/* Of each direction, so that no copy waits for the one before to let go of its memory. */
+#define BUFFERS 4
+
+typedef struct Bus {
+    cudaStream_t streams[2]; /* up, down */
+    void *host[2], *device[2];
+    size_t size;
+    int way;
+} Bus;
+
+static cudaError_t bus_open(Bus *bus, int device)
+{
+    cudaError_t error = cudaSetDevice(device);
+    for (int i = 0; i < 2 && !error; i++) {
+        error = cudaStreamCreateWithFlags(&bus->streams[i], cudaStreamNonBlocking);
+        if (!error)
+            error = cudaMallocHost(&bus->host[i], BUFFERS * bus->size);
+        if (!error)
+            error = cudaMalloc(&bus->device[i], BUFFERS * bus->size);
+        if (error)
+            break;
+        memset(bus->host[i], 100, BUFFERS * bus->size);
+        error = cudaMemset(bus->device[i], 50, BUFFERS * bus->size);
+    }
+    return error ? error : cudaDeviceSynchronize();
+}
+
+static void bus_close(Bus *bus)
+{
+    for (int i = 0; i < 2; i++) {
+        cudaFree(bus->device[i]);
+        cudaFreeHost(bus->host[i]);
+        if (bus->streams[i])
+            cudaStreamDestroy(bus->streams[i]);
+    }
+}
+
+static cudaError_t copy(const Bus *bus, long number)
+{
+    const size_t at = (size_t)(number % BUFFERS) * bus->size;
+    cudaError_t error = cudaSuccess;
+    if (bus->way & PCIE_UP)
+        error = cudaMemcpyAsync((char *)bus->device[0] + at, (char *)bus->host[0] + at, bus->size,
+                                cudaMemcpyHostToDevice, bus->streams[0]);
+    if (!error && (bus->way & PCIE_DOWN))
+        error = cudaMemcpyAsync((char *)bus->host[1] + at, (char *)bus->device[1] + at, bus->size,
+                                cudaMemcpyDeviceToHost, bus->streams[1]);
+    return error;
+}
+
+static cudaError_t time_copies(const Bus *bus, long count, double *us)
+{
+    cudaError_t error = cudaSuccess;
+    const double begin = bench_now_us();
+    for (long i = 0; i < count && !error; i++)
+        error = copy(bus, i);
+    for (int i = 0; i < 2 && !error; i++)
+        error = cudaStreamSynchronize(bus->streams[i]);
+    *us = (bench_now_us() - begin) / (double)count;
+    return error;
+}
+
+/* What was copied must have arrived: the device's samples are 50, the host's 100. */
+static int arrived(const Bus *bus)
+{
+    unsigned char up = 0;
+    const int read = cudaMemcpy(&up, (char *)bus->device[0] + bus->size - 1, 1,
+                                cudaMemcpyDeviceToHost) == cudaSuccess;
+    const unsigned char down = ((unsigned char *)bus->host[1])[bus->size - 1];
+    return read && up == (bus->way & PCIE_UP ? 100 : 50) &&
+           down == (bus->way & PCIE_DOWN ? 50 : 100);
+}
+
+int bench_pcie(double *us, long *count, int device, PcieWay way, size_t size, double seconds,
+               char *text, size_t text_size)
+{
+    Bus bus = {.size = size, .way = way};
+    cudaError_t error = bus_open(&bus, device);
+    if (!error)
+        error = time_copies(&bus, 4 * BUFFERS, us); /* the first ones are slow */
+    *count = error ? 0 : 1 + (long)(seconds * 1e6 / (*us > 0 ? *us : 1));
+    if (!error)
+        error = time_copies(&bus, *count, us);
+    const int wrong = !error && !arrived(&bus);
+    bus_close(&bus);
+    if (error)
+        snprintf(text, text_size, "CUDA: %s", cudaGetErrorString(error));
+    else if (wrong)
+        snprintf(text, text_size, "what was copied over the bus did not arrive");
+    return error || wrong ? -1 : 0;
+}
+
+double bench_gpu_memory(int device)
+{
+    size_t available = 0, all = 0;
+    if (cudaSetDevice(device) || cudaMemGetInfo(&available, &all))
+        return -1;
+    return (double)(all - available) / (1 << 20);
+}
