@@ -146,6 +146,13 @@ for name in test_cuda_kernels test_cuda_clahe test_cuda_backend test_cuda_output
         fail "$name"
     fi
 done
+bench=$(find_program lumeq-bench)
+if [ -n "$bench" ] && command -v python3 >/dev/null; then
+    LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
+        python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
+else
+    skip "lumeq-bench: it or python3 is not there"
+fi
 if "$lumeq" --list-gpus >/dev/null 2>&1; then
     whole_program
 else
@@ -167,6 +174,9 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/deep.nut" -y \
             --vcodec rawvideo --mode clahe
     done
+    # Large pictures: of small ones many go around in memory.
+    [ -z "$bench" ] || under memcheck "$bench" equalize --size 3840x2160 --content noise \
+        --backend naive,improved --seconds 0.01
     program=$(find_program test_cuda_gl)
     [ -z "$program" ] || under memcheck "$program" every_layout both_sides equalized
 else

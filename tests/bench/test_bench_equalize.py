@@ -1,0 +1,240 @@
+"""lumeq-bench equalize on small pictures: `test_bench_equalize.py Cpu`, or `Gpu`, which needs one."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
+SCRIPT = os.path.join(HERE, "../../samples/bench-opencv.py")
+QUICK = ("--seconds", "0.01")
+LIVENESS = 300  # seconds; a run that takes longer hangs
+SKIPPED = 77
+
+FIRST = ("size,content,backend,cpu_total_us,upload_us,histogram_us,curve_us,apply_us,download_us,"
+         "gpu_total_us,copy_us").split(",")
+OTHERS = ("mode,depth,threads,device,load_factor,multiple_of_copy,latency_us,gpu_spread_us,"
+          "histogram_curve_us,chroma_us,clahe_us,host_total_us,frames_per_s,duplex_frames_per_s,"
+          "share_of_duplex,linearity,checked").split(",")
+STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "latency_us",
+         "host_total_us", "multiple_of_copy")
+
+
+def bench(*args, **more):
+    env = dict(os.environ, LC_ALL="C.UTF-8")
+    return subprocess.run([BENCH, "equalize"] + list(args), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
+                          universal_newlines=True, env=env, **more)
+
+
+def has_gpu():
+    return "left out" not in bench("--size", "16x16", "--content", "flat", *QUICK).stderr
+
+
+class Case(unittest.TestCase):
+    def run_bench(self, *args, **more):
+        result = bench(*args, *QUICK, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def rows(self, *args, **more):
+        """What a run reports as CSV; all of it is checked."""
+        rows = list(csv.DictReader(io.StringIO(self.run_bench(*args, "--csv", **more).stdout)))
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(list(row), FIRST + OTHERS)
+            self.assertEqual(row["checked"], "yes", row)
+        return rows
+
+    def refused(self, *args, words):
+        result = bench(*args, *QUICK)
+        self.assertEqual(result.returncode, 1, args)
+        self.assertEqual(result.stdout, "")
+        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
+        self.assertEqual(len(lines), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def positive(self, row, columns):
+        for column in columns:
+            self.assertGreater(float(row[column]), 0, (column, row))
+
+    def unmeasured(self, row, columns):
+        for column in columns:
+            self.assertEqual(row[column], "", (column, row))
+
+
+class Cpu(Case):
+    ON = ("--backend", "cpu")
+
+    def test_help_names_every_column(self):
+        result = bench("--help")
+        self.assertEqual(result.returncode, 0)
+        for column in set(FIRST + OTHERS) - {"size", "content", "backend", "mode", "depth", "threads",
+                                             "device", "load_factor", "share_of_duplex"}:
+            self.assertIn(column, result.stdout)
+        for option in ("--sizes", "--size", "--content", "--backend", "--modes", "--threads",
+                       "--load-factor", "--depth", "--device", "--seconds", "--seed", "--csv", "--json"):
+            self.assertIn(option, result.stdout)
+
+    def test_every_content_and_mode(self):
+        modes = ["global", "clahe", "stretch", "off", "reference", "clahe-reference"]
+        contents = ["flat", "two-level", "ramp", "natural", "noise"]
+        rows = self.rows(*self.ON, "--sizes", "33x17,200x100", "--content", ",".join(contents),
+                         "--modes", ",".join(modes))
+        self.assertEqual([(r["size"], r["content"], r["mode"]) for r in rows],
+                         [(s, c, m) for s in ("33x17", "200x100") for c in contents for m in modes])
+        for row in rows:
+            self.positive(row, ("cpu_total_us", "frames_per_s"))
+            self.unmeasured(row, STEPS + ("histogram_us", "curve_us", "device", "linearity"))
+
+    def test_depths_and_threads(self):
+        for depth in ("8", "10", "12", "16"):
+            rows = self.rows(*self.ON, "--size", "640x360", "--content", "noise", "--depth", depth,
+                             "--modes", "global,clahe", "--threads", "1,3")
+            self.assertEqual([r["threads"] for r in rows], ["1", "3", "1", "3"])
+            self.assertEqual({r["depth"] for r in rows}, {depth})
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "text")
+            with open(name, "w") as file:
+                file.write("the quick brown fox jumps over the lazy dog\n")
+            for depth in ("8", "12"):
+                row, = self.rows(*self.ON, "--size", "40x30", "--content", name, "--depth", depth)
+                self.assertEqual(row["content"], name)
+
+    def test_json(self):
+        result = self.run_bench(*self.ON, "--size", "40x30", "--content", "ramp,noise", "--json")
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertEqual(list(row), FIRST + OTHERS)
+            self.assertGreater(row["cpu_total_us"], 0)
+            self.assertIsNone(row["gpu_total_us"])
+
+    def test_table(self):
+        lines = self.run_bench(*self.ON, "--size", "40x30", "--content", "ramp").stdout.splitlines()
+        self.assertTrue(lines[0].startswith("lumeq-bench equalize --backend cpu"))
+        self.assertIn("cores", lines[1])
+        self.assertIn("40x30", lines[-1])
+
+    def test_without_a_gpu(self):
+        if has_gpu():
+            self.skipTest("there is one")
+        result = self.run_bench("--size", "40x30", "--content", "flat")
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertIn("naive, improved and cuda are left out", result.stderr)
+        self.refused("--backend", "cuda", words=["cuda"])
+        self.refused("--backend", "cpu,naive", words=["naive"])
+
+    def test_refused(self):
+        for option, value, word in (
+                ("--sizes", "640x", "1920x1080"), ("--size", "0x5", "1920x1080"),
+                ("--sizes", "64x64,", "1920x1080"), ("--size", "65536x1", "65535"),
+                ("--size", "65535x65535", "2147483647"), ("--content", "nosuch", "flat"),
+                ("--content", "", "flat"), ("--backend", "gpu", "naive"),
+                ("--modes", "histeq", "stretch"), ("--threads", "257", "256"),
+                ("--threads", "1,x", "256"), ("--load-factor", "0", "256"),
+                ("--load-factor", "257", "256"), ("--depth", "9", "10"), ("--device", "-1", "all"),
+                ("--device", "x", "all"), ("--seed", "0", "1"),
+                ("--seconds", "nan", "0.01"), ("--seconds", "0", "0.01"),
+                ("--sizes", "1x1x1", "1920x1080")):
+            with self.subTest(option + " " + value):
+                result = bench(option, value)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(word, result.stderr.splitlines()[-1])
+
+    def test_contradictions(self):
+        self.refused("--modes", "reference", "--depth", "10", words=["reference", "--depth 8"])
+        self.refused("--backend", "naive", "--depth", "16", words=["naive", "--depth 8"])
+        self.refused("--bogus", words=["--bogus", "--help"])
+        result = bench("--csv", "--size")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--size needs a value", result.stderr)
+
+    def test_beside_opencv(self):
+        for python in filter(os.path.exists, (sys.executable, "/usr/bin/python3")):
+            result = subprocess.run([python, SCRIPT, "--bench", BENCH, "--size", "64x48",
+                                     "--seconds", "0.02", "--rounds", "2"], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, universal_newlines=True, timeout=LIVENESS)
+            if result.returncode != SKIPPED:
+                break
+        if result.returncode == SKIPPED:
+            self.assertIn("skipped", result.stdout)
+            self.skipTest("no OpenCV for this Python")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for content in ("flat", "natural", "noise"):
+            self.assertRegex(result.stdout, r"(?m)^64x48 +%s +[0-9.]+ +[0-9.]+ +[0-9.]+" % content)
+
+
+class Gpu(Case):
+    ON = ("--backend", "naive,improved,cuda")
+
+    def check_row(self, row):
+        self.positive(row, STEPS)
+        self.unmeasured(row, ("cpu_total_us", "threads"))
+        if row["backend"] == "cuda":
+            self.positive(row, ("histogram_curve_us", "frames_per_s", "duplex_frames_per_s",
+                                "share_of_duplex"))
+        else:
+            self.positive(row, ("histogram_us", "curve_us"))
+            self.assertEqual(row["mode"], "textbook")
+
+    def test_backends(self):
+        rows = self.rows("--sizes", "33x17,512x384,1000x667", "--content", "natural,noise,flat,two-level")
+        self.assertEqual([r["backend"] for r in rows],
+                         3 * 4 * ["cpu", "naive", "improved", "cuda"])
+        for row in rows:
+            if row["backend"] != "cpu":
+                self.check_row(row)
+                self.assertEqual(row["device"], "0")
+            if row["backend"] == "cuda":
+                self.positive(row, ("chroma_us", "clahe_us"))
+
+    def test_modes(self):
+        modes = ["global", "clahe", "stretch", "off", "reference", "clahe-reference"]
+        rows = self.rows("--backend", "cuda", "--size", "641x361", "--content", "noise",
+                         "--modes", ",".join(modes))
+        self.assertEqual([r["mode"] for r in rows], modes)
+        for row in rows:
+            self.check_row(row)
+
+    def test_depths(self):
+        for depth in ("10", "12", "16"):
+            rows = self.rows("--backend", "cpu,cuda", "--size", "641x361", "--content", "natural",
+                             "--modes", "global,clahe", "--depth", depth)
+            self.assertEqual([r["backend"] for r in rows], ["cpu", "cpu", "cuda", "cuda"])
+
+    def test_load_factors(self):
+        for factor in ("1", "7", "256"):
+            row, = self.rows("--backend", "improved", "--size", "641x361", "--content", "noise",
+                             "--load-factor", factor)
+            self.assertEqual(row["load_factor"], factor)
+
+    def test_all_devices(self):
+        rows = self.rows("--backend", "cuda", "--size", "640x360", "--content", "noise",
+                         "--device", "all")
+        count = len(rows) - 2
+        self.assertEqual([r["device"] for r in rows],
+                         ["0"] + ["%d/%d" % (i, count) for i in range(count)] + ["all"])
+        self.positive(rows[-1], ("linearity", "frames_per_s"))
+        total = sum(float(r["frames_per_s"]) for r in rows[1:-1])
+        self.assertAlmostEqual(float(rows[-1]["frames_per_s"]), total, delta=1 + count)
+
+    def test_no_such_device(self):
+        self.refused("--device", "200", words=["no GPU 200"])
+
+
+if __name__ == "__main__":
+    if not os.access(BENCH, os.X_OK):
+        sys.exit("no program at %s: set LUMEQ_BENCH" % BENCH)
+    if "Gpu" in sys.argv[1:] and not has_gpu():
+        print("skipped: no GPU")
+        sys.exit(SKIPPED)
+    unittest.main()
