@@ -9,6 +9,11 @@
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a replay */
 
+/* A graph that takes longer is replayed less often: the minutes would tell nothing more. */
+#define LONG_US 20e3
+#define LONG_WARM_UPS 1
+#define LONG_REPLAYS 7
+
 typedef struct Timer {
     cudaStream_t stream;
     cudaEvent_t begin, end;
@@ -109,14 +114,19 @@ cudaError_t bench_replay(BenchTime *time, const BenchReplay *replay)
 {
     Timer timer = {0};
     double times[WARM_UPS + REPLAYS];
-    double *const counted = times + WARM_UPS;
     cudaError_t error = timer_open(&timer, replay);
-    for (int i = 0; i < WARM_UPS + REPLAYS && !error; i++)
+    if (!error)
+        error = time_once(&timer, &times[0]);
+    const int is_long = !error && times[0] > LONG_US;
+    const int warm_ups = is_long ? LONG_WARM_UPS : WARM_UPS;
+    const int replays = is_long ? LONG_REPLAYS : REPLAYS;
+    for (int i = 1; i < warm_ups + replays && !error; i++)
         error = time_once(&timer, &times[i]);
     timer_close(&timer);
     if (error)
         return error;
-    time->us = bench_median(counted, REPLAYS) / replay->pieces; /* sorts */
-    time->spread_us = (counted[REPLAYS * 3 / 4] - counted[REPLAYS / 4]) / replay->pieces;
+    double *const counted = times + warm_ups;
+    time->us = bench_median(counted, replays) / replay->pieces; /* sorts */
+    time->spread_us = (counted[replays * 3 / 4] - counted[replays / 4]) / replay->pieces;
     return cudaSuccess;
 }
