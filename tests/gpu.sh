@@ -150,6 +150,8 @@ bench=$(find_program lumeq-bench)
 if [ -n "$bench" ] && command -v python3 >/dev/null; then
     LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
         python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
+    LUMEQ_BENCH=$bench check "lumeq-bench pipeline" \
+        python3 -B "$root/tests/bench/test_bench_pipeline.py" Gpu
 else
     skip "lumeq-bench: it or python3 is not there"
 fi

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "bench/arguments.h"
+#include "bench/pipeline_rows.h"
 
 static int take_input(void *options, const char *value)
 {
@@ -129,7 +130,9 @@ static void print_notes(void)
         "the time in which a stage had work: that of decode and encode is the time within their\n"
         "calls, waiting for threads of their own included; GPU is any stage on it, copies too.\n"
         "Memory is the most a row's process had; on the GPU, beside CUDA's own.\n"
-        "Before all that, the frames of every backend and those stored are compared.\n");
+        "Before all that, the frames of every backend and those stored are compared.\n"
+        "Columns of --csv and --json:\n");
+    pipeline_print_columns();
 }
 
 int pipeline_options(PipelineOptions *options, int argc, char **argv)

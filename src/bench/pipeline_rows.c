@@ -1,6 +1,8 @@
 #include "bench/pipeline_rows.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
     WHAT,
@@ -48,6 +50,20 @@ static const BenchColumn columns[COLUMNS] = {
     [SHARE] = {"share_of_bound_percent", "share %", 7, 1},
     [BOUND] = {"bound", "of", 2, -1},
 };
+
+void pipeline_print_columns(void)
+{
+    int used = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        const int more = (int)strlen(columns[i].key) + 2;
+        if (used + more > 88) {
+            putchar('\n');
+            used = 0;
+        }
+        used += more;
+        printf("%s%s", columns[i].key, i + 1 < COLUMNS ? ", " : "\n");
+    }
+}
 
 void pipeline_report(BenchReport *report, BenchFormat format)
 {

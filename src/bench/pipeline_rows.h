@@ -13,6 +13,9 @@ typedef struct PipelineRow {
     double bound_us;   /* its time for a frame */
 } PipelineRow;
 
+/* Their names in CSV and JSON, on standard output. */
+void pipeline_print_columns(void);
+
 void pipeline_report(BenchReport *report, BenchFormat format);
 
 /* `video`: the result of a probe. */

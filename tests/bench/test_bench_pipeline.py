@@ -1,0 +1,188 @@
+"""lumeq-bench pipeline on a few frames of the clip: `test_bench_pipeline.py Cpu`, or `Gpu`, which
+needs one."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
+CLIP = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
+FRAMES = 12
+QUICK = ("--frames", str(FRAMES), "--rounds", "1", "--preset", "ultrafast")
+LIVENESS = 300  # seconds; a run that takes longer hangs
+SKIPPED = 77
+
+COLUMNS = ("stages,backend,width,height,depth,frames,frames_per_s,frame_us,gb_per_s,cpu_percent,"
+           "memory_mib,gpu_busy_percent,gpu_memory_mib,decode_busy_percent,upload_busy_percent,"
+           "equalize_busy_percent,download_busy_percent,encode_busy_percent,"
+           "share_of_bound_percent,bound").split(",")
+BUS = ["PCIe up", "PCIe down", "PCIe both ways"]
+OF_BACKEND = ["library", "decode", "decode+equalize", "decode+equalize+encode"]
+STORED = ["raw decode", "raw decode+encode", "encoder alone"]
+
+
+def bench(*args):
+    env = dict(os.environ, LC_ALL="C.UTF-8")
+    return subprocess.run([BENCH, "pipeline"] + list(args), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
+                          universal_newlines=True, env=env)
+
+
+def has_gpu():
+    return "no equalizer" not in bench(CLIP, "--backend", "cuda", *QUICK).stderr
+
+
+class Case(unittest.TestCase):
+    def rows(self, *args):
+        """Of a run, by stages and backend; its temporary files are gone."""
+        with tempfile.TemporaryDirectory() as folder:
+            result = bench(CLIP, *QUICK, "--csv", "--folder", folder, *args)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(os.listdir(folder), [])
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        for row in rows:
+            self.assertEqual(list(row), COLUMNS)
+            self.assertEqual([row["width"], row["height"], row["depth"]], ["1280", "720", "8"])
+        return {(row["stages"], row["backend"]): row for row in rows}
+
+    def positive(self, row, *columns):
+        for column in columns:
+            self.assertGreater(float(row[column]), 0, (column, row))
+
+    def unmeasured(self, row, *columns):
+        for column in columns:
+            self.assertEqual(row[column], "", (column, row))
+
+    def shares(self, row):
+        """What is busy is so for a part of the time."""
+        for column in COLUMNS:
+            if column.endswith("_busy_percent") and row[column]:
+                self.assertTrue(0 <= float(row[column]) <= 100.1, (column, row))
+
+    def check_rows(self, rows, backend):
+        for stages in OF_BACKEND:
+            row = rows[stages, backend]
+            self.shares(row)
+            self.positive(row, "frames_per_s", "frame_us", "cpu_percent", "memory_mib")
+            if stages != "library":
+                self.assertEqual(row["frames"], str(FRAMES))
+                self.positive(row, "decode_busy_percent")
+            if stages != "decode":
+                self.positive(row, "equalize_busy_percent")
+            self.assertEqual(row["encode_busy_percent"] != "", stages.endswith("encode"), row)
+        self.assertIn(rows["decode+equalize", backend]["bound"], ("decode", "library"))
+        whole = rows["decode+equalize+encode", backend]
+        alone = rows["encoder alone", ""]
+        self.assertEqual(whole["bound"], "encoder alone")
+        share = 100 * float(alone["frame_us"]) / float(whole["frame_us"])
+        self.assertAlmostEqual(float(whole["share_of_bound_percent"]), share, delta=0.2)
+
+
+class Cpu(Case):
+    def test_rows(self):
+        rows = self.rows("--backend", "cpu")
+        self.assertEqual(list(rows), [(s, "cpu") for s in OF_BACKEND] + [(s, "") for s in STORED])
+        self.check_rows(rows, "cpu")
+        for row in rows.values():
+            self.unmeasured(row, "gb_per_s", "gpu_busy_percent", "gpu_memory_mib",
+                            "upload_busy_percent", "download_busy_percent")
+
+    def test_the_encoder_alone_is_a_difference(self):
+        rows = self.rows("--backend", "cpu", "--chroma", "scale", "--threads", "1", "--crf", "30")
+        decode, both, alone = (float(rows[s, ""]["frame_us"]) for s in STORED)
+        self.assertAlmostEqual(alone, both - decode, delta=0.2)
+        self.unmeasured(rows["encoder alone", ""], "memory_mib", "encode_busy_percent")
+
+    def test_json(self):
+        result = bench(CLIP, "--backend", "cpu", "--json", *QUICK)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if line]
+        self.assertEqual(len(rows), len(OF_BACKEND) + len(STORED))
+        for row in rows:
+            self.assertEqual(list(row), COLUMNS)
+            self.assertIsNone(row["gpu_busy_percent"])
+
+    def test_table_tells_machine_and_command(self):
+        result = bench(CLIP, "--backend", "cpu", *QUICK)
+        lines = result.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("lumeq-bench pipeline "), lines)
+        self.assertRegex(lines[1], r"cores.*, \d{4}-\d\d-\d\d$")
+        self.assertIn("decode+equalize+encode", result.stdout)
+
+    def test_help_names_every_column(self):
+        result = bench("--help")
+        self.assertEqual(result.returncode, 0)
+        for column in COLUMNS:
+            self.assertRegex(result.stdout, r"\b%s\b" % column)
+
+    def refused(self, *args, words):
+        result = bench(*args)
+        self.assertEqual(result.returncode, 1, args)
+        self.assertEqual(result.stdout, "")
+        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
+        self.assertEqual(len(lines), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def test_what_is_refused(self):
+        self.refused(words=["INPUT"])
+        self.refused("nowhere.mkv", words=["nowhere.mkv", "file"])
+        self.refused(CLIP, CLIP, words=["one video"])
+        self.refused(os.path.abspath(__file__), "--backend", "cpu", words=["not a video"])
+        self.refused(CLIP, "--backend", "gpu", words=["--backend gpu", "cpu or cuda"])
+        self.refused(CLIP, "--frames", "0", words=["--frames 0", "1 to"])
+        self.refused(CLIP, "--rounds", words=["--rounds", "1 to 99"])
+        self.refused(CLIP, "--crf", "99", words=["--crf 99", "0 to 63"])
+        self.refused(CLIP, "--folder", "/nowhere", words=["--folder /nowhere"])
+        self.refused(CLIP, "--speed", "1", words=["--speed"])
+        self.refused(CLIP, "--backend", "cpu", "--vcodec", "nix", words=["nix", "encoder"])
+        self.refused(CLIP, "--backend", "cpu", "--preset", "nix", words=["nix", "ultrafast"])
+        self.refused(CLIP, "--backend", "cuda", "--device", "99", words=["no equalizer"])
+
+    def test_without_a_gpu_the_rest_is_measured(self):
+        result = bench(CLIP, "--csv", *QUICK)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        if "PCIe" not in result.stdout:
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn("left out", result.stderr)
+
+
+class Gpu(Case):
+    @classmethod
+    def setUpClass(cls):
+        if not has_gpu():
+            print("skipped: no GPU")
+            sys.exit(SKIPPED)
+
+    def test_rows(self):
+        rows = self.rows()
+        self.assertEqual(list(rows), [(s, "cuda") for s in BUS] +
+                         [(s, b) for b in ("cpu", "cuda") for s in OF_BACKEND] +
+                         [(s, "") for s in STORED])
+        for backend in ("cpu", "cuda"):
+            self.check_rows(rows, backend)
+        for stages in BUS + ["library"]:
+            self.positive(rows[stages, "cuda"], "gb_per_s", "frames_per_s")
+        self.assertEqual(rows["library", "cuda"]["bound"], "PCIe both ways")
+        for stages in ("library", "decode+equalize", "decode+equalize+encode"):
+            row = rows[stages, "cuda"]
+            self.positive(row, "gpu_busy_percent", "upload_busy_percent", "download_busy_percent")
+            self.assertGreaterEqual(float(row["gpu_memory_mib"]), 0)
+            most = max(float(row[s + "_busy_percent"]) for s in ("upload", "equalize", "download"))
+            self.assertGreaterEqual(float(row["gpu_busy_percent"]), most - 0.1)
+
+    def test_chroma_moves_more(self):
+        luma, all_planes = (self.rows("--backend", "cuda", "--chroma", c)["PCIe up", "cuda"]
+                            for c in ("keep", "scale"))
+        bytes_of = [float(r["gb_per_s"]) * float(r["frame_us"]) for r in (luma, all_planes)]
+        self.assertAlmostEqual(bytes_of[1] / bytes_of[0], 1.5, delta=0.05)
+
+
+if __name__ == "__main__":
+    unittest.main()
