@@ -52,6 +52,7 @@ typedef struct HistogramJob {
     int load_factor;   /* elements a thread counts; 0: the strategy's own */
     int sectioned;     /* they are neighbours; else those of neighbouring threads are */
     HistogramMemory memory;
+    int check_only; /* nothing is timed */
 } HistogramJob;
 
 typedef enum HistogramStatus {

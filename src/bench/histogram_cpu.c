@@ -99,12 +99,17 @@ void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, Histogram
         snprintf(outcome->why, sizeof(outcome->why), "there are no kernels for u32");
         return;
     }
+    outcome->status = HISTOGRAM_DONE;
+    outcome->us = outcome->spread_us = NAN;
     Count *const how = kind == HISTOGRAM_CPU ? plain_loop(job) : count_simd;
+    if (job->check_only) {
+        run_once(outcome, job, how);
+        return;
+    }
     const int runs = 1 + (int)(RUN_US / time_runs(outcome, job, how, 1));
     const double start = bench_now_us();
     while (count < MIN_RUNS || (count < MAX_RUNS && bench_now_us() - start < ENOUGH_US))
         times[count++] = time_runs(outcome, job, how, runs);
     outcome->us = bench_median(times, count); /* sorts */
     outcome->spread_us = times[count * 3 / 4] - times[count / 4];
-    outcome->status = HISTOGRAM_DONE;
 }

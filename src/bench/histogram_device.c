@@ -227,7 +227,7 @@ static cudaError_t run_strategy(Gpu *gpu, HistogramOutcome *first)
     const int few = us > LONG_US && gpu->buffers.pieces > FEW_PIECES;
     const BenchReplay replay = {work, gpu, few ? FEW_PIECES : gpu->buffers.pieces, 0};
     pthread_barrier_wait(&gpu->all->barrier);
-    if (!error)
+    if (!error && !gpu->all->job.check_only)
         error = bench_replay(&time, &replay);
     if (!error)
         error = fetch(gpu, o);

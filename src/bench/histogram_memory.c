@@ -115,6 +115,8 @@ int histogram_buffers_open(HistogramBuffers *b, const HistogramJob *job, int dev
     b->plane_size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     find_peak(b);
     cudaError_t error = bench_pieces(&b->pieces, device, b->plane_size);
+    if (job->check_only)
+        b->pieces = 1;
     const size_t size = (size_t)b->pieces * b->plane_size;
     if (!error)
         error = cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking);
@@ -244,6 +246,9 @@ static cudaError_t measure_copy(HistogramBuffers *b)
 
 cudaError_t histogram_buffers_measure(HistogramBuffers *b)
 {
+    b->up_us = b->down_us = b->copy_gb_s = NAN;
+    if (b->job->check_only)
+        return cudaSuccess;
     cudaError_t error = time_moves(b, move_up, undo_up, &b->up_us);
     if (!error)
         error = time_moves(b, move_down, undo_down, &b->down_us);

@@ -185,6 +185,12 @@ static int take_sweep(void *options, const char *value)
     return sweep < 1 ? -1 : 0;
 }
 
+static int take_check(void *options, const char *value)
+{
+    (void)value;
+    return ((HistogramOptions *)options)->job.check_only = 1, 0;
+}
+
 static int take_csv(void *options, const char *value)
 {
     (void)value;
@@ -228,6 +234,7 @@ static const BenchOption table[] = {
     {"--sweep", "WHAT", "one of sizes, bins, content and load-factor",
      "many runs over sizes (up to --elements, default 67108864), bins, content or load-factor",
      take_sweep},
+    {"--check", NULL, NULL, "count and check, measure nothing", take_check},
     {"--csv", NULL, NULL, "comma-separated values instead of a table", take_csv},
     {"--json", NULL, NULL, "a JSON object a line instead of a table", take_json},
     {NULL, NULL, NULL, NULL, NULL},

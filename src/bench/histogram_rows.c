@@ -90,11 +90,12 @@ void histogram_row(const BenchReport *report, const HistogramCase *c, const char
     values[BINS].number = c->job->bins;
     values[CONTENT].text = c->content;
     if (strcmp(device, "CPU")) {
-        values[LOAD_FACTOR].number = c->job->load_factor ? c->job->load_factor : NAN;
+        values[LOAD_FACTOR].number =
+            c->job->load_factor ? (double)c->job->load_factor : (double)NAN;
         values[PARTITION].text = c->partition;
         values[MEMORY].text = c->memory;
     }
-    values[SATURATE].number = c->job->saturate ? c->job->saturate : NAN;
+    values[SATURATE].number = c->job->saturate ? (double)c->job->saturate : (double)NAN;
     if (outcome->status == HISTOGRAM_DONE)
         fill_times(values, c, devices, outcome);
     values[RESULT].text = result;

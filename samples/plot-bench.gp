@@ -1,0 +1,65 @@
+# Plots what `lumeq-bench histogram --sweep sizes --csv > sizes.csv` has measured, a line for each
+# strategy and device: time, and share of the bandwidth of the device's memory, over the elements.
+#
+#   gnuplot -e "csv='sizes.csv'; out='sizes'" samples/plot-bench.gp
+#
+# makes sizes-time.svg, sizes-time.png, sizes-share.svg and sizes-share.png. Rows of the CPU have no
+# share; of nothing else than those, that plot is left out. copy=1: the share of what a copy reaches,
+# instead of that of the memory's clock and width.
+
+if (!exists("csv")) csv = "sizes.csv"
+if (!exists("out")) out = "sizes"
+if (!exists("copy")) copy = 0
+
+share = copy ? "share_of_copy_percent" : "share_of_theoretical_percent"
+header = system(sprintf("head -n 1 '%s'", csv))
+number_of(name) = int(system(sprintf("printf '%%s' '%s' | tr , '\\n' | grep -nx '%s' | cut -d: -f1", \
+                                     header, name)))
+
+# STRATEGY/DEVICE, in the order of the file, of the rows that have a value in a column.
+series_of(name) = system(sprintf("awk -F, 'NR > 1 && $%d != \"\" && !seen[$1 $2]++ { print $1 \"/\" $2 }' '%s'", \
+                                 number_of(name), csv))
+rows_of(series) = sprintf("< awk -F, 'NR == 1 || $1 \"/\" $2 == \"%s\"' '%s'", series, csv)
+slash(series) = strstrt(series, "/")
+device(series) = series[slash(series) + 1:]
+title_of(series) = series[:slash(series) - 1] . \
+    (device(series) eq "CPU" ? "" : device(series) eq "all" ? ", all GPUs" : ", GPU " . device(series))
+
+set datafile separator ","
+set key outside right center vertical maxrows 100 noenhanced
+set grid
+set logscale x 2
+set format x "2^{%L}"
+set xlabel "elements"
+set style data linespoints
+set pointsize 0.6
+
+do for [name in "time_us " . share] {
+    series = series_of(name)
+    kind = name eq "time_us" ? "time" : "share"
+    if (words(series) == 0) {
+        print sprintf("plot-bench: %s has no %s: no plot of it", csv, name)
+    } else {
+        if (kind eq "time") {
+            set logscale y
+            set ylabel "time, µs"
+            set yrange [*:*]
+        } else {
+            unset logscale y
+            set ylabel (copy ? "share of a copy's bandwidth, %" : "share of the memory's bandwidth, %")
+            set yrange [0:*]
+        }
+        height = 25 * words(series) + 100 > 600 ? 25 * words(series) + 100 : 600
+        do for [type in "svg png"] {
+            if (type eq "svg") {
+                set terminal svg size 1100, height background "white" dynamic
+            } else {
+                set terminal pngcairo size 1100, height background "white"
+            }
+            set output sprintf("%s-%s.%s", out, kind, type)
+            plot for [i = 1:words(series)] rows_of(word(series, i)) using "elements":name \
+                linecolor i dashtype 1 + (i - 1) / 8 pointtype i % 14 + 1 title title_of(word(series, i))
+            unset output
+        }
+    }
+}
