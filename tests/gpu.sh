@@ -150,6 +150,8 @@ bench=$(find_program lumeq-bench)
 if [ -n "$bench" ] && command -v python3 >/dev/null; then
     LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
         python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
+    LUMEQ_BENCH=$bench check "lumeq-bench histogram" \
+        python3 -B "$root/tests/bench/test_bench_histogram.py" Gpu
     LUMEQ_BENCH=$bench check "lumeq-bench pipeline" \
         python3 -B "$root/tests/bench/test_bench_pipeline.py" Gpu
 else
@@ -171,6 +173,10 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
         program=$(find_program test_cuda_outputs)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
+        for bins in 50 256; do
+            [ -z "$bench" ] || under "$tool" "$bench" histogram --check --cumulate --size 333x77 \
+                --pitch 400 --bins $bins
+        done
         under "$tool" "$lumeq" "$work/odd.y4m" --backend cuda -q -o "$work/odd.nut" -y \
             --vcodec rawvideo
         under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/deep.nut" -y \

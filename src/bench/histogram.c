@@ -126,20 +126,6 @@ static int run_strategies(Run *run, const HistogramCase *c, HistogramGpus *gpus)
     return ret;
 }
 
-static int run_on_gpus(Run *run, const HistogramCase *c)
-{
-    char why[256] = "";
-    HistogramGpus *const gpus =
-        histogram_gpus_open(c->job, run->devices, run->device_count, why, sizeof(why));
-    if (!gpus) {
-        fprintf(stderr, "lumeq-bench histogram: %s\n", why);
-        return -1;
-    }
-    const int ret = run_strategies(run, c, gpus);
-    histogram_gpus_close(gpus);
-    return ret;
-}
-
 /* Once there is something to count. */
 static void begin(Run *run)
 {
@@ -148,19 +134,33 @@ static void begin(Run *run)
     run->heading = 1;
 }
 
-static int run_case(Run *run, HistogramJob *job, const char *content)
+/* The elements are where they are to be counted. */
+static int run_both(Run *run, const HistogramJob *job, const char *content, HistogramGpus *gpus)
 {
     const HistogramOptions *const o = &run->options;
-    int ret = histogram_fill(job, content, (uint64_t)o->seed);
-    if (ret == 0) {
-        HistogramCase c = {job, o->type, content, o->partition, o->memory, 0};
-        begin(run);
-        histogram_cpu(&run->reference, job, HISTOGRAM_CPU);
-        c.cpu_us = run->reference.us;
-        ret = run_strategies(run, &c, NULL);
-        if (run->device_count)
-            ret |= run_on_gpus(run, &c);
+    HistogramCase c = {job, o->type, content, o->partition, o->memory, 0};
+    begin(run);
+    histogram_cpu(&run->reference, job, HISTOGRAM_CPU);
+    c.cpu_us = run->reference.us;
+    const int ret = run_strategies(run, &c, NULL);
+    return gpus ? ret | run_strategies(run, &c, gpus) : ret;
+}
+
+static int run_case(Run *run, HistogramJob *job, const char *content)
+{
+    char why[256] = "";
+    HistogramGpus *gpus = NULL;
+    int ret = histogram_fill(job, content, (uint64_t)run->options.seed);
+    if (ret == 0 && run->device_count) {
+        gpus = histogram_gpus_open(job, run->devices, run->device_count, why, sizeof(why));
+        if (!gpus)
+            fprintf(stderr, "lumeq-bench histogram: %s\n", why);
+        ret = gpus ? 0 : -1;
     }
+    if (ret == 0)
+        ret = run_both(run, job, content, gpus);
+    if (gpus)
+        histogram_gpus_close(gpus);
     free(job->data);
     job->data = NULL;
     return ret;
