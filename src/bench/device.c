@@ -298,7 +298,7 @@ int equalize_device(const EqualizeCase *c, EqualizeRow *row)
         ret = measure_mode(&bench, row);
     if (ret == 0 && bench.job.curve.chroma)
         ret = measure_chroma(&bench, row);
-    if (ret == 0 && c->mode->mode != LUMEQ_MODE_CLAHE)
+    if (ret == 0 && c->mode->mode == LUMEQ_MODE_GLOBAL && !c->mode->reference)
         ret = measure_clahe(&bench, row);
     bench_close(&bench);
     return ret;
