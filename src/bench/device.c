@@ -12,8 +12,8 @@
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
 
-/* Frames whose results are there at the same time: one is made from the one before. */
-#define FRAMES 3
+/* Frames that may be under way at the same time: then all of them are waited for. */
+#define FRAMES 64
 
 #define PLANES 3 /* that there is memory for: luma and 4:2:0 chroma */
 
@@ -24,8 +24,8 @@
 
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
-    LumeqCudaShared shared;
     LumeqHistory empty;
+    uint32_t counts[LUMEQ_MAX_BINS];
 } Memory;
 
 typedef struct Bench {
@@ -37,7 +37,9 @@ typedef struct Bench {
     Memory *memory;
     uint8_t *pictures; /* in turns one that is read and one that is written */
     size_t picture_size;
-    int pieces;
+    int pieces, alone;
+    cudaStream_t write; /* the frames' second stream, as the library has one */
+    cudaEvent_t event;
 } Bench;
 
 static uint32_t to_q16(double value)
@@ -86,16 +88,59 @@ static LumeqImage picture_of(const Bench *bench, int piece, int written)
     return lumeq_pictures_on_device(memory, &bench->input, PLANES);
 }
 
+/* Work that is queued on one stream goes on on another. */
+static cudaError_t lead(const Bench *bench, cudaStream_t from, cudaStream_t to)
+{
+    const cudaError_t error = cudaEventRecord(bench->event, from);
+    return error ? error : cudaStreamWaitEvent(to, bench->event, 0);
+}
+
+/* Comes back to the stream where that has to be: in the end, and where the memory of frames is used
+ * again. What then is next on the stream begins when all is done: no kernel starts early after what
+ * is none. */
+static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
+{
+    const int end = bench->alone || piece == bench->pieces - 1;
+    if (!end && piece % FRAMES != FRAMES - 1)
+        return cudaSuccess;
+    cudaError_t error = lead(bench, stream, bench->write);
+    if (!error)
+        error = lead(bench, bench->write, stream);
+    return error || end
+               ? error
+               : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
+}
+
 static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
 {
     Bench *const bench = data;
     Memory *const m = bench->memory;
+    LumeqCudaFrame *const frame = &m->frames[piece % FRAMES];
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqHistory *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
-    return lumeq_cuda_equalize(&bench->device, &bench->job, &in, &out,
-                               (LumeqCudaHistory){&before->curve, &before->tiles},
-                               &m->frames[piece % FRAMES], &m->shared, stream);
+    cudaError_t error =
+        lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
+                              (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
+    if (!error)
+        error = lead(bench, stream, bench->write);
+    if (!error)
+        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &out, frame, bench->write);
+    return error ? error : come_back(bench, piece, stream);
+}
+
+/* The histogram alone. */
+static cudaError_t count(void *data, int piece, cudaStream_t stream)
+{
+    Bench *const bench = data;
+    LumeqCudaFrame *const frame = &bench->memory->frames[piece % FRAMES];
+    const LumeqImage in = picture_of(bench, piece, 0);
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&in, 0);
+    LumeqCudaCounts *const counts =
+        bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
+    const cudaError_t error = counts(&bench->device, &luma, bench->job.curve.bins,
+                                     bench->memory->counts, &frame->counters, stream);
+    return error ? error : come_back(bench, piece, stream);
 }
 
 /* With the tables of the first frame, which there is. */
@@ -144,6 +189,10 @@ static cudaError_t bench_open(Bench *bench)
     if (!error)
         error = cudaMemset(bench->memory, 0, sizeof(*bench->memory));
     if (!error)
+        error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
+    if (!error)
+        error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
+    if (!error)
         error = make_pictures(bench);
     if (!error)
         error = cudaDeviceSynchronize();
@@ -152,6 +201,10 @@ static cudaError_t bench_open(Bench *bench)
 
 static void bench_close(Bench *bench)
 {
+    if (bench->event)
+        cudaEventDestroy(bench->event);
+    if (bench->write)
+        cudaStreamDestroy(bench->write);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);
@@ -166,6 +219,7 @@ static int answer(cudaError_t error)
 
 static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime *time)
 {
+    bench->alone = alone;
     const BenchReplay replay = {
         .work = work, .data = bench, .pieces = bench->pieces, .alone = alone};
     return bench_replay(time, &replay);
@@ -175,7 +229,7 @@ static cudaError_t time_work(Bench *bench, BenchWork *work, int alone, BenchTime
 static cudaError_t equalize_all(Bench *bench)
 {
     cudaError_t error = cudaSuccess;
-    bench->history = 0;
+    bench->history = bench->alone = 0;
     for (int i = 0; i < bench->pieces && !error; i++) {
         const LumeqImage out = picture_of(bench, i, 1);
         error = cudaMemsetAsync(out.plane[0], UNTOUCHED, bench->picture_size, 0);
@@ -230,7 +284,11 @@ static cudaError_t time_steps(Bench *bench, EqualizeRow *row)
     bench->job.write = 0;
     if (!error)
         error = time_work(bench, equalize, 0, &time);
-    row->value[EQ_HISTOGRAM_CURVE_US].number = time.us;
+    const double histogram_curve_us = row->value[EQ_HISTOGRAM_CURVE_US].number = time.us;
+    if (!error)
+        error = time_work(bench, count, 0, &time);
+    row->value[EQ_HISTOGRAM_US].number = time.us;
+    row->value[EQ_CURVE_US].number = histogram_curve_us - time.us;
     if (!error)
         error = bench_copies(&up, &down, feed_image_size(&bench->of->picture, 1));
     row->value[EQ_UPLOAD_US].number = up.us;

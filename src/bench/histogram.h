@@ -66,6 +66,7 @@ typedef struct HistogramOutcome {
     HistogramStatus status;
     char why[192]; /* of what was skipped or has failed */
     double us, spread_us;
+    double alone_us; /* each begins when all of the one before is done */
     double up_us, down_us;
     double peak_gb_s, copy_gb_s; /* of the device's memory: by its clock, and copying */
     uint32_t counts[HISTOGRAM_MAX_BINS], sums[HISTOGRAM_MAX_BINS];

@@ -100,7 +100,7 @@ void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, Histogram
         return;
     }
     outcome->status = HISTOGRAM_DONE;
-    outcome->us = outcome->spread_us = NAN;
+    outcome->us = outcome->spread_us = outcome->alone_us = NAN;
     Count *const how = kind == HISTOGRAM_CPU ? plain_loop(job) : count_simd;
     if (job->check_only) {
         run_once(outcome, job, how);

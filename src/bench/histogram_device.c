@@ -35,12 +35,6 @@ struct HistogramGpus {
     Gpu gpus[];
 };
 
-/* Where a strategy leaves its counts. */
-typedef struct Counts {
-    uint32_t *first;
-    uint32_t step;
-} Counts;
-
 /* Rows without gaps are one. */
 static HistogramPlane plane_of(const Gpu *gpu, int piece)
 {
@@ -71,41 +65,18 @@ static HistogramStatus can_lumeq(const HistogramJob *job, const HistogramPlane *
     return reason ? HISTOGRAM_SKIPPED : HISTOGRAM_DONE;
 }
 
-/* Pictures of limited range, as lumeq's defaults take them. */
-static CurveParams params_of(const HistogramJob *job)
-{
-    const int depth = job->sample_size == 1 ? 8 : job->bins == 1024 ? 10 : 12;
-    return (CurveParams){.depth = depth,
-                         .bins = job->bins,
-                         .black = 16 << (depth - 8),
-                         .white = 235 << (depth - 8),
-                         .clip = 3 * CURVE_ONE,
-                         .alpha = CURVE_ONE,
-                         .strength = CURVE_ONE * 4 / 5,
-                         .scene_cut = 1};
-}
-
-/* Histogram and curve are one kernel; it clears the counters for the next time. A row that is the
- * only one has no other to be aligned with. */
-static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+/* A row that is the only one has no other to be aligned with. */
+static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, int piece,
+                               cudaStream_t stream)
 {
     HistogramResults *const r = gpu->buffers.results;
-    const CurveParams params = params_of(&gpu->all->job);
+    const HistogramJob *const job = &gpu->all->job;
     const LumeqCudaPlane luma = {(uint8_t *)plane->data,
                                  plane->height == 1 ? 0 : (ptrdiff_t)plane->pitch,
                                  (int)plane->width, (int)plane->height};
-    LumeqCudaHistogram *const kernel =
-        params.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    return kernel(&gpu->device, &luma, &params, &r->before, &r->result, &r->table, &r->counters,
-                  stream);
-}
-
-static Counts counts_of(const Gpu *gpu)
-{
-    HistogramResults *const r = gpu->buffers.results;
-    if (gpu->choice->kind == HISTOGRAM_LUMEQ)
-        return (Counts){&r->result.bin[0].hist, sizeof(r->result.bin[0]) / sizeof(uint32_t)};
-    return (Counts){r->counts, 1};
+    LumeqCudaCounts *const counts =
+        job->sample_size == 2 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
+    return counts(&gpu->device, &luma, job->bins, r->counts, &r->counters[piece], stream);
 }
 
 /* ---- all of them ---- */
@@ -133,15 +104,14 @@ static cudaError_t work(void *data, int piece, cudaStream_t stream)
     const HistogramJob *const job = &gpu->all->job;
     const HistogramKind kind = gpu->choice->kind;
     const HistogramPlane plane = plane_of(gpu, piece);
-    const Counts counts = counts_of(gpu);
+    HistogramResults *const r = gpu->buffers.results;
     cudaError_t error = kind == HISTOGRAM_CUB     ? count_cub(gpu, &plane, stream)
-                        : kind == HISTOGRAM_LUMEQ ? count_lumeq(gpu, &plane, stream)
+                        : kind == HISTOGRAM_LUMEQ ? count_lumeq(gpu, &plane, piece, stream)
                                                   : count_plainly(gpu, &plane, stream);
     if (!error && job->saturate)
-        error = histogram_saturate(counts.first, counts.step, job->bins, job->saturate, stream);
+        error = histogram_saturate(r->counts, job->bins, job->saturate, stream);
     if (!error && job->cumulate)
-        error = histogram_cumulate(gpu->buffers.results->sums, counts.first, counts.step, job->bins,
-                                   stream);
+        error = histogram_cumulate(r->sums, r->counts, job->bins, stream);
     return error;
 }
 
@@ -176,13 +146,11 @@ static HistogramStatus prepare(Gpu *gpu, char *why, size_t why_size)
 static cudaError_t fetch(const Gpu *gpu, HistogramOutcome *outcome)
 {
     const HistogramJob *const job = &gpu->all->job;
-    const Counts counts = counts_of(gpu);
-    const size_t word = sizeof(uint32_t), bins = (size_t)job->bins;
-    cudaError_t error = cudaMemcpy2D(outcome->counts, word, counts.first, word * counts.step, word,
-                                     bins, cudaMemcpyDeviceToHost);
+    const HistogramResults *const r = gpu->buffers.results;
+    const size_t size = (size_t)job->bins * sizeof(uint32_t);
+    cudaError_t error = cudaMemcpy(outcome->counts, r->counts, size, cudaMemcpyDeviceToHost);
     if (!error && job->cumulate)
-        error = cudaMemcpy(outcome->sums, gpu->buffers.results->sums, word * bins,
-                           cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(outcome->sums, r->sums, size, cudaMemcpyDeviceToHost);
     return error;
 }
 
@@ -225,12 +193,17 @@ static cudaError_t run_strategy(Gpu *gpu, HistogramOutcome *first)
     double us = 0;
     cudaError_t error = run_once(gpu, first, &us);
     const int few = us > LONG_US && gpu->buffers.pieces > FEW_PIECES;
-    const BenchReplay replay = {work, gpu, few ? FEW_PIECES : gpu->buffers.pieces, 0};
+    BenchTime alone = {NAN, NAN};
+    BenchReplay replay = {work, gpu, few ? FEW_PIECES : gpu->buffers.pieces, 0};
     pthread_barrier_wait(&gpu->all->barrier);
     if (!error && !gpu->all->job.check_only)
         error = bench_replay(&time, &replay);
+    replay.alone = 1;
+    if (!error && !gpu->all->job.check_only)
+        error = bench_replay(&alone, &replay);
     if (!error)
         error = fetch(gpu, o);
+    o->alone_us = alone.us;
     o->us = time.us;
     o->spread_us = time.spread_us;
     if (!error && gpu->choice->kind != HISTOGRAM_RACY &&

@@ -186,11 +186,11 @@ static __global__ void __launch_bounds__(HISTOGRAM_BYTE_THREADS)
         atomicAdd(&counts[bin], sum);
 }
 
-static __global__ void saturate(uint32_t *counts, uint32_t step, uint32_t bins, uint32_t limit)
+static __global__ void saturate(uint32_t *counts, uint32_t bins, uint32_t limit)
 {
     const uint32_t bin = blockIdx.x * blockDim.x + threadIdx.x;
     if (bin < bins)
-        counts[bin * step] = min(counts[bin * step], limit);
+        counts[bin] = min(counts[bin], limit);
 }
 
 /* The sum of the values of this thread and all before it. `sums`: one of each warp. */
@@ -212,14 +212,14 @@ static __device__ uint32_t scan_block(uint32_t value, uint32_t *sums)
 
 /* One block; each thread has neighbouring bins. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
-    cumulate(uint32_t *sums, const uint32_t *counts, uint32_t step, uint32_t bins)
+    cumulate(uint32_t *sums, const uint32_t *counts, uint32_t bins)
 {
     __shared__ uint32_t warp_sums[SCAN_THREADS / 32];
     uint32_t own[SCAN_EACH], sum = 0;
     const uint32_t first = threadIdx.x * SCAN_EACH;
 #pragma unroll
     for (uint32_t i = 0; i < SCAN_EACH; i++)
-        own[i] = sum += first + i < bins ? counts[(first + i) * step] : 0;
+        own[i] = sum += first + i < bins ? counts[first + i] : 0;
     const uint32_t before = scan_block(sum, warp_sums) - sum;
 #pragma unroll
     for (uint32_t i = 0; i < SCAN_EACH; i++)
@@ -273,18 +273,18 @@ extern "C" cudaError_t histogram_count(const HistogramPlan *plan, const Histogra
                             plan->shared, stream);
 }
 
-extern "C" cudaError_t histogram_saturate(uint32_t *counts, uint32_t step, int bins, uint32_t limit,
+extern "C" cudaError_t histogram_saturate(uint32_t *counts, int bins, uint32_t limit,
                                           cudaStream_t stream)
 {
     const unsigned threads = 256;
     const unsigned blocks = ((unsigned)bins + threads - 1) / threads;
-    saturate<<<blocks, threads, 0, stream>>>(counts, step, (uint32_t)bins, limit);
+    saturate<<<blocks, threads, 0, stream>>>(counts, (uint32_t)bins, limit);
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t histogram_cumulate(uint32_t *sums, const uint32_t *counts, uint32_t step,
-                                          int bins, cudaStream_t stream)
+extern "C" cudaError_t histogram_cumulate(uint32_t *sums, const uint32_t *counts, int bins,
+                                          cudaStream_t stream)
 {
-    cumulate<<<1, SCAN_THREADS, 0, stream>>>(sums, counts, step, (uint32_t)bins);
+    cumulate<<<1, SCAN_THREADS, 0, stream>>>(sums, counts, (uint32_t)bins);
     return cudaGetLastError();
 }

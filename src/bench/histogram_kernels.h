@@ -71,12 +71,11 @@ cudaError_t histogram_residents(const HistogramPlan *plan, int *blocks);
 cudaError_t histogram_count(const HistogramPlan *plan, const HistogramPlane *plane,
                             uint32_t *counts, cudaStream_t stream);
 
-/* No count, of those that are `step` apart, stays above the limit. */
-cudaError_t histogram_saturate(uint32_t *counts, uint32_t step, int bins, uint32_t limit,
-                               cudaStream_t stream);
+/* No count stays above the limit. */
+cudaError_t histogram_saturate(uint32_t *counts, int bins, uint32_t limit, cudaStream_t stream);
 
 /* sums[i]: of the counts up to number i. */
-cudaError_t histogram_cumulate(uint32_t *sums, const uint32_t *counts, uint32_t step, int bins,
+cudaError_t histogram_cumulate(uint32_t *sums, const uint32_t *counts, int bins,
                                cudaStream_t stream);
 
 /* Writes the counts. Without `temporary` it only answers how large that has to be. */

@@ -3,14 +3,13 @@
 #define LUMEQ_BENCH_HISTOGRAM_MEMORY_H
 
 #include "bench/histogram_kernels.h"
+#include "bench/replay.h"
 #include "equalizer/cuda/kernels.h"
 
 /* What strategies write to. */
 typedef struct HistogramResults {
     uint32_t counts[HISTOGRAM_MAX_BINS], sums[HISTOGRAM_MAX_BINS];
-    LumeqCudaCounters counters;
-    CurveResult before, result;
-    CurveTable table;
+    LumeqCudaCounters counters[BENCH_MAX_PIECES]; /* lumeq's, zero between its runs */
 } HistogramResults;
 
 typedef struct HistogramBuffers {

@@ -16,6 +16,7 @@ enum {
     SATURATE,
     TIME,
     NOISE,
+    ALONE,
     RATE,
     BANDWIDTH,
     SHARE_PEAK,
@@ -41,6 +42,7 @@ static const BenchColumn columns[COLUMNS] = {
     [SATURATE] = {"saturate", NULL, 0, 0},
     [TIME] = {"time_us", "time us", 11, 2},
     [NOISE] = {"noise_percent", "noise %", 7, 1},
+    [ALONE] = {"alone_us", "alone us", 9, 2},
     [RATE] = {"gelements_per_s", "Gelem/s", 8, 3},
     [BANDWIDTH] = {"gb_per_s", "GB/s", 8, 2},
     [SHARE_PEAK] = {"share_of_theoretical_percent", "theory%", 7, 1},
@@ -66,6 +68,7 @@ static void fill_times(BenchValue *values, const HistogramCase *c, int devices,
     const double copies = isfinite(o->up_us) ? o->up_us + o->down_us : 0;
     values[TIME].number = o->us;
     values[NOISE].number = 100 * o->spread_us / o->us;
+    values[ALONE].number = o->alone_us;
     values[RATE].number = elements / o->us / 1e3;
     values[BANDWIDTH].number = gb_s;
     values[SHARE_PEAK].number = 100 * gb_s / o->peak_gb_s;
@@ -117,6 +120,7 @@ void histogram_sum_up(HistogramOutcome *all, const HistogramOutcome *outcomes, i
         all->peak_gb_s += o->peak_gb_s;
         all->copy_gb_s += o->copy_gb_s;
         all->spread_us = fmax(all->spread_us, o->spread_us);
+        all->alone_us = fmax(all->alone_us, o->alone_us);
         all->up_us = fmax(all->up_us, o->up_us);
         all->down_us = fmax(all->down_us, o->down_us);
     }

@@ -15,7 +15,8 @@
 cudaError_t bench_pieces(int *pieces, int device, size_t size);
 
 /* Starts the work of piece number `piece` on the stream. It is called while that is captured: it
- * must not wait, allocate or use another stream. */
+ * must not wait or allocate, and from other streams it must have come back after the last piece, or
+ * after each where they are alone. */
 typedef cudaError_t BenchWork(void *data, int piece, cudaStream_t stream);
 
 typedef struct BenchReplay {

@@ -166,41 +166,58 @@ CURVE_FN uint32_t curve_need(const CurveView *view)
 }
 
 /*
- * Takes the frame's CDF into the history and looks at it: its distance from the one before is the
- * mean over the range of |difference|, 0 where either has nothing in range. Mean and variance are
- * sums over the CDF, too, of the bins' places in the range: E(x) of 1 - CDF, E(x^2) of that times
- * twice the place. A picture with nothing in range is black.
+ * Takes the frame's CDF into the history and looks at it. Mean and variance are sums over the CDF
+ * of the bins' places in the range: E(x) of 1 - CDF, E(x^2) of that times twice the place. A
+ * picture with nothing in range is black.
  */
 CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t reciprocal,
-                              CurveWork *w, const CurveResult *before, const CurveBin *was,
-                              CurveBin *now)
+                              CurveWork *w, CurveBin *now)
 {
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t n = curve_range(p);
-    const int seen = counted && before && before->bin[p->bins - 1].cdf && !p->same_scene;
-    uint32_t sums[4] = {0, 0, 0, 0};
+    uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, p->bins) {
-        const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
-        const uint32_t cdf = counted ? curve_divide((uint64_t)w->cum[i] << 16, counted) : old;
+        const uint32_t cdf = counted ? curve_divide((uint64_t)w->cum[i] << 16, counted) : CURVE_ONE;
         if (i >= black && i <= white) {
             const uint32_t place =
                 curve_share((2 * (uint32_t)(i - black) + 1) << 15, n, reciprocal);
-            const uint32_t above = counted ? CURVE_ONE - cdf : 0;
-            const uint32_t apart = cdf > old ? cdf - old : old - cdf;
-            sums[0] += apart;
-            sums[3] += apart >= CURVE_MOVED;
-            sums[1] += above;
-            sums[2] += (uint32_t)((uint64_t)place * above >> 16);
+            const uint32_t above = CURVE_ONE - cdf;
+            sums[0] += above;
+            sums[1] += (uint32_t)((uint64_t)place * above >> 16);
         }
         CURVE_OWN(now, i).cdf = cdf;
     }
-    curve_sum4(sums, w->sums[1]);
-    const uint32_t mean = curve_share(sums[1], n, reciprocal);
-    const uint32_t squares = 2 * curve_share(sums[2], n, reciprocal);
+    curve_sum2(sums, w->sums[1]);
+    const uint32_t mean = curve_share(sums[0], n, reciprocal);
+    const uint32_t squares = 2 * curve_share(sums[1], n, reciprocal);
     const uint32_t squared = (uint32_t)((uint64_t)mean * mean >> 16);
-    const CurveView view = {seen ? curve_share(sums[0], n, reciprocal) : 0, seen && sums[3], mean,
-                            squares > squared ? squares - squared : 0};
+    const CurveView view = {mean, squares > squared ? squares - squared : 0, 0, 0};
     return view;
+}
+
+/* Looks back: the distance from the frame before is the mean over the range of the CDFs'
+ * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. */
+CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t counted,
+                              uint32_t reciprocal, const CurveResult *before, const CurveBin *was,
+                              CurveBin *now, CurveWork *w)
+{
+    const int black = curve_black(p), white = curve_white(p);
+    const int seen = counted && before && before->bin[p->bins - 1].cdf && !p->same_scene;
+    uint32_t sums[2] = {0, 0};
+    CURVE_EACH (i, p->bins) {
+        const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
+        const uint32_t cdf = CURVE_OWN(now, i).cdf;
+        if (i >= black && i <= white) {
+            const uint32_t apart = cdf > old ? cdf - old : old - cdf;
+            sums[0] += apart;
+            sums[1] += apart >= CURVE_MOVED;
+        }
+        if (!counted)
+            CURVE_OWN(now, i).cdf = old;
+    }
+    curve_sum2(sums, w->sums[0]);
+    view->distance = seen ? curve_share(sums[0], curve_range(p), reciprocal) : 0;
+    view->moved = seen && sums[1];
 }
 
 /* The codes of a straight line through all but a few of the counts, in bins. */
@@ -215,14 +232,14 @@ CURVE_FN CurveLine curve_find_line(const CurveParams *p, uint32_t counted, Curve
     const int black = curve_black(p), white = curve_white(p);
     const uint32_t left_out = counted / CURVE_STRETCH_LEFT_OUT;
     const uint32_t all = (uint32_t)(white - black);
-    uint32_t sums[4] = {0, 0, 0, 0};
+    uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, p->bins) {
         if (i >= black && i < white) {
             sums[0] += w->cum[i] <= left_out;
             sums[1] += w->cum[i] < counted - left_out;
         }
     }
-    curve_sum4(sums, w->sums[0]);
+    curve_sum2(sums, w->sums[1]);
     uint32_t low = sums[0], length = sums[1] - sums[0];
     const uint32_t least = p->clip ? curve_divide((uint64_t)all << 16, p->clip) : 1;
     if (length < least && length < all) {
@@ -306,14 +323,27 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
     return counted;
 }
 
-/* lumeq's curve for video. `before` is NULL where there is no history. */
-CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const CurveBin *was,
+/* What was before the frame; NULL: a history of another depth is none. */
+CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before,
+                                          CurveWas *was)
+{
+    curve_recall(p, before, was);
+    return before->depth == (uint32_t)p->depth ? before : NULL;
+}
+
+/* lumeq's curve for video. All that the frame tells by itself comes first. */
+CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, CurveWas *was,
                           CurveResult *result, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     uint32_t flat;
     const uint32_t counted = curve_count(p, now, w, &flat);
-    const CurveView view = curve_look(p, counted, reciprocal, w, before, was, now);
+    CurveView view = curve_look(p, counted, reciprocal, w, now);
+    if (!flat && !p->stretch)
+        curve_shape(p, counted, reciprocal, w);
+
+    before = curve_history(p, before, was);
+    curve_look_back(p, &view, counted, reciprocal, before, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const uint32_t usual = curve_alpha(p, before, &view);
     const uint32_t fades = curve_fades(p, before, view.distance, usual);
@@ -327,8 +357,6 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, const
     if (p->adaptive)
         strength = curve_lerp(0, strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 
-    if (!flat && !p->stretch)
-        curve_shape(p, counted, reciprocal, w);
     curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
@@ -443,16 +471,13 @@ CURVE_FN void curve_fill_table(const CurveParams *p, const CurveBin *now, CurveT
     curve_fill_gains(p, now, table);
 }
 
-/* The frame's curve, table and history from its histogram, which is in `now`. A history of another
- * depth is none. */
-CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, const CurveBin *was,
+/* The frame's curve, table and history from its histogram, which is in `now`. */
+CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, CurveWas *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
-    if (before->depth != (uint32_t)p->depth)
-        before = NULL;
     if (p->reference) {
         curve_reference(p, now, w);
-        curve_keep_history(p, before, was, result, now);
+        curve_keep_history(p, curve_history(p, before, was), was, result, now);
     } else {
         curve_video(p, before, was, result, now, w);
     }

@@ -3,10 +3,11 @@
  *
  * The common subset of C and CUDA. What is written for a group shares the work among its threads:
  * CURVE_EACH hands out the bins, always the same ones to the same thread; curve_sum(),
- * curve_sum4(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
+ * curve_sum2(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
  * before curve_sum() and those after it is seen by all threads afterwards. `was` and `now` are the
  * results' bins before and after the frame, of which a thread has its own: CURVE_OWN is that of the
- * number handed out. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN
+ * number handed out. What was before the frame is there only after curve_recall(): a GPU may still
+ * be at it. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN
  * below for a thread block before it includes this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
@@ -91,15 +92,15 @@ typedef struct CurveTable {
 typedef struct CurveWork {
     uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
     uint32_t cum[CURVE_BINS];
-    uint32_t sums[2][4 * 32]; /* for curve_sum() and curve_sum4(), by turns */
+    uint32_t sums[2][2 * 32]; /* for curve_sum() and curve_sum2(), by turns */
     uint32_t scan[128];
 } CurveWork;
 
 /* What the histogram tells of a picture, Q16. */
 typedef struct CurveView {
+    uint32_t mean, variance; /* of the range, as shares of it and its square */
     uint32_t distance;       /* from the picture before */
     uint32_t moved;          /* enough of it is another one for a change of the scene */
-    uint32_t mean, variance; /* of the range, as shares of it and its square */
 } CurveView;
 
 #ifndef CURVE_FN
@@ -108,6 +109,14 @@ typedef struct CurveView {
 #define CURVE_OWN(bins, i) ((bins)[i])
 #define CURVE_ROLLED
 
+typedef const CurveBin CurveWas;
+
+/* Waits for what was before the frame, and fetches a thread's own part of it. */
+CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
+{
+    (void)p, (void)before, (void)was;
+}
+
 /* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
@@ -115,8 +124,8 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     return value;
 }
 
-/* The same of four values at once. */
-CURVE_FN void curve_sum4(uint32_t values[4], uint32_t *scratch)
+/* The same of two values at once. */
+CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 {
     (void)values;
     (void)scratch;

@@ -18,7 +18,7 @@ LIVENESS = 300  # seconds; a run that takes longer hangs
 SKIPPED = 77
 
 COLUMNS = ("strategy,device,elements,type,bins,content,load_factor,partition,memory,saturate,time_us,"
-           "noise_percent,gelements_per_s,gb_per_s,share_of_theoretical_percent,share_of_copy_percent,"
+           "noise_percent,alone_us,gelements_per_s,gb_per_s,share_of_theoretical_percent,share_of_copy_percent,"
            "up_us,down_us,speedup,speedup_with_copies,result").split(",")
 ON_CPU = ("time_us", "gelements_per_s", "gb_per_s", "speedup", "speedup_with_copies")
 ON_GPU = ON_CPU + ("up_us", "down_us")

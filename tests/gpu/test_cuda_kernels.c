@@ -4,103 +4,11 @@
  */
 #include <stdlib.h>
 
-#include <cuda_runtime_api.h>
-
 #include "../equalizer/chroma_shape.h"
-#include "equalizer/cpu/kernels.h"
-#include "equalizer/cuda/kernels.h"
+#include "kernel_check.h"
 
 #define DEFAULT_CASES 2000
 #define SMALL_WIDTHS 65 /* each of them with each content comes first */
-#define GUARD 128
-
-static LumeqCudaDevice device;
-static LumeqKernels reference;
-
-static int cuda_ok(cudaError_t error, const char *what)
-{
-    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
-}
-
-#define OK(call) cuda_ok(call, #call)
-
-static int have_gpu(void)
-{
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        check_skip("no GPU");
-        return 0;
-    }
-    lumeq_kernels_c(&reference);
-    return OK(lumeq_cuda_prepare(&device, 0));
-}
-
-enum { FLAT, TWO_LEVELS, RAMP, NOISE, NARROW_NOISE, CONTENTS };
-
-static void fill(const CheckRect *rect, int content, CheckRandom *random)
-{
-    const int low = check_below(random, 256), high = check_below(random, 256);
-    for (int y = 0; y < rect->height; y++)
-        for (int x = 0; x < rect->width; x++) {
-            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 65536 + (uint64_t)x);
-            const int codes[CONTENTS] = {low, hash & 1 ? low : high, x + y, (int)(hash & 255),
-                                         low + (int)(hash & 7)};
-            check_row(rect, y)[x] = (uint8_t)codes[content];
-        }
-}
-
-static CurveParams draw_params(int depth, CheckRandom *random)
-{
-    const int full = check_below(random, 2), fraction = depth > 12 ? depth - 12 : 0;
-    return (CurveParams){
-        .depth = depth,
-        .shift = depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0,
-        .bins = 1 << (depth - fraction),
-        .fraction = fraction,
-        .black = full ? 0 : 16 << (depth - 8),
-        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
-        .clip = check_below(random, 3) ? CURVE_ONE + (uint32_t)check_below(random, 600000) : 0,
-        .alpha = 1 + (uint32_t)check_below(random, CURVE_ONE),
-        .strength = (uint32_t)check_below(random, CURVE_ONE + 1),
-        .adaptive = check_below(random, 2),
-        .stretch = check_below(random, 4) == 0,
-        .scene_cut = check_below(random, 2),
-        .same_scene = check_below(random, 10) == 0,
-        .reference = depth == 8 && check_below(random, 6) == 0,
-        .chroma = check_below(random, 4) != 0,
-        .dither = check_below(random, 2),
-        .frame = (uint32_t)check_below(random, 1000),
-    };
-}
-
-/* A rectangle's twin on the device, guards and all. */
-typedef struct DeviceRect {
-    uint8_t *memory;
-    LumeqCudaPlane plane;
-} DeviceRect;
-
-static int sample_size(const CurveParams *params)
-{
-    return params->depth > 8 ? 2 : 1;
-}
-
-static DeviceRect to_device(const CheckRect *rect, const CurveParams *params)
-{
-    DeviceRect twin = {0};
-    OK(cudaMalloc((void **)&twin.memory, rect->size));
-    OK(cudaMemcpy(twin.memory, rect->memory, rect->size, cudaMemcpyHostToDevice));
-    twin.plane = (LumeqCudaPlane){twin.memory + (rect->pixels - rect->memory), rect->stride,
-                                  rect->width / sample_size(params), rect->height};
-    return twin;
-}
-
-/* What the kernels work on besides samples. */
-typedef struct Memory {
-    LumeqCudaCounters counters;
-    CurveResult before, result;
-    CurveTable table;
-} Memory;
-
 /* A picture that is read and one that is written: luma and chroma. */
 typedef struct Pictures {
     ChromaShape shape;
@@ -157,24 +65,6 @@ static void run(const Pictures *p, const CurveParams *params, Memory *memory, Me
     }
 }
 
-/* What the reference makes of luma. */
-static void expect(const CheckRect *src, const CheckRect *dst, const CurveParams *params,
-                   const CurveResult *before, CurveResult *result, CurveTable *table)
-{
-    static CurveWork work;
-    uint32_t hist[LUMEQ_MAX_BINS] = {0};
-    const int deep = params->depth > 8, width = src->width / sample_size(params);
-    (deep ? reference.histogram16 : reference.histogram8)(hist, src->pixels, src->stride, width,
-                                                          src->height, params);
-    for (int i = 0; i < params->bins; i++)
-        result->bin[i].hist = hist[i];
-    curve_compute(params, before, before->bin, result, result->bin, table, &work);
-    LumeqApplyKernel *const nodes = deep ? reference.nodes16 : reference.nodes8;
-    LumeqApplyKernel *const codes = deep ? reference.apply16 : reference.apply8;
-    (curve_has_nodes(params) ? nodes : codes)(dst->pixels, dst->stride, src->pixels, src->stride,
-                                              width, src->height, 0, table, params);
-}
-
 /* And of chroma. */
 static void expect_chroma(const Pictures *p, const CheckRect *dst, const CurveParams *params,
                           const CurveTable *table)
@@ -193,17 +83,6 @@ static int same_table(const CurveTable *a, const CurveTable *b, const CurveParam
         same &= a->gain[i].gain == b->gain[i].gain && a->gain[i].from == b->gain[i].from &&
                 a->gain[i].to == b->gain[i].to;
     return same;
-}
-
-static void compare_results(const CurveResult *a, const CurveResult *b, int bins, const char *name)
-{
-    CHECK(a->bins == b->bins && a->depth == b->depth && a->scene_cut == b->scene_cut &&
-              a->jumps == b->jumps && a->need == b->need && a->alpha == b->alpha &&
-              a->strength == b->strength,
-          "%s: %u bins, depth %u, cut %u, jumps %u, need %u, alpha %u, strength %u", name, a->bins,
-          a->depth, a->scene_cut, a->jumps, a->need, a->alpha, a->strength);
-    CHECK(!memcmp(a->bin, b->bin, (size_t)bins * sizeof(a->bin[0])),
-          "%s: the histogram or the curve differs", name);
 }
 
 static void compare(const Pictures *p, const CurveParams *params, const Memory *memory,

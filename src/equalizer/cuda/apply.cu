@@ -150,8 +150,7 @@ static __device__ __forceinline__ uint32_t look_up_one(const Codes16 &codes, uin
     return ((const uint16_t *)codes.memory->packed)[code_of<uint16_t>(sample, codes.codes)];
 }
 
-/* ---- 13 to 16 bits, and dither
- * ------------------------------------------------------------------------ */
+/* ---- 13 to 16 bits, and dither ------------------------------------------------------------ */
 
 typedef struct Nodes {
     typedef uint16_t Sample;
@@ -231,9 +230,8 @@ static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, uint4 
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* Where this kernel started before the histogram had ended: waits for that, and so for the table.
- */
-static __device__ __forceinline__ void wait_for_histogram(void)
+/* Where this kernel started before the one in front of it had ended, which may make the table. */
+static __device__ __forceinline__ void wait_for_kernel_before(void)
 {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -264,6 +262,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     typedef typename Table::Sample Sample;
     __shared__ typename Table::Memory memory;
     Table table;
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
     table.memory = &memory;
     prepare(&table, params);
 
@@ -271,7 +272,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     uint4 values[CHUNKS_AT_ONCE];
     if (chunk_is_there(chunks, at))
         chunks_load(chunks, &at, values);
-    wait_for_histogram();
+    wait_for_kernel_before();
     fill(&memory, from, params);
     while (chunk_is_there(chunks, at)) {
         apply_chunks(table, chunks, dst, dst_stride, &at, values);

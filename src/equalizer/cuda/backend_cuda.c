@@ -24,13 +24,16 @@ enum {
     UPLOAD = LUMEQ_STAGE_UPLOAD,
     EQUALIZE = LUMEQ_STAGE_EQUALIZE,
     DOWNLOAD = LUMEQ_STAGE_DOWNLOAD,
-    STAGES = LUMEQ_STAGES
+    STAGES = LUMEQ_STAGES,
+    /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
+     * found while this one is written. */
+    WRITE = STAGES,
+    STREAMS
 };
 
-static const char *const stage_names[STAGES] = {"upload", "equalize", "download"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
 typedef struct DeviceMemory {
-    LumeqCudaShared shared;
     LumeqCudaFrame frames[SLOTS];
     LumeqHistory restore[SLOTS], empty;
 } DeviceMemory;
@@ -43,6 +46,7 @@ typedef struct HostMemory {
 typedef struct Slot {
     uint8_t *in, *out; /* pictures on the device: the planes one after the other */
     cudaEvent_t begin[STAGES], end[STAGES];
+    cudaEvent_t curve; /* it is there */
 } Slot;
 
 typedef struct CudaBackend {
@@ -51,7 +55,7 @@ typedef struct CudaBackend {
     char name[256];
     int started; /* CUDA has been used: there may be something to clean up */
 
-    cudaStream_t streams[STAGES];
+    cudaStream_t streams[STREAMS];
     DeviceMemory *on_device;
     HostMemory *on_host;
     LumeqCudaHistory history; /* after the frame submitted last */
@@ -117,14 +121,16 @@ static cudaError_t create_events(Slot *slot)
         if (!error)
             error = cudaEventCreate(&slot->end[stage]);
     }
+    if (!error)
+        error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
     return error;
 }
 
 static cudaError_t create_all(CudaBackend *cuda)
 {
     cudaError_t error = cudaSuccess;
-    for (int stage = 0; stage < STAGES && !error; stage++)
-        error = cudaStreamCreateWithFlags(&cuda->streams[stage], cudaStreamNonBlocking);
+    for (int i = 0; i < STREAMS && !error; i++)
+        error = cudaStreamCreateWithFlags(&cuda->streams[i], cudaStreamNonBlocking);
     for (int i = 0; i < SLOTS && !error; i++)
         error = create_events(&cuda->slots[i]);
     if (!error)
@@ -206,20 +212,21 @@ static void close_cuda(void *priv)
     if (!cuda->started || atomic_load(&cuda->lost))
         return;
     cudaSetDevice(cuda->number);
-    for (int stage = 0; stage < STAGES; stage++)
-        if (cuda->streams[stage])
-            cudaStreamSynchronize(cuda->streams[stage]);
+    for (int i = 0; i < STREAMS; i++)
+        if (cuda->streams[i])
+            cudaStreamSynchronize(cuda->streams[i]);
     for (int i = 0; i < SLOTS; i++) {
         for (int stage = 0; stage < STAGES; stage++) {
             destroy_event(cuda->slots[i].begin[stage]);
             destroy_event(cuda->slots[i].end[stage]);
         }
+        destroy_event(cuda->slots[i].curve);
         cudaFree(cuda->slots[i].in);
     }
     destroy_event(cuda->anchor);
-    for (int stage = 0; stage < STAGES; stage++)
-        if (cuda->streams[stage])
-            cudaStreamDestroy(cuda->streams[stage]);
+    for (int i = 0; i < STREAMS; i++)
+        if (cuda->streams[i])
+            cudaStreamDestroy(cuda->streams[i]);
     cudaFree(cuda->on_device);
     cudaFreeHost(cuda->on_host);
     memset(cuda, 0, sizeof(*cuda));
@@ -228,10 +235,10 @@ static void close_cuda(void *priv)
 /* Makes room for larger pictures: waits until nothing is in flight. */
 static int grow(CudaBackend *cuda, size_t picture_size, char *text, size_t text_size)
 {
-    for (int stage = 0; stage < STAGES; stage++) {
-        const cudaError_t error = cudaStreamSynchronize(cuda->streams[stage]);
+    for (int i = 0; i < STREAMS; i++) {
+        const cudaError_t error = cudaStreamSynchronize(cuda->streams[i]);
         if (error)
-            return lose(cuda, error, stage_names[stage], text, text_size);
+            return lose(cuda, error, stream_names[i], text, text_size);
     }
     cuda->picture_size = 0;
     for (int i = 0; i < SLOTS; i++) {
@@ -306,7 +313,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    const cudaStream_t stream = cuda->streams[EQUALIZE], write = cuda->streams[WRITE];
     Slot *slot = &cuda->slots[index];
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqImage in = lumeq_pictures_on_device(slot->in, &job->frame.in, planes_in(job));
@@ -318,12 +325,17 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->begin[EQUALIZE], stream);
     if (!error)
-        error = lumeq_cuda_equalize(&cuda->device, job, &in, &out, before, frame,
-                                    &cuda->on_device->shared, stream);
+        error = lumeq_cuda_find_curve(&cuda->device, job, &in, before, frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)
-        error = cudaEventRecord(slot->end[EQUALIZE], stream);
+        error = cudaEventRecord(slot->curve, stream);
+    if (!error)
+        error = cudaStreamWaitEvent(write, slot->curve, 0);
+    if (!error)
+        error = lumeq_cuda_write(&cuda->device, job, &in, &out, frame, write);
+    if (!error)
+        error = cudaEventRecord(slot->end[EQUALIZE], write);
     return error;
 }
 
@@ -389,7 +401,7 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
     for (int stage = 0; stage < STAGES; stage++) {
         error = stages[stage](cuda, index, job);
         if (error)
-            return lose(cuda, error, stage_names[stage], text, text_size);
+            return lose(cuda, error, stream_names[stage], text, text_size);
     }
     cuda->in_flight++;
     return 0;

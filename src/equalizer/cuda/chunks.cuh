@@ -15,7 +15,8 @@
 /*
  * A .cu file defines, before it includes this header,
  * THREADS          threads of a block; there is one block on each multiprocessor
- * CHUNKS_AT_ONCE   chunks that a thread has in flight before it waits for the first
+ * CHUNKS_AT_ONCE   chunks that chunks_load() has in flight before it waits for the first; without
+ *                  it there is none
  */
 
 /* For __launch_bounds__: where a kernel may start while the one before it runs, each leaves half of
@@ -103,6 +104,12 @@ static __device__ __forceinline__ uint8_t *chunk_in(const Chunks &chunks, uint8_
     return data + (int64_t)at.row * stride + (chunks.start + at.col * CHUNK_BYTES);
 }
 
+static __device__ __forceinline__ uint4 chunk_at(const Chunks &chunks, ChunkPosition at)
+{
+    return *(const uint4 *)chunk_in(chunks, chunks.data, chunks.stride, at);
+}
+
+#ifdef CHUNKS_AT_ONCE
 /*
  * This chunk of the thread and its next ones. `at` comes back opaque: else the compiler keeps what
  * it worked out from it, for each chunk in flight, in registers and has none left for the samples.
@@ -115,11 +122,12 @@ static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPo
     for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
         if (!chunk_is_there(chunks, next))
             next = *at; /* any that is there: not to be used */
-        values[i] = *(const uint4 *)chunk_in(chunks, chunks.data, chunks.stride, next);
+        values[i] = chunk_at(chunks, next);
         chunk_next(chunks, &next);
     }
     asm volatile("" : "+r"(at->row), "+r"(at->col));
 }
+#endif
 
 /* How codes, or bins, lie in samples of 16 bits: from bit `shift` on; what is larger than the last
  * one counts as that. Samples of 8 bits are codes. */

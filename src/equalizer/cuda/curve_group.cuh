@@ -72,18 +72,18 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
 }
 
-/* scratch has room for four times 32. */
-CURVE_FN void curve_sum4(uint32_t values[4], uint32_t *scratch)
+/* scratch has room for twice 32. */
+CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         const uint32_t sum = curve_warp_sum(values[i]);
         if (threadIdx.x % 32 == 0)
             scratch[i * 32 + threadIdx.x / 32] = sum;
     }
     curve_barrier();
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         const uint32_t lane = threadIdx.x % 32;
         values[i] = curve_warp_sum(lane < CURVE_WARPS ? scratch[i * 32 + lane] : 0);
     }
@@ -162,16 +162,33 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
         curve_scan_turns<CURVE_TURNS>(values, n, scratch);
 }
 
-#include "equalizer/curve.h"
+/* Where this kernel started before the one in front of it on the stream had ended. */
+CURVE_FN void curve_wait_for_kernel_before(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+#include "equalizer/curve_parts.h"
+
+typedef CurveBin CurveWas;
 
 static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
 
-/* Takes the counters, which it clears, and the bins before the frame. */
-CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, const CurveResult *before,
-                         CurveBin *was, CurveBin *now)
+CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
+{
+    curve_wait_for_kernel_before();
+    CURVE_EACH (i, p->bins)
+        *(uint4 *)&CURVE_OWN(was, i) = __ldcg((const uint4 *)&before->bin[i]);
+}
+
+#include "equalizer/curve.h"
+
+/* Takes the counters, which it clears. */
+CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, CurveBin *now)
 {
     CURVE_EACH (i, params.bins) {
-        *(uint4 *)&CURVE_OWN(was, i) = *(const uint4 *)&before->bin[i];
         CURVE_OWN(now, i).hist = __ldcg(&counts[i]);
         counts[i] = 0;
     }
@@ -188,7 +205,7 @@ CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const Curve
                         CurveResult *result, CurveTable *table, CurveWork *work)
 {
     CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
-    curve_load(params, counts, before, was, now);
+    curve_load(params, counts, now);
     curve_compute(&params, before, was, result, now, table, work);
     curve_store(params, result, now);
 }

@@ -53,28 +53,36 @@ static cudaError_t copy_bars(const Work *w, const LumeqImage *in, const LumeqIma
     return error;
 }
 
-cudaError_t lumeq_cuda_equalize(const LumeqCudaDevice *device, const LumeqJob *job,
-                                const LumeqImage *in, const LumeqImage *out,
-                                LumeqCudaHistory before, LumeqCudaFrame *frame,
-                                LumeqCudaShared *shared, cudaStream_t stream)
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream)
 {
-    Work w = {device, job, lumeq_part(in, job->active), {.plane = {NULL}}, frame, stream};
-    const LumeqCudaPlane luma = lumeq_pictures_plane(&w.in, 0);
+    const LumeqImage active = lumeq_part(in, job->active);
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&active, 0);
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    if (job->write)
-        w.out = lumeq_part(out, job->active);
-    cudaError_t error = histogram(device, &luma, &job->curve, before.curve, &frame->result.curve,
-                                  &frame->table, &shared->counters, stream);
-    if (!error && job->clahe)
-        error = lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,
-                                           before.tiles, &frame->result.tiles, &frame->tables,
-                                           &shared->tile_counters, stream);
-    if (!error && job->write)
-        error = apply_luma(&w);
+    const cudaError_t error =
+        histogram(device, &luma, &job->curve, before.curve, &frame->result.curve, &frame->table,
+                  &frame->counters, stream);
+    return error || !job->clahe
+               ? error
+               : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,
+                                            before.tiles, &frame->result.tiles, &frame->tables,
+                                            &frame->tile_counters, stream);
+}
+
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
+                             const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
+                             cudaStream_t stream)
+{
+    if (!job->write)
+        return cudaSuccess;
+    const Work w = {device, job,   lumeq_part(in, job->active), lumeq_part(out, job->active),
+                    frame,  stream};
+    cudaError_t error = apply_luma(&w);
     if (!error && job->write > 1)
         error = apply_chroma(&w);
-    if (!error && job->write)
+    if (!error)
         error = copy_bars(&w, in, out);
     return error;
 }

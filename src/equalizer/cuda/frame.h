@@ -6,18 +6,14 @@
 #include "equalizer/cuda/clahe_kernels.h"
 #include "equalizer/cuda/kernels.h"
 
-/* What a frame has on the device besides its pictures. */
+/* What a frame has on the device besides its pictures; zeroed before the first that uses it. */
 typedef struct LumeqCudaFrame {
-    LumeqHistory result; /* the tiles' part: only with mode CLAHE */
+    LumeqCudaCounters counters;
+    TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
+    LumeqHistory result;
     CurveTable table;
     TileTables tables;
 } LumeqCudaFrame;
-
-/* What the frames on one stream use in turns; zeroed before the first. */
-typedef struct LumeqCudaShared {
-    LumeqCudaCounters counters;
-    TileCounters tile_counters;
-} LumeqCudaShared;
 
 /* On the device. */
 typedef struct LumeqCudaHistory {
@@ -25,11 +21,15 @@ typedef struct LumeqCudaHistory {
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* Histogram and curve of `in` and, where the job writes, `out`; both pictures are on the device.
- * Waits for nothing. */
-cudaError_t lumeq_cuda_equalize(const LumeqCudaDevice *device, const LumeqJob *job,
-                                const LumeqImage *in, const LumeqImage *out,
-                                LumeqCudaHistory before, LumeqCudaFrame *frame,
-                                LumeqCudaShared *shared, cudaStream_t stream);
+/* Histogram and curve of `in`. The frames' follow each other on one stream. Waits for nothing. */
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream);
+
+/* Where the job writes, `out` from `in` and what was found. To be started after that on any stream:
+ * on another one the curve of the next frame may be found meanwhile. Waits for nothing. */
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
+                             const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
+                             cudaStream_t stream);
 
 #endif

@@ -4,9 +4,7 @@
 #define CURVE_THREADS 1024
 #include "equalizer/cuda/curve_group.cuh"
 
-/* As for 8 bits. */
-#define THREADS 1024
-#define CHUNKS_AT_ONCE 2
+#define THREADS 1024 /* as for 8 bits */
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/kernels.h"
 
@@ -17,13 +15,17 @@
 
 #include "equalizer/cuda/histogram.cuh"
 
-#define FEW histogram<uint16_t, FEW_BINS, FEW_WARP_TABLES>
-#define MANY histogram<uint16_t, CURVE_BINS, MANY_WARP_TABLES>
+#define FEW FEW_BINS, FEW_WARP_TABLES
+#define MANY CURVE_BINS, MANY_WARP_TABLES
 
 extern "C" cudaError_t lumeq_cuda_load_histogram16(void)
 {
-    const cudaError_t error = load(FEW);
-    return error ? error : load(MANY);
+    cudaError_t error = load(histogram<uint16_t, FEW>);
+    if (!error)
+        error = load(histogram<uint16_t, MANY>);
+    if (!error)
+        error = load(counts<uint16_t, FEW>);
+    return error ? error : load(counts<uint16_t, MANY>);
 }
 
 extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
@@ -32,6 +34,16 @@ extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               CurveTable *table, LumeqCudaCounters *counters,
                                               cudaStream_t stream)
 {
-    return launch<uint16_t>(params->bins > FEW_BINS ? MANY : FEW, device, src, params, before,
-                            result, table, counters, stream);
+    return launch<uint16_t>(params->bins > FEW_BINS ? histogram<uint16_t, MANY>
+                                                    : histogram<uint16_t, FEW>,
+                            device, src, stream, *params, before, result, table, counters);
+}
+
+extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                           int bins, uint32_t *hist, LumeqCudaCounters *counters,
+                                           cudaStream_t stream)
+{
+    const Codes in_bins = {0, (uint32_t)bins - 1};
+    return launch<uint16_t>(bins > FEW_BINS ? counts<uint16_t, MANY> : counts<uint16_t, FEW>,
+                            device, src, stream, in_bins, hist, counters);
 }

@@ -6,20 +6,20 @@
 #define CURVE_BINS 256
 #include "equalizer/cuda/curve_group.cuh"
 
-/* Many warps, as counting waits for the tables; with more chunks registers would be short. */
-#define THREADS 1024
-#define CHUNKS_AT_ONCE 2
+#define THREADS 1024 /* many warps, as counting waits for the tables */
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"
 
 #define WARP_TABLES 8
 
-#define KERNEL histogram<uint8_t, CURVE_BINS, WARP_TABLES>
+#define HISTOGRAM histogram<uint8_t, CURVE_BINS, WARP_TABLES>
+#define COUNTS counts<uint8_t, CURVE_BINS, WARP_TABLES>
 
 extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
 {
-    return load(KERNEL);
+    const cudaError_t error = load(HISTOGRAM);
+    return error ? error : load(COUNTS);
 }
 
 extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
@@ -28,5 +28,14 @@ extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
                                              CurveTable *table, LumeqCudaCounters *counters,
                                              cudaStream_t stream)
 {
-    return launch<uint8_t>(KERNEL, device, src, params, before, result, table, counters, stream);
+    return launch<uint8_t>(HISTOGRAM, device, src, stream, *params, before, result, table,
+                           counters);
+}
+
+extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                          int, uint32_t *hist, LumeqCudaCounters *counters,
+                                          cudaStream_t stream)
+{
+    const Codes in_bins = {0, CURVE_BINS - 1};
+    return launch<uint8_t>(COUNTS, device, src, stream, in_bins, hist, counters);
 }

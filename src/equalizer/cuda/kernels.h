@@ -4,6 +4,11 @@
  * All pointers to samples, states and tables are to device memory. A kernel works on any rectangle:
  * any width and stride, negative ones included, any alignment that its samples have by nature.
  * Nothing waits here.
+ *
+ * From compute capability 9 on a kernel may start while the one in front of it on its stream still
+ * runs, so that a frame is counted while the curve of the one before is computed. Results are in
+ * order all the same; but samples must not be written, and counters and results not be in use, by
+ * kernels that are still queued before it on that stream.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -33,8 +38,8 @@ typedef struct LumeqCudaPlane {
     int width, height;
 } LumeqCudaPlane;
 
-/* What the blocks of one histogram share. Zeroed before the first; each leaves it zero for the next
- * one on its stream. */
+/* What the blocks of one histogram share. Zeroed before the first; each leaves it zero for another
+ * one that is queued once this has ended. */
 typedef struct LumeqCudaCounters {
     uint32_t hist[LUMEQ_MAX_BINS];
     uint32_t blocks_done;
@@ -55,8 +60,14 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 
-/* Looks the samples of src up; the two planes must not overlap. To be started right behind the
- * histogram that makes the table: it may begin while that still runs. */
+/* The counts alone, as many as there are bins: 256 of 8 bits, 1024 or 4096 of deeper samples, of
+ * which those beyond count as the last. */
+typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                    int bins, uint32_t *hist, LumeqCudaCounters *counters,
+                                    cudaStream_t stream);
+LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
+
+/* Looks the samples of src up; the two planes must not overlap. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const CurveParams *params, cudaStream_t stream);

@@ -1,0 +1,176 @@
+/* The CUDA kernels queued one behind the other, where they start before the one in front has ended:
+ * the same bits as the reference in C. */
+#include "kernel_check.h"
+
+/* ---- frames in a row ---------------------------------------------------------------------- */
+
+#define FRAMES 24
+#define REPLAYS 3
+
+/* Of a film: each frame's curve goes on from the one before. */
+typedef struct Film {
+    CurveParams params[FRAMES];
+    CheckRect src[FRAMES], dst[FRAMES];
+    DeviceRect in[FRAMES], out[FRAMES];
+    Memory *memory; /* on the device, of each frame; `before` of the first alone counts */
+    cudaStream_t streams[2];
+    cudaEvent_t curve;
+} Film;
+
+static void film_open(Film *film, int width, int height, int depth, CheckRandom *random)
+{
+    for (int i = 0; i < FRAMES; i++) {
+        film->params[i] = draw_params(depth, random);
+        const int row = width * sample_size(&film->params[i]);
+        film->src[i] = check_rect(row, height, row, 0, GUARD);
+        film->dst[i] = check_rect(row, height, row, 0, GUARD);
+        fill(&film->src[i], check_below(random, CONTENTS), random);
+        film->in[i] = to_device(&film->src[i], &film->params[i]);
+        film->out[i] = to_device(&film->dst[i], &film->params[i]);
+    }
+    OK(cudaMalloc((void **)&film->memory, FRAMES * sizeof(*film->memory)));
+    OK(cudaMemset(film->memory, 0, FRAMES * sizeof(*film->memory)));
+    for (int i = 0; i < 2; i++)
+        OK(cudaStreamCreateWithFlags(&film->streams[i], cudaStreamNonBlocking));
+    OK(cudaEventCreateWithFlags(&film->curve, cudaEventDisableTiming));
+}
+
+static void film_close(Film *film)
+{
+    for (int i = 0; i < FRAMES; i++) {
+        OK(cudaFree(film->in[i].memory));
+        OK(cudaFree(film->out[i].memory));
+        check_rect_free(&film->src[i]);
+        check_rect_free(&film->dst[i]);
+    }
+    OK(cudaFree(film->memory));
+    for (int i = 0; i < 2; i++)
+        OK(cudaStreamDestroy(film->streams[i]));
+    OK(cudaEventDestroy(film->curve));
+}
+
+static void queue_frame(Film *film, int i, int write)
+{
+    Memory *m = &film->memory[i];
+    const CurveParams *params = &film->params[i];
+    LumeqCudaHistogram *const histogram =
+        params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    OK(histogram(&device, &film->in[i].plane, params, i ? &m[-1].result : &m->before, &m->result,
+                 &m->table, &m->counters, film->streams[0]));
+    if (write) {
+        OK(cudaEventRecord(film->curve, film->streams[0]));
+        OK(cudaStreamWaitEvent(film->streams[write], film->curve, 0));
+    }
+    OK(lumeq_cuda_apply(&device, &film->out[i].plane, &film->in[i].plane, &m->table, params,
+                        film->streams[write]));
+}
+
+/* All frames in a graph, where kernels do start early, with each frame's last one on the same
+ * stream or on another. */
+static void film_run(Film *film, int write)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    OK(cudaStreamBeginCapture(film->streams[0], cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < FRAMES; i++)
+        queue_frame(film, i, write);
+    if (write) {
+        OK(cudaEventRecord(film->curve, film->streams[write]));
+        OK(cudaStreamWaitEvent(film->streams[0], film->curve, 0));
+    }
+    OK(cudaStreamEndCapture(film->streams[0], &graph));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < REPLAYS; i++)
+        OK(cudaGraphLaunch(executable, film->streams[0]));
+    OK(cudaDeviceSynchronize());
+    OK(cudaGraphExecDestroy(executable));
+    OK(cudaGraphDestroy(graph));
+}
+
+static void film_compare(Film *film, const char *name)
+{
+    static CurveResult before, result;
+    static CurveTable table;
+    static Memory memory;
+    static const LumeqCudaCounters zero;
+    char frame[120];
+    memset(&before, 0, sizeof(before));
+    for (int i = 0; i < FRAMES; i++) {
+        const CheckRect *dst = &film->dst[i];
+        CheckRect expected = check_rect(dst->width, dst->height, dst->stride, 0, GUARD);
+        snprintf(frame, sizeof(frame), "%s, frame %d", name, i);
+        expect(&film->src[i], &expected, &film->params[i], &before, &result, &table);
+        OK(cudaMemcpy(dst->memory, film->out[i].memory, dst->size, cudaMemcpyDeviceToHost));
+        OK(cudaMemcpy(&memory, &film->memory[i], sizeof(memory), cudaMemcpyDeviceToHost));
+        CHECK(check_rect_equal(dst, &expected), "%s: the picture differs", frame);
+        CHECK(check_rect_intact(dst), "%s: written outside of it", frame);
+        compare_results(&memory.result, &result, film->params[i].bins, frame);
+        CHECK(!memcmp(&memory.counters, &zero, sizeof(zero)), "%s: counters are left behind",
+              frame);
+        before = result;
+        check_rect_free(&expected);
+    }
+}
+
+/* Queued at once, so that the next frame is counted while the curve of this one is computed. */
+static void in_a_row(void)
+{
+    static const int sizes[][2] = {{16, 1}, {64, 48}, {641, 361}, {1920, 1080}};
+    static const int depths[] = {8, 10, 12, 16};
+    if (!have_gpu())
+        return;
+    for (int i = 0; i < 4 * 4; i++) {
+        char name[100];
+        Film film = {.memory = NULL};
+        CheckRandom random = check_random(2000000 + (uint64_t)i);
+        const int *size = sizes[i / 4], depth = depths[i % 4];
+        film_open(&film, size[0], size[1], depth, &random);
+        for (int write = 0; write < 2; write++) {
+            snprintf(name, sizeof(name), "%dx%d, depth %d, %d streams", size[0], size[1], depth,
+                     1 + write);
+            film_run(&film, write);
+            film_compare(&film, name);
+        }
+        film_close(&film);
+    }
+}
+
+/* ---- counts alone ------------------------------------------------------------------------- */
+
+static void counts_alone(void)
+{
+    if (!have_gpu())
+        return;
+    for (int i = 0; i < 40; i++) {
+        static uint32_t hist[LUMEQ_MAX_BINS], expected[LUMEQ_MAX_BINS];
+        CheckRandom random = check_random(3000000 + (uint64_t)i);
+        const int depth = (int[]){8, 10, 12}[i % 3], size = depth > 8 ? 2 : 1;
+        const CurveParams params = {.depth = depth, .bins = 1 << depth};
+        const int width = 1 + check_below(&random, 2000), height = 1 + check_below(&random, 500);
+        CheckRect src = check_rect(width * size, height, (width + i % 5) * size, 0, GUARD);
+        LumeqCudaCounters *counters = NULL;
+        fill(&src, i % CONTENTS, &random);
+        const DeviceRect in = to_device(&src, &params);
+        OK(cudaMalloc((void **)&counters, 3 * sizeof(*counters)));
+        OK(cudaMemset(counters, 0, 3 * sizeof(*counters)));
+        LumeqCudaCounts *const counts = depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
+        for (int k = 0; k < 2; k++)
+            OK(counts(&device, &in.plane, params.bins, counters[2].hist, &counters[k], 0));
+        OK(cudaMemcpy(hist, counters[2].hist, sizeof(hist), cudaMemcpyDeviceToHost));
+        memset(expected, 0, sizeof(expected));
+        (depth > 8 ? reference.histogram16 : reference.histogram8)(expected, src.pixels, src.stride,
+                                                                   width, height, &params);
+        CHECK(!memcmp(hist, expected, (size_t)params.bins * sizeof(*hist)),
+              "%dx%d, depth %d: the counts differ", width, height, depth);
+        OK(cudaFree(counters));
+        OK(cudaFree(in.memory));
+        check_rect_free(&src);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"in_a_row", in_a_row},
+    {"counts_alone", counts_alone},
+};
+
+CHECK_MAIN(tests)
