@@ -10,8 +10,8 @@
 #define LAUNCHES 4 /* of the graph in a replay */
 
 /* A graph that takes longer is replayed less often: the minutes would tell nothing more. */
-#define LONG_US 20e3
-#define LONG_WARM_UPS 1
+#define LONG_US 3e3
+#define LONG_WARM_UPS 2
 #define LONG_REPLAYS 7
 
 typedef struct Timer {

@@ -187,9 +187,9 @@ class Gpu(Case):
             self.assertEqual(row["mode"], "textbook")
 
     def test_backends(self):
-        rows = self.rows("--sizes", "33x17,512x384,1000x667", "--content", "natural,noise,flat,two-level")
+        rows = self.rows("--sizes", "33x17,1000x667", "--content", "natural,flat")
         self.assertEqual([r["backend"] for r in rows],
-                         3 * 4 * ["cpu", "naive", "improved", "cuda"])
+                         2 * 2 * ["cpu", "naive", "improved", "cuda"])
         for row in rows:
             if row["backend"] != "cpu":
                 self.check_row(row)
@@ -206,13 +206,13 @@ class Gpu(Case):
             self.check_row(row)
 
     def test_depths(self):
-        for depth in ("10", "12", "16"):
+        for depth in ("10", "16"):
             rows = self.rows("--backend", "cpu,cuda", "--size", "641x361", "--content", "natural",
                              "--modes", "global,clahe", "--depth", depth)
             self.assertEqual([r["backend"] for r in rows], ["cpu", "cpu", "cuda", "cuda"])
 
     def test_load_factors(self):
-        for factor in ("1", "7", "256"):
+        for factor in ("1", "256"):
             row, = self.rows("--backend", "improved", "--size", "641x361", "--content", "noise",
                              "--load-factor", factor)
             self.assertEqual(row["load_factor"], factor)
