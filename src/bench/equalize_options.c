@@ -221,7 +221,8 @@ static void print_columns(void)
         "  frames_per_s         frames in flight from host memory to host memory\n"
         "  duplex_frames_per_s  what the copies up and down at the same time allow\n"
         "  linearity            all GPUs' rate as a multiple of one alone\n"
-        "  checked              results are those of plain C on one thread, bit for bit; else there\n"
+        "  checked              results are those of plain C on one thread, bit for bit; else "
+        "there\n"
         "                       is no row, and the exit code is 1\n");
 }
 
