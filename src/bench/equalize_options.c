@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/arguments.h"
+#include "bench/command_line.h"
 #include "bench/equalize.h"
 
 const char *const equalize_backends[] = {"cpu", "naive", "improved", "cuda", NULL};

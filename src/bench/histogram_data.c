@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/arguments.h"
+#include "bench/command_line.h"
 #include "bench/content.h"
 #include "bench/histogram.h"
 

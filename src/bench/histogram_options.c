@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/arguments.h"
+#include "bench/command_line.h"
 #include "bench/content.h"
 
 #define MAX_SIDE 65535

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/arguments.h"
+#include "bench/command_line.h"
 #include "bench/pipeline_rows.h"
 
 static int take_input(void *options, const char *value)

@@ -1,6 +1,6 @@
 /* The command line of lumeq-bench: each command has a table of its options. */
-#ifndef LUMEQ_BENCH_ARGUMENTS_H
-#define LUMEQ_BENCH_ARGUMENTS_H
+#ifndef LUMEQ_BENCH_COMMAND_LINE_H
+#define LUMEQ_BENCH_COMMAND_LINE_H
 
 #include <stdint.h>
 

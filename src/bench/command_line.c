@@ -1,4 +1,4 @@
-#include "bench/arguments.h"
+#include "bench/command_line.h"
 
 #include <errno.h>
 #include <inttypes.h>
