@@ -46,7 +46,8 @@ typedef struct HostMemory {
 typedef struct Slot {
     uint8_t *in, *out; /* pictures on the device: the planes one after the other */
     cudaEvent_t begin[STAGES], end[STAGES];
-    cudaEvent_t curve; /* it is there */
+    cudaEvent_t curve;    /* it is there */
+    cudaEvent_t reported; /* and so on the host */
 } Slot;
 
 typedef struct CudaBackend {
@@ -87,30 +88,6 @@ static int lose(CudaBackend *cuda, cudaError_t error, const char *what, char *te
     return LUMEQ_ERR_GPU;
 }
 
-cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
-{
-    int major = 0;
-    cudaError_t error = cudaSetDevice(number);
-    if (!error)
-        error = cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
-    if (!error)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
-    device->early_launches = major >= 9;
-    if (!error)
-        error = lumeq_cuda_load_histogram8();
-    if (!error)
-        error = lumeq_cuda_load_histogram16();
-    if (!error)
-        error = lumeq_cuda_load_apply();
-    if (!error)
-        error = lumeq_cuda_load_chroma();
-    if (!error)
-        error = lumeq_cuda_load_clahe_histogram();
-    if (!error)
-        error = lumeq_cuda_load_clahe_apply();
-    return error;
-}
-
 static cudaError_t create_events(Slot *slot)
 {
     cudaError_t error = cudaSuccess;
@@ -123,6 +100,8 @@ static cudaError_t create_events(Slot *slot)
     }
     if (!error)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
+    if (!error)
+        error = cudaEventCreateWithFlags(&slot->reported, cudaEventDisableTiming);
     return error;
 }
 
@@ -221,6 +200,7 @@ static void close_cuda(void *priv)
             destroy_event(cuda->slots[i].end[stage]);
         }
         destroy_event(cuda->slots[i].curve);
+        destroy_event(cuda->slots[i].reported);
         cudaFree(cuda->slots[i].in);
     }
     destroy_event(cuda->anchor);
@@ -311,6 +291,17 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
+/* The curve to the host. */
+static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    const size_t size = lumeq_result_size((uint32_t)job->curve.bins);
+    const cudaError_t error =
+        lumeq_cuda_report(&cuda->on_host->result[index].curve,
+                          &cuda->on_device->frames[index].result.curve, size, stream);
+    return error ? error : cudaEventRecord(cuda->slots[index].reported, stream);
+}
+
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[EQUALIZE], write = cuda->streams[WRITE];
@@ -331,6 +322,8 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->curve, stream);
     if (!error)
+        error = report(cuda, index, job);
+    if (!error)
         error = cudaStreamWaitEvent(write, slot->curve, 0);
     if (!error)
         error = lumeq_cuda_write(&cuda->device, job, &in, &out, frame, write);
@@ -339,19 +332,14 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
-static cudaError_t download_history(CudaBackend *cuda, int index, const LumeqJob *job)
+static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[DOWNLOAD];
-    const LumeqHistory *from = &cuda->on_device->frames[index].result;
-    LumeqHistory *to = &cuda->on_host->result[index];
-    const cudaError_t error =
-        cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size((uint32_t)job->curve.bins),
-                        cudaMemcpyDeviceToHost, stream);
-    lumeq_no_tiles(&to->tiles);
-    return error || !job->clahe
-               ? error
-               : cudaMemcpyAsync(&to->tiles, &from->tiles, tile_result_size(&job->grid),
-                                 cudaMemcpyDeviceToHost, stream);
+    TileResult *to = &cuda->on_host->result[index].tiles;
+    lumeq_no_tiles(to);
+    return job->clahe ? cudaMemcpyAsync(to, &cuda->on_device->frames[index].result.tiles,
+                                        tile_result_size(&job->grid), cudaMemcpyDeviceToHost,
+                                        cuda->streams[DOWNLOAD])
+                      : cudaSuccess;
 }
 
 static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -363,11 +351,13 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
     if (!error)
-        error = download_history(cuda, index, job);
+        error = download_tiles(cuda, index, job);
     if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST) {
         const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
         error = lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost, stream);
     }
+    if (!error)
+        error = cudaStreamWaitEvent(stream, slot->reported, 0);
     if (!error)
         error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     return error;

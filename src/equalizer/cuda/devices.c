@@ -4,6 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/kernels.h"
+
 static int old_driver(int version, char *text, size_t text_size)
 {
     /* The first driver branch of each major version of CUDA, from the CUDA release notes. */
@@ -73,4 +76,30 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
         snprintf(gpus[i].name, sizeof(gpus[i].name), "%.127s", properties.name);
     }
     return there;
+}
+
+cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
+{
+    int major = 0;
+    cudaError_t error = cudaSetDevice(number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
+    device->early_launches = major >= 9;
+    if (!error)
+        error = lumeq_cuda_load_histogram8();
+    if (!error)
+        error = lumeq_cuda_load_histogram16();
+    if (!error)
+        error = lumeq_cuda_load_apply();
+    if (!error)
+        error = lumeq_cuda_load_chroma();
+    if (!error)
+        error = lumeq_cuda_load_report();
+    if (!error)
+        error = lumeq_cuda_load_clahe_histogram();
+    if (!error)
+        error = lumeq_cuda_load_clahe_apply();
+    return error;
 }

@@ -51,6 +51,7 @@ cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
 cudaError_t lumeq_cuda_load_chroma(void);
+cudaError_t lumeq_cuda_load_report(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
  * one for those above. */
@@ -89,6 +90,10 @@ typedef struct LumeqCudaChroma {
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
+
+/* Copies from device memory to pinned memory of the host, both aligned to 16 bytes, whole 16 of
+ * them: while large copies are under way a small one would have to wait for its turn. */
+cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
