@@ -1,8 +1,9 @@
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,7 @@ static ssize_t write_some(int fd, void *data, size_t size)
 
 static void child_main(PipelineWork *work, const void *job, PipelineResult *result, int fd)
 {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would take the result */
     const int failed = work(job, result) < 0;
     const int unwritten = transfer(write_some, fd, result, sizeof(*result)) < 0;
     _exit(failed || unwritten); /* what the parent has buffered for stdout is the parent's */

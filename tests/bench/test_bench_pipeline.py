@@ -1,10 +1,11 @@
-"""lumeq-bench pipeline on a few frames of the clip: `test_bench_pipeline.py Cpu`, or `Gpu`, which
-needs one."""
+"""lumeq-bench pipeline on a few frames of the clip, and the script that compares with ffmpeg:
+`test_bench_pipeline.py Cpu Script`, or `Gpu`, which needs one."""
 
 import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,8 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
+LUMEQ = os.path.join(os.path.dirname(BENCH), "lumeq")
+SCRIPT = os.path.join(HERE, "../../samples/bench-ffmpeg.py")
 CLIP = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
 FRAMES = 12
 QUICK = ("--frames", str(FRAMES), "--rounds", "1", "--preset", "ultrafast")
@@ -151,6 +154,33 @@ class Cpu(Case):
         if "PCIe" not in result.stdout:
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
             self.assertIn("left out", result.stderr)
+
+
+@unittest.skipUnless(shutil.which("ffmpeg") and os.path.isfile(LUMEQ), "needs ffmpeg and lumeq")
+class Script(unittest.TestCase):
+    def run_script(self, *args):
+        return subprocess.run([sys.executable, "-B", SCRIPT, "--lumeq", LUMEQ, "--cores", "1"] +
+                              list(args), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=LIVENESS, universal_newlines=True)
+
+    def test_compares_with_ffmpeg(self):
+        result = self.run_script("--size", "320x180", "--seconds", "0.4,0.8", "--rounds", "1",
+                                 "--preset", "ultrafast")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line.split() for line in result.stdout.splitlines()
+                if line.startswith(("equalize ", "encode ")) and "memory" not in line]
+        self.assertEqual([r[:4] for r in rows if r[1] == "lumeq"],
+                         [[w, "lumeq", s, n] for w in ("equalize", "encode")
+                          for s, n in (("0.4s", "10"), ("0.8s", "20"))])
+        self.assertEqual(len([r for r in rows if r[1] == "ratio"]), 4)
+        self.assertIn("encoded packets of lumeq and ffmpeg: identical", result.stdout)
+
+    def test_refuses(self):
+        for args in (("--size", "x"), ("--seconds", "3,1"), ("--rounds", "0"), ("--cores", "9999"),
+                     ("--ffmpeg", "/nowhere/ffmpeg")):
+            result = self.run_script(*args)
+            self.assertNotEqual(result.returncode, 0, args)
+            self.assertEqual(result.stdout, "")
 
 
 class Gpu(Case):
