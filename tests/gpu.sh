@@ -136,8 +136,8 @@ under() {
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
-for name in test_cuda_kernels test_cuda_row test_cuda_clahe test_cuda_backend test_cuda_outputs test_cuda_gl \
-    test_equalizer test_reference test_curve test_depth test_dither test_look; do
+for name in test_cuda_kernels test_cuda_row test_cuda_clahe test_cuda_backend test_cuda_outputs \
+    test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"
@@ -168,7 +168,7 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         program=$(find_program test_cuda_kernels)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_row)
-        [ -z "$program" ] || under "$tool" "$program"
+        [ -z "$program" ] || LUMEQ_TEST_CASES=8 under "$tool" "$program"
         program=$(find_program test_cuda_clahe)
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_backend)
