@@ -1,0 +1,140 @@
+/*
+ * Cameras: which there are, what they offer, and one of them as a live source of packets.
+ *
+ * A camera is opened as a Source: source_open() with SourceOptions.camera set. Its packets have
+ * capture times from 0 on, in microseconds; they go through Demuxer and VideoFeed or through a
+ * Reader like those of any input, which see by Source.live that the newest is what counts.
+ * What is special about it is asked here, of Source.camera, by any thread.
+ *
+ * A build without camera support has all these functions; those that would need a camera fail with
+ * MEDIA_USAGE and "this build has no camera support".
+ */
+#ifndef LUMEQ_MEDIA_CAMERA_H
+#define LUMEQ_MEDIA_CAMERA_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <libavcodec/packet.h>
+#include <libavformat/avformat.h>
+
+#include "media/error.h"
+
+/* What is wanted of a camera; {0} is its best. */
+typedef struct CameraOptions {
+    const char *device; /* "/dev/video2", a link to one, or "2"; NULL: the first one */
+    const char *format; /* of its pictures: "mjpeg", "yuyv422", or a code such as "MJPG"; NULL: the
+                           one that reaches the size at the highest rate */
+    int width, height;  /* 0: the largest that still gives the rate, or 30 where none is wanted */
+    AVRational rate;    /* frames a second; {0}: the highest */
+    int wait;           /* not 0: when the camera goes, reading waits until it is back;
+                           0: that is the end of the input */
+} CameraOptions;
+
+/* ---- what this build and this machine have ---- */
+
+/* Not 0: this build reads cameras. */
+int camera_is_supported(void);
+
+/* "V4L2 through libavdevice 59.7.100", or "none (built without libavdevice)": for --version. */
+const char *camera_support(void);
+
+typedef struct CameraDevice {
+    char path[64];     /* "/dev/video0" */
+    char name[64];     /* as the driver calls it; "" where it could not be asked */
+    char bus[64];      /* where it is plugged in: "usb-0000:00:14.0-1" */
+    char problem[160]; /* why it cannot be used now, in a sentence, or "" */
+} CameraDevice;
+
+/* The capture devices, by number, *devices to be freed with av_free() or camera_free(). Answers
+ * how many; 0 is no error. MEDIA_USAGE (no support), MEDIA_INPUT. */
+int camera_list_devices(CameraDevice **devices, MediaError *error);
+
+#define CAMERA_RATES 16 /* kept of a mode, the highest first */
+
+/* A format in one size, or in a range of them. */
+typedef struct CameraMode {
+    uint32_t fourcc;
+    const char *format;   /* FFmpeg's name: "mjpeg", "yuyv422"; NULL: FFmpeg cannot read it */
+    char description[40]; /* the driver's: "Motion-JPEG" */
+    int width, height;    /* 0: the driver does not say */
+    /* Not 0: sizes up to this, in these steps. */
+    int max_width, max_height, step_width, step_height;
+    AVRational rates[CAMERA_RATES]; /* frames a second */
+    int rate_count;                 /* 0: the driver does not say */
+    int rate_range;                 /* not 0: anything from rates[1] to rates[0] */
+} CameraMode;
+
+/* What the camera (as in CameraOptions) offers, in its order; *modes to be freed with
+ * camera_free(), *device filled. Answers how many. MEDIA_USAGE, MEDIA_INPUT. */
+int camera_list_modes(const char *camera, CameraDevice *device, CameraMode **modes,
+                      MediaError *error);
+
+/* "1920x1080 at 30, 25, 15 fps", "16x16 to 1920x1080 at any rate up to 60 fps". */
+void camera_mode_text(const CameraMode *mode, char *text, size_t size);
+
+/* "MJPG" of a mode's code. */
+void camera_fourcc_text(uint32_t fourcc, char text[5]);
+
+/* Frees a list and makes it NULL. */
+void camera_free(void *list);
+
+/* ---- an open camera ---- */
+
+typedef struct Camera Camera;
+
+/* What was really set, as the driver answered. */
+typedef struct CameraSetting {
+    char path[64], name[64];
+    const char *format; /* FFmpeg's name */
+    int width, height;
+    AVRational rate;   /* {0}: the driver does not say */
+    AVRational wanted; /* the rate it was asked for; differs where the driver changed it */
+} CameraSetting;
+
+/* Constant while it is open. */
+const CameraSetting *camera_setting(const Camera *camera);
+
+/* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was asked for" where the
+ * driver set another rate. */
+void camera_setting_text(const Camera *camera, char *text, size_t size);
+
+typedef enum CameraState {
+    CAMERA_RUNNING,
+    CAMERA_GONE, /* unplugged, or no frame came for a while; with CameraOptions.wait it is opened
+                    again, with the same settings, as soon as it can be */
+} CameraState;
+
+typedef struct CameraStatus {
+    CameraState state;
+    char why[160];    /* it is gone: "unplugged (No such device)", "no frame for 2 s"; else "" */
+    int64_t returns;  /* times that it has come back */
+    int64_t frames;   /* packets that came from it */
+    int64_t corrupt;  /* ... and were damaged by what the driver says, and left out */
+} CameraStatus;
+
+CameraStatus camera_status(Camera *camera);
+
+/* When a frame was captured, by its pts (in microseconds) in the clock of av_gettime_relative(),
+ * which is the monotonic one. */
+int64_t camera_captured_at(const Camera *camera, int64_t pts);
+
+/* The rest is for source.c. */
+
+/* Opens it and waits for its first frame, for some seconds. `stop`: not 0: give up, as any time
+ * later. MEDIA_USAGE (format, size or rate that it does not offer, in a sentence that says what it
+ * does), MEDIA_INPUT (missing, busy, no permission, not a camera, no frames: each in its own). */
+int camera_open(Camera **camera, const CameraOptions *options,
+                int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error);
+
+/* A demuxer that is open for it: its one stream says what the packets are. It outlives every return
+ * of the camera, and lives as long as the camera. */
+AVFormatContext *camera_format(Camera *camera);
+
+/* The next packet, which owns its bytes: 0; AVERROR_EXIT (stopped); AVERROR_EOF (gone, and not to be
+ * waited for). Waits. */
+int camera_read(Camera *camera, AVPacket *packet);
+
+void camera_close(Camera **camera);
+
+#endif
