@@ -40,29 +40,28 @@ int camera_is_supported(void);
 const char *camera_support(void);
 
 typedef struct CameraDevice {
-    char path[64];     /* "/dev/video0" */
+    char path[256];    /* "/dev/video0" */
     char name[64];     /* as the driver calls it; "" where it could not be asked */
     char bus[64];      /* where it is plugged in: "usb-0000:00:14.0-1" */
-    char problem[160]; /* why it cannot be used now, in a sentence, or "" */
+    char problem[256]; /* why it cannot be used now, in a sentence, or "" */
 } CameraDevice;
 
-/* The capture devices, by number, *devices to be freed with av_free() or camera_free(). Answers
- * how many; 0 is no error. MEDIA_USAGE (no support), MEDIA_INPUT. */
+/* The capture devices, by number, *devices to be freed with camera_free(). Answers how many; 0 is
+ * no error. MEDIA_USAGE (no support), MEDIA_INPUT. */
 int camera_list_devices(CameraDevice **devices, MediaError *error);
 
 #define CAMERA_RATES 16 /* kept of a mode, the highest first */
 
-/* A format in one size, or in a range of them. */
+/* A format in one size, or in a range of them up to max_width x max_height. */
 typedef struct CameraMode {
     uint32_t fourcc;
     const char *format;   /* FFmpeg's name: "mjpeg", "yuyv422"; NULL: FFmpeg cannot read it */
     char description[40]; /* the driver's: "Motion-JPEG" */
     int width, height;    /* 0: the driver does not say */
-    /* Not 0: sizes up to this, in these steps. */
-    int max_width, max_height, step_width, step_height;
-    AVRational rates[CAMERA_RATES]; /* frames a second */
-    int rate_count;                 /* 0: the driver does not say */
-    int rate_range;                 /* not 0: anything from rates[1] to rates[0] */
+    int max_width, max_height, step_width, step_height; /* 0 but for a range */
+    AVRational rates[CAMERA_RATES];                     /* frames a second */
+    int rate_count;                                     /* 0: the driver does not say */
+    int rate_range; /* not 0: anything from rates[1] to rates[0] */
 } CameraMode;
 
 /* What the camera (as in CameraOptions) offers, in its order; *modes to be freed with
@@ -85,7 +84,7 @@ typedef struct Camera Camera;
 
 /* What was really set, as the driver answered. */
 typedef struct CameraSetting {
-    char path[64], name[64];
+    char path[256], name[64];
     const char *format; /* FFmpeg's name */
     int width, height;
     AVRational rate;   /* {0}: the driver does not say */
@@ -107,10 +106,10 @@ typedef enum CameraState {
 
 typedef struct CameraStatus {
     CameraState state;
-    char why[160];    /* it is gone: "unplugged (No such device)", "no frame for 2 s"; else "" */
-    int64_t returns;  /* times that it has come back */
-    int64_t frames;   /* packets that came from it */
-    int64_t corrupt;  /* ... and were damaged by what the driver says, and left out */
+    char why[160];   /* it is gone: "unplugged (No such device)", "no frame for 2 s"; else "" */
+    int64_t returns; /* times that it has come back */
+    int64_t frames;  /* packets that came from it */
+    int64_t corrupt; /* ... and were damaged by what the driver says, and left out */
 } CameraStatus;
 
 CameraStatus camera_status(Camera *camera);
@@ -131,8 +130,8 @@ int camera_open(Camera **camera, const CameraOptions *options,
  * of the camera, and lives as long as the camera. */
 AVFormatContext *camera_format(Camera *camera);
 
-/* The next packet, which owns its bytes: 0; AVERROR_EXIT (stopped); AVERROR_EOF (gone, and not to be
- * waited for). Waits. */
+/* The next packet, which owns its bytes: 0; AVERROR_EXIT (stopped); AVERROR_EOF (gone, and not to
+ * be waited for). Waits. */
 int camera_read(Camera *camera, AVPacket *packet);
 
 void camera_close(Camera **camera);

@@ -52,6 +52,14 @@ static int64_t usual_duration(const Source *source)
     return ticks > 0 ? ticks : 1;
 }
 
+/* A thread for each frame would hold as many frames back. */
+static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
+{
+    codec->thread_type = FF_THREAD_SLICE;
+    if (par->video_delay == 0)
+        codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
+}
+
 int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
                  MediaError *error)
 {
@@ -79,6 +87,8 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
         d->codec->framerate = stream->avg_frame_rate;
         d->codec->thread_count = threads;
         d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+        if (source->live)
+            avoid_delay(d->codec, stream->codecpar);
         d->codec->max_pixels = source->max_pixels;
         if (memory)
             frame_memory_attach(memory, d->codec);

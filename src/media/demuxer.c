@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <libavcodec/avcodec.h>
 #include <libavutil/fifo.h>
 
 /* It reads on until each queue of sound and pictures holds this much, ... */
@@ -11,6 +12,10 @@
 #define MAX_BYTES (64 << 20)
 
 #define FIRST_PACKETS 64 /* a queue grows from here */
+
+/* Of a live source, so many packets of the video wait until a newer keyframe makes them old; where
+ * every picture stands for itself, none does. */
+#define LIVE_PACKETS 5
 
 typedef struct PacketQueue {
     const AVStream *stream; /* NULL: not wanted */
@@ -29,7 +34,10 @@ struct Demuxer {
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;
+    int64_t dropped;
     int stop, ended;
+    void (*tap)(void *opaque, const AVPacket *packet);
+    void *tap_opaque;
 };
 
 static int is_subtitle(const AVStream *stream)
@@ -86,6 +94,14 @@ static void empty_queue(Demuxer *d, PacketQueue *queue)
     queue->duration = 0;
 }
 
+void demuxer_tap(Demuxer *d, void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    pthread_mutex_lock(&d->lock);
+    d->tap = take;
+    d->tap_opaque = opaque;
+    pthread_mutex_unlock(&d->lock);
+}
+
 void demuxer_give_up(Demuxer *d, DemuxKind kind)
 {
     pthread_mutex_lock(&d->lock);
@@ -106,7 +122,7 @@ static int has_enough(const PacketQueue *queue, DemuxKind kind)
 
 static int is_full(const Demuxer *d)
 {
-    int full = 1;
+    int full = !d->source->live;
     for (int i = 0; i < DEMUX_KINDS; i++)
         full &= has_enough(&d->queues[i], (DemuxKind)i);
     return full || d->bytes >= MAX_BYTES;
@@ -120,6 +136,23 @@ static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
     return wanted && wanted->index == packet->stream_index;
 }
 
+static int is_intra_only(const AVStream *stream)
+{
+    const AVCodecDescriptor *codec = avcodec_descriptor_get(stream->codecpar->codec_id);
+    return codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
+}
+
+/* A keyframe makes what waits before it old. */
+static void drop_old(Demuxer *d, PacketQueue *queue, const AVPacket *packet)
+{
+    const size_t waiting = av_fifo_can_read(queue->packets);
+    if (!(packet->flags & AV_PKT_FLAG_KEY) ||
+        (waiting < LIVE_PACKETS && !is_intra_only(queue->stream)))
+        return;
+    d->dropped += (int64_t)waiting;
+    empty_queue(d, queue);
+}
+
 /* Takes the packet over. */
 static int keep(Demuxer *d, AVPacket *packet)
 {
@@ -127,6 +160,8 @@ static int keep(Demuxer *d, AVPacket *packet)
         PacketQueue *queue = &d->queues[i];
         if (!belongs(d, (DemuxKind)i, packet))
             continue;
+        if (i == DEMUX_VIDEO && d->source->live)
+            drop_old(d, queue, packet);
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
         queue->duration += packet->duration;
@@ -164,6 +199,8 @@ static int read_one(Demuxer *d)
     }
     note_end(d, packet);
     pthread_mutex_lock(&d->lock);
+    if (d->tap && belongs(d, DEMUX_VIDEO, packet))
+        d->tap(d->tap_opaque, packet);
     ret = keep(d, packet);
     while (!d->stop && is_full(d))
         pthread_cond_wait(&d->changed, &d->lock);
@@ -234,6 +271,14 @@ int demuxer_read(Demuxer *d, DemuxKind kind, AVPacket *packet, int wait)
         pthread_cond_wait(&d->changed, &d->lock);
     pthread_mutex_unlock(&d->lock);
     return ret;
+}
+
+int64_t demuxer_dropped(Demuxer *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const int64_t dropped = d->dropped;
+    pthread_mutex_unlock(&d->lock);
+    return dropped;
 }
 
 int demuxer_waiting(Demuxer *d, DemuxKind kind)

@@ -36,12 +36,21 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
+/* From now on `take` is shown each packet of the selected video as it is read, by the thread that
+ * reads: it must not wait. NULL: no more, and none is being shown when this returns. Any time. */
+void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),
+                 void *opaque);
+
 /* No more packets of the selected stream are wanted. Any time. */
 void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 
 /* Where what was read since the start ends, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: unknown.
  * While stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
+
+/* Packets of the video that a live source has newer ones than, and that are not handed out. Any
+ * thread. */
+int64_t demuxer_dropped(Demuxer *demuxer);
 
 /* Packets waiting, for the statistics. Any thread. */
 int demuxer_waiting(Demuxer *demuxer, DemuxKind kind);

@@ -90,7 +90,7 @@ int64_t source_duration(const Source *s)
 
 int source_can_seek(const Source *s)
 {
-    return (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+    return s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
            !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS);
 }
 
@@ -188,6 +188,8 @@ static int take_packet(Source *s, AVPacket *packet)
 
 int source_read(Source *s, AVPacket *packet)
 {
+    if (s->camera)
+        return camera_read(s->camera, packet);
     for (;;) {
         media_log_clear();
         const int ret = av_read_frame(s->format, packet);
@@ -240,7 +242,10 @@ void source_close(Source **source)
     Source *s = *source;
     if (!s)
         return;
-    avformat_close_input(&s->format);
+    if (s->camera)
+        camera_close(&s->camera);
+    else
+        avformat_close_input(&s->format);
     if (s->io)
         av_freep(&s->io->buffer);
     avio_context_free(&s->io);

@@ -7,15 +7,18 @@
 
 #include <libavformat/avformat.h>
 
+#include "media/camera.h"
 #include "media/error.h"
 
 typedef struct SourceOptions {
-    const char *path;       /* a plain file name, never a protocol; "-" is standard input */
-    int64_t max_pixels;     /* frames with more are refused */
-    const atomic_int *stop; /* not 0: give up waiting for data */
-    int video_track;        /* 0: the best one; else its number, plus 1 */
-    int allow_playlists;    /* not 0: other local files that the input names are opened too */
-    int force_dolby_vision; /* not 0: profile 5 is taken, though its first plane is not luma */
+    const char *path;            /* a plain file name, never a protocol; "-" is standard input */
+    int64_t max_pixels;          /* frames with more are refused */
+    const atomic_int *stop;      /* not 0: give up waiting for data */
+    int video_track;             /* 0: the best one; else its number, plus 1 */
+    int allow_playlists;         /* not 0: other local files that the input names are opened too */
+    const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
+    int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
+    int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
     void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
 } SourceOptions;
 
@@ -32,6 +35,8 @@ void damage_note(Damage *damage, int64_t *count, const char *text);
 typedef struct Source {
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
+    Camera *camera;  /* NULL: it is none */
+    int live;        /* not 0: the newest is what counts */
     struct stat file;
     Damage damage;
 

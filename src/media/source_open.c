@@ -16,6 +16,9 @@
 /* Time between two looks at the stop flag while a pipe has no data. */
 #define POLL_MS 100
 
+/* Of a live input, how long it is looked at before it is shown. */
+#define LIVE_ANALYSIS_US 500000
+
 /* Readers that open files by themselves. Those of the second row are never allowed to; the last one
  * takes any text for a picture. */
 static const char *const playlist_formats[] = {"hls", "dash", "concat", "concatf", "imf"};
@@ -102,6 +105,8 @@ static int open_io(Source *s, MediaError *error)
     s->format->io_open = refuse_open;
     s->format->interrupt_callback = (AVIOInterruptCB){stopped, s};
     s->format->protocol_whitelist = av_strdup("none");
+    if (s->live)
+        s->format->max_analyze_duration = LIVE_ANALYSIS_US;
     return 0;
 }
 
@@ -296,8 +301,35 @@ static int note_streams(Source *s, MediaError *error)
     return 0;
 }
 
-int source_open(Source **source, const SourceOptions *options, MediaError *error)
+static int camera_is_stopped(const void *source)
 {
+    return source_is_stopped(source);
+}
+
+static int open_camera(Source *s, const CameraOptions *options, MediaError *error)
+{
+    const int ret = camera_open(&s->camera, options, camera_is_stopped, s, error);
+    if (ret < 0)
+        return ret;
+    s->format = camera_format(s->camera);
+    if (stat(camera_setting(s->camera)->path, &s->file) < 0)
+        s->file = (struct stat){0}; /* it is gone already */
+    return 0;
+}
+
+static int open_input(Source *s, const SourceOptions *options, MediaError *error)
+{
+    int ret = open_file(s, options->path, error);
+    if (ret >= 0)
+        ret = open_io(s, error);
+    if (ret >= 0)
+        ret = open_format(s, options, error);
+    return ret;
+}
+
+int source_open(Source **source, const SourceOptions *wanted, MediaError *error)
+{
+    SourceOptions opened = *wanted, *options = &opened;
     *source = NULL;
     Source *s = av_mallocz(sizeof(*s));
     if (!s)
@@ -305,11 +337,11 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
     s->fd = -1;
     s->stop = options->stop;
     s->max_pixels = options->max_pixels;
-    int ret = open_file(s, options->path, error);
-    if (ret >= 0)
-        ret = open_io(s, error);
-    if (ret >= 0)
-        ret = open_format(s, options, error);
+    s->live = options->camera || options->low_latency;
+    int ret =
+        options->camera ? open_camera(s, options->camera, error) : open_input(s, options, error);
+    if (ret >= 0 && s->camera)
+        options->path = camera_setting(s->camera)->path;
     if (ret >= 0)
         ret = pick_video(s, options, error);
     if (ret >= 0)

@@ -23,6 +23,8 @@
 
 struct VideoFeed {
     VideoFeedOptions options;
+    int live;       /* the one frame that waits gives way to a newer one */
+    Camera *camera; /* NULL: it is none */
     Demuxer *demuxer;
     Decoder *decoder;
     const AVStream *stream;
@@ -42,9 +44,10 @@ struct VideoFeed {
     int64_t given;  /* frames sent that are no previews */
     int part;       /* it has ended before the input */
     int previewed;
-    int has_room; /* for the next frame */
-    int hurried;  /* frames that may have a hole before them */
-    int64_t end;  /* of the frame before, AV_NOPTS_VALUE: there is none */
+    int has_room;    /* for the next frame */
+    int hurried;     /* frames that may have a hole before them */
+    int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
+    int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
     double busy_us;
     MediaError error;
 };
@@ -56,9 +59,11 @@ static void free_frame(void *message)
 
 static int open_queue(VideoFeed *f)
 {
-    f->room = decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
-    if (!f->packet || av_thread_message_queue_alloc(&f->queue, (unsigned)f->room + MOST_AT_ONCE,
-                                                    sizeof(FeedFrame)) < 0)
+    f->room = f->live || decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH
+                                                                           : QUEUE_LENGTH;
+    const int length = f->live ? f->room : f->room + MOST_AT_ONCE;
+    if (!f->packet ||
+        av_thread_message_queue_alloc(&f->queue, (unsigned)length, sizeof(FeedFrame)) < 0)
         return AVERROR(ENOMEM);
     av_thread_message_queue_set_free_func(f->queue, free_frame);
     return 0;
@@ -72,6 +77,8 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     if (!f)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     f->options = *options;
+    f->live = source->live;
+    f->camera = source->camera;
     f->demuxer = demuxer;
     f->stream = source->video;
     f->source_start = source_start(source);
@@ -84,10 +91,26 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     return ret;
 }
 
+/* The newest one wins. */
+static int send_live(VideoFeed *f, FeedFrame *frame)
+{
+    int ret;
+    while ((ret = av_thread_message_queue_send(f->queue, frame, AV_THREAD_MESSAGE_NONBLOCK)) ==
+           AVERROR(EAGAIN)) {
+        FeedFrame old;
+        if (av_thread_message_queue_recv(f->queue, &old, AV_THREAD_MESSAGE_NONBLOCK) < 0)
+            continue; /* it was just taken */
+        frame->skipped += old.skipped + 1;
+        av_frame_free(&old.frame);
+    }
+    return ret;
+}
+
 static int send(VideoFeed *f, FeedFrame *frame)
 {
-    f->has_room = 0;
-    const int ret = av_thread_message_queue_send(f->queue, frame, 0);
+    f->has_room = f->live;
+    const int ret =
+        f->live ? send_live(f, frame) : av_thread_message_queue_send(f->queue, frame, 0);
     if (ret < 0)
         av_frame_free(&frame->frame);
     else if (f->options.wake)
@@ -157,12 +180,22 @@ static int64_t to_us(const VideoFeed *f, int64_t time)
     return av_rescale_q(time, f->stream->time_base, AV_TIME_BASE_Q);
 }
 
+/* Packets that were dropped since the frame before. */
+static int count_dropped(VideoFeed *f)
+{
+    const int64_t before = f->dropped;
+    f->dropped = demuxer_dropped(f->demuxer);
+    return (int)(f->dropped - before);
+}
+
 static int count_skipped(VideoFeed *f, const FeedFrame *frame)
 {
     int64_t count = 0;
     if (atomic_load(&f->hurry))
         f->hurried = AFTER_HURRY;
-    if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
+    if (f->live)
+        count = count_dropped(f);
+    else if (f->hurried && f->end != AV_NOPTS_VALUE && frame->duration > 0)
         count = (frame->position - f->end + frame->duration / 2) / frame->duration;
     f->hurried -= f->hurried > 0;
     f->end = frame->position + frame->duration;
@@ -189,6 +222,8 @@ static int decode_one(VideoFeed *f)
     frame.duration = to_us(f, FRAME_DURATION(frame.frame));
     frame.decode_us = f->busy_us;
     frame.decoded_at = av_gettime_relative();
+    frame.captured_at =
+        f->camera ? camera_captured_at(f->camera, frame.frame->pts) : AV_NOPTS_VALUE;
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
     return pass_on(f, &frame);
@@ -242,7 +277,8 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 {
     f->start = *start;
     f->given = 0;
-    f->part = f->previewed = f->has_room = f->hurried = 0;
+    f->part = f->previewed = f->hurried = 0;
+    f->has_room = f->live;
     f->end = AV_NOPTS_VALUE;
     atomic_store(&f->stop, 0);
     if (sem_init(&f->free, 0, (unsigned)f->room) != 0)
@@ -262,7 +298,7 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
 int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
 {
     const int ret = av_thread_message_queue_recv(f->queue, frame, AV_THREAD_MESSAGE_NONBLOCK);
-    if (ret >= 0)
+    if (ret >= 0 && !f->live)
         sem_post(&f->free);
     if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
         return ret == AVERROR_EXIT ? AVERROR_EOF : ret;

@@ -18,8 +18,10 @@ typedef struct FeedFrame {
     int64_t position, duration; /* AV_TIME_BASE units */
     double decode_us;           /* spent on it by decoding */
     int64_t decoded_at;         /* av_gettime_relative() */
+    int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */
     int preview;
-    int skipped; /* frames before it that were left out in a hurry, by what is missing there */
+    int skipped; /* frames before it that were left out: in a hurry, by what is missing there, or
+                    as it is live and they were not the newest */
 } FeedFrame;
 
 typedef struct VideoFeedOptions {
@@ -42,8 +44,8 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
 /* Starts to decode what the demuxer, which has been started, reads. MEDIA_INPUT. */
 int video_feed_start(VideoFeed *feed, const FeedStart *start, MediaError *error);
 
-/* The next frame, which the caller frees: 0, AVERROR(EAGAIN) (none yet), AVERROR_EOF, or
- * MEDIA_INPUT with `error` filled. Never waits. */
+/* The next frame, of a live source the newest, which the caller frees: 0, AVERROR(EAGAIN) (none
+ * yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */
 int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
 
 /* Where the last frame ends, AV_TIME_BASE units from the start of the source, AV_NOPTS_VALUE: there
