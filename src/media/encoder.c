@@ -69,14 +69,20 @@ static int set_quantizer(AVDictionary **dict, int quantizer)
 }
 
 /* Good pictures without asking; whoever names a rate or quality gets that one instead. */
-static int set_defaults(AVDictionary **dict, const AVCodec *codec, int64_t bitrate)
+static int set_defaults(AVDictionary **dict, const AVCodec *codec, const EncoderOptions *options)
 {
-    const int rated = bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
+    const int rated = options->bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
                       av_dict_get(*dict, "qp", NULL, 0) ||
                       av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
     const int quantizer = usual_quantizer(codec->id);
     int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
+    if (options->live &&
+        (strcmp(codec->name, "libx264") == 0 || strcmp(codec->name, "libx265") == 0))
+        ret = av_dict_set(dict, "preset", "veryfast", flags);
+    if (options->live && strcmp(codec->name, "libvpx-vp9") == 0 &&
+        (ret = av_dict_set(dict, "deadline", "realtime", flags)) >= 0)
+        ret = av_dict_set(dict, "cpu-used", "8", flags);
     if (strcmp(codec->name, "libx264") == 0 && !rated)
         ret = av_dict_set(dict, "crf", "18", flags);
     if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
@@ -111,7 +117,7 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
     if (ret >= 0 && options->preset)
         ret = av_dict_set(dict, "preset", options->preset, 0);
     if (ret >= 0)
-        ret = set_defaults(dict, codec, options->bitrate);
+        ret = set_defaults(dict, codec, options);
     return ret < 0 ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
 }
 

@@ -22,6 +22,7 @@ struct Writer {
     AVFormatContext *format;
     Encoder *encoder;
     AVStream *video;
+    AVRational copy_base; /* of its packets, where they are copied */
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
@@ -67,7 +68,7 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     if (!name && strcmp(options->path, "-") == 0)
         name = "yuv4mpegpipe";
     int ret = container_find(&w->muxer, name, options->path, error);
-    if (ret >= 0)
+    if (ret >= 0 && !options->copy_video)
         ret = encoder_find(&w->codec, &options->video, w->muxer, options->path, error);
     if (ret >= 0)
         ret = tracks_check(&options->tracks, w->muxer, error);
@@ -88,6 +89,24 @@ static int is_vpx(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
 }
 
+/* The video's packets go on as they are. */
+static int map_copy(Writer *w, const AVStream *in, MediaError *error)
+{
+    const AVCodecParameters *par = in->codecpar;
+    AVCodecParameters *to = w->video->codecpar;
+    if (!container_takes(w->muxer, par->codec_type, par->codec_id))
+        return media_fail(
+            error, MEDIA_USAGE, "%s: the container %s does not hold %s as it comes; mkv does",
+            media_quote(w->options->path), w->muxer->name, avcodec_get_name(par->codec_id));
+    if (avcodec_parameters_copy(to, par) < 0)
+        return out_of_memory(error);
+    to->codec_tag = container_tag(w->muxer, par);
+    w->video->time_base = w->copy_base = in->time_base;
+    w->video->avg_frame_rate = in->avg_frame_rate;
+    w->video->sample_aspect_ratio = in->sample_aspect_ratio;
+    return 0;
+}
+
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
     AVStream *in = source->video;
@@ -100,11 +119,13 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
         .aspect = in->sample_aspect_ratio,
         .field_order = in->codecpar->field_order,
-        .no_alpha = is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
+        .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
     /* With an edit list, what is below zero is hidden and no start. */
     w->start = av_match_name("mov", source->format->iformat->name) ? 0 : source_start(source);
-    return tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
+    const int ret =
+        tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
+    return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
 }
 
 static int fail_write(Writer *w, int ret, MediaError *error)
@@ -224,7 +245,7 @@ int writer_is_picture(const Writer *w)
 
 int writer_is_full_range(const Writer *w)
 {
-    return encoder_is_full_range(w->codec);
+    return w->codec && encoder_is_full_range(w->codec);
 }
 
 int writer_is_fine(const Writer *w, enum AVPixelFormat from)
@@ -232,6 +253,8 @@ int writer_is_fine(const Writer *w, enum AVPixelFormat from)
     const EncoderOptions *video = &w->options->video;
     MediaError none = {0}; /* what is not possible is told when the encoder is opened */
     enum AVPixelFormat to;
+    if (!w->codec)
+        return 0;
     if (encoder_is_lossless(w->codec, video))
         return 1;
     if (from == AV_PIX_FMT_NONE)
@@ -255,6 +278,15 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
              encoder_dropped(w->encoder));
     }
     return ret < 0 ? ret : write_encoded(w, error);
+}
+
+int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
+{
+    const int ret = w->header_written ? 0 : write_header(w, error);
+    if (ret < 0)
+        return ret;
+    av_packet_rescale_ts(packet, w->copy_base, w->video->time_base);
+    return mux(w, packet, w->video, error);
 }
 
 static int hold(Writer *w, AVPacket *packet, MediaError *error)
@@ -289,8 +321,8 @@ int writer_finish(Writer *w, int partial, MediaError *error)
 {
     if (!w->header_written)
         return 0;
-    int ret = encoder_send(w->encoder, NULL, error);
-    if (ret >= 0)
+    int ret = w->encoder ? encoder_send(w->encoder, NULL, error) : 0;
+    if (ret >= 0 && w->encoder)
         ret = write_encoded(w, error);
     if (ret >= 0)
         ret = tracks_finish(w->tracks, error);
@@ -301,7 +333,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     w->header_written = 0;
     if (ret < 0)
         return fail_write(w, ret, error);
-    if (w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
+    if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
         note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
     w->format->pb = NULL;
     w->bytes = written(w->file.io);

@@ -14,6 +14,7 @@ typedef struct WriterOptions {
     const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
     int overwrite;
     const atomic_int *stop; /* not 0: give up writing into a pipe that nobody empties */
+    int copy_video;         /* not 0: no frames are encoded; the packets of the video are copied */
     EncoderOptions video;
     TrackOptions tracks; /* everything else, and who takes the lines about what is adapted */
 } WriterOptions;
@@ -50,6 +51,10 @@ int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 /* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken
  * over and it is left blank. MEDIA_OUTPUT. */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
+
+/* With copy_video, instead of frames: copies a packet of the video, in order; the first one opens
+ * the file. Its references are taken over and it is left blank. MEDIA_OUTPUT. */
+int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* Drains the encoder, completes the container and gives the file its name, or its .partial one.
  * MEDIA_OUTPUT. Before the first frame there is nothing to finish: 0, and no file. */
