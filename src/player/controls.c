@@ -47,7 +47,9 @@ static int toggle_pause(Player *p, int arg, MediaError *error)
 static int go_to(Player *p, FeedStart start, MediaError *error)
 {
     if (!playback_can_seek(&p->playback)) {
-        status_say(p, "This input cannot be searched");
+        status_say(p, "%s",
+                   p->playback.source->live ? "A live picture has no past to go to"
+                                            : "This input cannot be searched");
         return 0;
     }
     p->steps = 0;
@@ -105,6 +107,10 @@ int controls_step_back(Player *p, MediaError *error)
 static int change_speed(Player *p, int step, MediaError *error)
 {
     (void)error;
+    if (p->playback.source->live) {
+        status_say(p, "A live picture has its own speed");
+        return 0;
+    }
     double speed = 1;
     if (step)
         speed = step > 0 ? p->playback.speed * SPEED_RATIO : p->playback.speed / SPEED_RATIO;
@@ -120,6 +126,10 @@ static int toggle_loop(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
+    if (p->playback.source->live) {
+        status_say(p, "A live picture has no end to begin again from");
+        return 0;
+    }
     p->loop = !p->loop;
     status_say(p, "Loop: %s", p->loop ? "on" : "off");
     return 0;
@@ -361,6 +371,7 @@ static const Row rows[] = {
     {"c", "compare: split, side, off", next_compare, 0, {{"c", 0, 0}}},
     {"h  H", "histogram; its scale", next_histogram, 0, {{"h", 0, 0}}},
     {NULL, NULL, toggle_scale, 0, {{"H", 0, 0}}},
+    {"R", "record the camera", live_record, 0, {{"R", 0, 0}}},
     {"M", "mirror", toggle_mirror, 0, {{"M", 0, 0}}},
     {"f", "fullscreen", toggle_fullscreen, 0, {{"f", 0, 0}}},
     {"s", "screenshot", take_screenshot, 0, {{"s", 0, 0}}},

@@ -37,6 +37,10 @@
 #define BAR_LENGTH 16.0
 #define CORNER 0.45
 
+/* The radius of the light of a recording, and the room it takes. */
+#define LIGHT 0.32
+#define LIGHT_ROOM 1.0
+
 /* Rows of the help page beside each other. */
 #define HELP_COLUMNS 3
 
@@ -54,6 +58,8 @@ struct Osd {
     double share;
     int64_t message_end; /* when it begins to fade */
     int has_message;
+    char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
+    int notice_drawn; /* the notice is what was drawn in place of a message */
 };
 
 int osd_open(Osd **osd)
@@ -83,9 +89,27 @@ void osd_message(Osd *o, int64_t now_us, const char *line, double share)
     o->parts[OSD_MESSAGE].valid = 0;
 }
 
+void osd_notice(Osd *o, const char *line)
+{
+    snprintf(o->notice, sizeof(o->notice), "%s", line ? line : "");
+    o->parts[OSD_MESSAGE].valid = 0;
+}
+
+void osd_recording(Osd *o, const char *line)
+{
+    const char *text = line ? line : "";
+    const int changes_room = !text[0] != !o->recording[0];
+    if (strcmp(text, o->recording) == 0)
+        return;
+    snprintf(o->recording, sizeof(o->recording), "%s", text);
+    o->parts[OSD_RECORDING].valid = 0;
+    if (changes_room)
+        o->parts[OSD_MESSAGE].valid = 0;
+}
+
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
 {
-    if (part == OSD_MESSAGE)
+    if (part != OSD_STATISTICS && part != OSD_HELP)
         return;
     osd_page_set(&o->pages[part], rows, count);
     o->parts[part].valid = 0;
@@ -134,16 +158,29 @@ static void draw_bar(const Canvas *canvas, const Osd *o, int size)
     canvas_fill(canvas, (Rect){left, y, filled, height}, OSD_ACCENT, 255);
 }
 
+/* Digits of a font may differ in width, and the light is not to move with them. */
+static int recording_width(const Osd *o, const OsdPlace *place)
+{
+    const int size = message_size(place);
+    char widest[OSD_MAX_LINE];
+    if (!o->recording[0])
+        return 0;
+    for (int i = 0; i < OSD_MAX_LINE; i++)
+        widest[i] = o->recording[i] >= '0' && o->recording[i] <= '9' ? '0' : o->recording[i];
+    return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
+}
+
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
     const int padding = (int)(PADDING_ACROSS * size);
-    const int has_bar = o->share >= 0;
-    const int room = place->area.width - 2 * m - 2 * padding;
+    const int has_bar = !o->notice_drawn && o->share >= 0;
+    const int taken = o->recording[0] ? recording_width(o, place) + m : 0;
+    const int room = place->area.width - 2 * m - 2 * padding - taken;
     char line[OSD_MAX_LINE];
     if (room <= 0)
         return (Overlay){0};
-    osd_fit(o->text, size, o->message, room, line);
+    osd_fit(o->text, size, o->notice_drawn ? o->notice : o->message, room, line);
     const int bar = has_bar ? (int)fmin(room, BAR_LENGTH * size) : 0;
     const int width = (int)fmax(bar, fmin(room, text_width(o->text, size, line) + 1));
     const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
@@ -159,8 +196,49 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
+static void draw_light(const Canvas *canvas, double x, double y, double radius)
+{
+    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
+        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
+            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
+            canvas_blend(canvas, column, row, OSD_RED, (int)lrint(255 * fmin(fmax(share, 0), 1)));
+        }
+}
+
+static Overlay draw_recording(const Osd *o, const OsdPlace *place)
+{
+    const int size = message_size(place), m = margin(place);
+    const int width = recording_width(o, place), height = message_height(place, 0);
+    const Rect box = {place->area.x + place->area.width - m - width, place->area.y + m, width,
+                      height};
+    if (box.x < place->area.x)
+        return (Overlay){0};
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    if (!overlay.canvas.pixels)
+        return overlay;
+    const double left = PADDING_ACROSS * size;
+    text_add(o->text, (int)(left + LIGHT_ROOM * size), (int)((PADDING + LINE / 2) * size),
+             TEXT_LEFT, size, OSD_BRIGHT, width, o->recording);
+    text_draw(o->text, &overlay.canvas);
+    draw_light(&overlay.canvas, left + LIGHT * size, height / 2.0, LIGHT * size);
+    return overlay;
+}
+
+static int has_message(const Osd *o, int64_t now_us)
+{
+    return o->has_message && now_us < o->message_end + OSD_FADE_US;
+}
+
+/* A notice takes the place of a message at once. */
+static int shows_notice(const Osd *o, int64_t now_us)
+{
+    return o->notice[0] && !(o->has_message && now_us < o->message_end);
+}
+
 static double message_opacity(const Osd *o, int64_t now_us)
 {
+    if (shows_notice(o, now_us))
+        return 1;
     return fmin(fmax(1 - (double)(now_us - o->message_end) / OSD_FADE_US, 0), 1);
 }
 
@@ -204,9 +282,12 @@ static Overlay draw_help(const Osd *o, const OsdPlace *place)
 
 static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
 {
-    return part == OSD_MESSAGE      ? draw_message(o, place)
-           : part == OSD_STATISTICS ? draw_statistics(o, place)
-                                    : draw_help(o, place);
+    switch (part) {
+    case OSD_MESSAGE: return draw_message(o, place);
+    case OSD_RECORDING: return draw_recording(o, place);
+    case OSD_STATISTICS: return draw_statistics(o, place);
+    default: return draw_help(o, place);
+    }
 }
 
 static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
@@ -214,7 +295,9 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
     if (!o->text)
         return 0;
     if (part == OSD_MESSAGE)
-        return o->has_message && message_opacity(o, now_us) > 0;
+        return shows_notice(o, now_us) || has_message(o, now_us);
+    if (part == OSD_RECORDING)
+        return o->recording[0] != '\0';
     return o->pages[part].count && (part == OSD_HELP || !o->pages[OSD_HELP].count);
 }
 
@@ -237,6 +320,10 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
     Part *p = &o->parts[part];
     const int was_there = p->overlay.canvas.width > 0;
     int changed = 0;
+    if (part == OSD_MESSAGE && shows_notice(o, now_us) != o->notice_drawn) {
+        o->notice_drawn = !o->notice_drawn;
+        p->valid = 0;
+    }
     if (!is_visible(o, part, now_us)) {
         clear(p);
         changed = was_there;
@@ -254,7 +341,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
 
 int64_t osd_wait(const Osd *o, int64_t now_us)
 {
-    if (!o->has_message || !o->text || now_us >= o->message_end + OSD_FADE_US)
+    if (!o->text || !has_message(o, now_us) || shows_notice(o, now_us))
         return INT64_MAX;
     return now_us < o->message_end ? o->message_end - now_us : 0;
 }

@@ -1,6 +1,6 @@
 /*
- * What the player writes over the window: messages, statistics and the help page, each a canvas of
- * its own that overlaps no other. All functions are for one thread.
+ * What the player writes over the window: messages, that it records, statistics and the help page,
+ * each a canvas of its own that overlaps no other. All functions are for one thread.
  *
  * Times are microseconds of a clock that does not go back, sizes and positions pixels of the
  * window.
@@ -17,6 +17,7 @@ typedef enum OsdPart {
     OSD_MESSAGE = 0, /* top left */
     OSD_STATISTICS,  /* below it */
     OSD_HELP,        /* in the middle of the window; while it is there, statistics are not */
+    OSD_RECORDING,   /* top right */
     OSD_PARTS,
 } OsdPart;
 
@@ -52,6 +53,12 @@ void osd_set_text(Osd *osd, Text *text);
 /* Shows a line from now on, in place of the one before. `share`: of a bar below it that is filled,
  * 0..1; negative: without a bar. */
 void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
+
+/* A line that is there whenever no message is; copied. NULL: none. */
+void osd_notice(Osd *osd, const char *line);
+
+/* A red light with this line beside it; copied. NULL: none. */
+void osd_recording(Osd *osd, const char *line);
 
 /* The statistics or the help page; copied. A count of 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);

@@ -9,6 +9,7 @@ enum {
     OSD_BRIGHT = 0xF1F3F6,
     OSD_DIM = 0xB4BCC8,
     OSD_ACCENT = 0xF2B45C,
+    OSD_RED = 0xF0322B,
 };
 
 /* What text is written at most, in bytes. */

@@ -21,6 +21,7 @@ typedef struct Shown {
     AVFrame *in, *out; /* as decoded, as equalized; NULL: none yet */
     int64_t position, duration;
     double decode_us;
+    int64_t captured_at; /* by a camera, in system time; 0: not known */
     int64_t decoded_at;
     double equalize_us, view_us, layers_us, draw_us; /* spent on equalizing and uploading it, on the
                                                         panel and text, on drawing the window */
@@ -34,7 +35,7 @@ typedef struct Shown {
 #define DRAW_LEAD_US 1000
 
 /* The words of the statistics, which their rows point into. */
-#define STATUS_ROWS 16
+#define STATUS_ROWS 18
 typedef struct StatusText {
     char values[STATUS_ROWS][160];
 } StatusText;
@@ -61,6 +62,13 @@ typedef struct Totals {
     int64_t count;
     double run, upload, layers, draw, latency;
 } Totals;
+
+/* Of a live picture, how old frames were when they were seen. {0} is none yet. */
+#define DELAY_MOST_MS 999 /* and more */
+typedef struct Delay {
+    int64_t count, sum, most;         /* microseconds */
+    int64_t by_ms[DELAY_MOST_MS + 1]; /* how many took so long */
+} Delay;
 
 struct Player {
     PlayerOptions options;
@@ -104,6 +112,9 @@ struct Player {
     Totals totals;
     int64_t rate_since, rate_count; /* for the frame rate that is reached */
     double rate;
+    Delay delay;
+    int gone; /* the camera is, and it was said */
+    PlayerRecording recording;
     int64_t statistics_at; /* when they are to be written anew */
     int64_t offset;        /* of picture and sound */
     int64_t screenshots;
@@ -122,10 +133,25 @@ void player_drop_shown(Player *p);
 int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error);
 /* The shown frame has been drawn. */
 void stage_note_view(Player *p);
+/* The first frame ahead takes the place of the one that is shown; the first one of all. */
+int stage_put_on(Player *p, int64_t due, MediaError *error);
+int stage_show_first(Player *p, int64_t now, MediaError *error);
 /* The frame once more, with settings that have changed. */
 int stage_redo(Player *p, MediaError *error);
 /* Shows the untouched picture as well, or not any more. */
 int stage_update_input(Player *p, MediaError *error);
+
+/* live.c: what is live. As stage_run(). */
+int live_run(Player *p, int64_t now, MediaError *error);
+/* Once a turn: what a camera and its recording have come to. */
+void live_follow(Player *p);
+/* What its key does. */
+int live_record(Player *p, int arg, MediaError *error);
+/* When a camera has taken it, 0: there is none. */
+int64_t live_captured_at(const Player *p, const AVFrame *frame);
+void live_note_delay(Delay *delay, int64_t us);
+/* Milliseconds that this share of the frames has not exceeded. */
+double live_delay_share(const Delay *delay, double share);
 
 /* controls.c: what the user does. */
 int controls_take(Player *p, int64_t now, MediaError *error);

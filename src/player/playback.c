@@ -48,6 +48,7 @@ static int open_all(Playback *p, const PlaybackOptions *options, MediaError *err
     if (ret < 0)
         return ret;
     demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
+    demuxer_tap(p->demuxer, options->packet, options->opaque);
     ret =
         choose(p, AVMEDIA_TYPE_AUDIO, options->no_audio ? -1 : options->audio_track, &audio, error);
     demuxer_select(p->demuxer, DEMUX_AUDIO, audio);
@@ -150,6 +151,18 @@ int playback_fetch(Playback *p, int count, MediaError *error)
         p->ahead_count++;
     }
     return 0;
+}
+
+int playback_fetch_newest(Playback *p, MediaError *error)
+{
+    int ret = playback_fetch(p, 2, error);
+    while (ret >= 0 && p->ahead_count > 1) {
+        FeedFrame older = playback_take(p);
+        av_frame_free(&older.frame);
+        p->sync.dropped++;
+        ret = playback_fetch(p, 2, error);
+    }
+    return ret;
 }
 
 FeedFrame playback_take(Playback *p)
@@ -278,7 +291,7 @@ void playback_set_speed(Playback *p, double speed, int64_t now)
 
 int playback_can_seek(const Playback *p)
 {
-    return source_can_seek(p->source);
+    return !p->source->live && source_can_seek(p->source);
 }
 
 int64_t playback_duration(const Playback *p)

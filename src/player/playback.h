@@ -16,6 +16,8 @@ typedef struct PlaybackOptions {
     int audio_track, sub_track; /* as in PlayerOptions */
     int no_audio;
     double speed;
+    void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerOptions */
+    void *opaque;
 } PlaybackOptions;
 
 /* {0} is a closed one. Times are microseconds: positions from the start of the source, `now` of the
@@ -53,6 +55,9 @@ int playback_start(Playback *p, const FeedStart *start, MediaError *error);
 
 /* Fills `ahead` up to `count` as far as frames are there. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);
+
+/* Fills `ahead` with the newest frame there is; older ones count as dropped. 0 or MEDIA_INPUT. */
+int playback_fetch_newest(Playback *p, MediaError *error);
 
 /* Takes the first frame ahead, which is the caller's then. */
 FeedFrame playback_take(Playback *p);

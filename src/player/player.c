@@ -116,6 +116,8 @@ static PlaybackOptions playback_options(Player *p, int first)
         .sub_track = first ? p->options.sub_track : 0,
         .no_audio = p->options.no_audio,
         .speed = first ? p->options.speed : p->playback.speed,
+        .packet = first ? p->options.packet : NULL,
+        .opaque = p->options.opaque,
     };
 }
 
@@ -159,6 +161,7 @@ static void take_options(Player *p)
     p->loop = p->options.loop;
     p->muted = p->options.mute;
     p->volume = p->options.volume;
+    p->mirrored = p->options.mirror;
     p->split = 0.5;
     p->subtitles_on = 1;
     p->offset = AV_NOPTS_VALUE;
@@ -173,6 +176,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     int ret = open_window(p, source, error);
     if (ret < 0)
         return ret;
+    view_set_mirror(p->view, p->mirrored);
     open_cuda(p);
     return player_load(p, source, path, error);
 }
@@ -248,6 +252,7 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     take_results(p);
     if (ret >= 0)
         ret = take_subtitles(p, error);
+    live_follow(p);
     if (ret >= 0)
         ret = stage_run(p, now, wait, error);
     if (ret >= 0)
@@ -301,6 +306,13 @@ PlayerState player_state(const Player *p)
         .layers_ms = p->totals.layers * share,
         .draw_ms = p->totals.draw * share,
         .latency_frames = p->totals.latency * share * 1e3,
+        .delay_ms = (double)p->delay.sum * 1e-3 / (double)FFMAX(p->delay.count, 1),
+        .delay_95_ms = p->delay.count ? live_delay_share(&p->delay, 0.95) : 0,
+        .delay_most_ms = (double)p->delay.most * 1e-3,
+        .rate = p->rate,
+        .gone = p->gone,
+        .recording = p->recording.on,
+        .mirrored = p->mirrored,
         .message = p->message,
     };
 }

@@ -72,6 +72,14 @@ typedef enum PlayerHistogram {
 #define PLAYER_MAX_SPEED 4.0
 #define PLAYER_MAX_VOLUME 100
 
+/* What is recorded of a camera, beside the playing. */
+typedef struct PlayerRecording {
+    int on;                  /* not 0: it records */
+    char line[64];           /* how far it is, beside a red light */
+    char message[512];       /* what has become of it, once; "" */
+    int64_t frames, dropped; /* written, and left out as they could not be written in time */
+} PlayerRecording;
+
 typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part that is played; -1 = its start, its end, all */
     int range;                      /* AVCOL_RANGE_* to override, or AVCOL_RANGE_UNSPECIFIED */
@@ -79,13 +87,19 @@ typedef struct PlayerOptions {
     int audio_track, sub_track;     /* number of its kind, plus 1; 0 = the best; -1 = none */
     int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
-    int loop, fullscreen;
+    int loop, fullscreen, mirror;
     PlayerCompare compare;
     PlayerHistogram histogram;
     int log_scale;
 
     /* Opens the file that was dropped on the window. */
     int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* Begins to record, or ends it, and says so in `text`; what it does then, once a turn. Or NULL.
+     */
+    void (*record)(void *opaque, char *text, size_t size);
+    void (*recording)(void *opaque, PlayerRecording *recording);
+    /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
+    void (*packet)(void *opaque, const AVPacket *packet);
     void *opaque;
     void (*note)(const char *line);   /* takes one line that everybody should see */
     void (*detail)(const char *line); /* ... that only those who ask for details should */
@@ -124,7 +138,13 @@ typedef struct PlayerState {
     double layers_ms;      /* the panel and text on the CPU, into their textures */
     double draw_ms;        /* the window, without the wait for the screen */
     double latency_frames; /* from the decoder to the screen, in durations of a frame */
-    const char *message;   /* the last one on the screen; "" at first */
+    /* Of a camera, from the capture to the screen: the mean, what 95 % do not exceed, the most. */
+    double delay_ms, delay_95_ms, delay_most_ms;
+    double rate;   /* frames a second, of the last second */
+    int gone;      /* not 0: the camera is, and is waited for */
+    int recording; /* not 0: it records */
+    int mirrored;
+    const char *message; /* the last one on the screen; "" at first */
 } PlayerState;
 
 PlayerState player_state(const Player *player);

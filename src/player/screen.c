@@ -123,7 +123,7 @@ static void write_rows(Player *p, int64_t now)
 static void draw_osd(Player *p, int64_t now)
 {
     static const ViewLayer layers[OSD_PARTS] = {VIEW_LAYER_MESSAGE, VIEW_LAYER_STATISTICS,
-                                                VIEW_LAYER_HELP};
+                                                VIEW_LAYER_HELP, VIEW_LAYER_RECORDING};
     const ViewScene scene = screen_scene(p);
     const OsdPlace place = {
         .width = scene.width,

@@ -30,7 +30,10 @@ void stage_note_view(Player *p)
     note_time(&p->timings.layers, s->layers_us);
     if (p->playback.paused || s->preview)
         return;
-    const double latency = (double)(player_now() - s->decoded_at);
+    const int64_t now = player_now();
+    const double latency = (double)(now - s->decoded_at);
+    if (s->captured_at)
+        live_note_delay(&p->delay, now - s->captured_at);
     note_time(&p->timings.latency, latency);
     p->totals.count++;
     p->totals.run += s->equalize_us;
@@ -116,7 +119,7 @@ int stage_redo(Player *p, MediaError *error)
 }
 
 /* The first frame ahead takes the place of the one that is shown. */
-static int put_on(Player *p, int64_t due, MediaError *error)
+int stage_put_on(Player *p, int64_t due, MediaError *error)
 {
     FeedFrame next = playback_take(&p->playback);
     player_drop_shown(p);
@@ -126,6 +129,7 @@ static int put_on(Player *p, int64_t due, MediaError *error)
         .duration = next.duration,
         .decode_us = next.decode_us,
         .preview = next.preview,
+        .captured_at = live_captured_at(p, next.frame),
         .decoded_at = next.decoded_at,
         .due = due,
     };
@@ -140,13 +144,13 @@ static int put_on(Player *p, int64_t due, MediaError *error)
 /* ---- which frame, and when ---- */
 
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
-static int show_first(Player *p, int64_t now, MediaError *error)
+int stage_show_first(Player *p, int64_t now, MediaError *error)
 {
     const int preview = p->playback.ahead[0].preview;
     p->equalizer.reset(p->equalizer.opaque);
     if (!preview)
         playback_arrived(&p->playback, now);
-    int ret = put_on(p, now, error);
+    int ret = stage_put_on(p, now, error);
     if (ret >= 0 && !preview && p->playback.start.before)
         status_say_frame(p);
     if (ret >= 0 && !preview && p->steps_back) {
@@ -191,7 +195,7 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
         return 0;
     }
     hurry_if_late(p, now - due);
-    return put_on(p, due, error);
+    return stage_put_on(p, due, error);
 }
 
 /* ---- the end ---- */
@@ -232,6 +236,8 @@ static int end_or_loop(Player *p, int64_t now, MediaError *error)
 int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     Playback *b = &p->playback;
+    if (b->source->live)
+        return live_run(p, now, error);
     int ret = playback_fetch(b, 1, error);
     if (ret < 0)
         return ret;
@@ -242,13 +248,13 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
     if (!b->ahead_count)
         return b->ended ? end_or_loop(p, now, error) : 0;
     if (b->pending)
-        return show_first(p, now, error);
+        return stage_show_first(p, now, error);
     if (!b->paused)
         return advance(p, now, wait, error);
     if (!p->steps)
         return 0;
     p->steps--;
-    ret = put_on(p, now, error);
+    ret = stage_put_on(p, now, error);
     if (ret >= 0)
         status_say_frame(p);
     return ret;

@@ -5,6 +5,7 @@
 
 #include <SDL.h>
 
+#include "media/camera.h"
 #include "media/track_choice.h"
 #include "player/parts.h"
 
@@ -63,10 +64,11 @@ static void clean(char *text)
 void status_title(Player *p)
 {
     char title[PATH_MAX + 16];
-    const char *tag = source_title(p->playback.source);
+    const Source *source = p->playback.source;
+    const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
     const char *slash = strrchr(p->path, '/');
     const char *name = slash ? slash + 1 : p->path;
-    snprintf(title, sizeof(title), "%s - lumeq", tag ? tag : name);
+    snprintf(title, sizeof(title), "%s - lumeq", tag && tag[0] ? tag : name);
     clean(title);
     window_set_title(p->window, title);
 }
@@ -112,10 +114,31 @@ static void add_input(const Player *p, Rows *r)
 static void add_frames(const Player *p, Rows *r)
 {
     const Sync *sync = &p->playback.sync;
-    add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
-        (long long)playback_dropped(&p->playback), (long long)sync->late);
+    if (p->playback.source->live)
+        add(r, "frames", "%lld shown, %lld dropped", (long long)p->count,
+            (long long)playback_dropped(&p->playback));
+    else
+        add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
+            (long long)playback_dropped(&p->playback), (long long)sync->late);
     if (p->playback.audio && p->offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)p->offset * 1e-3);
+}
+
+static void add_live(const Player *p, Rows *r)
+{
+    char text[256];
+    const Camera *camera = p->playback.source->camera;
+    if (camera) {
+        camera_setting_text(camera, text, sizeof(text));
+        add(r, "camera", "%s%s", text, p->gone ? " (gone)" : "");
+    }
+    if (p->delay.count)
+        add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
+            (double)p->delay.sum * 1e-3 / (double)p->delay.count, live_delay_share(&p->delay, 0.95),
+            (double)p->delay.most * 1e-3);
+    if (p->recording.on)
+        add(r, "recording", "%lld frames, %lld dropped", (long long)p->recording.frames,
+            (long long)p->recording.dropped);
 }
 
 static void add_stages(const Player *p, Rows *r)
@@ -159,6 +182,7 @@ int status_rows(Player *p, OsdRow *rows, int room)
         return 0;
     add_input(p, &r);
     add_frames(p, &r);
+    add_live(p, &r);
     add(&r, "equalizer", "%s", p->equalizer.where(p->equalizer.opaque));
     add(&r, "strength", "%.2f, noise in the dark up to %.1f times", p->shown.measure.strength,
         p->shown.measure.noise_gain);

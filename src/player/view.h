@@ -35,6 +35,7 @@ typedef enum ViewLayer {
     VIEW_LAYER_PANEL,
     VIEW_LAYER_STATISTICS,
     VIEW_LAYER_MESSAGE,
+    VIEW_LAYER_RECORDING,
     VIEW_LAYER_HELP,
     VIEW_LAYERS,
 } ViewLayer;

@@ -1,0 +1,119 @@
+/* A live input: its newest frame is shown at once, and cameras come and go. */
+#include <SDL.h>
+
+#include "media/camera.h"
+#include "player/parts.h"
+
+/* ---- which frame ---- */
+
+static int end(Player *p)
+{
+    if (!p->playback.paused)
+        p->over = p->ended = 1;
+    return 0;
+}
+
+static void drop_ahead(Player *p)
+{
+    while (p->playback.ahead_count) {
+        FeedFrame frame = playback_take(&p->playback);
+        av_frame_free(&frame.frame);
+    }
+}
+
+int live_run(Player *p, int64_t now, MediaError *error)
+{
+    Playback *b = &p->playback;
+    const int ret = playback_fetch_newest(b, error);
+    if (ret < 0)
+        return ret;
+    if (!b->ahead_count)
+        return b->ended ? end(p) : 0;
+    if (b->pending)
+        return stage_show_first(p, now, error);
+    if (b->paused && !p->steps) { /* they are older when it goes on */
+        drop_ahead(p);
+        return 0;
+    }
+    p->steps = 0;
+    return stage_put_on(p, now, error);
+}
+
+/* ---- how old it is when it is seen ---- */
+
+int64_t live_captured_at(const Player *p, const AVFrame *frame)
+{
+    const Camera *camera = p->playback.source->camera;
+    if (!camera)
+        return 0;
+    return camera_captured_at(camera, av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q));
+}
+
+void live_note_delay(Delay *d, int64_t us)
+{
+    const int64_t ms = us > 0 ? us / 1000 : 0;
+    d->count++;
+    d->sum += us;
+    d->most = SDL_max(d->most, us);
+    d->by_ms[SDL_min(ms, DELAY_MOST_MS)]++;
+}
+
+double live_delay_share(const Delay *d, double share)
+{
+    int64_t seen = 0;
+    int ms = 0;
+    while (ms < DELAY_MOST_MS && (double)(seen += d->by_ms[ms]) < share * (double)d->count)
+        ms++;
+    return ms + 1;
+}
+
+/* ---- what comes and goes ---- */
+
+static void follow_camera(Player *p)
+{
+    char line[256];
+    Camera *camera = p->playback.source->camera;
+    const CameraStatus status = camera ? camera_status(camera) : (CameraStatus){CAMERA_RUNNING};
+    const int gone = status.state == CAMERA_GONE;
+    if (gone == p->gone)
+        return;
+    p->gone = gone;
+    osd_notice(p->osd, gone ? "camera gone, waiting" : NULL);
+    p->dirty = 1;
+    if (!camera) /* another input has taken its place */
+        return;
+    if (!gone)
+        p->equalizer.reset(p->equalizer.opaque);
+    snprintf(line, sizeof(line),
+             gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status.why);
+    p->options.note(line);
+}
+
+static void follow_recording(Player *p)
+{
+    PlayerRecording *r = &p->recording;
+    if (!p->options.recording)
+        return;
+    *r = (PlayerRecording){0};
+    p->options.recording(p->options.opaque, r);
+    osd_recording(p->osd, r->on ? r->line : NULL);
+    if (r->message[0])
+        status_say(p, "%s", r->message);
+}
+
+int live_record(Player *p, int arg, MediaError *error)
+{
+    char text[512] = "Only a camera is recorded";
+    (void)arg;
+    (void)error;
+    if (p->options.record && p->playback.source->camera)
+        p->options.record(p->options.opaque, text, sizeof(text));
+    status_say(p, "%s", text);
+    return 0;
+}
+
+void live_follow(Player *p)
+{
+    follow_camera(p);
+    follow_recording(p);
+}
