@@ -1,10 +1,15 @@
 #include "app/engine.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/say.h"
 #include "media/compat.h"
 #include "media/convert.h"
+
+/* Of a rate such as 29.97, which is 30000/1001. */
+#define MOST_RATE_PARTS 1001000
 
 static void *alloc_host(void *equalizer, size_t size)
 {
@@ -49,11 +54,43 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
+/* What comes as it happens, not all at once. */
+static int is_live(const char *path)
+{
+    struct stat file;
+    if (!path)
+        return 1;
+    const int known = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(path, &file);
+    return known == 0 && !S_ISREG(file.st_mode);
+}
+
+static CameraOptions camera_options(const Options *o)
+{
+    return (CameraOptions){
+        .device = o->camera[0] ? o->camera : NULL,
+        .format = o->input_format,
+        .width = o->video_size.width,
+        .height = o->video_size.height,
+        .rate = o->framerate > 0 ? av_d2q(o->framerate, MOST_RATE_PARTS) : (AVRational){0, 0},
+        .wait = !options_headless(o),
+    };
+}
+
+static void say_setting(const Camera *camera)
+{
+    char text[512];
+    camera_setting_text(camera, text, sizeof(text));
+    say(SAY_NORMAL, "camera %s", text);
+}
+
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error)
 {
+    const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
     const SourceOptions wanted = {
-        .path = path,
+        .path = path ? path : options_input(options),
+        .camera = path ? NULL : &camera,
+        .low_latency = options->low_latency && is_live(path),
         .max_pixels = options->max_pixels,
         .stop = stop,
         .video_track = (int)options->video_track + 1,
@@ -61,7 +98,10 @@ int engine_open_source(Source **source, const Options *options, const char *path
         .force_dolby_vision = options->force_dovi,
         .note = say_line,
     };
-    return source_open(source, &wanted, error);
+    const int ret = source_open(source, &wanted, error);
+    if (ret >= 0 && (*source)->camera)
+        say_setting((*source)->camera);
+    return ret;
 }
 
 const char *engine_where(const Engine *engine)

@@ -19,7 +19,8 @@ typedef struct Engine {
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
-/* Opens `path` as the options say. Ends at `stop`. As source_open(). */
+/* Opens `path`, or NULL: the camera, as the options say, and says what the camera was set to. Ends
+ * at `stop`. As source_open(). */
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error);
 

@@ -72,8 +72,8 @@ static int check_output(Run *run)
                    .frames = o->frames,
                    .note = say_line},
     };
-    const int known =
-        (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(o->input, &input)) == 0;
+    const int known = o->input && (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input)
+                                                              : stat(o->input, &input)) == 0;
     return writer_create(&run->writer, &run->writer_options, known ? &input : NULL, &run->error);
 }
 
@@ -236,7 +236,7 @@ static int no_frames(Run *run, const char *damage)
     const Options *o = run->options;
     const int part = o->from_us > 0 || o->to_us >= 0;
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
-                       media_quote(o->input),
+                       media_quote(options_input(o)),
                        *damage ? ": "
                        : part  ? ": none is in the part"
                                : "",

@@ -100,8 +100,7 @@ static int run(const Options *options)
     if (options->config_path)
         say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
     install_signals();
-    return options->output || options->null_output ? headless_run(options, &stop)
-                                                   : play_run(options, &stop);
+    return options_headless(options) ? headless_run(options, &stop) : play_run(options, &stop);
 }
 
 int main(int argc, char **argv)

@@ -58,7 +58,7 @@ static void print_option(const Option *o, int width)
     char left[64], letter[8] = "    ";
     if (o->letter)
         snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-    if (o->type == OPTION_HELP)
+    if (o->choices && option_may_stand_alone(o))
         snprintf(left, sizeof(left), "  %s--%s[=%s]", letter, o->name, o->choices);
     else
         snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name, o->choices ? " " : "",
@@ -73,6 +73,8 @@ static void print_usage(int width)
     print_pair("       lumeq [options] INPUT -o OUTPUT", "write the processed video", USAGE_INDENT,
                width);
     print_pair("       lumeq [options] INPUT --null", "process and throw away (timing)",
+               USAGE_INDENT, width);
+    print_pair("       lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it",
                USAGE_INDENT, width);
     putchar('\n');
     print_wrapped(

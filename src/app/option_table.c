@@ -104,6 +104,27 @@ const Option option_table[] = {
     {"mute", 0, OPTION_FLAG, 0, FIELD(mute), 0, 0, NULL, "begin without sound"},
     {"no-audio", 0, OPTION_FLAG, 0, FIELD(no_audio), 0, 0, NULL, "open no sound device"},
 
+    HEADING("The camera"),
+    {"camera", 0, OPTION_MAY_TEXT, COMMON | ONCE, FIELD(camera), 0, 0, "DEV|N",
+     "preview a camera: its device, or its number in --list-devices; with -o it is recorded, too, "
+     "and with -o and --frames without a window [the first]"},
+    {"list-devices", 0, OPTION_FLAG, ONCE, FIELD(list_devices), 0, 0, NULL,
+     "show the cameras there are"},
+    {"list-formats", 0, OPTION_MAY_TEXT, ONCE, FIELD(list_formats), 0, 0, "DEV|N",
+     "show what a camera offers: formats, sizes and rates [of the first]"},
+    {"video-size", 0, OPTION_SIZE, 0, FIELD(video_size), 1, 32767, "WxH",
+     "of the camera's picture [the largest that comes 30 times a second]"},
+    {"framerate", 0, OPTION_NUMBER, 0, FIELD(framerate), 1, 1000, "X",
+     "of the camera, a second [the highest for the size]"},
+    {"input-format", 0, OPTION_TEXT, 0, FIELD(input_format), 0, 0, "NAME",
+     "of the camera, such as mjpeg or yuyv422 [what reaches the size at the highest rate]"},
+    {"mirror", 0, OPTION_FLAG, 0, FIELD(mirror), 0, 0, NULL,
+     "show it as in a mirror; what is recorded stays as it is"},
+    {"record-raw", 0, OPTION_FLAG, 0, FIELD(record_raw), 0, 0, NULL,
+     "record what the camera sends, untouched, not the equalized picture"},
+    {"low-latency", 0, OPTION_FLAG, 0, FIELD(low_latency), 0, 0, NULL,
+     "of any live input (a pipe): the newest frame is shown at once; cameras are always"},
+
     HEADING("Where it runs"),
     {"backend", 0, OPTION_CHOICE, COMMON, FIELD(backend), 0, 0, "auto|cpu|cuda",
      "what computes; both give the same picture [auto]"},
@@ -159,6 +180,12 @@ const Option *option_nearest(const char *name, size_t n)
     return nearest.index < 0 ? NULL : &option_table[nearest.index];
 }
 
+int option_may_stand_alone(const Option *option)
+{
+    return option->type == OPTION_FLAG || option->type == OPTION_HELP ||
+           option->type == OPTION_MAY_TEXT;
+}
+
 size_t option_size(const Option *option)
 {
     switch (option->type) {
@@ -171,10 +198,12 @@ size_t option_size(const Option *option)
     case OPTION_ZERO_NUMBER:
     case OPTION_AUTO_NUMBER: return sizeof(double);
     case OPTION_TILES: return sizeof(OptionsTiles);
+    case OPTION_SIZE: return sizeof(OptionsSize);
     case OPTION_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE:
     case OPTION_TIME: return sizeof(int64_t);
+    case OPTION_MAY_TEXT:
     case OPTION_TEXT: return sizeof(const char *);
     case OPTION_LIST: return sizeof(((Options *)0)->encoder_options);
     }

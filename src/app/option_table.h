@@ -17,11 +17,13 @@ typedef enum OptionType {
     OPTION_ZERO_NUMBER, /* the same, or 0 */
     OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
+    OPTION_SIZE,        /* OptionsSize, each within min..max */
     OPTION_INTEGER,     /* int64_t within min..max */
     OPTION_TRACK,       /* the same, or TRACK_NONE */
     OPTION_RATE,        /* int64_t, with K or M */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */
+    OPTION_MAY_TEXT,    /* the same, "" without a value, which follows = only */
     OPTION_LIST,        /* const char *[], key=value each time it is given */
 } OptionType;
 
@@ -45,6 +47,9 @@ typedef struct Option {
 
 /* No table is longer. */
 #define OPTION_MAX 128
+
+/* Not 0: it may stand without a value. */
+int option_may_stand_alone(const Option *option);
 
 extern const Option option_table[];
 extern const int option_count;

@@ -208,6 +208,20 @@ static int set_tiles(const Setting *s)
     return 0;
 }
 
+/* "1280x720" */
+static int set_size(const Setting *s)
+{
+    const Option *o = s->option;
+    OptionsSize size;
+    int end = 0;
+    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
+        sscanf(s->value, "%5dx%5d%n", &size.width, &size.height, &end) != 2 || s->value[end] ||
+        size.width < o->min || size.width > o->max || size.height < o->min || size.height > o->max)
+        return refuse_value(s, "width x height such as 1280x720");
+    *(OptionsSize *)s->field = size;
+    return 0;
+}
+
 static int read_rate(const char *text, double *rate)
 {
     char copy[32];
@@ -253,6 +267,12 @@ static int set_text(const Setting *s)
     return 0;
 }
 
+static int set_may_text(const Setting *s)
+{
+    *(const char **)s->field = "";
+    return s->value ? set_text(s) : 0;
+}
+
 static int set_list(const Setting *s)
 {
     const char **list = s->field;
@@ -271,14 +291,15 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,       [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,   [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,       [OPTION_ZERO_NUMBER] = set_number,
-        [OPTION_RATE] = set_rate,       [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,       [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,       [OPTION_AUTO_NUMBER] = set_number,
-        [OPTION_MODE] = set_mode,       [OPTION_TILES] = set_tiles,
-        [OPTION_PROFILE] = set_profile,
+        [OPTION_FLAG] = set_flag,         [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,     [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,         [OPTION_ZERO_NUMBER] = set_number,
+        [OPTION_RATE] = set_rate,         [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,         [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,         [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
+        [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
+        [OPTION_MAY_TEXT] = set_may_text,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

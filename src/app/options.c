@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/config.h"
+#include "app/option_live.h"
 #include "app/option_value.h"
 #include "app/profile.h"
 #include "app/stats.h"
@@ -38,6 +39,7 @@ static Options defaults(void)
         .histogram = 1,
         .volume = 100,
         .speed = 1,
+        .framerate = -1,
     };
 }
 
@@ -172,7 +174,7 @@ static int take_option(Parser *p, int argc, char **argv, int i)
     }
     if (!option)
         return unknown_option(p, arg);
-    if (!value && option->type != OPTION_FLAG && option->type != OPTION_HELP) {
+    if (!value && !option_may_stand_alone(option)) {
         if (i + 1 >= argc)
             return refuse(&p->refusal, "--%s needs a value: %s", option->name, option->choices);
         value = argv[i + taken++];
@@ -242,7 +244,9 @@ static int put_over_file(Parser *p, int argc, char **argv)
 static int check(const Parser *p)
 {
     const Options *o = p->options;
-    if (!o->input)
+    if (option_live_check(o, p->given, &p->refusal) < 0)
+        return -1;
+    if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
         return refuse(&p->refusal, "--to must be after --ss: both are positions in the input");
@@ -283,7 +287,18 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
 
 int options_ask(const Options *o)
 {
-    return o->help || o->version || o->list_gpus || o->profile == PROFILE_HELP;
+    return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
+           o->profile == PROFILE_HELP;
+}
+
+const char *options_input(const Options *o)
+{
+    return o->input ? o->input : o->camera && o->camera[0] ? o->camera : "the camera";
+}
+
+int options_headless(const Options *o)
+{
+    return o->null_output || (o->output && (!o->camera || o->frames >= 0));
 }
 
 void options_free(Options *options)

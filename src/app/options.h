@@ -19,6 +19,10 @@ typedef struct OptionsTiles {
     int x, y;
 } OptionsTiles;
 
+typedef struct OptionsSize {
+    int width, height;
+} OptionsSize;
+
 typedef enum OptionsDither {
     OPTIONS_DITHER_AUTO,
     OPTIONS_DITHER_ON,
@@ -62,12 +66,19 @@ typedef struct Options {
     int64_t volume;
     double speed;
 
+    const char *camera;     /* its device or number, "" for the first one */
+    OptionsSize video_size; /* {0, 0}: not given */
+    double framerate;
+    const char *input_format;
+    int mirror, low_latency, record_raw;
+
     const char *stats;
     int progress;
     int color; /* a SayColor */
     int quiet, verbose;
     int help; /* an OptionsHelp */
-    int version, list_gpus;
+    int version, list_gpus, list_devices;
+    const char *list_formats; /* of this camera, "" for the first one */
 
     const char *config;
     int no_config;
@@ -80,6 +91,12 @@ typedef struct Options {
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 void options_free(Options *options);
+
+/* What is opened, for a person. */
+const char *options_input(const Options *options);
+
+/* Not 0: the run has no window. */
+int options_headless(const Options *options);
 
 /* Not 0: something is to be printed to standard output instead of a run. */
 int options_ask(const Options *options);

@@ -8,6 +8,7 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/look.h"
+#include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
 #include "player/clock.h"
@@ -29,6 +30,7 @@ struct Play {
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
+    Recording recording;
     Player *player;
 };
 
@@ -112,10 +114,9 @@ static void fill_measure(PlayerMeasure *measure, const LumeqFrameStats *stats,
     };
 }
 
-static int run_frame(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
+static int run_frame(Play *p, const AVFrame *in, int again, int on_device, AVFrame **out,
                      PlayerMeasure *measure, MediaError *error)
 {
-    Play *p = opaque;
     const int off = p->params.mode == LUMEQ_MODE_OFF;
     AVFrame *made = off ? av_frame_clone(in) : make_output(p, in, &on_device);
     if (!made)
@@ -137,6 +138,17 @@ static int run_frame(void *opaque, const AVFrame *in, int again, int on_device, 
     fill_measure(measure, &p->stats, &frame.in);
     *out = made;
     return 0;
+}
+
+static int run_and_record(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
+                          PlayerMeasure *measure, MediaError *error)
+{
+    Play *p = opaque;
+    const int recorded = !again && recording_takes_frames(&p->recording);
+    const int ret = run_frame(p, in, again, on_device && !recorded, out, measure, error);
+    if (ret >= 0 && recorded)
+        recording_frame(&p->recording, *out, &p->stats);
+    return ret;
 }
 
 static void reset(void *opaque)
@@ -239,6 +251,23 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
         say_setting(p, setting, text, size);
 }
 
+/* ---- the recording ---- */
+
+static void toggle_recording(void *opaque, char *text, size_t size)
+{
+    recording_toggle(&((Play *)opaque)->recording, text, size);
+}
+
+static void follow_recording(void *opaque, PlayerRecording *to)
+{
+    recording_follow(&((Play *)opaque)->recording, to);
+}
+
+static void take_packet(void *opaque, const AVPacket *packet)
+{
+    recording_packet(&((Play *)opaque)->recording, packet);
+}
+
 /* ---- opening and closing ---- */
 
 /* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
@@ -258,6 +287,7 @@ static int set_look(Play *p, const Source *source, MediaError *error)
 static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
 {
     Play *p = opaque;
+    (void)recording_end(&p->recording, 0); /* of the source that this one takes the place of */
     int ret = engine_open_source(source, p->options, path, p->stop, error);
     if (ret >= 0)
         ret = set_look(p, *source, error);
@@ -292,10 +322,14 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .speed = o->speed,
         .loop = o->loop,
         .fullscreen = o->fullscreen,
+        .mirror = o->mirror,
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
         .open = open_source,
+        .record = toggle_recording,
+        .recording = follow_recording,
+        .packet = take_packet,
         .opaque = p,
         .note = say_line,
         .detail = say_detail,
@@ -304,13 +338,14 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .opaque = p,
         .memory = p->engine.memory,
         .device = has_gpu(p) ? (int)o->device : -1,
-        .run = run_frame,
+        .run = run_and_record,
         .reset = reset,
         .change = change,
         .where = where,
         .shown = shown,
     };
-    return player_open(&p->player, &options, &equalizer, source, o->input, error);
+    return player_open(&p->player, &options, &equalizer, source, o->input ? o->input : "camera",
+                       error);
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
@@ -323,7 +358,11 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->options = options;
     p->stop = stop;
     p->begin = clock_now();
-    int ret = engine_open_source(&source, options, options->input, stop, error);
+    int ret = recording_open(&p->recording, options, stop, error);
+    if (ret >= 0)
+        ret = engine_open_source(&source, options, options->input, stop, error);
+    if (ret >= 0)
+        ret = recording_start(&p->recording, source, error);
     if (ret >= 0)
         ret = look_params(&p->usual, options, source, 1, error);
     p->params = p->usual;
@@ -358,6 +397,7 @@ void play_close(Play **play)
     Play *p = *play;
     if (!p)
         return;
+    recording_close(&p->recording);
     player_close(&p->player);
     stats_close(&p->rows);
     frame_memory_close(&p->device_memory);
@@ -387,6 +427,11 @@ static int finish(Play *p, MediaError *error)
         "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
         "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",
         state.equalize_ms, state.upload_ms, state.layers_ms, state.draw_ms, state.latency_frames);
+    if (state.delay_ms > 0)
+        say(SAY_DETAILS,
+            "from the capture to the screen it took %.1f ms, for 95 %% of the frames at most %.0f "
+            "ms, for all at most %.1f ms",
+            state.delay_ms, state.delay_95_ms, state.delay_most_ms);
     if (!player_damage(p->player, damage, sizeof(damage)))
         return EXIT_DONE;
     say(SAY_WARNINGS, "%s", damage);
@@ -401,12 +446,16 @@ int play_run(const Options *options, atomic_int *stop)
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
     int code = EXIT_INTERRUPTED, on = RUN_ON;
+    const int interrupted = ret >= 0 && !atomic_compare_exchange_strong(stop, &on, RUN_OVER);
+    const int unrecorded = play ? recording_end(&play->recording, interrupted) : 0;
     if (ret < 0)
         code = -error.fault;
-    else if (atomic_compare_exchange_strong(stop, &on, RUN_OVER))
+    else if (!interrupted)
         code = finish(play, &error);
     if (error.fault)
         say(SAY_ERRORS, "%s", error.text);
+    if (code == EXIT_DONE && unrecorded)
+        code = -unrecorded;
     play_close(&play);
     return code;
 }

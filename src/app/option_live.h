@@ -1,0 +1,11 @@
+/* What may be asked of a camera and of other live input, and what contradicts them. */
+#ifndef LUMEQ_APP_OPTION_LIVE_H
+#define LUMEQ_APP_OPTION_LIVE_H
+
+#include "app/option_value.h"
+
+/* `given`: not 0 for what stands on the command line, in the order of the table; a settings file
+ * may say of cameras what is of no use in this run. 0, or -1 with a sentence. */
+int option_live_check(const Options *options, const unsigned char *given, const Refusal *refusal);
+
+#endif

@@ -1,0 +1,305 @@
+#include "app/recorder.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/overlay.h"
+#include "app/say.h"
+#include "media/compat.h"
+#include "media/message.h"
+#include "media/writer.h"
+
+/* Half a second at 30 frames: to ride out a disk that stops for a moment, and little enough memory
+ * (a 4K frame has 12 MB). */
+#define QUEUE_LENGTH 16
+
+/* Recordings of one second. */
+#define MOST_NAMES 100
+
+/* What is to be written next: one of the two. */
+typedef struct Entry {
+    AVFrame *frame;
+    AVPacket *packet;
+    LumeqFrameStats stats;
+} Entry;
+
+struct Recorder {
+    char path[PATH_MAX];
+    WriterOptions writer_options;
+    Writer *writer;
+    const Source *source;
+    FrameOverlay *overlay;
+    int with_overlay;
+    PanelScale scale;
+    AVThreadMessageQueue *queue; /* of Entry * */
+    pthread_t thread;
+    int running;
+    atomic_int partial;
+    /* The thread's while it runs. */
+    int64_t first; /* time of the first one, AV_NOPTS_VALUE: none yet */
+    MediaError error;
+
+    pthread_mutex_t lock;
+    RecorderState state; /* under the lock */
+};
+
+static void entry_free(void *message)
+{
+    Entry **entry = message;
+    av_frame_free(&(*entry)->frame);
+    av_packet_free(&(*entry)->packet);
+    free(*entry);
+    *entry = NULL;
+}
+
+/* ---- opening ---- */
+
+static WriterOptions writer_options(const Options *o, const char *path, int named,
+                                    const atomic_int *stop)
+{
+    return (WriterOptions){
+        .path = path,
+        .format = named ? NULL : o->format,
+        .overwrite = !named && o->overwrite,
+        .stop = stop,
+        .copy_video = o->record_raw,
+        .video = {.codec = o->vcodec,
+                  .crf = o->crf,
+                  .preset = o->preset,
+                  .bitrate = o->bitrate,
+                  .pixel_format = o->pixel_format,
+                  .options = o->encoder_options,
+                  .threads = (int)o->threads,
+                  .live = 1},
+        .tracks = {.no_metadata = o->no_metadata, .note = say_line},
+    };
+}
+
+int recorder_create(Recorder **recorder, const Options *options, const char *path,
+                    const atomic_int *stop, MediaError *error)
+{
+    Recorder *r = calloc(1, sizeof(*r));
+    *recorder = r;
+    if (!r)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    pthread_mutex_init(&r->lock, NULL);
+    r->first = AV_NOPTS_VALUE;
+    r->with_overlay = options->overlay;
+    r->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
+    snprintf(r->path, sizeof(r->path), "%s", path ? path : options->output);
+    r->writer_options = writer_options(options, r->path, path != NULL, stop);
+    const int ret = writer_create(&r->writer, &r->writer_options, NULL, error);
+    if (ret < 0)
+        recorder_close(recorder, NULL, 0, &(MediaError){0});
+    return ret;
+}
+
+/* "lumeq-20260131-120000.mkv", "lumeq-20260131-120000-2.mkv" */
+static void name_of_now(char *name, size_t size, int number)
+{
+    char when[32] = "", which[16] = "";
+    const time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local))
+        strftime(when, sizeof(when), "-%Y%m%d-%H%M%S", &local);
+    if (number > 1)
+        snprintf(which, sizeof(which), "-%d", number);
+    snprintf(name, size, "lumeq%s%s.mkv", when, which);
+}
+
+int recorder_create_named(Recorder **recorder, const Options *options, const atomic_int *stop,
+                          MediaError *error)
+{
+    char name[64];
+    struct stat there;
+    for (int i = 1; i <= MOST_NAMES; i++) {
+        name_of_now(name, sizeof(name), i);
+        if (lstat(name, &there) < 0)
+            break;
+    }
+    return recorder_create(recorder, options, name, stop, error);
+}
+
+const char *recorder_path(const Recorder *r)
+{
+    return r->path;
+}
+
+/* ---- the thread ---- */
+
+/* Times begin at 0 with the first one. */
+static int64_t shift_of(Recorder *r, int64_t time)
+{
+    if (r->first == AV_NOPTS_VALUE)
+        r->first = time;
+    return r->first;
+}
+
+static int write_frame(Recorder *r, Entry *entry, int64_t *end)
+{
+    AVFrame *frame = entry->frame;
+    frame->pts -= shift_of(r, frame->pts);
+    *end = frame->pts + FRAME_DURATION(frame);
+    const int ret = r->overlay ? overlay_draw(r->overlay, frame, &entry->stats, &r->error) : 0;
+    return ret < 0 ? ret : writer_frame(r->writer, frame, &r->error);
+}
+
+static int write_packet(Recorder *r, AVPacket *packet, int64_t *end)
+{
+    const int64_t first = shift_of(r, packet->pts);
+    packet->pts -= first;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= first;
+    *end = packet->pts + packet->duration;
+    return writer_video_packet(r->writer, packet, &r->error);
+}
+
+static void note_written(Recorder *r, int64_t end)
+{
+    const int64_t us = av_rescale_q(end, r->source->video->time_base, AV_TIME_BASE_Q);
+    pthread_mutex_lock(&r->lock);
+    r->state.frames++;
+    r->state.length_us = us;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* AVERROR_EOF at the end, also of a picture, which has its one frame. */
+static int write_next(Recorder *r)
+{
+    Entry *entry;
+    int64_t end;
+    int ret = av_thread_message_queue_recv(r->queue, &entry, 0);
+    if (ret < 0)
+        return ret;
+    ret = entry->frame ? write_frame(r, entry, &end) : write_packet(r, entry->packet, &end);
+    entry_free(&entry);
+    if (ret >= 0)
+        note_written(r, end);
+    return ret;
+}
+
+static void *recorder_main(void *arg)
+{
+    Recorder *r = arg;
+    int ret = 0;
+    if (r->with_overlay)
+        ret = overlay_open(&r->overlay, r->source, r->scale, &r->error);
+    while (ret >= 0)
+        ret = write_next(r);
+    av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);
+    if (ret == AVERROR_EOF)
+        (void)writer_finish(r->writer, atomic_load(&r->partial), &r->error);
+    pthread_mutex_lock(&r->lock);
+    r->state.failed = r->error.fault != 0;
+    r->state.done = 1;
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+int recorder_start(Recorder *r, const Source *source, MediaError *error)
+{
+    r->source = source;
+    const int ret = writer_map(r->writer, source, error);
+    if (ret < 0)
+        return ret;
+    if (av_thread_message_queue_alloc(&r->queue, QUEUE_LENGTH, sizeof(Entry *)) < 0)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    av_thread_message_queue_set_free_func(r->queue, entry_free);
+    if (pthread_create(&r->thread, NULL, recorder_main, r) != 0)
+        return media_fail(error, MEDIA_OUTPUT, "no thread can be started to record");
+    r->running = 1;
+    return 0;
+}
+
+/* ---- what is recorded ---- */
+
+static void put(Recorder *r, Entry *entry)
+{
+    const int whole = entry && (entry->frame || entry->packet);
+    const int sent =
+        whole && av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0;
+    if (sent)
+        return;
+    if (entry)
+        entry_free(&entry);
+    pthread_mutex_lock(&r->lock);
+    r->state.dropped += !r->state.done;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *stats)
+{
+    Entry *entry = calloc(1, sizeof(*entry));
+    if (entry) {
+        entry->frame = av_frame_clone(frame);
+        if (r->with_overlay)
+            entry->stats = *stats;
+    }
+    put(r, entry);
+}
+
+void recorder_packet(Recorder *r, const AVPacket *packet)
+{
+    Entry *entry = calloc(1, sizeof(*entry));
+    if (entry)
+        entry->packet = av_packet_clone(packet);
+    put(r, entry);
+}
+
+/* ---- the end ---- */
+
+void recorder_end(Recorder *r, int partial)
+{
+    atomic_store(&r->partial, partial);
+    if (r->running) {
+        av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);
+        av_thread_message_queue_set_err_recv(r->queue, AVERROR_EOF);
+    }
+}
+
+RecorderState recorder_state(Recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const RecorderState state = r->state;
+    pthread_mutex_unlock(&r->lock);
+    return state;
+}
+
+static void describe(const Recorder *r, char *line, size_t size)
+{
+    char dropped[64] = "";
+    const RecorderState *s = &r->state;
+    const char *partial = writer_partial_name(r->writer);
+    if (s->dropped)
+        snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
+    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s",
+             media_quote(partial ? partial : r->path), (long long)s->frames,
+             s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, dropped);
+}
+
+int recorder_close(Recorder **recorder, char *line, size_t size, MediaError *error)
+{
+    Recorder *r = *recorder;
+    if (line)
+        *line = '\0';
+    if (!r)
+        return 0;
+    if (r->running) {
+        recorder_end(r, atomic_load(&r->partial));
+        pthread_join(r->thread, NULL);
+    }
+    if (line && r->state.frames && !r->error.fault)
+        describe(r, line, size);
+    const int ret = r->error.fault ? media_fail(error, r->error.fault, "%s", r->error.text) : 0;
+    writer_close(&r->writer);
+    overlay_close(&r->overlay);
+    av_thread_message_queue_free(&r->queue);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+    *recorder = NULL;
+    return ret;
+}
