@@ -59,7 +59,8 @@ static int check_output(Run *run)
                   .bitrate = o->bitrate,
                   .pixel_format = o->pixel_format,
                   .options = o->encoder_options,
-                  .threads = (int)o->threads},
+                  .threads = (int)o->threads,
+                  .live = o->camera != NULL},
         .tracks = {.acodec = o->acodec,
                    .audio_track = (int)o->audio_track + 1,
                    .sub_track = (int)o->sub_track + 1,
@@ -279,13 +280,31 @@ static int say_damage(const Run *run, const char *damage)
     return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;
 }
 
+int headless_camera_gone(const Source *source, int64_t frames, const Options *o, char *text,
+                         size_t size)
+{
+    char of[32] = "";
+    if (!source->camera || (o->frames >= 0 && frames >= o->frames))
+        return 0;
+    const CameraStatus status = camera_status(source->camera);
+    if (status.state != CAMERA_GONE)
+        return 0;
+    if (o->frames >= 0)
+        snprintf(of, sizeof(of), " of %lld", (long long)o->frames);
+    snprintf(text, size, "the camera was gone after %lld%s frames: %s", (long long)frames, of,
+             status.why);
+    return 1;
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
     char damage[512] = "";
     MediaError stats_error = {0};
     const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
-    (void)reader_damage(run->reader, damage, sizeof(damage));
+    if (!headless_camera_gone(run->source, run->progress.frame, run->options, damage,
+                              sizeof(damage)))
+        (void)reader_damage(run->reader, damage, sizeof(damage));
     if (run->progress.frame == 0 && !interrupted)
         return no_frames(run, damage);
     /* Both files are whole before either gets its name. */

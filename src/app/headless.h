@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "app/options.h"
+#include "media/source.h"
 
 /* The program's exit codes, see cli. */
 enum {
@@ -18,6 +19,10 @@ enum {
 
 /* Values of the stop flag, which every stage looks at. */
 enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
+
+/* Not 0, with a sentence: the source is a camera that went before all `frames` were there. */
+int headless_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
+                         size_t size);
 
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;
  * answers the exit code. */

@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/camera_list.h"
 #include "app/headless.h"
 #include "app/options.h"
 #include "app/play.h"
 #include "app/profile.h"
+#include "app/record_raw.h"
 #include "app/say.h"
+#include "media/camera.h"
 #include "media/error.h"
 #include "media/log.h"
 #include "media/output_file.h"
@@ -53,7 +56,8 @@ static void print_version(void)
 {
     char versions[256];
     media_versions(versions, sizeof(versions));
-    printf("lumeq %s\n%s\n%s\n", lumeq_version(), lumeq_build_info(), versions);
+    printf("lumeq %s\n%s\n%s\ncameras: %s\n", lumeq_version(), lumeq_build_info(), versions,
+           camera_support());
 }
 
 static int print_gpus(void)
@@ -83,6 +87,10 @@ static int print_information(const Options *options)
         print_version();
     else if (options->profile == PROFILE_HELP)
         profile_print_all();
+    else if (options->list_devices)
+        code = camera_list_print();
+    else if (options->list_formats)
+        code = camera_list_print_formats(options->list_formats);
     else
         code = print_gpus();
     if (fflush(stdout) == 0)
@@ -100,7 +108,10 @@ static int run(const Options *options)
     if (options->config_path)
         say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
     install_signals();
-    return options_headless(options) ? headless_run(options, &stop) : play_run(options, &stop);
+    if (!options_headless(options))
+        return play_run(options, &stop);
+    const int raw = options->camera && options->output && options->record_raw;
+    return raw ? record_raw_run(options, &stop) : headless_run(options, &stop);
 }
 
 int main(int argc, char **argv)

@@ -41,14 +41,6 @@ int live_run(Player *p, int64_t now, MediaError *error)
 
 /* ---- how old it is when it is seen ---- */
 
-int64_t live_captured_at(const Player *p, const AVFrame *frame)
-{
-    const Camera *camera = p->playback.source->camera;
-    if (!camera)
-        return 0;
-    return camera_captured_at(camera, av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q));
-}
-
 void live_note_delay(Delay *d, int64_t us)
 {
     const int64_t ms = us > 0 ? us / 1000 : 0;

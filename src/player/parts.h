@@ -21,7 +21,7 @@ typedef struct Shown {
     AVFrame *in, *out; /* as decoded, as equalized; NULL: none yet */
     int64_t position, duration;
     double decode_us;
-    int64_t captured_at; /* by a camera, in system time; 0: not known */
+    int64_t captured_at; /* by a camera, in system time, or AV_NOPTS_VALUE */
     int64_t decoded_at;
     double equalize_us, view_us, layers_us, draw_us; /* spent on equalizing and uploading it, on the
                                                         panel and text, on drawing the window */
@@ -147,8 +147,6 @@ int live_run(Player *p, int64_t now, MediaError *error);
 void live_follow(Player *p);
 /* What its key does. */
 int live_record(Player *p, int arg, MediaError *error);
-/* When a camera has taken it, 0: there is none. */
-int64_t live_captured_at(const Player *p, const AVFrame *frame);
 void live_note_delay(Delay *delay, int64_t us);
 /* Milliseconds that this share of the frames has not exceeded. */
 double live_delay_share(const Delay *delay, double share);

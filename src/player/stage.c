@@ -32,7 +32,7 @@ void stage_note_view(Player *p)
         return;
     const int64_t now = player_now();
     const double latency = (double)(now - s->decoded_at);
-    if (s->captured_at)
+    if (s->captured_at != AV_NOPTS_VALUE)
         live_note_delay(&p->delay, now - s->captured_at);
     note_time(&p->timings.latency, latency);
     p->totals.count++;
@@ -129,7 +129,7 @@ int stage_put_on(Player *p, int64_t due, MediaError *error)
         .duration = next.duration,
         .decode_us = next.decode_us,
         .preview = next.preview,
-        .captured_at = live_captured_at(p, next.frame),
+        .captured_at = next.captured_at,
         .decoded_at = next.decoded_at,
         .due = due,
     };

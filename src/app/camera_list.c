@@ -1,0 +1,62 @@
+#include "app/camera_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/headless.h"
+#include "app/say.h"
+#include "media/camera.h"
+
+static int failed(const MediaError *error)
+{
+    say(SAY_ERRORS, "%s", error->text);
+    return -error->fault;
+}
+
+int camera_list_print(void)
+{
+    MediaError error = {0};
+    CameraDevice *devices = NULL;
+    const int count = camera_list_devices(&devices, &error);
+    if (count < 0)
+        return failed(&error);
+    for (int i = 0; i < count; i++) {
+        const CameraDevice *d = &devices[i];
+        printf("%s: %s%s%s\n", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);
+        if (*d->problem)
+            printf("   %s\n", d->problem);
+    }
+    camera_free(&devices);
+    if (!count)
+        say(SAY_ERRORS, "no camera was found");
+    return count ? EXIT_DONE : EXIT_INPUT;
+}
+
+static void print_mode(const CameraMode *mode, const CameraMode *before)
+{
+    char code[5], text[256];
+    if (!before || before->fourcc != mode->fourcc) {
+        camera_fourcc_text(mode->fourcc, code);
+        if (mode->format)
+            printf("%s (%s, %s)\n", mode->format, code, mode->description);
+        else
+            printf("%s (%s): cannot be read\n", code, mode->description);
+    }
+    camera_mode_text(mode, text, sizeof(text));
+    printf("   %s\n", text);
+}
+
+int camera_list_print_formats(const char *camera)
+{
+    MediaError error = {0};
+    CameraDevice device;
+    CameraMode *modes = NULL;
+    const int count = camera_list_modes(*camera ? camera : NULL, &device, &modes, &error);
+    if (count < 0)
+        return failed(&error);
+    printf("%s%s%s\n", device.path, *device.name ? ", " : "", device.name);
+    for (int i = 0; i < count; i++)
+        print_mode(&modes[i], i ? &modes[i - 1] : NULL);
+    camera_free(&modes);
+    return EXIT_DONE;
+}
