@@ -1,0 +1,92 @@
+#include "pattern.h"
+
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+
+#define NUMBER_BITS 16
+#define NUMBER_PART 8 /* of the height, the first of so many */
+#define QUALITY 4     /* of the JPEGs, as in -q:v */
+
+static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned height, unsigned number)
+{
+    if (y < height / NUMBER_PART)
+        return number >> (NUMBER_BITS - 1 - x * NUMBER_BITS / width) & 1 ? 235 : 16;
+    return (unsigned char)(64 + (x / 8 + y / 8 + number) % 64 * 2);
+}
+
+void draw_yuyv(unsigned char *to, unsigned width, unsigned height, unsigned number)
+{
+    const size_t row = (size_t)width * 2;
+    for (unsigned y = 0; y < height; y++, to += row) {
+        const int same = y && y != height / NUMBER_PART &&
+                         (y < height / NUMBER_PART || y % 8 != 0); /* as the row above */
+        if (same) {
+            memcpy(to, to - row, row);
+            continue;
+        }
+        for (unsigned x = 0; x < width; x++) {
+            to[2 * x] = luma(x, y, width, height, number);
+            to[2 * x + 1] = 128;
+        }
+    }
+}
+
+static AVCodecContext *encoder;
+static AVFrame *frame;
+
+static int open_encoder(unsigned width, unsigned height)
+{
+    if (encoder && encoder->width == (int)width && encoder->height == (int)height)
+        return 0;
+    avcodec_free_context(&encoder);
+    av_frame_free(&frame);
+    encoder = avcodec_alloc_context3(avcodec_find_encoder(AV_CODEC_ID_MJPEG));
+    frame = av_frame_alloc();
+    if (!encoder || !frame)
+        return -1;
+    encoder->width = frame->width = (int)width;
+    encoder->height = frame->height = (int)height;
+    encoder->pix_fmt = frame->format = AV_PIX_FMT_YUVJ422P;
+    encoder->color_range = AVCOL_RANGE_JPEG;
+    encoder->time_base = (AVRational){1, 30};
+    encoder->flags |= AV_CODEC_FLAG_QSCALE;
+    encoder->global_quality = QUALITY * FF_QP2LAMBDA;
+    frame->quality = encoder->global_quality;
+    encoder->thread_count = 1;
+    if (avcodec_open2(encoder, NULL, NULL) < 0 || av_frame_get_buffer(frame, 0) < 0)
+        return -1;
+    for (int i = 1; i < 3; i++)
+        memset(frame->data[i], 128, (size_t)frame->linesize[i] * height);
+    return 0;
+}
+
+static void draw_luma(unsigned width, unsigned height, unsigned number)
+{
+    for (unsigned y = 0; y < height; y++) {
+        unsigned char *row = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
+        if (y && y != height / NUMBER_PART && (y < height / NUMBER_PART || y % 8 != 0)) {
+            memcpy(row, row - frame->linesize[0], width);
+            continue;
+        }
+        for (unsigned x = 0; x < width; x++)
+            row[x] = luma(x, y, width, height, number);
+    }
+}
+
+size_t draw_jpeg(unsigned char *to, size_t room, unsigned width, unsigned height, unsigned number)
+{
+    size_t size = 0;
+    AVPacket *packet = av_packet_alloc();
+    if (packet && open_encoder(width, height) >= 0 && av_frame_make_writable(frame) >= 0) {
+        draw_luma(width, height, number);
+        frame->pts = number;
+        if (avcodec_send_frame(encoder, frame) >= 0 &&
+            avcodec_receive_packet(encoder, packet) >= 0 && (size_t)packet->size <= room) {
+            size = (size_t)packet->size;
+            memcpy(to, packet->data, size);
+        }
+    }
+    av_packet_free(&packet);
+    return size;
+}
