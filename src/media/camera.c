@@ -380,32 +380,62 @@ static int describe(Camera *c)
     return 0;
 }
 
-static int choose(Camera *c, const CameraOptions *options, MediaError *error)
+static void take_choice(Camera *c, const CameraChoice *choice)
+{
+    c->setting.format = choice->mode->format;
+    c->setting.wanted = choice->rate;
+    c->size[0] = c->rate[0] = '\0';
+    if (choice->width)
+        snprintf(c->size, sizeof(c->size), "%dx%d", choice->width, choice->height);
+    if (choice->rate.num)
+        snprintf(c->rate, sizeof(c->rate), "%d/%d", choice->rate.num, choice->rate.den);
+}
+
+/* Opens it with the best mode that the driver does set: what it offers may be more than what it
+ * has room for on its bus. The error is that of the best. */
+static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
+                     MediaError *error)
+{
+    CameraChoice choice;
+    MediaError none = {0};
+    char name[400];
+    snprintf(name, sizeof(name), "the camera %s (%s)", media_quote(c->setting.path),
+             c->setting.name);
+    int ret = camera_choose(&choice, options, modes, mode_count, name, error);
+    while (ret >= 0) {
+        take_choice(c, &choice);
+        ret = open_device(c, c->setting.path);
+        if (ret >= 0 && is_chosen_format(c))
+            return 0;
+        if (ret >= 0)
+            avformat_close_input(&c->device);
+        ret = ret >= 0 ? AVERROR(EINVAL) : ret;
+        open_failed(c, ret, error);
+        if (ret != AVERROR(EINVAL) && ret != AVERROR(ENOSPC))
+            break;
+        modes[choice.mode - modes].format = NULL;
+        ret = camera_choose(&choice, options, modes, mode_count, name, &none);
+    }
+    return error->fault;
+}
+
+/* An error of a mode that another one made good is none. */
+static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;
     CameraMode *modes = NULL;
-    CameraChoice choice;
-    char name[400];
+    MediaError why = {0};
     const int fd = camera_find(options->device, &device, error);
     if (fd < 0)
         return fd;
-    int ret = camera_ask_modes(fd, &modes, error);
+    av_strlcpy(c->setting.path, device.path, sizeof(c->setting.path));
+    av_strlcpy(c->setting.name, device.name, sizeof(c->setting.name));
+    int ret = camera_ask_modes(fd, &modes, &why);
     close(fd);
-    snprintf(name, sizeof(name), "the camera %s (%s)", media_quote(device.path), device.name);
     if (ret >= 0)
-        ret = camera_choose(&choice, options, modes, ret, name, error);
-    if (ret >= 0) {
-        av_strlcpy(c->setting.path, device.path, sizeof(c->setting.path));
-        av_strlcpy(c->setting.name, device.name, sizeof(c->setting.name));
-        c->setting.format = choice.mode->format;
-        c->setting.wanted = choice.rate;
-        if (choice.width)
-            snprintf(c->size, sizeof(c->size), "%dx%d", choice.width, choice.height);
-        if (choice.rate.num)
-            snprintf(c->rate, sizeof(c->rate), "%d/%d", choice.rate.num, choice.rate.den);
-    }
+        ret = open_best(c, options, modes, ret, &why);
     camera_free(&modes);
-    return ret;
+    return ret < 0 ? media_fail(error, why.fault, "%s", why.text) : 0;
 }
 
 int camera_open(Camera **camera, const CameraOptions *options,
@@ -422,12 +452,8 @@ int camera_open(Camera **camera, const CameraOptions *options,
     c->origin = AV_NOPTS_VALUE;
     c->read = av_packet_alloc();
     c->first = av_packet_alloc();
-    int ret = c->read && c->first ? choose(c, options, error)
+    int ret = c->read && c->first ? open_chosen(c, options, error)
                                   : media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret >= 0 && (ret = open_device(c, c->setting.path)) >= 0 && !is_chosen_format(c))
-        ret = AVERROR(EINVAL);
-    if (ret < 0 && !error->fault)
-        ret = open_failed(c, ret, error);
     if (ret >= 0 && describe(c) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)

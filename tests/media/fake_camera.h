@@ -1,0 +1,82 @@
+/* What tests do with the fake camera that they run with, see tests/camera/fake_camera.c. */
+#ifndef LUMEQ_TESTS_FAKE_CAMERA_H
+#define LUMEQ_TESTS_FAKE_CAMERA_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "media/source.h"
+
+static atomic_int fake_stop;
+
+/* What is wrong with the camera from now on. */
+static inline void fake_camera_is(const char *words)
+{
+    const char *path = getenv("FAKE_CAMERA_CONTROL");
+    char next[4096];
+    snprintf(next, sizeof(next), "%s.next", path);
+    FILE *file = fopen(next, "w");
+    if (!file || fputs(words, file) < 0 || fclose(file) != 0 || rename(next, path) != 0)
+        CHECK(0, "cannot write %s", next);
+}
+
+static inline void fake_camera_clean_up(void)
+{
+    unlink(getenv("FAKE_CAMERA_CONTROL"));
+}
+
+/* A sound camera with these modes, NULL: its usual ones. */
+static inline void fake_camera_has(const char *modes)
+{
+    if (modes)
+        setenv("FAKE_CAMERA_MODES", modes, 1);
+    else
+        unsetenv("FAKE_CAMERA_MODES");
+    fake_camera_is("");
+}
+
+/* 0: this program is not run with it, and the test is skipped. */
+static inline int fake_camera_ready(void)
+{
+    static char control[64];
+    CameraDevice *devices;
+    MediaError error = {0};
+    if (!control[0]) {
+        snprintf(control, sizeof(control), "/tmp/fake-camera-%d", (int)getpid());
+        setenv("FAKE_CAMERA_CONTROL", control, 1);
+        atexit(fake_camera_clean_up);
+    }
+    fake_camera_has(NULL);
+    const int count = camera_list_devices(&devices, &error);
+    const int ready = count > 0 && strcmp(devices[0].name, "Fake Webcam") == 0;
+    camera_free(&devices);
+    if (!ready)
+        check_skip("the fake camera is not preloaded");
+    return ready;
+}
+
+static inline int fake_camera_open(Source **source, const CameraOptions *wanted, MediaError *error)
+{
+    const SourceOptions options = {
+        .camera = wanted,
+        .max_pixels = 8192 * 8192,
+        .stop = &fake_stop,
+    };
+    *error = (MediaError){0};
+    return source_open(source, &options, error);
+}
+
+/* The number that a frame shows. */
+static inline int fake_camera_number(const AVFrame *frame)
+{
+    const uint8_t *row = frame->data[0] + (ptrdiff_t)(frame->height / 16) * frame->linesize[0];
+    int number = 0;
+    for (int i = 0; i < 16; i++)
+        number = number << 1 | (row[(2 * i + 1) * frame->width / 32] >= 128);
+    return number;
+}
+
+#endif

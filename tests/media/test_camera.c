@@ -1,0 +1,354 @@
+/* A camera that runs: its times, the newest frame, and that it goes and comes. Run with the fake
+ * camera. */
+#include <libavutil/time.h>
+
+#include "fake_camera.h"
+#include "media/video_feed.h"
+
+#define RATE 30
+#define INTERVAL_US (1000000 / RATE)
+
+static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
+
+/* A machine with other work, or a sanitizer, may be late by so much. */
+#define LATE_US 500000
+
+/* ---- packets ---- */
+
+static void check_times(const char *words, int64_t interval, int64_t tolerance)
+{
+    Source *source;
+    MediaError error;
+    AVPacket *packet = av_packet_alloc();
+    int64_t last = -1;
+    fake_camera_is(words);
+    if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
+        for (int i = 0; i < 15; i++) {
+            const int ret = source_read(source, packet);
+            const int64_t captured = camera_captured_at(source->camera, packet->pts);
+            const int64_t now = av_gettime_relative();
+            CHECK(ret == 0, "reading answers %d", ret);
+            CHECK(i || packet->pts == 0, "the first is at %lld", (long long)packet->pts);
+            CHECK(packet->pts > last && packet->dts == packet->pts, "%lld after %lld",
+                  (long long)packet->pts, (long long)last);
+            CHECK(!i || llabs(packet->pts - last - interval) <= tolerance,
+                  "'%s': %lld us between two frames, not %lld", words,
+                  (long long)(packet->pts - last), (long long)interval);
+            CHECK(captured <= now && captured > now - LATE_US, "captured %lld us ago",
+                  (long long)(now - captured));
+            CHECK(llabs(packet->duration - interval) <= 1, "it lasts %lld",
+                  (long long)packet->duration);
+            last = packet->pts;
+            av_packet_unref(packet);
+        }
+        source_close(&source);
+    }
+    av_packet_free(&packet);
+}
+
+static void test_times(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_times("", INTERVAL_US, 2);
+    check_times("rate=15", 1000000 / 15, 2);
+    check_times("clock=wall", INTERVAL_US, 1000);    /* the clocks are read one after the other */
+    check_times("clock=none", INTERVAL_US, LATE_US); /* when they arrive */
+}
+
+/* Of a source that is for recording, that is the end. */
+static void test_going_is_the_end(void)
+{
+    Source *source;
+    MediaError error;
+    AVPacket *packet = av_packet_alloc();
+    if (!fake_camera_ready())
+        return;
+    if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
+        int ret = 0;
+        for (int i = 0; i < 5 && ret == 0; i++)
+            ret = source_read(source, packet);
+        fake_camera_is("gone");
+        for (int i = 0; i < 100 && ret == 0; i++) /* those that were there already come still */
+            ret = source_read(source, packet);
+        const CameraStatus status = camera_status(source->camera);
+        CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
+        CHECK(status.state == CAMERA_GONE && strstr(status.why, "unplugged"), "state %d, '%s'",
+              status.state, status.why);
+        source_close(&source);
+    }
+    av_packet_free(&packet);
+}
+
+/* ---- frames ---- */
+
+typedef struct View {
+    Source *source;
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    MediaError error;
+    int64_t last;    /* position of the last frame */
+    int last_number; /* what it shows */
+} View;
+
+static int open_view(View *v, const CameraOptions *wanted)
+{
+    const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
+    const FeedStart start = {.position = AV_NOPTS_VALUE};
+    CameraOptions waiting = *wanted;
+    waiting.wait = 1;
+    *v = (View){.last = -1};
+    return CHECK(fake_camera_open(&v->source, &waiting, &v->error) == 0 &&
+                     demuxer_create(&v->demuxer, v->source, &v->error) == 0 &&
+                     (demuxer_select(v->demuxer, DEMUX_VIDEO, v->source->video), 1) &&
+                     video_feed_open(&v->feed, v->source, v->demuxer, &options, &v->error) == 0 &&
+                     demuxer_start(v->demuxer, AV_NOPTS_VALUE, &v->error) == 0 &&
+                     video_feed_start(v->feed, &start, &v->error) == 0,
+                 "%s", v->error.text);
+}
+
+/* Answers how long it took. */
+static int64_t close_view(View *v)
+{
+    const int64_t begin = av_gettime_relative();
+    if (v->demuxer)
+        demuxer_stop(v->demuxer);
+    video_feed_close(&v->feed);
+    demuxer_free(&v->demuxer);
+    source_close(&v->source);
+    return av_gettime_relative() - begin;
+}
+
+/* The next frame, waited for; 0: none came in so long. */
+static int next_frame(View *v, FeedFrame *frame, int64_t patience)
+{
+    const int64_t end = av_gettime_relative() + patience;
+    int ret;
+    while ((ret = video_feed_receive(v->feed, frame, &v->error)) == AVERROR(EAGAIN) &&
+           av_gettime_relative() < end)
+        av_usleep(500);
+    if (ret < 0)
+        return 0;
+    CHECK(frame->position > v->last, "%lld after %lld", (long long)frame->position,
+          (long long)v->last);
+    v->last = frame->position;
+    v->last_number = fake_camera_number(frame->frame);
+    return 1;
+}
+
+static int skip_frames(View *v, int count)
+{
+    for (int i = 0; i < count; i++) {
+        FeedFrame frame;
+        if (!CHECK(next_frame(v, &frame, 5000000), "no frame comes: %s", v->error.text))
+            return 0;
+        av_frame_free(&frame.frame);
+    }
+    return 1;
+}
+
+static int64_t age(const FeedFrame *frame)
+{
+    return av_gettime_relative() - frame->captured_at;
+}
+
+static int compare_ages(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whoever keeps up sees every frame, soon. */
+static void check_delay(const CameraOptions *wanted)
+{
+    enum { FRAMES = 45 };
+    View view;
+    FeedFrame frame;
+    int64_t ages[FRAMES];
+    int skipped = 0, missing = 0;
+    if (open_view(&view, wanted) && skip_frames(&view, 5)) {
+        for (int i = 0; i < FRAMES; i++) {
+            const int before = view.last_number;
+            ages[i] = 0;
+            if (!CHECK(next_frame(&view, &frame, 5000000), "no frame comes"))
+                break;
+            ages[i] = age(&frame);
+            skipped += frame.skipped;
+            missing += view.last_number - before - 1;
+            av_frame_free(&frame.frame);
+        }
+        qsort(ages, FRAMES, sizeof(ages[0]), compare_ages);
+        printf("%s %dx%d: from capture to decoded, median %lld us, most %lld us; %d dropped\n",
+               wanted->format, wanted->width, wanted->height, (long long)ages[FRAMES / 2],
+               (long long)ages[FRAMES - 1], skipped);
+        CHECK(ages[FRAMES / 2] < 2 * INTERVAL_US, "a frame is %lld us old",
+              (long long)ages[FRAMES / 2]);
+        CHECK(skipped == missing, "%d said to be dropped, %d missing", skipped, missing);
+    }
+    close_view(&view);
+}
+
+static void test_delay(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_delay(&small);
+    check_delay(&(CameraOptions){.width = 640, .height = 480, .format = "yuyv422"});
+    check_delay(&(CameraOptions){.width = 1280, .height = 720, .format = "mjpeg"});
+}
+
+/* Whoever is slow sees the newest, and how many were dropped. */
+static void test_newest_wins(void)
+{
+    View view;
+    FeedFrame frame;
+    if (!fake_camera_ready())
+        return;
+    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+        for (int i = 0; i < 5; i++) {
+            const int before = view.last_number;
+            av_usleep(8 * INTERVAL_US);
+            if (!CHECK(next_frame(&view, &frame, 5000000), "no frame comes"))
+                break;
+            const int missing = view.last_number - before - 1;
+            CHECK(frame.skipped == missing && missing >= 5, "%d said to be dropped, %d missing",
+                  frame.skipped, missing);
+            CHECK(age(&frame) < 3 * INTERVAL_US, "it is %lld us old", (long long)age(&frame));
+            av_frame_free(&frame.frame);
+        }
+    }
+    close_view(&view);
+}
+
+/* Pictures that are none are passed over. */
+static void check_damage(const char *words)
+{
+    View view;
+    FeedFrame frame;
+    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+        const int before = view.last_number;
+        fake_camera_is(words);
+        av_usleep(6 * INTERVAL_US);
+        while (next_frame(&view, &frame, 0)) /* cut ones may be shown in part */
+            av_frame_free(&frame.frame);
+        fake_camera_is("");
+        CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING, "'%s': it is gone",
+              words);
+        skip_frames(&view, 5);
+        CHECK(view.last_number > before + 6, "'%s': frame %d after %d", words, view.last_number,
+              before);
+    }
+    close_view(&view);
+}
+
+static void test_damage(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_damage("malformed");
+    check_damage("flagged");
+    check_damage("cut");
+}
+
+/* ---- going and coming ---- */
+
+static int wait_for_state(View *v, CameraState state, int64_t patience)
+{
+    const int64_t end = av_gettime_relative() + patience;
+    FeedFrame frame;
+    while (camera_status(v->source->camera).state != state && av_gettime_relative() < end) {
+        if (next_frame(v, &frame, 0))
+            av_frame_free(&frame.frame);
+        av_usleep(1000);
+    }
+    return camera_status(v->source->camera).state == state;
+}
+
+/* It goes as `words` say, and comes back as `then` says. */
+static void check_return(const char *words, const char *why, const char *then)
+{
+    View view;
+    if (open_view(&view, &small) && skip_frames(&view, 5)) {
+        const int64_t before = view.last, begin = av_gettime_relative();
+        fake_camera_is(words);
+        CHECK(wait_for_state(&view, CAMERA_GONE, 6000000), "'%s': it still runs", words);
+        const CameraStatus gone = camera_status(view.source->camera);
+        CHECK(strstr(gone.why, why), "'%s': it is '%s'", words, gone.why);
+        av_usleep(300000);
+        fake_camera_is(then);
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, 6000000), "'%s': it does not return", words);
+        const CameraStatus back = camera_status(view.source->camera);
+        CHECK(back.returns == 1 && !back.why[0], "it came back %d times, '%s'", (int)back.returns,
+              back.why);
+        skip_frames(&view, 5);
+        const int64_t passed = av_gettime_relative() - begin;
+        CHECK(llabs(view.last - before - passed) < LATE_US,
+              "'%s': %lld us by its times, %lld by the clock", words,
+              (long long)(view.last - before), (long long)passed);
+    }
+    close_view(&view);
+    fake_camera_is("");
+}
+
+static void test_return(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_return("gone", "unplugged (No such device)", "");
+    check_return("eio", "unplugged (Input/output error)", "");
+    check_return("stall", "no picture for 2 s", "");
+    check_return("gone", "unplugged", "at=/dev/video4");
+}
+
+/* While it is gone, and in whatever way it does not come back, it can be closed at once. */
+static void check_close(const char *words, int64_t after)
+{
+    View view;
+    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+        fake_camera_is(words);
+        av_usleep((unsigned)after);
+    }
+    const int64_t took = close_view(&view);
+    CHECK(took < 250000, "'%s': closing took %lld us", words, (long long)took);
+    fake_camera_is("");
+}
+
+static void test_close(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_close("", 0);
+    check_close("gone", 100000);
+    check_close("gone", 900000);
+    check_close("stall", 300000);
+    check_close("stall", 2500000);
+    check_close("gone denied", 900000);
+    check_close("gone busy", 900000);
+}
+
+/* What opens at its place has to be it. */
+static void test_other_camera(void)
+{
+    View view;
+    if (!fake_camera_ready())
+        return;
+    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+        fake_camera_is("gone");
+        CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
+        setenv("FAKE_CAMERA_NAME", "Other Webcam", 1);
+        fake_camera_is("");
+        CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "another camera is shown");
+        unsetenv("FAKE_CAMERA_NAME");
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, 3000000), "it does not return");
+    }
+    close_view(&view);
+}
+
+static const CheckTest tests[] = {
+    {"times", test_times},   {"going is the end", test_going_is_the_end},
+    {"delay", test_delay},   {"newest wins", test_newest_wins},
+    {"damage", test_damage}, {"return", test_return},
+    {"close", test_close},   {"other camera", test_other_camera},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,243 @@
+/* Which cameras there are, what they offer, what is taken of it, and what is said when nothing can
+ * be. Run with the fake camera. */
+#include "fake_camera.h"
+
+/* As cameras on USB 2 have it: raw pictures are slow where JPEGs are not. */
+#define USUAL                                                                                      \
+    "YUYV 640x480@30,15;YUYV 1280x720@10,5;YUYV 1920x1080@5;"                                      \
+    "MJPG 640x480@30,15;MJPG 1280x720@30,15;MJPG 1920x1080@30,15"
+
+static void expect(const CameraOptions *wanted, const char *text)
+{
+    Source *source;
+    MediaError error;
+    char got[400] = "";
+    if (!CHECK(fake_camera_open(&source, wanted, &error) == 0, "%s: %s", text, error.text))
+        return;
+    camera_setting_text(source->camera, got, sizeof(got));
+    CHECK(strcmp(got, text) == 0, "took '%s', not '%s'", got, text);
+    source_close(&source);
+}
+
+static void test_choice(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_has(USUAL);
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1920x1080 at 30 fps");
+    expect(&(CameraOptions){.width = 1280, .height = 720},
+           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 30 fps");
+    expect(&(CameraOptions){.width = 640, .height = 480},
+           "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
+    expect(&(CameraOptions){.format = "yuyv422"},
+           "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
+    expect(&(CameraOptions){.format = "MJPG", .width = 640, .height = 480},
+           "Fake Webcam (/dev/video0): mjpeg 640x480 at 30 fps");
+    expect(&(CameraOptions){.rate = {15, 1}},
+           "Fake Webcam (/dev/video0): mjpeg 1920x1080 at 15 fps");
+    expect(&(CameraOptions){.rate = {5, 1}, .device = "0"},
+           "Fake Webcam (/dev/video0): yuyv422 1920x1080 at 5 fps");
+    expect(&(CameraOptions){.format = "yuyv422", .width = 1280, .height = 720},
+           "Fake Webcam (/dev/video0): yuyv422 1280x720 at 10 fps");
+}
+
+static void test_odd_choices(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_has("MJPG 1280x720@60,30;MJPG 1920x1080@20");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 1280x720 at 60 fps");
+    expect(&(CameraOptions){.rate = {2997, 100}},
+           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 30 fps");
+    fake_camera_has("YUYV 640x480@15;YUYV 1280x720@10"); /* nothing gives 30 */
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 15 fps");
+    fake_camera_has("GREY 1280x720@90;MJPG 640x480@30"); /* a camera of colours, and its infrared */
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 640x480 at 30 fps");
+    fake_camera_has("YUYV 32x16-2592x1944/16x8@1-90");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 1920x1080 at 90 fps");
+    expect(&(CameraOptions){.width = 480, .height = 320, .rate = {25, 1}},
+           "Fake Webcam (/dev/video0): yuyv422 480x320 at 25 fps");
+    fake_camera_has("YUYV 640x480"); /* no rates are said */
+    expect(&(CameraOptions){.rate = {20, 1}},
+           "Fake Webcam (/dev/video0): yuyv422 640x480 at 20 fps");
+}
+
+static void test_rate_read_back(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_is("rate=15");
+    expect(&(CameraOptions){.width = 1280, .height = 720},
+           "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was asked for");
+}
+
+/* What a driver offers and then does not set is passed over. */
+static void test_next_best(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_is("refuse=MJPG");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
+}
+
+/* ---- what cannot be had ---- */
+
+static void refuse(const CameraOptions *wanted, int fault, const char *text)
+{
+    Source *source;
+    MediaError error;
+    const int ret = fake_camera_open(&source, wanted, &error);
+    CHECK(ret == fault && !source && strstr(error.text, text), "%d '%s', not '%s'", ret, error.text,
+          text);
+    source_close(&source);
+}
+
+static void test_not_offered(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_has(USUAL);
+    refuse(&(CameraOptions){.format = "h264"}, MEDIA_USAGE,
+           "--input-format 'h264': the camera '/dev/video0' (Fake Webcam) offers yuyv422, mjpeg");
+    refuse(&(CameraOptions){.width = 800, .height = 600}, MEDIA_USAGE,
+           "--video-size 800x600: the camera '/dev/video0' (Fake Webcam) offers 640x480, 1280x720, "
+           "1920x1080");
+    refuse(&(CameraOptions){.rate = {60, 1}, .width = 1280, .height = 720}, MEDIA_USAGE,
+           "--framerate 60: the camera '/dev/video0' (Fake Webcam) offers 10, 5, 30, 15 frames a "
+           "second in 1280x720");
+    fake_camera_is("refuse=MJPG");
+    refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
+           "the camera '/dev/video0' (Fake Webcam) refuses mjpeg 1920x1080");
+    fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60");
+    refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "32x16 to 1920x1080");
+    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "offers 1 to 60 frames a second");
+    fake_camera_has("S920 640x480@30");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "has no picture format that can be read");
+    refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
+           "has no picture format that can be read");
+}
+
+static void test_troubles(void)
+{
+    static const struct {
+        const char *words, *text;
+    } troubles[] = {
+        {"denied", "no permission to use the camera '/dev/video0': add yourself to the group "
+                   "'video'"},
+        {"busy", "the camera '/dev/video0' (Fake Webcam) is in use by another program"},
+        {"full", "the camera '/dev/video0' (Fake Webcam) has no room on its USB bus"},
+        {"eio", "cannot use the camera '/dev/video0' (Fake Webcam): Input/output error"},
+    };
+    if (!fake_camera_ready())
+        return;
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+        fake_camera_is(troubles[i].words);
+        refuse(&(CameraOptions){0}, MEDIA_INPUT, troubles[i].text);
+        refuse(&(CameraOptions){.device = "/dev/video0"}, MEDIA_INPUT, troubles[i].text);
+    }
+}
+
+static void test_missing(void)
+{
+    if (!fake_camera_ready())
+        return;
+    refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
+           "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
+    refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' is not there");
+    refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is no camera");
+    fake_camera_is("other");
+    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
+           "'/dev/video0' (Fake Webcam) is no camera: it cannot capture video");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
+    fake_camera_is("gone");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
+    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
+           "the camera '/dev/video0' is not there; no camera is connected");
+}
+
+static void test_no_pictures(void)
+{
+    if (!fake_camera_ready())
+        return;
+    fake_camera_is("stall");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives no picture: none came in 5 s");
+    fake_camera_is("malformed");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "gives damaged pictures only");
+}
+
+/* ---- lists ---- */
+
+static void test_devices(void)
+{
+    CameraDevice *devices;
+    MediaError error = {0};
+    if (!fake_camera_ready())
+        return;
+    fake_camera_is("at=/dev/video5");
+    int count = camera_list_devices(&devices, &error);
+    if (CHECK(count == 1, "%d cameras, %s", count, error.text)) {
+        CHECK(strcmp(devices[0].path, "/dev/video5") == 0, "at %s", devices[0].path);
+        CHECK(strcmp(devices[0].name, "Fake Webcam") == 0, "is %s", devices[0].name);
+        CHECK(strcmp(devices[0].bus, "usb-fake-1") == 0, "on %s", devices[0].bus);
+        CHECK(!devices[0].problem[0], "%s", devices[0].problem);
+    }
+    camera_free(&devices);
+    CHECK(!devices, "the list is still there");
+    fake_camera_is("denied");
+    count = camera_list_devices(&devices, &error);
+    CHECK(count == 1 && strstr(devices[0].problem, "group 'video'"), "%d cameras: %s", count,
+          count == 1 ? devices[0].problem : "");
+    camera_free(&devices);
+    fake_camera_is("other");
+    count = camera_list_devices(&devices, &error);
+    CHECK(count == 0, "%d cameras", count);
+    camera_free(&devices);
+}
+
+static void test_modes(void)
+{
+    static const char *const texts[] = {"640x480 at 30, 15 fps",
+                                        "16x16 to 1920x1080 at 1 to 60 fps", "800x600 at any rate",
+                                        "320x240 at 30 fps"};
+    static const char *const formats[] = {"mjpeg", "yuyv422", "mjpeg", NULL};
+    CameraDevice device;
+    CameraMode *modes;
+    MediaError error = {0};
+    char text[256], code[5];
+    if (!fake_camera_ready())
+        return;
+    fake_camera_has("MJPG 640x480@30,15;YUYV 16x16-1920x1080/16x8@1-60;MJPG 800x600;"
+                    "S920 320x240@30");
+    const int count = camera_list_modes(NULL, &device, &modes, &error);
+    /* By format, in the order of the driver. */
+    static const int order[] = {0, 2, 1, 3};
+    for (int i = 0; CHECK(count == 4, "%d modes, %s", count, error.text) && i < count; i++) {
+        const CameraMode *mode = &modes[i];
+        camera_mode_text(mode, text, sizeof(text));
+        CHECK(strcmp(text, texts[order[i]]) == 0, "mode %d is '%s'", i, text);
+        CHECK((!mode->format && !formats[order[i]]) ||
+                  (mode->format && strcmp(mode->format, formats[order[i]]) == 0),
+              "mode %d is %s", i, mode->format ? mode->format : "none");
+    }
+    if (count == 4) {
+        camera_fourcc_text(modes[3].fourcc, code);
+        CHECK(strcmp(code, "S920") == 0, "code %s", code);
+        CHECK(strcmp(modes[0].description, "Motion-JPEG") == 0, "%s", modes[0].description);
+    }
+    camera_free(&modes);
+}
+
+static const CheckTest tests[] = {
+    {"choice", test_choice},
+    {"odd choices", test_odd_choices},
+    {"rate read back", test_rate_read_back},
+    {"next best", test_next_best},
+    {"not offered", test_not_offered},
+    {"troubles", test_troubles},
+    {"missing", test_missing},
+    {"no pictures", test_no_pictures},
+    {"devices", test_devices},
+    {"modes", test_modes},
+};
+
+CHECK_MAIN(tests)
