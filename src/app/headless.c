@@ -291,8 +291,8 @@ int headless_camera_gone(const Source *source, int64_t frames, const Options *o,
         return 0;
     if (o->frames >= 0)
         snprintf(of, sizeof(of), " of %lld", (long long)o->frames);
-    snprintf(text, size, "the camera was gone after %lld%s frames: %s", (long long)frames, of,
-             status.why);
+    snprintf(text, size, "the camera was gone after %lld%s frame%s: %s", (long long)frames, of,
+             frames == 1 && !*of ? "" : "s", status.why);
     return 1;
 }
 

@@ -78,9 +78,8 @@ static void print_usage(int width)
                USAGE_INDENT, width);
     putchar('\n');
     print_wrapped(
-        "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, or "
-        "standard input (-); OUTPUT an mp4, mkv, webm, mov or y4m file, or standard "
-        "output (-). Defaults are in [].",
+        "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, OUTPUT an "
+        "mp4, mkv, webm, mov or y4m; - is standard input or output. Defaults are in [].",
         0, 0, width);
 }
 

@@ -105,7 +105,7 @@ const Option option_table[] = {
     {"no-audio", 0, OPTION_FLAG, 0, FIELD(no_audio), 0, 0, NULL, "open no sound device"},
 
     HEADING("The camera"),
-    {"camera", 0, OPTION_MAY_TEXT, COMMON | ONCE, FIELD(camera), 0, 0, "DEV|N",
+    {"camera", 0, OPTION_MAY_TEXT, ONCE, FIELD(camera), 0, 0, "DEV|N",
      "preview a camera: its device, or the number of /dev/videoN; with -o it is recorded, too, "
      "and with -o and --frames without a window [the first]"},
     {"list-devices", 0, OPTION_FLAG, ONCE, FIELD(list_devices), 0, 0, NULL,

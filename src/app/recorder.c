@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "app/overlay.h"
@@ -16,6 +17,9 @@
 /* Half a second at 30 frames: to ride out a disk that stops for a moment, and little enough memory
  * (a 4K frame has 12 MB). */
 #define QUEUE_LENGTH 16
+
+/* Of this thread and those it starts, the encoder's: the preview comes first. */
+#define NICE 5
 
 /* Recordings of one second. */
 #define MOST_NAMES 100
@@ -186,6 +190,7 @@ static void *recorder_main(void *arg)
 {
     Recorder *r = arg;
     int ret = 0;
+    (void)setpriority(PRIO_PROCESS, 0, NICE);
     if (r->with_overlay)
         ret = overlay_open(&r->overlay, r->source, r->scale, &r->error);
     while (ret >= 0)

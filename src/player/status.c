@@ -103,8 +103,8 @@ static void add_input(const Player *p, Rows *r)
     char text[128];
     track_describe_video(p->playback.source, p->shown.in, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (p->playback.paused)
-        add(r, "frame rate", "paused; %.2f a second", rate);
+    if (p->playback.paused || p->gone)
+        add(r, "frame rate", "%s; %.2f a second", p->gone ? "none now" : "paused", rate);
     else if (rate > 0)
         add(r, "frame rate", "%.2f of %.2f a second", p->rate, rate * p->playback.speed);
     else
