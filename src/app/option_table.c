@@ -18,7 +18,7 @@ const Option option_table[] = {
     HEADING("Output"),
     {"output", 'o', OPTION_TEXT, COMMON | ONCE, FIELD(output), 0, 0, "OUTPUT",
      "the processed video; - is standard output (y4m)"},
-    {"null", 0, OPTION_FLAG, COMMON | ONCE, FIELD(null_output), 0, 0, NULL,
+    {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
      "replace an OUTPUT that exists"},

@@ -313,7 +313,7 @@ class Window(CameraCase, WindowCase):
     def test_keys_that_have_no_meaning_do_no_harm(self):
         process = self.preview()
         self.key("Left", "Right", "Up", "Down", "bracketleft", "bracketright", "l", "m", "0", "j", "v", "numbersign",
-                 "BackSpace", "i", "question", "question")
+                 "BackSpace", "i", "i", "question", "question")
         self.assertTrue(self.moves())
         self.key("comma", "period")  # these pause
         self.key("space")
