@@ -8,7 +8,7 @@
  * With a sanitizer its run-time comes first, and ASAN_OPTIONS=verify_asan_link_order=0 allows that.
  *
  * The environment says what it is:
- *   FAKE_CAMERA          its path; /dev/video0
+ *   FAKE_CAMERA          its path, which begins with /dev/video; /dev/video0
  *   FAKE_CAMERA_NAME     its name; "Fake Webcam"
  *   FAKE_CAMERA_MODES    what it offers, formats in this order, by code, size and rates; a size may
  *                        be a range with steps, then rates are two ends; without rates, it does not
@@ -19,7 +19,8 @@
  *
  * The words, separated by blanks:
  *   gone          it is unplugged: what is open is lost for good, nothing can be opened
- *   at=PATH       it is at this path
+ *   at=PATH       it is at this path, which begins with /dev/video
+ *   name=NAME     it is another one, of this name
  *   denied        opening it needs a permission
  *   busy          another program has it
  *   full          its bus has no room for the stream
@@ -42,6 +43,7 @@
 #include <linux/videodev2.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +82,8 @@ static struct {
     Mode modes[MAX_MODES];
     unsigned mode_count;
     struct Handle {
-        int open, fd, flags, dead;
+        atomic_int file; /* the descriptor, plus 1; 0: none */
+        int flags, dead;
     } handles[MAX_HANDLES];
 
     /* What is set. */
@@ -227,10 +230,12 @@ static void look(void)
         cam.handles[i].dead = 1;
 }
 
+/* Also without the lock, which the camera's owner alone needs: sanitizers open files, too, when
+ * they have something to report, from wherever they are. */
 static struct Handle *find(int fd)
 {
     for (int i = 0; i < MAX_HANDLES; i++)
-        if (cam.handles[i].open && cam.handles[i].fd == fd)
+        if (fd >= 0 && atomic_load(&cam.handles[i].file) == fd + 1)
             return &cam.handles[i];
     return NULL;
 }
@@ -380,8 +385,12 @@ static int query_capabilities(struct v4l2_capability *has)
 {
     memset(has, 0, sizeof(*has));
     snprintf((char *)has->driver, sizeof(has->driver), "fake");
-    snprintf((char *)has->card, sizeof(has->card), "%s",
-             setting("FAKE_CAMERA_NAME", "Fake Webcam"));
+    const char *name = after("name=");
+    if (name)
+        snprintf((char *)has->card, sizeof(has->card), "%.*s", (int)strcspn(name, " \t\n"), name);
+    else
+        snprintf((char *)has->card, sizeof(has->card), "%s",
+                 setting("FAKE_CAMERA_NAME", "Fake Webcam"));
     snprintf((char *)has->bus_info, sizeof(has->bus_info), "usb-fake-1");
     has->device_caps = is("other") ? V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING
                                    : V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
@@ -564,25 +573,34 @@ static int open_camera(const char *path, int flags)
     int fd = -2;
     pthread_mutex_lock(&cam.lock);
     look();
-    if (path && is_path(path)) {
+    if (is_path(path)) {
         struct Handle *handle = NULL;
         for (int i = 0; i < MAX_HANDLES; i++)
-            if (!cam.handles[i].open)
+            if (!atomic_load(&cam.handles[i].file))
                 handle = &cam.handles[i];
         fd = is("gone")     ? fail(ENOENT)
              : is("denied") ? fail(EACCES)
              : !handle      ? fail(EMFILE)
                             : memfd_create("fake camera", MFD_CLOEXEC);
-        if (fd >= 0)
-            *handle = (struct Handle){.open = 1, .fd = fd, .flags = flags};
+        if (fd >= 0) {
+            handle->flags = flags;
+            handle->dead = 0;
+            atomic_store(&handle->file, fd + 1);
+        }
     }
     pthread_mutex_unlock(&cam.lock);
     return fd;
 }
 
+static int could_be(const char *path)
+{
+    need_real();
+    return path && strncmp(path, "/dev/video", strlen("/dev/video")) == 0;
+}
+
 static int open_any(const char *path, int flags, mode_t mode)
 {
-    const int fd = open_camera(path, flags);
+    const int fd = could_be(path) ? open_camera(path, flags) : -2;
     return fd == -2 ? real_open(path, flags, mode) : fd;
 }
 
@@ -620,6 +638,8 @@ int __open64_2(const char *path, int flags)
 
 int access(const char *path, int mode)
 {
+    if (!could_be(path))
+        return real_access(path, mode);
     pthread_mutex_lock(&cam.lock);
     look();
     const int here = is_path(path);
@@ -631,28 +651,27 @@ int access(const char *path, int mode)
 int close(int fd)
 {
     need_real();
-    pthread_mutex_lock(&cam.lock);
     struct Handle *handle = find(fd);
-    if (handle) {
-        handle->open = 0;
-        if (cam.owner == fd)
-            free_buffers();
-    }
+    if (!handle)
+        return real_close(fd);
+    pthread_mutex_lock(&cam.lock);
+    atomic_store(&handle->file, 0);
+    if (cam.owner == fd)
+        free_buffers();
     pthread_mutex_unlock(&cam.lock);
     return real_close(fd);
 }
 
 static int locked_answer(int fd, unsigned long ask, void *argument, int *ours, int *waits)
 {
-    int ret = -1;
-    pthread_mutex_lock(&cam.lock);
     const struct Handle *handle = find(fd);
     *ours = handle != NULL;
-    if (handle) {
-        look();
-        ret = handle->dead ? fail(ENODEV) : answer(fd, ask, argument);
-        *waits = ret < 0 && errno == EAGAIN && !(handle->flags & O_NONBLOCK);
-    }
+    if (!handle)
+        return -1;
+    pthread_mutex_lock(&cam.lock);
+    look();
+    const int ret = handle->dead ? fail(ENODEV) : answer(fd, ask, argument);
+    *waits = ret < 0 && errno == EAGAIN && !(handle->flags & O_NONBLOCK);
     pthread_mutex_unlock(&cam.lock);
     return ret;
 }
