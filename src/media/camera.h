@@ -95,7 +95,7 @@ typedef struct CameraSetting {
 const CameraSetting *camera_setting(const Camera *camera);
 
 /* "HD Webcam (/dev/video0): mjpeg 1280x720 at 30 fps", with "; 60 fps was asked for" where the
- * driver set another rate. */
+ * driver set another rate, or size. */
 void camera_setting_text(const Camera *camera, char *text, size_t size);
 
 typedef enum CameraState {

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_MEDIA_CAMERA_PARTS_H
 #define LUMEQ_MEDIA_CAMERA_PARTS_H
 
+#include <pthread.h>
+
 #include "media/camera.h"
 
 /* ---- devices (camera_device.c) ---- */
@@ -36,5 +38,44 @@ typedef struct CameraChoice {
  * nothing of what is offered can be read. */
 int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const CameraMode *modes,
                   int count, const char *camera, MediaError *error);
+
+/* ---- an open one (camera.c, camera_open.c) ---- */
+
+#define CAMERA_FIRST_FRAME_US 5000000 /* some cameras take seconds to start */
+
+struct Camera {
+    int (*is_stopped)(const void *opaque);
+    const void *opaque;
+    int wait;
+    CameraSetting setting;
+    char size[32], rate[32]; /* as libavdevice takes them; "": what the driver has */
+    AVFormatContext *format; /* what the packets are, also while it is gone */
+    AVFormatContext *device; /* NULL: it is gone */
+    AVPacket *read;          /* from the device; its bytes lie in the driver's memory */
+    AVPacket *first;         /* read by opening, or blank */
+    int64_t interval;        /* between two frames, 0: unknown */
+    int64_t heard;           /* when the last packet came, or it was opened */
+    int64_t patience;        /* without a packet until it counts as gone */
+    int64_t retry;           /* when to try to open it again */
+    int64_t retry_after;     /* between two tries */
+    int clock_known;         /* of this opening */
+    int64_t clock;           /* to be added to the driver's times; AV_NOPTS_VALUE: useless */
+    int64_t origin, last;    /* capture times of the first and the last packet */
+
+    pthread_mutex_t lock;
+    CameraStatus status;
+};
+
+/* Opens the device at `path` with the settings that were chosen: 0 or AVERROR. */
+int camera_open_device(Camera *camera, const char *path);
+
+/* The next packet of the device: 0, AVERROR(EAGAIN) (none now), or what went wrong with it. */
+int camera_read_device(Camera *camera, AVPacket *packet);
+
+/* Waits until a packet may be there. */
+void camera_nap(const Camera *camera);
+
+/* Not 0: its pictures are not compressed. */
+int camera_is_raw(const AVCodecParameters *par);
 
 #endif
