@@ -77,7 +77,8 @@ static int open_window(Player *p, const Source *source, MediaError *error)
         panel_add_room(&options.width, &options.height);
     if (window_open(&p->window, &options, why, sizeof(why)) < 0 ||
         view_open(&p->view, why, sizeof(why)) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s; -o or --null works without a window", why);
+        return media_fail(error, MEDIA_USAGE, "%s; %s or --null works without a window", why,
+                          source->camera ? "-o with --frames" : "-o");
     snprintf(p->renderer, sizeof(p->renderer), "%s", view_renderer(p->view));
     p->wake_event = SDL_RegisterEvents(1);
     SDL_StartTextInput();

@@ -91,7 +91,7 @@ def finish(process, limit=LIVENESS):
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError("hangs: %r\n%s" % (process.args, process.communicate()[1]))
-    result = Result(process.args, process.returncode, out or b"", err)
+    result = Result(process.args, process.returncode, out or b"", err or b"")
     check_sanitizers(result)
     return result
 

@@ -213,6 +213,67 @@ static void test_message(void)
     stop(&f);
 }
 
+/* A notice stays, but for the time of a message. */
+static void test_notice(void)
+{
+    const int64_t end = OSD_MESSAGE_US;
+    Fixture f;
+    if (!start(&f))
+        return;
+    osd_notice(f.osd, "camera gone, waiting");
+    const Rect notice = draw(&f, OSD_MESSAGE, 0);
+    check_ink(&f, "notice");
+    CHECK(f.layer.opacity == 1 && osd_wait(f.osd, 0) == INT64_MAX, "it is to end");
+    CHECK(draw(&f, OSD_MESSAGE, 100 * end).width == notice.width && !f.changed, "it has ended");
+    osd_message(f.osd, 0, "brief", -1);
+    CHECK(draw(&f, OSD_MESSAGE, 1).width < notice.width && f.changed, "before a message");
+    CHECK(osd_wait(f.osd, 1) == end - 1, "does not come back by itself");
+    CHECK(draw(&f, OSD_MESSAGE, end).width == notice.width && f.changed && f.layer.opacity == 1,
+          "does not come back");
+    osd_notice(f.osd, NULL);
+    CHECK(!draw(&f, OSD_MESSAGE, 2 * end).width && f.changed, "still there");
+    stop(&f);
+}
+
+static int count_red(const Canvas *canvas)
+{
+    int count = 0;
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            const uint8_t *p = canvas_pixel(canvas, x, y);
+            count += p[0] > 180 && p[1] < 90 && p[2] < 90;
+        }
+    return count;
+}
+
+/* The light of a recording is at the right, and messages end before it. */
+static void test_recording(void)
+{
+    Fixture f;
+    if (!start(&f))
+        return;
+    CHECK(!draw(&f, OSD_RECORDING, 0).width, "one at first");
+    osd_recording(f.osd, "REC 0:11");
+    const Rect light = draw(&f, OSD_RECORDING, 0);
+    check_ink(&f, "light");
+    CHECK(count_red(&f.layer.overlay.canvas) > 50, "it is not red");
+    CHECK(light.x > 640 && light.x + light.width <= 1280, "it is not at the right");
+    osd_recording(f.osd, "REC 0:44");
+    CHECK(draw(&f, OSD_RECORDING, 0).x == light.x && f.changed, "it moves with its digits");
+    osd_recording(f.osd, "REC 0:44");
+    CHECK(draw(&f, OSD_RECORDING, 0).x == light.x && !f.changed, "it is drawn for nothing");
+    osd_message(f.osd, 0,
+                "A message that is far too long for one line of the window, whose end is cut off "
+                "where something else is, and which goes on and on and on and on and on and on",
+                -1);
+    const Rect message = draw(&f, OSD_MESSAGE, 1);
+    CHECK(message.x + message.width <= light.x, "a message lies over it");
+    osd_recording(f.osd, NULL);
+    CHECK(!draw(&f, OSD_RECORDING, 2).width && f.changed, "still there");
+    CHECK(draw(&f, OSD_MESSAGE, 2).width > message.width, "its room is not given back");
+    stop(&f);
+}
+
 /* How much of the bar's row is filled. */
 static double filled(const Canvas *canvas)
 {
@@ -309,6 +370,8 @@ static void test_tiny_windows(void)
         for (int height = 1; height < 300; height += 17) {
             f.place = (OsdPlace){width, height, {0, 0, width, height}, 1};
             osd_message(f.osd, 0, "message", 0.5);
+            osd_recording(f.osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
+            draw(&f, OSD_RECORDING, 1);
             draw(&f, OSD_MESSAGE, 1);
             draw(&f, OSD_STATISTICS, 1);
             osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
@@ -324,6 +387,8 @@ static const CheckTest tests[] = {
     {"osd_layout", test_layout},
     {"osd_density", test_density},
     {"osd_message", test_message},
+    {"osd_notice", test_notice},
+    {"osd_recording", test_recording},
     {"osd_bar", test_bar},
     {"osd_rows", test_rows},
     {"osd_without_text", test_without_text},
