@@ -43,6 +43,9 @@ struct Recorder {
     pthread_t thread;
     int running;
     atomic_int partial;
+    /* Of who brings packets: something was brought; not 0: nothing is missing that the next one may
+     * refer to. */
+    int begun, follows;
     /* The thread's while it runs. */
     int64_t first; /* time of the first one, AV_NOPTS_VALUE: none yet */
     MediaError error;
@@ -222,18 +225,23 @@ int recorder_start(Recorder *r, const Source *source, MediaError *error)
 
 /* ---- what is recorded ---- */
 
-static void put(Recorder *r, Entry *entry)
+static void note_dropped(Recorder *r)
 {
-    const int whole = entry && (entry->frame || entry->packet);
-    const int sent =
-        whole && av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0;
-    if (sent)
-        return;
-    if (entry)
-        entry_free(&entry);
     pthread_mutex_lock(&r->lock);
     r->state.dropped += !r->state.done;
     pthread_mutex_unlock(&r->lock);
+}
+
+/* Takes the entry over. Answers whether it will be written. */
+static int put(Recorder *r, Entry *entry)
+{
+    const int whole = entry && (entry->frame || entry->packet);
+    if (whole && av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0)
+        return 1;
+    if (entry)
+        entry_free(&entry);
+    note_dropped(r);
+    return 0;
 }
 
 void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *stats)
@@ -244,15 +252,21 @@ void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *st
         if (r->with_overlay)
             entry->stats = *stats;
     }
-    put(r, entry);
+    (void)put(r, entry);
 }
 
 void recorder_packet(Recorder *r, const AVPacket *packet)
 {
+    if (!r->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
+        if (r->begun)
+            note_dropped(r);
+        return;
+    }
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry)
         entry->packet = av_packet_clone(packet);
-    put(r, entry);
+    r->follows = put(r, entry);
+    r->begun = 1;
 }
 
 /* ---- the end ---- */
