@@ -69,14 +69,4 @@ static inline int fake_camera_open(Source **source, const CameraOptions *wanted,
     return source_open(source, &options, error);
 }
 
-/* The number that a frame shows. */
-static inline int fake_camera_number(const AVFrame *frame)
-{
-    const uint8_t *row = frame->data[0] + (ptrdiff_t)(frame->height / 16) * frame->linesize[0];
-    int number = 0;
-    for (int i = 0; i < 16; i++)
-        number = number << 1 | (row[(2 * i + 1) * frame->width / 32] >= 128);
-    return number;
-}
-
 #endif

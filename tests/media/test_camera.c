@@ -1,9 +1,7 @@
 /* A camera that runs: its times, the newest frame, and that it goes and comes. Run with the fake
  * camera. */
-#include <libavutil/time.h>
-
 #include "fake_camera.h"
-#include "media/video_feed.h"
+#include "live_view.h"
 
 #define RATE 30
 #define INTERVAL_US (1000000 / RATE)
@@ -89,69 +87,16 @@ static void test_going_is_the_end(void)
 
 /* ---- frames ---- */
 
-typedef struct View {
-    Source *source;
-    Demuxer *demuxer;
-    VideoFeed *feed;
-    MediaError error;
-    int64_t last;    /* position of the last frame */
-    int last_number; /* what it shows */
-} View;
-
-static int open_view(View *v, const CameraOptions *wanted)
+static int open_view(LiveView *view, const CameraOptions *wanted)
 {
-    const VideoFeedOptions options = {.end = AV_NOPTS_VALUE, .frames = -1};
-    const FeedStart start = {.position = AV_NOPTS_VALUE};
     CameraOptions waiting = *wanted;
     waiting.wait = 1;
-    *v = (View){.last = -1};
-    return CHECK(fake_camera_open(&v->source, &waiting, &v->error) == 0 &&
-                     demuxer_create(&v->demuxer, v->source, &v->error) == 0 &&
-                     (demuxer_select(v->demuxer, DEMUX_VIDEO, v->source->video), 1) &&
-                     video_feed_open(&v->feed, v->source, v->demuxer, &options, &v->error) == 0 &&
-                     demuxer_start(v->demuxer, AV_NOPTS_VALUE, &v->error) == 0 &&
-                     video_feed_start(v->feed, &start, &v->error) == 0,
-                 "%s", v->error.text);
-}
-
-/* Answers how long it took. */
-static int64_t close_view(View *v)
-{
-    const int64_t begin = av_gettime_relative();
-    if (v->demuxer)
-        demuxer_stop(v->demuxer);
-    video_feed_close(&v->feed);
-    demuxer_free(&v->demuxer);
-    source_close(&v->source);
-    return av_gettime_relative() - begin;
-}
-
-/* The next frame, waited for; 0: none came in so long. */
-static int next_frame(View *v, FeedFrame *frame, int64_t patience)
-{
-    const int64_t end = av_gettime_relative() + patience;
-    int ret;
-    while ((ret = video_feed_receive(v->feed, frame, &v->error)) == AVERROR(EAGAIN) &&
-           av_gettime_relative() < end)
-        av_usleep(500);
-    if (ret < 0)
-        return 0;
-    CHECK(frame->position > v->last, "%lld after %lld", (long long)frame->position,
-          (long long)v->last);
-    v->last = frame->position;
-    v->last_number = fake_camera_number(frame->frame);
-    return 1;
-}
-
-static int skip_frames(View *v, int count)
-{
-    for (int i = 0; i < count; i++) {
-        FeedFrame frame;
-        if (!CHECK(next_frame(v, &frame, 5000000), "no frame comes: %s", v->error.text))
-            return 0;
-        av_frame_free(&frame.frame);
-    }
-    return 1;
+    const SourceOptions options = {
+        .camera = &waiting,
+        .max_pixels = 8192 * 8192,
+        .stop = &fake_stop,
+    };
+    return live_view_open(view, &options);
 }
 
 static int64_t age(const FeedFrame *frame)
@@ -169,14 +114,14 @@ static int compare_ages(const void *a, const void *b)
 static int64_t measure_delay(const CameraOptions *wanted)
 {
     enum { FRAMES = 45 };
-    View view;
+    LiveView view;
     FeedFrame frame;
     int64_t ages[FRAMES] = {0};
     int skipped = 0, missing = 0;
-    if (open_view(&view, wanted) && skip_frames(&view, 5)) {
+    if (open_view(&view, wanted) && live_view_skip(&view, 5)) {
         for (int i = 0; i < FRAMES; i++) {
             const int before = view.last_number;
-            if (!CHECK(next_frame(&view, &frame, 5000000), "no frame comes"))
+            if (!CHECK(live_view_next(&view, &frame, 5000000), "no frame comes"))
                 break;
             ages[i] = age(&frame);
             skipped += frame.skipped;
@@ -190,7 +135,7 @@ static int64_t measure_delay(const CameraOptions *wanted)
         /* What the driver had no buffer for is missing, too. */
         CHECK(skipped <= missing, "%d said to be dropped, %d missing", skipped, missing);
     }
-    close_view(&view);
+    live_view_close(&view);
     return ages[FRAMES / 2];
 }
 
@@ -215,15 +160,15 @@ static void test_delay(void)
 /* Whoever is slow sees the newest, and how many were dropped. */
 static void test_newest_wins(void)
 {
-    View view;
+    LiveView view;
     FeedFrame frame;
     if (!fake_camera_ready())
         return;
-    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         for (int i = 0; i < 5; i++) {
             const int before = view.last_number;
             av_usleep(8 * INTERVAL_US);
-            if (!CHECK(next_frame(&view, &frame, 5000000), "no frame comes"))
+            if (!CHECK(live_view_next(&view, &frame, 5000000), "no frame comes"))
                 break;
             const int missing = view.last_number - before - 1;
             CHECK(frame.skipped <= missing && frame.skipped >= 5,
@@ -232,28 +177,28 @@ static void test_newest_wins(void)
             av_frame_free(&frame.frame);
         }
     }
-    close_view(&view);
+    live_view_close(&view);
 }
 
 /* Pictures that are none are passed over. */
 static void check_damage(const char *words)
 {
-    View view;
+    LiveView view;
     FeedFrame frame;
-    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         const int before = view.last_number;
         fake_camera_is(words);
         av_usleep(6 * INTERVAL_US);
-        while (next_frame(&view, &frame, 0)) /* cut ones may be shown in part */
+        while (live_view_next(&view, &frame, 0)) /* cut ones may be shown in part */
             av_frame_free(&frame.frame);
         fake_camera_is("");
         CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING, "'%s': it is gone",
               words);
-        skip_frames(&view, 5);
+        live_view_skip(&view, 5);
         CHECK(view.last_number > before + 6, "'%s': frame %d after %d", words, view.last_number,
               before);
     }
-    close_view(&view);
+    live_view_close(&view);
 }
 
 static void test_damage(void)
@@ -267,12 +212,12 @@ static void test_damage(void)
 
 /* ---- going and coming ---- */
 
-static int wait_for_state(View *v, CameraState state, int64_t patience)
+static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
 {
     const int64_t end = av_gettime_relative() + patience;
     FeedFrame frame;
     while (camera_status(v->source->camera).state != state && av_gettime_relative() < end) {
-        if (next_frame(v, &frame, 0))
+        if (live_view_next(v, &frame, 0))
             av_frame_free(&frame.frame);
         av_usleep(1000);
     }
@@ -282,8 +227,8 @@ static int wait_for_state(View *v, CameraState state, int64_t patience)
 /* It goes as `words` say, and comes back as `then` says. */
 static void check_return(const char *words, const char *why, const char *then)
 {
-    View view;
-    if (open_view(&view, &small) && skip_frames(&view, 5)) {
+    LiveView view;
+    if (open_view(&view, &small) && live_view_skip(&view, 5)) {
         const int64_t before = view.last, begin = av_gettime_relative();
         fake_camera_is(words);
         CHECK(wait_for_state(&view, CAMERA_GONE, 6000000), "'%s': it still runs", words);
@@ -295,13 +240,13 @@ static void check_return(const char *words, const char *why, const char *then)
         const CameraStatus back = camera_status(view.source->camera);
         CHECK(back.returns == 1 && !back.why[0], "it came back %d times, '%s'", (int)back.returns,
               back.why);
-        skip_frames(&view, 5);
+        live_view_skip(&view, 5);
         const int64_t passed = av_gettime_relative() - begin;
         CHECK(llabs(view.last - before - passed) < LATE_US,
               "'%s': %lld us by its times, %lld by the clock", words,
               (long long)(view.last - before), (long long)passed);
     }
-    close_view(&view);
+    live_view_close(&view);
     fake_camera_is("");
 }
 
@@ -318,12 +263,12 @@ static void test_return(void)
 /* While it is gone, and in whatever way it does not come back, it can be closed at once. */
 static void check_close(const char *words, int64_t after)
 {
-    View view;
-    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+    LiveView view;
+    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         fake_camera_is(words);
         av_usleep((unsigned)after);
     }
-    const int64_t took = close_view(&view);
+    const int64_t took = live_view_close(&view);
     CHECK(took < 250000, "'%s': closing took %lld us", words, (long long)took);
     fake_camera_is("");
 }
@@ -344,10 +289,10 @@ static void test_close(void)
 /* What opens at its place has to be it. */
 static void test_other_camera(void)
 {
-    View view;
+    LiveView view;
     if (!fake_camera_ready())
         return;
-    if (open_view(&view, &small) && skip_frames(&view, 3)) {
+    if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         fake_camera_is("gone");
         CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
         fake_camera_is("name=Other");
@@ -355,7 +300,7 @@ static void test_other_camera(void)
         fake_camera_is("");
         CHECK(wait_for_state(&view, CAMERA_RUNNING, 3000000), "it does not return");
     }
-    close_view(&view);
+    live_view_close(&view);
 }
 
 static const CheckTest tests[] = {
