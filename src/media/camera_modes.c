@@ -123,7 +123,7 @@ static void ask_sizes(int fd, const CameraMode *format, ModeList *list)
 
 int camera_ask_modes(int fd, CameraMode **modes, MediaError *error)
 {
-    ModeList list = {NULL};
+    ModeList list = {0};
     struct v4l2_fmtdesc ask = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
     while (list.count < MAX_MODES && camera_ioctl(fd, VIDIOC_ENUM_FMT, &ask) >= 0) {
         CameraMode format = {.fourcc = ask.pixelformat, .format = format_name(ask.pixelformat)};

@@ -173,6 +173,15 @@ static void take_choice(Camera *c, const CameraChoice *choice)
         snprintf(c->rate, sizeof(c->rate), "%d/%d", choice->rate.num, choice->rate.den);
 }
 
+static int set_choice(Camera *c)
+{
+    const int ret = camera_open_device(c, c->setting.path);
+    if (ret < 0 || is_chosen_format(c))
+        return ret;
+    avformat_close_input(&c->device);
+    return AVERROR(EINVAL);
+}
+
 /* Opens it with the best mode that the driver does set: what it offers may be more than what it
  * has room for on its bus. The error is that of the best. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
@@ -183,22 +192,19 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     char name[400];
     snprintf(name, sizeof(name), "the camera %s (%s)", media_quote(c->setting.path),
              c->setting.name);
-    int ret = camera_choose(&choice, options, modes, mode_count, name, error);
-    while (ret >= 0) {
+    int fault = camera_choose(&choice, options, modes, mode_count, name, error), left = fault;
+    while (left >= 0) {
         take_choice(c, &choice);
-        ret = camera_open_device(c, c->setting.path);
-        if (ret >= 0 && is_chosen_format(c))
-            return 0;
+        const int ret = set_choice(c);
         if (ret >= 0)
-            avformat_close_input(&c->device);
-        ret = ret >= 0 ? AVERROR(EINVAL) : ret;
-        open_failed(c, ret, error);
+            return 0;
+        fault = open_failed(c, ret, error);
         if (ret != AVERROR(EINVAL) && ret != AVERROR(ENOSPC))
             break;
         modes[choice.mode - modes].format = NULL;
-        ret = camera_choose(&choice, options, modes, mode_count, name, &none);
+        left = camera_choose(&choice, options, modes, mode_count, name, &none);
     }
-    return error->fault;
+    return fault;
 }
 
 /* An error of a mode that another one made good is none. */
