@@ -397,8 +397,9 @@ void play_close(Play **play)
     Play *p = *play;
     if (!p)
         return;
-    recording_close(&p->recording);
+    (void)recording_end(&p->recording, 0); /* before its source is closed */
     player_close(&p->player);
+    recording_close(&p->recording);
     stats_close(&p->rows);
     frame_memory_close(&p->device_memory);
     engine_close(&p->engine);

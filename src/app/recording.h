@@ -43,6 +43,7 @@ void recording_follow(Recording *recording, PlayerRecording *to);
  * has become of it; answers 0 or the fault of any recording so far. */
 int recording_end(Recording *recording, int partial);
 
+/* When no other thread can bring packets any more. */
 void recording_close(Recording *recording);
 
 #endif

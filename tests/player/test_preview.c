@@ -1,0 +1,247 @@
+/* The preview of a camera, which is the fake one: what its keys do, how it goes and returns, and
+ * that it closes at any moment, whatever is being recorded. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "media/fake_camera.h"
+#include "session.h"
+
+#define MODES "MJPG 320x240@30,15;YUYV 320x240@15"
+
+static char folder[64];
+
+/* An empty folder, which recordings go to. */
+static int enter_folder(void)
+{
+    snprintf(folder, sizeof(folder), "/tmp/lumeq-preview-XXXXXX");
+    return CHECK(mkdtemp(folder) && chdir(folder) == 0, "no folder can be made");
+}
+
+/* Files in it that do not begin with a dot; removes all. */
+static int empty_folder(void)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    if (!CHECK(dir != NULL, "cannot read %s", folder))
+        return -1;
+    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+        count += e->d_name[0] != '.';
+        unlink(e->d_name);
+    }
+    closedir(dir);
+    return count;
+}
+
+static void leave_folder(void)
+{
+    empty_folder();
+    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s cannot be removed", folder);
+}
+
+/* `more`: further arguments, NULL at the end, up to three. */
+static int open_camera(Session *s, const char *const more[3])
+{
+    const char *const arguments[] = {"--camera",
+                                     "--no-config",
+                                     "--quiet",
+                                     more[0],
+                                     more[0] ? more[1] : NULL,
+                                     more[0] && more[1] ? more[2] : NULL,
+                                     NULL};
+    fake_camera_has(MODES);
+    if (session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.shown > 0);
+    return s->ended;
+}
+
+static const char *const nothing[3] = {NULL};
+
+static void shows_what_comes(void)
+{
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    SESSION_UNTIL(&s, state.shown >= 40);
+    const PlayerState now = session_state(&s);
+    CHECK(now.delay_ms > 0 && now.delay_ms <= now.delay_most_ms, "delay %g ms, at most %g",
+          now.delay_ms, now.delay_most_ms);
+    CHECK(now.rate > 0, "no rate");
+    CHECK(!now.gone && !now.recording && !now.mirrored, "it is something that was not asked");
+    session_type("i");
+    SESSION_UNTIL(&s, state.statistics);
+    session_turns(&s, 5);
+    session_close(&s);
+}
+
+static void has_no_other_time(void)
+{
+    static const char *const keys[] = {"[", "]", "l", ","};
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    session_press(SDLK_LEFT);
+    SESSION_UNTIL(&s, strstr(state.message, "live") != NULL);
+    for (int i = 0; i < 4; i++) {
+        session_type("m");
+        SESSION_UNTIL(&s, strstr(state.message, "live") == NULL);
+        session_type(keys[i]);
+        SESSION_UNTIL(&s, strstr(state.message, "live") != NULL);
+    }
+    CHECK(session_state(&s).speed == 1 && !session_state(&s).loop, "they did something");
+    session_type(" "); /* the last one has paused */
+    SESSION_UNTIL(&s, !state.paused);
+    const int64_t shown = session_state(&s).shown;
+    SESSION_UNTIL(&s, state.shown > shown + 5);
+    session_close(&s);
+}
+
+static void pauses(void)
+{
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    const int64_t shown = session_state(&s).shown;
+    session_turns(&s, 20);
+    CHECK(session_state(&s).shown == shown, "it goes on");
+    session_type(".");
+    SESSION_UNTIL(&s, state.shown == shown + 1);
+    session_type("e"); /* the settings of what is held can change */
+    session_turns(&s, 5);
+    session_type(" ");
+    SESSION_UNTIL(&s, state.shown > shown + 5);
+    session_close(&s);
+}
+
+static void goes_and_returns(void)
+{
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    for (int i = 0; i < 2; i++) {
+        fake_camera_is(i ? "stall" : "gone");
+        SESSION_UNTIL(&s, state.gone);
+        const int64_t shown = session_state(&s).shown;
+        session_turns(&s, 10);
+        session_type("R");
+        SESSION_UNTIL(&s, strstr(state.message, "gone") != NULL);
+        CHECK(session_state(&s).shown == shown, "a frame of a camera that is gone");
+        fake_camera_is("");
+        SESSION_UNTIL(&s, !state.gone && state.shown > shown + 3);
+    }
+    session_close(&s);
+}
+
+static void mirrors(void)
+{
+    static const char *const mirror[3] = {"--mirror"};
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, mirror))
+        return;
+    CHECK(session_state(&s).mirrored, "--mirror does nothing");
+    session_type("M");
+    SESSION_UNTIL(&s, !state.mirrored);
+    session_close(&s);
+}
+
+static void records(void)
+{
+    Session s;
+    if (!fake_camera_ready() || !enter_folder())
+        return;
+    if (open_camera(&s, nothing) == 0) {
+        for (int i = 0; i < 2; i++) {
+            session_type("R");
+            SESSION_UNTIL(&s, state.recording);
+            const int64_t shown = session_state(&s).shown;
+            SESSION_UNTIL(&s, state.shown > shown + 10);
+            session_type("R");
+            SESSION_UNTIL(&s, strncmp(state.message, "recorded", 8) == 0);
+            CHECK(!session_state(&s).recording, "it records still");
+        }
+        CHECK(empty_folder() == 2, "two recordings are not two files");
+        session_close(&s);
+    }
+    leave_folder();
+}
+
+static void is_recorded_until_it_goes(void)
+{
+    static const char *const output[3] = {"-o", "x.mkv"};
+    Session s;
+    if (!fake_camera_ready() || !enter_folder())
+        return;
+    if (open_camera(&s, output) == 0) {
+        SESSION_UNTIL(&s, state.recording && state.shown > 5);
+        fake_camera_is("gone");
+        SESSION_UNTIL(&s, strncmp(state.message, "recorded", 8) == 0);
+        CHECK(access("x.mkv", R_OK) == 0, "there is no file");
+        fake_camera_is("");
+        const int64_t shown = session_state(&s).shown;
+        SESSION_UNTIL(&s, !state.gone && state.shown > shown + 3);
+        CHECK(!session_state(&s).recording, "it records again");
+        session_close(&s);
+    }
+    leave_folder();
+}
+
+static void a_file_takes_its_place(void)
+{
+    static const char *const output[3] = {"-o", "x.mkv"};
+    SDL_Event event = {.type = SDL_DROPFILE};
+    Session s;
+    if (!fake_camera_ready() || !enter_folder())
+        return;
+    if (open_camera(&s, output) == 0) {
+        SESSION_UNTIL(&s, state.recording && state.shown > 5);
+        event.drop.file = SDL_strdup(LUMEQ_CLIP);
+        SDL_PushEvent(&event);
+        SESSION_UNTIL(&s, state.duration > 0 && state.position > 200000);
+        CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
+        session_type("R");
+        SESSION_UNTIL(&s, strcmp(state.message, "Only a camera is recorded") == 0);
+        session_press(SDLK_RIGHT);
+        SESSION_UNTIL(&s, state.position > 3000000);
+        session_close(&s);
+    }
+    leave_folder();
+}
+
+/* Without waiting for anything. */
+static void closes_at_any_moment(void)
+{
+    static const char *const ways[][3] = {
+        {NULL}, {"-o", "x.mkv", NULL}, {"-o", "x.mkv", "--record-raw"}};
+    Session s;
+    if (!fake_camera_ready() || !enter_folder())
+        return;
+    for (int way = 0; way < 3; way++)
+        for (int turns = 0; turns < 12; turns += 3) {
+            const int opened = open_camera(&s, ways[way]) == 0;
+            if (opened && turns % 2)
+                fake_camera_is("gone");
+            if (opened && way == 0)
+                session_type("R");
+            session_turns(&s, opened ? turns : 0);
+            session_close(&s);
+            empty_folder();
+        }
+    leave_folder();
+}
+
+static const CheckTest tests[] = {
+    {"shows_what_comes", shows_what_comes},
+    {"has_no_other_time", has_no_other_time},
+    {"pauses", pauses},
+    {"goes_and_returns", goes_and_returns},
+    {"mirrors", mirrors},
+    {"records", records},
+    {"is_recorded_until_it_goes", is_recorded_until_it_goes},
+    {"a_file_takes_its_place", a_file_takes_its_place},
+    {"closes_at_any_moment", closes_at_any_moment},
+};
+
+CHECK_MAIN(tests)
