@@ -223,7 +223,9 @@ static int open_chosen(Camera *c, const CameraOptions *options, MediaError *erro
     if (ret >= 0)
         ret = open_best(c, options, modes, ret, &why);
     camera_free(&modes);
-    return ret < 0 ? media_fail(error, why.fault, "%s", why.text) : 0;
+    if (ret < 0)
+        media_fail(error, why.fault, "%s", why.text);
+    return ret;
 }
 
 int camera_open(Camera **camera, const CameraOptions *options,
