@@ -87,7 +87,7 @@ static void try_again(Camera *c)
 {
     CameraDevice device;
     c->retry = av_gettime_relative() + c->retry_after;
-    if (!camera_find_again(c->setting.path, c->setting.name, &device))
+    if (!camera_find_again(&c->place, &device))
         return;
     if (camera_open_device(c, device.path) >= 0 && !is_same(c))
         avformat_close_input(&c->device);

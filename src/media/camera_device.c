@@ -153,20 +153,25 @@ int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
     return media_fail(error, why.fault, "%s", why.text);
 }
 
-int camera_find_again(const char *path, const char *name, CameraDevice *device)
+static int is_back(const char *path, const CameraDevice *before, CameraDevice *now)
 {
-    char node[32];
-    int next = 0, other;
+    int other;
     MediaError error = {0};
-    int fd = open_node(path, device, &other, &error);
-    while ((fd < 0 || strcmp(device->name, name) != 0) && next_node(&next, node)) {
-        if (fd >= 0)
-            close(fd);
-        fd = open_node(node, device, &other, &error);
-    }
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 && strcmp(device->name, name) == 0;
+    const int fd = open_node(path, now, &other, &error);
+    if (fd < 0)
+        return 0;
+    close(fd);
+    return strcmp(now->name, before->name) == 0 &&
+           (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);
+}
+
+int camera_find_again(const CameraDevice *before, CameraDevice *now)
+{
+    char path[32];
+    int next = 0, found = is_back(before->path, before, now);
+    while (!found && next_node(&next, path))
+        found = is_back(path, before, now);
+    return found;
 }
 
 int camera_list_devices(CameraDevice **devices, MediaError *error)

@@ -216,6 +216,7 @@ static int open_chosen(Camera *c, const CameraOptions *options, MediaError *erro
     const int fd = camera_find(options->device, &device, error);
     if (fd < 0)
         return fd;
+    c->place = device;
     av_strlcpy(c->setting.path, device.path, sizeof(c->setting.path));
     av_strlcpy(c->setting.name, device.name, sizeof(c->setting.name));
     int ret = camera_ask_modes(fd, &modes, &why);

@@ -12,8 +12,9 @@
  * described. Answers its descriptor, or MEDIA_INPUT with the sentence that fits. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
-/* Not 0: `device` has become where this camera is now, at its old path or at another one. */
-int camera_find_again(const char *path, const char *name, CameraDevice *device);
+/* Not 0: it is there again, and `*now` says where: a camera of its name at its old path, or at
+ * another one where it is plugged in as it was, as there may be two of a kind. */
+int camera_find_again(const CameraDevice *before, CameraDevice *now);
 
 /* The sentence for a system's error on it. `name` may be "". MEDIA_INPUT. */
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
@@ -48,6 +49,7 @@ struct Camera {
     const void *opaque;
     int wait;
     CameraSetting setting;
+    CameraDevice place;      /* where it was opened first */
     char size[32], rate[32]; /* as libavdevice takes them; "": what the driver has */
     AVFormatContext *format; /* what the packets are, also while it is gone */
     AVFormatContext *device; /* NULL: it is gone */

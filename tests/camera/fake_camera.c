@@ -21,6 +21,7 @@
  *   gone          it is unplugged: what is open is lost for good, nothing can be opened
  *   at=PATH       it is at this path, which begins with /dev/video
  *   name=NAME     it is another one, of this name
+ *   bus=NAME      it is plugged in there
  *   denied        opening it needs a permission
  *   busy          another program has it
  *   full          its bus has no room for the stream

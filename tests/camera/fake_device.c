@@ -241,17 +241,20 @@ static int query_buffer(struct v4l2_buffer *buffer)
 
 /* ---- formats ---- */
 
+/* The word that a text begins with, or, of no text, `otherwise`. */
+static void take_text(unsigned char *to, size_t size, const char *word, const char *otherwise)
+{
+    snprintf((char *)to, size, "%.*s", word ? (int)strcspn(word, " \t\n") : 100,
+             word ? word : otherwise);
+}
+
 static int query_capabilities(struct v4l2_capability *has)
 {
     memset(has, 0, sizeof(*has));
     snprintf((char *)has->driver, sizeof(has->driver), "fake");
-    const char *name = fake_after("name=");
-    if (name)
-        snprintf((char *)has->card, sizeof(has->card), "%.*s", (int)strcspn(name, " \t\n"), name);
-    else
-        snprintf((char *)has->card, sizeof(has->card), "%s",
-                 fake_setting("FAKE_CAMERA_NAME", "Fake Webcam"));
-    snprintf((char *)has->bus_info, sizeof(has->bus_info), "usb-fake-1");
+    const char *name = fake_after("name="), *bus = fake_after("bus=");
+    take_text(has->card, sizeof(has->card), name, fake_setting("FAKE_CAMERA_NAME", "Fake Webcam"));
+    take_text(has->bus_info, sizeof(has->bus_info), bus, "usb-fake-1");
     has->device_caps = fake_is("other") ? V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING
                                         : V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
     has->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;

@@ -319,6 +319,8 @@ static void test_other_camera(void)
         CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
         fake_camera_is("name=Other");
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "another camera is shown");
+        fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* a second one of its kind */
+        CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "its twin is shown");
         fake_camera_is("");
         CHECK(wait_for_state(&view, CAMERA_RUNNING, 3000000), "it does not return");
     }
