@@ -14,9 +14,10 @@
 #include "media/message.h"
 #include "media/writer.h"
 
-/* Half a second at 30 frames: to ride out a disk that stops for a moment, and little enough memory
+/* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
  * (a 4K frame has 12 MB). */
-#define QUEUE_LENGTH 16
+#define QUEUE_LENGTH 60
+#define QUEUE_BYTES (192 << 20)
 
 /* Of this thread and those it starts, the encoder's: the preview comes first. */
 #define NICE 5
@@ -28,6 +29,7 @@
 typedef struct Entry {
     AVFrame *frame;
     AVPacket *packet;
+    int64_t bytes;
     LumeqFrameStats stats;
 } Entry;
 
@@ -42,6 +44,7 @@ struct Recorder {
     AVThreadMessageQueue *queue; /* of Entry * */
     pthread_t thread;
     int running;
+    atomic_llong waiting; /* bytes in the queue */
     atomic_int partial;
     /* Of who brings packets: something was brought; not 0: nothing is missing that the next one may
      * refer to. */
@@ -182,6 +185,7 @@ static int write_next(Recorder *r)
     int ret = av_thread_message_queue_recv(r->queue, &entry, 0);
     if (ret < 0)
         return ret;
+    atomic_fetch_sub(&r->waiting, entry->bytes);
     ret = entry->frame ? write_frame(r, entry, &end) : write_packet(r, entry->packet, &end);
     entry_free(&entry);
     if (ret >= 0)
@@ -232,12 +236,31 @@ static void note_dropped(Recorder *r)
     pthread_mutex_unlock(&r->lock);
 }
 
+static int64_t size_of(const Entry *entry)
+{
+    int64_t size = entry->packet ? entry->packet->size : 0;
+    for (int i = 0; entry->frame && i < AV_NUM_DATA_POINTERS; i++)
+        size += entry->frame->buf[i] ? (int64_t)entry->frame->buf[i]->size : 0;
+    return size;
+}
+
+static int has_room(Recorder *r, Entry *entry)
+{
+    entry->bytes = size_of(entry);
+    if (atomic_fetch_add(&r->waiting, entry->bytes) + entry->bytes <= QUEUE_BYTES)
+        return 1;
+    atomic_fetch_sub(&r->waiting, entry->bytes);
+    return 0;
+}
+
 /* Takes the entry over. Answers whether it will be written. */
 static int put(Recorder *r, Entry *entry)
 {
-    const int whole = entry && (entry->frame || entry->packet);
-    if (whole && av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0)
-        return 1;
+    if (entry && (entry->frame || entry->packet) && has_room(r, entry)) {
+        if (av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0)
+            return 1;
+        atomic_fetch_sub(&r->waiting, entry->bytes);
+    }
     if (entry)
         entry_free(&entry);
     note_dropped(r);
