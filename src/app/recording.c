@@ -1,5 +1,6 @@
 #include "app/recording.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "app/say.h"
@@ -127,6 +128,7 @@ void recording_follow(Recording *r, PlayerRecording *to)
     const RecorderState state = recorder_state(r->recorder);
     if (state.done) {
         finish(r, to->message, sizeof(to->message));
+        to->message[0] = (char)toupper((unsigned char)to->message[0]);
         return;
     }
     if (!r->ending && is_gone(r))

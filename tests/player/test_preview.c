@@ -159,7 +159,7 @@ static void records(void)
             const int64_t shown = session_state(&s).shown;
             SESSION_UNTIL(&s, state.shown > shown + 10);
             session_type("R");
-            SESSION_UNTIL(&s, strncmp(state.message, "recorded", 8) == 0);
+            SESSION_UNTIL(&s, strncmp(state.message, "Recorded", 8) == 0);
             CHECK(!session_state(&s).recording, "it records still");
         }
         CHECK(empty_folder() == 2, "two recordings are not two files");
@@ -177,7 +177,7 @@ static void is_recorded_until_it_goes(void)
     if (open_camera(&s, output) == 0) {
         SESSION_UNTIL(&s, state.recording && state.shown > 5);
         fake_camera_is("gone");
-        SESSION_UNTIL(&s, strncmp(state.message, "recorded", 8) == 0);
+        SESSION_UNTIL(&s, strncmp(state.message, "Recorded", 8) == 0);
         CHECK(access("x.mkv", R_OK) == 0, "there is no file");
         fake_camera_is("");
         const int64_t shown = session_state(&s).shown;
