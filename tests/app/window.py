@@ -68,8 +68,8 @@ class WindowCase(Case):
 
     def grab(self):
         """The screen as rows of RGB bytes."""
-        data = tool("ffmpeg", "-v", "error", "-f", "x11grab", "-video_size", "%dx%d" % (WIDTH, HEIGHT),
-                    "-i", self.display, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+        data = tool("ffmpeg", "-v", "error", "-f", "x11grab", "-draw_mouse", "0", "-video_size",
+                    "%dx%d" % (WIDTH, HEIGHT), "-i", self.display, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
         return [data[y * WIDTH * 3:(y + 1) * WIDTH * 3] for y in range(HEIGHT)]
 
     @staticmethod
