@@ -18,6 +18,9 @@
 #include "media/convert.h"
 #include "media/writer.h"
 
+/* A camera's frame that is older than this when it is written waited for the encoder. */
+#define BEHIND_US 200000
+
 typedef struct Run {
     const Options *options;
     atomic_int *stop;
@@ -31,6 +34,9 @@ typedef struct Run {
     Progress progress;
     Timeline timeline;
     double noise_gain; /* the greatest there was */
+    int64_t last_us;   /* a camera's time of the frame before */
+    int behind;        /* that one came out late */
+    int64_t missed;    /* frames that it had no room for, as those before were not written yet */
     MediaError error;
 } Run;
 
@@ -172,9 +178,34 @@ static int sink_packets(Run *run, Message *message)
     return ret;
 }
 
+/* Drivers do not say it, but gaps do, after frames that come out late. */
+static void count_missed(Run *run, const AVFrame *frame)
+{
+    const Camera *camera = run->source->camera;
+    if (!camera)
+        return;
+    const AVRational rate = camera_setting(camera)->rate;
+    const int64_t at = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    const int64_t apart = rate.num > 0 ? av_rescale(AV_TIME_BASE, rate.den, rate.num) : 0;
+    if (run->behind && apart > 0)
+        run->missed += FFMAX((at - run->last_us + apart / 2) / apart - 1, 0);
+    run->last_us = at;
+    run->behind = now_us() - (double)camera_captured_at(camera, at) > BEHIND_US;
+}
+
+static void say_missed(const Run *run)
+{
+    if (run->missed)
+        say(SAY_WARNINGS,
+            "%lld frame%s of the camera came while others waited to be encoded, and are dropped; a "
+            "faster --preset or a smaller --video-size keeps up",
+            (long long)run->missed, run->missed == 1 ? "" : "s");
+}
+
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
+    count_missed(run, frame);
     int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
     if (ret >= 0 && run->writer)
         ret = writer_frame(run->writer, frame, &run->error);
@@ -316,6 +347,7 @@ static int finish(Run *run)
         return -stats_failed(run, &stats_error);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, interrupted ? "interrupted" : "done");
+    say_missed(run);
     if (interrupted)
         return EXIT_INTERRUPTED;
     say_details(run);

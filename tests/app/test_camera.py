@@ -246,6 +246,22 @@ class Headless(CameraCase, Case):
         self.assertEqual(p.stdout.count(b"FRAME\n"), 3)
 
 
+    def test_what_is_missed_is_counted(self):
+        """A reader of the output that sleeps."""
+        process = subprocess.Popen([LUMEQ, "--no-config", "--camera", "-o", "-", "--frames", "60"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=camera_environment(self.folder))
+        self.addCleanup(process.kill)
+        time.sleep(3)
+        out, err = process.communicate(timeout=LIVENESS)
+        self.assertEqual(process.returncode, DONE, err)
+        self.write("x.y4m", out)
+        seen = numbers(self.path("x.y4m"))
+        missed = re.search(r"(\d+) frames of the camera came while others waited", err.decode())
+        self.assertTrue(missed, err)
+        self.assertAlmostEqual(int(missed.group(1)), seen[-1] - seen[0] + 1 - len(seen), delta=2)
+
+
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 @unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Window(CameraCase, WindowCase):
