@@ -7,14 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
+
+import common
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
 SCRIPT = os.path.join(HERE, "../../samples/bench-opencv.py")
 QUICK = ("--seconds", "0.01")
-LIVENESS = 300  # seconds; a run that takes longer hangs
-SKIPPED = 77
 
 FIRST = ("size,content,backend,cpu_total_us,upload_us,histogram_us,curve_us,apply_us,download_us,"
          "gpu_total_us,copy_us").split(",")
@@ -26,21 +24,16 @@ STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "lat
 
 
 def bench(*args, **more):
-    env = dict(os.environ, LC_ALL="C.UTF-8")
-    return subprocess.run([BENCH, "equalize"] + list(args), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
-                          universal_newlines=True, env=env, **more)
+    return common.run("equalize", *args, **more)
 
 
 def has_gpu():
     return "left out" not in bench("--size", "16x16", "--content", "flat", *QUICK).stderr
 
 
-class Case(unittest.TestCase):
-    def run_bench(self, *args, **more):
-        result = bench(*args, *QUICK, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
+class Case(common.Case):
+    command = "equalize"
+    quick = QUICK
 
     def rows(self, *args, **more):
         """What a run reports as CSV; all of it is checked."""
@@ -50,15 +43,6 @@ class Case(unittest.TestCase):
             self.assertEqual(list(row), FIRST + OTHERS)
             self.assertEqual(row["checked"], "yes", row)
         return rows
-
-    def refused(self, *args, words):
-        result = bench(*args, *QUICK)
-        self.assertEqual(result.returncode, 1, args)
-        self.assertEqual(result.stdout, "")
-        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
-        self.assertEqual(len(lines), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
 
     def positive(self, row, columns):
         for column in columns:
@@ -160,12 +144,12 @@ class Cpu(Case):
 
     def test_beside_opencv(self):
         for python in filter(os.path.exists, (sys.executable, "/usr/bin/python3")):
-            result = subprocess.run([python, SCRIPT, "--bench", BENCH, "--size", "64x48",
+            result = subprocess.run([python, SCRIPT, "--bench", common.BENCH, "--size", "64x48",
                                      "--seconds", "0.02", "--rounds", "2"], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, universal_newlines=True, timeout=LIVENESS)
-            if result.returncode != SKIPPED:
+                                    stderr=subprocess.PIPE, universal_newlines=True, timeout=common.LIVENESS)
+            if result.returncode != common.SKIPPED:
                 break
-        if result.returncode == SKIPPED:
+        if result.returncode == common.SKIPPED:
             self.assertIn("skipped", result.stdout)
             self.skipTest("no OpenCV for this Python")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -232,9 +216,4 @@ class Gpu(Case):
 
 
 if __name__ == "__main__":
-    if not os.access(BENCH, os.X_OK):
-        sys.exit("no program at %s: set LUMEQ_BENCH" % BENCH)
-    if "Gpu" in sys.argv[1:] and not has_gpu():
-        print("skipped: no GPU")
-        sys.exit(SKIPPED)
-    unittest.main()
+    common.main(has_gpu)

@@ -7,15 +7,12 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
-import unittest
+
+import common
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
 PLOT = os.path.join(HERE, "../../samples/plot-bench.gp")
-LIVENESS = 300  # seconds; a run that takes longer hangs
-SKIPPED = 77
 
 COLUMNS = ("strategy,device,elements,type,bins,content,load_factor,partition,memory,saturate,time_us,"
            "noise_percent,alone_us,gelements_per_s,gb_per_s,share_of_theoretical_percent,share_of_copy_percent,"
@@ -28,24 +25,16 @@ SIMPLE = ["global", "global-stride", "shared", "shared-warp", "shared-replicated
 ALL = ["cpu", "cpu-simd"] + SIMPLE + ["cub", "lumeq"]
 
 
-def bench(*args, mask=None):
-    env = dict(os.environ, LC_ALL="C.UTF-8")
-    if mask is not None:
-        env["LUMEQ_CPU_MASK"] = mask
-    return subprocess.run([BENCH, "histogram"] + list(args), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
-                          universal_newlines=True, env=env)
+def bench(*args, **more):
+    return common.run("histogram", *args, **more)
 
 
 def has_gpu():
     return "left out" not in bench("--elements", "1", "--check").stderr
 
 
-class Case(unittest.TestCase):
-    def run_bench(self, *args, **more):
-        result = bench(*args, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
+class Case(common.Case):
+    command = "histogram"
 
     def rows(self, *args, **more):
         """What a run reports as CSV."""
@@ -69,15 +58,6 @@ class Case(unittest.TestCase):
     def positive(self, row, columns):
         for column in columns:
             self.assertGreater(float(row[column]), 0, (column, row))
-
-    def refused(self, *args, words):
-        result = bench(*args)
-        self.assertEqual(result.returncode, 1, args)
-        self.assertEqual(result.stdout, "")
-        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
-        self.assertEqual(len(lines), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
 
     def write(self, data):
         folder = tempfile.mkdtemp()
@@ -237,7 +217,7 @@ class Cpu(Case):
                                           "--csv").stdout.encode())
         out = os.path.join(os.path.dirname(sizes), "out")
         result = subprocess.run(["gnuplot", "-e", "csv='%s'; out='%s'" % (sizes, out), PLOT],
-                                stderr=subprocess.PIPE, universal_newlines=True, timeout=LIVENESS)
+                                stderr=subprocess.PIPE, universal_newlines=True, timeout=common.LIVENESS)
         self.assertEqual(result.returncode, 0, result.stderr)
         for kind in ("svg", "png"):
             self.assertGreater(os.path.getsize(out + "-time." + kind), 1000)
@@ -321,9 +301,4 @@ class Gpu(Case):
 
 
 if __name__ == "__main__":
-    if not os.access(BENCH, os.X_OK):
-        sys.exit("no program at %s: set LUMEQ_BENCH" % BENCH)
-    if "Gpu" in sys.argv[1:] and not has_gpu():
-        print("skipped: no GPU")
-        sys.exit(SKIPPED)
-    unittest.main()
+    common.main(has_gpu)

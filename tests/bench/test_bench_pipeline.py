@@ -11,15 +11,14 @@ import sys
 import tempfile
 import unittest
 
+import common
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
-LUMEQ = os.path.join(os.path.dirname(BENCH), "lumeq")
+LUMEQ = os.path.join(os.path.dirname(common.BENCH), "lumeq")
 SCRIPT = os.path.join(HERE, "../../samples/bench-ffmpeg.py")
 CLIP = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
 FRAMES = 12
 QUICK = ("--frames", str(FRAMES), "--rounds", "1", "--preset", "ultrafast")
-LIVENESS = 300  # seconds; a run that takes longer hangs
-SKIPPED = 77
 
 COLUMNS = ("stages,backend,width,height,depth,frames,frames_per_s,frame_us,gb_per_s,cpu_percent,"
            "memory_mib,gpu_busy_percent,gpu_memory_mib,decode_busy_percent,upload_busy_percent,"
@@ -30,18 +29,17 @@ OF_BACKEND = ["library", "decode", "decode+equalize", "decode+equalize+encode"]
 STORED = ["raw decode", "raw decode+encode", "encoder alone"]
 
 
-def bench(*args):
-    env = dict(os.environ, LC_ALL="C.UTF-8")
-    return subprocess.run([BENCH, "pipeline"] + list(args), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
-                          universal_newlines=True, env=env)
+def bench(*args, **more):
+    return common.run("pipeline", *args, **more)
 
 
 def has_gpu():
     return "no equalizer" not in bench(CLIP, "--backend", "cuda", *QUICK).stderr
 
 
-class Case(unittest.TestCase):
+class Case(common.Case):
+    command = "pipeline"
+
     def rows(self, *args):
         """Of a run, by stages and backend; its temporary files are gone."""
         with tempfile.TemporaryDirectory() as folder:
@@ -124,15 +122,6 @@ class Cpu(Case):
         for column in COLUMNS:
             self.assertRegex(result.stdout, r"\b%s\b" % column)
 
-    def refused(self, *args, words):
-        result = bench(*args)
-        self.assertEqual(result.returncode, 1, args)
-        self.assertEqual(result.stdout, "")
-        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
-        self.assertEqual(len(lines), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, lines[0])
-
     def test_what_is_refused(self):
         self.refused(words=["INPUT"])
         self.refused("nowhere.mkv", words=["nowhere.mkv", "file"])
@@ -161,7 +150,7 @@ class Script(unittest.TestCase):
     def run_script(self, *args):
         return subprocess.run([sys.executable, "-B", SCRIPT, "--lumeq", LUMEQ, "--cores", "1"] +
                               list(args), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=LIVENESS, universal_newlines=True)
+                              stderr=subprocess.PIPE, timeout=common.LIVENESS, universal_newlines=True)
 
     def test_compares_with_ffmpeg(self):
         result = self.run_script("--size", "320x180", "--seconds", "0.4,0.8", "--rounds", "1",
@@ -184,12 +173,6 @@ class Script(unittest.TestCase):
 
 
 class Gpu(Case):
-    @classmethod
-    def setUpClass(cls):
-        if not has_gpu():
-            print("skipped: no GPU")
-            sys.exit(SKIPPED)
-
     def test_rows(self):
         rows = self.rows()
         self.assertEqual(list(rows), [(s, "cuda") for s in BUS] +
@@ -215,4 +198,4 @@ class Gpu(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    common.main(has_gpu)

@@ -1,0 +1,53 @@
+"""What the tests of lumeq-bench's commands share. LUMEQ_BENCH names the program."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
+LIVENESS = 300  # seconds; a run that takes longer hangs
+SKIPPED = 77
+
+
+def run(command, *args, mask=None, **more):
+    env = dict(os.environ, LC_ALL="C.UTF-8")
+    if mask is not None:
+        env["LUMEQ_CPU_MASK"] = mask
+    return subprocess.run([BENCH, command] + list(args), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
+                          universal_newlines=True, env=env, **more)
+
+
+class Case(unittest.TestCase):
+    command = None  # of lumeq-bench
+    quick = ()      # options that make every run a short one
+
+    def bench(self, *args, **more):
+        return run(self.command, *args, *self.quick, **more)
+
+    def run_bench(self, *args, **more):
+        result = self.bench(*args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def refused(self, *args, words):
+        """With one sentence on stderr that has the words, and nothing else."""
+        result = self.bench(*args)
+        self.assertEqual(result.returncode, 1, args)
+        self.assertEqual(result.stdout, "")
+        lines = [l for l in result.stderr.splitlines() if "left out" not in l]
+        self.assertEqual(len(lines), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+
+def main(has_gpu):
+    """Runs the classes that are named; those called Gpu need one."""
+    if not os.access(BENCH, os.X_OK):
+        sys.exit("no program at %s: set LUMEQ_BENCH" % BENCH)
+    if "Gpu" in sys.argv[1:] and not has_gpu():
+        print("skipped: no GPU")
+        sys.exit(SKIPPED)
+    unittest.main()
