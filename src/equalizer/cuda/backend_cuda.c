@@ -115,8 +115,8 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error)
         error = cudaMalloc((void **)&cuda->on_device, sizeof(*cuda->on_device));
     if (!error)
-        error =
-            cudaHostAlloc((void **)&cuda->on_host, sizeof(*cuda->on_host), cudaHostAllocPortable);
+        error = cudaHostAlloc((void **)&cuda->on_host, sizeof(*cuda->on_host),
+                              cudaHostAllocPortable | cudaHostAllocMapped);
     if (!error)
         error =
             cudaMemsetAsync(cuda->on_device, 0, sizeof(*cuda->on_device), cuda->streams[EQUALIZE]);

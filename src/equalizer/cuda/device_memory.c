@@ -24,6 +24,9 @@ void lumeq_device_free(int device, void *memory)
 int lumeq_device_owns(int device, const void *memory)
 {
     struct cudaPointerAttributes attributes = {0};
-    return cudaPointerGetAttributes(&attributes, memory) != cudaSuccess ||
-           (attributes.type == cudaMemoryTypeDevice && attributes.device == device);
+    if (cudaPointerGetAttributes(&attributes, memory)) {
+        (void)cudaGetLastError(); /* no error to leave behind */
+        return 1;
+    }
+    return attributes.type == cudaMemoryTypeDevice && attributes.device == device;
 }

@@ -80,13 +80,15 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
 
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
 {
-    int major = 0;
+    int major = 0, code = 0;
     cudaError_t error = cudaSetDevice(number);
     if (!error)
         error = cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
     if (!error)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
-    device->early_launches = major >= 9;
+    if (!error)
+        error = lumeq_cuda_code_version(&code);
+    device->early_launches = major >= 9 && code >= 90;
     if (!error)
         error = lumeq_cuda_load_histogram8();
     if (!error)

@@ -16,6 +16,14 @@
 #define HISTOGRAM histogram<uint8_t, CURVE_BINS, WARP_TABLES>
 #define COUNTS counts<uint8_t, CURVE_BINS, WARP_TABLES>
 
+extern "C" cudaError_t lumeq_cuda_code_version(int *version)
+{
+    cudaFuncAttributes attributes = {};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, HISTOGRAM);
+    *version = attributes.ptxVersion;
+    return error;
+}
+
 extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
 {
     const cudaError_t error = load(HISTOGRAM);

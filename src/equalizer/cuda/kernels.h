@@ -28,7 +28,8 @@ extern "C" {
 /* What the launchers need to know of a device. */
 typedef struct LumeqCudaDevice {
     int processors;     /* streaming multiprocessors */
-    int early_launches; /* a kernel may start while the one before it ends: compute capability 9 */
+    int early_launches; /* a kernel may start while the one before it ends: compute capability 9,
+                           and code for it, not for an earlier one that the driver has translated */
 } LumeqCudaDevice;
 
 /* A rectangle of samples. */
@@ -47,6 +48,7 @@ typedef struct LumeqCudaCounters {
 
 /* Finds out about a device, selects it for the calling thread and loads the kernels onto it. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
+cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were compiled for: 90 */
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);

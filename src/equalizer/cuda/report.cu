@@ -23,7 +23,9 @@ extern "C" cudaError_t lumeq_cuda_report(void *host, const void *from, size_t si
                                          cudaStream_t stream)
 {
     const int vectors = (int)(size / sizeof(uint4));
-    report<<<(vectors + THREADS - 1) / THREADS, THREADS, 0, stream>>>((uint4 *)host,
-                                                                      (const uint4 *)from, vectors);
-    return cudaGetLastError();
+    cudaLaunchConfig_t config = {};
+    config.gridDim = (unsigned)(vectors + THREADS - 1) / THREADS;
+    config.blockDim = THREADS;
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, report, (uint4 *)host, (const uint4 *)from, vectors);
 }
