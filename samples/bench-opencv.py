@@ -27,8 +27,7 @@ try:
     import cv2
     import numpy
 except ImportError as error:
-    print("bench-opencv.py: skipped: %s (packages python3-opencv and python3-numpy)" % error)
-    sys.exit(SKIPPED)
+    cv2, missing = None, error
 
 
 def arguments():
@@ -120,6 +119,9 @@ def cpu_name():
 
 def main():
     a = arguments()
+    if not cv2:
+        print("bench-opencv.py: skipped: %s (packages python3-opencv and python3-numpy)" % missing)
+        sys.exit(SKIPPED)
     cv2.setNumThreads(1)
     print("%s\n%s, %d cores; OpenCV %s, %s\n" % (" ".join(sys.argv), cpu_name(), os.cpu_count(),
                                                  cv2.__version__, datetime.date.today()))

@@ -106,12 +106,14 @@ static int say_error(LumeqEqualizer *eq)
     return -1;
 }
 
-static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *out, int number)
+/* `stats` may be NULL. */
+static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *out, int number,
+                        LumeqFrameStats *stats)
 {
     int ret = put_frame(eq, in, out, number);
     lumeq_flush(eq);
     if (ret == 0)
-        ret = lumeq_receive(eq, NULL, NULL);
+        ret = lumeq_receive(eq, NULL, stats);
     return ret < 0 ? say_error(eq) : 0;
 }
 
@@ -213,7 +215,7 @@ int feed_time_alone(Feed *feed, double seconds, double *us)
     while (count < MIN_FRAMES || (count < MAX_FRAMES && bench_now_us() < end)) {
         const int i = feed->submitted % FEED_PICTURES;
         const double start = bench_now_us();
-        if (equalize_one(feed->eq, &feed->in[i], &feed->out[i], feed->submitted++) < 0)
+        if (equalize_one(feed->eq, &feed->in[i], &feed->out[i], feed->submitted++, NULL) < 0)
             return -1;
         if (count >= 0)
             times[count] = bench_now_us() - start;
@@ -253,7 +255,7 @@ int feed_expected(LumeqImage *out, const LumeqImage *in, const EqualizeMode *mod
     if (!out->plane[0])
         fprintf(stderr, "lumeq-bench: out of memory\n");
     const int ret =
-        !out->plane[0] || open_plain(&eq, &params) < 0 ? -1 : equalize_one(eq, in, out, 0);
+        !out->plane[0] || open_plain(&eq, &params) < 0 ? -1 : equalize_one(eq, in, out, 0, NULL);
     lumeq_destroy(&eq);
     return ret;
 }
@@ -295,8 +297,32 @@ int feed_compare(const EqualizeCase *c, const char *what, const LumeqImage *got,
     return 0;
 }
 
+static int compare_bins(const EqualizeCase *c, const char *what, const char *which,
+                        const uint32_t *got, const uint32_t *expected, int bins)
+{
+    for (int i = 0; i < bins; i++)
+        if (got[i] != expected[i]) {
+            fprintf(stderr,
+                    "lumeq-bench equalize: %s, %dx%d %s: %s: %s: bin %d is %u; expected %u\n",
+                    equalize_backends[c->backend], c->picture.width, c->picture.height, c->content,
+                    what, which, i, got[i], expected[i]);
+            return -1;
+        }
+    return 0;
+}
+
+static int compare_stats(const EqualizeCase *c, const char *what, const LumeqFrameStats *got,
+                         const LumeqFrameStats *expected)
+{
+    const int ret =
+        compare_bins(c, what, "histogram", got->hist_in, expected->hist_in, expected->bins);
+    return ret < 0 ? ret
+                   : compare_bins(c, what, "curve", got->curve, expected->curve, expected->bins);
+}
+
 /* Plain C makes the same of each frame in turn. */
-static int compare_frames(const Feed *feed, LumeqEqualizer *plain)
+static int compare_frames(const Feed *feed, const LumeqFrameStats *stats, LumeqEqualizer *plain,
+                          LumeqFrameStats *expected_stats)
 {
     const BenchPicture *picture = &feed->of->picture;
     void *const memory = malloc(feed_image_size(picture, 1));
@@ -307,35 +333,49 @@ static int compare_frames(const Feed *feed, LumeqEqualizer *plain)
     for (int i = 0; i < FEED_PICTURES && ret == 0; i++) {
         char what[32];
         snprintf(what, sizeof(what), "frame %d of the library", i);
-        ret = equalize_one(plain, &feed->in[i], &expected, i);
+        ret = equalize_one(plain, &feed->in[i], &expected, i, expected_stats);
         if (ret == 0)
             ret = feed_compare(feed->of, what, &feed->out[i], &expected);
+        if (ret == 0)
+            ret = compare_stats(feed->of, what, &stats[i], expected_stats);
     }
     free(memory);
     return ret;
 }
 
-int feed_check(Feed *feed)
+/* The first frames with the slots full, and what is told of them. */
+static int run_frames(Feed *feed, LumeqFrameStats *stats)
 {
-    const LumeqParams params = equalize_params(feed->of->mode);
-    LumeqEqualizer *plain = NULL;
-    while (feed->submitted < FEED_PICTURES) {
+    for (int received = 0; received < FEED_PICTURES; received++) {
         int ret = 0;
         while (ret == 0 && feed->submitted < FEED_PICTURES) {
             const int i = feed->submitted;
             ret = put_frame(feed->eq, &feed->in[i], &feed->out[i], i);
             feed->submitted += ret == 0;
         }
-        if (ret == LUMEQ_ERR_AGAIN)
-            ret = lumeq_receive(feed->eq, NULL, NULL);
+        if (feed->submitted == FEED_PICTURES)
+            lumeq_flush(feed->eq);
+        if (ret == 0 || ret == LUMEQ_ERR_AGAIN)
+            ret = lumeq_receive(feed->eq, NULL, &stats[received]);
         if (ret < 0)
             return say_error(feed->eq);
     }
-    int ret = drain(feed);
+    return still_there(feed);
+}
+
+int feed_check(Feed *feed)
+{
+    const LumeqParams params = equalize_params(feed->of->mode);
+    LumeqFrameStats *const stats = calloc(FEED_PICTURES + 1, sizeof(*stats));
+    LumeqEqualizer *plain = NULL;
+    if (!stats)
+        fprintf(stderr, "lumeq-bench: out of memory\n");
+    int ret = stats ? run_frames(feed, stats) : -1;
     if (ret == 0)
         ret = open_plain(&plain, &params);
     if (ret == 0)
-        ret = compare_frames(feed, plain);
+        ret = compare_frames(feed, stats, plain, &stats[FEED_PICTURES]);
     lumeq_destroy(&plain);
+    free(stats);
     return ret;
 }

@@ -70,6 +70,7 @@ typedef struct HistogramOutcome {
     double up_us, down_us;
     double peak_gb_s, copy_gb_s; /* of the device's memory: by its clock, and copying */
     uint32_t counts[HISTOGRAM_MAX_BINS], sums[HISTOGRAM_MAX_BINS];
+    uint32_t whole[HISTOGRAM_MAX_BINS]; /* counts before --saturate cuts them; only with that */
 } HistogramOutcome;
 
 static inline int64_t histogram_elements(const HistogramJob *job)

@@ -72,6 +72,15 @@ static void count_simd(uint32_t *counts, const HistogramJob *job)
             counts[i] = job->saturate;
 }
 
+/* The counts that --saturate would cut. */
+static void count_whole(HistogramOutcome *outcome, const HistogramJob *job, HistogramKind kind)
+{
+    HistogramJob whole = *job;
+    whole.saturate = 0;
+    memset(outcome->whole, 0, sizeof(outcome->whole));
+    (kind == HISTOGRAM_CPU ? plain_loop(&whole) : count_simd)(outcome->whole, &whole);
+}
+
 static void run_once(HistogramOutcome *outcome, const HistogramJob *job, Count *count)
 {
     memset(outcome->counts, 0, sizeof(outcome->counts));
@@ -102,6 +111,8 @@ void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, Histogram
     outcome->status = HISTOGRAM_DONE;
     outcome->us = outcome->spread_us = outcome->alone_us = NAN;
     Count *const how = kind == HISTOGRAM_CPU ? plain_loop(job) : count_simd;
+    if (job->saturate)
+        count_whole(outcome, job, kind);
     if (job->check_only) {
         run_once(outcome, job, how);
         return;

@@ -24,6 +24,7 @@ typedef struct Gpu {
     char why[192];
 
     const HistogramChoice *choice; /* what is run */
+    int whole;                     /* counts are not cut by --saturate */
     HistogramPlan plan;
     HistogramOutcome *outcome;
 } Gpu;
@@ -76,22 +77,22 @@ static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, int 
                                  (int)plane->width, (int)plane->height};
     LumeqCudaCounts *const counts =
         job->sample_size == 2 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    return counts(&gpu->device, &luma, job->bins, r->counts, &r->counters[piece], stream);
+    return counts(&gpu->device, &luma, job->bins, r->counts[piece], &r->counters[piece], stream);
 }
 
 /* ---- all of them ---- */
 
-static cudaError_t count_cub(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+static cudaError_t count_cub(const Gpu *gpu, const HistogramPlane *plane, uint32_t *counts,
+                             cudaStream_t stream)
 {
     const HistogramJob *const job = &gpu->all->job;
     size_t size = gpu->temporary_size;
-    return histogram_cub(gpu->temporary, &size, plane, job->sample_size,
-                         gpu->buffers.results->counts, job->bins, stream);
+    return histogram_cub(gpu->temporary, &size, plane, job->sample_size, counts, job->bins, stream);
 }
 
-static cudaError_t count_plainly(const Gpu *gpu, const HistogramPlane *plane, cudaStream_t stream)
+static cudaError_t count_plainly(const Gpu *gpu, const HistogramPlane *plane, uint32_t *counts,
+                                 cudaStream_t stream)
 {
-    uint32_t *const counts = gpu->buffers.results->counts;
     const cudaError_t error =
         cudaMemsetAsync(counts, 0, (size_t)gpu->all->job.bins * sizeof(*counts), stream);
     return error ? error : histogram_count(&gpu->plan, plane, counts, stream);
@@ -105,13 +106,14 @@ static cudaError_t work(void *data, int piece, cudaStream_t stream)
     const HistogramKind kind = gpu->choice->kind;
     const HistogramPlane plane = plane_of(gpu, piece);
     HistogramResults *const r = gpu->buffers.results;
-    cudaError_t error = kind == HISTOGRAM_CUB     ? count_cub(gpu, &plane, stream)
+    uint32_t *const counts = r->counts[piece];
+    cudaError_t error = kind == HISTOGRAM_CUB     ? count_cub(gpu, &plane, counts, stream)
                         : kind == HISTOGRAM_LUMEQ ? count_lumeq(gpu, &plane, piece, stream)
-                                                  : count_plainly(gpu, &plane, stream);
-    if (!error && job->saturate)
-        error = histogram_saturate(r->counts, job->bins, job->saturate, stream);
+                                                  : count_plainly(gpu, &plane, counts, stream);
+    if (!error && job->saturate && !gpu->whole)
+        error = histogram_saturate(counts, job->bins, job->saturate, stream);
     if (!error && job->cumulate)
-        error = histogram_cumulate(r->sums, r->counts, job->bins, stream);
+        error = histogram_cumulate(r->sums[piece], counts, job->bins, stream);
     return error;
 }
 
@@ -124,7 +126,7 @@ static cudaError_t make_temporary(Gpu *gpu)
     gpu->temporary = NULL;
     const cudaError_t error =
         histogram_cub(NULL, &gpu->temporary_size, &plane, job->sample_size,
-                      gpu->buffers.results->counts, job->bins, gpu->buffers.stream);
+                      gpu->buffers.results->counts[0], job->bins, gpu->buffers.stream);
     return error ? error
                  : cudaMalloc(&gpu->temporary, gpu->temporary_size ? gpu->temporary_size : 1);
 }
@@ -148,9 +150,9 @@ static cudaError_t fetch(const Gpu *gpu, HistogramOutcome *outcome)
     const HistogramJob *const job = &gpu->all->job;
     const HistogramResults *const r = gpu->buffers.results;
     const size_t size = (size_t)job->bins * sizeof(uint32_t);
-    cudaError_t error = cudaMemcpy(outcome->counts, r->counts, size, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(outcome->counts, r->counts[0], size, cudaMemcpyDeviceToHost);
     if (!error && job->cumulate)
-        error = cudaMemcpy(outcome->sums, r->sums, size, cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(outcome->sums, r->sums[0], size, cudaMemcpyDeviceToHost);
     return error;
 }
 
@@ -185,34 +187,75 @@ static cudaError_t run_once(Gpu *gpu, HistogramOutcome *outcome, double *us)
     return error ? error : fetch(gpu, outcome);
 }
 
-/* The counts of the first run and those after the last replay are to be the same. */
-static cudaError_t run_strategy(Gpu *gpu, HistogramOutcome *first)
+/* Whether each piece's counts, or sums, are those of the first run. */
+static int all_are(const uint32_t *all, const uint32_t *first, int pieces, size_t bins)
 {
+    int same = 1;
+    for (int i = 0; i < pieces; i++)
+        same = same && !memcmp(all + (size_t)i * bins, first, bins * sizeof(*all));
+    return same;
+}
+
+static cudaError_t compare_pieces(Gpu *gpu, const HistogramOutcome *first, int pieces)
+{
+    const HistogramResults *const r = gpu->buffers.results;
+    const HistogramJob *const job = &gpu->all->job;
+    const size_t bins = (size_t)job->bins, size = bins * sizeof(uint32_t);
     HistogramOutcome *const o = gpu->outcome;
-    BenchTime time = {NAN, NAN};
-    double us = 0;
-    cudaError_t error = run_once(gpu, first, &us);
-    const int few = us > LONG_US && gpu->buffers.pieces > FEW_PIECES;
-    BenchTime alone = {NAN, NAN};
-    BenchReplay replay = {work, gpu, few ? FEW_PIECES : gpu->buffers.pieces, 0};
-    pthread_barrier_wait(&gpu->all->barrier);
-    if (!error && !gpu->all->job.check_only)
-        error = bench_replay(&time, &replay);
-    replay.alone = 1;
-    if (!error && !gpu->all->job.check_only)
-        error = bench_replay(&alone, &replay);
-    if (!error)
-        error = fetch(gpu, o);
-    o->alone_us = alone.us;
-    o->us = time.us;
-    o->spread_us = time.spread_us;
-    if (!error && gpu->choice->kind != HISTOGRAM_RACY &&
-        (memcmp(first->counts, o->counts, sizeof(o->counts)) != 0 ||
-         memcmp(first->sums, o->sums, sizeof(o->sums)) != 0)) {
+    uint32_t *const all = malloc((size_t)pieces * size);
+    cudaError_t error = !all ? cudaErrorMemoryAllocation
+                             : cudaMemcpy2D(all, size, r->counts, sizeof(r->counts[0]), size,
+                                            (size_t)pieces, cudaMemcpyDeviceToHost);
+    int same = !error && all_are(all, first->counts, pieces, bins);
+    if (!error && job->cumulate)
+        error = cudaMemcpy2D(all, size, r->sums, sizeof(r->sums[0]), size, (size_t)pieces,
+                             cudaMemcpyDeviceToHost);
+    if (!error && job->cumulate)
+        same = same && all_are(all, first->sums, pieces, bins);
+    free(all);
+    if (!error && !same) {
         snprintf(o->why, sizeof(o->why), "two runs count differently");
         o->status = HISTOGRAM_FAILED;
     }
     return error;
+}
+
+/* The counts of the first run and those of each piece after the last replay are to be the same. */
+static cudaError_t time_strategy(Gpu *gpu, const HistogramOutcome *first, double us)
+{
+    HistogramOutcome *const o = gpu->outcome;
+    const int few = us > LONG_US && gpu->buffers.pieces > FEW_PIECES;
+    const int pieces = few ? FEW_PIECES : gpu->buffers.pieces;
+    BenchTime queued = {NAN, NAN}, alone = {NAN, NAN};
+    BenchReplay replay = {work, gpu, pieces, 1};
+    cudaError_t error = bench_replay(&alone, &replay);
+    replay.alone = 0;
+    if (!error)
+        error = bench_replay(&queued, &replay);
+    o->alone_us = alone.us;
+    o->us = queued.us;
+    o->spread_us = queued.spread_us;
+    return error || gpu->choice->kind == HISTOGRAM_RACY ? error
+                                                        : compare_pieces(gpu, first, pieces);
+}
+
+static cudaError_t run_strategy(Gpu *gpu, HistogramOutcome *first)
+{
+    HistogramOutcome *const o = gpu->outcome;
+    cudaError_t error = cudaSuccess;
+    double us = 0;
+    gpu->whole = 1;
+    if (gpu->all->job.saturate)
+        error = run_once(gpu, first, &us);
+    memcpy(o->whole, first->counts, sizeof(o->whole));
+    gpu->whole = 0;
+    if (!error)
+        error = run_once(gpu, first, &us);
+    o->us = o->spread_us = o->alone_us = NAN;
+    pthread_barrier_wait(&gpu->all->barrier);
+    if (!error && !gpu->all->job.check_only)
+        error = time_strategy(gpu, first, us);
+    return error ? error : fetch(gpu, o);
 }
 
 /* ---- threads ---- */

@@ -163,8 +163,8 @@ static cudaError_t counts_down(HistogramBuffers *b, uint32_t *from)
 
 static cudaError_t move_down(HistogramBuffers *b)
 {
-    const cudaError_t error = counts_down(b, b->results->counts);
-    return error || !b->job->cumulate ? error : counts_down(b, b->results->sums);
+    const cudaError_t error = counts_down(b, b->results->counts[0]);
+    return error || !b->job->cumulate ? error : counts_down(b, b->results->sums[0]);
 }
 
 static cudaError_t undo_down(HistogramBuffers *b)

@@ -6,9 +6,10 @@
 #include "bench/replay.h"
 #include "equalizer/cuda/kernels.h"
 
-/* What strategies write to. */
+/* What strategies write to, for each piece. */
 typedef struct HistogramResults {
-    uint32_t counts[HISTOGRAM_MAX_BINS], sums[HISTOGRAM_MAX_BINS];
+    uint32_t counts[BENCH_MAX_PIECES][HISTOGRAM_MAX_BINS];
+    uint32_t sums[BENCH_MAX_PIECES][HISTOGRAM_MAX_BINS];
     LumeqCudaCounters counters[BENCH_MAX_PIECES]; /* lumeq's, zero between its runs */
 } HistogramResults;
 

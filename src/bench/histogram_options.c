@@ -71,12 +71,16 @@ static int take_type(void *options, const char *value)
 
 static int take_bins(void *options, const char *value)
 {
-    return take_integer(value, 1, HISTOGRAM_MAX_BINS, &((HistogramOptions *)options)->job.bins);
+    HistogramOptions *const o = options;
+    o->bins_given = 1;
+    return take_integer(value, 1, HISTOGRAM_MAX_BINS, &o->job.bins);
 }
 
 static int take_content(void *options, const char *value)
 {
-    ((HistogramOptions *)options)->content = value;
+    HistogramOptions *const o = options;
+    o->content_given = 1;
+    o->content = value;
     return *value ? 0 : -1;
 }
 
@@ -280,6 +284,10 @@ static int check_options(const HistogramOptions *o)
         return refuse("--sweep sizes is over rows of up to --elements, without --size");
     if (o->sweep == HISTOGRAM_SWEEP_LOAD_FACTOR && job->load_factor)
         return refuse("--sweep load-factor and --load-factor exclude each other");
+    if (o->sweep == HISTOGRAM_SWEEP_BINS && o->bins_given)
+        return refuse("--sweep bins and --bins exclude each other");
+    if (o->sweep == HISTOGRAM_SWEEP_CONTENT && o->content_given)
+        return refuse("--sweep content and --content exclude each other");
     if (o->pitch % job->sample_size)
         return refuse("--pitch is no multiple of the size of an element");
     if (o->pitch && o->pitch < (int64_t)job->width * job->sample_size)

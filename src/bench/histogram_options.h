@@ -23,7 +23,7 @@ typedef struct HistogramOptions {
     int device; /* -1: not said, -2: all */
     int64_t seed;
     HistogramSweep sweep;
-    int csv, json;
+    int csv, json, bins_given, content_given;
     HistogramChoice choices[HISTOGRAM_MAX_CHOICES];
     int chosen;
     int gpu_wanted; /* something that was named needs one */

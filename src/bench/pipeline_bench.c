@@ -165,7 +165,11 @@ static int compare(Bench *b, PipelineJob job, const char *what, int first)
 static int prepare(Bench *b)
 {
     const int first = first_backend(b);
+    PipelineJob plain = job_of(b, CPU, PIPELINE_DROP);
+    plain.plain = 1;
     int ret = compare(b, job_of(b, first, PIPELINE_STORE), backend_names[first], 1);
+    if (ret == 0 && b->works[CPU])
+        ret = compare(b, plain, "plain C", 0);
     if (ret == 0 && b->works[CPU] && b->works[CUDA])
         ret = compare(b, job_of(b, CUDA, PIPELINE_DROP), backend_names[CUDA], 0);
     return ret < 0 ? ret : compare(b, raw_job(b, PIPELINE_DROP), "the stored frames", 0);

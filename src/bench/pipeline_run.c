@@ -1,6 +1,7 @@
 #include "bench/pipeline_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/engine.h"
@@ -59,6 +60,8 @@ static int open_engine(Session *s)
     const Options *o = s->job->options;
     if (!s->job->equalize)
         return 0;
+    if (s->job->plain && setenv("LUMEQ_CPU_MASK", "0", 1) != 0)
+        return media_fail(&s->error, MEDIA_INPUT, "out of memory");
     s->params = options_params(o);
     s->gpu_memory = s->job->gpu ? bench_gpu_memory((int)o->device) : -1;
     const int ret = engine_open(&s->engine, o, engine_writes_chroma(&s->params), &s->error);
@@ -196,12 +199,20 @@ static void note_busy(Session *s)
         r->equalize_busy = s->busy.stage_us[LUMEQ_STAGE_EQUALIZE] / r->wall_us;
 }
 
+/* A GPU that was lost is replaced by the CPU, which is not what was to be measured. */
+static int check_backend(Session *s)
+{
+    if (!s->job->gpu || !s->engine.equalizer ||
+        !strcmp(lumeq_backend_name(s->engine.equalizer), "cuda"))
+        return 0;
+    return media_fail(&s->error, MEDIA_USAGE, "%s", lumeq_last_error(s->engine.equalizer));
+}
+
 /* The GPU's shares and memory, where it has done the work. */
 static void note_gpu(Session *s)
 {
     PipelineResult *r = s->result;
-    if (!s->engine.equalizer || s->job->pass ||
-        strcmp(lumeq_backend_name(s->engine.equalizer), "cuda") != 0)
+    if (!s->engine.equalizer || s->job->pass || !s->job->gpu)
         return;
     r->upload_busy = s->busy.stage_us[LUMEQ_STAGE_UPLOAD] / r->wall_us;
     r->download_busy = s->busy.stage_us[LUMEQ_STAGE_DOWNLOAD] / r->wall_us;
@@ -225,6 +236,8 @@ int pipeline_run(const void *job, PipelineResult *result)
     if (ret >= 0 && !result->frames)
         ret = media_fail(&s.error, MEDIA_INPUT, "no frame of %s could be decoded",
                          media_quote(s.job->input));
+    if (ret >= 0)
+        ret = check_backend(&s);
     if (ret >= 0) {
         note_busy(&s);
         note_gpu(&s);
@@ -360,6 +373,8 @@ int pipeline_library(const void *job, PipelineResult *result)
     if (ret >= 0)
         ret = run_turns(&s, &turns, 1, LIBRARY_US);
     pipeline_meter_end(&meter, result);
+    if (ret >= 0)
+        ret = check_backend(&s);
     if (ret >= 0) {
         note_busy(&s);
         result->decode_busy = NAN;

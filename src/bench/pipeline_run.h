@@ -22,6 +22,7 @@ typedef struct PipelineJob {
     int equalize; /* not 0: there is an equalizer, and its memory is decoded to */
     int pass;     /* not 0: it is left idle: frames pass as they are decoded, in one thread */
     int sum;      /* not 0: PipelineResult.sum is wanted */
+    int plain;    /* not 0: by the kernels in plain C */
     int gpu;      /* not 0: the options' backend is a GPU */
     PipelineSink sink;
 } PipelineJob;

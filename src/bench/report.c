@@ -69,22 +69,28 @@ static void print_cell(const BenchColumn *column, const BenchValue *value)
         printf("%*.*f ", column->width, column->digits, value->number);
 }
 
-/* Texts are names: what would have to be escaped is left out. */
-static void print_name(const char *text)
+/* In quotes, with `escape` before those within; what is not ASCII is not known to be UTF-8. */
+static void print_quoted(const char *text, char escape)
 {
-    for (; *text; text++)
-        if (*text != '"' && *text != '\\' && *text != ',' && (unsigned char)*text >= ' ')
-            putchar(*text);
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == escape)
+            putchar(escape);
+        putchar(*text >= ' ' && *text <= '~' ? *text : '?');
+    }
+    putchar('"');
 }
 
 static void print_csv(const BenchColumn *column, const BenchValue *value)
 {
     if (!is_known(column, value))
         return;
-    if (column->digits < 0)
-        print_name(value->text);
-    else
+    if (column->digits >= 0)
         printf("%.*f", column->digits, value->number);
+    else if (strpbrk(value->text, ",\"\n"))
+        print_quoted(value->text, '"');
+    else
+        printf("%s", value->text);
 }
 
 static void print_json(const BenchColumn *column, const BenchValue *value)
@@ -93,9 +99,7 @@ static void print_json(const BenchColumn *column, const BenchValue *value)
     if (!is_known(column, value)) {
         printf("null");
     } else if (column->digits < 0) {
-        putchar('"');
-        print_name(value->text);
-        putchar('"');
+        print_quoted(value->text, '\\');
     } else {
         printf("%.*f", column->digits, value->number);
     }

@@ -138,6 +138,18 @@ class Cpu(Case):
         deep = self.write(struct.pack("<4I", 1, 4095, 4096, 7))
         self.refused("--content", deep, "--type", "u32", "--bins", "4096",
                      words=["element 2 is 4096"])
+
+    def test_names_of_files_in_reports(self):
+        """Whatever a name has, CSV and JSON can be read."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(os.fsencode(folder), b'a "b", \\c\xe9.bin')
+            with open(path, "wb") as file:
+                file.write(b"some text\n")
+            options = ("--strategy", "cpu", "--check", "--content", path)
+            row, = csv.DictReader(io.StringIO(self.run_bench(*options, "--csv").stdout))
+            self.assertEqual(row["content"], folder + '/a "b", \\c?.bin')
+            row, = map(json.loads, self.run_bench(*options, "--json").stdout.splitlines())
+            self.assertEqual(row["content"], folder + '/a "b", \\c?.bin')
         self.refused("--content", self.write(b""), words=["element"])
         self.refused("--content", self.write(b"a"), "--type", "u16", words=["element"])
         self.refused("--content", self.write(b""), "--elements", "5", words=["element"])
@@ -197,6 +209,8 @@ class Cpu(Case):
                 ("--sweep", "x", "load-factor"), ("--sweep", "none", "load-factor")):
             with self.subTest(option + " " + value):
                 self.refused(option, value, words=[option, word])
+        self.refused("--sweep", "bins", "--bins", "7", words=["--sweep bins", "--bins"])
+        self.refused("--sweep", "content", "--content", "flat", words=["--sweep content"])
         self.refused("--bogus", words=["--bogus", "--help"])
         self.refused("--csv", "--size", words=["--size needs a value"])
 
