@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/option_network.h"
 #include "app/say.h"
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/log.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
 #define MOST_RATE_PARTS 1001000
@@ -55,10 +57,10 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 }
 
 /* What comes as it happens, not all at once. */
-static int is_live(const char *path)
+static int is_live(const char *path, int network)
 {
     struct stat file;
-    if (!path)
+    if (!path || network)
         return 1;
     const int known = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(path, &file);
     return known == 0 && !S_ISREG(file.st_mode);
@@ -87,10 +89,12 @@ int engine_open_source(Source **source, const Options *options, const char *path
                        const atomic_int *stop, MediaError *error)
 {
     const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
+    const int network = path == options->input && option_network_is_url(options);
     const SourceOptions wanted = {
         .path = path ? path : options_input(options),
+        .network = network,
         .camera = path ? NULL : &camera,
-        .low_latency = options->low_latency && is_live(path),
+        .low_latency = options->low_latency && is_live(path, network),
         .max_pixels = options->max_pixels,
         .stop = stop,
         .video_track = (int)options->video_track + 1,
@@ -98,6 +102,8 @@ int engine_open_source(Source **source, const Options *options, const char *path
         .force_dolby_vision = options->force_dovi,
         .note = say_line,
     };
+    if (network)
+        media_log_hide(path);
     const int ret = source_open(source, &wanted, error);
     if (ret >= 0 && (*source)->camera)
         say_setting((*source)->camera);

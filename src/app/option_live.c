@@ -29,6 +29,7 @@ static const Why not_of_camera[] = {
     {"audio-track", "a camera has one track, its picture"},
     {"sub-track", "a camera has one track, its picture"},
     {"acodec", "a camera has one track, its picture"},
+    {"network", "a camera is not on the network"},
     {"allow-playlists", "a camera is no playlist"},
 };
 

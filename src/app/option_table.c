@@ -134,6 +134,8 @@ const Option option_table[] = {
      "CPU threads; 0 = all cores [0]"},
 
     HEADING("What is let in"),
+    {"network", 0, OPTION_FLAG, ONCE, FIELD(network), 0, 0, NULL,
+     "let INPUT be a URL, such as http://, rtsp:// or udp://"},
     {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
      "open playlists, and the local files that a file refers to"},
     {"force-dolby-vision", 0, OPTION_FLAG, 0, FIELD(force_dovi), 0, 0, NULL,

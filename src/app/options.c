@@ -5,6 +5,7 @@
 
 #include "app/config.h"
 #include "app/option_live.h"
+#include "app/option_network.h"
 #include "app/option_value.h"
 #include "app/profile.h"
 #include "app/stats.h"
@@ -244,7 +245,8 @@ static int put_over_file(Parser *p, int argc, char **argv)
 static int check(const Parser *p)
 {
     const Options *o = p->options;
-    if (option_live_check(o, p->given, &p->refusal) < 0)
+    if (option_network_check(o, is_given(p, "allow-playlists"), &p->refusal) < 0 ||
+        option_live_check(o, p->given, &p->refusal) < 0)
         return -1;
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");

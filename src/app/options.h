@@ -50,7 +50,7 @@ typedef struct Options {
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
-    int allow_playlists, force_dovi;
+    int network, allow_playlists, force_dovi;
 
     int64_t video_track, audio_track, sub_track; /* number of its kind, from 0 */
     int no_subs, no_chapters, no_metadata;

@@ -8,9 +8,11 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/look.h"
+#include "app/option_network.h"
 #include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
+#include "media/url.h"
 #include "player/clock.h"
 
 /* What a key changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
@@ -344,8 +346,11 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .where = where,
         .shown = shown,
     };
-    return player_open(&p->player, &options, &equalizer, source, o->input ? o->input : "camera",
-                       error);
+    char name[256];
+    if (option_network_is_url(o))
+        url_file_name(o->input, name, sizeof(name));
+    const char *path = option_network_is_url(o) ? name : o->input ? o->input : "camera";
+    return player_open(&p->player, &options, &equalizer, source, path, error);
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)

@@ -5,6 +5,8 @@
 
 #include <libavutil/error.h>
 
+#include "media/url.h"
+
 int media_fail(MediaError *error, int fault, const char *format, ...)
 {
     if (error->fault)
@@ -31,9 +33,16 @@ const char *media_quote(const char *name)
     static _Thread_local int turn;
     char *text = texts[turn ^= 1];
     const size_t room = sizeof(texts[0]) - 8; /* for the longest escape, the end mark and quote */
-    size_t n = 0;
+    size_t n = 0, secret = 0, secret_length = url_secret(name, 0, &secret);
     text[n++] = '\'';
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        if (secret_length && c == (const unsigned char *)name + secret) {
+            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
+            c += secret_length;
+            secret_length = url_secret(name, secret + secret_length, &secret);
+            if (!*c)
+                break;
+        }
         if (n >= room) {
             n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
             break;

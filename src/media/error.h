@@ -24,8 +24,9 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
 /* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
 const char *media_av_text(int averror);
 
-/* `name` in quotes and fit for a terminal: control characters are shown as \n, \x1b. In memory of
- * the calling thread; two results are valid at a time. */
+/* `name` in quotes and fit for a terminal: control characters are shown as \n, \x1b; of a URL, what
+ * url_secret() finds is left out. In memory of the calling thread; two results are valid at a time.
+ */
 const char *media_quote(const char *name);
 
 #endif

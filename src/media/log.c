@@ -9,6 +9,8 @@
 #include <libavutil/log.h>
 #include <libswscale/swscale.h>
 
+#include "media/url.h"
+
 static struct {
     pthread_mutex_t lock;
     int level;
@@ -16,6 +18,7 @@ static struct {
     char line[1024]; /* pieces of a line until its newline */
     int line_level;
     char error[256];
+    char secrets[2][1024]; /* with what is around them, so that a short one is no common word */
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void clean(char *text)
@@ -25,9 +28,40 @@ static void clean(char *text)
             *c = ' ';
 }
 
+static void hide(char *line, size_t size, const char *secret)
+{
+    const size_t n = strlen(secret);
+    const int user = n && secret[n - 1] == '@';
+    char rest[sizeof(log_state.line)];
+    for (char *at = line; n && (at = strstr(at, secret)); at += 4) {
+        snprintf(rest, sizeof(rest), "%s", at + n);
+        const size_t room = size - (size_t)(at - line);
+        const int used = user ? snprintf(at, room, "...@%s", rest)
+                              : snprintf(at, room, "%c...%s", *secret, rest);
+        if (used < 4 || (size_t)used >= room)
+            return;
+    }
+}
+
+void media_log_hide(const char *url)
+{
+    size_t at = 0, n, from = 0;
+    pthread_mutex_lock(&log_state.lock);
+    for (int i = 0; i < 2; i++) {
+        n = url_secret(url, from, &at);
+        const size_t before = n && (i || strchr("?# ", url[at - 1])), after = n && !before;
+        snprintf(log_state.secrets[i], sizeof(log_state.secrets[i]), "%.*s",
+                 (int)(n + before + after), url + (n ? at - before : 0));
+        from = at + n;
+    }
+    pthread_mutex_unlock(&log_state.lock);
+}
+
 static void take_line(void)
 {
     clean(log_state.line);
+    for (int i = 0; i < 2; i++)
+        hide(log_state.line, sizeof(log_state.line), log_state.secrets[i]);
     if (log_state.line_level <= AV_LOG_ERROR && !log_state.error[0])
         snprintf(log_state.error, sizeof(log_state.error), "%.255s", log_state.line);
     if (log_state.line_level <= log_state.level && log_state.print && log_state.line[0])

@@ -8,6 +8,10 @@
  * terminal); the rest is dropped. Errors are remembered in any case. Call once, at start. */
 void media_log_install(int verbose, void (*print)(const char *line));
 
+/* From now on no line has in it what url_secret() finds in this one. Call before other threads run.
+ */
+void media_log_hide(const char *url);
+
 /* Forgets the remembered error, to know afterwards what the next calls said. */
 void media_log_clear(void);
 

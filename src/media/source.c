@@ -186,13 +186,25 @@ static int take_packet(Source *s, AVPacket *packet)
     return 0;
 }
 
+/* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
+static int read_frame(Source *s, AVPacket *packet)
+{
+    if (!s->network)
+        return av_read_frame(s->format, packet);
+    network_begin_wait(s->network);
+    int ret = av_read_frame(s->format, packet);
+    if (!s->io)
+        ret = network_end_wait(s->network, ret);
+    return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
     if (s->camera)
         return camera_read(s->camera, packet);
     for (;;) {
         media_log_clear();
-        const int ret = av_read_frame(s->format, packet);
+        const int ret = read_frame(s, packet);
         if (ret == 0 && take_packet(s, packet) == 0)
             return 0;
         if (source_is_stopped(s)) {
@@ -204,6 +216,8 @@ int source_read(Source *s, AVPacket *packet)
         if (ret == AVERROR_EOF)
             return ret;
         note_damage(s, &s->damage.read_errors, ret);
+        if (s->network && s->network->lost)
+            return AVERROR_EOF;
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
             return AVERROR_EOF;
     }
@@ -249,6 +263,7 @@ void source_close(Source **source)
     if (s->io)
         av_freep(&s->io->buffer);
     avio_context_free(&s->io);
+    network_close(&s->network);
     av_freep(&s->next_times);
     if (s->fd >= 0)
         close(s->fd);

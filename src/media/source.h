@@ -1,4 +1,4 @@
-/* A file or standard input, demuxed: what is in it and its packets. */
+/* A file, standard input or a URL, demuxed: what is in it and its packets. */
 #ifndef LUMEQ_MEDIA_SOURCE_H
 #define LUMEQ_MEDIA_SOURCE_H
 
@@ -9,9 +9,11 @@
 
 #include "media/camera.h"
 #include "media/error.h"
+#include "media/network.h"
 
 typedef struct SourceOptions {
-    const char *path;            /* a plain file name, never a protocol; "-" is standard input */
+    const char *path;            /* a plain file name, no protocol; "-" is standard input */
+    int network;                 /* not 0: `path` is a URL that network_scheme() knows */
     int64_t max_pixels;          /* frames with more are refused */
     const atomic_int *stop;      /* not 0: give up waiting for data */
     int video_track;             /* 0: the best one; else its number, plus 1 */
@@ -34,15 +36,16 @@ void damage_note(Damage *damage, int64_t *count, const char *text);
 /* Fields are to be read only. */
 typedef struct Source {
     AVFormatContext *format;
-    AVStream *video; /* the track that is equalized */
-    Camera *camera;  /* NULL: it is none */
-    int live;        /* not 0: the newest is what counts */
-    struct stat file;
+    AVStream *video;  /* the track that is equalized */
+    Camera *camera;   /* NULL: it is none */
+    int live;         /* not 0: the newest is what counts */
+    struct stat file; /* zeros: it is none */
     Damage damage;
 
     int64_t max_pixels;
     int fd;
-    AVIOContext *io;
+    Network *network; /* NULL: it is a file */
+    AVIOContext *io;  /* NULL: a session of the network, or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;

@@ -28,6 +28,8 @@ static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
 static int read_bytes(void *opaque, uint8_t *buffer, int size)
 {
     Source *s = opaque;
+    if (s->network)
+        return network_read(s->network, buffer, size);
     for (;;) {
         if (!S_ISREG(s->file.st_mode)) {
             struct pollfd wait = {.fd = s->fd, .events = POLLIN};
@@ -50,6 +52,8 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
 static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
 {
     Source *s = opaque;
+    if (s->network)
+        return network_seek(s->network, offset, whence);
     if (whence == AVSEEK_SIZE)
         return s->file.st_size;
     const off_t at = lseek(s->fd, offset, whence & ~AVSEEK_FORCE);
@@ -71,6 +75,11 @@ static int stopped(void *opaque)
     return source_is_stopped(opaque);
 }
 
+static int is_stopped(const void *source)
+{
+    return source_is_stopped(source);
+}
+
 static int open_file(Source *s, const char *path, MediaError *error)
 {
     if (strcmp(path, "-") == 0)
@@ -88,25 +97,36 @@ static int open_file(Source *s, const char *path, MediaError *error)
     return 0;
 }
 
+static int open_context(Source *s, const char *protocols, MediaError *error)
+{
+    s->format = avformat_alloc_context();
+    if (s->format)
+        s->format->protocol_whitelist = av_strdup(protocols);
+    if (!s->format || !s->format->protocol_whitelist)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    s->open_other = s->format->io_open;
+    s->format->io_open = refuse_open;
+    s->format->interrupt_callback = (AVIOInterruptCB){stopped, s};
+    if (s->network)
+        s->format->interrupt_callback = (AVIOInterruptCB){network_is_interrupted, s->network};
+    if (s->live)
+        s->format->max_analyze_duration = LIVE_ANALYSIS_US;
+    return 0;
+}
+
 static int open_io(Source *s, MediaError *error)
 {
+    const int can_seek = s->network ? network_can_seek(s->network) : S_ISREG(s->file.st_mode);
     uint8_t *buffer = av_malloc(IO_BUFFER_SIZE);
-    s->format = avformat_alloc_context();
-    if (buffer && s->format)
+    if (buffer)
         s->io = avio_alloc_context(buffer, IO_BUFFER_SIZE, 0, s, read_bytes, NULL,
-                                   S_ISREG(s->file.st_mode) ? seek_bytes : NULL);
+                                   can_seek ? seek_bytes : NULL);
     if (!s->io) {
         av_free(buffer);
         return media_fail(error, MEDIA_INPUT, "out of memory");
     }
     s->format->pb = s->io;
     s->format->flags |= AVFMT_FLAG_CUSTOM_IO;
-    s->open_other = s->format->io_open;
-    s->format->io_open = refuse_open;
-    s->format->interrupt_callback = (AVIOInterruptCB){stopped, s};
-    s->format->protocol_whitelist = av_strdup("none");
-    if (s->live)
-        s->format->max_analyze_duration = LIVE_ANALYSIS_US;
     return 0;
 }
 
@@ -135,10 +155,15 @@ static int is_one_of(const AVInputFormat *input, const char *const *list, size_t
 static int check_format(const AVInputFormat *input, const SourceOptions *options, MediaError *error)
 {
     const char *path = options->path;
-    const int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
+    int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
+    int refused = is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats));
+    if (options->network) { /* what a stranger's playlist names is never opened */
+        refused |= playlist;
+        playlist = 0;
+    }
     if (strcmp(input->name, "tty") == 0)
         return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", media_quote(path));
-    if (is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats)))
+    if (refused)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; only single files are "
                           "read",
@@ -161,6 +186,29 @@ static int allow_files(Source *s, char **url, const char *path)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
+static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
+{
+    const char *detail = media_log_error();
+    if (source_is_stopped(s))
+        return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
+    if (s->network && network_is_silent(s->network))
+        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %d seconds",
+                          media_quote(path), NETWORK_SILENCE_S);
+    return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s",
+                      media_quote(path), media_av_text(ret), detail[0] ? "; " : "", detail);
+}
+
+static int find_streams(Source *s, const char *path, MediaError *error)
+{
+    if (s->network)
+        network_begin_wait(s->network);
+    const int ret = avformat_find_stream_info(s->format, NULL);
+    if (ret < 0)
+        return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s",
+                          media_quote(path), media_av_text(ret));
+    return 0;
+}
+
 static int open_format(Source *s, const SourceOptions *options, MediaError *error)
 {
     const char *path = options->path;
@@ -176,23 +224,42 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     }
     if (ret >= 0 && check_format(input, options, error) < 0)
         return error->fault;
-    if (ret >= 0 && options->allow_playlists && strcmp(path, "-") != 0)
+    if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0)
         ret = allow_files(s, &url, path);
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    if (ret == AVERROR_EXIT)
-        return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
-    if (ret < 0) {
-        const char *detail = media_log_error();
-        return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s",
-                          media_quote(path), media_av_text(ret), detail[0] ? "; " : "", detail);
-    }
-    ret = avformat_find_stream_info(s->format, NULL);
+    return ret < 0 ? fail_to_open(s, path, ret, error) : find_streams(s, path, error);
+}
+
+/* What its demuxer opens by itself, as RTSP, which is no stream of bytes. */
+static int open_session(Source *s, const char *url, MediaError *error)
+{
+    const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
+    AVDictionary *settings = NULL;
+    media_log_clear();
+    network_begin_wait(s->network);
+    int ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
+    if (ret >= 0)
+        ret = avformat_open_input(&s->format, url, input, &settings);
+    av_dict_free(&settings);
+    return ret < 0 ? fail_to_open(s, url, ret, error) : find_streams(s, url, error);
+}
+
+static int open_network(Source *s, const SourceOptions *options, MediaError *error)
+{
+    const NetworkOptions network = {is_stopped, s};
+    int ret = network_open(&s->network, options->path, &network, error);
     if (ret < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s",
-                          media_quote(path), media_av_text(ret));
-    return 0;
+        return ret;
+    const int session = s->network->scheme->session != NULL;
+    ret = open_context(s, session ? s->network->scheme->protocols : "none", error);
+    if (ret >= 0 && session)
+        ret = open_session(s, options->path, error);
+    else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
+        ret = open_format(s, options, error);
+    s->network->patient = s->live;
+    return ret;
 }
 
 int source_is_picture(const AVStream *stream)
@@ -301,14 +368,9 @@ static int note_streams(Source *s, MediaError *error)
     return 0;
 }
 
-static int camera_is_stopped(const void *source)
-{
-    return source_is_stopped(source);
-}
-
 static int open_camera(Source *s, const CameraOptions *options, MediaError *error)
 {
-    const int ret = camera_open(&s->camera, options, camera_is_stopped, s, error);
+    const int ret = camera_open(&s->camera, options, is_stopped, s, error);
     if (ret < 0)
         return ret;
     s->format = camera_format(s->camera);
@@ -319,7 +381,11 @@ static int open_camera(Source *s, const CameraOptions *options, MediaError *erro
 
 static int open_input(Source *s, const SourceOptions *options, MediaError *error)
 {
+    if (options->network)
+        return open_network(s, options, error);
     int ret = open_file(s, options->path, error);
+    if (ret >= 0)
+        ret = open_context(s, "none", error);
     if (ret >= 0)
         ret = open_io(s, error);
     if (ret >= 0)

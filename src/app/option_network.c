@@ -1,0 +1,36 @@
+#include "app/option_network.h"
+
+#include <sys/stat.h>
+
+#include "media/error.h"
+#include "media/network.h"
+#include "media/url.h"
+
+int option_network_is_url(const Options *o)
+{
+    return o->network && o->input && network_scheme(o->input);
+}
+
+int option_network_check(const Options *o, int playlists, const Refusal *refusal)
+{
+    char known[256];
+    struct stat file;
+    if (!o->input || !url_scheme_length(o->input))
+        return 0;
+    const int is_known = network_scheme(o->input) != NULL;
+    if (o->network && is_known && playlists)
+        return refuse(refusal,
+                      "--allow-playlists and the URL %s contradict each other: playlists from the "
+                      "network are never followed",
+                      media_quote(o->input));
+    if ((o->network && is_known) || stat(o->input, &file) == 0)
+        return 0;
+    if (is_known)
+        return refuse(refusal, "%s is no file but a URL: --network allows to open it",
+                      media_quote(o->input));
+    if (!o->network)
+        return 0; /* no such file, as any other */
+    network_list_schemes(known, sizeof(known));
+    return refuse(refusal, "%s is no file, and no URL that --network opens: %s",
+                  media_quote(o->input), known);
+}
