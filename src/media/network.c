@@ -75,6 +75,8 @@ int network_end_wait(Network *n, int ret)
 
 int network_read(Network *n, uint8_t *buffer, int size)
 {
+    if (n->lost)
+        return n->lost;
     /* What stopped a read before is no reason not to read on. */
     n->io->eof_reached = n->io->error = 0;
     network_begin_wait(n);

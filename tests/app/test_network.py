@@ -1,0 +1,355 @@
+"""--network: URLs as INPUT, over the loopback interface."""
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SIGINT, USAGE, X264, Case, clip, finish,
+                    frame_times, lumeq, packets, simple, start, streams)
+from window import MISSING, WindowCase
+
+SILENCE = 10  # seconds that a server may be silent
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder. `cut`: the connection ends after so many bytes; `ranges`: parts may be asked for."""
+    cut = None
+    ranges = False
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        self.server.asked.append((self.path, self.headers.get("Authorization")))
+        if self.path.startswith("/moved/"):
+            self.send_response(302)
+            self.send_header("Location", self.path[6:])
+            self.end_headers()
+            return
+        data = self.content()
+        if data is None:
+            return
+        begin = re.match(r"bytes=(\d+)-", self.headers.get("Range") or "")
+        begin = int(begin.group(1)) if begin and self.ranges else 0
+        self.send_response(206 if self.ranges else 200)
+        self.send_header("Content-Length", str(len(data) - begin))
+        if self.ranges:
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (begin, len(data) - 1, len(data)))
+        self.end_headers()
+        try:
+            self.wfile.write(data[begin:self.cut])
+        except ConnectionError:
+            pass
+
+    def content(self):
+        try:
+            with open(self.translate_path(self.path), "rb") as f:
+                return f.read()
+        except OSError:
+            self.send_error(404)
+            return None
+
+
+class NetworkCase(Case):
+    def serve(self, folder, **settings):
+        """A web server of the folder; answers its URL without a slash."""
+        handler = type("Of", (Handler,), settings)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder))
+        server.daemon_threads = True
+        server.asked = self.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return "http://127.0.0.1:%d" % server.server_address[1]
+
+    def serve_file(self, path, **settings):
+        return self.serve(os.path.dirname(path), **settings) + "/" + os.path.basename(path)
+
+    def same(self, a, b):
+        """All packets, their times included."""
+        a, b = self.path(a), self.path(b)
+        self.assertEqual(len(streams(a)), len(streams(b)))
+        for i in range(len(streams(a))):
+            self.assertEqual(packets(a, str(i)), packets(b, str(i)))
+
+    def silent_server(self, greeting=b""):
+        """Accepts, says the greeting, and then nothing; answers its port."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        kept = []
+
+        def accept():
+            try:
+                while True:
+                    connection = listener.accept()[0]
+                    kept.append(connection)
+                    connection.sendall(greeting)
+            except OSError:
+                pass
+        threading.Thread(target=accept, daemon=True).start()
+        return listener.getsockname()[1]
+
+    @staticmethod
+    def free_port():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind(("127.0.0.1", 0))
+            return s.getsockname()[1]
+
+
+class Headless(NetworkCase):
+    def test_as_the_file(self):
+        url = self.serve_file(SAMPLE)
+        self.converted(SAMPLE, "here.mkv")
+        self.converted(url, "there.mkv", "--network")
+        self.same("here.mkv", "there.mkv")
+
+    def test_the_whole_file(self):
+        path = simple()
+        for name, settings in (("plain", {}), ("ranges", {"ranges": True})):
+            with self.subTest(name):
+                url = self.serve_file(clip("whole.mkv", *X264, "-c:a", "aac", sound=1), **settings)
+                self.converted(clip("whole.mkv", *X264, "-c:a", "aac", sound=1), name + "-here.mkv")
+                self.converted(url, name + "-there.mkv", "--network")
+                self.same(name + "-here.mkv", name + "-there.mkv")
+        with self.subTest("an index at the end"):
+            self.converted(path, "here.mkv")
+            self.converted(self.serve_file(path, ranges=True), "there.mkv", "--network")
+            self.same("here.mkv", "there.mkv")
+
+    def test_part(self):
+        path = clip("part.mkv", *X264, "-g", "25", seconds=6)
+        for ranges in (True, False):
+            with self.subTest(ranges=ranges):
+                self.converted(path, "here.mkv", "--ss", 4, "--frames", 5, "-y")
+                self.converted(self.serve_file(path, ranges=ranges), "there.mkv", "--network", "--ss", 4, "--frames",
+                               5, "-y")
+                self.same("here.mkv", "there.mkv")
+
+    def test_moved(self):
+        url = self.serve(os.path.dirname(simple()), ranges=True)
+        self.ok("--network", url + "/moved/simple.mp4", "--null")
+        self.assertEqual([path for path, _ in self.asked][:2], ["/moved/simple.mp4", "/simple.mp4"])
+
+    def test_not_without_the_option(self):
+        url = self.serve_file(SAMPLE)
+        self.refused(lumeq(url, "--null"), USAGE, url, "--network")
+        self.refused(lumeq("udp://127.0.0.1:9", "--null"), USAGE, "udp://", "--network")
+        self.assertEqual(self.asked, [])
+
+    def test_a_file_of_that_name(self):
+        os.makedirs(self.path("http:"))
+        shutil.copy(simple(), self.path("http:/clip.mp4"))
+        self.ok("http://clip.mp4", "--null", cwd=self.folder)
+        self.ok("--network", "./http://clip.mp4", "--null", cwd=self.folder)
+        self.ok("--network", simple(), "--null")
+
+    def test_unknown_schemes(self):
+        for url in ("file://%s" % SAMPLE, "concat://x", "data://x", "gopher://127.0.0.1/x", "pipe://0",
+                    "subfile://x", "nonsense://x"):
+            with self.subTest(url):
+                self.refused(lumeq("--network", url, "--null"), USAGE, "--network opens", "http://", "udp://")
+        self.refused(lumeq("nonsense://x", "--null"), INPUT, "nonsense")
+
+    def test_contradictions(self):
+        self.refused(lumeq("--network", "--allow-playlists", "http://127.0.0.1:1/x", "--null"), USAGE,
+                     "--allow-playlists", "never followed")
+        self.refused(lumeq("--network", "--camera", "-o", "x.mkv"), USAGE, "--network", "--camera")
+        self.write("config", b"network = yes\n")
+        self.refused(lumeq("--config", self.path("config"), SAMPLE, "--null"), USAGE, "network", "command line")
+
+    def test_secrets_stay_secret(self):
+        base = self.serve(self.folder).replace("http://", "http://alice:hunter2@")
+        for more in ((), ("-v",)):
+            result = lumeq("--network", base + "/none.mkv?key=Pa55word&x=1", "--null", *more)
+            self.assertEqual(result.code, INPUT)
+            self.assertIn("none.mkv?...", result.err)
+            for secret in ("alice", "hunter2", "Pa55word"):
+                self.assertNotIn(secret, result.err)
+        self.refused(lumeq(base + "/x", "--null"), USAGE, "http://...@127.0.0.1")
+        self.refused(lumeq("--network", "http://a:b@h/x", "http://c:dd@h/y", "--null"), USAGE, "http://...@h/x",
+                     "http://...@h/y")
+        result = lumeq("--network", "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
+                       "--null", "-v")
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertNotIn("Pa55word", result.err)
+
+    def test_nothing_there(self):
+        self.refused(lumeq("--network", self.serve(self.folder) + "/none.mkv", "--null"), INPUT, "none.mkv", "404")
+        self.refused(lumeq("--network", "http://127.0.0.1:%d/x" % self.free_port(), "--null"), INPUT, "refused")
+
+    def test_playlists_are_refused(self):
+        segment = self.write("a.ts", b"")
+        lists = {
+            "list.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\n%s\n#EXT-X-ENDLIST\n" % segment,
+            "list.mpd": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" '
+                        'profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"></MPD>',
+            "list.ffconcat": "ffconcat version 1.0\nfile '%s'\n" % os.path.abspath(SAMPLE),
+            "list.sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5000 RTP/AVP 33\n",
+        }
+        url = self.serve(self.folder)
+        self.write("config", b"allow-playlists = yes\n")
+        for name, text in lists.items():
+            self.write(name, text.encode())
+            for more in ((), ("--config", self.path("config"))):
+                with self.subTest(name, more=more):
+                    self.refused(lumeq("--network", url + "/" + name, "--null", *more), INPUT, name, "playlist",
+                                 "only single files")
+        self.assertEqual({path for path, _ in self.asked}, {"/" + name for name in lists})
+
+    def test_cut_in_the_middle(self):
+        path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
+        url = self.serve_file(path, cut=os.path.getsize(path) * 2 // 3)
+        result = lumeq("--network", url, "-o", self.path("o.mkv"))
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("damaged", result.lines[-1])
+        count = len(frame_times(self.path("o.mkv")))
+        self.assertTrue(40 < count < 100, count)
+
+    def test_no_answer(self):
+        for url in ("http://127.0.0.1:%d/x.mkv", "tcp://127.0.0.1:%d", "rtsp://127.0.0.1:%d/x",
+                    "rtmp://127.0.0.1:%d/a/b"):
+            with self.subTest(url):
+                begin = time.monotonic()
+                self.refused(lumeq("--network", url % self.silent_server(), "--null"), INPUT, "%d seconds" % SILENCE)
+                self.assertTrue(SILENCE - 1 < time.monotonic() - begin < 2 * SILENCE + 5)
+
+    def test_nobody_sends(self):
+        self.refused(lumeq("--network", "udp://127.0.0.1:%d" % self.free_port(), "--null"), INPUT, "no data")
+
+    def test_silent_in_the_middle(self):
+        path = clip("cut.mkv", *X264, "-g", "10", seconds=4)
+        with open(path, "rb") as f:
+            data = f.read()
+        head = b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data)
+        port = self.silent_server(head + data[:len(data) * 2 // 3])
+        begin = time.monotonic()
+        result = lumeq("--network", "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertLess(time.monotonic() - begin, 2 * SILENCE + 5)
+        self.assertGreater(len(frame_times(self.path("o.mkv"))), 40)
+
+    def test_interrupted_while_it_waits(self):
+        process = start("--no-config", "--network", "http://127.0.0.1:%d/x.mkv" % self.silent_server(), "--null")
+        time.sleep(1)
+        begin = time.monotonic()
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertLess(time.monotonic() - begin, 3)
+
+    def send(self, url, *args, seconds=4):
+        """An MPEG transport stream as it happens."""
+        process = subprocess.Popen(
+            ["ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t",
+             str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "15", *args, url],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_datagrams_are_recorded(self):
+        for scheme, muxer in (("udp", "mpegts"), ("rtp", "rtp_mpegts")):
+            with self.subTest(scheme):
+                url = "%s://127.0.0.1:%d" % (scheme, self.free_port() & ~1)
+                process = start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"))
+                time.sleep(0.5)
+                self.send(url, "-f", muxer)
+                result = finish(process)
+                self.assertIn(result.code, (0, DAMAGED), str(result))
+                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
+
+    def test_a_sender_that_calls(self):
+        """tcp:// and srt:// to what listens."""
+        for scheme in ("tcp", "srt"):
+            with self.subTest(scheme):
+                port = self.free_port()
+                mine, its = (("?listen=1", "") if scheme == "tcp" else ("?mode=listener", "?mode=caller"))
+                process = start("--no-config", "--network", "%s://127.0.0.1:%d%s" % (scheme, port, mine), "-o",
+                                self.path(scheme + ".mkv"))
+                time.sleep(1)
+                self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
+                result = finish(process)
+                self.assertIn(result.code, (0, DAMAGED), str(result))
+                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 40)
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class Window(NetworkCase, WindowCase):
+    send = Headless.send
+
+    def test_low_latency(self):
+        waits = []
+        for _ in range(3):  # as in test_camera: a loaded machine may be late once
+            url = "udp://127.0.0.1:%d" % self.free_port()
+            process = self.play("--network", "--low-latency", "-v", url)
+            time.sleep(0.5)
+            self.send(url, "-f", "mpegts", seconds=8)
+            self.window(process)
+            time.sleep(4)
+            self.key("q")
+            result = self.ends(process)
+            shown = int(re.search(r"(\d+) frames? shown", result.err).group(1))
+            frames = float(re.search(r"seen ([\d.]+) frames after", result.err).group(1))
+            print("over UDP, %d frames were seen, %.1f frames after decoding" % (shown, frames))
+            self.assertGreater(shown, 20)
+            waits.append(frames)
+            if frames < 10:
+                break
+        self.assertLess(min(waits), 10)
+
+    def test_quits_while_nothing_comes(self):
+        url = "udp://127.0.0.1:%d" % self.free_port()
+        process = self.play("--network", "--low-latency", url)
+        time.sleep(0.5)
+        self.send(url, "-f", "mpegts", seconds=2)
+        self.window(process)
+        time.sleep(SILENCE + 4)
+        self.assertIsNone(process.poll(), "it waits for the sender")
+        begin = time.monotonic()
+        self.key("q")
+        self.ends(process)
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_seek_and_name(self):
+        path = clip("seek.mkv", *X264, "-g", "25", seconds=40)
+        url = self.serve_file(path, ranges=True).replace("http://", "http://alice:hunter2@")
+        process = self.play("--network", url + "?key=Pa55word")
+        window = self.window(process)
+        title = self.xdotool("getwindowname", window)
+        self.assertIn("seek.mkv", title)
+        for secret in ("alice", "hunter2", "Pa55word"):
+            self.assertNotIn(secret, title)
+        time.sleep(1)
+        for _ in range(6):
+            self.key("Right")
+            time.sleep(0.3)
+        begin = time.monotonic()
+        self.ends(process)
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def test_screenshot(self):
+        path = clip("shot.mkv", *X264, seconds=5)
+        process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", "--network",
+                                    self.serve_file(path) + "?key=Pa55word"], cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=self.environment())
+        self.addCleanup(process.kill)
+        self.window(process)
+        time.sleep(1)
+        self.key("s")
+        time.sleep(1)
+        self.key("q")
+        self.ends(process)
+        self.assertEqual(len(self.files()), 1, self.files())
+        self.assertRegex(self.files()[0], r"^shot-0\.00\.0\d\.\d+\.png$")
+
+
+if __name__ == "__main__":
+    unittest.main()
