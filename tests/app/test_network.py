@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import socket
+import ssl
+import struct
 import subprocess
 import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SIGINT, USAGE, X264, Case, clip, finish,
+from common import (DAMAGED, INPUT, INTERRUPTED, LUMEQ, SAMPLE, SIGINT, USAGE, X264, Case, clip, finish,
                     frame_times, lumeq, packets, simple, start, streams)
 from window import MISSING, WindowCase
 
@@ -21,6 +23,7 @@ SILENCE = 10  # seconds that a server may be silent
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Serves a folder. `cut`: the connection ends after so many bytes; `ranges`: parts may be asked for."""
     cut = None
+    tls = None
     ranges = False
 
     def log_message(self, *args):
@@ -63,6 +66,8 @@ class NetworkCase(Case):
         handler = type("Of", (Handler,), settings)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder))
         server.daemon_threads = True
+        if settings.get("tls"):
+            server.socket = settings["tls"].wrap_socket(server.socket, server_side=True)
         server.asked = self.asked = []
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.server_close)
@@ -264,6 +269,52 @@ class Headless(NetworkCase):
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
+
+    def serve_rtsp(self, stream):
+        """One session that sends a transport stream in the connection itself; answers its URL."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        url = "rtsp://127.0.0.1:%d/live" % listener.getsockname()[1]
+        sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
+        more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
+                "DESCRIBE": "Content-Type: application/sdp\r\nContent-Base: %s/\r\nContent-Length: %d\r\n" % (
+                    url, len(sdp)),
+                "SETUP": "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\nSession: 1\r\n", "PLAY": "Session: 1\r\n"}
+
+        def talk():
+            connection = listener.accept()[0]
+            with connection, connection.makefile("rb") as lines:
+                while True:
+                    asked = lines.readline().decode().split()
+                    number = [line for line in iter(lines.readline, b"\r\n") if line.startswith(b"CSeq")][0].decode()
+                    connection.sendall(("RTSP/1.0 200 OK\r\n%s%s\r\n%s" % (
+                        number, more[asked[0]], sdp if asked[0] == "DESCRIBE" else "")).encode())
+                    if asked[0] == "PLAY":
+                        break
+                for i in range(0, len(stream), 7 * 188):
+                    data = struct.pack(">BBHII", 0x80, 33, i // (7 * 188), i, 1) + stream[i:i + 7 * 188]
+                    connection.sendall(b"$\0" + struct.pack(">H", len(data)) + data)
+        threading.Thread(target=talk, daemon=True).start()
+        return url
+
+    def test_rtsp(self):
+        path = clip("rtsp.ts", *X264, "-g", "10", seconds=4)
+        with open(path, "rb") as f:
+            url = self.serve_rtsp(f.read())
+        result = lumeq("--network", url, "-o", self.path("o.mkv"))
+        self.assertIn(result.code, (0, DAMAGED), str(result))
+        self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
+
+    def test_certificates_are_checked(self):
+        key = self.path("key.pem")
+        if subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
+                           self.path("cert.pem"), "-subj", "/CN=127.0.0.1"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("openssl makes no certificate")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.path("cert.pem"), key)
+        url = self.serve_file(simple(), tls=context)
+        self.refused(lumeq("--network", url.replace("http:", "https:"), "--null"), INPUT, "https://")
+        self.assertEqual(self.asked, [])
 
     def test_a_sender_that_calls(self):
         """tcp:// and srt:// to what listens."""
