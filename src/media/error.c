@@ -36,16 +36,15 @@ const char *media_quote(const char *name)
     size_t n = 0, secret = 0, secret_length = url_secret(name, 0, &secret);
     text[n++] = '\'';
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
-        if (secret_length && c == (const unsigned char *)name + secret) {
-            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
-            c += secret_length;
-            secret_length = url_secret(name, secret + secret_length, &secret);
-            if (!*c)
-                break;
-        }
         if (n >= room) {
             n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
             break;
+        }
+        if (secret_length && c == (const unsigned char *)name + secret) {
+            n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "...");
+            c += secret_length - 1;
+            secret_length = url_secret(name, secret + secret_length, &secret);
+            continue;
         }
         if (*c == '\n')
             n += (size_t)snprintf(text + n, sizeof(texts[0]) - n, "\\n");

@@ -28,6 +28,7 @@ static void clean(char *text)
             *c = ' ';
 }
 
+/* Puts dots in its place, wherever it is in the line. */
 static void hide(char *line, size_t size, const char *secret)
 {
     const size_t n = strlen(secret);

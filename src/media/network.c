@@ -5,6 +5,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/time.h>
 
+#include "media/log.h"
 #include "media/url.h"
 
 /* A web server may send a client on to HTTPS, and https_proxy may stand in between. */
@@ -106,6 +107,7 @@ static int connect_to(Network *n, const char *url)
     int ret = av_dict_set(&settings, "protocol_whitelist", n->scheme->protocols, 0);
     if (ret >= 0)
         ret = av_dict_set(&settings, "tls_verify", "1", 0);
+    media_log_clear();
     network_begin_wait(n);
     if (ret >= 0)
         ret = avio_open2(&n->io, url, AVIO_FLAG_READ, &interrupt, &settings);
@@ -130,8 +132,10 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR(ETIMEDOUT))
         return media_fail(error, MEDIA_INPUT, "%s does not answer within %d seconds",
                           media_quote(url), NETWORK_SILENCE_S);
-    return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(url),
-                      media_av_text(ret));
+    /* Such as what is wrong with a certificate. */
+    const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
+    return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
+                      media_av_text(ret), detail[0] ? "; " : "", detail);
 }
 
 void network_close(Network **network)

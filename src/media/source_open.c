@@ -203,6 +203,8 @@ static int find_streams(Source *s, const char *path, MediaError *error)
     if (s->network)
         network_begin_wait(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
+    if (ret < 0 && s->network)
+        return fail_to_open(s, path, ret, error);
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s",
                           media_quote(path), media_av_text(ret));
