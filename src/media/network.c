@@ -67,11 +67,11 @@ int network_end_wait(Network *n, int ret)
         return ret;
     if (n->options.is_stopped(n->options.opaque))
         return AVERROR_EXIT;
-    if (ret != AVERROR_EOF && network_is_silent(n))
+    if (ret == AVERROR_EOF)
+        return ret;
+    if (network_is_silent(n))
         ret = n->scheme->has_no_end ? AVERROR_EOF : AVERROR(ETIMEDOUT);
-    if (ret != AVERROR_EOF)
-        n->lost = ret;
-    return ret;
+    return n->lost = ret;
 }
 
 int network_read(Network *n, uint8_t *buffer, int size)

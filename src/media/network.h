@@ -28,7 +28,7 @@ typedef struct Network {
     AVIOContext *io; /* NULL: a session */
     int patient;     /* not 0: it waits for data as long as it takes */
     int64_t heard;   /* when data came last, or began to be waited for */
-    int lost;        /* AVERROR: why it broke off; 0: it has not */
+    int lost; /* AVERROR: why it broke off, AVERROR_EOF where silence is its end; 0: not yet */
 } Network;
 
 /* The scheme of a URL, or NULL: the name is none, or this FFmpeg cannot read it. */

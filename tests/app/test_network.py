@@ -265,9 +265,11 @@ class Headless(NetworkCase):
                 url = "%s://127.0.0.1:%d" % (scheme, self.free_port() & ~1)
                 process = start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"))
                 time.sleep(0.5)
+                begin = time.monotonic()
                 self.send(url, "-f", muxer)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
+                self.assertLess(time.monotonic() - begin, 4 + 2 * SILENCE)
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
 
     def serve_rtsp(self, stream):
