@@ -63,7 +63,7 @@ void network_begin_wait(Network *n)
 
 int network_end_wait(Network *n, int ret)
 {
-    if (ret >= 0 || ret == AVERROR(EAGAIN))
+    if (ret >= 0 || (ret == AVERROR(EAGAIN) && !network_is_silent(n)))
         return ret;
     if (n->options.is_stopped(n->options.opaque))
         return AVERROR_EXIT;

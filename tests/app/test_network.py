@@ -269,7 +269,7 @@ class Headless(NetworkCase):
                 self.send(url, "-f", muxer)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                self.assertLess(time.monotonic() - begin, 4 + 2 * SILENCE)
+                self.assertLess(time.monotonic() - begin, 8 + 2 * SILENCE)
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
 
     def serve_rtsp(self, stream):
