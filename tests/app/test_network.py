@@ -218,11 +218,13 @@ class Headless(NetworkCase):
         self.assertTrue(40 < count < 100, count)
 
     def test_no_answer(self):
-        for url in ("http://127.0.0.1:%d/x.mkv", "tcp://127.0.0.1:%d", "rtsp://127.0.0.1:%d/x",
-                    "rtmp://127.0.0.1:%d/a/b"):
+        urls = ("http://127.0.0.1:%d/x.mkv", "tcp://127.0.0.1:%d", "rtsp://127.0.0.1:%d/x",
+                "rtmp://127.0.0.1:%d/a/b")
+        begin = time.monotonic()
+        runs = [(url, start("--no-config", "--network", url % self.silent_server(), "--null")) for url in urls]
+        for url, process in runs:
             with self.subTest(url):
-                begin = time.monotonic()
-                self.refused(lumeq("--network", url % self.silent_server(), "--null"), INPUT, "%d seconds" % SILENCE)
+                self.refused(finish(process), INPUT, "%d seconds" % SILENCE)
                 self.assertTrue(SILENCE - 1 < time.monotonic() - begin < 2 * SILENCE + 5)
 
     def test_nobody_sends(self):
@@ -260,13 +262,15 @@ class Headless(NetworkCase):
         return process
 
     def test_datagrams_are_recorded(self):
+        runs = []
         for scheme, muxer in (("udp", "mpegts"), ("rtp", "rtp_mpegts")):
+            url = "%s://127.0.0.1:%d" % (scheme, self.free_port() & ~1)
+            runs.append((scheme, start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"))))
+            time.sleep(0.5)
+            self.send(url, "-f", muxer)
+        begin = time.monotonic()
+        for scheme, process in runs:
             with self.subTest(scheme):
-                url = "%s://127.0.0.1:%d" % (scheme, self.free_port() & ~1)
-                process = start("--no-config", "--network", url, "-o", self.path(scheme + ".mkv"))
-                time.sleep(0.5)
-                begin = time.monotonic()
-                self.send(url, "-f", muxer)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
                 self.assertLess(time.monotonic() - begin, 8 + 2 * SILENCE)
