@@ -182,6 +182,12 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
     r->pending_count = left;
 }
 
+/* No packets of other tracks can follow. */
+static int is_alone(const AVFormatContext *format)
+{
+    return format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
+}
+
 static void end_frames(Reader *r)
 {
     r->frames_ended = 1;
@@ -189,7 +195,7 @@ static void end_frames(Reader *r)
         r->end = r->video_end;
     if (r->end == AV_NOPTS_VALUE)
         return; /* the end of the input is the end */
-    if (!r->options.copy)
+    if (!r->options.copy || is_alone(r->source->format))
         r->tail_ended = 1;
 }
 
