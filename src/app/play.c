@@ -452,8 +452,9 @@ int play_run(const Options *options, atomic_int *stop)
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
     int code = EXIT_INTERRUPTED, on = RUN_ON;
-    const int interrupted = ret >= 0 && !atomic_compare_exchange_strong(stop, &on, RUN_OVER);
+    const int interrupted = ret >= 0 && atomic_load(stop) == RUN_INTERRUPTED;
     const int unrecorded = play ? recording_end(&play->recording, interrupted) : 0;
+    atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
     if (ret < 0)
         code = -error.fault;
     else if (!interrupted)

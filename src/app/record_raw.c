@@ -26,11 +26,10 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
 }
 
 static int finish(Source *source, Recorder **recorder, int64_t count, const Options *options,
-                  atomic_int *stop, MediaError *error)
+                  const atomic_int *stop, MediaError *error)
 {
     char line[1200], gone[256];
-    int on = RUN_ON;
-    const int interrupted = !atomic_compare_exchange_strong(stop, &on, RUN_OVER);
+    const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     recorder_end(*recorder, interrupted);
     if (recorder_close(recorder, line, sizeof(line), error) < 0)
         return -error->fault;

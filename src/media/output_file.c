@@ -5,14 +5,19 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/error.h>
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
+#include <libavutil/time.h>
 
 #define NAME_TRIES 100
+
+/* Once stopped: a pipe whose reader leaves what is in it for this long is given up. */
+#define PATIENCE_MS 500
 
 /* Symbolic links in a row, as the system has it. */
 #define MAX_LINKS 40
@@ -39,10 +44,28 @@ static void forget_temp(char *temp)
     }
 }
 
-static int stopped(void *file)
+/* Whether the reader empties the pipe: what is written at once fits into it then, and nothing
+ * waits. */
+static int is_emptied(int fd)
 {
-    const atomic_int *stop = ((const OutputFile *)file)->stop;
-    return stop && atomic_load(stop);
+    int left = 1;
+    for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
+        av_usleep(1000);
+    return !left;
+}
+
+static int stopped(void *opaque)
+{
+    const OutputFile *file = opaque;
+    if (!file->stop || !atomic_load(file->stop))
+        return 0;
+    if (strcmp(file->path, "-") == 0)
+        return !is_emptied(STDOUT_FILENO);
+    const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const int emptied = fd >= 0 && is_emptied(fd);
+    if (fd >= 0)
+        close(fd);
+    return !emptied;
 }
 
 static char *folder_of(const char *path)

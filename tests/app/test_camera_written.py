@@ -1,0 +1,121 @@
+"""What is written of a camera: into pipes, by the number of frames, untouched; lists and refusals."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from common import DONE, INTERRUPTED, LIVENESS, LUMEQ, USAGE, Case, Result, packets
+from test_camera import FAKE, RATE, CameraCase, camera_environment
+from window import MISSING, WindowCase
+
+
+class PipeCase(CameraCase):
+    """Programs that write to standard output, a pipe with a reader."""
+
+    def piped(self, *args, env=None):
+        with open(self.path("said"), "wb") as said:
+            process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", "--camera", "--format", "matroska",
+                                        "-o", "-", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=said, env=env or camera_environment(self.folder))
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        return process
+
+    def read_all(self, process):
+        """Begins to keep what comes, in a file."""
+        def run():
+            with open(self.path("x.mkv"), "wb") as f:
+                while data := process.stdout.read1(1 << 16):
+                    f.write(data)
+        reader = threading.Thread(target=run)
+        reader.start()
+        self.addCleanup(reader.join)
+        return reader
+
+    def is_whole(self, result):
+        """What is there can be read to its end, without a complaint."""
+        self.assertNotIn("cannot write", result.err)
+        p = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-i", self.path("x.mkv"), "-f", "null", "-"],
+                           stderr=subprocess.PIPE)
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        return len(packets(self.path("x.mkv"), "v:0"))
+
+
+@unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
+class Headless(PipeCase, Case):
+    def run_camera(self, *args, code=DONE, **more):
+        return self.finished(self.start(*args, env=camera_environment(self.folder, **more)), code)
+
+    def test_raw_into_a_pipe(self):
+        process = self.piped("--record-raw", "--frames", "30")
+        reader = self.read_all(process)
+        result = self.finished(process)
+        reader.join()
+        self.assertEqual(self.is_whole(result), 30)
+
+    def test_signal_and_a_pipe(self):
+        for raw_too in ((), ("--record-raw",)):
+            with self.subTest(raw_too):
+                process = self.piped("--frames", "1000", *raw_too)
+                reader = self.read_all(process)
+                self.waits_for("camera Fake")
+                time.sleep(1)
+                process.send_signal(signal.SIGINT)
+                result = self.finished(process, INTERRUPTED)
+                reader.join()
+                self.assertGreater(self.is_whole(result), 1)
+
+    def test_signal_and_a_pipe_that_nobody_reads(self):
+        process = self.piped("--frames", "1000", "--vcodec", "rawvideo")
+        self.waits_for("camera Fake")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        self.finished(process, INTERRUPTED)
+
+    def test_ends_with_the_last_frame(self):
+        """Also where it is written: no other track is waited for."""
+        shortest = LIVENESS
+        for _ in range(3):
+            begin = time.monotonic()
+            result = self.run_camera("--camera", "-o", "x.mkv", "-y", "--preset", "ultrafast", "--frames", "3")
+            shortest = min(shortest, time.monotonic() - begin)
+            self.assertIn("3 frames, 0.10 s of video", result.err)
+        print("3 frames took %.2f s" % shortest)
+        self.assertLess(shortest, 1.9)
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+@unittest.skipIf(not FAKE, "FAKE_CAMERA_LIBRARY names no fake camera")
+class Window(PipeCase, WindowCase):
+    def preview(self, *args):
+        env = self.environment(**camera_environment(self.folder))
+        env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
+        process = self.piped("--histogram", "off", *args, env=env)
+        reader = self.read_all(process)
+        self.window(process)
+        time.sleep(1.5)
+        return process, reader
+
+    def test_into_a_pipe(self):
+        for args in ((), ("--record-raw",)):
+            for interrupted in (0, 1):
+                with self.subTest((args, interrupted)):
+                    process, reader = self.preview(*args)
+                    if interrupted:
+                        process.send_signal(signal.SIGINT)
+                    else:
+                        self.key("q")
+                    result = self.finished(process, INTERRUPTED if interrupted else DONE)
+                    reader.join()
+                    count = self.is_whole(result)
+                    self.assertGreater(count, 1)
+                    if not interrupted:
+                        self.assertIn("recorded '-': %d frames" % count, result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
