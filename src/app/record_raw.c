@@ -5,7 +5,7 @@
 #include "app/recorder.h"
 #include "app/say.h"
 
-/* Hands on the packets that are asked for. Answers how many came. */
+/* Hands on the packets that are asked for. Answers how many will be written. */
 static int64_t pass_packets(Source *source, Recorder *recorder, const Options *options,
                             MediaError *error)
 {
@@ -15,10 +15,8 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
         media_fail(error, MEDIA_INPUT, "out of memory");
     while (packet && (options->frames < 0 || count < options->frames) &&
            !recorder_state(recorder).done && source_read(source, packet) >= 0) {
-        if (packet->stream_index == source->video->index) {
-            recorder_packet(recorder, packet);
-            count++;
-        }
+        if (packet->stream_index == source->video->index)
+            count += recorder_packet_wait(recorder, packet);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);

@@ -54,7 +54,8 @@ struct Recorder {
     MediaError error;
 
     pthread_mutex_t lock;
-    RecorderState state; /* under the lock */
+    pthread_cond_t taken; /* something was, from the queue */
+    RecorderState state;  /* under the lock */
 };
 
 static void entry_free(void *message)
@@ -97,6 +98,8 @@ int recorder_create(Recorder **recorder, const Options *options, const char *pat
     if (!r)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->taken, NULL);
+    r->state.bytes = -1;
     r->first = AV_NOPTS_VALUE;
     r->with_overlay = options->overlay;
     r->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
@@ -174,6 +177,15 @@ static void note_written(Recorder *r, int64_t end)
     pthread_mutex_lock(&r->lock);
     r->state.frames++;
     r->state.length_us = us;
+    r->state.bytes = writer_bytes(r->writer);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void note_taken(Recorder *r, int64_t bytes)
+{
+    pthread_mutex_lock(&r->lock);
+    atomic_fetch_sub(&r->waiting, bytes);
+    pthread_cond_signal(&r->taken);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -185,7 +197,7 @@ static int write_next(Recorder *r)
     int ret = av_thread_message_queue_recv(r->queue, &entry, 0);
     if (ret < 0)
         return ret;
-    atomic_fetch_sub(&r->waiting, entry->bytes);
+    note_taken(r, entry->bytes);
     ret = entry->frame ? write_frame(r, entry, &end) : write_packet(r, entry->packet, &end);
     entry_free(&entry);
     if (ret >= 0)
@@ -207,7 +219,9 @@ static void *recorder_main(void *arg)
         (void)writer_finish(r->writer, atomic_load(&r->partial), &r->error);
     pthread_mutex_lock(&r->lock);
     r->state.failed = r->error.fault != 0;
+    r->state.bytes = writer_bytes(r->writer);
     r->state.done = 1;
+    pthread_cond_signal(&r->taken);
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }
@@ -253,11 +267,23 @@ static int has_room(Recorder *r, Entry *entry)
     return 0;
 }
 
-/* Takes the entry over. Answers whether it will be written. */
-static int put(Recorder *r, Entry *entry)
+static void wait_for_room(Recorder *r, const Entry *entry)
 {
-    if (entry && (entry->frame || entry->packet) && has_room(r, entry)) {
-        if (av_thread_message_queue_send(r->queue, &entry, AV_THREAD_MESSAGE_NONBLOCK) >= 0)
+    pthread_mutex_lock(&r->lock);
+    while (!r->state.done && atomic_load(&r->waiting) &&
+           atomic_load(&r->waiting) + size_of(entry) > QUEUE_BYTES)
+        pthread_cond_wait(&r->taken, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Takes the entry over. Answers whether it will be written. `flags`: of the queue. */
+static int put(Recorder *r, Entry *entry, unsigned flags)
+{
+    const int whole = entry && (entry->frame || entry->packet);
+    if (whole && !(flags & AV_THREAD_MESSAGE_NONBLOCK))
+        wait_for_room(r, entry);
+    if (whole && has_room(r, entry)) {
+        if (av_thread_message_queue_send(r->queue, &entry, flags) >= 0)
             return 1;
         atomic_fetch_sub(&r->waiting, entry->bytes);
     }
@@ -275,21 +301,32 @@ void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *st
         if (r->with_overlay)
             entry->stats = *stats;
     }
-    (void)put(r, entry);
+    (void)put(r, entry, AV_THREAD_MESSAGE_NONBLOCK);
 }
 
-void recorder_packet(Recorder *r, const AVPacket *packet)
+static int put_packet(Recorder *r, const AVPacket *packet, unsigned flags)
 {
     if (!r->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
         if (r->begun)
             note_dropped(r);
-        return;
+        return 0;
     }
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry)
         entry->packet = av_packet_clone(packet);
-    r->follows = put(r, entry);
+    r->follows = put(r, entry, flags);
     r->begun = 1;
+    return r->follows;
+}
+
+void recorder_packet(Recorder *r, const AVPacket *packet)
+{
+    (void)put_packet(r, packet, AV_THREAD_MESSAGE_NONBLOCK);
+}
+
+int recorder_packet_wait(Recorder *r, const AVPacket *packet)
+{
+    return put_packet(r, packet, 0);
 }
 
 /* ---- the end ---- */
@@ -311,6 +348,14 @@ RecorderState recorder_state(Recorder *r)
     return state;
 }
 
+RecorderState recorder_wait(Recorder *r)
+{
+    if (r->running)
+        pthread_join(r->thread, NULL);
+    r->running = 0;
+    return r->state;
+}
+
 static void describe(const Recorder *r, char *line, size_t size)
 {
     char dropped[64] = "";
@@ -330,16 +375,15 @@ int recorder_close(Recorder **recorder, char *line, size_t size, MediaError *err
         *line = '\0';
     if (!r)
         return 0;
-    if (r->running) {
-        recorder_end(r, atomic_load(&r->partial));
-        pthread_join(r->thread, NULL);
-    }
+    recorder_end(r, atomic_load(&r->partial));
+    (void)recorder_wait(r);
     if (line && r->state.frames && !r->error.fault)
         describe(r, line, size);
     const int ret = r->error.fault ? media_fail(error, r->error.fault, "%s", r->error.text) : 0;
     writer_close(&r->writer);
     overlay_close(&r->overlay);
     av_thread_message_queue_free(&r->queue);
+    pthread_cond_destroy(&r->taken);
     pthread_mutex_destroy(&r->lock);
     free(r);
     *recorder = NULL;

@@ -1,7 +1,7 @@
 /*
  * What a camera shows, into a file beside the window: a thread of its own encodes and writes, and
- * nobody waits for it. What it cannot take in time is left out and counted. Functions are for one
- * thread unless they say otherwise.
+ * nobody has to wait for it. What it cannot take in time is left out and counted. Functions are for
+ * one thread unless they say otherwise.
  */
 #ifndef LUMEQ_APP_RECORDER_H
 #define LUMEQ_APP_RECORDER_H
@@ -33,17 +33,25 @@ int recorder_start(Recorder *recorder, const Source *source, MediaError *error);
 void recorder_frame(Recorder *recorder, const AVFrame *frame, const LumeqFrameStats *stats);
 void recorder_packet(Recorder *recorder, const AVPacket *packet);
 
+/* As recorder_packet(), but waits for room, so that nothing is left out. Answers whether it will be
+ * written. */
+int recorder_packet_wait(Recorder *recorder, const AVPacket *packet);
+
 /* No more follow. The file is completed beside, as NAME.partial.EXT where it is `partial`. */
 void recorder_end(Recorder *recorder, int partial);
 
 typedef struct RecorderState {
     int64_t frames, dropped; /* written, left out */
     int64_t length_us;       /* of what is written */
+    int64_t bytes;           /* of the file, -1: unknown */
     int done;                /* nothing is written any more: recorder_close() does not wait */
     int failed;
 } RecorderState;
 
 RecorderState recorder_state(Recorder *recorder);
+
+/* Once no more follow: waits until the file is complete. */
+RecorderState recorder_wait(Recorder *recorder);
 
 /* Waits until the file is complete, and frees all. `line` says what is in it, "" where there is no
  * file. MEDIA_OUTPUT, MEDIA_USAGE; NULL is allowed inside. */

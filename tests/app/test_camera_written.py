@@ -76,6 +76,17 @@ class Headless(PipeCase, Case):
         process.send_signal(signal.SIGINT)
         self.finished(process, INTERRUPTED)
 
+    def test_raw_waits_for_a_slow_reader(self):
+        """More than the queue holds: what the camera gives is delayed, and all that was counted is there."""
+        process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
+                             env=camera_environment(self.folder, "YUYV 640x480@60"))
+        time.sleep(3)
+        reader = self.read_all(process)
+        result = self.finished(process)
+        reader.join()
+        self.assertNotIn("dropped", result.err)
+        self.assertEqual(self.is_whole(result), 150)
+
     def test_ends_with_the_last_frame(self):
         """Also where it is written: no other track is waited for."""
         shortest = LIVENESS
