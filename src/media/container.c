@@ -180,6 +180,12 @@ static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
     return ret >= 0;
 }
 
+int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
+           passes_trial(muxer, stream);
+}
+
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;

@@ -20,6 +20,9 @@ enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *
 /* NULL: a stream like this one can be written as it is; else why not, for a person. */
 const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream);
 
+/* Whether it takes a stream like this one, which it may not be able to tell of its codec alone. */
+int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
+
 /* Whether it takes a codec, whatever its parameters. */
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 

@@ -94,7 +94,7 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
 {
     const AVCodecParameters *par = in->codecpar;
     AVCodecParameters *to = w->video->codecpar;
-    if (!container_takes(w->muxer, par->codec_type, par->codec_id))
+    if (!container_takes_stream(w->muxer, in))
         return media_fail(
             error, MEDIA_USAGE, "%s: the container %s does not hold %s as it comes; mkv does",
             media_quote(w->options->path), w->muxer->name, avcodec_get_name(par->codec_id));
