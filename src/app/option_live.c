@@ -72,6 +72,9 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
         return refuse(refusal, "--%s and --camera contradict each other: %s", why->name, why->text);
     if (!o->record_raw)
         return 0;
+    if (o->stats && options_headless(o))
+        return refuse(refusal, "--stats and --record-raw contradict each other: what is recorded "
+                               "untouched is not measured");
     why = first_given(not_of_raw, COUNT(not_of_raw), given);
     return why ? refuse(refusal, "--%s and --record-raw contradict each other: %s", why->name,
                         why->text)
@@ -106,4 +109,14 @@ int option_live_check(const Options *o, const unsigned char *given, const Refusa
     if (why)
         return refuse(refusal, "--%s is %s: --camera is missing", why->name, why->text);
     return o->input ? check_input(o, given, refusal) : 0;
+}
+
+int option_live_check_lists(const Options *o, const Refusal *refusal)
+{
+    if (o->camera && o->list_devices)
+        return refuse(refusal, "--camera and --list-devices contradict each other: all are listed");
+    if (o->camera && o->list_formats)
+        return refuse(refusal, "--camera and --list-formats contradict each other: the camera is "
+                               "named in one word, --list-formats=/dev/video0");
+    return 0;
 }

@@ -8,4 +8,7 @@
  * may say of cameras what is of no use in this run. 0, or -1 with a sentence. */
 int option_live_check(const Options *options, const unsigned char *given, const Refusal *refusal);
 
+/* Of what is asked for instead of a run: -1 with a sentence where that is not all. */
+int option_live_check_lists(const Options *options, const Refusal *refusal);
+
 #endif

@@ -278,7 +278,7 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
     if (take_arguments(&p, argc, argv) < 0)
         return -1;
     if (options_ask(options))
-        return 0;
+        return options->help ? 0 : option_live_check_lists(options, &p.refusal);
     if (refuse_rivals(&p, NULL) < 0)
         return -1;
     if (put_over_file(&p, argc, argv) < 0)

@@ -2,34 +2,62 @@
 
 #include "app/engine.h"
 #include "app/headless.h"
+#include "app/progress.h"
 #include "app/recorder.h"
 #include "app/say.h"
 
+static Progress begin_progress(const Options *options)
+{
+    Progress progress = {
+        .style = (ProgressStyle)options->progress,
+        .frames = options->frames >= 0 ? options->frames : 0,
+    };
+    if (options->quiet && progress.style == PROGRESS_AUTO)
+        progress.style = PROGRESS_NONE;
+    progress_start(&progress);
+    return progress;
+}
+
+static void follow(Progress *progress, const RecorderState *state)
+{
+    progress->frame = state->frames;
+    progress->time = (double)state->length_us * 1e-6;
+    progress->bytes = state->bytes;
+}
+
 /* Hands on the packets that are asked for. Answers how many will be written. */
 static int64_t pass_packets(Source *source, Recorder *recorder, const Options *options,
-                            MediaError *error)
+                            Progress *progress, MediaError *error)
 {
     int64_t count = 0;
+    RecorderState state = {0};
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         media_fail(error, MEDIA_INPUT, "out of memory");
-    while (packet && (options->frames < 0 || count < options->frames) &&
-           !recorder_state(recorder).done && source_read(source, packet) >= 0) {
+    while (packet && (options->frames < 0 || count < options->frames) && !state.done &&
+           source_read(source, packet) >= 0) {
         if (packet->stream_index == source->video->index)
             count += recorder_packet_wait(recorder, packet);
         av_packet_unref(packet);
+        state = recorder_state(recorder);
+        follow(progress, &state);
+        progress_update(progress);
     }
     av_packet_free(&packet);
     return count;
 }
 
 static int finish(Source *source, Recorder **recorder, int64_t count, const Options *options,
-                  const atomic_int *stop, MediaError *error)
+                  const atomic_int *stop, Progress *progress, MediaError *error)
 {
     char line[1200], gone[256];
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     recorder_end(*recorder, interrupted);
-    if (recorder_close(recorder, line, sizeof(line), error) < 0)
+    const RecorderState state = recorder_wait(*recorder);
+    follow(progress, &state);
+    const int ret = recorder_close(recorder, line, sizeof(line), error);
+    progress_end(progress, interrupted ? "interrupted" : ret < 0 ? "failed" : "done");
+    if (ret < 0)
         return -error->fault;
     say(interrupted ? SAY_ERRORS : SAY_NORMAL, "%s%s", interrupted ? "interrupted: " : "",
         *line ? line : "nothing was recorded");
@@ -41,12 +69,19 @@ static int finish(Source *source, Recorder **recorder, int64_t count, const Opti
     return EXIT_DAMAGED;
 }
 
+static int record(Source *source, Recorder **recorder, const Options *options,
+                  const atomic_int *stop, MediaError *error)
+{
+    Progress progress = begin_progress(options);
+    const int64_t count = pass_packets(source, *recorder, options, &progress, error);
+    return finish(source, recorder, count, options, stop, &progress, error);
+}
+
 int record_raw_run(const Options *options, atomic_int *stop)
 {
     MediaError error = {0};
     Recorder *recorder = NULL;
     Source *source = NULL;
-    int64_t count = 0;
     int code = EXIT_DONE;
     int ret = recorder_create(&recorder, options, NULL, stop, &error);
     if (ret >= 0)
@@ -54,9 +89,7 @@ int record_raw_run(const Options *options, atomic_int *stop)
     if (ret >= 0)
         ret = recorder_start(recorder, source, &error);
     if (ret >= 0)
-        count = pass_packets(source, recorder, options, &error);
-    if (ret >= 0)
-        code = finish(source, &recorder, count, options, stop, &error);
+        code = record(source, &recorder, options, stop, &error);
     if (error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -error.fault;
     if (error.fault)

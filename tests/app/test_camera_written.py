@@ -1,14 +1,14 @@
 """What is written of a camera: into pipes, by the number of frames, untouched; lists and refusals."""
 
+import json
 import os
-import re
 import signal
 import subprocess
 import threading
 import time
 import unittest
 
-from common import DONE, INTERRUPTED, LIVENESS, LUMEQ, USAGE, Case, Result, packets
+from common import DONE, INTERRUPTED, LIVENESS, LUMEQ, USAGE, Case, packets
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
 
@@ -86,6 +86,36 @@ class Headless(PipeCase, Case):
         reader.join()
         self.assertNotIn("dropped", result.err)
         self.assertEqual(self.is_whole(result), 150)
+
+    def test_progress_of_raw(self):
+        result = self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "30", "--progress", "json")
+        rows = [json.loads(line) for line in result.lines if line.startswith("{")]
+        last = rows[-1]
+        self.assertEqual(rows[0]["state"], "running")
+        self.assertEqual((last["frame"], last["frames"], last["percent"], last["state"]), (30, 30, 100, "done"))
+        self.assertAlmostEqual(last["time"], 30 / RATE, delta=0.05)
+        self.assertEqual(last["bytes"], os.path.getsize(self.path("x.mkv")))
+
+    def test_progress_of_raw_that_is_interrupted(self):
+        process = self.start("--camera", "--record-raw", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
+                             env=camera_environment(self.folder))
+        self.waits_for('"running"')
+        process.send_signal(signal.SIGINT)
+        self.assertIn('"state":"interrupted"}', self.finished(process, INTERRUPTED).err)
+
+    def test_raw_is_refused_at_the_start(self):
+        for args, *words in ((("-o", "x.y4m"), "x.y4m", "does not hold mjpeg"),
+                             (("-o", "x.mkv", "--stats", "x.csv"), "--stats", "--record-raw")):
+            with self.subTest(args):
+                result = self.run_camera("--camera", "--record-raw", "--frames", "3", *args, code=USAGE)
+                for word in words:
+                    self.assertIn(word, result.lines[-1])
+                self.assertFalse({"x.y4m", "x.mkv", "x.csv"} & set(os.listdir(self.folder)))
+
+    def test_lists_and_a_camera(self):
+        for args in (("--list-formats", "--camera=5"), ("--camera", "--list-devices")):
+            with self.subTest(args):
+                self.refused(self.run_camera(*args, code=USAGE), USAGE, "--camera", [a for a in args if "list" in a][0])
 
     def test_ends_with_the_last_frame(self):
         """Also where it is written: no other track is waited for."""
