@@ -34,9 +34,7 @@ typedef struct Run {
     Progress progress;
     Timeline timeline;
     double noise_gain; /* the greatest there was */
-    int64_t last_us;   /* a camera's time of the frame before */
-    int behind;        /* that one came out late */
-    int64_t missed;    /* frames that it had no room for, as those before were not written yet */
+    Missed missed;     /* of a camera */
     MediaError error;
 } Run;
 
@@ -179,33 +177,31 @@ static int sink_packets(Run *run, Message *message)
 }
 
 /* Drivers do not say it, but gaps do, after frames that come out late. */
-static void count_missed(Run *run, const AVFrame *frame)
+void headless_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
-    const Camera *camera = run->source->camera;
-    if (!camera)
-        return;
-    const AVRational rate = camera_setting(camera)->rate;
-    const int64_t at = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
+    const AVRational rate = camera_setting(source->camera)->rate;
     const int64_t apart = rate.num > 0 ? av_rescale(AV_TIME_BASE, rate.den, rate.num) : 0;
-    if (run->behind && apart > 0)
-        run->missed += FFMAX((at - run->last_us + apart / 2) / apart - 1, 0);
-    run->last_us = at;
-    run->behind = now_us() - (double)camera_captured_at(camera, at) > BEHIND_US;
+    if (missed->behind && apart > 0)
+        missed->frames += FFMAX((time_us - missed->last_us + apart / 2) / apart - 1, 0);
+    missed->last_us = time_us;
+    missed->behind = now_us() - (double)camera_captured_at(source->camera, time_us) > BEHIND_US;
 }
 
 static void say_missed(const Run *run)
 {
-    if (run->missed)
+    if (run->missed.frames)
         say(SAY_WARNINGS,
             "%lld frame%s of the camera came while others waited to be encoded, and are dropped; a "
             "faster --preset or a smaller --video-size keeps up",
-            (long long)run->missed, run->missed == 1 ? "" : "s");
+            (long long)run->missed.frames, run->missed.frames == 1 ? "" : "s");
 }
 
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
-    count_missed(run, frame);
+    if (run->source->camera)
+        headless_count_missed(&run->missed, run->source,
+                              av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q));
     int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
     if (ret >= 0 && run->writer)
         ret = writer_frame(run->writer, frame, &run->error);

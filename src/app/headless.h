@@ -24,6 +24,16 @@ enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
 int headless_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                          size_t size);
 
+/* Frames that a camera had no room for, as those before were not written yet; {0} at first. */
+typedef struct Missed {
+    int64_t frames;
+    int64_t last_us; /* the camera's time of the frame before */
+    int behind;      /* that one came out late */
+} Missed;
+
+/* After each frame, with its time in AV_TIME_BASE units. The source is a camera. */
+void headless_count_missed(Missed *missed, const Source *source, int64_t time_us);
+
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;
  * answers the exit code. */
 int headless_run(const Options *options, atomic_int *stop);

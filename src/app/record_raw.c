@@ -25,25 +25,39 @@ static void follow(Progress *progress, const RecorderState *state)
     progress->bytes = state->bytes;
 }
 
+static void say_missed(const Missed *missed)
+{
+    if (missed->frames)
+        say(SAY_WARNINGS,
+            "%lld frame%s of the camera came while others waited to be written, and are dropped",
+            (long long)missed->frames, missed->frames == 1 ? "" : "s");
+}
+
 /* Hands on the packets that are asked for. Answers how many will be written. */
 static int64_t pass_packets(Source *source, Recorder *recorder, const Options *options,
                             Progress *progress, MediaError *error)
 {
     int64_t count = 0;
     RecorderState state = {0};
+    Missed missed = {0};
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         media_fail(error, MEDIA_INPUT, "out of memory");
     while (packet && (options->frames < 0 || count < options->frames) && !state.done &&
            source_read(source, packet) >= 0) {
-        if (packet->stream_index == source->video->index)
+        if (packet->stream_index == source->video->index) {
             count += recorder_packet_wait(recorder, packet);
+            headless_count_missed(
+                &missed, source,
+                av_rescale_q(packet->pts, source->video->time_base, AV_TIME_BASE_Q));
+        }
         av_packet_unref(packet);
         state = recorder_state(recorder);
         follow(progress, &state);
         progress_update(progress);
     }
     av_packet_free(&packet);
+    say_missed(&missed);
     return count;
 }
 

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
 import time
 import unittest
 
-from common import DONE, INTERRUPTED, LIVENESS, LUMEQ, USAGE, Case, packets
+from common import DONE, INTERRUPTED, LIVENESS, LUMEQ, USAGE, Case, frame_times, packets
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
 
@@ -77,15 +78,18 @@ class Headless(PipeCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_raw_waits_for_a_slow_reader(self):
-        """More than the queue holds: what the camera gives is delayed, and all that was counted is there."""
+        """More than the queue holds: what the camera has no room for is missed and counted; nothing else is."""
         process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
                              env=camera_environment(self.folder, "YUYV 640x480@60"))
         time.sleep(3)
         reader = self.read_all(process)
         result = self.finished(process)
         reader.join()
-        self.assertNotIn("dropped", result.err)
         self.assertEqual(self.is_whole(result), 150)
+        times = frame_times(self.path("x.mkv"))
+        missed = re.search(r"(\d+) frames of the camera came while others waited", result.err)
+        self.assertTrue(missed, result.err)
+        self.assertAlmostEqual(int(missed.group(1)), round((times[-1] - times[0]) * 60) + 1 - 150, delta=2)
 
     def test_progress_of_raw(self):
         result = self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "30", "--progress", "json")
