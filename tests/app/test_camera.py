@@ -9,8 +9,8 @@ import subprocess
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, USAGE, Case, Result, check_sanitizers,
-                    environment, ffmpeg, frame_times, packets, raw, streams, tool, video, wait_for)
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, USAGE, Case, Result,
+                    check_sanitizers, environment, ffmpeg, frame_times, packets, raw, streams, tool, video, wait_for)
 from window import HEIGHT, MISSING, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
@@ -443,7 +443,10 @@ class Window(CameraCase, WindowCase):
             delays.append(float(found.group(1)))
             if delays[-1] < 5 * 2000 / RATE:
                 break
-        self.assertLess(min(delays), 5 * 2000 / RATE)
+        if SANITIZED:  # every frame is decoded and drawn many times slower
+            print("a sanitizer's build: the delay has no limit")
+        else:
+            self.assertLess(min(delays), 5 * 2000 / RATE)
 
     def live_pipe(self, *args, rate=()):
         make_it = ["ffmpeg", "-v", "error", *rate, "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t", "3",
