@@ -381,6 +381,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0)
         ret = open_player(p, source, error);
     if (ret < 0) {
+        (void)recording_end(&p->recording, 0); /* its thread may look at the source */
         source_close(&source);
         play_close(play);
     }

@@ -65,12 +65,13 @@ static void finish(Recording *r, char *text, size_t size)
     MediaError error = {0};
     Recorder *recorder = r->recorder;
     set_recorder(r, NULL);
-    if (recorder_close(&recorder, text, size, &error) < 0) {
+    const int ret = recorder_close(&recorder, text, size, &error);
+    if (ret < 0) {
         snprintf(text, size, "recording failed: %s", error.text);
         r->failed = r->failed ? r->failed : error.fault;
     }
     if (*text)
-        say(r->failed ? SAY_ERRORS : SAY_NORMAL, "%s", text);
+        say(ret < 0 ? SAY_ERRORS : SAY_NORMAL, "%s", text);
 }
 
 static void begin(Recording *r, char *text, size_t size)
