@@ -255,9 +255,9 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
 
 /* ---- the recording ---- */
 
-static void toggle_recording(void *opaque, char *text, size_t size)
+static void toggle_recording(void *opaque, const Source *source, char *text, size_t size)
 {
-    recording_toggle(&((Play *)opaque)->recording, text, size);
+    recording_toggle(&((Play *)opaque)->recording, source, text, size);
 }
 
 static void follow_recording(void *opaque, PlayerRecording *to)
@@ -289,12 +289,13 @@ static int set_look(Play *p, const Source *source, MediaError *error)
 static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
 {
     Play *p = opaque;
-    (void)recording_end(&p->recording, 0); /* of the source that this one takes the place of */
     int ret = engine_open_source(source, p->options, path, p->stop, error);
     if (ret >= 0)
         ret = set_look(p, *source, error);
     if (ret < 0)
         source_close(source);
+    else
+        (void)recording_end(&p->recording, 0); /* of the source that this one takes the place of */
     return ret;
 }
 

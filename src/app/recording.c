@@ -65,6 +65,7 @@ static void finish(Recording *r, char *text, size_t size)
     MediaError error = {0};
     Recorder *recorder = r->recorder;
     set_recorder(r, NULL);
+    r->source = NULL;
     const int ret = recorder_close(&recorder, text, size, &error);
     if (ret < 0) {
         snprintf(text, size, "recording failed: %s", error.text);
@@ -74,38 +75,39 @@ static void finish(Recording *r, char *text, size_t size)
         say(ret < 0 ? SAY_ERRORS : SAY_NORMAL, "%s", text);
 }
 
-static void begin(Recording *r, char *text, size_t size)
+static void begin(Recording *r, const Source *source, char *text, size_t size)
 {
     MediaError error = {0};
     Recorder *recorder = NULL;
     int ret = recorder_create_named(&recorder, r->options, r->stop, &error);
     if (ret >= 0)
-        ret = recorder_start(recorder, r->source, &error);
+        ret = recorder_start(recorder, source, &error);
     if (ret < 0) {
         recorder_close(&recorder, NULL, 0, &(MediaError){0});
         snprintf(text, size, "No recording: %s", error.text);
         return;
     }
     snprintf(text, size, "Recording %s", recorder_path(recorder));
+    r->source = source;
     set_recorder(r, recorder);
 }
 
-static int is_gone(const Recording *r)
+static int is_gone(const Source *source)
 {
-    return r->source && r->source->camera && camera_status(r->source->camera).state == CAMERA_GONE;
+    return source->camera && camera_status(source->camera).state == CAMERA_GONE;
 }
 
-void recording_toggle(Recording *r, char *text, size_t size)
+void recording_toggle(Recording *r, const Source *source, char *text, size_t size)
 {
     if (r->recorder && !r->ending) {
         begin_end(r, 0);
         snprintf(text, size, "The recording is being completed");
     } else if (r->ending) {
         snprintf(text, size, "The last recording is still being completed");
-    } else if (is_gone(r)) {
+    } else if (is_gone(source)) {
         snprintf(text, size, "No recording: the camera is gone");
     } else {
-        begin(r, text, size);
+        begin(r, source, text, size);
     }
 }
 
@@ -132,7 +134,7 @@ void recording_follow(Recording *r, PlayerRecording *to)
         to->message[0] = (char)toupper((unsigned char)to->message[0]);
         return;
     }
-    if (!r->ending && is_gone(r))
+    if (!r->ending && is_gone(r->source))
         begin_end(r, 0);
     to->on = !r->ending;
     to->frames = state.frames;

@@ -12,7 +12,7 @@
 typedef struct Recording {
     const Options *options;
     const atomic_int *stop;
-    const Source *source;
+    const Source *source; /* of the recorder */
     int open;
     pthread_mutex_t lock; /* of what follows, for the thread that brings packets */
     Recorder *recorder;   /* NULL: nothing is recorded, or being completed */
@@ -36,7 +36,7 @@ void recording_frame(Recording *recording, const AVFrame *frame, const LumeqFram
 void recording_packet(void *recording, const AVPacket *packet);
 
 /* See PlayerOptions.record and .recording. */
-void recording_toggle(Recording *recording, char *text, size_t size);
+void recording_toggle(Recording *recording, const Source *source, char *text, size_t size);
 void recording_follow(Recording *recording, PlayerRecording *to);
 
 /* Completes what is being recorded, as NAME.partial.EXT if `partial`, and waits for it. Says what

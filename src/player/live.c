@@ -99,7 +99,7 @@ int live_record(Player *p, int arg, MediaError *error)
     (void)arg;
     (void)error;
     if (p->options.record && p->playback.source->camera)
-        p->options.record(p->options.opaque, text, sizeof(text));
+        p->options.record(p->options.opaque, p->playback.source, text, sizeof(text));
     status_say(p, "%s", text);
     return 0;
 }

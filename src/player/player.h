@@ -94,9 +94,9 @@ typedef struct PlayerOptions {
 
     /* Opens the file that was dropped on the window. */
     int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
-    /* Begins to record, or ends it, and says so in `text`; what it does then, once a turn. Or NULL.
-     */
-    void (*record)(void *opaque, char *text, size_t size);
+    /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
+     * Or NULL. */
+    void (*record)(void *opaque, const Source *source, char *text, size_t size);
     void (*recording)(void *opaque, PlayerRecording *recording);
     /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
     void (*packet)(void *opaque, const AVPacket *packet);

@@ -197,6 +197,10 @@ static void a_file_takes_its_place(void)
         return;
     if (open_camera(&s, output) == 0) {
         SESSION_UNTIL(&s, state.recording && state.shown > 5);
+        event.drop.file = SDL_strdup("/nonexistent/film.mkv");
+        SDL_PushEvent(&event);
+        SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
+        CHECK(session_state(&s).recording, "it does not record any more");
         event.drop.file = SDL_strdup(LUMEQ_CLIP);
         SDL_PushEvent(&event);
         SESSION_UNTIL(&s, state.duration > 0 && state.position > 200000);
