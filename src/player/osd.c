@@ -59,7 +59,7 @@ struct Osd {
     int64_t message_end; /* when it begins to fade */
     int has_message;
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
-    int notice_drawn; /* the notice is what was drawn in place of a message */
+    int message_drawn; /* after the notice */
 };
 
 int osd_open(Osd **osd)

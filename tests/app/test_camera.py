@@ -417,21 +417,30 @@ class Window(CameraCase, WindowCase):
                 self.assertEqual(len(self.finished(process, code).lines), 1)
         self.assertEqual(self.read("x.mkv"), b"mine")
 
+    def test_a_start_that_fails(self):
+        env = self.environment(**camera_environment(self.folder))
+        env["DISPLAY"] = ":nowhere"
+        result = self.finished(self.start("--camera", "-o", "x.mkv", env=env), USAGE)
+        self.assertEqual(len(result.lines), 2, str(result))
+        self.assertFalse(os.path.exists(self.path("x.mkv")))
+
     def test_a_recording_that_fails(self):
         """The preview goes on; its exit code tells."""
         most = 4 << 20  # more than the camera itself needs
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
-        process = self.start("--camera", "--input-format", "yuyv422", "--record-raw", "-o", "x.mkv", env=env,
+        process = self.start("--camera", "-q", "--input-format", "yuyv422", "--record-raw", "-o", "x.mkv", env=env,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
         self.window(process)
         self.waits_for("recording failed: cannot write 'x.mkv'")
         self.assertIsNone(process.poll())
         self.key("R")
-        self.waits_for("REC")
+        time.sleep(0.5)
         self.key("R")
+        self.assertTrue(wait_for(self.recordings), "nothing is recorded any more")
         self.key("q")
         self.finished(process, 3)
+        self.assertNotIn("recorded", self.said())  # a success is no error
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_delay(self):
