@@ -59,7 +59,7 @@ struct Osd {
     int64_t message_end; /* when it begins to fade */
     int has_message;
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
-    int message_drawn; /* after the notice */
+    int message_drawn;                                  /* ... of the two */
 };
 
 int osd_open(Osd **osd)
@@ -170,17 +170,20 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
+/* A notice, a message, or both. */
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
     const int padding = (int)(PADDING_ACROSS * size);
-    const int has_bar = !o->notice_drawn && o->share >= 0;
+    const int has_bar = o->message_drawn && o->share >= 0;
     const int taken = o->recording[0] ? recording_width(o, place) + m : 0;
     const int room = place->area.width - 2 * m - 2 * padding - taken;
-    char line[OSD_MAX_LINE];
+    char whole[2 * OSD_MAX_LINE + 8], line[OSD_MAX_LINE];
     if (room <= 0)
         return (Overlay){0};
-    osd_fit(o->text, size, o->notice_drawn ? o->notice : o->message, room, line);
+    snprintf(whole, sizeof(whole), "%s%s%s", o->notice,
+             o->notice[0] && o->message_drawn ? " · " : "", o->message_drawn ? o->message : "");
+    osd_fit(o->text, size, whole, room, line);
     const int bar = has_bar ? (int)fmin(room, BAR_LENGTH * size) : 0;
     const int width = (int)fmax(bar, fmin(room, text_width(o->text, size, line) + 1));
     const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
@@ -224,20 +227,15 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
+/* Beside a notice, which stays, it does not fade. */
 static int has_message(const Osd *o, int64_t now_us)
 {
-    return o->has_message && now_us < o->message_end + OSD_FADE_US;
-}
-
-/* A notice takes the place of a message at once. */
-static int shows_notice(const Osd *o, int64_t now_us)
-{
-    return o->notice[0] && !(o->has_message && now_us < o->message_end);
+    return o->has_message && now_us < o->message_end + (o->notice[0] ? 0 : OSD_FADE_US);
 }
 
 static double message_opacity(const Osd *o, int64_t now_us)
 {
-    if (shows_notice(o, now_us))
+    if (o->notice[0])
         return 1;
     return fmin(fmax(1 - (double)(now_us - o->message_end) / OSD_FADE_US, 0), 1);
 }
@@ -295,7 +293,7 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
     if (!o->text)
         return 0;
     if (part == OSD_MESSAGE)
-        return shows_notice(o, now_us) || has_message(o, now_us);
+        return o->notice[0] || has_message(o, now_us);
     if (part == OSD_RECORDING)
         return o->recording[0] != '\0';
     return o->pages[part].count && (part == OSD_HELP || !o->pages[OSD_HELP].count);
@@ -320,8 +318,8 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
     Part *p = &o->parts[part];
     const int was_there = p->overlay.canvas.width > 0;
     int changed = 0;
-    if (part == OSD_MESSAGE && shows_notice(o, now_us) != o->notice_drawn) {
-        o->notice_drawn = !o->notice_drawn;
+    if (part == OSD_MESSAGE && has_message(o, now_us) != o->message_drawn) {
+        o->message_drawn = !o->message_drawn;
         p->valid = 0;
     }
     if (!is_visible(o, part, now_us)) {
@@ -341,7 +339,7 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
 
 int64_t osd_wait(const Osd *o, int64_t now_us)
 {
-    if (!o->text || !has_message(o, now_us) || shows_notice(o, now_us))
+    if (!o->text || !has_message(o, now_us))
         return INT64_MAX;
     return now_us < o->message_end ? o->message_end - now_us : 0;
 }

@@ -54,7 +54,7 @@ void osd_set_text(Osd *osd, Text *text);
  * 0..1; negative: without a bar. */
 void osd_message(Osd *osd, int64_t now_us, const char *line, double share);
 
-/* A line that stays, before any message; copied. NULL: none. */
+/* What stays, before any message in its line; copied. NULL: none. */
 void osd_notice(Osd *osd, const char *line);
 
 /* A red light with this line beside it; copied. NULL: none. */

@@ -213,7 +213,7 @@ static void test_message(void)
     stop(&f);
 }
 
-/* A notice stays, but for the time of a message. */
+/* A notice stays, and messages come after it. */
 static void test_notice(void)
 {
     const int64_t end = OSD_MESSAGE_US;
@@ -226,10 +226,12 @@ static void test_notice(void)
     CHECK(f.layer.opacity == 1 && osd_wait(f.osd, 0) == INT64_MAX, "it is to end");
     CHECK(draw(&f, OSD_MESSAGE, 100 * end).width == notice.width && !f.changed, "it has ended");
     osd_message(f.osd, 0, "brief", -1);
-    CHECK(draw(&f, OSD_MESSAGE, 1).width < notice.width && f.changed, "before a message");
-    CHECK(osd_wait(f.osd, 1) == end - 1, "does not come back by itself");
+    CHECK(draw(&f, OSD_MESSAGE, 1).width > notice.width && f.changed, "no message after it");
+    CHECK(f.layer.opacity == 1 && draw(&f, OSD_MESSAGE, end - 1).x == notice.x, "it moves");
+    CHECK(osd_wait(f.osd, 1) == end - 1, "the message does not end by itself");
     CHECK(draw(&f, OSD_MESSAGE, end).width == notice.width && f.changed && f.layer.opacity == 1,
-          "does not come back");
+          "the message has not ended");
+    CHECK(osd_wait(f.osd, end) == INT64_MAX, "it is to end, too");
     osd_notice(f.osd, NULL);
     CHECK(!draw(&f, OSD_MESSAGE, 2 * end).width && f.changed, "still there");
     stop(&f);
