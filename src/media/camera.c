@@ -23,6 +23,9 @@
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
+/* All devices are looked at in one try of so many: asking others may wake them up. */
+#define EVERYWHERE 4
+
 /* Timestamps further than this from a clock are not of that clock. */
 #define CLOCK_LIMIT_US 10000000
 
@@ -51,9 +54,11 @@ static void set_gone(Camera *c, const char *why)
 {
     avformat_close_input(&c->device);
     c->retry_after = RETRY_US;
+    c->tries = 0;
     c->retry = av_gettime_relative() + c->retry_after;
     pthread_mutex_lock(&c->lock);
     c->status.state = CAMERA_GONE;
+    c->status.unusable = 0;
     av_strlcpy(c->status.why, why, sizeof(c->status.why));
     pthread_mutex_unlock(&c->lock);
 }
@@ -72,6 +77,30 @@ static void set_stalled(Camera *c)
     set_gone(c, why);
 }
 
+/* It is there; `ret` came of opening it, 1: its pictures are others than they were. */
+static void set_there(Camera *c, int ret)
+{
+    const char *why = ret == 0                 ? "no picture yet"
+                      : ret == 1               ? "its pictures have another size or format"
+                      : ret == AVERROR(EBUSY)  ? "in use by another program"
+                      : ret == AVERROR(EACCES) ? "there is no permission to use it"
+                      : ret == AVERROR(ENOSPC) ? "there is no room on its USB bus"
+                                               : media_av_text(ret);
+    pthread_mutex_lock(&c->lock);
+    c->status.unusable = ret != 0;
+    av_strlcpy(c->status.why, why, sizeof(c->status.why));
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void set_absent(Camera *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->status.unusable)
+        av_strlcpy(c->status.why, "unplugged", sizeof(c->status.why));
+    c->status.unusable = 0;
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* What is waited for has to be what it was: decoders and files were made for it. */
 static int is_same(const Camera *c)
 {
@@ -82,17 +111,31 @@ static int is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
+/* Opens what is there again: 0, or AVERROR; 1: it is not what it was. */
+static int open_again(Camera *c, const char *path)
+{
+    int ret = camera_open_device(c, path);
+    if (ret >= 0 && !is_same(c)) {
+        avformat_close_input(&c->device);
+        ret = 1;
+    }
+    if (ret != 0)
+        c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
+    return ret;
+}
+
 /* It runs again from its first packet on. */
 static void try_again(Camera *c)
 {
     CameraDevice device;
     c->retry = av_gettime_relative() + c->retry_after;
-    if (!camera_find_again(&c->place, &device))
-        return;
-    if (camera_open_device(c, device.path) >= 0 && !is_same(c))
-        avformat_close_input(&c->device);
-    if (!c->device)
-        c->retry_after = FFMIN(2 * c->retry_after, MOST_RETRY_US);
+    const int there = camera_find_again(&c->place, c->tries++ % EVERYWHERE == 0, &device);
+    if (there < 0)
+        set_there(c, there);
+    else if (there)
+        set_there(c, open_again(c, device.path));
+    else
+        set_absent(c);
 }
 
 /* ---- packets ---- */
@@ -115,15 +158,22 @@ static int64_t captured(Camera *c, int64_t time, int64_t now)
     return FFMIN(time + c->clock, now);
 }
 
-static void count(Camera *c, int corrupt)
+static void count_corrupt(Camera *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->status.corrupt++;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void count_good(Camera *c)
 {
     pthread_mutex_lock(&c->lock);
     if (c->status.state == CAMERA_GONE)
         c->status.returns++;
     c->status.state = CAMERA_RUNNING;
+    c->status.unusable = 0;
     c->status.why[0] = '\0';
-    c->status.frames += !corrupt;
-    c->status.corrupt += corrupt;
+    c->status.frames++;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -161,12 +211,16 @@ int camera_read_device(Camera *c, AVPacket *packet)
     if (ret < 0)
         return ret;
     const int corrupt = c->read->size == 0;
-    c->heard = av_gettime_relative();
-    c->patience = FFMAX(STALL_US, 4 * c->interval);
+    if (!corrupt) {
+        c->heard = av_gettime_relative();
+        c->patience = FFMAX(STALL_US, 4 * c->interval);
+    }
     ret = corrupt ? AVERROR(EAGAIN) : take(c, packet);
     av_packet_unref(c->read);
-    if (ret != AVERROR(ENOMEM))
-        count(c, corrupt);
+    if (corrupt)
+        count_corrupt(c);
+    else if (ret == 0)
+        count_good(c);
     return ret;
 }
 

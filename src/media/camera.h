@@ -106,7 +106,9 @@ typedef enum CameraState {
 
 typedef struct CameraStatus {
     CameraState state;
-    char why[160];   /* it is gone: "unplugged (No such device)", "no frame for 2 s"; else "" */
+    int unusable;  /* not 0: it is gone, but there again, and cannot be used */
+    char why[160]; /* it is gone: "unplugged (No such device)", "no frame for 2 s"; it is unusable:
+                      "in use by another program"; else "" */
     int64_t returns; /* times that it has come back */
     int64_t frames;  /* packets that came from it */
     int64_t corrupt; /* ... and were damaged by what the driver says, and left out */

@@ -1,11 +1,13 @@
 /* Which cameras there are: device files, asked what they are. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/videodev2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
@@ -24,6 +26,36 @@ int camera_ioctl(int fd, unsigned long request, void *argument)
     return ret;
 }
 
+/* The group whose members may use the device file, NULL: nobody should be in it. `names` keeps it.
+ */
+static const char *group_of(const struct stat *is, char names[4096])
+{
+    struct group entry, *group = NULL;
+    if (is->st_gid == 0 || (is->st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP) ||
+        getgrgid_r(is->st_gid, &entry, names, 4096, &group) != 0 || !group)
+        return NULL;
+    return group->gr_name;
+}
+
+static int no_permission(MediaError *error, const char *path, const char *what)
+{
+    struct stat is;
+    char names[4096];
+    const char *group = "video"; /* the usual one */
+    if (stat(path, &is) == 0) {
+        if (!S_ISCHR(is.st_mode))
+            return media_fail(error, MEDIA_INPUT, "%s is no camera: it is not a device",
+                              media_quote(path));
+        group = group_of(&is, names);
+    }
+    if (!group)
+        return media_fail(error, MEDIA_INPUT, "no permission to use %s: only its owner may", what);
+    return media_fail(error, MEDIA_INPUT,
+                      "no permission to use %s: add yourself to the group '%s' "
+                      "(sudo usermod -aG %s \"$USER\") and log in again",
+                      what, group, group);
+}
+
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error)
 {
     char what[400];
@@ -34,11 +66,7 @@ int camera_fail(MediaError *error, const char *path, const char *name, int syste
     case ENXIO:
     case ENODEV: return media_fail(error, MEDIA_INPUT, "%s is not there", what);
     case EACCES:
-    case EPERM:
-        return media_fail(error, MEDIA_INPUT,
-                          "no permission to use %s: add yourself to the group 'video' "
-                          "(sudo usermod -aG video \"$USER\") and log in again",
-                          what);
+    case EPERM: return no_permission(error, path, what);
     case EBUSY:
         return media_fail(error, MEDIA_INPUT, "%s is in use by another program; close that first",
                           what);
@@ -153,25 +181,34 @@ int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
     return media_fail(error, why.fault, "%s", why.text);
 }
 
+static int is_absent(int system_error)
+{
+    return system_error == ENOENT || system_error == ENXIO || system_error == ENODEV;
+}
+
+/* As camera_find_again(), of one path. */
 static int is_back(const char *path, const CameraDevice *before, CameraDevice *now)
 {
-    int other;
-    MediaError error = {0};
-    const int fd = open_node(path, now, &other, &error);
+    const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return 0;
+        return is_absent(errno) ? 0 : AVERROR(errno);
+    *now = (CameraDevice){.name = ""};
+    av_strlcpy(now->path, path, sizeof(now->path));
+    const int camera = is_camera(fd, now);
     close(fd);
-    return strcmp(now->name, before->name) == 0 &&
+    return camera && strcmp(now->name, before->name) == 0 &&
            (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);
 }
 
-int camera_find_again(const CameraDevice *before, CameraDevice *now)
+int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now)
 {
     char path[32];
-    int next = 0, found = is_back(before->path, before, now);
-    while (!found && next_node(&next, path))
-        found = is_back(path, before, now);
-    return found;
+    int next = 0;
+    const int there = is_back(before->path, before, now);
+    while (there <= 0 && everywhere && next_node(&next, path))
+        if (is_back(path, before, now) > 0)
+            return 1;
+    return there;
 }
 
 int camera_list_devices(CameraDevice **devices, MediaError *error)

@@ -12,9 +12,10 @@
  * described. Answers its descriptor, or MEDIA_INPUT with the sentence that fits. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
-/* Not 0: it is there again, and `*now` says where: a camera of its name at its old path, or at
- * another one where it is plugged in as it was, as there may be two of a kind. */
-int camera_find_again(const CameraDevice *before, CameraDevice *now);
+/* 1: it is there again, and `*now` says where: a camera of its name at its old path, or, looked for
+ * `everywhere`, at another one where it is plugged in as it was, as there may be two of a kind. 0:
+ * it is not; AVERROR: what is at its old path cannot be opened. */
+int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
 /* The sentence for a system's error on it. `name` may be "". MEDIA_INPUT. */
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
@@ -60,6 +61,7 @@ struct Camera {
     int64_t patience;        /* without a packet until it counts as gone */
     int64_t retry;           /* when to try to open it again */
     int64_t retry_after;     /* between two tries */
+    unsigned tries;          /* since it is gone */
     int clock_known;         /* of this opening */
     int64_t clock;           /* to be added to the driver's times; AV_NOPTS_VALUE: useless */
     int64_t origin, last;    /* capture times of the first and the last packet */

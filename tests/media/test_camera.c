@@ -262,18 +262,37 @@ static void test_return(void)
     check_return("gone", "unplugged", "at=/dev/video4");
 }
 
+static int wait_for_why(LiveView *v, const char *why)
+{
+    const int64_t end = av_gettime_relative() + 6000000;
+    FeedFrame frame;
+    while (!strstr(camera_status(v->source->camera).why, why) && av_gettime_relative() < end) {
+        if (live_view_next(v, &frame, 0))
+            av_frame_free(&frame.frame);
+        av_usleep(1000);
+    }
+    return strstr(camera_status(v->source->camera).why, why) != NULL;
+}
+
 /* Back, it may not be ready at once, as others see it first and its permissions come later. */
 static void test_slow_return(void)
 {
-    static const char *const words[] = {"gone", "denied", "busy", "full", "stall"};
+    static const char *const words[][2] = {{"gone", "unplugged"}, {"denied", "no permission"},
+                                           {"gone", "unplugged"}, {"busy", "another program"},
+                                           {"full", "no room"},   {"stall", "no picture"}};
     LiveView view;
     if (!fake_camera_ready())
         return;
     if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-            fake_camera_is(words[i]);
+            fake_camera_is(words[i][0]);
             CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
-            CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i]);
+            CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i][0]);
+            CHECK(wait_for_why(&view, words[i][1]), "'%s': it is '%s'", words[i][0],
+                  camera_status(view.source->camera).why);
+            const int unusable = camera_status(view.source->camera).unusable;
+            CHECK(unusable == (words[i][1][0] != 'u' && strcmp(words[i][0], "stall") != 0),
+                  "'%s': unusable: %d", words[i][0], unusable);
         }
         fake_camera_is("");
         CHECK(wait_for_state(&view, CAMERA_RUNNING, 12000000), "it does not return");
