@@ -1,8 +1,15 @@
 /* A live input: its newest frame is shown at once, and cameras come and go. */
+#include <stdio.h>
+#include <string.h>
+
 #include <SDL.h>
 
 #include "media/camera.h"
 #include "player/parts.h"
+
+/* Without a picture for so long although so many packets came, they are damaged. */
+#define DAMAGED_US 2000000
+#define DAMAGED_PACKETS 3
 
 /* ---- which frame ---- */
 
@@ -21,12 +28,28 @@ static void drop_ahead(Player *p)
     }
 }
 
+/* `came`: not 0: a picture has. */
+static void follow_pictures(Player *p, int came, int64_t now)
+{
+    CameraPictures *pictures = &p->pictures;
+    const CameraStatus status = camera_status(p->playback.source->camera);
+    if (came || !pictures->since || status.state == CAMERA_GONE)
+        *pictures = (CameraPictures){.since = now, .packets = status.frames};
+    const int damaged =
+        now - pictures->since > DAMAGED_US && status.frames - pictures->packets >= DAMAGED_PACKETS;
+    if (damaged && !pictures->damaged)
+        p->options.note("the camera's pictures are damaged: none can be shown");
+    pictures->damaged = damaged;
+}
+
 int live_run(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
     const int ret = playback_fetch_newest(b, error);
     if (ret < 0)
         return ret;
+    if (b->source->camera)
+        follow_pictures(p, b->ahead_count > 0, now);
     if (!b->ahead_count)
         return b->ended ? end(p) : 0;
     if (b->pending)
@@ -61,24 +84,49 @@ double live_delay_share(const Delay *d, double share)
 
 /* ---- what comes and goes ---- */
 
-static void follow_camera(Player *p)
+static void follow_going(Player *p, const CameraStatus *status)
 {
     char line[256];
-    Camera *camera = p->playback.source->camera;
-    const CameraStatus status = camera ? camera_status(camera) : (CameraStatus){CAMERA_RUNNING};
-    const int gone = status.state == CAMERA_GONE;
+    const int gone = status->state == CAMERA_GONE;
     if (gone == p->gone)
         return;
     p->gone = gone;
-    osd_notice(p->osd, gone ? "camera gone, waiting" : NULL);
-    p->dirty = 1;
-    if (!camera) /* another input has taken its place */
-        return;
     if (!gone)
         p->equalizer.reset(p->equalizer.opaque);
     snprintf(line, sizeof(line),
-             gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status.why);
+             gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status->why);
     p->options.note(line);
+}
+
+/* Not 0: it is another one than before. */
+static int set_notice(Player *p, const char *line)
+{
+    if (strcmp(line, p->notice) == 0)
+        return 0;
+    snprintf(p->notice, sizeof(p->notice), "%s", line);
+    osd_notice(p->osd, line);
+    p->dirty = 1;
+    return 1;
+}
+
+static void follow_camera(Player *p)
+{
+    Camera *camera = p->playback.source->camera;
+    if (!camera) { /* or another input has taken its place */
+        p->gone = p->pictures.damaged = 0;
+        set_notice(p, "");
+        return;
+    }
+    const CameraStatus status = camera_status(camera);
+    char line[256];
+    follow_going(p, &status);
+    snprintf(line, sizeof(line), "camera cannot be used, waiting: %s", status.why);
+    if (status.unusable && set_notice(p, line))
+        p->options.note(line);
+    else if (!status.unusable)
+        set_notice(p, p->gone               ? "camera gone, waiting"
+                      : p->pictures.damaged ? "the camera's pictures are damaged"
+                                            : "");
 }
 
 static void follow_recording(Player *p)

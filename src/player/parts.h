@@ -70,6 +70,13 @@ typedef struct Delay {
     int64_t by_ms[DELAY_MOST_MS + 1]; /* how many took so long */
 } Delay;
 
+/* Whether what a camera sends can be decoded. {0} is at the start. */
+typedef struct CameraPictures {
+    int64_t since;   /* when the last one came, or it was first looked for */
+    int64_t packets; /* of the camera, up to then */
+    int damaged;     /* they cannot, and it was said */
+} CameraPictures;
+
 struct Player {
     PlayerOptions options;
     PlayerEqualizer equalizer;
@@ -114,6 +121,8 @@ struct Player {
     double rate;
     Delay delay;
     int gone; /* the camera is, and it was said */
+    CameraPictures pictures;
+    char notice[256]; /* about the camera; "": none */
     PlayerRecording recording;
     int64_t statistics_at; /* when they are to be written anew */
     int64_t offset;        /* of picture and sound */

@@ -312,6 +312,7 @@ PlayerState player_state(const Player *p)
         .delay_most_ms = (double)p->delay.most * 1e-3,
         .rate = p->rate,
         .gone = p->gone,
+        .damaged = p->pictures.damaged,
         .recording = p->recording.on,
         .mirrored = p->mirrored,
         .message = p->message,

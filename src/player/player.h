@@ -142,6 +142,7 @@ typedef struct PlayerState {
     double delay_ms, delay_95_ms, delay_most_ms;
     double rate;   /* frames a second, of the last second */
     int gone;      /* not 0: the camera is, and is waited for */
+    int damaged;   /* not 0: pictures of the camera come, but cannot be decoded */
     int recording; /* not 0: it records */
     int mirrored;
     const char *message; /* the last one on the screen; "" at first */

@@ -121,8 +121,11 @@ class Headless(CameraCase, Case):
         self.refused(self.output("--list-devices", state="at=/dev/nowhere"), INPUT, "no camera was found")
 
     def test_what_cannot_be_opened(self):
+        self.write("unreadable", b"")
+        os.chmod(self.path("unreadable"), 0)
         for device, state, words in (("/dev/video9", "", ("/dev/video9", "not there")),
                                      ("/dev/null", "", ("/dev/null", "no camera")),
+                                     ("unreadable", "", ("unreadable", "no camera")),
                                      ("", "busy", ("/dev/video0", "another program")),
                                      ("", "denied", ("/dev/video0", "group")),
                                      ("", "at=/dev/nowhere", ("no camera was found",))):
@@ -312,6 +315,20 @@ class Window(CameraCase, WindowCase):
             self.assertTrue(self.moves(), "it does not go on")
             os.truncate(self.path("said"), 0)
         self.quits(process)
+
+    def test_says_why_it_cannot_be_used(self):
+        process = self.preview()
+        self.control("gone")
+        self.waits_for("the camera is gone")
+        self.control("busy")
+        self.waits_for("camera cannot be used, waiting: in use by another program")
+        self.control("")
+        self.waits_for("the camera is back")
+        self.control("malformed")
+        self.waits_for("the camera's pictures are damaged")
+        self.control("")
+        self.assertTrue(self.moves())
+        self.assertEqual(len(self.quits(process).lines), 5, self.said())
 
     def test_quits_while_it_is_gone(self):
         for how in ("gone", "stall"):

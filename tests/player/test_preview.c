@@ -188,6 +188,26 @@ static void is_recorded_until_it_goes(void)
     leave_folder();
 }
 
+static void says_that_pictures_are_damaged(void)
+{
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    for (int i = 0; i < 2; i++) {
+        fake_camera_is("malformed");
+        SESSION_UNTIL(&s, state.damaged);
+        const int64_t shown = session_state(&s).shown;
+        CHECK(!session_state(&s).gone, "it is gone");
+        fake_camera_is("");
+        SESSION_UNTIL(&s, !state.damaged && state.shown > shown);
+    }
+    fake_camera_is("flagged");
+    SESSION_UNTIL(&s, state.gone);
+    fake_camera_is("");
+    SESSION_UNTIL(&s, !state.gone);
+    session_close(&s);
+}
+
 static void a_file_takes_its_place(void)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
@@ -244,6 +264,7 @@ static const CheckTest tests[] = {
     {"mirrors", mirrors},
     {"records", records},
     {"is_recorded_until_it_goes", is_recorded_until_it_goes},
+    {"says_that_pictures_are_damaged", says_that_pictures_are_damaged},
     {"a_file_takes_its_place", a_file_takes_its_place},
     {"closes_at_any_moment", closes_at_any_moment},
 };
