@@ -81,10 +81,10 @@ static void set_stalled(Camera *c)
 static void set_there(Camera *c, int ret)
 {
     const char *why = ret == 0                 ? "no picture yet"
-                      : ret == 1               ? "its pictures have another size or format"
+                      : ret == 1               ? "other size or format than before"
                       : ret == AVERROR(EBUSY)  ? "in use by another program"
-                      : ret == AVERROR(EACCES) ? "there is no permission to use it"
-                      : ret == AVERROR(ENOSPC) ? "there is no room on its USB bus"
+                      : ret == AVERROR(EACCES) ? "no permission to use it"
+                      : ret == AVERROR(ENOSPC) ? "no room on its USB bus"
                                                : media_av_text(ret);
     pthread_mutex_lock(&c->lock);
     c->status.unusable = ret != 0;

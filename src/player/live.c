@@ -120,7 +120,7 @@ static void follow_camera(Player *p)
     const CameraStatus status = camera_status(camera);
     char line[256];
     follow_going(p, &status);
-    snprintf(line, sizeof(line), "camera cannot be used, waiting: %s", status.why);
+    snprintf(line, sizeof(line), "camera: %s, waiting", status.why);
     if (status.unusable && set_notice(p, line))
         p->options.note(line);
     else if (!status.unusable)

@@ -321,7 +321,7 @@ class Window(CameraCase, WindowCase):
         self.control("gone")
         self.waits_for("the camera is gone")
         self.control("busy")
-        self.waits_for("camera cannot be used, waiting: in use by another program")
+        self.waits_for("camera: in use by another program, waiting")
         self.control("")
         self.waits_for("the camera is back")
         self.control("malformed")
