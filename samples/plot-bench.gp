@@ -25,6 +25,13 @@ device(series) = series[slash(series) + 1:]
 title_of(series) = series[:slash(series) - 1] . \
     (device(series) eq "CPU" ? "" : device(series) eq "all" ? ", all GPUs" : ", GPU " . device(series))
 
+# A series looks the same in both plots; all have a time. lumeq's line is the thick one.
+all = series_of("time_us")
+style_of(series) = int(system(sprintf("printf '%%s' '%s' | tr ' ' '\n' | grep -nxF '%s' | cut -d: -f1", \
+                                      all, series)))
+width_of(series) = series[:slash(series) - 1] eq "lumeq" ? 3 : 1
+array colours[8] = ["#0072b2", "#d55e00", "#009e73", "#aa3377", "#b8860b", "#56b4e9", "#444444", "#882255"]
+
 set datafile separator ","
 set key outside right center vertical maxrows 100 noenhanced
 set grid
@@ -58,7 +65,9 @@ do for [name in "time_us " . share] {
             }
             set output sprintf("%s-%s.%s", out, kind, type)
             plot for [i = 1:words(series)] rows_of(word(series, i)) using "elements":name \
-                linecolor i dashtype 1 + (i - 1) / 8 pointtype i % 14 + 1 title title_of(word(series, i))
+                linecolor rgb colours[(style_of(word(series, i)) - 1) % 8 + 1] \
+                linewidth width_of(word(series, i)) dashtype 1 + (style_of(word(series, i)) - 1) / 8 \
+                pointtype style_of(word(series, i)) % 14 + 1 title title_of(word(series, i))
             unset output
         }
     }
