@@ -334,7 +334,8 @@ class Headless(NetworkCase):
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 40)
+                # What is sent before the receiver is ready is lost: more on a slow machine.
+                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 10)
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
