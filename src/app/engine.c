@@ -110,6 +110,18 @@ int engine_open_source(Source **source, const Options *options, const char *path
     return ret;
 }
 
+EncoderOptions engine_encoder(const Options *options)
+{
+    return (EncoderOptions){.codec = options->vcodec,
+                            .crf = options->crf,
+                            .preset = options->preset,
+                            .bitrate = options->bitrate,
+                            .pixel_format = options->pixel_format,
+                            .options = options->encoder_options,
+                            .threads = (int)options->threads,
+                            .live = options->camera != NULL};
+}
+
 const char *engine_where(const Engine *engine)
 {
     return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) == 0

@@ -3,6 +3,7 @@
 #define LUMEQ_APP_ENGINE_H
 
 #include "app/options.h"
+#include "media/encoder.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
 #include "media/source.h"
@@ -23,6 +24,9 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
  * at `stop`. As source_open(). */
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error);
+
+/* The video encoder of the options; what a camera gives has to be encoded in time. */
+EncoderOptions engine_encoder(const Options *options);
 
 /* What computes now, for a person. */
 const char *engine_where(const Engine *engine);

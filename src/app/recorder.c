@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "app/engine.h"
 #include "app/overlay.h"
 #include "app/say.h"
 #include "media/compat.h"
@@ -78,14 +79,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
         .overwrite = !named && o->overwrite,
         .stop = stop,
         .copy_video = o->record_raw,
-        .video = {.codec = o->vcodec,
-                  .crf = o->crf,
-                  .preset = o->preset,
-                  .bitrate = o->bitrate,
-                  .pixel_format = o->pixel_format,
-                  .options = o->encoder_options,
-                  .threads = (int)o->threads,
-                  .live = 1},
+        .video = engine_encoder(o),
         .tracks = {.no_metadata = o->no_metadata, .note = say_line},
     };
 }

@@ -5,24 +5,13 @@
  */
 #include <stdlib.h>
 
-#include <cuda_runtime_api.h>
-
 #include "../clahe_frame.h"
 #include "../equalizer/chroma_shape.h"
 #include "equalizer/cuda/clahe_kernels.h"
+#include "gpu_check.h"
 
 #define DEFAULT_CASES 2000
 #define SMALL_WIDTHS 65 /* each of them with each content comes first */
-#define GUARD 128
-
-static LumeqCudaDevice device;
-
-static int cuda_ok(cudaError_t error, const char *what)
-{
-    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
-}
-
-#define OK(call) cuda_ok(call, #call)
 
 /* What the kernels work on besides samples. */
 typedef struct Memory {
@@ -47,20 +36,6 @@ static int have_gpu(void)
     return OK(lumeq_cuda_prepare(&device, 0)) && OK(lumeq_cuda_load_clahe_histogram()) &&
            OK(lumeq_cuda_load_clahe_apply()) && OK(lumeq_cuda_load_chroma()) &&
            OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
-}
-
-enum { FLAT, TWO_LEVELS, RAMP, NOISE, NARROW_NOISE, CONTENTS };
-
-static void fill(const CheckRect *rect, int content, CheckRandom *random)
-{
-    const int low = check_below(random, 256), high = check_below(random, 256);
-    for (int y = 0; y < rect->height; y++)
-        for (int x = 0; x < rect->width; x++) {
-            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 65536 + (uint64_t)x);
-            const int codes[CONTENTS] = {low, hash & 1 ? low : high, x + y, (int)(hash & 255),
-                                         low + (int)(hash & 7)};
-            check_row(rect, y)[x] = (uint8_t)codes[content];
-        }
 }
 
 static ClaheSettings draw_settings(int depth, int case_number, CheckRandom *random)
