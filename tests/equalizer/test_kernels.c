@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "variants.h"
+#include "histogram_check.h"
 
 #define GUARD 128
 #define MAX_WIDTH 200
@@ -54,24 +54,6 @@ static int expected_sample(const CurveTable *table, int code, const CurveParams 
     const double value = from + (to - from) * (code % codes) / codes;
     const int rounded = (int)floor((value + added_at(p, x, y)) / 256);
     return (rounded < last ? rounded : last) << p->shift;
-}
-
-static void check_histogram(const char *name, const LumeqKernels *kernels, const CheckRect *src,
-                            const CurveParams *p)
-{
-    enum { EDGE = 16 };
-    static uint32_t hist[EDGE + LUMEQ_MAX_BINS + EDGE], expected[EDGE + LUMEQ_MAX_BINS + EDGE];
-    const int size = sample_size(p), width = src->width / size, words = EDGE + p->bins + EDGE;
-    for (int i = 0; i < words; i++)
-        hist[i] = expected[i] = 1000u + 7u * (unsigned)i; /* kernels add to what is there */
-    for (int y = 0; y < src->height; y++)
-        for (int x = 0; x < src->width; x += size)
-            expected[EDGE + (code_at(src, x, y, p->depth, p->shift) >> p->fraction)]++;
-    (size == 2 ? kernels->histogram16 : kernels->histogram8)(hist + EDGE, src->pixels, src->stride,
-                                                             width, src->height, p);
-    CHECK(!memcmp(hist, expected, (size_t)words * sizeof(hist[0])),
-          "%s: histogram of %dx%d, depth %d, shift %d, stride %td", name, width, src->height,
-          p->depth, p->shift, src->stride);
 }
 
 /* Of the picture the rectangle is the part from row `first` on. */
@@ -303,78 +285,6 @@ static void pictures_and_tables(void)
     for_each_variant(pictures_variant);
 }
 
-/* More of one code than 8 or 16 bits can count, in one row and in all. */
-static void counts_variant(const char *name, const LumeqKernels *kernels)
-{
-    static const struct {
-        int width, height, code;
-    } flats[] = {{65535, 2, 0}, {65535, 40, 255}, {300, 300, 128}, {1, 300, 1}, {4096, 33, 254}};
-    for (int i = 0; i < (int)(sizeof(flats) / sizeof(flats[0])); i++) {
-        CheckRect src = check_rect(flats[i].width, flats[i].height, flats[i].width, 0, 0);
-        picture_fill(&src, PICTURE_FLAT, (uint64_t)flats[i].code);
-        for (int f = 0; f < FORMATS && (f == 0 || src.width % 2 == 0); f++) {
-            const CurveParams p = params_of(formats[f], LUMEQ_RANGE_FULL);
-            check_histogram(name, kernels, &src, &p);
-        }
-        check_rect_free(&src);
-    }
-}
-
-static void large_counts(void)
-{
-    for_each_variant(counts_variant);
-}
-
-/* Pictures large enough to be counted otherwise than small ones, and just not. */
-static void large_pictures_variant(const char *name, const LumeqKernels *kernels)
-{
-    static const struct {
-        int width, height, stride;
-    } sizes[] = {{1031, 299, -1040}, {4127, 67, 4127}, {512, 512, 513}, {511, 512, -511}};
-    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
-    for (int i = 0; i < (int)(sizeof(sizes) / sizeof(sizes[0])); i++)
-        for (int picture = 0; picture < PICTURE_COUNT; picture++) {
-            CheckRect src = check_rect(sizes[i].width, sizes[i].height, sizes[i].stride, i, 0);
-            picture_fill(&src, (Picture)picture, 200 << 8 | 60);
-            check_histogram(name, kernels, &src, &p);
-            check_rect_free(&src);
-        }
-}
-
-static void large_pictures(void)
-{
-    for_each_variant(large_pictures_variant);
-}
-
-/* Two codes that meet so often that counters of 8 and 16 bits overflow, to 0 in the end: 64 wide,
- * all 32 samples apart differ, and all neighbours but two are equal. */
-static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
-                            int height)
-{
-    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
-    CheckRect src = check_rect(64, height, 64, 0, 0);
-    for (int y = 0; y < height; y++) {
-        memset(check_row(&src, y), code, 32);
-        memset(check_row(&src, y) + 32, other, 32);
-    }
-    check_histogram(name, kernels, &src, &p);
-    check_rect_free(&src);
-}
-
-static void meetings_variant(const char *name, const LumeqKernels *kernels)
-{
-    static const int ways[] = {1, 2, 127, 128, 129, 254, 255};
-    for (int i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++)
-        for (int code = 0; code < 256; code += 51)
-            for (int more = -1; more <= 1; more++)
-                check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
-}
-
-static void meetings_of_two_codes(void)
-{
-    for_each_variant(meetings_variant);
-}
-
 /* `memory` is five pages, of which the second and the fourth may be touched. */
 static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
                            size_t page, int width, int at_end, const CurveParams *p,
@@ -456,9 +366,6 @@ static const CheckTest tests[] = {
     {"small_rectangles", small_rectangles},
     {"large_rectangles", large_rectangles},
     {"pictures_and_tables", pictures_and_tables},
-    {"large_counts", large_counts},
-    {"large_pictures", large_pictures},
-    {"meetings_of_two_codes", meetings_of_two_codes},
     {"nothing_beyond_is_touched", nothing_beyond_is_touched},
 };
 

@@ -8,7 +8,8 @@ unsigned lumeq_cpu_flags(void)
     if (__builtin_cpu_supports("avx2"))
         flags |= LUMEQ_CPU_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni"))
         flags |= LUMEQ_CPU_AVX512;
     return flags;
 }

@@ -47,8 +47,9 @@ typedef struct LumeqKernels {
     LumeqChromaKernel *chroma8, *chroma16;
 } LumeqKernels;
 
-/* What a CPU has beyond plain C. AVX512: F, BW, VL and VBMI. The environment variable
- * LUMEQ_CPU_MASK, a sum of these, limits what the CPU backend uses: 0 is plain C. */
+/* What a CPU has beyond plain C. AVX512: F, BW, VL, VBMI, BITALG and GFNI, as of Ice Lake
+ * and Zen 4. The environment variable LUMEQ_CPU_MASK, a sum of these, limits what the CPU backend
+ * uses: 0 is plain C. */
 enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2 };
 
 #define LUMEQ_CPU_ALL (~0u)
@@ -64,5 +65,7 @@ void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags);
 void lumeq_kernels_c(LumeqKernels *kernels);
 void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
+
+LumeqHistogramKernel lumeq_histogram8_avx512;
 
 #endif

@@ -3,127 +3,21 @@
 #include <string.h>
 
 #include "equalizer/cpu/chroma8_blocks.h"
+#include "equalizer/cpu/counters8.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
 /* ---- histogram ---------------------------------------------------------------------------- */
 
-/* Samples that are looked at together: where all are equal, they are counted at once. */
-#define COUNTED_TOGETHER 64
-
-static inline int all_equal(const uint8_t *samples)
-{
-    const __m256i first = _mm256_set1_epi8((char)samples[0]);
-    const __m256i a = _mm256_loadu_si256((const void *)samples);
-    const __m256i b = _mm256_loadu_si256((const void *)(samples + 32));
-    return _mm256_movemask_epi8(
-               _mm256_and_si256(_mm256_cmpeq_epi8(a, first), _mm256_cmpeq_epi8(b, first))) == -1;
-}
-
-/* Counters of samples: as in the C reference, and more of them. */
-#define TABLES 8
-
-static inline void count_each(uint32_t tables[TABLES][256], const uint8_t *samples)
-{
-    for (int i = 0; i < COUNTED_TOGETHER; i += TABLES)
-#pragma GCC unroll 8
-        for (int t = 0; t < TABLES; t++)
-            tables[t][samples[i + t]]++;
-}
-
-/*
- * No more than one counter is stored a cycle, so it is pairs of samples that are counted. A pair is
- * a code, in the lower byte, and the way from it up to the other one, around the end of the codes;
- * from one of the two that way is 128 at most. The counters are bytes, so that with pairs of any
- * codes they stay in or near the first-level cache; when one overflows, its 256 pairs are counted
- * as samples.
- */
-#define WAYS 129
-#define PAIRS (WAYS * 256)
-#define PAIR_TABLES 2 /* by turns, for the reason that there are several of samples */
-
-/* Below this many samples the pairs' counters cost more than they save. */
-#define MIN_SAMPLES_IN_PAIRS (256 * 1024)
-
-typedef uint16_t EightPairs __attribute__((vector_size(16)));
-
-/* Pairs are taken out of the register one by one: read back from memory they come at once, which is
- * slower where a pair soon comes again. */
-static inline void count_eight_pairs(uint8_t pairs[PAIR_TABLES][PAIRS], uint32_t codes[256],
-                                     __m128i eight)
-{
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) {
-        const uint32_t pair = ((EightPairs)eight)[i];
-        if (!++pairs[i % PAIR_TABLES][pair]) {
-            codes[pair & 255] += 256;
-            codes[(pair + (pair >> 8)) & 255] += 256;
-        }
-    }
-}
-
-static inline void count_in_pairs(uint8_t pairs[PAIR_TABLES][PAIRS], uint32_t codes[256],
-                                  const uint8_t *samples)
-{
-    const __m256i a = _mm256_loadu_si256((const void *)samples);
-    const __m256i b = _mm256_loadu_si256((const void *)(samples + 32));
-    const __m256i difference = _mm256_sub_epi8(a, b), way = _mm256_abs_epi8(difference);
-    const __m256i from = _mm256_blendv_epi8(b, a, difference);
-    const __m256i some = _mm256_unpacklo_epi8(from, way), rest = _mm256_unpackhi_epi8(from, way);
-    count_eight_pairs(pairs, codes, _mm256_castsi256_si128(some));
-    count_eight_pairs(pairs, codes, _mm256_extracti128_si256(some, 1));
-    count_eight_pairs(pairs, codes, _mm256_castsi256_si128(rest));
-    count_eight_pairs(pairs, codes, _mm256_extracti128_si256(rest, 1));
-}
-
-static void add_pairs(uint32_t *hist, const uint8_t pairs[PAIRS])
-{
-    uint16_t from[256] = {0}, to[256 + WAYS - 1] = {0}; /* WAYS * 255 at most */
-    for (int way = 0; way < WAYS; way++)
-        for (int i = 0; i < 256; i++) {
-            from[i] += pairs[256 * way + i];
-            to[i + way] += pairs[256 * way + i];
-        }
-    for (int i = 0; i < 256; i++)
-        hist[i] += from[i];
-    for (int i = 0; i < 256 + WAYS - 1; i++)
-        hist[i & 255] += to[i];
-}
-
-/* Without counters of pairs each sample is counted. */
-static inline void count_row(uint32_t tables[TABLES][256], uint8_t pairs[PAIR_TABLES][PAIRS],
-                             const uint8_t *row, int width)
-{
-    int x = 0;
-    for (; x + COUNTED_TOGETHER <= width; x += COUNTED_TOGETHER) {
-        fetch_ahead(row + x);
-        if (all_equal(row + x))
-            tables[0][row[x]] += COUNTED_TOGETHER;
-        else if (pairs)
-            count_in_pairs(pairs, tables[0], row + x);
-        else
-            count_each(tables, row + x);
-    }
-    for (; x < width; x++)
-        tables[x % TABLES][row[x]]++;
-}
-
 static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                        const CurveParams *params)
 {
     (void)params;
-    _Alignas(64) uint32_t tables[TABLES][256] = {{0}};
-    _Alignas(64) uint8_t pairs[PAIR_TABLES][PAIRS];
-    const int in_pairs = (int64_t)width * height >= MIN_SAMPLES_IN_PAIRS;
-    if (in_pairs)
-        memset(pairs, 0, sizeof(pairs));
+    Counters counters;
+    start_counting(&counters, (int64_t)width * height);
     for (int y = 0; y < height; y++)
-        count_row(tables, in_pairs ? pairs : NULL, (const uint8_t *)src + y * stride, width);
-    for (int t = 0; t < PAIR_TABLES && in_pairs; t++)
-        add_pairs(hist, pairs[t]);
-    for (int i = 0; i < 256; i++)
-        for (int t = 0; t < TABLES; t++)
-            hist[i] += tables[t][i];
+        count_row(&counters, (const uint8_t *)src + y * stride, width);
+    add_counters(hist, &counters);
 }
 
 /* ---- luma --------------------------------------------------------------------------------- */

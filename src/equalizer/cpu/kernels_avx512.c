@@ -1,4 +1,4 @@
-/* Kernels for AVX-512 with VBMI. */
+/* Kernels for AVX-512 with VBMI; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 
 #include "equalizer/cpu/kernels.h"
@@ -110,6 +110,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 
 void lumeq_kernels_avx512(LumeqKernels *kernels)
 {
+    kernels->histogram8 = lumeq_histogram8_avx512;
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;

@@ -1,0 +1,208 @@
+/* The histogram of 8-bit samples for AVX-512 with BITALG and GFNI. */
+#include <immintrin.h>
+
+#include "equalizer/cpu/counters8.h"
+#include "equalizer/cpu/kernels.h"
+
+/*
+ * A picture is counted in blocks, most of which have few codes, that is few groups of eight codes.
+ * Of eight samples in a row those in a group make a byte of bits, and those that are the first, the
+ * second, ... code of any group make eight bytes. What the one has in common with each of the eight
+ * is counted in place: eight codes of eight times eight samples at once, without a counter in
+ * memory. A block of more codes goes to those.
+ */
+#define BLOCK_VECTORS 3                 /* of 64 samples, in a row */
+#define BLOCK_ROWS (31 / BLOCK_VECTORS) /* 8 samples at a time are counted up to 255 */
+#define MOST_GROUPS 8
+#define ALL_GROUPS 32
+
+typedef struct Block {
+    const uint8_t *samples;
+    ptrdiff_t stride;
+    int vectors, rows;
+} Block;
+
+/* ---- range -------------------------------------------------------------------------------- */
+
+typedef struct CodeRange {
+    int first, last;
+} CodeRange;
+
+static inline int least_of(__m512i bytes)
+{
+    const __m256i half =
+        _mm256_min_epu8(_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64(bytes, 1));
+    const __m128i quarter =
+        _mm_min_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    const __m128i in_two = _mm_min_epu8(quarter, _mm_srli_epi16(quarter, 8));
+    return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
+}
+
+static inline CodeRange code_range(const Block *block, int rows)
+{
+    __m512i least = _mm512_set1_epi8(-1), most = _mm512_setzero_si512();
+    for (int y = 0; y < rows; y++)
+        for (int v = 0; v < block->vectors; v++) {
+            const uint8_t *at = block->samples + y * block->stride + 64 * v;
+            const __m512i samples = _mm512_loadu_si512(at);
+            fetch_ahead(at);
+            least = _mm512_min_epu8(least, samples);
+            most = _mm512_max_epu8(most, samples);
+        }
+    const __m512i inverted = _mm512_xor_si512(most, _mm512_set1_epi8(-1));
+    return (CodeRange){least_of(least), 255 - least_of(inverted)};
+}
+
+static inline int groups_in(CodeRange range)
+{
+    return range.last / 8 - range.first / 8 + 1;
+}
+
+/* ---- counting ----------------------------------------------------------------------------- */
+
+/* Of every group eight codes, 16 bits each: the even and the odd ones, eight times. */
+typedef struct GroupCounts {
+    __m512i even[ALL_GROUPS], odd[ALL_GROUPS];
+    int blocks; /* in them */
+} GroupCounts;
+
+#define MOST_BLOCKS (65535 / (8 * BLOCK_VECTORS * BLOCK_ROWS))
+
+static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
+{
+    __m512i *even = &counts->even[group], *odd = &counts->odd[group];
+    *even = _mm512_add_epi16(*even, _mm512_and_si512(bytes, _mm512_set1_epi16(255)));
+    *odd = _mm512_add_epi16(*odd, _mm512_srli_epi16(bytes, 8));
+}
+
+/* A block of no codes but those of `groups` groups, a constant. A matrix of 8 x 8 bits is
+ * multiplied by each byte of another operand: eight samples are the matrix, as they can be no
+ * operand. */
+static inline __attribute__((always_inline)) void
+count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
+{
+    const __m512i bit_of = _mm512_set1_epi64((int64_t)0x8040201008040201); /* in its byte */
+    const __m512i divide_by_8 = _mm512_set1_epi64(0x0810204080000000);
+    const __m512i first = _mm512_set1_epi8((char)(8 * first_group));
+    __m512i sums[MOST_GROUPS];
+    for (int g = 0; g < groups; g++)
+        sums[g] = _mm512_setzero_si512();
+    for (int y = 0; y < block->rows; y++)
+        for (int v = 0; v < block->vectors; v++) {
+            const __m512i samples = _mm512_loadu_si512(block->samples + y * block->stride + 64 * v);
+            const __m512i code = _mm512_sub_epi8(samples, first);
+            const __m512i group = _mm512_gf2p8affine_epi64_epi8(code, divide_by_8, 0);
+            const __m512i group_bit = _mm512_shuffle_epi8(bit_of, group);
+            const __m512i code_bit = _mm512_shuffle_epi8(bit_of, code);
+            const __m512i by_code = _mm512_gf2p8affine_epi64_epi8(bit_of, code_bit, 0);
+#pragma GCC unroll 8
+            for (int g = 0; g < groups; g++) {
+                const __m512i one = _mm512_set1_epi8((char)(1 << g));
+                const __m512i in_group = _mm512_gf2p8affine_epi64_epi8(one, group_bit, 0);
+                const __m512i both = _mm512_and_si512(by_code, in_group);
+                sums[g] = _mm512_add_epi8(sums[g], _mm512_popcnt_epi8(both));
+            }
+        }
+    for (int g = 0; g < groups; g++)
+        add_bytes(counts, first_group + g, sums[g]);
+}
+
+static void add_groups(uint32_t *hist, GroupCounts *counts)
+{
+    for (int group = 0; group < ALL_GROUPS; group++) {
+        uint16_t even[32], odd[32];
+        _mm512_storeu_si512(even, counts->even[group]);
+        _mm512_storeu_si512(odd, counts->odd[group]);
+        for (int i = 0; i < 32; i++) {
+            hist[8 * group + 2 * (i % 4)] += even[i];
+            hist[8 * group + 2 * (i % 4) + 1] += odd[i];
+        }
+    }
+    *counts = (GroupCounts){0};
+}
+
+/* `range` has at most MOST_GROUPS groups. */
+static inline void count_few_codes(uint32_t *hist, GroupCounts *counts, const Block *block,
+                                   CodeRange range)
+{
+    const int groups = groups_in(range), first = range.first / 8;
+    if (counts->blocks++ == MOST_BLOCKS) {
+        add_groups(hist, counts);
+        counts->blocks = 1;
+    }
+    switch (groups) {
+    case 1: count_groups(counts, block, first, 1); break;
+    case 2: count_groups(counts, block, first, 2); break;
+    case 3: count_groups(counts, block, first, 3); break;
+    case 4: count_groups(counts, block, first, 4); break;
+    case 5: count_groups(counts, block, first, 5); break;
+    case 6: count_groups(counts, block, first, 6); break;
+    case 7: count_groups(counts, block, first, 7); break;
+    default: count_groups(counts, block, first, MOST_GROUPS); break;
+    }
+}
+
+/* ---- picture ------------------------------------------------------------------------------ */
+
+/* The one that begins with a vector of a strip, which is a block as wide as the picture. */
+static inline Block block_at(const Block *strip, int vector)
+{
+    const int left = strip->vectors - vector;
+    return (Block){strip->samples + 64 * vector, strip->stride,
+                   left < BLOCK_VECTORS ? left : BLOCK_VECTORS, strip->rows};
+}
+
+/* By the first row. Blocks of many codes are counted faster along the whole rows. */
+static inline int has_many_codes(const Block *strip)
+{
+    int blocks = 0, wide = 0;
+    for (int v = 0; v < strip->vectors; v += BLOCK_VECTORS) {
+        const Block block = block_at(strip, v);
+        blocks++;
+        wide += groups_in(code_range(&block, 1)) > MOST_GROUPS;
+    }
+    return 2 * wide > blocks;
+}
+
+static inline void count_rows(Counters *counters, const Block *block)
+{
+    for (int y = 0; y < block->rows; y++)
+        count_row(counters, block->samples + y * block->stride, 64 * block->vectors);
+}
+
+static inline void count_block(uint32_t *hist, GroupCounts *counts, Counters *counters,
+                               const Block *block)
+{
+    const CodeRange range = code_range(block, block->rows);
+    if (range.first == range.last)
+        hist[range.first] += (uint32_t)(64 * block->vectors * block->rows);
+    else if (groups_in(range) <= MOST_GROUPS)
+        count_few_codes(hist, counts, block, range);
+    else
+        count_rows(counters, block);
+}
+
+void lumeq_histogram8_avx512(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                             int height, const CurveParams *params)
+{
+    (void)params;
+    GroupCounts counts = {0};
+    Counters counters;
+    start_counting(&counters, (int64_t)width * height);
+    for (int y = 0; y < height; y += BLOCK_ROWS) {
+        const Block strip = {(const uint8_t *)src + y * stride, stride, width / 64,
+                             height - y < BLOCK_ROWS ? height - y : BLOCK_ROWS};
+        if (has_many_codes(&strip)) {
+            count_rows(&counters, &strip);
+        } else {
+            for (int v = 0; v < strip.vectors; v += BLOCK_VECTORS) {
+                const Block block = block_at(&strip, v);
+                count_block(hist, &counts, &counters, &block);
+            }
+        }
+        for (int i = 0; i < strip.rows; i++)
+            count_row(&counters, strip.samples + i * stride + 64 * strip.vectors, width % 64);
+    }
+    add_groups(hist, &counts);
+    add_counters(hist, &counters);
+}

@@ -1,0 +1,164 @@
+/*
+ * The CPU's histograms of pictures that are counted in ways of their own: of many samples, of few
+ * codes, and of so many of one that counters overflow.
+ */
+#include "histogram_check.h"
+
+/* More of one code than 8 or 16 bits can count, in one row and in all. */
+static void counts_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const struct {
+        int width, height, code;
+    } flats[] = {{65535, 2, 0}, {65535, 40, 255}, {300, 300, 128}, {1, 300, 1}, {4096, 33, 254}};
+    for (int i = 0; i < (int)(sizeof(flats) / sizeof(flats[0])); i++) {
+        CheckRect src = check_rect(flats[i].width, flats[i].height, flats[i].width, 0, 0);
+        picture_fill(&src, PICTURE_FLAT, (uint64_t)flats[i].code);
+        for (int f = 0; f < FORMATS && (f == 0 || src.width % 2 == 0); f++) {
+            const CurveParams p = params_of(formats[f], LUMEQ_RANGE_FULL);
+            check_histogram(name, kernels, &src, &p);
+        }
+        check_rect_free(&src);
+    }
+}
+
+static void large_counts(void)
+{
+    for_each_variant(counts_variant);
+}
+
+/* Pictures large enough to be counted otherwise than small ones, and just not. */
+static void large_pictures_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const struct {
+        int width, height, stride;
+    } sizes[] = {{1031, 299, -1040}, {4127, 67, 4127}, {512, 512, 513}, {511, 512, -511}};
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int i = 0; i < (int)(sizeof(sizes) / sizeof(sizes[0])); i++)
+        for (int picture = 0; picture < PICTURE_COUNT; picture++) {
+            CheckRect src = check_rect(sizes[i].width, sizes[i].height, sizes[i].stride, i, 0);
+            picture_fill(&src, (Picture)picture, 200 << 8 | 60);
+            check_histogram(name, kernels, &src, &p);
+            check_rect_free(&src);
+        }
+}
+
+static void large_pictures(void)
+{
+    for_each_variant(large_pictures_variant);
+}
+
+/* Two codes that meet so often that counters of 8 and 16 bits overflow, to 0 in the end: 64 wide,
+ * all 32 samples apart differ, and all neighbours but two are equal. */
+static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
+                            int height)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    CheckRect src = check_rect(64, height, 64, 0, 0);
+    for (int y = 0; y < height; y++) {
+        memset(check_row(&src, y), code, 32);
+        memset(check_row(&src, y) + 32, other, 32);
+    }
+    check_histogram(name, kernels, &src, &p);
+    check_rect_free(&src);
+}
+
+static void meetings_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const int ways[] = {1, 2, 127, 128, 129, 254, 255};
+    for (int i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++)
+        for (int code = 0; code < 256; code += 51)
+            for (int more = -1; more <= 1; more++)
+                check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
+}
+
+static void meetings_of_two_codes(void)
+{
+    for_each_variant(meetings_variant);
+}
+
+/* Codes from `first` on, of which a sample has one of `span`. */
+static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *random)
+{
+    for (int y = 0; y < rect->height; y++)
+        for (int x = 0; x < rect->width; x++)
+            check_row(rect, y)[x] = (uint8_t)(first + check_below(random, span));
+}
+
+/* Every number of neighbouring codes at every place, and the last of them at least once. */
+static void few_codes_variant(const char *name, const LumeqKernels *kernels)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    CheckRandom random = check_random(5);
+    CheckRect src = check_rect(330, 21, -331, 1, 0);
+    for (int span = 1; span <= 90; span++)
+        for (int first = check_below(&random, 3); first + span <= 256;
+             first += 1 + check_below(&random, 9)) {
+            fill_codes(&src, first, span, &random);
+            const int x = check_below(&random, src.width), y = check_below(&random, src.height);
+            check_row(&src, y)[x] = (uint8_t)(first + span - 1);
+            check_histogram(name, kernels, &src, &p);
+        }
+    check_rect_free(&src);
+}
+
+static void few_codes(void)
+{
+    for_each_variant(few_codes_variant);
+}
+
+/* Parts of few codes, of one and of many beside and below each other. */
+static void patchwork_variant(const char *name, const LumeqKernels *kernels)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    CheckRandom random = check_random(6);
+    for (int i = 0; i < 40; i++) {
+        CheckRect src = check_rect(600 + 13 * i, 90, 1200, i, 0);
+        for (int n = 0; n < 60; n++) {
+            const int width = 1 + check_below(&random, 300), height = 1 + check_below(&random, 40);
+            const int span = 1 + check_below(&random, n % 3 ? 40 : 256);
+            const CheckRect part = {.pixels = check_row(&src, check_below(&random, 90 - height)) +
+                                              check_below(&random, src.width - width),
+                                    .stride = src.stride,
+                                    .width = width,
+                                    .height = height};
+            fill_codes(&part, check_below(&random, 257 - span), span, &random);
+        }
+        check_histogram(name, kernels, &src, &p);
+        check_rect_free(&src);
+    }
+}
+
+static void patchwork(void)
+{
+    for_each_variant(patchwork_variant);
+}
+
+/* More of one code, and never only that, than sums of 16 bits hold. */
+static void nearly_flat_variant(const char *name, const LumeqKernels *kernels)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    CheckRect src = check_rect(1920, 620, 1920, 0, 0);
+    for (int code = 0; code < 256; code += 85) {
+        for (int y = 0; y < src.height; y++)
+            for (int x = 0; x < src.width; x++)
+                check_row(&src, y)[x] = (uint8_t)(x % 64 == 5 && y % 5 == 0 ? code ^ 1 : code);
+        check_histogram(name, kernels, &src, &p);
+    }
+    check_rect_free(&src);
+}
+
+static void nearly_flat(void)
+{
+    for_each_variant(nearly_flat_variant);
+}
+
+static const CheckTest tests[] = {
+    {"large_counts", large_counts},
+    {"large_pictures", large_pictures},
+    {"meetings_of_two_codes", meetings_of_two_codes},
+    {"few_codes", few_codes},
+    {"patchwork", patchwork},
+    {"nearly_flat", nearly_flat},
+};
+
+CHECK_MAIN(tests)
