@@ -93,6 +93,7 @@ int engine_open_source(Source **source, const Options *options, const char *path
     const SourceOptions wanted = {
         .path = path ? path : options_input(options),
         .network = network,
+        .silence_s = options->network_timeout,
         .camera = path ? NULL : &camera,
         .low_latency = options->low_latency && is_live(path, network),
         .max_pixels = options->max_pixels,

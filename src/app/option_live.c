@@ -55,7 +55,7 @@ static const Why of_window[] = {
 static const Why *first_given(const Why *list, int count, const unsigned char *given)
 {
     for (int i = 0; i < count; i++)
-        if (given[option_find(list[i].name, strlen(list[i].name)) - option_table])
+        if (option_is_given(given, list[i].name))
             return &list[i];
     return NULL;
 }
@@ -86,13 +86,12 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
 {
     struct stat file;
     const int known = strcmp(o->input, "-") == 0 ? fstat(0, &file) : stat(o->input, &file);
-    const Option *low = option_find("low-latency", strlen("low-latency"));
     if (known < 0)
         return 0;
     if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
         return refuse(refusal, "%s is a camera, not a file: it is opened by --camera=%s",
                       media_quote(o->input), o->input);
-    if (given[low - option_table] && S_ISREG(file.st_mode))
+    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode))
         return refuse(refusal, "--low-latency is for live input, a pipe or a camera: %s is a file",
                       strcmp(o->input, "-") == 0 ? "standard input" : media_quote(o->input));
     return 0;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "app/option_table.h"
 #include "media/error.h"
 #include "media/network.h"
 #include "media/url.h"
@@ -11,14 +12,17 @@ int option_network_is_url(const Options *o)
     return o->network && o->input && network_scheme(o->input);
 }
 
-int option_network_check(const Options *o, int playlists, const Refusal *refusal)
+int option_network_check(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     char known[256];
     struct stat file;
+    if (!o->network && option_is_given(given, "network-timeout"))
+        return refuse(refusal, "--network-timeout is how long a URL may be silent: --network is "
+                               "missing");
     if (!o->input || !url_scheme_length(o->input))
         return 0;
     const int is_known = network_scheme(o->input) != NULL;
-    if (o->network && is_known && playlists)
+    if (o->network && is_known && option_is_given(given, "allow-playlists"))
         return refuse(refusal,
                       "--allow-playlists and the URL %s contradict each other: playlists from the "
                       "network are never followed",

@@ -7,7 +7,9 @@
 /* Not 0: INPUT is to be opened as the URL that it is. */
 int option_network_is_url(const Options *options);
 
-/* `playlists`: not 0: --allow-playlists stands on the command line. 0, or -1 with a sentence. */
-int option_network_check(const Options *options, int playlists, const Refusal *refusal);
+/* `given`: by the place in option_table, whether it stands on the command line. 0, or -1 with a
+ * sentence. */
+int option_network_check(const Options *options, const unsigned char *given,
+                         const Refusal *refusal);
 
 #endif

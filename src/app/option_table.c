@@ -136,6 +136,8 @@ const Option option_table[] = {
     HEADING("What is let in"),
     {"network", 0, OPTION_FLAG, ONCE, FIELD(network), 0, 0, NULL,
      "let INPUT be a URL, such as http://, rtsp:// or udp://"},
+    {"network-timeout", 0, OPTION_NUMBER, 0, FIELD(network_timeout), 1, 3600, "SECONDS",
+     "without a byte for so long a URL counts as lost [10]"},
     {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
      "open playlists, and the local files that a file refers to"},
     {"force-dolby-vision", 0, OPTION_FLAG, 0, FIELD(force_dovi), 0, 0, NULL,
@@ -170,6 +172,11 @@ const Option *option_find(const char *name, size_t n)
             strncmp(option_table[i].name, name, n) == 0)
             return &option_table[i];
     return NULL;
+}
+
+int option_is_given(const unsigned char *given, const char *name)
+{
+    return given[option_find(name, strlen(name)) - option_table];
 }
 
 const Option *option_nearest(const char *name, size_t n)

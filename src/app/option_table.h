@@ -57,6 +57,9 @@ extern const int option_count;
 /* The option of this name (`n` bytes), or NULL. */
 const Option *option_find(const char *name, size_t n);
 
+/* `given`: not 0 for each option that stands on the command line; `name` is in the table. */
+int option_is_given(const unsigned char *given, const char *name);
+
 /* The option of a name that is nearly this one, or NULL. */
 const Option *option_nearest(const char *name, size_t n);
 

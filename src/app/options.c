@@ -41,6 +41,7 @@ static Options defaults(void)
         .volume = 100,
         .speed = 1,
         .framerate = -1,
+        .network_timeout = 10,
     };
 }
 
@@ -104,11 +105,6 @@ static const Rivals rivals[] = {
 
 #define RIVALS ((int)(sizeof(rivals) / sizeof(rivals[0])))
 
-static int is_given(const Parser *p, const char *name)
-{
-    return p->given[option_find(name, strlen(name)) - option_table];
-}
-
 static void reset(Options *options, const char *name)
 {
     const Options usual = defaults();
@@ -122,7 +118,7 @@ static void let_command_line_win(const Parser *p)
 {
     for (int i = 0; i < RIVALS; i++) {
         const Rivals *r = &rivals[i];
-        const int a = is_given(p, r->a), b = is_given(p, r->b);
+        const int a = option_is_given(p->given, r->a), b = option_is_given(p->given, r->b);
         if (a != b && r->both(p->options))
             reset(p->options, a ? r->b : r->a);
     }
@@ -231,7 +227,7 @@ static int put_over_file(Parser *p, int argc, char **argv)
     if (take_arguments(p, argc, argv) < 0)
         return -1;
     if (given.profile && reference_and_stretch(o)) {
-        if (is_given(p, "reference"))
+        if (option_is_given(p->given, "reference"))
             return refuse(&p->refusal,
                           "--reference and --profile %s contradict each other: that is "
                           "mode stretch, which has no reference",
@@ -245,7 +241,7 @@ static int put_over_file(Parser *p, int argc, char **argv)
 static int check(const Parser *p)
 {
     const Options *o = p->options;
-    if (option_network_check(o, is_given(p, "allow-playlists"), &p->refusal) < 0 ||
+    if (option_network_check(o, p->given, &p->refusal) < 0 ||
         option_live_check(o, p->given, &p->refusal) < 0)
         return -1;
     if (!o->input && !o->camera)

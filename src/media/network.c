@@ -47,7 +47,8 @@ void network_list_schemes(char *text, size_t size)
 
 int network_is_silent(const Network *n)
 {
-    return !n->patient && av_gettime_relative() - n->heard > NETWORK_SILENCE_S * AV_TIME_BASE;
+    const double silence_us = (double)(av_gettime_relative() - n->heard);
+    return !n->patient && silence_us > n->options.silence_s * AV_TIME_BASE;
 }
 
 int network_is_interrupted(void *network)
@@ -130,8 +131,8 @@ int network_open(Network **network, const char *url, const NetworkOptions *optio
     if (ret == AVERROR_EXIT)
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(url));
     if (ret == AVERROR(ETIMEDOUT))
-        return media_fail(error, MEDIA_INPUT, "%s does not answer within %d seconds",
-                          media_quote(url), NETWORK_SILENCE_S);
+        return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
+                          options->silence_s);
     /* Such as what is wrong with a certificate. */
     const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),

@@ -6,9 +6,6 @@
 
 #include "media/error.h"
 
-/* Without a byte for so long, a connection counts as lost. */
-#define NETWORK_SILENCE_S 10
-
 typedef struct NetworkScheme {
     const char *name;
     const char *protocols; /* the only ones that FFmpeg may use for it */
@@ -19,6 +16,7 @@ typedef struct NetworkScheme {
 typedef struct NetworkOptions {
     int (*is_stopped)(const void *opaque); /* not 0: give up waiting */
     const void *opaque;
+    double silence_s; /* without a byte for so long, a connection counts as lost */
 } NetworkOptions;
 
 /* Fields are to be read only. Of one thread. */

@@ -14,6 +14,7 @@
 typedef struct SourceOptions {
     const char *path;            /* a plain file name, no protocol; "-" is standard input */
     int network;                 /* not 0: `path` is a URL that network_scheme() knows */
+    double silence_s;            /* of the network, until it counts as lost */
     int64_t max_pixels;          /* frames with more are refused */
     const atomic_int *stop;      /* not 0: give up waiting for data */
     int video_track;             /* 0: the best one; else its number, plus 1 */

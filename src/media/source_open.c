@@ -192,8 +192,8 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
     if (s->network && network_is_silent(s->network))
-        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %d seconds",
-                          media_quote(path), NETWORK_SILENCE_S);
+        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s",
+                          media_quote(path), s->network->options.silence_s);
     return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s",
                       media_quote(path), media_av_text(ret), detail[0] ? "; " : "", detail);
 }
@@ -250,7 +250,7 @@ static int open_session(Source *s, const char *url, MediaError *error)
 
 static int open_network(Source *s, const SourceOptions *options, MediaError *error)
 {
-    const NetworkOptions network = {is_stopped, s};
+    const NetworkOptions network = {is_stopped, s, options->silence_s};
     int ret = network_open(&s->network, options->path, &network, error);
     if (ret < 0)
         return ret;
