@@ -1,6 +1,7 @@
 """What the tests of the whole program share: the program, clips, and a look into files."""
 
 import atexit
+import functools
 import hashlib
 import json
 import math
@@ -183,12 +184,24 @@ def long_clip():
 
 # ---- a look into files --------------------------------------------------------------------------
 
+@functools.lru_cache(1000)
+def probe_once(path, state, args):
+    return tool("ffprobe", "-v", "error", "-of", "json", *args, path)
+
+
 def probe(path, *args):
-    return json.loads(tool("ffprobe", "-v", "error", "-of", "json", *args, path))
+    """What ffprobe says of a file: again only after it has changed."""
+    state = os.stat(path)
+    return json.loads(probe_once(path, (state.st_ino, state.st_size, state.st_mtime_ns), args))
+
+
+def contents(path):
+    """Streams, chapters, tags and packets, by one run of ffprobe: most of its time is its start."""
+    return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 
 def streams(path, kind=None):
-    found = probe(path, "-show_streams")["streams"]
+    found = contents(path)["streams"]
     return [s for s in found if kind in (None, s["codec_type"])]
 
 
@@ -205,8 +218,10 @@ def frame_times(path):
 
 def packets(path, track="a:0"):
     """(seconds, size, hash of the data) of every packet of a track."""
-    found = probe(path, "-select_streams", track, "-show_data_hash", "MD5", "-show_entries",
-                  "packet=pts_time,size,data_hash")["packets"]
+    kinds = {"v": "video", "a": "audio", "s": "subtitle"}
+    kind, _, number = track.rpartition(":")
+    wanted = streams(path, kinds[kind] if kind else None)[int(number):][:1]
+    found = [p for p in contents(path)["packets"] if [p["stream_index"]] == [s["index"] for s in wanted]]
     return [(float(p.get("pts_time", "nan")), int(p["size"]), p.get("data_hash")) for p in found]
 
 

@@ -67,11 +67,11 @@ def kinds(path):
 
 def chapters(path):
     return [(round(float(c["start_time"]), 3), round(float(c["end_time"]), 3),
-             c.get("tags", {}).get("title")) for c in probe(path, "-show_chapters")["chapters"]]
+             c.get("tags", {}).get("title")) for c in contents(path)["chapters"]]
 
 
 def tags(path):
-    return {k.lower(): v for k, v in probe(path, "-show_format")["format"].get("tags", {}).items()}
+    return {k.lower(): v for k, v in contents(path)["format"].get("tags", {}).items()}
 
 
 def languages(path, kind):

@@ -128,7 +128,7 @@ class Shapes(Case):
             options = QUICK if name == "out.mp4" else ()
             output = self.converted(source, name, *options)
             self.assertEqual(len(frame_times(output)), 1)
-            self.assertAlmostEqual(float(probe(output, "-show_format")["format"]["duration"]), 30,
+            self.assertAlmostEqual(float(contents(output)["format"]["duration"]), 30,
                                    delta=0.1)
 
     def test_cover_before_the_sound(self):

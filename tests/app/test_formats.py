@@ -247,7 +247,7 @@ class Tracks(Case):
         self.assertEqual([s["disposition"]["forced"] for s in streams(output, "audio")], [0, 1])
         for track in ("a:0", "a:1"):
             self.assertEqual(payloads(source, track), payloads(output, track))
-        self.assertEqual(probe(output, "-show_format")["format"]["tags"]["title"], "A title")
+        self.assertEqual(contents(output)["format"]["tags"]["title"], "A title")
 
     def test_subtitles_are_copied(self):
         text = self.write("s.srt", b"1\n00:00:00,100 --> 00:00:00,500\nHello\n\n"
