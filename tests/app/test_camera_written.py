@@ -89,7 +89,9 @@ class Headless(PipeCase, Case):
         times = frame_times(self.path("x.mkv"))
         missed = re.search(r"(\d+) frames of the camera came while others waited", result.err)
         self.assertTrue(missed, result.err)
-        self.assertAlmostEqual(int(missed.group(1)), round((times[-1] - times[0]) * 60) + 1 - 150, delta=2)
+        # A machine that is too slow for 60 a second loses some before lumeq can take them.
+        absent = round((times[-1] - times[0]) * 60) + 1 - 150
+        self.assertTrue(0.8 * absent - 2 <= int(missed.group(1)) <= absent + 2, (missed.group(), absent))
 
     def test_progress_of_raw(self):
         result = self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "30", "--progress", "json")
@@ -97,7 +99,9 @@ class Headless(PipeCase, Case):
         last = rows[-1]
         self.assertEqual(rows[0]["state"], "running")
         self.assertEqual((last["frame"], last["frames"], last["percent"], last["state"]), (30, 30, 100, "done"))
-        self.assertAlmostEqual(last["time"], 30 / RATE, delta=0.05)
+        times = frame_times(self.path("x.mkv"))
+        self.assertGreater(last["time"], 29 / RATE)
+        self.assertAlmostEqual(last["time"], times[-1] - times[0] + 1 / RATE, delta=0.05)
         self.assertEqual(last["bytes"], os.path.getsize(self.path("x.mkv")))
 
     def test_progress_of_raw_that_is_interrupted(self):
