@@ -17,6 +17,9 @@ from common import *
 KEYS = ["frame", "frames", "time", "duration", "percent", "fps", "speed", "eta", "dropped", "bytes",
         "state"]
 
+# For a bar to be drawn several times; a sanitizer's build is slower than that takes.
+FRAMES = 300 if SANITIZED else 1500
+
 
 class Json(Case):
     def lines(self, result):
@@ -148,7 +151,7 @@ class Bar(Case):
 
     def test_narrow_terminal(self):
         for columns in (80, 40, 20):
-            code, shown = self.on_terminal(long_clip(), "--null", "--frames", "1500", columns=columns)
+            code, shown = self.on_terminal(long_clip(), "--null", "--frames", FRAMES, columns=columns)
             self.assertEqual(code, DONE, shown)
             for bar in re.split("\r|\x1b\\[K|\n", shown):
                 bar = re.sub("\x1b\\[[0-9;]*m", "", bar)
@@ -172,7 +175,7 @@ class Bar(Case):
     def test_none_when_asked_for(self):
         for options in (("--progress", "none"), ("-q",)):
             with self.subTest(" ".join(options)):
-                code, shown = self.on_terminal(long_clip(), "--null", "--frames", "1500", *options)
+                code, shown = self.on_terminal(long_clip(), "--null", "--frames", FRAMES, *options)
                 self.assertEqual(code, DONE)
                 self.assertNotIn("ETA", shown)
 

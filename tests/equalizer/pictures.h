@@ -22,8 +22,8 @@ typedef enum Picture {
     PICTURE_COUNT,
 } Picture;
 
-static inline uint8_t picture_code(Picture picture, uint64_t seed, int x, int y, int width,
-                                   int height)
+CHECK_NOT_INSTRUMENTED static inline uint8_t picture_code(Picture picture, uint64_t seed, int x,
+                                                          int y, int width, int height)
 {
     const int i = y * width + x;
     const uint64_t r = check_hash(seed, (uint64_t)i);
@@ -49,7 +49,8 @@ static inline uint8_t picture_code(Picture picture, uint64_t seed, int x, int y,
     return 0;
 }
 
-static inline void picture_fill(const CheckRect *rect, Picture picture, uint64_t seed)
+CHECK_NOT_INSTRUMENTED static inline void picture_fill(const CheckRect *rect, Picture picture,
+                                                       uint64_t seed)
 {
     for (int y = 0; y < rect->height; y++)
         for (int x = 0; x < rect->width; x++)

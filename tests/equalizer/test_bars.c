@@ -53,14 +53,14 @@ static Film with_bars(Film f, int left, int right, int top, int bottom)
     return f;
 }
 
-static int noise(const Film *f, int x, int y, int n)
+CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
 {
     const uint64_t frame = (uint64_t)f->frame << 40;
     return (int)(check_hash(7, frame + ((uint64_t)y << 16) + (uint64_t)x) % (uint64_t)n);
 }
 
 /* Glyphs of 3x4 blocks about half of which are lit, `size` rows high; a space after seven. */
-static int glyph(int x, int y, int size, uint64_t seed)
+CHECK_NOT_INSTRUMENTED static int glyph(int x, int y, int size, uint64_t seed)
 {
     const int cell = x / size;
     if (x < 0 || y < 0 || y >= size || cell % 8 == 7 || x % size * 4 / size == 3)
@@ -69,7 +69,7 @@ static int glyph(int x, int y, int size, uint64_t seed)
 }
 
 /* Brightness without noise, 0..219. */
-static int content(const Film *f, int x, int y)
+CHECK_NOT_INSTRUMENTED static int content(const Film *f, int x, int y)
 {
     const int w = f->width, h = f->height, n = f->frame;
     const int dx = 2 * x - w, dy = 2 * y - h;
@@ -97,12 +97,12 @@ static int content(const Film *f, int x, int y)
     return 0;
 }
 
-static int in_bar(const Film *f, int x, int y)
+CHECK_NOT_INSTRUMENTED static int in_bar(const Film *f, int x, int y)
 {
     return x < f->left || x >= f->width - f->right || y < f->top || y >= f->height - f->bottom;
 }
 
-static int brightness(const Film *f, int x, int y)
+CHECK_NOT_INSTRUMENTED static int brightness(const Film *f, int x, int y)
 {
     if (!in_bar(f, x, y)) {
         const int ring = y == f->top || y == f->height - f->bottom - 1; /* scaling's */
@@ -121,7 +121,7 @@ static int brightness(const Film *f, int x, int y)
     return noise(f, x, y, 9) - 2;
 }
 
-static void paint(const Film *f, const CheckRect *rect)
+CHECK_NOT_INSTRUMENTED static void paint(const Film *f, const CheckRect *rect)
 {
     for (int y = 0; y < f->height; y++) {
         uint8_t *row = check_row(rect, y);
