@@ -259,6 +259,30 @@ static void large_rectangles(void)
     for_each_variant(large_variant);
 }
 
+/* So large, and at such addresses, that it may be written past the caches. */
+static void larger_than_caches_variant(const char *name, const LumeqKernels *kernels)
+{
+    static CurveTable table;
+    CheckRandom random = check_random(5);
+    CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int dither = 0; dither < 2; dither++)
+        for (int stride = -2112; stride <= 2112; stride += 2 * 2112) {
+            CheckRect src = check_rect(2085, 1600, stride, 3, 0);
+            CheckRect dst = check_rect(2085, 1600, stride, 0, GUARD);
+            p.dither = dither;
+            picture_fill(&src, PICTURE_NOISE, (uint64_t)stride);
+            fill_table(&table, &p, 3, &random);
+            check_apply(name, kernels, &src, &dst, 7, &table, &p);
+            check_rect_free(&src);
+            check_rect_free(&dst);
+        }
+}
+
+static void larger_than_caches(void)
+{
+    for_each_variant(larger_than_caches_variant);
+}
+
 /* Every picture with every table and format, so that no pair of them depends on luck. */
 static void pictures_variant(const char *name, const LumeqKernels *kernels)
 {
@@ -365,6 +389,7 @@ static const CheckTest tests[] = {
     {"by_hand", by_hand},
     {"small_rectangles", small_rectangles},
     {"large_rectangles", large_rectangles},
+    {"larger_than_caches", larger_than_caches},
     {"pictures_and_tables", pictures_and_tables},
     {"nothing_beyond_is_touched", nothing_beyond_is_touched},
 };

@@ -152,11 +152,13 @@ static inline Block block_at(const Block *strip, int vector)
                    left < BLOCK_VECTORS ? left : BLOCK_VECTORS, strip->rows};
 }
 
-/* By the first row. Blocks of many codes are counted faster along the whole rows. */
+#define BLOCKS_LOOKED_AT 4 /* one of so many */
+
+/* By the first row of some blocks. Those of many codes are counted faster along the whole rows. */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;
-    for (int v = 0; v < strip->vectors; v += BLOCK_VECTORS) {
+    for (int v = 0; v < strip->vectors; v += BLOCKS_LOOKED_AT * BLOCK_VECTORS) {
         const Block block = block_at(strip, v);
         blocks++;
         wide += groups_in(code_range(&block, 1)) > MOST_GROUPS;

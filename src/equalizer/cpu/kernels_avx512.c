@@ -32,6 +32,31 @@ static inline __mmask64 samples_left(int left)
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
 }
 
+/* So many bytes do not stay in a core's own cache: they are written past it, and no line is read
+ * first only to be overwritten. */
+#define MIN_STREAMED (3 << 20)
+
+static inline int is_streamed(const void *dst, ptrdiff_t stride, int width, int height)
+{
+    return (int64_t)width * height >= MIN_STREAMED &&
+           ((uintptr_t)dst | (uintptr_t)stride) % 64 == 0;
+}
+
+static inline void put(uint8_t *to, __mmask64 there, __m512i samples, int streamed)
+{
+    if (streamed && there == UINT64_MAX)
+        _mm512_stream_si512((void *)to, samples);
+    else
+        _mm512_mask_storeu_epi8(to, there, samples);
+}
+
+/* Streamed bytes are not in order with what else is written, such as that they are done. */
+static inline void end_stream(int streamed)
+{
+    if (streamed)
+        _mm_sfence();
+}
+
 static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
                    int width, int height, int first, const CurveTable *table,
                    const CurveParams *params)
@@ -39,17 +64,20 @@ static void apply8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     (void)first;
     (void)params;
     const ByteTable codes = byte_table(table->codes8);
+    const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
         const uint8_t *from = (const uint8_t *)src + y * src_stride;
         uint8_t *to = (uint8_t *)dst + y * dst_stride;
         for (int x = 0; x < width; x += 64) {
             const __mmask64 there = samples_left(width - x);
             fetch_ahead(from + x);
-            fetch_ahead(to + x);
+            if (!streamed)
+                fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
-            _mm512_mask_storeu_epi8(to + x, there, look_up(&codes, index));
+            put(to + x, there, look_up(&codes, index), streamed);
         }
     }
+    end_stream(streamed);
 }
 
 static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
@@ -60,6 +88,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     split_nodes(bytes[0], bytes[1], table);
     const ByteTable high = byte_table(bytes[0]), low = byte_table(bytes[1]);
     const __m512i one = _mm512_set1_epi8(1);
+    const int streamed = is_streamed(dst, dst_stride, width, height);
     for (int y = 0; y < height; y++) {
         const uint8_t *from = (const uint8_t *)src + y * src_stride;
         uint8_t *to = (uint8_t *)dst + y * dst_stride;
@@ -67,13 +96,15 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
         for (int x = 0; x < width; x += 64) {
             const __mmask64 there = samples_left(width - x);
             fetch_ahead(from + x);
-            fetch_ahead(to + x);
+            if (!streamed)
+                fetch_ahead(to + x);
             const __m512i index = _mm512_maskz_loadu_epi8(there, from + x);
             const __m512i code = look_up(&high, index), part = look_up(&low, index);
             const __mmask64 carry = _mm512_cmplt_epu8_mask(_mm512_add_epi8(part, add), add);
-            _mm512_mask_storeu_epi8(to + x, there, _mm512_mask_adds_epu8(code, carry, code, one));
+            put(to + x, there, _mm512_mask_adds_epu8(code, carry, code, one), streamed);
         }
     }
+    end_stream(streamed);
 }
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
