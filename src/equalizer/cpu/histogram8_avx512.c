@@ -5,11 +5,12 @@
 #include "equalizer/cpu/kernels.h"
 
 /*
- * A picture is counted in blocks, most of which have few codes, that is few groups of eight codes.
- * Of eight samples in a row those in a group make a byte of bits, and those that are the first, the
- * second, ... code of any group make eight bytes. What the one has in common with each of the eight
- * is counted in place: eight codes of eight times eight samples at once, without a counter in
- * memory. A block of more codes goes to those.
+ * A picture is counted in blocks. Most have few codes: few groups of eight neighbouring codes. Of
+ * eight samples in a row, a byte of bits says which lie in a group, and eight bytes say which have
+ * the first, second, ... code of whatever group they lie in. The bits that the byte has in common
+ * with each of the eight, counted, are how often each code of the group is there: for 64 samples at
+ * a time, in a register, where counters in memory take one store a sample. Blocks of more codes go
+ * to those.
  */
 #define BLOCK_VECTORS 3                 /* of 64 samples, in a row */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* 8 samples at a time are counted up to 255 */
@@ -75,9 +76,9 @@ static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
     *odd = _mm512_add_epi16(*odd, _mm512_srli_epi16(bytes, 8));
 }
 
-/* A block of no codes but those of `groups` groups, a constant. A matrix of 8 x 8 bits is
- * multiplied by each byte of another operand: eight samples are the matrix, as they can be no
- * operand. */
+/* A block of no codes but those of `groups` groups, a constant. The instruction for matrices of 8x8
+ * bits transposes eight bytes where they are the matrix and the powers of two the vectors; with one
+ * power in all of them, eight times one bit of each of the eight is left. */
 static inline __attribute__((always_inline)) void
 count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
 {
