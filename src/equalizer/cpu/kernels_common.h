@@ -17,7 +17,6 @@ static inline void fetch_ahead(const void *samples)
 
 /* Deep samples that are made codes together. */
 #define DEEP_STEP 64
-#define DEEP_COUNTERS 2
 
 typedef void FindCodes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last);
 
@@ -29,45 +28,6 @@ static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int
     if (count < DEEP_STEP)
         memcpy(some, samples, (size_t)count * sizeof(*samples));
     find_codes(codes, count < DEEP_STEP ? some : samples, shift, last);
-}
-
-static inline void count_codes(uint32_t counters[DEEP_COUNTERS][LUMEQ_MAX_BINS],
-                               const uint16_t *codes, int count)
-{
-    unsigned differ = 0;
-    for (int i = 0; i < DEEP_STEP; i++)
-        differ |= codes[i] ^ codes[0];
-    if (!differ) {
-        counters[0][codes[0]] += (uint32_t)count;
-        return;
-    }
-    int i = 0;
-    for (; i + DEEP_COUNTERS <= count; i += DEEP_COUNTERS)
-        for (int k = 0; k < DEEP_COUNTERS; k++)
-            counters[k][codes[i + k]]++;
-    for (; i < count; i++)
-        counters[0][codes[i]]++;
-}
-
-/* The kernel histogram16. */
-static inline void count16(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                           const CurveParams *params, FindCodes *find_codes)
-{
-    uint32_t counters[DEEP_COUNTERS][LUMEQ_MAX_BINS] = {{0}};
-    const int shift = params->shift + params->fraction;
-    const uint16_t last = (uint16_t)(params->bins - 1);
-    for (int y = 0; y < height; y++) {
-        const uint16_t *row = (const void *)((const uint8_t *)src + y * stride);
-        for (int x = 0; x < width; x += DEEP_STEP) {
-            const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
-            uint16_t codes[DEEP_STEP];
-            find_some_codes(codes, row + x, count, shift, last, find_codes);
-            count_codes(counters, codes, count);
-        }
-    }
-    for (int i = 0; i <= last; i++)
-        for (int k = 0; k < DEEP_COUNTERS; k++)
-            hist[i] += counters[k][i];
 }
 
 /* A row of the kernel apply16. */
