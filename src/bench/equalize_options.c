@@ -224,7 +224,7 @@ static void print_columns(void)
         "  linearity            all GPUs' rate as a multiple of one alone\n"
         "  checked              results are those of plain C on one thread, bit for bit; else "
         "there\n"
-        "                       is no row, and the exit code is 1\n");
+        "                       is no row, and the exit code is 1\n" BENCH_ORIGIN_HELP);
 }
 
 static void set_defaults(EqualizeOptions *options)

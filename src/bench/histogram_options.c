@@ -261,7 +261,7 @@ static void print_notes(void)
         "--saturate and --cumulate add. On the CPU the elements stay where they are. Noise is\n"
         "the distance of the quartiles, as a share of the median. The shares are of the bandwidth\n"
         "that follows from the memory's clock and width, and of that of a large copy on the\n"
-        "device in the same run, read and written bytes counted.\n");
+        "device in the same run, read and written bytes counted.\n" BENCH_ORIGIN_HELP);
 }
 
 static int refuse(const char *sentence)

@@ -133,6 +133,7 @@ static void print_notes(void)
         "Before all that, the frames of every backend and those stored are compared.\n"
         "Columns of --csv and --json:\n");
     pipeline_print_columns();
+    printf(BENCH_ORIGIN_HELP);
 }
 
 int pipeline_options(PipelineOptions *options, int argc, char **argv)

@@ -6,6 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What every row of the one report is of. */
+static struct {
+    char machine[448], date[32];
+    const char *command;
+} origin;
+
 static int is_known(const BenchColumn *column, const BenchValue *value)
 {
     return column->digits < 0 ? value->text != NULL : isfinite(value->number);
@@ -28,32 +34,34 @@ static void cpu_name(char *name, size_t size)
         fclose(file);
 }
 
-static void print_machine(const char *command, const char *gpu)
+static void find_origin(const char *command, const char *gpu)
 {
-    char cpu[128], date[32] = "";
+    char cpu[128];
     const time_t now = time(NULL);
     struct tm calendar;
     cpu_name(cpu, sizeof(cpu));
+    snprintf(origin.machine, sizeof(origin.machine), "%s, %ld cores%s%s", cpu,
+             sysconf(_SC_NPROCESSORS_ONLN), gpu ? "; " : "", gpu ? gpu : "");
     if (gmtime_r(&now, &calendar))
-        strftime(date, sizeof(date), "%Y-%m-%d", &calendar);
-    printf("%s\n%s, %ld cores%s%s, %s\n\n", command, cpu, sysconf(_SC_NPROCESSORS_ONLN),
-           gpu ? "; " : "", gpu ? gpu : "", date);
+        strftime(origin.date, sizeof(origin.date), "%Y-%m-%d", &calendar);
+    origin.command = command;
 }
 
 void bench_report_begin(const BenchReport *report, const char *command, const char *gpu)
 {
+    find_origin(command, gpu);
     if (report->format == BENCH_JSON)
         return;
     if (report->format == BENCH_TABLE)
-        print_machine(command, gpu);
+        printf("%s\n%s, %s\n\n", command, origin.machine, origin.date);
     for (int i = 0; i < report->count; i++) {
         const BenchColumn *c = &report->columns[i];
         if (report->format == BENCH_CSV)
-            printf("%s%s", i ? "," : "", c->key);
+            printf("%s,", c->key);
         else if (c->title)
             printf(c->digits < 0 ? "%-*s " : "%*s ", c->width, c->title);
     }
-    putchar('\n');
+    puts(report->format == BENCH_CSV ? "machine,date,command" : "");
     fflush(stdout);
 }
 
@@ -81,16 +89,21 @@ static void print_quoted(const char *text, char escape)
     putchar('"');
 }
 
+static void print_csv_text(const char *text)
+{
+    if (strpbrk(text, ",\"\n"))
+        print_quoted(text, '"');
+    else
+        printf("%s", text);
+}
+
 static void print_csv(const BenchColumn *column, const BenchValue *value)
 {
-    if (!is_known(column, value))
-        return;
-    if (column->digits >= 0)
+    if (is_known(column, value) && column->digits >= 0)
         printf("%.*f", column->digits, value->number);
-    else if (strpbrk(value->text, ",\"\n"))
-        print_quoted(value->text, '"');
-    else
-        printf("%s", value->text);
+    else if (is_known(column, value))
+        print_csv_text(value->text);
+    putchar(',');
 }
 
 static void print_json(const BenchColumn *column, const BenchValue *value)
@@ -103,6 +116,24 @@ static void print_json(const BenchColumn *column, const BenchValue *value)
     } else {
         printf("%.*f", column->digits, value->number);
     }
+    putchar(',');
+}
+
+static void end_csv(void)
+{
+    print_csv_text(origin.machine);
+    printf(",%s,", origin.date);
+    print_csv_text(origin.command);
+    putchar('\n');
+}
+
+static void end_json(void)
+{
+    printf("\"machine\":");
+    print_quoted(origin.machine, '\\');
+    printf(",\"date\":\"%s\",\"command\":", origin.date);
+    print_quoted(origin.command, '\\');
+    puts("}");
 }
 
 void bench_report_row(const BenchReport *report, const BenchValue *values)
@@ -110,24 +141,25 @@ void bench_report_row(const BenchReport *report, const BenchValue *values)
     if (report->format == BENCH_JSON)
         putchar('{');
     for (int i = 0; i < report->count; i++) {
-        if (report->format == BENCH_TABLE) {
+        if (report->format == BENCH_TABLE)
             print_cell(&report->columns[i], &values[i]);
-            continue;
-        }
-        if (i)
-            putchar(',');
-        if (report->format == BENCH_CSV)
+        else if (report->format == BENCH_CSV)
             print_csv(&report->columns[i], &values[i]);
         else
             print_json(&report->columns[i], &values[i]);
     }
-    puts(report->format == BENCH_JSON ? "}" : "");
+    if (report->format == BENCH_TABLE)
+        putchar('\n');
+    else if (report->format == BENCH_CSV)
+        end_csv();
+    else
+        end_json();
     fflush(stdout);
 }
 
 const char *bench_command_line(int argc, char **argv)
 {
-    static char line[512];
+    static char line[4096];
     size_t used = (size_t)snprintf(line, sizeof(line), "lumeq-bench");
     for (int i = 0; i < argc && used < sizeof(line); i++)
         used += (size_t)snprintf(line + used, sizeof(line) - used, " %s", argv[i]);

@@ -24,8 +24,14 @@ typedef struct BenchReport {
     int count;
 } BenchReport;
 
-/* The heading; in a table after what was measured on and when: `command`, CPU, `gpu` (may be NULL)
- * and date. */
+/* Part of --help. */
+#define BENCH_ORIGIN_HELP                                                                          \
+    "With --csv and --json every row ends with machine (CPU, cores, GPU), date (UTC) and "         \
+    "command.\n"
+
+/* The heading of the one report of this process; in a table after what was measured on and when:
+ * `command`, CPU, `gpu` (may be NULL) and date, else every row ends with them. `command` has to
+ * stay. */
 void bench_report_begin(const BenchReport *report, const char *command, const char *gpu);
 
 /* A row of as many values as there are columns; it is out when this returns. */

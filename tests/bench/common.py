@@ -32,6 +32,15 @@ class Case(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
+    def tells_origin(self, row, *args):
+        """Where, when and how a row was measured, as a table's heading has it."""
+        lines = self.run_bench(*args).stdout.splitlines()
+        self.assertEqual(row["command"].split()[:2], lines[0].split()[:2])
+        for arg in args:
+            self.assertIn(arg, row["command"])
+        self.assertEqual(row["machine"], lines[1].rpartition(", ")[0])
+        self.assertRegex(row["date"], r"^\d{4}-\d\d-\d\d$")
+
     def refused(self, *args, words):
         """With one sentence on stderr that has the words, and nothing else."""
         result = self.bench(*args)

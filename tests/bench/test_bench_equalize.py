@@ -18,7 +18,7 @@ FIRST = ("size,content,backend,cpu_total_us,upload_us,histogram_us,curve_us,appl
          "gpu_total_us,copy_us").split(",")
 OTHERS = ("mode,depth,threads,device,load_factor,multiple_of_copy,latency_us,gpu_spread_us,"
           "histogram_curve_us,chroma_us,clahe_us,host_total_us,frames_per_s,duplex_frames_per_s,"
-          "share_of_duplex,linearity,checked").split(",")
+          "share_of_duplex,linearity,checked,machine,date,command").split(",")
 STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "latency_us",
          "host_total_us", "multiple_of_copy")
 
@@ -94,8 +94,10 @@ class Cpu(Case):
                 self.assertEqual(row["content"], name)
 
     def test_json(self):
-        result = self.run_bench(*self.ON, "--size", "40x30", "--content", "ramp,noise", "--json")
+        args = self.ON + ("--size", "40x30", "--content", "ramp,noise")
+        result = self.run_bench(*args, "--json")
         rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.tells_origin(rows[0], *args)
         self.assertEqual(len(rows), 2)
         for row in rows:
             self.assertEqual(list(row), FIRST + OTHERS)

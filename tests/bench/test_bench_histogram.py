@@ -16,7 +16,7 @@ PLOT = os.path.join(HERE, "../../samples/plot-bench.gp")
 
 COLUMNS = ("strategy,device,elements,type,bins,content,load_factor,partition,memory,saturate,time_us,"
            "noise_percent,alone_us,gelements_per_s,gb_per_s,share_of_theoretical_percent,share_of_copy_percent,"
-           "up_us,down_us,speedup,speedup_with_copies,result").split(",")
+           "up_us,down_us,speedup,speedup_with_copies,result,machine,date,command").split(",")
 ON_CPU = ("time_us", "gelements_per_s", "gb_per_s", "speedup", "speedup_with_copies")
 ON_GPU = ON_CPU + ("up_us", "down_us")
 CONTENTS = ["flat", "two-level", "ramp", "natural", "noise"]
@@ -169,8 +169,9 @@ class Cpu(Case):
         self.assertEqual(len(values("load-factor", "load_factor", "--elements", "999")), 9)
 
     def test_json(self):
-        rows = [json.loads(line) for line in self.run_bench(
-            *self.ON, "--elements", "999", "--type", "u32", "--json").stdout.splitlines()]
+        args = self.ON + ("--elements", "999", "--type", "u32")
+        rows = [json.loads(line) for line in self.run_bench(*args, "--json").stdout.splitlines()]
+        self.tells_origin(rows[0], *args)
         self.assertEqual([list(r) for r in rows], [COLUMNS, COLUMNS])
         self.assertGreater(rows[0]["time_us"], 0)
         self.assertIsNone(rows[0]["up_us"])

@@ -23,7 +23,7 @@ QUICK = ("--frames", str(FRAMES), "--rounds", "1", "--preset", "ultrafast")
 COLUMNS = ("stages,backend,width,height,depth,frames,frames_per_s,frame_us,gb_per_s,cpu_percent,"
            "memory_mib,gpu_busy_percent,gpu_memory_mib,decode_busy_percent,upload_busy_percent,"
            "equalize_busy_percent,download_busy_percent,encode_busy_percent,"
-           "share_of_bound_percent,bound").split(",")
+           "share_of_bound_percent,bound,machine,date,command").split(",")
 BUS = ["PCIe up", "PCIe down", "PCIe both ways"]
 OF_BACKEND = ["library", "decode", "decode+equalize", "decode+equalize+encode"]
 STORED = ["raw decode", "raw decode+encode", "encoder alone"]
