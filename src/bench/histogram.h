@@ -49,7 +49,8 @@ typedef struct HistogramJob {
     int bins;
     uint32_t saturate; /* no bin counts further; 0: all do */
     int cumulate;      /* the sums up to each bin as well */
-    int load_factor;   /* elements a thread counts; 0: the strategy's own */
+    int load_factor;   /* elements a thread counts, or as many more as its strategy
+                          reads at once; 0: the strategy's own */
     int sectioned;     /* they are neighbours; else those of neighbouring threads are */
     HistogramMemory memory;
     int check_only; /* nothing is timed */
@@ -64,7 +65,8 @@ typedef enum HistogramStatus {
 /* Times are medians in microseconds; NAN: there is none. */
 typedef struct HistogramOutcome {
     HistogramStatus status;
-    char why[192]; /* of what was skipped or has failed */
+    char why[192];        /* of what was skipped or has failed */
+    uint32_t load_factor; /* the most elements that a thread counts; 0: not known */
     double us, spread_us;
     double alone_us; /* each begins when all of the one before is done */
     double up_us, down_us;

@@ -137,8 +137,12 @@ static HistogramStatus prepare(Gpu *gpu, char *why, size_t why_size)
     const HistogramPlane plane = plane_of(gpu, 0);
     if (gpu->choice->kind == HISTOGRAM_LUMEQ)
         return can_lumeq(job, &plane, why, why_size);
-    if (gpu->choice->kind != HISTOGRAM_CUB)
-        return histogram_plan(&gpu->plan, gpu->choice, job, &plane, &gpu->limits, why, why_size);
+    if (gpu->choice->kind != HISTOGRAM_CUB) {
+        const HistogramStatus status =
+            histogram_plan(&gpu->plan, gpu->choice, job, &plane, &gpu->limits, why, why_size);
+        gpu->outcome->load_factor = histogram_load_factor(&gpu->plan);
+        return status;
+    }
     const cudaError_t error = make_temporary(gpu);
     if (error)
         snprintf(why, why_size, "CUDA: %s", cudaGetErrorString(error));

@@ -63,6 +63,9 @@ HistogramStatus histogram_plan(HistogramPlan *plan, const HistogramChoice *choic
                                const HistogramJob *job, const HistogramPlane *plane,
                                const HistogramLimits *limits, char *why, size_t why_size);
 
+/* The most elements that a thread of a plan counts: a multiple of those it reads at once. */
+uint32_t histogram_load_factor(const HistogramPlan *plan);
+
 /* Makes the kernel ready for that much shared memory. How many of the plan's blocks a
  * multiprocessor has room for. */
 cudaError_t histogram_residents(const HistogramPlan *plan, int *blocks);

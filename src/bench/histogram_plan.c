@@ -30,6 +30,11 @@ static uint32_t at_once(const HistogramPlan *plan)
     return in_pieces ? (uint32_t)(HISTOGRAM_PIECE_BYTES / plan->sample_size) : 1;
 }
 
+uint32_t histogram_load_factor(const HistogramPlan *plan)
+{
+    return plan->walk.per_thread * at_once(plan);
+}
+
 /* A table of the block, or one of each warp. */
 static void plan_tables(HistogramPlan *plan, const HistogramLimits *limits)
 {

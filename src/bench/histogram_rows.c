@@ -94,7 +94,7 @@ void histogram_row(const BenchReport *report, const HistogramCase *c, const char
     values[CONTENT].text = c->content;
     if (strcmp(device, "CPU")) {
         values[LOAD_FACTOR].number =
-            c->job->load_factor ? (double)c->job->load_factor : (double)NAN;
+            outcome->load_factor ? (double)outcome->load_factor : (double)NAN;
         values[PARTITION].text = c->partition;
         values[MEMORY].text = c->memory;
     }
