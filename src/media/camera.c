@@ -140,22 +140,33 @@ static void try_again(Camera *c)
 
 /* ---- packets ---- */
 
+static CameraClock clock_of(int64_t time, int64_t now, int64_t wall)
+{
+    if (time != AV_NOPTS_VALUE && FFABS(now - time) < CLOCK_LIMIT_US)
+        return CAMERA_CLOCK_MONOTONIC;
+    if (time != AV_NOPTS_VALUE && FFABS(wall - time) < CLOCK_LIMIT_US)
+        return CAMERA_CLOCK_WALL;
+    return CAMERA_CLOCK_NONE;
+}
+
+/* The wall clock may be set at any time: how far it is ahead is taken anew for each frame. One that
+ * was stamped before that and comes after it may seem older than the last. */
+static int64_t from_wall(const Camera *c, int64_t time, int64_t now, int64_t wall)
+{
+    const int64_t captured = now - (wall - time);
+    return captured < c->last ? now : captured;
+}
+
 /* The driver's time, brought to the monotonic clock where it is of the wall's; the time of arrival
  * where it is of none. */
 static int64_t captured(Camera *c, int64_t time, int64_t now)
 {
     const int64_t wall = av_gettime();
-    if (!c->clock_known) {
-        c->clock_known = 1;
-        c->clock = AV_NOPTS_VALUE;
-        if (time != AV_NOPTS_VALUE && FFABS(now - time) < CLOCK_LIMIT_US)
-            c->clock = 0;
-        else if (time != AV_NOPTS_VALUE && FFABS(wall - time) < CLOCK_LIMIT_US)
-            c->clock = now - wall;
-    }
-    if (c->clock == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE)
+    if (c->clock == CAMERA_CLOCK_UNKNOWN)
+        c->clock = clock_of(time, now, wall);
+    if (c->clock == CAMERA_CLOCK_NONE || time == AV_NOPTS_VALUE)
         return now;
-    return FFMIN(time + c->clock, now);
+    return FFMIN(c->clock == CAMERA_CLOCK_WALL ? from_wall(c, time, now, wall) : time, now);
 }
 
 static void count_corrupt(Camera *c)

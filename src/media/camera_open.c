@@ -50,7 +50,7 @@ int camera_open_device(Camera *c, const char *path)
     }
     c->heard = av_gettime_relative();
     c->patience = CAMERA_FIRST_FRAME_US;
-    c->clock_known = 0;
+    c->clock = CAMERA_CLOCK_UNKNOWN;
     return 0;
 }
 

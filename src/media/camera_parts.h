@@ -45,6 +45,14 @@ int camera_choose(CameraChoice *choice, const CameraOptions *wanted, const Camer
 
 #define CAMERA_FIRST_FRAME_US 5000000 /* some cameras take seconds to start */
 
+/* What the driver's times are of. */
+typedef enum CameraClock {
+    CAMERA_CLOCK_UNKNOWN,
+    CAMERA_CLOCK_NONE,
+    CAMERA_CLOCK_MONOTONIC,
+    CAMERA_CLOCK_WALL,
+} CameraClock;
+
 struct Camera {
     int (*is_stopped)(const void *opaque);
     const void *opaque;
@@ -62,8 +70,7 @@ struct Camera {
     int64_t retry;           /* when to try to open it again */
     int64_t retry_after;     /* between two tries */
     unsigned tries;          /* since it is gone */
-    int clock_known;         /* of this opening */
-    int64_t clock;           /* to be added to the driver's times; AV_NOPTS_VALUE: useless */
+    CameraClock clock;       /* of this opening */
     int64_t origin, last;    /* capture times of the first and the last packet */
 
     pthread_mutex_t lock;

@@ -34,6 +34,7 @@
  *   cut           its JPEGs end in the middle
  *   flagged       frames are marked as damaged by the driver
  *   clock=wall    their times are of the wall clock; clock=none: there are none
+ *   wall=N        the wall clock was set ahead by so many seconds, or back
  *
  * Frame n, counted since the program started, shows n as 16 bits in 16 fields of equal width from
  * left to right along the top, an eighth of the height: the highest bit first, white is 1.
@@ -47,6 +48,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "fake_parts.h"
@@ -67,6 +69,7 @@ static int (*real_open)(const char *path, int flags, ...);
 static int (*real_close)(int fd);
 static int (*real_ioctl)(int fd, unsigned long request, ...);
 static int (*real_access)(const char *path, int mode);
+static int (*real_gettimeofday)(struct timeval *time, void *zone);
 
 static void find_real(void)
 {
@@ -74,6 +77,7 @@ static void find_real(void)
     *(void **)&real_close = dlsym(RTLD_NEXT, "close");
     *(void **)&real_ioctl = dlsym(RTLD_NEXT, "ioctl");
     *(void **)&real_access = dlsym(RTLD_NEXT, "access");
+    *(void **)&real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
 }
 
 static void need_real(void)
@@ -230,4 +234,14 @@ int ioctl(int fd, unsigned long ask, ...)
     while ((ret = locked_answer(fd, ask, argument, &ours, &waits)) < 0 && waits)
         usleep(1000); /* the program did not ask for answers at once */
     return ours ? ret : real_ioctl(fd, ask, argument);
+}
+
+/* Which is where libavutil has the wall clock's time from. */
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+    need_real();
+    const int ret = real_gettimeofday(time, zone);
+    if (ret == 0)
+        time->tv_sec += fake_wall_ahead() / 1000000;
+    return ret;
 }

@@ -27,7 +27,7 @@ typedef struct Mode {
 } Mode;
 
 typedef struct Buffer {
-    int64_t time; /* microseconds */
+    int64_t time; /* as the driver stamps it, microseconds */
     unsigned number;
 } Buffer;
 
@@ -112,6 +112,16 @@ static int64_t interval(void)
     return 1000000 / (int64_t)cam.rate;
 }
 
+static int64_t stamp(int64_t time)
+{
+    const char *clock = fake_after("clock=");
+    if (!clock)
+        return time;
+    if (fake_word_is(clock, "none"))
+        return 0;
+    return time - clock_us(CLOCK_MONOTONIC) + clock_us(CLOCK_REALTIME) + fake_wall_ahead();
+}
+
 /* What has come since the last call goes to the buffers that were there for it, or is lost. */
 static void advance(void)
 {
@@ -120,7 +130,7 @@ static void advance(void)
         if (cam.queued_count && !fake_is("stall")) {
             const unsigned index = cam.queued[0];
             memmove(cam.queued, cam.queued + 1, --cam.queued_count * sizeof(*cam.queued));
-            cam.done[cam.done_count] = (Buffer){.time = cam.next, .number = cam.number};
+            cam.done[cam.done_count] = (Buffer){.time = stamp(cam.next), .number = cam.number};
             cam.done_index[cam.done_count++] = index;
         }
         cam.number++;
@@ -141,16 +151,6 @@ static size_t draw(unsigned char *to, unsigned number)
     return fake_is("cut") ? used / 2 : used;
 }
 
-static int64_t time_of(const Buffer *frame)
-{
-    const char *clock = fake_after("clock=");
-    if (!clock)
-        return frame->time;
-    if (fake_word_is(clock, "none"))
-        return 0;
-    return frame->time - clock_us(CLOCK_MONOTONIC) + clock_us(CLOCK_REALTIME);
-}
-
 static int dequeue(struct v4l2_buffer *buffer)
 {
     if (fake_is("eio"))
@@ -165,14 +165,13 @@ static int dequeue(struct v4l2_buffer *buffer)
     cam.done_count--;
     memmove(cam.done, cam.done + 1, cam.done_count * sizeof(*cam.done));
     memmove(cam.done_index, cam.done_index + 1, cam.done_count * sizeof(*cam.done_index));
-    const int64_t time = time_of(&frame);
     buffer->index = index;
     buffer->bytesused = (uint32_t)draw(cam.memory + index * cam.size, frame.number);
     buffer->flags =
         V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (fake_is("flagged") ? V4L2_BUF_FLAG_ERROR : 0);
     buffer->field = V4L2_FIELD_NONE;
-    buffer->timestamp.tv_sec = time / 1000000;
-    buffer->timestamp.tv_usec = time % 1000000;
+    buffer->timestamp.tv_sec = frame.time / 1000000;
+    buffer->timestamp.tv_usec = frame.time % 1000000;
     buffer->sequence = frame.number;
     buffer->length = (uint32_t)cam.size;
     return 0;

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_TESTS_FAKE_PARTS_H
 #define LUMEQ_TESTS_FAKE_PARTS_H
 
+#include <stdint.h>
+
 /* ---- what is said of it (fake_words.c) ---- */
 
 /* A variable of the environment, or `otherwise` where it is not set. */
@@ -14,6 +16,9 @@ int fake_is(const char *word);
 
 /* What follows the word, as in "rate=", up to the next blank, or NULL where it is not there. */
 const char *fake_after(const char *word);
+
+/* How far the wall clock was set ahead, in microseconds. Also without the lock. */
+int64_t fake_wall_ahead(void);
 
 /* Whether a text begins with this word. */
 int fake_word_is(const char *text, const char *word);

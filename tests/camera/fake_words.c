@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "fake_parts.h"
 
 static char words[512];
+static atomic_llong wall_ahead;
 
 const char *fake_setting(const char *name, const char *otherwise)
 {
@@ -27,6 +29,13 @@ void fake_read_words(void)
         words[n] = '\0';
     else
         snprintf(words, sizeof(words), "%s", fake_setting("FAKE_CAMERA_STATE", ""));
+    const char *wall = fake_after("wall=");
+    atomic_store(&wall_ahead, wall ? strtoll(wall, NULL, 10) * 1000000 : 0);
+}
+
+int64_t fake_wall_ahead(void)
+{
+    return atomic_load(&wall_ahead);
 }
 
 const char *fake_after(const char *word)

@@ -54,6 +54,48 @@ static void test_times(void)
     check_times("clock=none", INTERVAL_US, LATE_US); /* when they arrive */
 }
 
+/* Where the wall clock is set while frames of before still wait, and these come after it. */
+static void check_set_clock(const char *words)
+{
+    Source *source;
+    MediaError error;
+    AVPacket *packet = av_packet_alloc();
+    int64_t last = 0;
+    fake_camera_is("clock=wall");
+    if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
+        for (int i = 0; i < 15; i++) {
+            const int ret = source_read(source, packet);
+            const int64_t captured = camera_captured_at(source->camera, packet->pts);
+            const int64_t now = av_gettime_relative(), apart = packet->pts - last;
+            CHECK(ret == 0, "reading answers %d", ret);
+            CHECK(captured <= now && captured > now - LATE_US, "'%s': captured %lld us ago", words,
+                  (long long)(now - captured));
+            CHECK(!i || (apart > 0 && apart < LATE_US), "'%s': %lld us between two frames", words,
+                  (long long)apart);
+            CHECK(i < 12 || llabs(apart - INTERVAL_US) <= 1000,
+                  "'%s': %lld us between two frames after it", words, (long long)apart);
+            last = packet->pts;
+            av_packet_unref(packet);
+            if (i == 5)
+                av_usleep(5 * INTERVAL_US);
+            if (i == 6)
+                fake_camera_is(words);
+        }
+        source_close(&source);
+    }
+    av_packet_free(&packet);
+}
+
+static void test_set_clock(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_set_clock("clock=wall wall=3600");
+    check_set_clock("clock=wall wall=-3600");
+    check_set_clock("clock=wall wall=1");
+    check_set_clock("clock=wall wall=-1");
+}
+
 static int read_and_drop(Source *source, AVPacket *packet)
 {
     const int ret = source_read(source, packet);
@@ -348,6 +390,7 @@ static void test_other_camera(void)
 
 static const CheckTest tests[] = {
     {"times", test_times},
+    {"set clock", test_set_clock},
     {"going is the end", test_going_is_the_end},
     {"delay", test_delay},
     {"newest wins", test_newest_wins},
