@@ -172,25 +172,44 @@ static void list_sizes(char *list, size_t size, const CameraMode *modes, int cou
     }
 }
 
-static void list_rates(char *list, size_t size, const CameraMode *modes, int count,
-                       const CameraOptions *wanted)
+static int fits_at_any_rate(const CameraMode *mode, const CameraOptions *wanted)
 {
     CameraOptions any_rate = *wanted;
     CameraChoice choice;
-    char item[64];
     any_rate.rate = (AVRational){0, 1};
-    for (int i = 0; i < count; i++) {
-        if (!fit(&choice, &modes[i], &any_rate))
-            continue;
+    return fit(&choice, mode, &any_rate);
+}
+
+/* The highest below `limit` that a mode which fits has; 0: none. */
+static double next_rate(const CameraMode *modes, int count, const CameraOptions *wanted,
+                        double limit)
+{
+    double highest = 0;
+    for (int i = 0; i < count; i++)
         for (int j = 0; j < modes[i].rate_count && !modes[i].rate_range; j++) {
-            snprintf(item, sizeof(item), "%.4g", av_q2d(modes[i].rates[j]));
-            add_item(list, size, item);
+            const double rate = av_q2d(modes[i].rates[j]);
+            if (rate < limit && rate > highest && fits_at_any_rate(&modes[i], wanted))
+                highest = rate;
         }
-        if (modes[i].rate_range) {
-            snprintf(item, sizeof(item), "%.4g to %.4g", av_q2d(modes[i].rates[1]),
-                     av_q2d(modes[i].rates[0]));
-            add_item(list, size, item);
-        }
+    return highest;
+}
+
+/* Single ones, the highest first, and then ranges. */
+static void list_rates(char *list, size_t size, const CameraMode *modes, int count,
+                       const CameraOptions *wanted)
+{
+    char item[64];
+    double rate = INFINITY;
+    while ((rate = next_rate(modes, count, wanted, rate)) > 0) {
+        snprintf(item, sizeof(item), "%.4g", rate);
+        add_item(list, size, item);
+    }
+    for (int i = 0; i < count; i++) {
+        if (!modes[i].rate_range || !fits_at_any_rate(&modes[i], wanted))
+            continue;
+        snprintf(item, sizeof(item), "%.4g to %.4g", av_q2d(modes[i].rates[1]),
+                 av_q2d(modes[i].rates[0]));
+        add_item(list, size, item);
     }
 }
 

@@ -103,7 +103,7 @@ static void test_not_offered(void)
            "--video-size 800x600: the camera '/dev/video0' (Fake Webcam) offers 640x480, 1280x720, "
            "1920x1080");
     refuse(&(CameraOptions){.rate = {60, 1}, .width = 1280, .height = 720}, MEDIA_USAGE,
-           "--framerate 60: the camera '/dev/video0' (Fake Webcam) offers 10, 5, 30, 15 frames a "
+           "--framerate 60: the camera '/dev/video0' (Fake Webcam) offers 30, 15, 10, 5 frames a "
            "second in 1280x720");
     fake_camera_is("refuse=MJPG");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
@@ -111,6 +111,9 @@ static void test_not_offered(void)
     fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60");
     refuse(&(CameraOptions){.width = 33, .height = 16}, MEDIA_USAGE, "32x16 to 1920x1080");
     refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE, "offers 1 to 60 frames a second");
+    fake_camera_has("YUYV 32x16-1920x1080/16x8@1-60;MJPG 640x480@5;MJPG 1280x720@10,30,15,30");
+    refuse(&(CameraOptions){.rate = {61, 1}}, MEDIA_USAGE,
+           "offers 30, 15, 10, 5, 1 to 60 frames a second");
     fake_camera_has("S920 640x480@30");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "has no picture format that can be read");
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT,
