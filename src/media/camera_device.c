@@ -163,20 +163,32 @@ static void add_others(char *text, size_t size)
         av_strlcat(text, "; no camera is connected", size);
 }
 
-int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
+/* Opens what is named by its number or path: a descriptor, or MEDIA_INPUT. */
+static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
 {
     char path[32], *end;
-    MediaError why = {0};
     int other;
-    if (!wanted || !*wanted)
-        return find_first(device, error);
     const unsigned long number = strtoul(wanted, &end, 10);
     const int is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
     snprintf(path, sizeof(path), "/dev/video%lu", number);
-    const int fd = open_node(is_number ? path : wanted, device, &other, &why);
+    av_strlcpy(device->path, is_number ? path : wanted, sizeof(device->path));
+    if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
+        return media_fail(error, MEDIA_INPUT,
+                          "there is no camera %s: one is named by N, for /dev/videoN, or by the "
+                          "path of its device file",
+                          media_quote(wanted));
+    return open_node(is_number ? path : wanted, device, &other, error);
+}
+
+int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
+{
+    MediaError why = {0};
+    if (!wanted || !*wanted)
+        return find_first(device, error);
+    const int fd = open_named(wanted, device, &why);
     if (fd >= 0)
         return fd;
-    if (access(is_number ? path : wanted, F_OK) != 0 && errno == ENOENT)
+    if (access(device->path, F_OK) != 0 && errno == ENOENT)
         add_others(why.text, sizeof(why.text));
     return media_fail(error, why.fault, "%s", why.text);
 }

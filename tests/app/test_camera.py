@@ -125,6 +125,9 @@ class Headless(CameraCase, Case):
         os.chmod(self.path("unreadable"), 0)
         for device, state, words in (("/dev/video9", "", ("/dev/video9", "not there")),
                                      ("/dev/null", "", ("/dev/null", "no camera")),
+                                     ("/dev", "", ("/dev", "directory")),
+                                     ("99", "", ("/dev/video99", "not there")),
+                                     ("abc", "", ("'abc'", "/dev/videoN", "device file")),
                                      ("unreadable", "", ("unreadable", "no camera")),
                                      ("", "busy", ("/dev/video0", "another program")),
                                      ("", "denied", ("/dev/video0", "group")),

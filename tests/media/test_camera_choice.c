@@ -147,6 +147,9 @@ static void test_missing(void)
     refuse(&(CameraOptions){.device = "/dev/video7"}, MEDIA_INPUT,
            "the camera '/dev/video7' is not there; there is /dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "7"}, MEDIA_INPUT, "the camera '/dev/video7' is not there");
+    refuse(&(CameraOptions){.device = "abc"}, MEDIA_INPUT,
+           "there is no camera 'abc': one is named by N, for /dev/videoN, or by the path of its "
+           "device file; there is /dev/video0 (Fake Webcam)");
     refuse(&(CameraOptions){.device = "/dev/null"}, MEDIA_INPUT, "'/dev/null' is no camera");
     fake_camera_is("other");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
