@@ -12,9 +12,15 @@
 
 /* libavdevice keeps its descriptor for itself, and what would wait in it cannot be stopped: it is
  * asked again and again. Between two frames that is not before most of the interval has gone by; so
- * it costs some wake-ups a frame, and a delay of a millisecond at most. */
+ * it costs some wake-ups a frame, and a delay of a millisecond at most. A frame that is overdue is
+ * asked for ever less often: what that adds to its delay is a small part of how late it is. */
 #define NAP_US 1000
 #define LONG_NAP_US 20000 /* for how long a stop may go unnoticed */
+#define OVERDUE_PART 16
+
+/* Where the driver does not say the interval, that of the last two frames stands for it, up to so
+ * much: the next one may come sooner. */
+#define MOST_GUESSED_US 50000
 
 #define STALL_US 2000000 /* in the dark, cameras go down to some frames a second, not below */
 
@@ -203,6 +209,7 @@ static int take(Camera *c, AVPacket *packet)
         time = FFMAX(time, c->last + 1);
     packet->pts = packet->dts = time - c->origin;
     packet->duration = c->interval ? c->interval : time - c->last;
+    c->expected = c->interval ? c->interval : FFMIN(time - c->last, MOST_GUESSED_US);
     c->last = time;
     packet->flags = c->read->flags;
     if (c->format->streams[0]->codecpar->codec_id != AV_CODEC_ID_H264)
@@ -212,8 +219,9 @@ static int take(Camera *c, AVPacket *packet)
 
 void camera_nap(const Camera *c)
 {
-    const int64_t quiet = c->heard + c->interval * 3 / 4 - av_gettime_relative();
-    av_usleep((unsigned)av_clip64(quiet, NAP_US, LONG_NAP_US));
+    const int64_t waited = av_gettime_relative() - c->heard;
+    const int64_t quiet = c->expected * 3 / 4 - waited, overdue = waited - c->expected;
+    av_usleep((unsigned)av_clip64(FFMAX(quiet, overdue / OVERDUE_PART), NAP_US, LONG_NAP_US));
 }
 
 int camera_read_device(Camera *c, AVPacket *packet)

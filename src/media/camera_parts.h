@@ -65,6 +65,7 @@ struct Camera {
     AVPacket *read;          /* from the device; its bytes lie in the driver's memory */
     AVPacket *first;         /* read by opening, or blank */
     int64_t interval;        /* between two frames, 0: unknown */
+    int64_t expected;        /* of the next frame after the last, 0: unknown */
     int64_t heard;           /* when the last packet came, or it was opened */
     int64_t patience;        /* without a packet until it counts as gone */
     int64_t retry;           /* when to try to open it again */

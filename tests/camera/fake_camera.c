@@ -29,6 +29,7 @@
  *   stall         no frames come
  *   eio           taking a frame fails
  *   rate=N        it sets this rate whatever is asked for
+ *   norate        it does not say which rate is set
  *   refuse=CODE   it does not set this format, though it offers it
  *   malformed     what it calls JPEGs is none
  *   cut           its JPEGs end in the middle

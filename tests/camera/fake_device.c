@@ -384,6 +384,8 @@ static void set_rate(const struct v4l2_fract *wanted)
 static int parameters(struct v4l2_streamparm *parm, int set)
 {
     struct v4l2_captureparm *capture = &parm->parm.capture;
+    if (fake_is("norate"))
+        return fake_fail(ENOTTY);
     if (set)
         set_rate(&capture->timeperframe);
     memset(capture, 0, sizeof(*capture));

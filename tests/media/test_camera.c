@@ -1,5 +1,7 @@
 /* A camera that runs: its times, the newest frame, and that it goes and comes. Run with the fake
  * camera. */
+#include <sys/resource.h>
+
 #include "fake_camera.h"
 #include "live_view.h"
 
@@ -127,6 +129,46 @@ static void test_going_is_the_end(void)
     av_packet_free(&packet);
 }
 
+static long count_waits(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/* Until a camera that gives nothing counts as gone, it is not asked all the time. */
+static void check_idle(const char *words, const char *then)
+{
+    Source *source;
+    MediaError error;
+    AVPacket *packet = av_packet_alloc();
+    fake_camera_is(words);
+    if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
+        int ret = 0;
+        for (int i = 0; i < 5 && ret == 0; i++)
+            ret = read_and_drop(source, packet);
+        fake_camera_is(then);
+        const int64_t begin = av_gettime_relative();
+        const long before = count_waits();
+        while (ret == 0)
+            ret = read_and_drop(source, packet);
+        const long waits = count_waits() - before;
+        const int64_t took = av_gettime_relative() - begin;
+        printf("'%s': waited %ld times in %lld us\n", then, waits, (long long)took);
+        CHECK(ret == AVERROR_EOF && waits * 5000 < took, "answers %d after %ld waits in %lld us",
+              ret, waits, (long long)took);
+        source_close(&source);
+    }
+    av_packet_free(&packet);
+}
+
+static void test_idle(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_idle("", "stall");
+    check_idle("norate", "norate stall");
+}
+
 /* ---- frames ---- */
 
 static int open_view(LiveView *view, const CameraOptions *wanted)
@@ -197,6 +239,8 @@ static void test_delay(void)
     check_delay(&small);
     check_delay(&(CameraOptions){.width = 640, .height = 480, .format = "yuyv422"});
     check_delay(&(CameraOptions){.width = 1280, .height = 720, .format = "mjpeg"});
+    fake_camera_is("norate");
+    check_delay(&small);
 }
 
 /* Whoever is slow sees the newest, and how many were dropped. */
@@ -392,6 +436,7 @@ static const CheckTest tests[] = {
     {"times", test_times},
     {"set clock", test_set_clock},
     {"going is the end", test_going_is_the_end},
+    {"idle", test_idle},
     {"delay", test_delay},
     {"newest wins", test_newest_wins},
     {"damage", test_damage},
