@@ -7,15 +7,24 @@
 #include "media/camera.h"
 #include "player/parts.h"
 
+/* After the last picture, sound that is on its way plays out, for so long: a sender that is faster
+ * than time may have left much more. */
+#define PLAY_OUT_US 500000
+
 /* Without a picture for so long although so many packets came, they are damaged. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 
 /* ---- which frame ---- */
 
-static int end(Player *p)
+static int end(Player *p, int64_t now)
 {
-    if (!p->playback.paused)
+    Playback *b = &p->playback;
+    if (b->paused)
+        return 0;
+    if (!b->ended_at)
+        b->ended_at = now;
+    if (b->pending || playback_is_silent(b, now) || now - b->ended_at >= PLAY_OUT_US)
         p->over = p->ended = 1;
     return 0;
 }
@@ -51,7 +60,7 @@ int live_run(Player *p, int64_t now, MediaError *error)
     if (b->source->camera)
         follow_pictures(p, b->ahead_count > 0, now);
     if (!b->ahead_count)
-        return b->ended ? end(p) : 0;
+        return b->ended ? end(p, now) : 0;
     if (b->pending)
         return stage_show_first(p, now, error);
     if (b->paused && !p->steps) { /* they are older when it goes on */

@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -511,6 +512,27 @@ class Window(CameraCase, WindowCase):
         self.assertGreater(shown, 0)
         self.assertLessEqual(shown + dropped, 90)
         self.assertLess(time.monotonic() - start, LIVENESS)
+
+    def heard(self, seconds):
+        """Of so much sound in a pipe that ends at once, how many seconds the device gets."""
+        rate = 48000
+        feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30:duration=1",
+                                 "-f", "lavfi", "-i", "aevalsrc=0.5:s=%d:d=%g" % (rate, seconds), "-c:v", "rawvideo",
+                                 "-c:a", "pcm_s16le", "-f", "matroska", "-"],
+                                stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.addCleanup(feed.kill)
+        env = self.environment(SDL_AUDIODRIVER="disk", SDL_DISKAUDIOFILE=self.path("heard"))
+        process = self.play("-", "--low-latency", stdin=feed.stdout, env=env)
+        feed.stdout.close()
+        self.ends(process)
+        feed.wait()
+        data = self.read("heard")
+        samples = struct.unpack("<%df" % (len(data) // 4), data[:len(data) // 4 * 4])
+        return sum(s > 0.4 for s in samples) / rate
+
+    def test_sound_of_a_pipe_plays_out(self):
+        self.assertGreater(self.heard(0.3), 0.29)
+        self.assertLess(self.heard(5), 2)  # that much does not keep the window open
 
 
 if __name__ == "__main__":
