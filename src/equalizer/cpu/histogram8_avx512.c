@@ -61,9 +61,9 @@ static inline int groups_in(CodeRange range)
 
 /* ---- counting ----------------------------------------------------------------------------- */
 
-/* Of every group eight codes, 16 bits each: the even and the odd ones, eight times. */
+/* Of every group eight codes: the even and the odd ones, eight times. */
 typedef struct GroupCounts {
-    __m512i even[ALL_GROUPS], odd[ALL_GROUPS];
+    uint16_t even[ALL_GROUPS][32], odd[ALL_GROUPS][32];
     int blocks; /* in them */
 } GroupCounts;
 
@@ -71,9 +71,11 @@ typedef struct GroupCounts {
 
 static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
 {
-    __m512i *even = &counts->even[group], *odd = &counts->odd[group];
-    *even = _mm512_add_epi16(*even, _mm512_and_si512(bytes, _mm512_set1_epi16(255)));
-    *odd = _mm512_add_epi16(*odd, _mm512_srli_epi16(bytes, 8));
+    uint16_t *even = counts->even[group], *odd = counts->odd[group];
+    const __m512i new_even = _mm512_and_si512(bytes, _mm512_set1_epi16(255));
+    const __m512i new_odd = _mm512_srli_epi16(bytes, 8);
+    _mm512_storeu_si512(even, _mm512_add_epi16(_mm512_loadu_si512(even), new_even));
+    _mm512_storeu_si512(odd, _mm512_add_epi16(_mm512_loadu_si512(odd), new_odd));
 }
 
 /* A block of no codes but those of `groups` groups, a constant. The instruction for matrices of 8x8
@@ -110,15 +112,11 @@ count_groups(GroupCounts *counts, const Block *block, int first_group, int group
 
 static void add_groups(uint32_t *hist, GroupCounts *counts)
 {
-    for (int group = 0; group < ALL_GROUPS; group++) {
-        uint16_t even[32], odd[32];
-        _mm512_storeu_si512(even, counts->even[group]);
-        _mm512_storeu_si512(odd, counts->odd[group]);
+    for (int group = 0; group < ALL_GROUPS; group++)
         for (int i = 0; i < 32; i++) {
-            hist[8 * group + 2 * (i % 4)] += even[i];
-            hist[8 * group + 2 * (i % 4) + 1] += odd[i];
+            hist[8 * group + 2 * (i % 4)] += counts->even[group][i];
+            hist[8 * group + 2 * (i % 4) + 1] += counts->odd[group][i];
         }
-    }
     *counts = (GroupCounts){0};
 }
 
@@ -189,7 +187,7 @@ void lumeq_histogram8_avx512(uint32_t *hist, const void *src, ptrdiff_t stride, 
                              int height, const CurveParams *params)
 {
     (void)params;
-    GroupCounts counts = {0};
+    _Alignas(64) GroupCounts counts = {0};
     Counters counters;
     start_counting(&counters, (int64_t)width * height);
     for (int y = 0; y < height; y += BLOCK_ROWS) {
