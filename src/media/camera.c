@@ -12,8 +12,9 @@
 
 /* libavdevice keeps its descriptor for itself, and what would wait in it cannot be stopped: it is
  * asked again and again. Between two frames that is not before most of the interval has gone by; so
- * it costs some wake-ups a frame, and a delay of a millisecond at most. A frame that is overdue is
- * asked for ever less often: what that adds to its delay is a small part of how late it is. */
+ * it costs some wake-ups a frame, and a delay of a millisecond where the rate holds. One that is
+ * overdue is asked for ever less often: what that adds to its delay is a small part of how late it
+ * is. */
 #define NAP_US 1000
 #define LONG_NAP_US 20000 /* for how long a stop may go unnoticed */
 #define OVERDUE_PART 16
@@ -165,9 +166,8 @@ static int64_t from_wall(const Camera *c, int64_t time, int64_t now, int64_t wal
 
 /* The driver's time, brought to the monotonic clock where it is of the wall's; the time of arrival
  * where it is of none. */
-static int64_t captured(Camera *c, int64_t time, int64_t now)
+static int64_t captured(Camera *c, int64_t time, int64_t now, int64_t wall)
 {
-    const int64_t wall = av_gettime();
     if (c->clock == CAMERA_CLOCK_UNKNOWN)
         c->clock = clock_of(time, now, wall);
     if (c->clock == CAMERA_CLOCK_NONE || time == AV_NOPTS_VALUE)
@@ -197,12 +197,12 @@ static void count_good(Camera *c)
 /* Copies the packet out of the driver's memory, which goes when the camera does: 0 or ENOMEM. */
 static int take(Camera *c, AVPacket *packet)
 {
-    const int64_t now = av_gettime_relative();
+    const int64_t now = av_gettime_relative(), wall = av_gettime();
     const int ret = av_new_packet(packet, c->read->size);
     if (ret < 0)
         return ret;
     memcpy(packet->data, c->read->data, (size_t)c->read->size);
-    int64_t time = captured(c, c->read->pts, now);
+    int64_t time = captured(c, c->read->pts, now, wall);
     if (c->origin == AV_NOPTS_VALUE)
         c->origin = c->last = time;
     else

@@ -11,6 +11,9 @@
 /* A web server may send a client on to HTTPS, and https_proxy may stand in between. */
 #define WEB "http,https,tls,tcp,httpproxy"
 
+/* FFmpeg looks at so much of a stream at most, and at a little more, before it knows its tracks. */
+#define ANALYSIS_US (7 * INT64_C(1000000))
+
 static const NetworkScheme schemes[] = {
     {"http", WEB, NULL, 0},        {"https", WEB, NULL, 0}, {"rtsp", "rtsp,rtp,udp,tcp", "rtsp", 0},
     {"rtmp", "rtmp,tcp", NULL, 0}, {"srt", "srt", NULL, 0}, {"udp", "udp", NULL, 1},
@@ -62,6 +65,13 @@ void network_begin_wait(Network *n)
     n->heard = av_gettime_relative();
 }
 
+void network_begin_analysis(Network *n)
+{
+    network_begin_wait(n);
+    if (n->scheme->session)
+        n->heard += ANALYSIS_US;
+}
+
 int network_end_wait(Network *n, int ret)
 {
     if (ret >= 0 || (ret == AVERROR(EAGAIN) && !network_is_silent(n)))
@@ -101,18 +111,31 @@ int network_can_seek(const Network *n)
     return n->io && (n->io->seekable & AVIO_SEEKABLE_NORMAL);
 }
 
-static int connect_to(Network *n, const char *url)
+static int connect_once(Network *n, const char *url)
 {
     const AVIOInterruptCB interrupt = {network_is_interrupted, n};
+    const int64_t silence_ms = (int64_t)(n->options.silence_s * 1000);
     AVDictionary *settings = NULL;
     int ret = av_dict_set(&settings, "protocol_whitelist", n->scheme->protocols, 0);
     if (ret >= 0)
         ret = av_dict_set(&settings, "tls_verify", "1", 0);
+    if (ret >= 0) /* SRT's own limit is shorter; this one is never reached */
+        ret = av_dict_set_int(&settings, "connect_timeout", silence_ms + 1000, 0);
     media_log_clear();
-    network_begin_wait(n);
     if (ret >= 0)
         ret = avio_open2(&n->io, url, AVIO_FLAG_READ, &interrupt, &settings);
     av_dict_free(&settings);
+    return ret;
+}
+
+/* FFmpeg gives TCP five seconds: again, while there is time. */
+static int connect_to(Network *n, const char *url)
+{
+    int ret;
+    network_begin_wait(n);
+    do
+        ret = connect_once(n, url);
+    while (ret == AVERROR(ETIMEDOUT) && !network_is_interrupted(n));
     return network_end_wait(n, ret);
 }
 

@@ -54,6 +54,9 @@ int network_is_interrupted(void *network);
 /* A wait for data begins. */
 void network_begin_wait(Network *network);
 
+/* A look for tracks begins: a session tells nothing of the data that comes meanwhile. */
+void network_begin_analysis(Network *network);
+
 /* Notes what a read ended with; answers it, a timeout told from a stop. */
 int network_end_wait(Network *network, int ret);
 

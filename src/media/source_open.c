@@ -201,7 +201,7 @@ static int fail_to_open(const Source *s, const char *path, int ret, MediaError *
 static int find_streams(Source *s, const char *path, MediaError *error)
 {
     if (s->network)
-        network_begin_wait(s->network);
+        network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
     if (ret < 0 && s->network)
         return fail_to_open(s, path, ret, error);

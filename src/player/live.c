@@ -20,8 +20,10 @@
 static int end(Player *p, int64_t now)
 {
     Playback *b = &p->playback;
-    if (b->paused)
+    if (b->paused) {
+        b->ended_at = 0; /* the sound waits, too */
         return 0;
+    }
     if (!b->ended_at)
         b->ended_at = now;
     if (b->pending || playback_is_silent(b, now) || now - b->ended_at >= PLAY_OUT_US)

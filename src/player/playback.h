@@ -34,7 +34,7 @@ typedef struct Playback {
     FeedFrame ahead[PLAYBACK_AHEAD];
     int ahead_count;
     int ended;        /* none follows those ahead */
-    int64_t ended_at; /* of a live source: when the player saw that first, 0: not yet */
+    int64_t ended_at; /* of a live source: when that was seen first, not paused; 0: not yet */
     int64_t skipped;  /* frames that the decoder left out in a hurry */
 
     FeedStart start; /* what was asked for last */

@@ -102,8 +102,12 @@ class NetworkCase(Case):
             # Closing does not wake who waits in accept(): the port would go on listening.
             listener.shutdown(socket.SHUT_RDWR)
             for connection in kept:
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
                 connection.close()
-            thread.join()
+            thread.join(LIVENESS)
             listener.close()
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
@@ -113,6 +117,17 @@ class NetworkCase(Case):
     def silent_server(self, greeting=b""):
         """Accepts, says the greeting, and then nothing; answers its port."""
         return self.listen(lambda connection: connection.sendall(greeting))
+
+    def full_server(self):
+        """Has no room for another connection, and accepts none; answers its port."""
+        listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.addCleanup(listener.close)
+        for _ in range(3):
+            other = socket.socket()
+            self.addCleanup(other.close)
+            other.setblocking(False)
+            other.connect_ex(listener.getsockname())
+        return listener.getsockname()[1]
 
     def bound(self, port):
         """Waits until somebody, lumeq, has the port."""
@@ -246,6 +261,8 @@ class Headless(NetworkCase):
     def test_no_answer(self):
         unless_told = time.monotonic()
         process = start("--no-config", "--network", "http://127.0.0.1:%d/x" % self.silent_server(), "--null")
+        full = start("--no-config", "--network", "--network-timeout", 7, "tcp://127.0.0.1:%d" % self.full_server(),
+                     "--null")
         urls = ("http://127.0.0.1:%d/x.mkv", "tcp://127.0.0.1:%d", "rtsp://127.0.0.1:%d/x",
                 "rtmp://127.0.0.1:%d/a/b")
         for url in urls:
@@ -253,6 +270,8 @@ class Headless(NetworkCase):
                 begin = time.monotonic()
                 self.refused(lumeq(*IMPATIENT, url % self.silent_server(), "--null"), INPUT, " %d s" % SILENCE)
                 self.assertTrue(SILENCE <= time.monotonic() - begin < SILENCE + 10)
+        self.refused(finish(full), INPUT, " 7 s")
+        self.assertGreaterEqual(time.monotonic() - unless_told, 7)
         self.refused(finish(process), INPUT, " 10 s")
         self.assertGreaterEqual(time.monotonic() - unless_told, 10)
 
@@ -307,8 +326,8 @@ class Headless(NetworkCase):
                 self.assertIn(result.code, (0, DAMAGED), str(result))
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
 
-    def serve_rtsp(self, stream):
-        """One session that sends a transport stream in the connection itself; answers its URL."""
+    def serve_rtsp(self, stream, seconds=0):
+        """One session that sends a transport stream in the connection itself, within so much time; answers its URL."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -326,6 +345,7 @@ class Headless(NetworkCase):
                 for i in range(0, len(stream), 7 * 188):
                     data = struct.pack(">BBHII", 0x80, 33, i // (7 * 188), i, 1) + stream[i:i + 7 * 188]
                     connection.sendall(b"$\0" + struct.pack(">H", len(data)) + data)
+                    time.sleep(seconds * 7 * 188 / len(stream))
         return "rtsp://127.0.0.1:%d/live" % self.listen(talk)
 
     def test_rtsp(self):
@@ -335,6 +355,16 @@ class Headless(NetworkCase):
         result = lumeq("--network", url, "-o", self.path("o.mkv"))
         self.assertIn(result.code, (0, DAMAGED), str(result))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 90)
+
+    def test_rtsp_in_real_time(self):
+        """Looking for tracks may take longer than a server may be silent."""
+        path = clip("slow.ts", *X264, "-g", "100", seconds=8)
+        with open(path, "rb") as f:
+            data = f.read()
+        url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
+        result = lumeq("--network", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
+        self.assertIn(result.code, (0, DAMAGED), str(result))
+        self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_certificates_are_checked(self):
         key = self.path("key.pem")
