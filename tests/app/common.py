@@ -80,10 +80,10 @@ def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, lim
     return result
 
 
-def start(*args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **more):
+def start(*args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=None, **more):
     """Starts the program and leaves it running; finish() ends that."""
     return subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin, stdout=stdout,
-                            stderr=subprocess.PIPE, env=environment(), **more)
+                            stderr=subprocess.PIPE, env=env or environment(), **more)
 
 
 def finish(process, limit=LIVENESS):
