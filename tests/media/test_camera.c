@@ -15,31 +15,49 @@ static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpe
 
 /* ---- packets ---- */
 
-static void check_times(const char *words, int64_t interval, int64_t tolerance)
+/* What a camera is, what it becomes while frames wait, and how its frames are to come. */
+typedef struct Times {
+    const char *words, *then; /* NULL: it stays so */
+    int64_t interval, tolerance;
+    int settled; /* from this frame on the interval holds */
+} Times;
+
+static void check_frame(const Times *t, int i, const AVPacket *packet, int64_t captured,
+                        int64_t last)
+{
+    const int64_t now = av_gettime_relative(), apart = packet->pts - last;
+    const char *words = t->then ? t->then : t->words;
+    CHECK(i || packet->pts == 0, "the first is at %lld", (long long)packet->pts);
+    CHECK(packet->dts == packet->pts, "at %lld and %lld", (long long)packet->pts,
+          (long long)packet->dts);
+    CHECK(!i || (apart > 0 && apart < LATE_US), "'%s': %lld us between two frames", words,
+          (long long)apart);
+    CHECK(i < t->settled || llabs(apart - t->interval) <= t->tolerance,
+          "'%s': %lld us between two frames, not %lld", words, (long long)apart,
+          (long long)t->interval);
+    CHECK(captured <= now && captured > now - LATE_US, "'%s': captured %lld us ago", words,
+          (long long)(now - captured));
+    CHECK(llabs(packet->duration - t->interval) <= 1, "it lasts %lld", (long long)packet->duration);
+}
+
+static void check_times(const Times *t)
 {
     Source *source;
     MediaError error;
     AVPacket *packet = av_packet_alloc();
     int64_t last = -1;
-    fake_camera_is(words);
+    fake_camera_is(t->words);
     if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
         for (int i = 0; i < 20; i++) {
             const int ret = source_read(source, packet);
-            const int64_t captured = camera_captured_at(source->camera, packet->pts);
-            const int64_t now = av_gettime_relative();
             CHECK(ret == 0, "reading answers %d", ret);
-            CHECK(i || packet->pts == 0, "the first is at %lld", (long long)packet->pts);
-            CHECK(packet->pts > last && packet->dts == packet->pts, "%lld after %lld",
-                  (long long)packet->pts, (long long)last);
-            CHECK(!i || llabs(packet->pts - last - interval) <= tolerance,
-                  "'%s': %lld us between two frames, not %lld", words,
-                  (long long)(packet->pts - last), (long long)interval);
-            CHECK(captured <= now && captured > now - LATE_US, "captured %lld us ago",
-                  (long long)(now - captured));
-            CHECK(llabs(packet->duration - interval) <= 1, "it lasts %lld",
-                  (long long)packet->duration);
+            check_frame(t, i, packet, camera_captured_at(source->camera, packet->pts), last);
             last = packet->pts;
             av_packet_unref(packet);
+            if (i == 5 && t->then)
+                av_usleep(5 * INTERVAL_US);
+            if (i == 6 && t->then)
+                fake_camera_is(t->then);
         }
         source_close(&source);
     }
@@ -48,55 +66,28 @@ static void check_times(const char *words, int64_t interval, int64_t tolerance)
 
 static void test_times(void)
 {
-    if (!fake_camera_ready())
-        return;
-    check_times("", INTERVAL_US, 2);
-    check_times("rate=15", 1000000 / 15, 2);
-    check_times("clock=wall", INTERVAL_US, 1000);    /* the clocks are read one after the other */
-    check_times("clock=none", INTERVAL_US, LATE_US); /* when they arrive */
+    static const Times times[] = {
+        {"", NULL, INTERVAL_US, 2, 1},
+        {"rate=15", NULL, 1000000 / 15, 2, 1},
+        {"clock=wall", NULL, INTERVAL_US, 1000, 1},    /* the clocks are read one after the other */
+        {"clock=none", NULL, INTERVAL_US, LATE_US, 1}, /* when they arrive */
+    };
+    for (int i = 0; i < 4 && fake_camera_ready(); i++)
+        check_times(&times[i]);
 }
 
-/* Where the wall clock is set while frames of before still wait, and these come after it. */
-static void check_set_clock(const char *words)
-{
-    Source *source;
-    MediaError error;
-    AVPacket *packet = av_packet_alloc();
-    int64_t last = 0;
-    fake_camera_is("clock=wall");
-    if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
-        for (int i = 0; i < 20; i++) {
-            const int ret = source_read(source, packet);
-            const int64_t captured = camera_captured_at(source->camera, packet->pts);
-            const int64_t now = av_gettime_relative(), apart = packet->pts - last;
-            CHECK(ret == 0, "reading answers %d", ret);
-            CHECK(captured <= now && captured > now - LATE_US, "'%s': captured %lld us ago", words,
-                  (long long)(now - captured));
-            CHECK(!i || (apart > 0 && apart < LATE_US), "'%s': %lld us between two frames", words,
-                  (long long)apart);
-            CHECK(i < 16 || /* buffers from before it are used up */
-                      llabs(apart - INTERVAL_US) <= 1000,
-                  "'%s': %lld us between two frames after it", words, (long long)apart);
-            last = packet->pts;
-            av_packet_unref(packet);
-            if (i == 5)
-                av_usleep(5 * INTERVAL_US);
-            if (i == 6)
-                fake_camera_is(words);
-        }
-        source_close(&source);
-    }
-    av_packet_free(&packet);
-}
-
+/* The wall clock is set while frames of before still wait, and these come after it: buffers that
+ * were filled before are used up at frame 16. */
 static void test_set_clock(void)
 {
-    if (!fake_camera_ready())
-        return;
-    check_set_clock("clock=wall wall=3600");
-    check_set_clock("clock=wall wall=-3600");
-    check_set_clock("clock=wall wall=1");
-    check_set_clock("clock=wall wall=-1");
+    static const Times times[] = {
+        {"clock=wall", "clock=wall wall=3600", INTERVAL_US, 1000, 16},
+        {"clock=wall", "clock=wall wall=-3600", INTERVAL_US, 1000, 16},
+        {"clock=wall", "clock=wall wall=1", INTERVAL_US, 1000, 16},
+        {"clock=wall", "clock=wall wall=-1", INTERVAL_US, 1000, 16},
+    };
+    for (int i = 0; i < 4 && fake_camera_ready(); i++)
+        check_times(&times[i]);
 }
 
 static int read_and_drop(Source *source, AVPacket *packet)
