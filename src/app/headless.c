@@ -180,13 +180,17 @@ void headless_count_missed(Missed *missed, const Source *source, int64_t time_us
     missed->behind = now_us() - (double)camera_captured_at(source->camera, time_us) > BEHIND_US;
 }
 
-static void say_missed(const Run *run)
+void headless_say_missed(const Missed *missed, const char *why)
 {
-    if (run->missed.frames)
-        say(SAY_WARNINGS,
-            "%lld frame%s of the camera came while others waited to be encoded, and are dropped; a "
-            "faster --preset or a smaller --video-size keeps up",
-            (long long)run->missed.frames, run->missed.frames == 1 ? "" : "s");
+    if (missed->frames)
+        say(SAY_WARNINGS, "%lld frame%s of the camera came while others waited to be %s",
+            (long long)missed->frames, missed->frames == 1 ? "" : "s", why);
+}
+
+ProgressStyle headless_progress(const Options *options)
+{
+    const ProgressStyle style = (ProgressStyle)options->progress;
+    return options->quiet && style == PROGRESS_AUTO ? PROGRESS_NONE : style;
 }
 
 static int sink_frame(Run *run, Item *item, double begin)
@@ -336,7 +340,8 @@ static int finish(Run *run)
         return -stats_failed(run, &stats_error);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, interrupted ? "interrupted" : "done");
-    say_missed(run);
+    headless_say_missed(&run->missed, "encoded, and are dropped; a faster --preset or a smaller "
+                                      "--video-size keeps up");
     if (interrupted)
         return EXIT_INTERRUPTED;
     say_details(run);
@@ -360,9 +365,7 @@ static int run_all(Run *run)
         ret = open_overlay(run);
     if (ret < 0)
         return -ret;
-    run->progress.style = (ProgressStyle)run->options->progress;
-    if (run->options->quiet && run->progress.style == PROGRESS_AUTO)
-        run->progress.style = PROGRESS_NONE;
+    run->progress.style = headless_progress(run->options);
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
     progress_start(&run->progress);

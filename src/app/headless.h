@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "app/options.h"
+#include "app/progress.h"
 #include "media/source.h"
 
 /* The program's exit codes, see cli. */
@@ -33,6 +34,12 @@ typedef struct Missed {
 
 /* After each frame, with its time in AV_TIME_BASE units. The source is a camera. */
 void headless_count_missed(Missed *missed, const Source *source, int64_t time_us);
+
+/* Warns of them where there are some; `why` ends the sentence: what they waited for. */
+void headless_say_missed(const Missed *missed, const char *why);
+
+/* How progress is shown: --quiet leaves what nobody asked for out. */
+ProgressStyle headless_progress(const Options *options);
 
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;
  * answers the exit code. */

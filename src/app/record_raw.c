@@ -9,11 +9,9 @@
 static Progress begin_progress(const Options *options)
 {
     Progress progress = {
-        .style = (ProgressStyle)options->progress,
+        .style = headless_progress(options),
         .frames = options->frames >= 0 ? options->frames : 0,
     };
-    if (options->quiet && progress.style == PROGRESS_AUTO)
-        progress.style = PROGRESS_NONE;
     progress_start(&progress);
     return progress;
 }
@@ -23,14 +21,6 @@ static void follow(Progress *progress, const RecorderState *state)
     progress->frame = state->frames;
     progress->time = (double)state->length_us * 1e-6;
     progress->bytes = state->bytes;
-}
-
-static void say_missed(const Missed *missed)
-{
-    if (missed->frames)
-        say(SAY_WARNINGS,
-            "%lld frame%s of the camera came while others waited to be written, and are dropped",
-            (long long)missed->frames, missed->frames == 1 ? "" : "s");
 }
 
 /* Hands on the packets that are asked for. Answers how many will be written. */
@@ -57,7 +47,7 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
         progress_update(progress);
     }
     av_packet_free(&packet);
-    say_missed(&missed);
+    headless_say_missed(&missed, "written, and are dropped");
     return count;
 }
 
