@@ -23,11 +23,6 @@ SDL_GL = re.compile(r"(SDL2?/|SDL|GL/|GLES|EGL/|epoxy/|glad/)")
 CUDA = re.compile(r"(cuda|cub/|cooperative_groups|nvtx|nvml|thrust/|driver_types|vector_types)")
 CUDA_HOMES = ("src/equalizer/cuda/", "src/player/view_cuda.c", "src/bench/")
 
-# Frames are the currency between the stages (design.md): who hands them on knows the header of media
-# that has them, and does not include FFmpeg's.
-LINES = 500
-LONG_FILES = {}  # path: why it is longer
-
 
 def tracked(*patterns):
     """Files of the repository, and new ones that git does not ignore."""
@@ -132,11 +127,6 @@ class Files(unittest.TestCase):
             if name.endswith(".h"):
                 with self.subTest(name):
                     self.assertRegex(read(name), r"#ifndef LUMEQ_\w+_H\n#define LUMEQ_\w+_H\n")
-
-    def test_length_of_files(self):
-        found = ["%s: %d lines" % (n, read(n).count("\n")) for n in sources()
-                 if read(n).count("\n") > LINES and n not in LONG_FILES]
-        self.assertEqual(found, [])
 
     def test_lines(self):
         found = []
