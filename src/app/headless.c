@@ -96,12 +96,6 @@ static int same_file(const char *a, const char *b)
            same_place(dirname(folder_a), dirname(folder_b));
 }
 
-static int stats_failed(Run *run, const MediaError *error)
-{
-    return media_fail(&run->error, error->fault, "--stats %s: %s", media_quote(run->options->stats),
-                      error->text);
-}
-
 static int open_stats(Run *run)
 {
     const Options *o = run->options;
@@ -110,10 +104,7 @@ static int open_stats(Run *run)
     if (o->output && same_file(o->stats, o->output))
         return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(o->stats));
-    MediaError error = {0};
-    if (stats_open(&run->stats, o->stats, &run->source->file, &error) < 0)
-        return stats_failed(run, &error);
-    return 0;
+    return stats_open(&run->stats, o->stats, o->overwrite, &run->source->file, &run->error);
 }
 
 static int open_input(Run *run)
@@ -213,8 +204,7 @@ static int sink_frame(Run *run, Item *item, double begin)
         .decode_us = item->message.decode_us,
         .sink_us = now_us() - begin,
     };
-    if (run->stats)
-        stats_write(run->stats, &row);
+    stats_write(run->stats, &row);
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
@@ -320,33 +310,48 @@ int headless_camera_gone(const Source *source, int64_t frames, const Options *o,
     return 1;
 }
 
+static void say_missed(const Run *run)
+{
+    headless_say_missed(&run->missed, "encoded, and are dropped; a faster --preset or a smaller "
+                                      "--video-size keeps up");
+}
+
+/* What an interrupted run has done so far stays, also where writing fails now, or did before. */
+static int keep_part(Run *run)
+{
+    if (run->error.fault != MEDIA_OUTPUT)
+        run->error = (MediaError){0}; /* what failed, failed of the signal */
+    stats_flush(run->stats);
+    if (run->writer)
+        (void)writer_finish(run->writer, 1, &run->error);
+    (void)stats_commit(run->stats);
+    run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
+    progress_end(&run->progress, "interrupted");
+    say_missed(run);
+    return EXIT_INTERRUPTED;
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
     char damage[512] = "";
-    MediaError stats_error = {0};
-    const int interrupted = atomic_load(run->stop) == RUN_INTERRUPTED;
     if (!headless_camera_gone(run->source, run->progress.frame, run->options, damage,
                               sizeof(damage)))
         (void)reader_damage(run->reader, damage, sizeof(damage));
-    if (run->progress.frame == 0 && !interrupted)
+    if (run->progress.frame == 0)
         return no_frames(run, damage);
     /* Both files are whole before either gets its name. */
-    if (run->stats && stats_flush(run->stats, &stats_error) < 0)
-        return -stats_failed(run, &stats_error);
-    if (run->writer && writer_finish(run->writer, interrupted, &run->error) < 0)
+    stats_flush(run->stats);
+    if (run->writer && writer_finish(run->writer, 0, &run->error) < 0)
         return EXIT_OUTPUT;
-    if (run->stats && stats_commit(run->stats, &stats_error) < 0)
-        return -stats_failed(run, &stats_error);
+    const int without_stats = stats_commit(run->stats) < 0;
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
-    progress_end(&run->progress, interrupted ? "interrupted" : "done");
-    headless_say_missed(&run->missed, "encoded, and are dropped; a faster --preset or a smaller "
-                                      "--video-size keeps up");
-    if (interrupted)
-        return EXIT_INTERRUPTED;
+    progress_end(&run->progress, without_stats ? "failed" : "done");
+    say_missed(run);
     say_details(run);
     say_summary(run);
-    return say_damage(run, damage);
+    const int code = say_damage(run, damage);
+    return without_stats ? EXIT_OUTPUT : code;
 }
 
 static int run_all(Run *run)
@@ -370,6 +375,8 @@ static int run_all(Run *run)
     run->progress.frames = reader_frames(run->reader);
     progress_start(&run->progress);
     ret = process(run);
+    if (atomic_load(run->stop) == RUN_INTERRUPTED)
+        return keep_part(run);
     const int code = ret < 0 ? -ret : finish(run);
     if (run->error.fault)
         progress_end(&run->progress,
@@ -379,9 +386,17 @@ static int run_all(Run *run)
 
 static void say_interrupted(const Run *run)
 {
-    const char *partial = run->writer ? writer_partial_name(run->writer) : NULL;
-    say(SAY_ERRORS, "interrupted after %lld frames%s%s", (long long)run->progress.frame,
-        partial ? "; what is done is in " : "", partial ? media_quote(partial) : "");
+    const char *name = run->writer ? writer_name(run->writer) : NULL;
+    const int failed =
+        run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
+    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s", (long long)run->progress.frame,
+        run->progress.frame == 1 ? "" : "s",
+        failed ? ": "
+        : name ? "; what is done is in "
+               : "",
+        failed ? run->error.text
+        : name ? media_quote(name)
+               : "");
 }
 
 int headless_run(const Options *options, atomic_int *stop)
@@ -389,9 +404,7 @@ int headless_run(const Options *options, atomic_int *stop)
     Run run = {.options = options, .stop = stop};
     int code = run_all(&run);
     if (run.error.fault)
-        code = -run.error.fault;
-    if (atomic_load(stop) == RUN_INTERRUPTED)
-        code = EXIT_INTERRUPTED; /* what failed, failed of that */
+        code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
     if (code == EXIT_INTERRUPTED)
         say_interrupted(&run);
     else if (run.error.fault)

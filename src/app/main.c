@@ -15,7 +15,7 @@
 #include "media/camera.h"
 #include "media/error.h"
 #include "media/log.h"
-#include "media/output_file.h"
+#include "media/temp_file.h"
 
 static atomic_int stop = RUN_ON;
 static atomic_int signals;
@@ -27,7 +27,7 @@ static void on_signal(int number)
     (void)number;
     int on = RUN_ON;
     if (atomic_fetch_add(&signals, 1)) {
-        output_file_remove_temp();
+        temp_file_remove_all();
         _exit(EXIT_INTERRUPTED);
     }
     atomic_compare_exchange_strong(&stop, &on, RUN_INTERRUPTED);

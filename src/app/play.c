@@ -178,8 +178,7 @@ static void shown(void *opaque, const AVFrame *frame, double decode_us, double u
     if (row.frame == 0)
         say(SAY_DETAILS, "the first frame is on the screen after %lld ms",
             (long long)(clock_now() - p->begin) / 1000);
-    if (p->rows)
-        stats_write(p->rows, &row);
+    stats_write(p->rows, &row);
 }
 
 /* ---- settings ---- */
@@ -301,10 +300,8 @@ static int open_source(void *opaque, const char *path, Source **source, MediaErr
 
 static int open_rows(Play *p, const Source *source, MediaError *error)
 {
-    MediaError why = {0};
-    if (!p->options->stats || stats_open(&p->rows, p->options->stats, &source->file, &why) >= 0)
-        return 0;
-    return media_fail(error, why.fault, "--stats %s: %s", media_quote(p->options->stats), why.text);
+    const Options *o = p->options;
+    return o->stats ? stats_open(&p->rows, o->stats, o->overwrite, &source->file, error) : 0;
 }
 
 static int open_player(Play *p, Source *source, MediaError *error)
@@ -414,21 +411,11 @@ void play_close(Play **play)
     *play = NULL;
 }
 
-static int finish_rows(Play *p, MediaError *error)
-{
-    MediaError why = {0};
-    if (!p->rows || (stats_flush(p->rows, &why) >= 0 && stats_commit(p->rows, &why) >= 0))
-        return 0;
-    return media_fail(error, why.fault, "--stats %s: %s", media_quote(p->options->stats), why.text);
-}
-
 /* What follows the last frame. Answers the exit code. */
-static int finish(Play *p, MediaError *error)
+static int finish(Play *p)
 {
     char damage[512];
     const PlayerState state = player_state(p->player);
-    if (finish_rows(p, error) < 0)
-        return -error->fault;
     say(SAY_DETAILS, "%lld frame%s shown, %lld dropped, %lld late", (long long)state.shown,
         state.shown == 1 ? "" : "s", (long long)state.dropped, (long long)state.late);
     say(SAY_DETAILS,
@@ -455,16 +442,21 @@ int play_run(const Options *options, atomic_int *stop)
         ret = play_turn(play, &error);
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = ret >= 0 && atomic_load(stop) == RUN_INTERRUPTED;
-    const int unrecorded = play ? recording_end(&play->recording, interrupted) : 0;
+    int unwritten = play ? recording_end(&play->recording, interrupted) : 0;
     atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
+    if (ret >= 0) {
+        stats_flush(play->rows);
+        const int fault = stats_commit(play->rows);
+        unwritten = unwritten ? unwritten : fault;
+    }
     if (ret < 0)
         code = -error.fault;
     else if (!interrupted)
-        code = finish(play, &error);
+        code = finish(play);
     if (error.fault)
         say(SAY_ERRORS, "%s", error.text);
-    if (code == EXIT_DONE && unrecorded)
-        code = -unrecorded;
+    if (unwritten && (code == EXIT_DONE || code == EXIT_DAMAGED))
+        code = -unwritten;
     play_close(&play);
     return code;
 }

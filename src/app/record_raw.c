@@ -87,7 +87,7 @@ int record_raw_run(const Options *options, atomic_int *stop)
     Recorder *recorder = NULL;
     Source *source = NULL;
     int code = EXIT_DONE;
-    int ret = recorder_create(&recorder, options, NULL, stop, &error);
+    int ret = recorder_create(&recorder, options, stop, &error);
     if (ret >= 0)
         ret = engine_open_source(&source, options, NULL, stop, &error);
     if (ret >= 0)

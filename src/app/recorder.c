@@ -1,6 +1,5 @@
 #include "app/recorder.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +34,8 @@ typedef struct Entry {
 } Entry;
 
 struct Recorder {
-    char path[PATH_MAX];
+    const char *path; /* the options', or `name` */
+    char name[64];
     WriterOptions writer_options;
     Writer *writer;
     const Source *source;
@@ -77,6 +77,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
         .path = path,
         .format = named ? NULL : o->format,
         .overwrite = !named && o->overwrite,
+        .any_name = named,
         .stop = stop,
         .copy_video = o->record_raw,
         .video = engine_encoder(o),
@@ -84,8 +85,9 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
     };
 }
 
-int recorder_create(Recorder **recorder, const Options *options, const char *path,
-                    const atomic_int *stop, MediaError *error)
+/* `name` NULL: the options' OUTPUT; else another one, which is never overwritten. */
+static int create(Recorder **recorder, const Options *options, const char *name,
+                  const atomic_int *stop, MediaError *error)
 {
     Recorder *r = calloc(1, sizeof(*r));
     *recorder = r;
@@ -97,12 +99,19 @@ int recorder_create(Recorder **recorder, const Options *options, const char *pat
     r->first = AV_NOPTS_VALUE;
     r->with_overlay = options->overlay;
     r->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
-    snprintf(r->path, sizeof(r->path), "%s", path ? path : options->output);
-    r->writer_options = writer_options(options, r->path, path != NULL, stop);
+    snprintf(r->name, sizeof(r->name), "%s", name ? name : "");
+    r->path = name ? r->name : options->output;
+    r->writer_options = writer_options(options, r->path, name != NULL, stop);
     const int ret = writer_create(&r->writer, &r->writer_options, NULL, error);
     if (ret < 0)
         recorder_close(recorder, NULL, 0, &(MediaError){0});
     return ret;
+}
+
+int recorder_create(Recorder **recorder, const Options *options, const atomic_int *stop,
+                    MediaError *error)
+{
+    return create(recorder, options, NULL, stop, error);
 }
 
 /* "lumeq-20260131-120000.mkv", "lumeq-20260131-120000-2.mkv" */
@@ -128,7 +137,7 @@ int recorder_create_named(Recorder **recorder, const Options *options, const ato
         if (lstat(name, &there) < 0)
             break;
     }
-    return recorder_create(recorder, options, name, stop, error);
+    return create(recorder, options, name, stop, error);
 }
 
 const char *recorder_path(const Recorder *r)
@@ -209,8 +218,9 @@ static void *recorder_main(void *arg)
     while (ret >= 0)
         ret = write_next(r);
     av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);
-    if (ret == AVERROR_EOF)
-        (void)writer_finish(r->writer, atomic_load(&r->partial), &r->error);
+    const int partial = atomic_load(&r->partial);
+    if (ret == AVERROR_EOF || partial)
+        (void)writer_finish(r->writer, partial, &r->error);
     pthread_mutex_lock(&r->lock);
     r->state.failed = r->error.fault != 0;
     r->state.bytes = writer_bytes(r->writer);
@@ -354,12 +364,11 @@ static void describe(const Recorder *r, char *line, size_t size)
 {
     char dropped[64] = "";
     const RecorderState *s = &r->state;
-    const char *partial = writer_partial_name(r->writer);
+    const char *name = writer_name(r->writer);
     if (s->dropped)
         snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
-    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s",
-             media_quote(partial ? partial : r->path), (long long)s->frames,
-             s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, dropped);
+    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s", media_quote(name ? name : r->path),
+             (long long)s->frames, s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, dropped);
 }
 
 int recorder_close(Recorder **recorder, char *line, size_t size, MediaError *error)

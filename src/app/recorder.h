@@ -14,10 +14,10 @@
 
 typedef struct Recorder Recorder;
 
-/* Checks the output and its encoder, and touches no file. The options must outlive it. `path` NULL:
- * the options' OUTPUT; else another one, which is never overwritten. MEDIA_USAGE, MEDIA_OUTPUT. */
-int recorder_create(Recorder **recorder, const Options *options, const char *path,
-                    const atomic_int *stop, MediaError *error);
+/* Checks the output and its encoder, and touches no file. The options must outlive it.
+ * MEDIA_USAGE, MEDIA_OUTPUT. */
+int recorder_create(Recorder **recorder, const Options *options, const atomic_int *stop,
+                    MediaError *error);
 
 /* As recorder_create(), of a new file in the current folder with the time in its name. */
 int recorder_create_named(Recorder **recorder, const Options *options, const atomic_int *stop,

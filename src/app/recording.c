@@ -10,7 +10,7 @@ int recording_open(Recording *r, const Options *options, const atomic_int *stop,
 {
     *r = (Recording){.options = options, .stop = stop, .open = 1};
     pthread_mutex_init(&r->lock, NULL);
-    return options->output ? recorder_create(&r->recorder, options, NULL, stop, error) : 0;
+    return options->output ? recorder_create(&r->recorder, options, stop, error) : 0;
 }
 
 int recording_start(Recording *r, const Source *source, MediaError *error)

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/say.h"
 #include "media/output_file.h"
 
 struct StatsFile {
+    const char *path;
     OutputFile file;
     int json;
+    int failed; /* it could not be written, and is none any more */
 };
 
 typedef struct Column {
@@ -54,18 +57,26 @@ double stats_entropy(const uint32_t *hist, int bins)
     return entropy;
 }
 
-int stats_open(StatsFile **file, const char *path, const struct stat *input, MediaError *error)
+static int fail(const char *path, const MediaError *why, MediaError *error)
 {
+    return media_fail(error, why->fault, "--stats %s: %s", media_quote(path), why->text);
+}
+
+int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
+               MediaError *error)
+{
+    MediaError why = {0};
     *file = NULL;
     StatsFile *f = calloc(1, sizeof(*f));
     if (!f)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    int ret = output_file_check(&f->file, path, 1, input, error);
+    f->path = path;
+    int ret = output_file_check(&f->file, path, overwrite, input, &why);
     if (ret >= 0)
-        ret = output_file_open(&f->file, error);
+        ret = output_file_open(&f->file, &why);
     if (ret < 0) {
         stats_close(&f);
-        return ret;
+        return fail(path, &why, error);
     }
     f->json = ends_in(path, ".jsonl");
     if (!f->json)
@@ -92,7 +103,7 @@ static void write_curve(AVIOContext *io, const uint32_t *curve, int bins)
     avio_w8(io, ']');
 }
 
-void stats_write(StatsFile *f, const StatsRow *row)
+static void write_row(StatsFile *f, const StatsRow *row)
 {
     const LumeqFrameStats *s = row->stats;
     const double codes = (double)(1 << row->depth) / s->bins; /* that a bin counts */
@@ -131,21 +142,48 @@ void stats_write(StatsFile *f, const StatsRow *row)
     avio_w8(f->file.io, '\n');
 }
 
-int stats_flush(StatsFile *f, MediaError *error)
+/* Ends it where what was written does not arrive; a full disk has the room back then. */
+static void flush(StatsFile *f, const char *then)
 {
-    return output_file_flush(&f->file, error);
+    MediaError why = {0};
+    if (output_file_flush(&f->file, &why) >= 0)
+        return;
+    say(SAY_ERRORS, "--stats %s: %s%s", media_quote(f->path), why.text, then);
+    output_file_close(&f->file);
+    f->failed = 1;
 }
 
-int stats_commit(StatsFile *f, MediaError *error)
+void stats_write(StatsFile *f, const StatsRow *row)
 {
-    return output_file_commit(&f->file, 0, error);
+    if (!f || f->failed)
+        return;
+    write_row(f, row);
+    if (f->file.io->error)
+        flush(f, "; the run goes on without statistics");
+}
+
+void stats_flush(StatsFile *f)
+{
+    if (f && !f->failed)
+        flush(f, "");
+}
+
+int stats_commit(StatsFile *f)
+{
+    MediaError why = {0};
+    if (!f)
+        return 0;
+    if (!f->failed && output_file_commit(&f->file, OUTPUT_OWN_NAME, &why) < 0) {
+        say(SAY_ERRORS, "--stats %s: %s", media_quote(f->path), why.text);
+        f->failed = 1;
+    }
+    return f->failed ? MEDIA_OUTPUT : 0;
 }
 
 void stats_close(StatsFile **file)
 {
-    if (!*file)
-        return;
-    output_file_close(&(*file)->file);
+    if (*file)
+        output_file_close(&(*file)->file);
     free(*file);
     *file = NULL;
 }

@@ -23,18 +23,21 @@ typedef struct StatsRow {
 int stats_known_name(const char *path);
 
 /*
- * Opens it under a temporary name; one that exists is replaced when it is committed. `input`: what
- * the input is, or NULL. MEDIA_USAGE when the name is the input, MEDIA_OUTPUT.
+ * Opens it under a temporary name. `input`: what the input is, or NULL. The path must outlive it.
+ * MEDIA_USAGE when the file exists and `overwrite` is 0, or is the input; MEDIA_OUTPUT.
  */
-int stats_open(StatsFile **file, const char *path, const struct stat *input, MediaError *error);
+int stats_open(StatsFile **file, const char *path, int overwrite, const struct stat *input,
+               MediaError *error);
 
+/* What cannot be written ends the statistics, and not the run: it is said once, there is no file,
+ * and stats_commit() fails. NULL is allowed in all that follow. */
 void stats_write(StatsFile *file, const StatsRow *row);
 
-/* After the last row: everything is on its way to the disk. MEDIA_OUTPUT. */
-int stats_flush(StatsFile *file, MediaError *error);
+/* After the last row: everything is on its way to the disk. */
+void stats_flush(StatsFile *file);
 
-/* Gives the file its name. MEDIA_OUTPUT. */
-int stats_commit(StatsFile *file, MediaError *error);
+/* Gives the file its name. MEDIA_OUTPUT, which has been said. */
+int stats_commit(StatsFile *file);
 
 /* What was not committed is removed. */
 void stats_close(StatsFile **file);

@@ -13,7 +13,7 @@
 #include "bench/pipeline_rows.h"
 #include "bench/pipeline_run.h"
 #include "media/log.h"
-#include "media/output_file.h"
+#include "media/temp_file.h"
 
 #define MAX_STEPS 16
 #define PCIE_SECONDS 0.5
@@ -67,7 +67,7 @@ static void remove_files(void)
 
 static void on_signal(int number)
 {
-    output_file_remove_temp();
+    temp_file_remove_all();
     remove_files();
     _exit(128 + number);
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,38 +11,18 @@
 #include <libavutil/avstring.h>
 #include <libavutil/error.h>
 #include <libavutil/mem.h>
-#include <libavutil/random_seed.h>
 #include <libavutil/time.h>
 
-#define NAME_TRIES 100
+#include "media/file_name.h"
+
+/* Files of one name beside each other; more are refused rather than searched through. */
+#define MAX_NUMBER 9999
 
 /* Once stopped: a pipe whose reader leaves what is in it for this long is given up. */
 #define PATIENCE_MS 500
 
 /* Symbolic links in a row, as the system has it. */
 #define MAX_LINKS 40
-
-/* The temporary files of this process, for output_file_remove_temp(). */
-#define MAX_TEMPS 4
-static _Atomic(char *) temps[MAX_TEMPS];
-
-static void note_temp(char *temp)
-{
-    for (int i = 0; i < MAX_TEMPS; i++) {
-        char *none = NULL;
-        if (atomic_compare_exchange_strong(&temps[i], &none, temp))
-            return;
-    }
-}
-
-static void forget_temp(char *temp)
-{
-    for (int i = 0; i < MAX_TEMPS; i++) {
-        char *expected = temp;
-        if (atomic_compare_exchange_strong(&temps[i], &expected, NULL))
-            return;
-    }
-}
 
 /* Whether the reader empties the pipe: what is written at once fits into it then, and nothing
  * waits. */
@@ -66,20 +46,6 @@ static int stopped(void *opaque)
     if (fd >= 0)
         close(fd);
     return !emptied;
-}
-
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return av_strdup(".");
-    return slash == path ? av_strdup("/") : av_strndup(path, (size_t)(slash - path));
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static int check_existing(OutputFile *file, const char *path, int overwrite,
@@ -112,7 +78,7 @@ static char *follow(const char *path)
     errno = ENOMEM;
     if (target[0] == '/')
         return av_strdup(target);
-    char *folder = folder_of(path);
+    char *folder = file_name_folder(path);
     char *joined = folder ? av_asprintf("%s/%s", folder, target) : NULL;
     av_free(folder);
     return joined;
@@ -137,16 +103,41 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-static int check_folder(const char *path, MediaError *error)
+/* Whether the name can be had in its folder, and those that stand in for it. */
+static int check_name(OutputFile *file, const char *path, const char *folder, MediaError *error)
 {
-    char *folder = folder_of(path);
+    const size_t length = strlen(file_name_base(file->path));
+    file->room = file_name_room(folder);
+    if (length > file->room)
+        return media_fail(
+            error, MEDIA_OUTPUT,
+            "cannot write %s: its name has %zu bytes, and its folder has room for %zu",
+            media_quote(path), length, file->room);
+    struct stat there;
+    if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some count characters, or less */
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                          strerror(errno));
+    if (file->room < TEMP_FILE_ROOM)
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot write %s: its folder has room for names of %zu bytes, and the "
+                          "temporary one needs %d",
+                          media_quote(path), file->room, TEMP_FILE_ROOM);
+    return 0;
+}
+
+static int check_folder(OutputFile *file, const char *path, MediaError *error)
+{
+    char *folder = file_name_folder(file->path);
     if (!folder)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     struct stat there;
     int ret = 0;
+    errno = 0;
     if (stat(folder, &there) < 0 || !S_ISDIR(there.st_mode) || access(folder, W_OK | X_OK) < 0)
         ret = media_fail(error, MEDIA_OUTPUT, "cannot write into the folder %s: %s",
                          media_quote(folder), strerror(errno ? errno : ENOTDIR));
+    else
+        ret = check_name(file, path, folder, error);
     av_free(folder);
     return ret;
 }
@@ -164,51 +155,44 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
         return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
                           strerror(errno));
     struct stat there;
-    const int exists = stat(file->path, &there) == 0;
-    if (exists) {
+    file->overwrite = overwrite;
+    if (stat(file->path, &there) == 0) {
         const int ret = check_existing(file, path, overwrite, input, &there, error);
         if (ret < 0 || !S_ISREG(there.st_mode))
             return ret;
+    } else if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX) {
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot write %s: its path has %zu bytes, and %d are allowed",
+                          media_quote(path), strlen(file->path), PATH_MAX - 1);
     }
-    errno = 0;
-    return check_folder(file->path, error);
+    return check_folder(file, path, error);
 }
 
-/* A new hidden file beside the final one, on the same file system as a rename needs. */
-static int create_temp(OutputFile *file)
+int output_file_check_free(OutputFile *file, const char *path, MediaError *error)
 {
-    char *folder = folder_of(file->path);
-    int fd = -1;
-    errno = ENOMEM;
-    for (int i = 0; folder && fd < 0 && i < NAME_TRIES; i++) {
-        av_freep(&file->temp);
-        file->temp =
-            av_asprintf("%s/.%.200s.%08x.part", folder, base_of(file->path), av_get_random_seed());
-        if (!file->temp)
-            break;
-        fd = open(file->temp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    const int reason = errno;
-    av_free(folder);
-    if (fd < 0) {
-        av_freep(&file->temp); /* not ours to remove */
-        return AVERROR(reason);
-    }
-    close(fd);
-    note_temp(file->temp);
-    return 0;
+    file->path = av_strdup(path);
+    if (!file->path)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    return check_folder(file, path, error);
+}
+
+/* Whether what was a pipe or a device is one still: it would be written over. */
+static int is_special(const char *path)
+{
+    struct stat there;
+    return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
 }
 
 int output_file_open(OutputFile *file, MediaError *error)
 {
-    struct stat there;
-    const int direct =
-        strcmp(file->path, "-") == 0 || (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode));
-    int ret = direct ? 0 : create_temp(file);
+    const int direct = !file->room;
+    int ret = 0;
+    if (direct && !is_special(file->path))
+        ret = AVERROR(EEXIST);
+    else if (!direct && temp_file_create(&file->temp, file->path, file->room) < 0)
+        ret = AVERROR(errno);
     if (ret >= 0) {
-        const char *name = file->temp ? file->temp : file->path;
+        const char *name = direct ? file->path : file->temp.name;
         char *url =
             strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
         const AVIOInterruptCB interrupt = {stopped, file};
@@ -222,82 +206,152 @@ int output_file_open(OutputFile *file, MediaError *error)
     return 0;
 }
 
-char *output_file_partial_name(const OutputFile *file)
-{
-    const char *path = file->path, *dot = strrchr(base_of(path), '.');
-    if (!file->temp)
-        return NULL;
-    if (!dot || dot == base_of(path))
-        return av_asprintf("%s.partial", path);
-    return av_asprintf("%.*s.partial%s", (int)(dot - path), path, dot);
-}
+/* ---- the end ---- */
 
-static int sync_path(const char *path)
+static int fail_write(const OutputFile *file, int averror, MediaError *error)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    const int ret = fsync(fd);
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    return ret;
-}
-
-static int rename_temp(OutputFile *file, const char *name, MediaError *error)
-{
-    if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
-        (void)chmod(file->temp, file->mode);
-    if (!name || sync_path(file->temp) < 0 || rename(file->temp, name) < 0)
-        return media_fail(error, MEDIA_OUTPUT, "cannot finish %s: %s", media_quote(file->path),
-                          strerror(name ? errno : ENOMEM));
-    forget_temp(file->temp);
-    av_freep(&file->temp);
-    char *folder = folder_of(name);
-    if (folder)
-        (void)sync_path(folder); /* not every file system can; the file itself is safe */
-    av_free(folder);
-    return 0;
+    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
+                      media_av_text(averror));
 }
 
 int output_file_flush(OutputFile *file, MediaError *error)
 {
-    const int ret = avio_closep(&file->io);
-    if (ret < 0)
-        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
-                          media_av_text(ret));
-    return 0;
+    avio_flush(file->io);
+    return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
 }
 
-int output_file_commit(OutputFile *file, int partial, MediaError *error)
+/* Where neither renameat2() nor link() can do it: the name is reserved first. */
+static int rename_reserved(const char *from, const char *to)
+{
+    const int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    if (rename(from, to) == 0)
+        return 0;
+    const int reason = errno;
+    unlink(to);
+    errno = reason;
+    return -1;
+}
+
+/* Fails with EEXIST where there is something of the new name. */
+static int rename_new(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+#endif
+    if (link(from, to) == 0) {
+        (void)unlink(from); /* or it is a leftover */
+        return 0;
+    }
+    const int unable = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
+    return unable ? rename_reserved(from, to) : -1;
+}
+
+/* Gives the temporary file the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word` behind
+ * NAME, from `number` on. */
+static int take_free_name(OutputFile *file, const char *word, int number)
+{
+    for (; number <= MAX_NUMBER; number++) {
+        char with[32] = "";
+        snprintf(with, sizeof(with), number == 1 ? "%s" : "%s-%d", word, number);
+        char *name = file_name_with(file->path, with, file->room);
+        errno = ENOMEM;
+        if (name && rename_new(file->temp.name, name) == 0) {
+            file->name = name;
+            return 0;
+        }
+        av_free(name);
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}
+
+static int take_own_name(OutputFile *file, MediaError *error)
+{
+    const int ret = file->overwrite ? rename(file->temp.name, file->path)
+                                    : rename_new(file->temp.name, file->path);
+    if (ret == 0)
+        file->name = av_strdup(file->path);
+    else if (errno == EEXIST && !file->overwrite)
+        media_fail(error, MEDIA_OUTPUT, "%s was created meanwhile, and is left as it is",
+                   media_quote(file->path));
+    else
+        media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
+                   strerror(errno));
+    return ret;
+}
+
+static void sync_folder(const char *path)
+{
+    char *folder = file_name_folder(path);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    av_free(folder);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* not every file system can; the file itself is safe */
+    close(fd);
+}
+
+/* Adds to the error what has become of the file. */
+static void tell_name(const OutputFile *file, int whole, MediaError *error)
+{
+    const size_t n = strlen(error->text);
+    if (file->name)
+        snprintf(error->text + n, sizeof(error->text) - n, "; %s %s",
+                 whole ? "the finished file is" : "what is done is in", media_quote(file->name));
+    else
+        snprintf(error->text + n, sizeof(error->text) - n,
+                 "; the file was deleted while it was written");
+}
+
+/* Of a closed temporary file: it gets the best name that can be had, all in one folder. */
+static int give_name(OutputFile *file, OutputName kind, MediaError *error)
+{
+    const int whole = kind != OUTPUT_PARTIAL;
+    int named = -1;
+    if (kind == OUTPUT_OWN_NAME)
+        named = take_own_name(file, error);
+    if (named < 0)
+        named = take_free_name(file, whole ? "" : ".partial", kind == OUTPUT_OWN_NAME ? 2 : 1);
+    if (named < 0) {
+        media_fail(error, MEDIA_OUTPUT, "cannot rename what was written of %s: %s",
+                   media_quote(file->path), strerror(errno));
+        file->name = temp_file_where(&file->temp);
+    } else {
+        sync_folder(file->path);
+    }
+    temp_file_keep(&file->temp, named < 0);
+    if (error->fault)
+        tell_name(file, whole, error);
+    return error->fault;
+}
+
+int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 {
     const int ret = output_file_flush(file, error);
-    if (ret < 0 || !file->temp)
-        return ret;
-    if (!partial)
-        return rename_temp(file, file->path, error);
-    char *name = output_file_partial_name(file);
-    const int renamed = rename_temp(file, name, error);
-    av_free(name);
-    return renamed;
+    const int closed = avio_closep(&file->io);
+    if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
+        return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
+    if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
+        (void)fchmod(file->temp.fd, file->mode);
+    const int synced = closed < 0 ? closed : fsync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
+    if (synced < 0) {
+        (void)fail_write(file, synced, error);
+        kind = OUTPUT_PARTIAL;
+    }
+    return give_name(file, kind, error);
 }
 
 void output_file_close(OutputFile *file)
 {
     (void)avio_closep(&file->io); /* what failed has been reported, or is being thrown away */
-    if (file->temp) {
-        forget_temp(file->temp);
-        unlink(file->temp);
-    }
-    av_freep(&file->temp);
+    temp_file_remove(&file->temp);
+    av_freep(&file->name);
     av_freep(&file->path);
-}
-
-void output_file_remove_temp(void)
-{
-    for (int i = 0; i < MAX_TEMPS; i++) {
-        const char *temp = atomic_load(&temps[i]);
-        if (temp)
-            unlink(temp);
-    }
 }

@@ -31,7 +31,6 @@ struct Writer {
     int header_written;
     int dynamic_said; /* that dynamic HDR is dropped */
     int64_t bytes;    /* once the file is closed */
-    char *partial_name;
     int64_t lost_packets;
     AVPacket **held; /* packets that came before the first frame */
     int held_count;
@@ -317,29 +316,37 @@ static int64_t written(AVIOContext *io)
     return size > at ? size : at;
 }
 
+static int write_rest(Writer *w, MediaError *error)
+{
+    int ret = w->encoder ? encoder_send(w->encoder, NULL, error) : 0;
+    if (ret >= 0 && w->encoder)
+        ret = write_encoded(w, error);
+    return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
+}
+
+static int write_trailer(Writer *w, MediaError *error)
+{
+    media_log_clear();
+    const int ret = av_write_trailer(w->format);
+    w->header_written = 0;
+    w->format->pb = NULL;
+    return ret < 0 ? fail_write(w, ret, error) : 0;
+}
+
 int writer_finish(Writer *w, int partial, MediaError *error)
 {
     if (!w->header_written)
         return 0;
-    int ret = w->encoder ? encoder_send(w->encoder, NULL, error) : 0;
-    if (ret >= 0 && w->encoder)
-        ret = write_encoded(w, error);
-    if (ret >= 0)
-        ret = tracks_finish(w->tracks, error);
-    if (ret < 0)
+    int ret = write_rest(w, error);
+    if (ret >= 0 || partial)
+        ret = write_trailer(w, error);
+    if (ret < 0 && !partial)
         return ret;
-    media_log_clear();
-    ret = av_write_trailer(w->format);
-    w->header_written = 0;
-    if (ret < 0)
-        return fail_write(w, ret, error);
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
         note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
-    w->format->pb = NULL;
     w->bytes = written(w->file.io);
-    if (partial)
-        w->partial_name = output_file_partial_name(&w->file);
-    return output_file_commit(&w->file, partial, error);
+    const OutputName whole = w->options->any_name ? OUTPUT_FREE : OUTPUT_OWN_NAME;
+    return output_file_commit(&w->file, partial ? OUTPUT_PARTIAL : whole, error);
 }
 
 int64_t writer_bytes(const Writer *w)
@@ -352,9 +359,14 @@ int64_t writer_lost_packets(const Writer *w)
     return w->lost_packets;
 }
 
-const char *writer_partial_name(const Writer *w)
+int writer_is_direct(const Writer *w)
 {
-    return w->partial_name;
+    return !w->file.room;
+}
+
+const char *writer_name(const Writer *w)
+{
+    return w->file.name;
 }
 
 void writer_close(Writer **writer)
@@ -371,7 +383,6 @@ void writer_close(Writer **writer)
         av_packet_free(&w->held[i]);
     av_freep(&w->held);
     tracks_close(&w->tracks);
-    av_freep(&w->partial_name);
     av_packet_free(&w->packet);
     av_freep(writer);
 }

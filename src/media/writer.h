@@ -10,9 +10,10 @@
 #include "media/tracks.h"
 
 typedef struct WriterOptions {
-    const char *path;   /* "-" is standard output */
-    const char *format; /* muxer name, NULL: by the path's extension; y4m for "-" */
-    int overwrite;
+    const char *path;       /* "-" is standard output */
+    const char *format;     /* muxer name, NULL: by the path's extension; y4m for "-" */
+    int overwrite;          /* a file that is there already */
+    int any_name;           /* not 0: where there is one at the end, NAME-2.EXT and so on will do */
     const atomic_int *stop; /* not 0: give up writing into a pipe that nobody empties */
     int copy_video;         /* not 0: no frames are encoded; the packets of the video are copied */
     EncoderOptions video;
@@ -56,8 +57,11 @@ int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
  * the file. Its references are taken over and it is left blank. MEDIA_OUTPUT. */
 int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
-/* Drains the encoder, completes the container and gives the file its name, or its .partial one.
- * MEDIA_OUTPUT. Before the first frame there is nothing to finish: 0, and no file. */
+/*
+ * Drains the encoder, completes the container and gives the file its name, or its .partial one.
+ * Before the first frame there is nothing to finish: 0, and no file. MEDIA_OUTPUT: no file is left,
+ * or `error` says where. A part stays in any case, and `error` may say what failed before.
+ */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 
 /* Bytes written so far; -1 before the first. */
@@ -66,8 +70,11 @@ int64_t writer_bytes(const Writer *writer);
 /* Copied packets that were too damaged for the container, and are not in the output. */
 int64_t writer_lost_packets(const Writer *writer);
 
-/* The name of a part that was finished, or NULL. Valid until the writer is closed. */
-const char *writer_partial_name(const Writer *writer);
+/* Not 0: it goes into a pipe or a device, and nothing is kept of it. */
+int writer_is_direct(const Writer *writer);
+
+/* Once it is finished: where what was written is, or NULL. Valid until the writer is closed. */
+const char *writer_name(const Writer *writer);
 
 /* Frees all; a file that was not finished is removed. */
 void writer_close(Writer **writer);

@@ -237,6 +237,7 @@ class Headless(CameraCase, Case):
                 self.finished(process, INTERRUPTED)
                 self.assertFalse(os.path.exists(self.path("x.mkv")))
                 self.has_capture_times(self.path("x.partial.mkv"))
+                os.unlink(self.path("x.partial.mkv"))
 
     def test_stalled(self):
         process = self.start("--camera", "--null", env=camera_environment(self.folder))

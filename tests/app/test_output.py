@@ -21,6 +21,18 @@ class Existing(Case):
         self.assertEqual(self.read("out.mkv"), b"precious")
         self.assertEqual(self.files(), ["out.mkv"])
 
+    def test_stats_exist(self):
+        """-y means them, too."""
+        stats = self.write("s.csv", b"precious")
+        for output in (("--null",), ("-o", self.path("out.mkv"), "--preset", "ultrafast")):
+            with self.subTest(output[0]):
+                self.refused(lumeq(simple(), *output, "--stats", stats), USAGE, "--stats", "s.csv", "-y")
+                self.assertEqual(self.read("s.csv"), b"precious")
+                self.assertEqual(self.files(), ["s.csv"])
+                self.ok(simple(), *output, "--stats", stats, "-y")
+                self.assertEqual(self.read("s.csv").count(b"\n"), 26)
+                self.write("s.csv", b"precious")
+
     def test_overwrite(self):
         out = self.write("out.mkv", b"precious")
         os.chmod(out, 0o640)
@@ -115,13 +127,39 @@ class Unwritable(Case):
         self.refused(lumeq(simple(), "-o", "/proc/out.mkv"), OUTPUT, "/proc")
 
     def test_name_too_long(self):
-        self.refused(lumeq(simple(), "-o", self.path("x" * 300 + ".mkv")), OUTPUT, "xxx")
+        """It is refused before there is any frame, or even an input."""
+        for name in ("x" * 252 + ".mkv", "\u00e4" * 126 + ".mkv"):
+            with self.subTest(name):
+                result = lumeq("-", "-o", self.path(name), stdin=b"")
+                self.refused(result, OUTPUT, name[:100], "256 bytes", "255")
+        self.refused(lumeq(simple(), "--null", "--stats", self.path("x" * 253 + ".csv")), OUTPUT,
+                     "--stats", "257 bytes")
         self.assertEqual(self.files(), [])
 
-    def test_longest_name(self):
-        name = "x" * 251 + ".mkv"
-        self.ok(simple(), "-o", self.path(name))
-        self.assertEqual(self.files(), [name])
+    def test_path_too_long(self):
+        """Names that fit their folders, and a path that does not; and one that leaves no room beside it."""
+        deep = self.folder
+        while len(deep) + 202 < 4096 - 60:
+            deep += "/" + "d" * 200
+        os.makedirs(deep)
+        deep += "/" + "e" * (4095 - 60 - len(deep) - 1)
+        os.mkdir(deep)
+        name = "x" * 55 + ".mkv"
+        self.assertEqual(len(deep + "/" + name), 4095)
+        self.ok(simple(), "-o", deep + "/" + name, "--preset", "ultrafast")
+        self.assertEqual(self.files(deep), [name])
+        os.unlink(deep + "/" + name)
+        self.refused(lumeq("-", "-o", deep + "/x" + name, stdin=b""), OUTPUT, "4096 bytes", "4095")
+        os.mkdir(deep + "/" + "f" * 40)
+        self.refused(lumeq("-", "-o", deep + "/" + "f" * 40 + "/x.mkv", stdin=b""), OUTPUT, "18 bytes", "temporary")
+
+    def test_longest_names(self):
+        for name in ("x" * 251 + ".mkv", "\u00e4" * 125 + "x.mkv", b"\xa4" * 251 + b".mkv"):
+            with self.subTest(name):
+                name = os.fsdecode(name)
+                self.ok(simple(), "-o", self.path(name), "--preset", "ultrafast")
+                self.assertEqual(self.files(), [name])
+                os.unlink(self.path(name))
 
     def test_dev_full(self):
         for name, source in (("small", simple()), ("large", noise())):

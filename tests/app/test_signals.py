@@ -13,9 +13,10 @@ class Signals(Case):
     def hidden(self):
         return [f for f in self.files() if f.endswith(".part")]
 
-    def started(self, *args, **more):
+    def started(self, *args, name="out.mkv", **more):
         """A run that has begun to write."""
-        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, **more)
+        process = start(long_clip(), "-o", self.path(name), "--format", "matroska", "--vcodec", "ffv1",
+                        *args, **more)
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) > 30000
                                              for f in self.hidden())), "it does not begin")
@@ -24,7 +25,7 @@ class Signals(Case):
     def test_interrupted(self):
         for number in (SIGINT, SIGTERM):
             with self.subTest(number.name):
-                process = self.started("-y")
+                process = self.started()
                 process.send_signal(number)
                 begin = time.monotonic()
                 result = finish(process)
@@ -38,6 +39,7 @@ class Signals(Case):
                 self.assertIn("%d frames" % frames, result.err)
                 tool("ffmpeg", "-v", "error", "-xerror", "-i", self.path("out.partial.mkv"), "-f", "null",
                      "-")
+                os.unlink(self.path("out.partial.mkv"))
 
     def test_partial_mp4_is_playable(self):
         process = start(long_clip(), "-o", self.path("out.mp4"), "--preset", "ultrafast")
@@ -57,6 +59,73 @@ class Signals(Case):
         self.assertEqual(finish(process).code, INTERRUPTED)
         self.assertEqual(self.read("out.mkv"), b"precious")
         self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
+
+    def test_existing_parts_are_left_alone(self):
+        """Also with -y: the work of another run is in them."""
+        self.write("out.partial.mkv", b"precious")
+        os.symlink("nothing", self.path("out.partial-2.mkv"))
+        process = self.started("-y")
+        process.send_signal(SIGINT)
+        self.assertIn("'%s'" % self.path("out.partial-3.mkv"), finish(process).err)
+        self.assertEqual(self.read("out.partial.mkv"), b"precious")
+        self.assertGreater(len(packets(self.path("out.partial-3.mkv"), "v:0")), 0)
+        self.assertEqual(self.files(), ["out.partial-2.mkv", "out.partial-3.mkv", "out.partial.mkv"])
+
+    def test_long_name(self):
+        """The part's name is shortened, between two characters, so that its folder takes it."""
+        for name, partial in (("x" * 251 + ".mkv", "x" * 243 + ".partial.mkv"),
+                              ("\u00e4" * 125 + "x.mkv", "\u00e4" * 121 + ".partial.mkv"),
+                              (b"\xa4" * 251 + b".mkv", b"\xa4" * 240 + b".partial.mkv"),
+                              ("x" * 250, "x" * 247 + ".partial"),
+                              ("x" * 10 + "." + "y" * 244, "x" * 10 + "." + "y" * 236 + ".partial")):
+            with self.subTest(name):
+                name, partial = os.fsdecode(name), os.fsdecode(partial)
+                process = self.started(name=name)
+                process.send_signal(SIGINT)
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(self.files(), [partial])
+                if partial.isprintable():
+                    self.assertIn("'%s'" % self.path(partial), result.err)
+                os.unlink(self.path(partial))
+
+    def test_leftover_of_a_killed_run(self):
+        """The next run for the same OUTPUT removes it, and nothing that only looks like it."""
+        for name in ("out.mkv", "x" * 250 + ".mkv"):
+            with self.subTest(name):
+                process = self.started(name=name)
+                process.kill()
+                finish(process)
+                left, = self.files()
+                stem = left[:-len("01234567.part")]
+                others = [stem + "0123456.part", stem + "0123456g.part", left[1:],
+                          left.replace("out", "ou").replace("x~", "y~")]
+                for other in others:
+                    self.write(other, b"x")
+                os.symlink(others[0], self.path(stem + "00000000.part"))
+                os.mkfifo(self.path(stem + "00000001.part"))
+                others += [stem + "00000000.part", stem + "00000001.part"]
+                self.ok(simple(), "-o", self.path(name), "--preset", "ultrafast", limit=10)
+                self.assertEqual(self.files(), sorted(others + [name]))
+                for other in self.files():
+                    os.unlink(self.path(other))
+
+    def test_two_runs_with_one_output(self):
+        """Neither removes what the other one is writing."""
+        first = self.started()
+        self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
+        self.assertEqual(len(self.hidden()), 1)
+        first.send_signal(SIGINT)
+        self.assertEqual(finish(first).code, INTERRUPTED)
+        self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
+
+    def test_leftover_of_someone_else(self):
+        leftover = self.write(".out.mkv.lumeq-0123abcd.part", b"x")
+        if os.geteuid() != 0:
+            self.skipTest("root alone can give files away")
+        os.chown(leftover, 12345, 12345)
+        self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast")
+        self.assertEqual(self.files(), [os.path.basename(leftover), "out.mkv"])
 
     def test_message_names_the_partial_file(self):
         process = self.started()

@@ -103,7 +103,7 @@ class Stats(Case):
 
     def test_full_disk(self):
         os.symlink("/dev/full", self.path("s.csv"))
-        result = lumeq(self.source(), "--null", "--stats", self.path("s.csv"))
+        result = lumeq(self.source(), "--null", "--stats", self.path("s.csv"), "-q")
         self.refused(result, OUTPUT, "--stats", "No space left")
 
     def test_not_the_input_or_the_output(self):

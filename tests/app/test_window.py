@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from common import DAMAGED, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, make, wait_for
+from common import DAMAGED, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, finish, make, wait_for
 from window import MISSING, WIDTH, WindowCase
 
 
@@ -69,10 +69,13 @@ class Window(WindowCase):
 
     def test_signal(self):
         for number in (2, 15):
-            process = self.play(SAMPLE)
+            stats = self.path("%d.csv" % number)
+            process = self.play(SAMPLE, "--stats", stats)
             self.window(process)
             process.send_signal(number)
             self.ends(process, INTERRUPTED)
+            self.assertTrue(self.read(stats).startswith(b"frame,"))
+            self.assertEqual(finish(self.play(SAMPLE, "--stats", stats)).code, USAGE)
 
     def test_without_sound_device(self):
         process = self.play(SAMPLE, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))

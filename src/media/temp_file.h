@@ -1,0 +1,39 @@
+/*
+ * The hidden file that is written in place of another one beside it, until it is whole. Its name
+ * says for which, and a lock says that it is being written: what a killed run has left behind is
+ * removed by the next one for the same path.
+ */
+#ifndef LUMEQ_MEDIA_TEMP_FILE_H
+#define LUMEQ_MEDIA_TEMP_FILE_H
+
+#include <stddef.h>
+
+/* The least room for its name, see file_name_room(). */
+#define TEMP_FILE_ROOM 48
+
+/* {0}: none. */
+typedef struct TempFile {
+    const char *name; /* valid as long as the program runs */
+    int fd;           /* of the file, locked where the file system can; not for writing */
+    struct TempNote *note;
+} TempFile;
+
+/* Removes the leftovers, and creates a new one. `room` is at least TEMP_FILE_ROOM. -1: see errno.
+ */
+int temp_file_create(TempFile *temp, const char *path, size_t room);
+
+/* The name that it has now, also where its folder was renamed; to be freed with av_free(). NULL:
+ * it was deleted, or out of memory. */
+char *temp_file_where(const TempFile *temp);
+
+/* It stays for good: under another name, or under its own where `own` is not 0; it is made
+ * read-only then, by which it is no leftover. Closes it. */
+void temp_file_keep(TempFile *temp, int own);
+
+/* Closes and removes it. Nothing happens to {0}. */
+void temp_file_remove(TempFile *temp);
+
+/* For a signal handler that ends the program: removes all there are. Async-signal-safe. */
+void temp_file_remove_all(void);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * A disk on which things fail: preloaded into a program, it makes system calls fail for the files
+ * of one folder, and does all else as it is asked to.
+ *
+ *     LD_PRELOAD=libfaulty_disk.so FAULTY_DISK_IN=/tmp/x FAULTY_DISK="fsync rename" lumeq ...
+ *
+ * With a sanitizer its run-time comes first, and ASAN_OPTIONS=verify_asan_link_order=0 allows that.
+ *
+ * The environment says what fails:
+ *   FAULTY_DISK_IN    the folder; what is below it counts, too
+ *   FAULTY_DISK_NAME  only files with this in their path, where it is set
+ *   FAULTY_DISK_WHEN  only while this file exists, where it is set
+ *   FAULTY_DISK       words, separated by blanks:
+ *     write      writing: the disk is full (ENOSPC)
+ *     fsync      (EIO)
+ *     close      (EIO; the file is closed)
+ *     rename     every way to give a file another name (EIO)
+ *     renameat2  it is not known here (EINVAL)
+ *     link       there are no hard links (EPERM)
+ *     flock      there are no locks (ENOLCK)
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+static int is_asked_for(const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = setting("FAULTY_DISK"); *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (strncmp(at, word, n) == 0 && strchr(" ", at[n]))
+            return 1;
+    }
+    return 0;
+}
+
+static int fails_path(const char *word, const char *path)
+{
+    const char *folder = setting("FAULTY_DISK_IN"), *when = setting("FAULTY_DISK_WHEN");
+    return is_asked_for(word) && strncmp(path, folder, strlen(folder)) == 0 &&
+           strstr(path, setting("FAULTY_DISK_NAME")) && (!*when || access(when, F_OK) == 0);
+}
+
+static int fails(const char *word, int fd)
+{
+    char link[32], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const int reason = errno;
+    const ssize_t n = readlink(link, path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    errno = reason;
+    return fails_path(word, path);
+}
+
+static int fail(int reason)
+{
+    errno = reason;
+    return -1;
+}
+
+static void *real(const char *name)
+{
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function)
+        abort();
+    return function;
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    ssize_t (*call)(int, const void *, size_t);
+    *(void **)&call = real("write");
+    return fails("write", fd) ? fail(ENOSPC) : call(fd, data, size);
+}
+
+int fsync(int fd)
+{
+    int (*call)(int);
+    *(void **)&call = real("fsync");
+    return fails("fsync", fd) ? fail(EIO) : call(fd);
+}
+
+int close(int fd)
+{
+    int (*call)(int);
+    *(void **)&call = real("close");
+    const int failing = fails("close", fd);
+    const int ret = call(fd);
+    return failing ? fail(EIO) : ret;
+}
+
+int flock(int fd, int operation)
+{
+    int (*call)(int, int);
+    *(void **)&call = real("flock");
+    return fails("flock", fd) ? fail(ENOLCK) : call(fd, operation);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*call)(const char *, const char *);
+    *(void **)&call = real("rename");
+    return fails_path("rename", from) ? fail(EIO) : call(from, to);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+    int (*call)(int, const char *, int, const char *, unsigned);
+    *(void **)&call = real("renameat2");
+    return fails_path("rename", from)      ? fail(EIO)
+           : fails_path("renameat2", from) ? fail(EINVAL)
+                                           : call(from_fd, from, to_fd, to, flags);
+}
+
+int link(const char *from, const char *to)
+{
+    int (*call)(const char *, const char *);
+    *(void **)&call = real("link");
+    return fails_path("rename", from) ? fail(EIO)
+           : fails_path("link", from) ? fail(EPERM)
+                                      : call(from, to);
+}

@@ -1,0 +1,184 @@
+"""A disk on which things fail (faulty_disk.c): what was written stays, and where is said."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from common import *
+
+LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
+
+
+class FaultyDisk(Case):
+    def environment(self, faults, **more):
+        env = environment()
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK=faults, FAULTY_DISK_IN=self.folder, **more)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        return env
+
+    def run_with(self, faults, *args, **more):
+        return finish(start(simple(), *args, "--vcodec", "ffv1", "-q",
+                            env=self.environment(faults, **more)))
+
+    def interrupted(self, faults, name="out.mkv", *args):
+        """The result of a run that is interrupted while it writes; the faults begin with that."""
+        when = self.path("now")
+        out = self.path(name)
+        process = start(long_clip(), "-o", out, "--vcodec", "ffv1", *args,
+                        env=self.environment(faults, FAULTY_DISK_WHEN=when))
+        self.addCleanup(process.kill)
+        folder = os.path.dirname(out)
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) > 30000
+                                             for f in self.files(folder) if f.endswith(".part"))))
+        process.send_signal(signal.SIGSTOP)  # so that both happen at the same time
+        self.write("now", b"")
+        process.send_signal(SIGINT)
+        process.send_signal(signal.SIGCONT)
+        result = finish(process)
+        os.unlink(when)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(len(result.lines), 1, str(result))
+        return result
+
+    def told(self, result):
+        """The one file that is there, which the last name in the sentence is."""
+        left = [f for f in self.files() if not f.endswith(".csv")]
+        self.assertEqual(len(left), 1, str(result))
+        self.assertEqual(re.findall(r"'([^']*)'", result.err)[-1], self.path(left[0]), str(result))
+        return left[0]
+
+    # ---- the end of a run that was not interrupted ----
+
+    def test_finished_but_not_renamed(self):
+        """It keeps its temporary name, and the next run does not take it for a leftover."""
+        result = self.run_with("rename", "-o", self.path("out.mkv"))
+        self.refused(result, OUTPUT, "Input/output error")
+        left = self.told(result)
+        self.assertEqual(len(frame_times(self.path(left))), 25)
+        self.ok(simple(), "-o", self.path("out.mkv"))
+        self.assertEqual(self.files(), [left, "out.mkv"])
+
+    def test_finished_but_not_synced(self):
+        for fault in ("fsync", "close"):
+            with self.subTest(fault):
+                self.write("out.mkv", b"precious")
+                result = self.run_with(fault, "-o", self.path("out.mkv"), "-y")
+                self.refused(result, OUTPUT, "Input/output error")
+                self.assertEqual(self.read("out.mkv"), b"precious")
+                os.unlink(self.path("out.mkv"))
+                self.assertEqual(self.told(result), "out.partial.mkv")
+                self.assertEqual(len(frame_times(self.path("out.partial.mkv"))), 25)
+                os.unlink(self.path("out.partial.mkv"))
+
+    def test_disk_full(self):
+        result = self.run_with("write", "-o", self.path("out.mkv"))
+        self.refused(result, OUTPUT, "out.mkv", "No space left")
+        self.assertEqual(self.files(), [])
+
+    # ---- file systems that can less ----
+
+    def test_nothing_is_replaced(self):
+        """With each way to rename: OUTPUT that appears meanwhile stays, and the new file too."""
+        for faults in ("", "renameat2", "renameat2 link"):
+            with self.subTest(faults):
+                out = self.path("out.mkv")
+                self.assertEqual(self.run_with(faults, "-o", out).code, DONE)
+                self.assertEqual(self.files(), ["out.mkv"])
+                os.unlink(out)
+
+                process = start("-", "-o", out, "-q", stdin=subprocess.PIPE,
+                                env=self.environment(faults))
+                self.addCleanup(process.kill)
+                with open(clip("piped.mkv", *X264), "rb") as f:
+                    process.stdin.write(f.read())
+                process.stdin.flush()
+                self.assertTrue(wait_for(self.files), "it does not begin")
+                self.write("out.mkv", b"precious")
+                result = finish(process)
+                self.refused(result, OUTPUT, "was created meanwhile", self.path("out-2.mkv"))
+                self.assertEqual(self.read("out.mkv"), b"precious")
+                self.assertEqual(len(frame_times(self.path("out-2.mkv"))), 25)
+                self.assertEqual(self.files(), ["out-2.mkv", "out.mkv"])
+                os.unlink(out)
+                os.unlink(self.path("out-2.mkv"))
+
+    def test_leftover_without_locks(self):
+        """Nobody knows then whether it is being written: it stays."""
+        leftover = ".out.mkv.lumeq-0123abcd.part"
+        self.write(leftover, b"x")
+        self.assertEqual(self.run_with("flock", "-o", self.path("out.mkv")).code, DONE)
+        self.assertEqual(self.files(), [leftover, "out.mkv"])
+        self.assertEqual(self.run_with("", "-o", self.path("out.mkv"), "-y").code, DONE)
+        self.assertEqual(self.files(), ["out.mkv"])
+
+    # ---- interrupted ----
+
+    def test_interrupted(self):
+        for faults, name in (("rename", r"\.out\.mkv\.lumeq-[0-9a-f]{8}\.part"),
+                             ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
+                             ("write", r"out\.partial\.mkv")):
+            with self.subTest(faults):
+                result = self.interrupted(faults)
+                left = self.told(result)
+                self.assertRegex(left, "^%s$" % name)
+                self.assertIn("No space left" if faults == "write" else "Input/output error",
+                              result.err)
+                self.assertGreater(len(packets(self.path(left), "v:0")), 0)
+                os.unlink(self.path(left))
+
+    def test_interrupted_and_the_folder_was_renamed(self):
+        os.mkdir(self.path("d"))
+        process = start(long_clip(), "-o", self.path("d/out.mkv"), "--vcodec", "ffv1")
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
+        os.rename(self.path("d"), self.path("e"))
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        left = self.files(self.path("e"))
+        self.assertEqual(len(left), 1)
+        self.assertIn("'%s'" % self.path("e/" + left[0]), result.err)
+
+    def test_interrupted_and_the_folder_was_removed(self):
+        os.mkdir(self.path("d"))
+        process = start(long_clip(), "-o", self.path("d/out.mkv"), "--vcodec", "ffv1")
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
+        shutil.rmtree(self.path("d"))
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertIn("the file was deleted", result.err)
+        self.assertNotIn("what is done is in", result.err)
+
+    # ---- statistics ----
+
+    def test_stats_on_a_full_disk(self):
+        """They end, and are said to, once; the video is whole."""
+        for row in ("s.csv", "s.jsonl"):
+            with self.subTest(row):
+                result = self.run_with("write", "-o", self.path("out.mkv"), "--stats",
+                                       self.path(row), FAULTY_DISK_NAME="s.")
+                self.refused(result, OUTPUT, "--stats", row, "No space left")
+                self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
+                self.assertEqual(self.files(), ["out.mkv"])
+                os.unlink(self.path("out.mkv"))
+
+    def test_stats_that_cannot_be_renamed(self):
+        result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
+                               FAULTY_DISK_NAME="s.csv")
+        self.refused(result, OUTPUT, "--stats", "Input/output error")
+        left, out = self.files()
+        self.assertEqual(out, "out.mkv")
+        self.assertIn("'%s'" % self.path(left), result.err)
+        self.assertEqual(len(self.read(left).splitlines()), 26)
+
+
+if not LIBRARY:
+    raise unittest.SkipTest("FAULTY_DISK_LIBRARY names no library")
+
+if __name__ == "__main__":
+    unittest.main()
