@@ -1,15 +1,12 @@
 #include "media/picture_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
 
-/* Pictures of one name; more are refused rather than searched through. */
-#define MAX_NUMBER 9999
+#include "media/output_file.h"
 
 static AVFrame *make_frame(const uint8_t *pixels, ptrdiff_t stride, int width, int height)
 {
@@ -55,53 +52,29 @@ static int encode(const AVFrame *frame, AVPacket *packet)
     return ret;
 }
 
-/* A new file of that name or the next free number: its descriptor, or -1 with errno set. */
-static int create(const char *base, char *name, size_t size)
+static int write_to(OutputFile *file, const AVPacket *packet, const char *path, MediaError *error)
 {
-    int fd = -1;
-    for (int number = 1; fd < 0 && number <= MAX_NUMBER; number++) {
-        const int length = number == 1 ? snprintf(name, size, "%s.png", base)
-                                       : snprintf(name, size, "%s-%d.png", base, number);
-        if (length < 0 || (size_t)length >= size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
-static int write_all(int fd, const uint8_t *data, int size)
-{
-    while (size > 0) {
-        const ssize_t done = write(fd, data, (size_t)size);
-        if (done < 0 && errno != EINTR)
-            return -1;
-        if (done > 0) {
-            data += done;
-            size -= (int)done;
-        }
-    }
-    return 0;
+    int ret = output_file_check_free(file, path, error);
+    if (ret >= 0)
+        ret = output_file_open(file, error);
+    if (ret < 0)
+        return ret;
+    avio_write(file->io, packet->data, packet->size);
+    return output_file_commit(file, OUTPUT_FREE, error);
 }
 
 static int save(const AVPacket *packet, const char *base, char *name, size_t size,
                 MediaError *error)
 {
-    const int fd = create(base, name, size);
-    if (fd < 0)
-        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(base),
-                          strerror(errno));
-    int failed = write_all(fd, packet->data, packet->size) < 0 ? errno : 0;
-    if (close(fd) < 0 && !failed)
-        failed = errno;
-    if (!failed)
-        return 0;
-    unlink(name);
-    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(name),
-                      strerror(failed));
+    OutputFile file = {0};
+    char *path = av_asprintf("%s.png", base);
+    const int ret = path ? write_to(&file, packet, path, error)
+                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        snprintf(name, size, "%s", file.name);
+    output_file_close(&file);
+    av_free(path);
+    return ret;
 }
 
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,

@@ -10,7 +10,8 @@
 /*
  * Writes RGBA pixels (alpha is left out), `stride` bytes from row to row, as a PNG with the name
  * BASE.png, or BASE-2.png and so on where there are such files already: nothing is overwritten.
- * `name`, of `size` bytes, gets the name. Any thread. MEDIA_OUTPUT; no file is left then.
+ * `name`, of `size` bytes, gets the name. Any thread. MEDIA_OUTPUT; no file is left then,
+ * or the error says where.
  */
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);

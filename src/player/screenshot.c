@@ -8,7 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "media/file_name.h"
 #include "media/picture_file.h"
+
+/* "-123.45.67.890-1234.png" comes behind it. */
+#define MAX_STEM (NAME_MAX - 32)
 
 struct Screenshot {
     void (*wake)(void *opaque);
@@ -41,11 +45,12 @@ int screenshot_is_busy(Screenshot *s)
     return s->running;
 }
 
-/* The file's name without its last extension. */
+/* The file's name without its last extension, and as much of it as leaves room for the rest. */
 static int stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot && dot != name ? (int)(dot - name) : (int)strlen(name);
+    const size_t length = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    return (int)(length > MAX_STEM ? file_name_cut(name, MAX_STEM) : length);
 }
 
 /* "FOLDER/NAME-0.01.23.456"; a colon is no part of a name on some systems. */

@@ -403,14 +403,14 @@ static int count_files(const char *folder, const char *ending)
     return count;
 }
 
-/* Beside the video, and never over one that is there. */
-static void screenshots(void)
+/* Two of a video that is named so, which are named so. */
+static void screenshots_of(const char *video, const char *picture)
 {
-    char folder[] = "/tmp/lumeq-session-XXXXXX", link[64], target[4096], name[128];
+    char folder[] = "/tmp/lumeq-session-XXXXXX", link[320], target[4096], name[320];
     Session s;
     if (!CHECK(mkdtemp(folder) && realpath(clip(), target), "no folder"))
         return;
-    snprintf(link, sizeof(link), "%s/video.mkv", folder);
+    snprintf(link, sizeof(link), "%s/%s.mkv", folder, video);
     CHECK(symlink(target, link) == 0, "no link");
     const char *const arguments[] = {link, "--no-config", "--ss", "1", NULL};
     if (session_open(&s, arguments) == 0) {
@@ -423,12 +423,28 @@ static void screenshots(void)
         CHECK(count_files(folder, ".png") == 2, "%d pictures", count_files(folder, ".png"));
         session_close(&s);
     }
-    snprintf(name, sizeof(name), "%s/video-0.00.01.000.png", folder);
+    snprintf(name, sizeof(name), "%s/%s-0.00.01.000.png", folder, picture);
     CHECK(unlink(name) == 0, "there is no %s", name);
-    snprintf(name, sizeof(name), "%s/video-0.00.01.000-2.png", folder);
+    snprintf(name, sizeof(name), "%s/%s-0.00.01.000-2.png", folder, picture);
     CHECK(unlink(name) == 0, "there is no %s", name);
     unlink(link);
-    rmdir(folder);
+    CHECK(rmdir(folder) == 0, "something is left");
+}
+
+/* Beside the video, and never over one that is there. */
+static void screenshots(void)
+{
+    screenshots_of("video", "video");
+}
+
+/* A name that leaves no room for the position is shortened, between two characters. */
+static void screenshots_of_a_long_name(void)
+{
+    char video[252] = "x", picture[252] = "x";
+    for (int i = 0; i < 125; i++)
+        strcat(video, "\u00e4");
+    memcpy(picture, video, 1 + 111 * 2); /* 255 bytes, without 32 */
+    screenshots_of(video, picture);
 }
 
 static void drop(const char *path)
@@ -493,6 +509,7 @@ static const CheckTest tests[] = {
     {"compares", compares},
     {"pages", pages},
     {"screenshots", screenshots},
+    {"screenshots_of_a_long_name", screenshots_of_a_long_name},
     {"dropped_files_are_played", dropped_files_are_played},
     {"closes_at_any_moment", closes_at_any_moment},
 };
