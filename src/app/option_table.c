@@ -21,7 +21,7 @@ const Option option_table[] = {
     {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
-     "replace files that exist: OUTPUT and that of --stats"},
+     "replace files that exist, --stats too"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
      "blend the histogram panel into the video that is written"},
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
