@@ -125,9 +125,9 @@ EncoderOptions engine_encoder(const Options *options)
 
 const char *engine_where(const Engine *engine)
 {
-    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) == 0
-               ? engine->where
-               : "the CPU, without the GPU";
+    if (strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0)
+        return "the CPU, which took over from the GPU";
+    return strcmp(engine->backend, "cpu") == 0 ? "the CPU" : engine->where;
 }
 
 int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
