@@ -5,6 +5,8 @@
 #include "app/nearest.h"
 
 #define MAX_TRACK 9999
+#define MIN_BITRATE 10e3 /* what is less has lost its K or M: not even a thumbnail moves with it   \
+                          */
 
 #define FIELD(name) offsetof(Options, name)
 #define HEADING(text)                                                                              \
@@ -69,8 +71,8 @@ const Option option_table[] = {
      "constant quality, lower is better [libx264: 18]"},
     {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
      "speed of the encoder [libx264: medium]"},
-    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), 1, 1e12, "N[K|M]",
-     "bits a second, instead of --crf"},
+    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
+     "bits a second, instead of --crf; from 10K on"},
     {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
      "pixel format [the source's]"},
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",

@@ -11,8 +11,8 @@ import unittest
 from common import *
 
 
-def on_terminal(*args, columns):
-    """What a run prints to a terminal that is its standard output."""
+def on_terminal(*args, columns=80, code=DONE):
+    """What a run prints to a terminal that is its standard output, and its result."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = start(*args, stdout=slave)
@@ -24,9 +24,10 @@ def on_terminal(*args, columns):
     except OSError:  # the end
         pass
     os.close(master)
-    if finish(process).code:
-        raise AssertionError(shown)
-    return shown
+    result = finish(process)
+    if result.code != code:
+        raise AssertionError("%s\n%s" % (result, shown))
+    return shown, result
 
 
 class Options(Case):
@@ -148,6 +149,21 @@ class Options(Case):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=words)
 
+    def test_video_is_not_written_to_a_terminal(self):
+        for args in ((simple(),), ("none.mp4",), (simple(), "--format", "mpegts")):
+            with self.subTest(args=args):
+                shown, result = on_terminal(*args, "-o", "-", code=USAGE)
+                self.assertEqual(shown, b"")
+                self.refused(result, USAGE, "-o -", "terminal", "| mpv -")
+
+    def test_where_it_ran(self):
+        """Why it is not the GPU is for those who ask."""
+        says = lambda *args: self.ok(simple(), "--null", "--frames", 2, *args).err
+        self.assertRegex(says("--backend", "cpu"), r"on the CPU\n$")
+        if "CPU only" in self.ok("--version").out.decode():
+            self.assertRegex(says(), r"on the CPU\n$")
+            self.assertRegex(says("-v"), r"equalizing on the CPU, .*; not the GPU: .*\n(?s:.*)on the CPU\n$")
+
     def after_opening(self, *args, words):
         """What only the input or the encoder can tell."""
         self.refused(lumeq(simple(), "-o", self.path("a.mkv"), *args), USAGE, *words)
@@ -228,7 +244,7 @@ class Options(Case):
     def test_help_on_a_terminal_is_as_wide_as_that(self):
         for columns, widest in ((100, 100), (60, 60), (44, 44), (10, 44), (300, 120)):
             with self.subTest(columns):
-                lines = on_terminal("--help=full", columns=columns).decode().splitlines()
+                lines = on_terminal("--help=full", columns=columns)[0].decode().splitlines()
                 self.assertTrue(widest - 20 < max(len(line) for line in lines) <= widest)
                 self.assertEqual([line for line in lines if line != line.rstrip()], [])
 
