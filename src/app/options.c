@@ -284,10 +284,23 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
     return check(&p);
 }
 
+const char *options_list(const Options *o)
+{
+    const struct {
+        const char *name, *value;
+    } lists[] = {{"vcodec", o->vcodec}, {"acodec", o->acodec}, {"format", o->format}};
+    if (o->profile == PROFILE_HELP)
+        return "profile";
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (lists[i].value && strcmp(lists[i].value, "help") == 0)
+            return lists[i].name;
+    return NULL;
+}
+
 int options_ask(const Options *o)
 {
     return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
-           o->profile == PROFILE_HELP;
+           options_list(o);
 }
 
 const char *options_input(const Options *o)

@@ -136,7 +136,11 @@ class Options(Case):
     def test_encoder_and_container(self):
         for args, words in (
                 (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec", "nosuch")),
+                (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec help",)),
                 (("-o", "a.mkv", "--vcodec", "aac"), ("aac",)),
+                (("-o", "a.mkv", "--vcodec", "h264"), ("--vcodec 'h264'", "libx264")),
+                (("-o", "a.mkv", "--vcodec", "copy"), ("--vcodec copy", "encoded anew")),
+                (("-o", "a.mkv", "--acodec", "nosuch"), ("--acodec 'nosuch'", "--acodec help")),
                 (("-o", "a.nosuch",), ("a.nosuch", "--format")),
                 (("-o", "noextension",), ("noextension", "--format")),
                 (("-o", "a.mkv", "--format", "nosuch"), ("--format", "nosuch")),
@@ -236,6 +240,29 @@ class Options(Case):
         for text in (short, full):
             self.assertLessEqual(max(len(line) for line in text.splitlines()), 80)
         self.assertGreater(len(re.findall(r"^\S.*\n  +-", full, re.M)), 6, "groups")
+
+    def test_list_of_video_encoders(self):
+        lines = self.help("--vcodec", "help").splitlines()
+        self.assertEqual([line for line in lines if len(line) > 80 or line != line.rstrip()], [])
+        rows = {line.split()[0]: line.split()[1:] for line in lines}
+        self.assertEqual(len(rows), len(lines), "one is there twice")
+        self.assertEqual(rows["libx264"][:4], ["h264", "CPU", "8-10", "bits"])
+        for end in ("mp4", "mkv", "mov"):
+            self.assertIn(end, rows["libx264"])
+        self.assertNotIn("webm", rows["libx264"])
+        self.assertIn("png", rows["png"])
+        self.assertNotIn("wrapped_avframe", rows)
+        places = [row[1] for row in rows.values()]
+        self.assertEqual(places, sorted(places, key=["hardware", "CPU"].index))
+        self.assertEqual([name for name in rows if name.endswith("_vaapi")], [])
+
+    def test_other_lists(self):
+        self.assertRegex(self.help("--acodec=help"), r"(?m)^aac +aac +mp4 mkv mov")
+        self.assertRegex(self.help("--format", "help", "-o", "a.mkv"), r"(?m)^webm +libvpx-vp9 +webm$")
+        self.refused(lumeq("a.mp4", "b.mp4", "c.mp4", "--format", "help", "--vcodec"), USAGE, "--vcodec needs")
+        self.write("settings", b"vcodec = help\n")
+        self.refused(lumeq("--config", self.path("settings"), simple(), "--null"), USAGE,
+                     "vcodec = help belongs on the command line")
 
     def test_every_option_of_the_help_is_one(self):
         for name in re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.help("--help=full"), re.M):
