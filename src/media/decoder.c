@@ -5,6 +5,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/log.h"
@@ -66,9 +67,13 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
     const AVStream *stream = source->video;
     *decoder = NULL;
     const AVCodec *codec = find_decoder(stream);
+    if (!codec && stream->codecpar->codec_id == AV_CODEC_ID_NONE)
+        return media_fail(error, MEDIA_INPUT,
+                          "the video is of an %s, which this FFmpeg cannot decode",
+                          codec_name(stream->codecpar));
     if (!codec)
         return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",
-                          avcodec_get_name(stream->codecpar->codec_id));
+                          codec_name(stream->codecpar));
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory");

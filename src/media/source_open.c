@@ -7,6 +7,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/codec_name.h"
 #include "media/log.h"
 #include "media/side_data.h"
 #include "media/source.h"
@@ -322,12 +323,13 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
                           options->video_track - 1, media_quote(options->path), count);
     if (count > 1 && !options->video_track && options->note) {
         const AVCodecParameters *par = s->video->codecpar;
-        char line[160];
+        char line[160], size[32] = ""; /* which is not always known yet */
+        if (par->width > 0 && par->height > 0)
+            snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s, %dx%d) is equalized; --video-track takes "
+                 "of %d video tracks, number %d (%s%s) is equalized; --video-track takes "
                  "another",
-                 count, source_track_number(s, s->video), avcodec_get_name(par->codec_id),
-                 par->width, par->height);
+                 count, source_track_number(s, s->video), codec_name(par), size);
         options->note(line);
     }
     return 0;

@@ -6,6 +6,7 @@
 #include <libavutil/avstring.h>
 
 #include "media/codec_list.h"
+#include "media/codec_name.h"
 #include "media/container.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -81,7 +82,7 @@ static void describe(const Source *source, const AVStream *in, char *text, size_
 {
     const char *type = av_get_media_type_string(in->codecpar->codec_type);
     const AVDictionaryEntry *name = av_dict_get(in->metadata, "filename", NULL, 0);
-    const char *codec = avcodec_get_name(in->codecpar->codec_id);
+    const char *codec = codec_name(in->codecpar);
     if (source_is_picture(in))
         snprintf(text, size, "cover picture (%s)", codec);
     else if (in->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT)
