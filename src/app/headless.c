@@ -263,7 +263,7 @@ static int no_frames(Run *run, const char *damage)
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                        media_quote(options_input(o)),
                        *damage ? ": "
-                       : part  ? ": none is in the part"
+                       : part  ? ": none lies in the part that was asked for"
                                : "",
                        damage);
 }
@@ -297,8 +297,9 @@ static int say_damage(const Run *run, const char *damage)
 {
     const int64_t lost = run->writer ? writer_lost_packets(run->writer) : 0;
     if (lost)
-        say(SAY_ERRORS, "%s%s%lld packets of other tracks could not be copied",
-            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost);
+        say(SAY_ERRORS, "%s%s%lld packet%s of other tracks could not be copied",
+            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost,
+            lost == 1 ? "" : "s");
     else if (*damage)
         say(SAY_ERRORS, "%s", damage);
     return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;
@@ -380,8 +381,9 @@ static int run_all(Run *run)
 static void say_interrupted(const Run *run)
 {
     const char *partial = run->writer ? writer_partial_name(run->writer) : NULL;
-    say(SAY_ERRORS, "interrupted after %lld frames%s%s", (long long)run->progress.frame,
-        partial ? "; what is done is in " : "", partial ? media_quote(partial) : "");
+    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s", (long long)run->progress.frame,
+        run->progress.frame == 1 ? "" : "s", partial ? "; what is done is in " : "",
+        partial ? media_quote(partial) : "");
 }
 
 int headless_run(const Options *options, atomic_int *stop)

@@ -141,10 +141,21 @@ static void bits_a_second(void)
     CHECK_LINES(lines);
 }
 
+static void plain_words(void)
+{
+    static const Line lines[] = {
+        {{"http://example.org/a.mkv", "--null"}, "is a URL, not a file: --network allows it"},
+        {{"gopher://example.org/a.mkv", "--network", "--null"}, "is neither a file nor a URL"},
+        {{"in.mp4", "--mirror", "-o", "out.mp4"}, "--mirror is for the window: "},
+    };
+    CHECK_LINES(lines);
+}
+
 static const CheckTest tests[] = {
     {"several_names", several_names},
     {"habits", habits},
     {"bits_a_second", bits_a_second},
+    {"plain_words", plain_words},
 };
 
 CHECK_MAIN(tests)

@@ -204,7 +204,7 @@ class Options(Case):
         version = self.ok("--version").out.decode()
         if "CPU only" not in version:
             self.skipTest("this build has CUDA")
-        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE)
+        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE, "--backend cuda: this build has no CUDA")
         self.ok(simple(), "--null", "--backend", "cpu")
 
     def test_sound_and_subtitles(self):
