@@ -1,6 +1,7 @@
 #include "media/codec_name.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
@@ -19,4 +20,13 @@ const char *codec_name(const AVCodecParameters *par)
                           (av_isgraph(tag[3]) || tag[3] == ' ');
     snprintf(text, sizeof(text), printable ? UNKNOWN " '%s'" : UNKNOWN, tag);
     return text;
+}
+
+const char *codec_error(const char *said)
+{
+    static const char no_size[] = "0x0";
+    const char *at = strstr(said, no_size);
+    const int is_size =
+        at && (at == said || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
+    return is_size ? "the size of the picture is missing" : said;
 }

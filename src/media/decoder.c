@@ -116,7 +116,7 @@ void decoder_keep_full_rgb(Decoder *d)
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const char *text = media_log_error();
-    damage_note(&d->damage, count, text[0] ? text : media_av_text(ret));
+    damage_note(&d->damage, count, text[0] ? codec_error(text) : media_av_text(ret));
 }
 
 int decoder_send(Decoder *d, const AVPacket *packet)

@@ -189,7 +189,7 @@ static int allow_files(Source *s, char **url, const char *path)
 
 static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
 {
-    const char *detail = media_log_error();
+    const char *detail = codec_error(media_log_error());
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
     if (s->network && network_is_silent(s->network))

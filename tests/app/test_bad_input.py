@@ -91,6 +91,15 @@ class Refused(Case):
         self.assertEqual(result.code, INPUT, str(result))
         self.assertIn("of 2 video tracks, number 0 (h264) is equalized", result.err)
 
+    def test_no_size(self):
+        ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=160x90", "-c:v", "utvideo", self.path("a.avi"))
+        data, size = self.read("a.avi"), struct.pack("<II", 160, 90)
+        self.assertIn(size, data)
+        path = self.write("a.avi", data.replace(size, bytes(8)))
+        result = lumeq(path, "--null")
+        self.refused(result, INPUT, "the size of the picture is missing")
+        self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "size of the picture is missing")
+
     def test_sound_only(self):
         for name, codec in (("sound.m4a", "aac"), ("sound.mp3", "libmp3lame"), ("sound.wav", "pcm_s16le")):
             path = Store.path(name)
