@@ -165,12 +165,13 @@ static int take_text(Lines *lines, char *text)
         return refuse(lines->refusal, "out of memory");
     first.options = &sought;
     const int given = lines->options->profile, ret = take_lines(&first, copy);
+    const char *list = ret < 0 ? NULL : options_list(&sought);
     free(copy);
     if (ret < 0)
         return ret;
-    if (sought.profile == PROFILE_HELP)
-        return refuse(lines->refusal, "%s: profile = help belongs on the command line",
-                      media_quote(lines->path));
+    if (list)
+        return refuse(lines->refusal, "%s: %s = help belongs on the command line",
+                      media_quote(lines->path), list);
     if (!given) {
         lines->options->profile = sought.profile;
         profile_apply(lines->options);

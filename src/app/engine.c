@@ -35,7 +35,9 @@ static int open_equalizer(Engine *engine, const Options *options, MediaError *er
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
-        return media_fail(error, MEDIA_USAGE, "no equalizer: %s", engine->where);
+        return media_fail(error, MEDIA_USAGE, "%s%s",
+                          config.backend == LUMEQ_BACKEND_CUDA ? "--backend cuda: " : "",
+                          engine->where);
     engine->backend = lumeq_backend_name(engine->equalizer);
     say(SAY_DETAILS, "equalizing on %s", engine->where);
     ret = lumeq_set_params(engine->equalizer, &params);
@@ -125,9 +127,9 @@ EncoderOptions engine_encoder(const Options *options)
 
 const char *engine_where(const Engine *engine)
 {
-    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) == 0
-               ? engine->where
-               : "the CPU, without the GPU";
+    if (strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0)
+        return "the CPU, which took over from the GPU";
+    return strcmp(engine->backend, "cpu") == 0 ? "the CPU" : engine->where;
 }
 
 int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)

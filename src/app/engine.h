@@ -28,7 +28,7 @@ int engine_open_source(Source **source, const Options *options, const char *path
 /* The video encoder of the options; what a camera gives has to be encoded in time. */
 EncoderOptions engine_encoder(const Options *options);
 
-/* What computes now, for a person. */
+/* What computes now, for a person; why it is not the GPU is said at the start, with -v. */
 const char *engine_where(const Engine *engine);
 
 /* Fills `error` with what an equalizer's negative answer means. */

@@ -253,7 +253,7 @@ static int no_frames(Run *run, const char *damage)
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                        media_quote(options_input(o)),
                        *damage ? ": "
-                       : part  ? ": none is in the part"
+                       : part  ? ": none lies in the part that was asked for"
                                : "",
                        damage);
 }
@@ -287,8 +287,9 @@ static int say_damage(const Run *run, const char *damage)
 {
     const int64_t lost = run->writer ? writer_lost_packets(run->writer) : 0;
     if (lost)
-        say(SAY_ERRORS, "%s%s%lld packets of other tracks could not be copied",
-            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost);
+        say(SAY_ERRORS, "%s%s%lld packet%s of other tracks could not be copied",
+            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost,
+            lost == 1 ? "" : "s");
     else if (*damage)
         say(SAY_ERRORS, "%s", damage);
     return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;

@@ -13,6 +13,7 @@
 #include "app/record_raw.h"
 #include "app/say.h"
 #include "media/camera.h"
+#include "media/codec_list.h"
 #include "media/error.h"
 #include "media/log.h"
 #include "media/temp_file.h"
@@ -77,6 +78,24 @@ static int print_gpus(void)
     return EXIT_DONE;
 }
 
+static void print_line(const char *line)
+{
+    puts(line);
+}
+
+/* `name`: the option that takes what is listed. */
+static void print_list(const char *name)
+{
+    if (strcmp(name, "profile") == 0)
+        profile_print_all();
+    else if (strcmp(name, "vcodec") == 0)
+        codec_list_video(print_line);
+    else if (strcmp(name, "acodec") == 0)
+        codec_list_sound(print_line);
+    else
+        codec_list_containers(print_line);
+}
+
 /* What is asked for instead of a run, on standard output. */
 static int print_information(const Options *options)
 {
@@ -85,8 +104,8 @@ static int print_information(const Options *options)
         options_print_help((OptionsHelp)options->help);
     else if (options->version)
         print_version();
-    else if (options->profile == PROFILE_HELP)
-        profile_print_all();
+    else if (options_list(options))
+        print_list(options_list(options));
     else if (options->list_devices)
         code = camera_list_print();
     else if (options->list_formats)

@@ -45,8 +45,8 @@ static const Why not_of_raw[] = {
 };
 
 static const Why of_window[] = {
-    {"mirror", "the window's: what is written is never mirrored"},
-    {"low-latency", "the window's: what is written has every frame that comes"},
+    {"mirror", "for the window: what is written is never mirrored"},
+    {"low-latency", "for the window: what is written has every frame that comes"},
 };
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))

@@ -30,11 +30,11 @@ int option_network_check(const Options *o, const unsigned char *given, const Ref
     if ((o->network && is_known) || stat(o->input, &file) == 0)
         return 0;
     if (is_known)
-        return refuse(refusal, "%s is no file but a URL: --network allows to open it",
+        return refuse(refusal, "%s is a URL, not a file: --network allows it to be opened",
                       media_quote(o->input));
     if (!o->network)
         return 0; /* no such file, as any other */
     network_list_schemes(known, sizeof(known));
-    return refuse(refusal, "%s is no file, and no URL that --network opens: %s",
+    return refuse(refusal, "%s is neither a file nor a URL of those that --network opens: %s",
                   media_quote(o->input), known);
 }

@@ -5,6 +5,9 @@
 #include "app/nearest.h"
 
 #define MAX_TRACK 9999
+#define MIN_BITRATE                                                                                \
+    10e3 /* what is less has lost its K or M: not even a thumbnail moves with it                   \
+          */
 
 #define FIELD(name) offsetof(Options, name)
 #define HEADING(text)                                                                              \
@@ -62,15 +65,16 @@ const Option option_table[] = {
     {"frames", 0, OPTION_INTEGER, ONCE, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
 
     HEADING("Container and encoder"),
-    {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME", "container [by OUTPUT's name]"},
-    {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME",
-     "video encoder [the container's usual one; mp4, mkv: libx264]"},
+    {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME|help",
+     "container; help lists them [by OUTPUT's name]"},
+    {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME|help",
+     "video encoder; help lists them [the container's usual one; mp4, mkv: libx264]"},
     {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 63, "X",
      "constant quality, lower is better [libx264: 18]"},
     {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
      "speed of the encoder [libx264: medium]"},
-    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), 1, 1e12, "N[K|M]",
-     "bits a second, instead of --crf"},
+    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
+     "bits a second, instead of --crf; from 10K on"},
     {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
      "pixel format [the source's]"},
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
@@ -83,7 +87,7 @@ const Option option_table[] = {
      "keep only this audio track [all]"},
     {"sub-track", 0, OPTION_TRACK, 0, FIELD(sub_track), 0, MAX_TRACK, "N|none",
      "keep only this subtitle track, or none [all]"},
-    {"acodec", 0, OPTION_TEXT, 0, FIELD(acodec), 0, 0, "copy|NAME|none",
+    {"acodec", 0, OPTION_TEXT, 0, FIELD(acodec), 0, 0, "copy|NAME|none|help",
      "sound: as it is, with this encoder, or left out [copy]"},
     {"no-subs", 0, OPTION_FLAG, 0, FIELD(no_subs), 0, 0, NULL, "leave out the subtitles"},
     {"no-chapters", 0, OPTION_FLAG, 0, FIELD(no_chapters), 0, 0, NULL, "leave out the chapters"},

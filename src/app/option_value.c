@@ -10,6 +10,9 @@
 #include "app/profile.h"
 #include "media/error.h"
 
+/* A rate that is written without its unit: less than this in megabits a second, else kilobits. */
+#define MEGABITS_BELOW 100
+
 /* One value on its way into its field. */
 typedef struct Setting {
     const Option *option;
@@ -244,9 +247,15 @@ static int read_rate(const char *text, double *rate)
 
 static int set_rate(const Setting *s)
 {
+    static const char what[] = "bits a second, from 10K on, such as 800K or 4M";
     double rate;
-    if (read_rate(s->value, &rate) < 0 || rate < s->option->min || rate > s->option->max)
-        return refuse_value(s, "bits a second, such as 800K or 4M");
+    if (read_rate(s->value, &rate) < 0 || rate <= 0 || rate > s->option->max)
+        return refuse_value(s, "%s", what);
+    if (rate < s->option->min && strspn(s->value, "0123456789.") < strlen(s->value))
+        return refuse_value(s, "%s", what);
+    if (rate < s->option->min)
+        return refuse_value(s, "%s; did you mean %s%s?", what, s->value,
+                            rate < MEGABITS_BELOW ? "M" : "k");
     *(int64_t *)s->field = llrint(rate);
     return 0;
 }

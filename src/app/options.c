@@ -2,9 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/config.h"
+#include "app/option_habits.h"
 #include "app/option_live.h"
+#include "app/option_names.h"
 #include "app/option_network.h"
 #include "app/option_value.h"
 #include "app/profile.h"
@@ -14,6 +17,7 @@
 typedef struct Parser {
     Options *options;
     Refusal refusal;
+    OptionNames names;
     unsigned char given[OPTION_MAX]; /* on the command line */
 } Parser;
 
@@ -146,7 +150,10 @@ static int unknown_option(const Parser *p, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
     const size_t n = strcspn(name, "=");
+    const char *habit = option_habit(name, n);
     const Option *near = NULL;
+    if (habit)
+        return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habit);
     if (n > 1) /* -crf and the like are long options elsewhere */
         near = option_find(name, n) ? option_find(name, n) : option_nearest(name, n);
     if (near)
@@ -180,27 +187,17 @@ static int take_option(Parser *p, int argc, char **argv, int i)
     return option_set(option, p->options, value, &p->refusal) < 0 ? -1 : taken;
 }
 
-static int take_input(const Parser *p, const char *arg)
-{
-    if (!*arg)
-        return refuse(&p->refusal, "INPUT is empty; a file name is needed");
-    if (p->options->input)
-        return refuse(&p->refusal, "two inputs, %s and %s: one at a time",
-                      media_quote(p->options->input), media_quote(arg));
-    p->options->input = arg;
-    return 0;
-}
-
 static int take_arguments(Parser *p, int argc, char **argv)
 {
     int only_names = 0;
+    p->names = (OptionNames){0};
     for (int i = 1; i < argc;) {
         int taken = 1;
         if (!only_names && strcmp(argv[i], "--") == 0)
             only_names = 1;
         else if (!only_names && argv[i][0] == '-' && argv[i][1])
             taken = take_option(p, argc, argv, i);
-        else if (take_input(p, argv[i]) < 0)
+        else if (option_names_take(&p->names, p->options, argv[i], &p->refusal) < 0)
             taken = -1;
         if (taken < 0)
             return -1;
@@ -244,6 +241,10 @@ static int check(const Parser *p)
     if (option_network_check(o, p->given, &p->refusal) < 0 ||
         option_live_check(o, p->given, &p->refusal) < 0)
         return -1;
+    if (o->output && strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return refuse(&p->refusal,
+                      "-o - would write video to the terminal; send it to a program, as in "
+                      "lumeq in.mkv -o - | mpv -, or to a file");
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
@@ -275,7 +276,7 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
         return -1;
     if (options_ask(options))
         return options->help ? 0 : option_live_check_lists(options, &p.refusal);
-    if (refuse_rivals(&p, NULL) < 0)
+    if (option_names_check(&p.names, options, &p.refusal) < 0 || refuse_rivals(&p, NULL) < 0)
         return -1;
     if (put_over_file(&p, argc, argv) < 0)
         return -1;
@@ -283,10 +284,23 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
     return check(&p);
 }
 
+const char *options_list(const Options *o)
+{
+    const struct {
+        const char *name, *value;
+    } lists[] = {{"vcodec", o->vcodec}, {"acodec", o->acodec}, {"format", o->format}};
+    if (o->profile == PROFILE_HELP)
+        return "profile";
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (lists[i].value && strcmp(lists[i].value, "help") == 0)
+            return lists[i].name;
+    return NULL;
+}
+
 int options_ask(const Options *o)
 {
     return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
-           o->profile == PROFILE_HELP;
+           options_list(o);
 }
 
 const char *options_input(const Options *o)

@@ -102,6 +102,9 @@ int options_headless(const Options *options);
 /* Not 0: something is to be printed to standard output instead of a run. */
 int options_ask(const Options *options);
 
+/* The option of which "help" is the value, which then lists what it may be, or NULL. */
+const char *options_list(const Options *options);
+
 /* What they ask of the equalizer, the input aside: look.h takes that into account, too. */
 LumeqParams options_params(const Options *options);
 

@@ -30,8 +30,10 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
 {
     *muxer = name ? by_name(name) : av_guess_format(NULL, path, NULL);
     if (!*muxer && name)
-        return media_fail(error, MEDIA_USAGE, "--format %s: this FFmpeg has no such container",
-                          media_quote(name));
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--format %s: this FFmpeg has no such container; --format help lists those it has",
+            media_quote(name));
     if (!*muxer)
         return media_fail(error, MEDIA_USAGE,
                           "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "

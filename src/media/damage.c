@@ -62,12 +62,14 @@ int damage_describe(const Source *source, const Damage *frames, const ReadPart *
     else if (missing > 0)
         av_strlcatf(text, size, ": its video ends %.1f s early", missing);
     if (lost)
-        av_strlcatf(text, size, "; %" PRId64 " packets unreadable or corrupt", lost);
+        av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", lost,
+                    lost == 1 ? "" : "s");
     if (frames->decode_errors)
-        av_strlcatf(text, size, "; %" PRId64 " packets not decodable", frames->decode_errors);
+        av_strlcatf(text, size, "; %" PRId64 " packet%s not decodable", frames->decode_errors,
+                    frames->decode_errors == 1 ? "" : "s");
     if (frames->corrupt_frames)
-        av_strlcatf(text, size, "; %" PRId64 " frames with errors in the picture",
-                    frames->corrupt_frames);
+        av_strlcatf(text, size, "; %" PRId64 " frame%s with errors in the picture",
+                    frames->corrupt_frames, frames->corrupt_frames == 1 ? "" : "s");
     if (first[0])
         av_strlcatf(text, size, " (first: %s)", first);
     return 1;

@@ -5,6 +5,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/log.h"
@@ -66,9 +67,13 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
     const AVStream *stream = source->video;
     *decoder = NULL;
     const AVCodec *codec = find_decoder(stream);
+    if (!codec && stream->codecpar->codec_id == AV_CODEC_ID_NONE)
+        return media_fail(error, MEDIA_INPUT,
+                          "the video is of an %s, which this FFmpeg cannot decode",
+                          codec_name(stream->codecpar));
     if (!codec)
         return media_fail(error, MEDIA_INPUT, "this FFmpeg has no decoder for %s",
-                          avcodec_get_name(stream->codecpar->codec_id));
+                          codec_name(stream->codecpar));
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory");
@@ -111,7 +116,7 @@ void decoder_keep_full_rgb(Decoder *d)
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const char *text = media_log_error();
-    damage_note(&d->damage, count, text[0] ? text : media_av_text(ret));
+    damage_note(&d->damage, count, text[0] ? codec_error(text) : media_av_text(ret));
 }
 
 int decoder_send(Decoder *d, const AVPacket *packet)

@@ -5,6 +5,7 @@
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/codec_list.h"
 #include "media/compat.h"
 #include "media/container.h"
 #include "media/convert.h"
@@ -71,27 +72,47 @@ static int check_crf(const AVCodec *codec, double crf, MediaError *error)
                       codec->name, most);
 }
 
+/* A codec's name is no encoder's: which one it is to be decides how the file looks, so it is not
+ * guessed. */
+static int no_encoder(const char *name, MediaError *error)
+{
+    char meant[256];
+    if (strcmp(name, "copy") == 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec copy: the picture is processed, and so it is encoded anew; all "
+                          "other tracks are copied");
+    codec_list_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
+    return media_fail(error, MEDIA_USAGE,
+                      "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
+                      "lists those it has",
+                      media_quote(name), meant[0] ? ", but " : "", meant);
+}
+
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error)
 {
     *codec =
         options->codec ? avcodec_find_encoder_by_name(options->codec) : usual_encoder(format, path);
     if (!*codec && options->codec)
-        return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s: this FFmpeg has no such encoder (libx264, libx265, "
-                          "libvpx-vp9 and ffv1 are common ones)",
-                          media_quote(options->codec));
+        return no_encoder(options->codec, error);
     if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
         return media_fail(error, MEDIA_USAGE,
                           "the container %s holds no video, or no encoder for it "
                           "is in this FFmpeg",
                           format->name);
+    if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec %s is not a video encoder; --vcodec help lists those",
+                          (*codec)->name);
+    if (!encoder_takes_frames(*codec))
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec %s: that encoder takes pictures in a GPU's memory only; "
+                          "--vcodec help lists the others",
+                          (*codec)->name);
     if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
         return media_fail(error, MEDIA_USAGE,
                           "the encoder %s and the container %s do not go together", (*codec)->name,
                           format->name);
-    if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
-        return media_fail(error, MEDIA_USAGE, "--vcodec %s is not a video encoder", (*codec)->name);
     /* Raw frames in a pipe have no tag that a muxer could be asked for. */
     if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
@@ -147,11 +168,33 @@ static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
 {
     int count = 0, yuv = 0;
     for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
-        yuv |= has_chroma(list[i]) && !prefers_rgb(codec);
+        yuv |= convert_can_make(list[i]) && has_chroma(list[i]) && !prefers_rgb(codec);
     for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
         if (convert_can_make(*list) && (yuv ? !convert_is_rgb(*list) : !has_chroma(*list)))
             makeable[count++] = *list;
     makeable[count] = AV_PIX_FMT_NONE;
+}
+
+void encoder_depths(const AVCodec *codec, int *least, int *most)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    enum AVPixelFormat makeable[MAX_FORMATS] = {AV_PIX_FMT_NONE};
+    if (list)
+        list_makeable(makeable, codec, list);
+    *most = 0;
+    for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
+        *most = FFMAX(*most, convert_depth(makeable[i]));
+    *least = *most;
+    for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
+        if (convert_depth(makeable[i]) >= 8) /* frames are as deep at least */
+            *least = FFMIN(*least, convert_depth(makeable[i]));
+}
+
+int encoder_takes_frames(const AVCodec *codec)
+{
+    int least, most;
+    encoder_depths(codec, &least, &most);
+    return most > 0 || !formats_of(codec);
 }
 
 /* Leaves what has it; where nothing has, all. */

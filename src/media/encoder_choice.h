@@ -14,6 +14,12 @@ int encoder_has_option(const AVCodec *codec, const char *name);
 int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
                           enum AVPixelFormat from, MediaError *error);
 
+/* Whether it takes frames in ordinary memory, of a format that they can be converted to. */
+int encoder_takes_frames(const AVCodec *codec);
+
+/* Bits of the samples that it takes, 0: it does not say. */
+void encoder_depths(const AVCodec *codec, int *least, int *most);
+
 int format_has_alpha(enum AVPixelFormat format);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <libavutil/samplefmt.h>
 
+#include "media/codec_name.h"
 #include "media/sound_graph.h"
 #include "media/transcode.h"
 
@@ -67,7 +68,7 @@ int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rat
     if (ret < 0) {
         sound_close(&s);
         return media_fail(error, MEDIA_INPUT, "cannot decode the sound (%s): %s",
-                          avcodec_get_name(stream->codecpar->codec_id), media_av_text(ret));
+                          codec_name(stream->codecpar), media_av_text(ret));
     }
     sound_start(s, AV_NOPTS_VALUE);
     *sound = s;

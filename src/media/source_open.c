@@ -7,6 +7,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/codec_name.h"
 #include "media/log.h"
 #include "media/side_data.h"
 #include "media/source.h"
@@ -188,7 +189,7 @@ static int allow_files(Source *s, char **url, const char *path)
 
 static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
 {
-    const char *detail = media_log_error();
+    const char *detail = codec_error(media_log_error());
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
     if (s->network && network_is_silent(s->network))
@@ -322,12 +323,13 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
                           options->video_track - 1, media_quote(options->path), count);
     if (count > 1 && !options->video_track && options->note) {
         const AVCodecParameters *par = s->video->codecpar;
-        char line[160];
+        char line[160], size[32] = ""; /* which is not always known yet */
+        if (par->width > 0 && par->height > 0)
+            snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s, %dx%d) is equalized; --video-track takes "
+                 "of %d video tracks, number %d (%s%s) is equalized; --video-track takes "
                  "another",
-                 count, source_track_number(s, s->video), avcodec_get_name(par->codec_id),
-                 par->width, par->height);
+                 count, source_track_number(s, s->video), codec_name(par), size);
         options->note(line);
     }
     return 0;

@@ -5,6 +5,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
+#include "media/codec_name.h"
 #include "media/transcode.h"
 
 /* Text is never that long; the rest of such a packet is no text. */
@@ -63,7 +64,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
         return 0;
     subtitle_decoder_close(decoder);
     return media_fail(error, MEDIA_INPUT, "subtitles of kind %s cannot be shown: %s",
-                      avcodec_get_name(stream->codecpar->codec_id), media_av_text(ret));
+                      codec_name(stream->codecpar), media_av_text(ret));
 }
 
 const char *subtitle_decoder_header(const SubtitleDecoder *d)

@@ -4,6 +4,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/codec_name.h"
 #include "media/side_data.h"
 
 int track_count(const Source *source, enum AVMediaType type)
@@ -43,9 +44,9 @@ static void add_tag(const AVStream *stream, const char *key, const char *before,
 void track_describe_video(const Source *source, const AVFrame *frame, char *text, size_t size)
 {
     const char *format = av_get_pix_fmt_name(frame->format);
-    snprintf(text, size, "%s, %dx%d %s, %s range",
-             avcodec_get_name(source->video->codecpar->codec_id), frame->width, frame->height,
-             format ? format : "?", frame->color_range == AVCOL_RANGE_JPEG ? "full" : "limited");
+    snprintf(text, size, "%s, %dx%d %s, %s range", codec_name(source->video->codecpar),
+             frame->width, frame->height, format ? format : "?",
+             frame->color_range == AVCOL_RANGE_JPEG ? "full" : "limited");
 }
 
 void track_display_size(const Source *source, int *width, int *height)
@@ -76,5 +77,5 @@ void track_describe(const Source *source, const AVStream *stream, char *text, si
              track_count(source, type));
     add_tag(stream, "language", ": ", text, size);
     add_tag(stream, "title", ", ", text, size);
-    av_strlcatf(text, size, " (%s)", avcodec_get_name(stream->codecpar->codec_id));
+    av_strlcatf(text, size, " (%s)", codec_name(stream->codecpar));
 }

@@ -5,6 +5,8 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/codec_list.h"
+#include "media/codec_name.h"
 #include "media/container.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -60,11 +62,14 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
     if (!is_named(o))
         return 0;
     const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
-    if (!codec || codec->type != AVMEDIA_TYPE_AUDIO)
+    if (!codec || codec->type != AVMEDIA_TYPE_AUDIO) {
+        char meant[256];
+        codec_list_meant(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
         return media_fail(error, MEDIA_USAGE,
-                          "--acodec %s: this FFmpeg has no such encoder of sound; it is copy, none "
-                          "or an encoder such as aac, libopus or flac",
-                          media_quote(o->acodec));
+                          "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; it is "
+                          "copy, none, or one that --acodec help lists",
+                          media_quote(o->acodec), meant[0] ? ", but " : "", meant);
+    }
     if (muxer->audio_codec == AV_CODEC_ID_NONE ||
         !container_takes(muxer, AVMEDIA_TYPE_AUDIO, codec->id))
         return media_fail(error, MEDIA_USAGE, "--acodec %s: the container %s does not hold it",
@@ -77,7 +82,7 @@ static void describe(const Source *source, const AVStream *in, char *text, size_
 {
     const char *type = av_get_media_type_string(in->codecpar->codec_type);
     const AVDictionaryEntry *name = av_dict_get(in->metadata, "filename", NULL, 0);
-    const char *codec = avcodec_get_name(in->codecpar->codec_id);
+    const char *codec = codec_name(in->codecpar);
     if (source_is_picture(in))
         snprintf(text, size, "cover picture (%s)", codec);
     else if (in->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT)

@@ -7,6 +7,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/container.h"
 #include "media/log.h"
@@ -94,9 +95,9 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     const AVCodecParameters *par = in->codecpar;
     AVCodecParameters *to = w->video->codecpar;
     if (!container_takes_stream(w->muxer, in))
-        return media_fail(
-            error, MEDIA_USAGE, "%s: the container %s does not hold %s as it comes; mkv does",
-            media_quote(w->options->path), w->muxer->name, avcodec_get_name(par->codec_id));
+        return media_fail(error, MEDIA_USAGE,
+                          "%s: the container %s does not hold %s as it comes; mkv does",
+                          media_quote(w->options->path), w->muxer->name, codec_name(par));
     if (avcodec_parameters_copy(to, par) < 0)
         return out_of_memory(error);
     to->codec_tag = container_tag(w->muxer, par);

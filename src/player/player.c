@@ -9,6 +9,7 @@
 #include "media/damage.h"
 #include "media/track_choice.h"
 #include "panel/panel_place.h"
+#include "player/library_log.h"
 #include "player/parts.h"
 
 /* How long a turn waits at most: the stop flag of the program is looked at between turns. */
@@ -192,6 +193,7 @@ int player_open(Player **player, const PlayerOptions *options, const PlayerEqual
     p->options = *options;
     p->equalizer = *equalizer;
     take_options(p);
+    library_log_take(p->options.detail);
     const int ret = open_all(p, source, path, error);
     if (ret < 0)
         player_close(player);

@@ -59,6 +59,47 @@ class Refused(Case):
             z.writestr("a.txt", "hello" * 1000)
         self.refuse(self.path("a.zip"), "a.zip")
 
+    def renamed(self, name, *options, codec, other):
+        """A short clip, of which the file calls one codec by a name that nobody knows."""
+        path = self.path(name)
+        ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48", "-f", "lavfi", "-t", "0.2", "-i", "sine",
+               *options, *X264, path)
+        data = self.read(name)
+        self.assertIn(codec, data)
+        return self.write(name, data.replace(codec, other))
+
+    def test_unknown_codec(self):
+        for name, codec, other, words in (
+                ("a.mkv", b"V_MPEG4/ISO/AVC", b"V_MPEG9/ISO/XVC", "unknown codec,"),
+                ("a.mp4", b"avc1", b"zzzz", "unknown codec 'zzzz',"),
+                ("a.avi", b"H264", b"ZZZ9", "unknown codec 'ZZZ9',")):
+            with self.subTest(name):
+                path = self.renamed(name, codec=codec, other=other)
+                self.refuse(path, words, "cannot decode")
+
+    def test_unknown_codec_of_sound(self):
+        path = self.renamed("a.mkv", "-c:a", "aac", codec=b"A_AAC", other=b"A_ZZZ")
+        result = self.ok(path, "-o", self.path("out.mkv"))
+        self.assertIn("audio track 0 (unknown codec) is left out", result.err)
+
+    def test_unknown_size(self):
+        """Two tracks that are announced, and nothing of them is there."""
+        path = self.path("two.ts")
+        ffmpeg(*("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=64x48") * 2, "-map", "0", "-map", "1", *X264, path)
+        data = self.read("two.ts")
+        result = lumeq(self.write("cut.ts", data[:3 * 188]), "--null")
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn("of 2 video tracks, number 0 (h264) is equalized", result.err)
+
+    def test_no_size(self):
+        ffmpeg("-f", "lavfi", "-t", "0.2", "-i", "testsrc2=size=160x90", "-c:v", "utvideo", self.path("a.avi"))
+        data, size = self.read("a.avi"), struct.pack("<II", 160, 90)
+        self.assertIn(size, data)
+        path = self.write("a.avi", data.replace(size, bytes(8)))
+        result = lumeq(path, "--null")
+        self.refused(result, INPUT, "the size of the picture is missing")
+        self.refuse(self.write("a.y4m", b"YUV4MPEG2 W0 H0 F25:1 C420jpeg\nFRAME\n"), "size of the picture is missing")
+
     def test_sound_only(self):
         for name, codec in (("sound.m4a", "aac"), ("sound.mp3", "libmp3lame"), ("sound.wav", "pcm_s16le")):
             path = Store.path(name)

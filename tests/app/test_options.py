@@ -11,8 +11,8 @@ import unittest
 from common import *
 
 
-def on_terminal(*args, columns):
-    """What a run prints to a terminal that is its standard output."""
+def on_terminal(*args, columns=80, code=DONE):
+    """What a run prints to a terminal that is its standard output, and its result."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = start(*args, stdout=slave)
@@ -24,9 +24,10 @@ def on_terminal(*args, columns):
     except OSError:  # the end
         pass
     os.close(master)
-    if finish(process).code:
-        raise AssertionError(shown)
-    return shown
+    result = finish(process)
+    if result.code != code:
+        raise AssertionError("%s\n%s" % (result, shown))
+    return shown, result
 
 
 class Options(Case):
@@ -135,7 +136,11 @@ class Options(Case):
     def test_encoder_and_container(self):
         for args, words in (
                 (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec", "nosuch")),
+                (("-o", "a.mkv", "--vcodec", "nosuch"), ("--vcodec help",)),
                 (("-o", "a.mkv", "--vcodec", "aac"), ("aac",)),
+                (("-o", "a.mkv", "--vcodec", "h264"), ("--vcodec 'h264'", "libx264")),
+                (("-o", "a.mkv", "--vcodec", "copy"), ("--vcodec copy", "encoded anew")),
+                (("-o", "a.mkv", "--acodec", "nosuch"), ("--acodec 'nosuch'", "--acodec help")),
                 (("-o", "a.nosuch",), ("a.nosuch", "--format")),
                 (("-o", "noextension",), ("noextension", "--format")),
                 (("-o", "a.mkv", "--format", "nosuch"), ("--format", "nosuch")),
@@ -147,6 +152,21 @@ class Options(Case):
                 (("-o", "-", "--format", "dash"), ("dash",))):
             with self.subTest(" ".join(args)):
                 self.refuse("none.mp4", *args, words=words)
+
+    def test_video_is_not_written_to_a_terminal(self):
+        for args in ((simple(),), ("none.mp4",), (simple(), "--format", "mpegts")):
+            with self.subTest(args=args):
+                shown, result = on_terminal(*args, "-o", "-", code=USAGE)
+                self.assertEqual(shown, b"")
+                self.refused(result, USAGE, "-o -", "terminal", "| mpv -")
+
+    def test_where_it_ran(self):
+        """Why it is not the GPU is for those who ask."""
+        says = lambda *args: self.ok(simple(), "--null", "--frames", 2, *args).err
+        self.assertRegex(says("--backend", "cpu"), r"on the CPU\n$")
+        if "CPU only" in self.ok("--version").out.decode():
+            self.assertRegex(says(), r"on the CPU\n$")
+            self.assertRegex(says("-v"), r"equalizing on the CPU, .*; not the GPU: .*\n(?s:.*)on the CPU\n$")
 
     def after_opening(self, *args, words):
         """What only the input or the encoder can tell."""
@@ -184,7 +204,7 @@ class Options(Case):
         version = self.ok("--version").out.decode()
         if "CPU only" not in version:
             self.skipTest("this build has CUDA")
-        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE)
+        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE, "--backend cuda: this build has no CUDA")
         self.ok(simple(), "--null", "--backend", "cpu")
 
     def test_sound_and_subtitles(self):
@@ -221,6 +241,29 @@ class Options(Case):
             self.assertLessEqual(max(len(line) for line in text.splitlines()), 80)
         self.assertGreater(len(re.findall(r"^\S.*\n  +-", full, re.M)), 6, "groups")
 
+    def test_list_of_video_encoders(self):
+        lines = self.help("--vcodec", "help").splitlines()
+        self.assertEqual([line for line in lines if len(line) > 80 or line != line.rstrip()], [])
+        rows = {line.split()[0]: line.split()[1:] for line in lines}
+        self.assertEqual(len(rows), len(lines), "one is there twice")
+        self.assertEqual(rows["libx264"][:4], ["h264", "CPU", "8-10", "bits"])
+        for end in ("mp4", "mkv", "mov"):
+            self.assertIn(end, rows["libx264"])
+        self.assertNotIn("webm", rows["libx264"])
+        self.assertIn("png", rows["png"])
+        self.assertNotIn("wrapped_avframe", rows)
+        places = [row[1] for row in rows.values()]
+        self.assertEqual(places, sorted(places, key=["hardware", "CPU"].index))
+        self.assertEqual([name for name in rows if name.endswith("_vaapi")], [])
+
+    def test_other_lists(self):
+        self.assertRegex(self.help("--acodec=help"), r"(?m)^aac +aac +mp4 mkv mov")
+        self.assertRegex(self.help("--format", "help", "-o", "a.mkv"), r"(?m)^webm +libvpx-vp9 +webm$")
+        self.refused(lumeq("a.mp4", "b.mp4", "c.mp4", "--format", "help", "--vcodec"), USAGE, "--vcodec needs")
+        self.write("settings", b"vcodec = help\n")
+        self.refused(lumeq("--config", self.path("settings"), simple(), "--null"), USAGE,
+                     "vcodec = help belongs on the command line")
+
     def test_every_option_of_the_help_is_one(self):
         for name in re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.help("--help=full"), re.M):
             self.assertNotIn("unknown", lumeq(name, "--nosuch").err.replace("unknown option '--nosuch'", ""))
@@ -228,7 +271,7 @@ class Options(Case):
     def test_help_on_a_terminal_is_as_wide_as_that(self):
         for columns, widest in ((100, 100), (60, 60), (44, 44), (10, 44), (300, 120)):
             with self.subTest(columns):
-                lines = on_terminal("--help=full", columns=columns).decode().splitlines()
+                lines = on_terminal("--help=full", columns=columns)[0].decode().splitlines()
                 self.assertTrue(widest - 20 < max(len(line) for line in lines) <= widest)
                 self.assertEqual([line for line in lines if line != line.rstrip()], [])
 

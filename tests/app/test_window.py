@@ -5,7 +5,8 @@ import re
 import time
 import unittest
 
-from common import DAMAGED, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, finish, make, wait_for
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, finish, make,
+                    wait_for)
 from window import MISSING, WIDTH, WindowCase
 
 
@@ -80,6 +81,20 @@ class Window(WindowCase):
     def test_without_sound_device(self):
         process = self.play(SAMPLE, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))
         self.assertIn("No sound: ", self.ends(process).err)
+
+    def test_libraries_are_silent(self):
+        """ALSA and Wayland print on their own what they do not find."""
+        sound = self.environment(SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH="/nonexistent")
+        display = self.environment(SDL_VIDEODRIVER="wayland")
+        display.pop("XDG_RUNTIME_DIR", None)
+        result = self.ends(self.play(SAMPLE, "--to", "0.2", env=sound))
+        self.assertEqual(result.err, "")
+        result = self.ends(self.play(SAMPLE, env=display), USAGE)
+        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertIn("no display", result.err)
+        for env, code in ((sound, DONE), (display, USAGE)):  # details are lines of lumeq's own
+            result = self.ends(self.play(SAMPLE, "--to", "0.2", "-v", env=env), code)
+            self.assertEqual([line for line in result.lines if not line.startswith("lumeq: ")], [])
 
     def test_without_display(self):
         result = self.ends(self.play(SAMPLE, env=self.environment(DISPLAY=":99999")), USAGE)

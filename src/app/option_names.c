@@ -1,0 +1,64 @@
+#include "app/option_names.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "media/error.h"
+#include "media/url.h"
+
+static void join(OptionNames *names, const char *name)
+{
+    const size_t used = strlen(names->joined), room = sizeof(names->joined) - used;
+    const int all = names->count == 0 || used > 0;
+    const int n = snprintf(names->joined + used, room, "%s%s", used ? " " : "", name);
+    if (!all || n < 0 || (size_t)n >= room)
+        names->joined[0] = '\0';
+}
+
+int option_names_take(OptionNames *names, Options *options, const char *name,
+                      const Refusal *refusal)
+{
+    if (!*name)
+        return refuse(refusal, "INPUT is empty; a file name is needed");
+    if (!names->count)
+        options->input = name;
+    join(names, name);
+    names->last = name;
+    names->count++;
+    return 0;
+}
+
+static int is_there(const char *name)
+{
+    return strcmp(name, "-") != 0 && access(name, F_OK) == 0;
+}
+
+/* As it can be typed: in quotes only where a shell wants them. */
+static const char *typed(const char *name)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789._-+,:@%/";
+    return name[strspn(name, harmless)] ? media_quote(name) : name;
+}
+
+int option_names_check(const OptionNames *names, const Options *o, const Refusal *refusal)
+{
+    char said[1200], first[512];
+    if (names->count < 2)
+        return 0;
+    snprintf(first, sizeof(first), "%s", media_quote(o->input));
+    snprintf(said, sizeof(said), "two names, %s and %s, but one INPUT is taken", first,
+             media_quote(names->last));
+    if (names->count > 2)
+        snprintf(said, sizeof(said), "%d names, %s to %s, but one INPUT is taken", names->count,
+                 first, media_quote(names->last));
+    if (is_there(names->joined))
+        return refuse(refusal, "%s; did you mean %s, in quotes?", said, media_quote(names->joined));
+    if (o->output || o->null_output)
+        return refuse(refusal, "%s at a time", said);
+    if (!is_there(names->last) && !url_scheme_length(names->last))
+        return refuse(refusal, "%s; did you mean -o %s%s?", said, typed(names->last),
+                      names->count > 2 ? " for the last" : "");
+    return refuse(refusal, "%s at a time; an OUTPUT is named by -o", said);
+}

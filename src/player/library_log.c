@@ -1,0 +1,94 @@
+/*
+ * Both libraries let a program set a function that takes their lines. lumeq is not linked with
+ * them, and SDL may open them itself once it is started: so they are opened here first, where they
+ * are there, and stay open, since with them their setting would go. Nothing of standard error is
+ * touched: moving it for the whole process would lose what other threads say in the meantime. What
+ * is wrong reaches the user all the same, in SDL's own words (SDL_GetError()).
+ */
+#include "player/library_log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <SDL.h>
+
+/* See snd_local_error_handler_t of alsa/error.h. */
+typedef void (*LocalHandler)(const char *, int, const char *, int, const char *, va_list);
+
+static void (*print)(const char *line);
+static LocalHandler (*set_local)(LocalHandler);
+
+static void print_first_line(char *text)
+{
+    text[strcspn(text, "\n")] = '\0';
+    if (*text)
+        print(text);
+}
+
+/* Where ALSA only tries something, it has a handler of this thread for what goes wrong. */
+static LocalHandler local_handler(void)
+{
+    const LocalHandler handler = set_local ? set_local(NULL) : NULL;
+    if (handler)
+        (void)set_local(handler);
+    return handler;
+}
+
+/* See snd_lib_error_handler_t of alsa/error.h. */
+static void take_alsa(const char *file, int line, const char *function, int error,
+                      const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    const LocalHandler local = local_handler();
+    if (local) {
+        va_start(args, format);
+        local(file, line, function, error, format, args);
+        va_end(args);
+        return;
+    }
+    const int used = snprintf(text, sizeof(text), "ALSA: %s: ", function ? function : "?");
+    const size_t at = used < 0 ? 0 : SDL_min((size_t)used, sizeof(text) - 1);
+    va_start(args, format);
+    vsnprintf(text + at, sizeof(text) - at, format, args);
+    va_end(args);
+    const size_t end = strlen(text);
+    if (error)
+        snprintf(text + end, sizeof(text) - end, ": %s", strerror(error < 0 ? -error : error));
+    print_first_line(text);
+}
+
+/* See wl_log_func_t of wayland-util.h. */
+static void take_wayland(const char *format, va_list args)
+{
+    char text[512] = "Wayland: ";
+    const size_t end = strlen(text);
+    vsnprintf(text + end, sizeof(text) - end, format, args);
+    print_first_line(text);
+}
+
+/* Sets a pointer to a function, to NULL where the library is not there or has none of that name. */
+static void find(const char *library, const char *name, void *function)
+{
+    void *object = SDL_LoadObject(library);
+    void *found = object ? SDL_LoadFunction(object, name) : NULL;
+    memcpy(function, &found, sizeof(found));
+}
+
+void library_log_take(void (*detail)(const char *line))
+{
+    int (*set_alsa)(void (*)(const char *, int, const char *, int, const char *, ...));
+    void (*set_wayland)(void (*)(const char *, va_list));
+    if (print)
+        return;
+    print = detail;
+    find("libasound.so.2", "snd_lib_error_set_local", &set_local);
+    find("libasound.so.2", "snd_lib_error_set_handler", &set_alsa);
+    find("libwayland-client.so.0", "wl_log_set_handler_client", &set_wayland);
+    if (set_alsa)
+        set_alsa(take_alsa);
+    if (set_wayland)
+        set_wayland(take_wayland);
+    SDL_ClearError();
+}

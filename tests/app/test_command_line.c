@@ -1,0 +1,161 @@
+/* What the command line answers to names and options that are not meant as they are typed. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "app/options.h"
+#include "check.h"
+
+#define MAX_WORDS 8
+
+/* The words of a command line, and what the sentence that refuses them says; NULL: taken. */
+typedef struct Line {
+    const char *words[MAX_WORDS], *says;
+} Line;
+
+static void check_line(const Line *line)
+{
+    char *argv[MAX_WORDS + 2] = {(char *)"lumeq", (char *)"--no-config"};
+    char text[1400] = "", typed[400] = "";
+    Options options;
+    int argc = 2;
+    for (const char *const *word = line->words; *word; word++) {
+        argv[argc++] = (char *)*word;
+        strcat(strcat(typed, " "), *word);
+    }
+    const int ret = options_parse(&options, argc, argv, text, sizeof(text));
+    if (line->says)
+        CHECK(ret < 0 && strstr(text, line->says), "%s: '%s', not '%s'", typed, text, line->says);
+    else
+        CHECK(ret == 0, "%s: '%s'", typed, text);
+    options_free(&options);
+}
+
+static void check_lines(const Line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_line(&lines[i]);
+}
+
+#define CHECK_LINES(lines) check_lines(lines, sizeof(lines) / sizeof((lines)[0]))
+
+static void touch(const char *name)
+{
+    const int fd = open(name, O_CREAT | O_WRONLY, 0600);
+    CHECK(fd >= 0 && close(fd) == 0, "%s cannot be made", name);
+}
+
+static void several_names(void)
+{
+    static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4", "my two words.mp4"};
+    static const Line lines[] = {
+        {{"in.mp4", "out.mp4"},
+         "two names, 'in.mp4' and 'out.mp4', but one INPUT is taken; did you mean -o out.mp4?"},
+        {{"in.mp4", "my out.mp4"}, "did you mean -o 'my out.mp4'?"},
+        {{"none.mp4", "out.mp4"}, "did you mean -o out.mp4?"},
+        {{"--mode", "clahe", "in.mp4", "--crf", "20", "out.mp4"}, "did you mean -o out.mp4?"},
+        {{"in.mp4", "-"}, "did you mean -o -?"},
+        {{"in.mp4", "--", "-out.mp4"}, "did you mean -o -out.mp4?"},
+        {{"in.mp4", "b.mp4"}, "'in.mp4' and 'b.mp4', but one INPUT is taken at a time; an OUTPUT"},
+        {{"in.mp4", "b.mp4", "-o", "x.mp4"}, "one INPUT is taken at a time"},
+        {{"in.mp4", "none.mp4", "--null"}, "one INPUT is taken at a time"},
+        {{"in.mp4", "b.mp4", "out.mp4"},
+         "3 names, 'in.mp4' to 'out.mp4', but one INPUT is taken; did you mean -o out.mp4 for "
+         "the last?"},
+        {{"in.mp4", "b.mp4", "c.mp4"}, "3 names, 'in.mp4' to 'c.mp4', but one INPUT"},
+        {{"my", "two", "words.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
+        {{"my", "two", "words.mp4", "-o", "x.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
+        {{"in.mp4", "-o", "out.mp4"}, NULL},
+        {{"in.mp4", "out.mp4", "--help"}, NULL},
+    };
+    char folder[] = "/tmp/lumeq-test-XXXXXX";
+    if (!CHECK(mkdtemp(folder) && chdir(folder) == 0, "no folder"))
+        return;
+    for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+        touch(there[i]);
+    CHECK_LINES(lines);
+    for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+        CHECK(unlink(there[i]) == 0, "%s stays", there[i]);
+    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "the folder stays");
+}
+
+static void habits(void)
+{
+    static const Line lines[] = {
+        {{"-i", "in.mp4", "-o", "out.mp4"}, "-i is not needed: INPUT is named alone"},
+        {{"--input=in.mp4"}, "--input is not needed: "},
+        {{"in.mp4", "-t", "5"}, "-t: use --to TIME, where the part ends in the input, or --frames"},
+        {{"in.mp4", "--duration", "5"}, "--duration: use --to TIME"},
+        {{"in.mp4", "--length=5"}, "--length: use --to TIME"},
+        {{"in.mp4", "--start=5"}, "--start: use --ss"},
+        {{"in.mp4", "-c:v", "libx264"}, "-c:v: use --vcodec NAME"},
+        {{"in.mp4", "-c:v:0", "libx264"}, "-c:v:0: use --vcodec NAME"},
+        {{"in.mp4", "-codec:v", "libx264"}, "-codec:v: use --vcodec NAME"},
+        {{"in.mp4", "-vcodec", "libx264"}, "did you mean --vcodec?"},
+        {{"in.mp4", "--ovc=libx264"}, "--ovc: use --vcodec NAME"},
+        {{"in.mp4", "-c", "copy"}, "-c: use --vcodec NAME for the picture and --acodec"},
+        {{"in.mp4", "-c:a", "copy"}, "-c:a: use --acodec copy|NAME|none"},
+        {{"in.mp4", "-c:a:1", "copy"}, "-c:a:1: use --acodec copy|NAME|none"},
+        {{"in.mp4", "-acodec", "copy"}, "did you mean --acodec?"},
+        {{"in.mp4", "-an"}, "-an: use --acodec none"},
+        {{"in.mp4", "-sn"}, "-sn: use --no-subs"},
+        {{"in.mp4", "-b:v", "2M"}, "-b:v: use --bitrate N"},
+        {{"in.mp4", "-b:a", "128k"}, "-b:a: sound is copied"},
+        {{"in.mp4", "-vf", "histeq"}, "-vf: there are no filters; --mode"},
+        {{"in.mp4", "--vf=eq"}, "--vf: there are no filters"},
+        {{"in.mp4", "-crf", "20"}, "did you mean --crf?"},
+        {{"in.mp4", "-preset", "slow"}, "did you mean --preset?"},
+        {{"in.mp4", "-pix_fmt", "yuv420p"}, "did you mean --pix-fmt?"},
+        {{"in.mp4", "-q:v", "3"}, "-q:v: use --crf X"},
+        {{"in.mp4", "-tune", "film"}, "-tune: use --vopt KEY=VALUE"},
+        {{"in.mp4", "-r", "25"}, "-r is not needed: frames keep their times"},
+        {{"in.mp4", "-f", "null"}, "-f: use --format NAME for OUTPUT"},
+        {{"in.mp4", "-map", "0"}, "-map: all tracks are kept"},
+        {{"in.mp4", "-n"}, "-n is not needed: "},
+        {{"in.mp4", "--force"}, "--force: use -y"},
+        {{"in.mp4", "-hide_banner"}, "-hide_banner is not needed here"},
+        {{"in.mp4", "-encoders"}, "-encoders: use --vcodec help"},
+        {{"in.mp4", "-stream_loop", "1"}, "-stream_loop: use --loop"},
+        {{"in.mp4", "--fs"}, "--fs: use --fullscreen"},
+        {{"in.mp4", "-c:", "x"}, "unknown option '-c:'"},
+        {{"in.mp4", "-9", "x"}, "unknown option '-9'"},
+        {{"in.mp4", "-c9", "x"}, "unknown option '-c9'"},
+    };
+    CHECK_LINES(lines);
+}
+
+static void bits_a_second(void)
+{
+    static const Line lines[] = {
+        {{"in.mp4", "--null", "--bitrate", "2000"},
+         "from 10K on, such as 800K or 4M; did you "
+         "mean 2000k?"},
+        {{"in.mp4", "--null", "--bitrate", "9999"}, "did you mean 9999k?"},
+        {{"in.mp4", "--null", "--bitrate", "100"}, "did you mean 100k?"},
+        {{"in.mp4", "--null", "--bitrate", "2.5"}, "did you mean 2.5M?"},
+        {{"in.mp4", "--null", "--bitrate", "9K"}, "'9K': it is bits a second, from 10K on"},
+        {{"in.mp4", "--null", "--bitrate", "0"}, "'0': it is bits a second, from 10K on"},
+        {{"in.mp4", "--null", "--bitrate", "10000"}, NULL},
+        {{"in.mp4", "--null", "--bitrate", "10k"}, NULL},
+        {{"in.mp4", "--null", "--bitrate", "2000k"}, NULL},
+    };
+    CHECK_LINES(lines);
+}
+
+static void plain_words(void)
+{
+    static const Line lines[] = {
+        {{"http://example.org/a.mkv", "--null"}, "is a URL, not a file: --network allows it"},
+        {{"gopher://example.org/a.mkv", "--network", "--null"}, "is neither a file nor a URL"},
+        {{"in.mp4", "--mirror", "-o", "out.mp4"}, "--mirror is for the window: "},
+    };
+    CHECK_LINES(lines);
+}
+
+static const CheckTest tests[] = {
+    {"several_names", several_names},
+    {"habits", habits},
+    {"bits_a_second", bits_a_second},
+    {"plain_words", plain_words},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,98 @@
+/* Every encoder that FFmpeg has, and every name that people have for one. */
+#include "check.h"
+
+#include <libavutil/pixdesc.h>
+
+#include "media/codec_list.h"
+#include "media/encoder.h"
+#include "media/encoder_choice.h"
+
+static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
+
+/* What it takes of frames can be made of them; one that takes nothing is refused. */
+static void every_encoder(void)
+{
+    static const enum AVPixelFormat from[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NV12,
+                                              AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUVA444P16};
+    const AVOutputFormat *nut = av_guess_format("nut", NULL, NULL);
+    const AVCodec *codec, *found;
+    void *at = NULL;
+    while ((codec = av_codec_iterate(&at))) {
+        if (!av_codec_is_encoder(codec) || codec->type != AVMEDIA_TYPE_VIDEO)
+            continue;
+        MediaError error = {0};
+        EncoderOptions options = usual;
+        options.codec = codec->name;
+        if (encoder_find(&found, &options, nut, "x.nut", &error) < 0) {
+            CHECK(error.text[0] && !strstr(error.text, "none"), "%s: '%s'", codec->name,
+                  error.text);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+            enum AVPixelFormat to = AV_PIX_FMT_NONE;
+            CHECK(encoder_choose_format(&to, codec, NULL, from[i], &error) == 0, "%s: %s",
+                  codec->name, error.text);
+            CHECK(av_pix_fmt_desc_get(to), "%s of %s", codec->name, av_get_pix_fmt_name(from[i]));
+        }
+    }
+}
+
+static void gpu_memory_only(void)
+{
+    MediaError error = {0};
+    EncoderOptions options = usual;
+    const AVCodec *codec;
+    options.codec = "h264_vaapi";
+    if (!avcodec_find_encoder_by_name(options.codec)) {
+        check_skip("this FFmpeg has no %s", options.codec);
+        return;
+    }
+    const int ret =
+        encoder_find(&codec, &options, av_guess_format("matroska", NULL, NULL), "x.mkv", &error);
+    CHECK(ret == MEDIA_USAGE && strstr(error.text, "h264_vaapi") && strstr(error.text, "memory"),
+          "%d: %s", ret, error.text);
+}
+
+/* The answer to a name has an encoder in it where FFmpeg has that one, and none of the other. */
+static void names_of_codecs(void)
+{
+    static const struct {
+        const char *name, *meant, *other;
+    } names[] = {
+        {"hevc", "libx265", "libx264"},
+        {"h265", "libx265", "libx264"},
+        {"H.265", "libx265", "libx264"},
+        {"x265", "libx265", "hevc_nvenc"},
+        {"hevc", "hevc_nvenc", "h264"},
+        {"h264", "libx264", "libx265"},
+        {"avc", "libx264", "libx265"},
+        {"x264", "libx264", "h264_nvenc"},
+        {"nvenc", "h264_nvenc", "libx264"},
+        {"NVENC", "hevc_nvenc", "libx264"},
+        {"av1", "libsvtav1", "libvpx"},
+        {"svt-av1", "libsvtav1", "libaom-av1"},
+        {"vp9", "libvpx-vp9", "vp8"},
+        {"vp8", "libvpx", "vp9"},
+        {"jpeg", "mjpeg", "jpeg2000"},
+        {"theora", "libtheora", "libvpx"},
+        {"vp9", "libvpx-vp9", "vp9_vaapi"},
+        {"aac", "", "aac"},
+        {"nosuch", "", ","},
+        {"x", "", ","},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char text[256];
+        codec_list_meant(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
+        if (!names[i].meant[0] || avcodec_find_encoder_by_name(names[i].meant))
+            CHECK(strstr(text, names[i].meant), "%s: '%s'", names[i].name, text);
+        CHECK(!strstr(text, names[i].other), "%s: '%s'", names[i].name, text);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"every_encoder", every_encoder},
+    {"gpu_memory_only", gpu_memory_only},
+    {"names_of_codecs", names_of_codecs},
+};
+
+CHECK_MAIN(tests)
