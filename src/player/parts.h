@@ -88,6 +88,7 @@ struct Player {
     Screenshot *screenshot;
     Playback playback;
     Shown shown;
+    int unrelated;  /* the next frame does not follow the one that is shown */
     int64_t count;  /* frames that were shown */
     int over;       /* it is to be closed */
     int ended;      /* it came to its end by itself */
