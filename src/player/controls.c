@@ -445,12 +445,14 @@ static int take_button(Player *p, const SDL_MouseButtonEvent *button, MediaError
 /* What cannot be opened is said on the screen; what is shown goes on. */
 static void take_file(Player *p, const char *path)
 {
-    MediaError error = {0};
+    MediaError error = {0}, why = {0};
     Source *source = NULL;
-    if (!p->options.open || p->options.open(p->options.opaque, path, &source, &error) < 0 ||
-        player_load(p, source, path, &error) < 0) {
+    int ret = p->options.open(p->options.opaque, path, &source, &error);
+    if (ret >= 0 && player_load(p, source, path, &why) < 0)
+        ret = media_fail(&error, why.fault, "cannot play %s: %s", media_quote(path), why.text);
+    if (ret < 0) {
         source_close(&source);
-        status_say(p, "%s", error.fault ? error.text : "Files cannot be opened here");
+        status_say(p, "%s", error.text);
     }
 }
 

@@ -92,8 +92,10 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
 
-    /* Opens the file that was dropped on the window. */
+    /* Opens the file that was dropped on the window; it may still turn out that it cannot be
+     * played. Then, where it can: it takes the place of the one before, which is still there. */
     int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    void (*replace)(void *opaque);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
