@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/engine.h"
 #include "app/headless.h"
@@ -12,6 +13,7 @@
 #include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
+#include "media/output_file.h"
 #include "media/url.h"
 #include "player/clock.h"
 
@@ -296,6 +298,17 @@ static void replace_source(void *opaque)
         say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
 }
 
+/* Anything else would only wait for the display. */
+static void lose_display(void *opaque)
+{
+    Play *p = opaque;
+    const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
+    (void)recording_end(&p->recording, interrupted);
+    say(SAY_ERRORS, "the display is gone");
+    output_file_remove_temp();
+    _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
+}
+
 static int open_rows(Play *p, const Source *source, MediaError *error)
 {
     MediaError why = {0};
@@ -331,6 +344,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .record = toggle_recording,
         .recording = follow_recording,
         .packet = take_packet,
+        .lost = lose_display,
         .opaque = p,
         .note = say_line,
         .detail = say_detail,

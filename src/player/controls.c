@@ -459,8 +459,14 @@ static void take_file(Player *p, const char *path)
 static int take_event(Player *p, const SDL_Event *event, int64_t now, MediaError *error)
 {
     switch (event->type) {
-    case SDL_QUIT: p->over = 1; return 0;
-    case SDL_WINDOWEVENT: p->dirty = 1; return 0;
+    case SDL_QUIT:
+        window_quit(p->window, !p->closed);
+        p->over = 1;
+        return 0;
+    case SDL_WINDOWEVENT:
+        p->closed |= event->window.event == SDL_WINDOWEVENT_CLOSE;
+        p->dirty = 1;
+        return 0;
     case SDL_KEYDOWN:
         p->repeated = event->key.repeat;
         return take_key(p, NULL, event->key.keysym.sym, error);

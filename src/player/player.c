@@ -71,7 +71,12 @@ static void finish_text(Player *p)
 static int open_window(Player *p, const Source *source, MediaError *error)
 {
     char why[256];
-    WindowOptions options = {.title = "lumeq", .fullscreen = p->options.fullscreen};
+    WindowOptions options = {
+        .title = "lumeq",
+        .fullscreen = p->options.fullscreen,
+        .lost = p->options.lost,
+        .opaque = p->options.opaque,
+    };
     track_display_size(source, &options.width, &options.height);
     if (options.width <= 0 || options.height <= 0) {
         options.width = USUAL_WIDTH;

@@ -102,6 +102,9 @@ typedef struct PlayerOptions {
     void (*recording)(void *opaque, PlayerRecording *recording);
     /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
     void (*packet)(void *opaque, const AVPacket *packet);
+    /* The display is gone, in the middle of any function of the player: has to end the program
+     * without calling another one. */
+    void (*lost)(void *opaque);
     void *opaque;
     void (*note)(const char *line);   /* takes one line that everybody should see */
     void (*detail)(const char *line); /* ... that only those who ask for details should */

@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from common import DAMAGED, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, make, wait_for
+from common import DAMAGED, INPUT, INTERRUPTED, OUTPUT, SAMPLE, USAGE, ffmpeg, make, wait_for
 from window import MISSING, WIDTH, WindowCase
 
 
@@ -82,6 +82,17 @@ class Window(WindowCase):
         result = self.ends(self.play(SAMPLE, env=self.environment(DISPLAY=":99999")), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("-o or --null works without a window", result.err)
+
+    def test_display_goes(self):
+        for keys in ((), ("space",), ("f",)):
+            with self.subTest(keys), self.other_display() as server:
+                process = self.play(SAMPLE, "--loop")
+                self.window(process)
+                self.key(*keys)
+                time.sleep(0.3)
+                server.kill()
+                result = self.ends(process, OUTPUT)
+                self.assertEqual(result.err, "lumeq: the display is gone\n")
 
     def test_nothing_is_played_unseen(self):
         env = self.environment()

@@ -452,6 +452,7 @@ static void settings_at_any_moment(void)
     Session s;
     if (open_at(&s, 1 * SECOND))
         return;
+    session_type("l");
     for (int i = 0; i < 16; i++) {
         if (i == 8)
             session_type(" "); /* half of it paused */
