@@ -58,14 +58,16 @@ class Window(WindowCase):
         self.ends(process)
 
     def test_a_picture_stays(self):
-        picture = self.path("photo.png")
-        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
-        process = self.play(picture)
-        self.window(process)
-        time.sleep(1)
-        self.assertIsNone(process.poll(), "it is gone")
-        self.key("q")
-        self.ends(process)
+        for name in ("photo.png", "photo.gif", "photo.mp4"):
+            with self.subTest(name):
+                picture = self.path(name)
+                ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
+                process = self.play(picture)
+                self.window(process)
+                time.sleep(0.7)
+                self.assertIsNone(process.poll(), "it is gone")
+                self.key("q")
+                self.ends(process)
 
     def test_signal(self):
         for number in (2, 15):
