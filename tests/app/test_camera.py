@@ -12,7 +12,7 @@ import unittest
 
 from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED, USAGE, Case, Result,
                     check_sanitizers, environment, ffmpeg, frame_times, packets, raw, streams, tool, video, wait_for)
-from window import HEIGHT, MISSING, WIDTH, WindowCase
+from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
 SMALL = "MJPG 320x240@30,15;YUYV 320x240@15"
@@ -432,7 +432,7 @@ class Window(CameraCase, WindowCase):
     def test_a_recording_is_whole_when_the_display_goes(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too), self.other_display() as server:
-                process = self.preview("-o", "x.mkv", "-y", *raw_too)
+                process = self.preview("-o", "x.mkv", "-y", *raw_too, TSAN_OPTIONS=THREADS_STAY)
                 time.sleep(1)
                 server.kill()
                 result = self.finished(process, OUTPUT)

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from common import DAMAGED, INPUT, INTERRUPTED, OUTPUT, SAMPLE, USAGE, ffmpeg, make, wait_for
-from window import MISSING, WIDTH, WindowCase
+from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
@@ -88,7 +88,7 @@ class Window(WindowCase):
     def test_display_goes(self):
         for keys in ((), ("space",), ("f",)):
             with self.subTest(keys), self.other_display() as server:
-                process = self.play(SAMPLE, "--loop")
+                process = self.play(SAMPLE, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
                 self.window(process)
                 self.key(*keys)
                 time.sleep(0.3)

@@ -8,6 +8,8 @@ import subprocess
 from common import DONE, LUMEQ, Case, environment, finish, tool, wait_for
 
 WIDTH, HEIGHT = 1600, 900
+# Of a run that ends without waiting for its threads.
+THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
 
 
