@@ -442,7 +442,7 @@ static int take_button(Player *p, const SDL_MouseButtonEvent *button, MediaError
     return 0;
 }
 
-/* What cannot be opened is said on the screen; what is shown goes on. */
+/* What cannot be played is said on the screen; what is shown goes on. */
 static void take_file(Player *p, const char *path)
 {
     MediaError error = {0}, why = {0};

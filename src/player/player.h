@@ -92,9 +92,10 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
 
-    /* Opens the file that was dropped on the window; it may still turn out that it cannot be
-     * played. Then, where it can: it takes the place of the one before, which is still there. */
+    /* Opens the file that was dropped on the window. Nothing else may change yet: it is not known
+     * whether it can be played. */
     int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* It can: it is about to take the place of the source before, which is still there. */
     void (*replace)(void *opaque);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */

@@ -81,8 +81,11 @@ static void watch_display(Window *w, const WindowOptions *options)
     w->lost = options->lost;
     w->opaque = options->opaque;
     w->thread = SDL_ThreadID();
-    if (w->lost && has_driver("x11") && set_x11_handler(w, lose_x11))
-        on_x11 = w;
+    if (!w->lost || !has_driver("x11"))
+        return;
+    on_x11 = w;
+    if (!set_x11_handler(w, lose_x11))
+        on_x11 = NULL;
 }
 
 static void unwatch_display(Window *w)
