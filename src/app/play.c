@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/engine.h"
 #include "app/headless.h"
@@ -12,6 +13,7 @@
 #include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
+#include "media/output_file.h"
 #include "media/url.h"
 #include "player/clock.h"
 
@@ -26,6 +28,7 @@ struct Play {
     Engine engine;
     FrameMemory *device_memory; /* for what the window shows without leaving the GPU, or NULL */
     LumeqParams usual, params;  /* what the options and the input ask for, and what is set now */
+    LumeqParams next;           /* the usual ones of an input that was opened, but not taken yet */
     int off;                    /* not 0: the equalizer was switched off by its key */
     int lost;                   /* the GPU was, and it was said */
     LumeqFrameStats stats;      /* of the last frame */
@@ -271,31 +274,38 @@ static void take_packet(void *opaque, const AVPacket *packet)
 
 /* ---- opening and closing ---- */
 
-/* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
-static int set_look(Play *p, const Source *source, MediaError *error)
-{
-    const LumeqParams before = p->usual;
-    const int ret = look_params(&p->usual, p->options, source, 1, error);
-    if (ret < 0)
-        return ret;
-    if (p->params.strength == before.strength && p->params.adaptive == before.adaptive)
-        p->params.strength = p->usual.strength;
-    if (lumeq_set_params(p->engine.equalizer, &p->params) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(p->engine.equalizer));
-    return 0;
-}
-
 static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
 {
     Play *p = opaque;
     int ret = engine_open_source(source, p->options, path, p->stop, error);
     if (ret >= 0)
-        ret = set_look(p, *source, error);
+        ret = look_params(&p->next, p->options, *source, 1, error);
     if (ret < 0)
         source_close(source);
-    else
-        (void)recording_end(&p->recording, 0); /* of the source that this one takes the place of */
     return ret;
+}
+
+/* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
+static void replace_source(void *opaque)
+{
+    Play *p = opaque;
+    (void)recording_end(&p->recording, 0);
+    if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
+        p->params.strength = p->next.strength;
+    p->usual = p->next;
+    if (lumeq_set_params(p->engine.equalizer, &p->params) < 0)
+        say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
+}
+
+/* Anything else would only wait for the display. */
+static void lose_display(void *opaque)
+{
+    Play *p = opaque;
+    const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
+    (void)recording_end(&p->recording, interrupted);
+    say(SAY_ERRORS, "the display is gone");
+    output_file_remove_temp();
+    _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 
 static int open_rows(Play *p, const Source *source, MediaError *error)
@@ -327,9 +337,11 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
         .open = open_source,
+        .replace = replace_source,
         .record = toggle_recording,
         .recording = follow_recording,
         .packet = take_packet,
+        .lost = lose_display,
         .opaque = p,
         .note = say_line,
         .detail = say_detail,

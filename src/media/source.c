@@ -77,7 +77,9 @@ int source_is_stopped(const Source *s)
 int source_is_still(const Source *s)
 {
     const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
-    return length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0;
+    if (length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0)
+        return 1;
+    return s->format->nb_streams == 1 && s->video->nb_frames == 1;
 }
 
 int64_t source_duration(const Source *s)

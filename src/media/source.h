@@ -83,7 +83,7 @@ void source_halt(Source *source, int halted);
 /* Not 0: it was halted, or told to stop. */
 int source_is_stopped(const Source *source);
 
-/* Not 0: a picture, not a video. */
+/* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */
 int source_is_still(const Source *source);
 
 /* From where its timestamps begin to its end, AV_TIME_BASE units; 0 where that is not known. */

@@ -442,23 +442,31 @@ static int take_button(Player *p, const SDL_MouseButtonEvent *button, MediaError
     return 0;
 }
 
-/* What cannot be opened is said on the screen; what is shown goes on. */
+/* What cannot be played is said on the screen; what is shown goes on. */
 static void take_file(Player *p, const char *path)
 {
-    MediaError error = {0};
+    MediaError error = {0}, why = {0};
     Source *source = NULL;
-    if (!p->options.open || p->options.open(p->options.opaque, path, &source, &error) < 0 ||
-        player_load(p, source, path, &error) < 0) {
+    int ret = p->options.open(p->options.opaque, path, &source, &error);
+    if (ret >= 0 && player_load(p, source, path, &why) < 0)
+        ret = media_fail(&error, why.fault, "cannot play %s: %s", media_quote(path), why.text);
+    if (ret < 0) {
         source_close(&source);
-        status_say(p, "%s", error.fault ? error.text : "Files cannot be opened here");
+        status_say(p, "%s", error.text);
     }
 }
 
 static int take_event(Player *p, const SDL_Event *event, int64_t now, MediaError *error)
 {
     switch (event->type) {
-    case SDL_QUIT: p->over = 1; return 0;
-    case SDL_WINDOWEVENT: p->dirty = 1; return 0;
+    case SDL_QUIT:
+        window_quit(p->window, !p->closed);
+        p->over = 1;
+        return 0;
+    case SDL_WINDOWEVENT:
+        p->closed |= event->window.event == SDL_WINDOWEVENT_CLOSE;
+        p->dirty = 1;
+        return 0;
     case SDL_KEYDOWN:
         p->repeated = event->key.repeat;
         return take_key(p, NULL, event->key.keysym.sym, error);

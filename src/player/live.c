@@ -102,8 +102,7 @@ static void follow_going(Player *p, const CameraStatus *status)
     if (gone == p->gone)
         return;
     p->gone = gone;
-    if (!gone)
-        p->equalizer.reset(p->equalizer.opaque);
+    p->unrelated |= !gone;
     snprintf(line, sizeof(line),
              gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status->why);
     p->options.note(line);

@@ -88,8 +88,10 @@ struct Player {
     Screenshot *screenshot;
     Playback playback;
     Shown shown;
+    int unrelated;  /* the next frame does not follow the one that is shown */
     int64_t count;  /* frames that were shown */
     int over;       /* it is to be closed */
+    int closed;     /* the user has closed the window */
     int ended;      /* it came to its end by itself */
     int steps;      /* frames to go on by while paused */
     int steps_back; /* frames to go back by when the one that was asked for is there */

@@ -15,6 +15,10 @@
 /* How long a turn waits at most: the stop flag of the program is looked at between turns. */
 #define TURN_US 100000
 
+/* How long the first frame of a file that was dropped is waited for, and how often looked for. */
+#define FIRST_FRAME_US 3000000
+#define POLL_MS 2
+
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
 
@@ -68,7 +72,12 @@ static void finish_text(Player *p)
 static int open_window(Player *p, const Source *source, MediaError *error)
 {
     char why[256];
-    WindowOptions options = {.title = "lumeq", .fullscreen = p->options.fullscreen};
+    WindowOptions options = {
+        .title = "lumeq",
+        .fullscreen = p->options.fullscreen,
+        .lost = p->options.lost,
+        .opaque = p->options.opaque,
+    };
     track_display_size(source, &options.width, &options.height);
     if (options.width <= 0 || options.height <= 0) {
         options.width = USUAL_WIDTH;
@@ -131,21 +140,50 @@ static void apply_sound(Player *p)
     audio_set_mute(p->playback.audio, p->muted);
 }
 
-int player_load(Player *p, Source *source, const char *path, MediaError *error)
+static int open_playback(Player *p, Playback *next, Source *source, MediaError *error)
 {
-    Playback next = {0};
     const int first = !p->playback.source;
     const PlaybackOptions options = playback_options(p, first);
     FeedStart start = {.position = AV_NOPTS_VALUE};
     if (first && p->options.from_us > 0)
         start.position = p->options.from_us;
-    const int ret = playback_open(&next, source, &options, &start, error);
+    return playback_open(next, source, &options, &start, error);
+}
+
+/* Of a file that is to take the place of another one: whether anything can be decoded. One that
+ * takes long over it is given the benefit of the doubt. */
+static int check_playback(Playback *next, MediaError *error)
+{
+    const int64_t end = player_now() + FIRST_FRAME_US;
+    int ret = playback_fetch(next, 1, error);
+    while (ret >= 0 && !next->ahead_count && !next->ended && player_now() < end) {
+        SDL_Delay(POLL_MS);
+        ret = playback_fetch(next, 1, error);
+    }
+    if (ret >= 0 && !next->ahead_count && next->ended)
+        ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
+    if (ret < 0) {
+        next->source = NULL; /* the caller's still */
+        playback_close(next);
+    }
+    return ret;
+}
+
+int player_load(Player *p, Source *source, const char *path, MediaError *error)
+{
+    Playback next = {0};
+    const int first = !p->playback.source;
+    int ret = open_playback(p, &next, source, error);
+    if (ret >= 0 && !first)
+        ret = check_playback(&next, error);
     if (ret < 0)
         return ret;
+    if (!first)
+        p->options.replace(p->options.opaque);
     player_drop_shown(p);
     playback_close(&p->playback);
     p->playback = next;
-    p->steps = 0;
+    p->steps = p->steps_back = 0;
     snprintf(p->path, sizeof(p->path), "%s", path);
     apply_sound(p);
     subtitles_select(p->subtitles, source, next.subtitle);

@@ -92,14 +92,20 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
 
-    /* Opens the file that was dropped on the window. */
+    /* Opens the file that was dropped on the window. Nothing else may change yet: it is not known
+     * whether it can be played. */
     int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* It can: it is about to take the place of the source before, which is still there. */
+    void (*replace)(void *opaque);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
     void (*recording)(void *opaque, PlayerRecording *recording);
     /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
     void (*packet)(void *opaque, const AVPacket *packet);
+    /* The display is gone, in the middle of any function of the player: has to end the program
+     * without calling another one. */
+    void (*lost)(void *opaque);
     void *opaque;
     void (*note)(const char *line);   /* takes one line that everybody should see */
     void (*detail)(const char *line); /* ... that only those who ask for details should */

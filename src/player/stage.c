@@ -133,6 +133,9 @@ int stage_put_on(Player *p, int64_t due, MediaError *error)
         .decoded_at = next.decoded_at,
         .due = due,
     };
+    if (p->unrelated) /* not before: until now, keys had the one before equalized again */
+        p->equalizer.reset(p->equalizer.opaque);
+    p->unrelated = 0;
     const int ret = fill(p, 0, error);
     if (ret < 0)
         return ret;
@@ -147,7 +150,7 @@ int stage_put_on(Player *p, int64_t due, MediaError *error)
 int stage_show_first(Player *p, int64_t now, MediaError *error)
 {
     const int preview = p->playback.ahead[0].preview;
-    p->equalizer.reset(p->equalizer.opaque);
+    p->unrelated = 1;
     if (!preview)
         playback_arrived(&p->playback, now);
     int ret = stage_put_on(p, now, error);

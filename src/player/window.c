@@ -1,5 +1,6 @@
 #include "player/window.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,90 @@
  * lies behind need the rest. */
 #define DESKTOP_SHARE 0.9
 
+/* A turn of the loop takes a tenth of a second. */
+#define STUCK_MS 2000
+
 struct Window {
     SDL_Window *window;
     SDL_GLContext context;
     int video_started;
     int awake;
+    void *xlib;
+    SDL_threadID thread; /* that opened it */
+    void (*lost)(void *opaque);
+    void *opaque;
 };
+
+/* ---- the display, should it go ---- */
+
+/* Xlib's own handler ends the program with exit code 1. It may not return, in no version of Xlib,
+ * and is told nothing of who has opened the display: there is one window at a time. */
+typedef int (*XlibHandler)(void *display);
+typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
+static const Window *on_x11;
+
+/* Who wakes the window's thread up talks to the display, too. It lets that thread find out by
+ * itself, unless that waits for this one. */
+static int lose_x11(void *display)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    (void)display;
+    if (SDL_ThreadID() != on_x11->thread)
+        SDL_Delay(STUCK_MS);
+    while (atomic_flag_test_and_set(&told))
+        SDL_Delay(STUCK_MS);
+    on_x11->lost(on_x11->opaque);
+    return 0;
+}
+
+static int has_driver(const char *name)
+{
+    const char *driver = SDL_GetCurrentVideoDriver();
+    return driver && strcmp(driver, name) == 0;
+}
+
+/* Not 0: it did. SDL loads the library by this name, too, so it is the same one. */
+static int set_x11_handler(Window *w, XlibHandler handler)
+{
+    XlibSetHandler set;
+    if (!w->xlib)
+        w->xlib = SDL_LoadObject("libX11.so.6");
+    void *function = w->xlib ? SDL_LoadFunction(w->xlib, "XSetIOErrorHandler") : NULL;
+    memcpy(&set, &function, sizeof(set));
+    if (set)
+        (void)set(handler);
+    return set != NULL;
+}
+
+static void watch_display(Window *w, const WindowOptions *options)
+{
+    w->lost = options->lost;
+    w->opaque = options->opaque;
+    w->thread = SDL_ThreadID();
+    if (!w->lost || !has_driver("x11"))
+        return;
+    on_x11 = w;
+    if (!set_x11_handler(w, lose_x11))
+        on_x11 = NULL;
+}
+
+static void unwatch_display(Window *w)
+{
+    if (on_x11 == w)
+        (void)set_x11_handler(w, NULL);
+    on_x11 = NULL;
+    if (w->xlib)
+        SDL_UnloadObject(w->xlib);
+}
+
+/* Where the compositor is gone, SDL asks to quit although nobody has closed the window. */
+void window_quit(const Window *window, int by_itself)
+{
+    if (by_itself && window->lost && has_driver("wayland"))
+        window->lost(window->opaque);
+}
+
+/* ---- opening ---- */
 
 static void fit_desktop(int *width, int *height)
 {
@@ -143,6 +222,7 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
     set_attributes(0);
     if (create(w, options, width, height) < 0)
         return fail_version(w, options, why, size);
+    watch_display(w, options);
     SDL_SetWindowMinimumSize(w->window, MIN_WIDTH, MIN_HEIGHT);
     wait_for_refresh();
     return 0;
@@ -242,6 +322,7 @@ void window_close(Window **window)
         SDL_ShowCursor(SDL_ENABLE);
     }
     destroy(w);
+    unwatch_display(w);
     if (w->video_started)
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
     free(w);

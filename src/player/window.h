@@ -12,6 +12,11 @@ typedef struct WindowOptions {
     const char *title;
     int width, height; /* wanted size of what is inside its frame; 0: a usual one */
     int fullscreen;    /* not 0: covers the screen from the start */
+
+    /* The display is gone: called in the middle of any function but window_open(), and while events
+     * are taken. It has to end the program, without another call to SDL or OpenGL. */
+    void (*lost)(void *opaque);
+    void *opaque;
 } WindowOptions;
 
 /*
@@ -23,6 +28,10 @@ typedef struct WindowOptions {
 int window_open(Window **window, const WindowOptions *options, char *why, size_t size);
 
 void window_show(Window *window);
+
+/* SDL_QUIT has come, by itself (not 0) or after SDL_WINDOWEVENT_CLOSE: with the display gone it
+ * calls options.lost. */
+void window_quit(const Window *window, int by_itself);
 
 /* In pixels of the screen, which all drawing is in. */
 void window_size(const Window *window, int *width, int *height);

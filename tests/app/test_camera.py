@@ -10,9 +10,9 @@ import subprocess
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, USAGE, Case, Result,
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED, USAGE, Case, Result,
                     check_sanitizers, environment, ffmpeg, frame_times, packets, raw, streams, tool, video, wait_for)
-from window import HEIGHT, MISSING, WIDTH, WindowCase
+from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
 SMALL = "MJPG 320x240@30,15;YUYV 320x240@15"
@@ -429,6 +429,18 @@ class Window(CameraCase, WindowCase):
         self.finished(process, INTERRUPTED)
         self.assertFalse(os.path.exists(self.path("x.mkv")))
         self.has_capture_times(self.path("x.partial.mkv"))
+
+    def test_a_recording_is_whole_when_the_display_goes(self):
+        for raw_too in ((), ("--record-raw",)):
+            with self.subTest(raw_too), self.other_display() as server:
+                process = self.preview("-o", "x.mkv", "-y", *raw_too, TSAN_OPTIONS=THREADS_STAY)
+                time.sleep(1)
+                server.kill()
+                result = self.finished(process, OUTPUT)
+                self.assertEqual(result.lines[-1], "lumeq: the display is gone")
+                count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
+                self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
+                self.assertEqual([n for n in self.files() if n.endswith(".part")], [])
 
     def test_output_that_cannot_be(self):
         self.write("x.mkv", b"mine")

@@ -5,9 +5,9 @@ import re
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, SAMPLE, USAGE, ffmpeg, finish, make,
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, OUTPUT, SAMPLE, USAGE, ffmpeg, finish, make,
                     wait_for)
-from window import MISSING, WIDTH, WindowCase
+from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
@@ -59,14 +59,16 @@ class Window(WindowCase):
         self.ends(process)
 
     def test_a_picture_stays(self):
-        picture = self.path("photo.png")
-        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
-        process = self.play(picture)
-        self.window(process)
-        time.sleep(1)
-        self.assertIsNone(process.poll(), "it is gone")
-        self.key("q")
-        self.ends(process)
+        for name in ("photo.png", "photo.gif", "photo.mp4"):
+            with self.subTest(name):
+                picture = self.path(name)
+                ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240", "-frames:v", "1", picture)
+                process = self.play(picture)
+                self.window(process)
+                time.sleep(0.7)
+                self.assertIsNone(process.poll(), "it is gone")
+                self.key("q")
+                self.ends(process)
 
     def test_signal(self):
         for number in (2, 15):
@@ -100,6 +102,17 @@ class Window(WindowCase):
         result = self.ends(self.play(SAMPLE, env=self.environment(DISPLAY=":99999")), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("-o or --null works without a window", result.err)
+
+    def test_display_goes(self):
+        for keys in ((), ("space",), ("f",)):
+            with self.subTest(keys), self.other_display() as server:
+                process = self.play(SAMPLE, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
+                self.window(process)
+                self.key(*keys)
+                time.sleep(0.3)
+                server.kill()
+                result = self.ends(process, OUTPUT)
+                self.assertEqual(result.err, "lumeq: the display is gone\n")
 
     def test_nothing_is_played_unseen(self):
         env = self.environment()

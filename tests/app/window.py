@@ -1,5 +1,6 @@
 """What tests of a window share: an X server without a screen, and hands and eyes on it."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ import subprocess
 from common import DONE, LUMEQ, Case, environment, finish, tool, wait_for
 
 WIDTH, HEIGHT = 1600, 900
+# Of a run that ends without waiting for its threads.
+THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
 
 
@@ -40,6 +43,18 @@ class WindowCase(Case):
         env["ASAN_OPTIONS"] += ":detect_leaks=0"
         env.update(more)
         return env
+
+    @contextlib.contextmanager
+    def other_display(self):
+        """A server that a test may end; what it starts meanwhile is shown there."""
+        usual = self.display
+        server, self.display = start_server()
+        try:
+            yield server
+        finally:
+            self.display = usual
+            server.kill()
+            server.wait()
 
     def play(self, *args, env=None, stdin=subprocess.DEVNULL):
         process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args],

@@ -89,6 +89,13 @@ static inline void session_press(SDL_Keycode code)
     SDL_PushEvent(&event);
 }
 
+static inline void session_drop(const char *path)
+{
+    SDL_Event event = {.type = SDL_DROPFILE};
+    event.drop.file = SDL_strdup(path);
+    SDL_PushEvent(&event);
+}
+
 static inline void session_close(Session *s)
 {
     play_close(&s->play);

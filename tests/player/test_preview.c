@@ -135,6 +135,30 @@ static void goes_and_returns(void)
     session_close(&s);
 }
 
+/* What is held stays what settings act on, until there is something newer. */
+static void settings_act_on_what_is_held(void)
+{
+    static const char *const keys[] = {"1", "3", "5", "e", "r"};
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    fake_camera_is("gone");
+    SESSION_UNTIL(&s, state.gone);
+    fake_camera_is("");
+    SESSION_UNTIL(&s, !state.gone);
+    for (int i = 0; i < 5; i++) {
+        session_type(keys[i]);
+        session_turns(&s, 2);
+        CHECK(!s.ended, "%s ends it: %s", keys[i], s.error.text);
+    }
+    const int64_t shown = session_state(&s).shown;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.shown > shown + 3);
+    session_close(&s);
+}
+
 static void mirrors(void)
 {
     static const char *const mirror[3] = {"--mirror"};
@@ -208,21 +232,56 @@ static void says_that_pictures_are_damaged(void)
     session_close(&s);
 }
 
+/* The head of an IVF file of this code, and one packet of zeros. */
+static int write_video(const char *path, const char code[4])
+{
+    unsigned char file[32 + 12 + 8] = "DKIF";
+    file[6] = 32;             /* where packets begin */
+    file[12] = file[14] = 64; /* its size */
+    file[16] = file[20] = 25; /* a rate of 25 / 25 */
+    file[24] = 1;             /* packets */
+    file[32] = 8;             /* bytes of the first one */
+    memcpy(file + 8, code, 4);
+    FILE *to = fopen(path, "wb");
+    const int written = to && fwrite(file, sizeof(file), 1, to) == 1;
+    return CHECK(to && fclose(to) == 0 && written, "cannot write %s", path);
+}
+
+/* Not there; without what its decoder needs; without anything that can be decoded. */
+static void a_file_that_cannot_be_played_changes_nothing(void)
+{
+    static const char *const output[3] = {"-o", "x.mkv"};
+    static const char *const files[] = {"none.ivf", "head.ivf", "data.ivf"};
+    Session s;
+    if (!fake_camera_ready() || !enter_folder())
+        return;
+    if (write_video("head.ivf", "ULY2") && write_video("data.ivf", "MAGY") &&
+        open_camera(&s, output) == 0) {
+        for (int i = 0; i < 3; i++) {
+            SESSION_UNTIL(&s, state.recording && state.shown > 5);
+            const int64_t shown = session_state(&s).shown;
+            session_drop(files[i]);
+            SESSION_UNTIL(&s, strstr(state.message, files[i]) != NULL);
+            SESSION_UNTIL(&s, state.shown > shown + 5);
+            CHECK(session_state(&s).recording, "%s ends the recording", files[i]);
+            session_type("m"); /* another message */
+            SESSION_UNTIL(&s, strstr(state.message, files[i]) == NULL);
+        }
+        session_close(&s);
+        CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
+    }
+    leave_folder();
+}
+
 static void a_file_takes_its_place(void)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
-    SDL_Event event = {.type = SDL_DROPFILE};
     Session s;
     if (!fake_camera_ready() || !enter_folder())
         return;
     if (open_camera(&s, output) == 0) {
         SESSION_UNTIL(&s, state.recording && state.shown > 5);
-        event.drop.file = SDL_strdup("/nonexistent/film.mkv");
-        SDL_PushEvent(&event);
-        SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
-        CHECK(session_state(&s).recording, "it does not record any more");
-        event.drop.file = SDL_strdup(LUMEQ_CLIP);
-        SDL_PushEvent(&event);
+        session_drop(LUMEQ_CLIP);
         SESSION_UNTIL(&s, state.duration > 0 && state.position > 200000);
         CHECK(access("x.mkv", R_OK) == 0, "there is no recording");
         session_type("R");
@@ -261,10 +320,12 @@ static const CheckTest tests[] = {
     {"has_no_other_time", has_no_other_time},
     {"pauses", pauses},
     {"goes_and_returns", goes_and_returns},
+    {"settings_act_on_what_is_held", settings_act_on_what_is_held},
     {"mirrors", mirrors},
     {"records", records},
     {"is_recorded_until_it_goes", is_recorded_until_it_goes},
     {"says_that_pictures_are_damaged", says_that_pictures_are_damaged},
+    {"a_file_that_cannot_be_played_changes_nothing", a_file_that_cannot_be_played_changes_nothing},
     {"a_file_takes_its_place", a_file_takes_its_place},
     {"closes_at_any_moment", closes_at_any_moment},
 };

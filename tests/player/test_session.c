@@ -447,25 +447,48 @@ static void screenshots_of_a_long_name(void)
     screenshots_of(video, picture);
 }
 
-static void drop(const char *path)
-{
-    SDL_Event event = {.type = SDL_DROPFILE};
-    event.drop.file = SDL_strdup(path);
-    SDL_PushEvent(&event);
-}
-
 static void dropped_files_are_played(void)
 {
     Session s;
     if (open_clip(&s))
         return;
     SESSION_UNTIL(&s, state.position >= 400000);
-    drop("/nonexistent/film.mkv");
+    session_drop("/nonexistent/film.mkv");
     SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
     SESSION_UNTIL(&s, state.position >= 800000); /* goes on */
-    drop(clip());
+    session_drop(clip());
     SESSION_UNTIL(&s, state.position == 0);
     SESSION_UNTIL(&s, state.position >= 200000);
+    session_close(&s);
+}
+
+/* Whatever is still to come when they are changed. */
+static void settings_at_any_moment(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    session_type("l");
+    for (int i = 0; i < 16; i++) {
+        if (i == 8)
+            session_type(" "); /* half of it paused */
+        if (i % 4 == 0)
+            session_press(SDLK_RIGHT);
+        else if (i % 4 == 1)
+            session_type(",");
+        else if (i % 4 == 2)
+            session_press(SDLK_UP); /* to the end */
+        else
+            session_drop(clip());
+        session_turns(&s, i / 4);
+        session_type("1");
+        session_turns(&s, 1);
+        session_type("e");
+        session_type("r");
+        session_turns(&s, 1);
+        if (!CHECK(s.ended >= 0, "after %d: %s", i, s.error.text))
+            break;
+    }
     session_close(&s);
 }
 
@@ -511,6 +534,7 @@ static const CheckTest tests[] = {
     {"screenshots", screenshots},
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},
     {"dropped_files_are_played", dropped_files_are_played},
+    {"settings_at_any_moment", settings_at_any_moment},
     {"closes_at_any_moment", closes_at_any_moment},
 };
 
