@@ -7,6 +7,9 @@
  * Functions return 0 or a negative LUMEQ_ERR_*. An equalizer may be used by one thread at a time;
  * different equalizers are independent of each other. The functions that allocate and free memory
  * are the exception: any thread may call them at any time between create and destroy.
+ *
+ * A pointer that is NULL where that is not allowed is LUMEQ_ERR_ARGUMENT; functions that answer no
+ * error then answer NULL, an empty name, or do nothing.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -51,18 +54,19 @@ typedef enum LumeqRange {
 typedef enum LumeqMemory {
     LUMEQ_MEMORY_HOST = 0, /* pinned or ordinary */
     /* Of the equalizer's GPU, in the device's primary context: from lumeq_alloc_device() or
-     * cudaMalloc(). Only for what is written, and only while the backend is "cuda". Fastest with
-     * rows that start at multiples of 16 bytes; strides are within +-(2^31 - 1). */
+     * cudaMalloc(). Memory of another context of that GPU is refused. Only for what is written, and
+     * only while the backend is "cuda". Fastest with rows that start at multiples of 16 bytes. */
     LUMEQ_MEMORY_CUDA = 1,
 } LumeqMemory;
 
 /*
  * A picture in memory. Plain data: it borrows the memory that its owner keeps.
- * Planes may have any stride whose magnitude is at least the row's length, negative ones (bottom-up
- * pictures) included, and any alignment. Samples deeper than 8 bits lie in 16 bits, little-endian;
- * planes and strides are then even. Such a sample is the code times 2^shift: planar pictures have
- * shift 0, P010 has depth 10 and shift 6. What lies below the code is not looked at and written as
- * 0; a sample above the last code, 2^depth - 1, is taken for the last one.
+ * Planes may have any stride whose magnitude is at least the row's length and at most 2^31 - 1,
+ * negative ones (bottom-up pictures) included, and any alignment. Samples deeper than 8 bits lie in
+ * 16 bits, little-endian; planes and strides are then even. Such a sample is the code times
+ * 2^shift: planar pictures have shift 0, P010 has depth 10 and shift 6. What lies below the code is
+ * not looked at and written as 0; a sample above the last code, 2^depth - 1, is taken for the last
+ * one.
  */
 typedef struct LumeqImage {
     /* First rows of luma, Cb and Cr. Cb NULL: gray, or chroma that is none of the library's. Only
@@ -222,6 +226,7 @@ typedef struct LumeqGpu {
 
 /*
  * Fills the first `count` of `gpus`, in the order of their numbers, and answers how many there are.
+ * `gpus` may be NULL where `count` is 0.
  * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes,
  * may be NULL) that says what is missing. Thread-safe.
  */
@@ -284,8 +289,8 @@ void lumeq_flush(LumeqEqualizer *equalizer);
  */
 int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
-/* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it.
- */
+/* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it,
+ * and so does lumeq_redo() of the last of them. */
 void lumeq_reset(LumeqEqualizer *equalizer);
 
 /*
