@@ -246,12 +246,14 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
 void lumeq_destroy(LumeqEqualizer **equalizer);
 
 /*
- * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run or has no memory for the frames (a
- * driver's reset, a fault of another program on it) is replaced by the CPU: no frame is lost or
- * doubled, the bits are the same, from then on the answer is "cpu", and lumeq_last_error() says
- * what happened. Only outputs in CUDA memory are out of the CPU's reach: the frames in flight that
- * have one come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an
- * output in host memory writes the last of them), and a submit with another one is ARGUMENT.
+ * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
+ * another program on it, no progress for 10 seconds) or cannot take a frame, for want of memory for
+ * example, is replaced by the CPU: no frame is lost or doubled, the bits are the same, from then on
+ * the answer is "cpu", and lumeq_last_error() says what happened. Only outputs in CUDA memory are
+ * out of the CPU's reach: the frames in flight on a lost GPU that have one, and the one that could
+ * not be taken, come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo()
+ * with an output in host memory writes the last of them), and a submit with another one is
+ * ARGUMENT.
  */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -266,7 +268,8 @@ int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
  * both images until lumeq_receive() gives the frame back; on failure the caller keeps everything.
  * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT (that a frame deeper
  * than 8 bits meets params.reference included), MEMORY, GPU, UNAVAILABLE (LUMEQ_BACKEND_CUDA was
- * asked for and the GPU has no memory for such frames).
+ * asked for and the GPU cannot take this frame, for want of memory for example; it goes on with
+ * those that it can take).
  */
 int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
@@ -296,7 +299,8 @@ void lumeq_reset(LumeqEqualizer *equalizer);
 /*
  * Host memory that the backend reads and writes fastest (pinned for CUDA, ordinary for the CPU),
  * aligned to 64 bytes at least. NULL when there is none left: ordinary memory then works as well,
- * only slower. Any thread.
+ * only slower. What is pinned is limited for the whole process: to 2 GiB, or a quarter of the
+ * machine's memory where that is less. Any thread.
  */
 void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
 void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
