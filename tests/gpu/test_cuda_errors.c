@@ -239,12 +239,10 @@ static void no_memory_for_larger(void)
 static void hang(int live, int pageable)
 {
     static Run run;
-    static uint8_t *memory;
     memset(&run, 0, sizeof(run));
     fake_cuda_start((FakeCuda){0});
     LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
-    memory = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
-    run.pinned = memory;
+    run.pinned = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
     double begin = 0;
     for (int n = 0; n < FRAMES; n++) {
         LumeqParams params = LUMEQ_PARAMS_DEFAULT;
@@ -277,7 +275,7 @@ static void hang(int live, int pageable)
     compare(&run, "a hang", 0);
     CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
           "the error is %s", lumeq_last_error(eq));
-    lumeq_free_host(eq, memory);
+    lumeq_free_host(eq, run.pinned);
     lumeq_destroy(&eq);
     CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
           fake_cuda.calls - run.calls_when_lost);
@@ -333,9 +331,7 @@ static void places(void)
     LumeqFrame frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);
     frame.out.memory = LUMEQ_MEMORY_CUDA;
-    fake_cuda.foreign = memory;
     for (int plane = 0; plane < 2; plane++) {
-        fake_cuda.foreign_size = plane ? 0 : 1;
         fake_cuda.foreign = plane ? frame.out.plane[1] : memory;
         fake_cuda.foreign_size = 1;
         CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d is taken", plane);
