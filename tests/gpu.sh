@@ -137,7 +137,7 @@ lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_row test_cuda_clahe test_cuda_backend test_cuda_outputs \
-    test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
+    test_cuda_errors test_cuda_loss test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"

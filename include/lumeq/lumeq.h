@@ -7,6 +7,9 @@
  * Functions return 0 or a negative LUMEQ_ERR_*. An equalizer may be used by one thread at a time;
  * different equalizers are independent of each other. The functions that allocate and free memory
  * are the exception: any thread may call them at any time between create and destroy.
+ *
+ * A pointer that is NULL where that is not allowed is LUMEQ_ERR_ARGUMENT; functions that answer no
+ * error then answer NULL, an empty name, or do nothing.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -51,18 +54,19 @@ typedef enum LumeqRange {
 typedef enum LumeqMemory {
     LUMEQ_MEMORY_HOST = 0, /* pinned or ordinary */
     /* Of the equalizer's GPU, in the device's primary context: from lumeq_alloc_device() or
-     * cudaMalloc(). Only for what is written, and only while the backend is "cuda". Fastest with
-     * rows that start at multiples of 16 bytes; strides are within +-(2^31 - 1). */
+     * cudaMalloc(). Memory of another context of that GPU is refused. Only for what is written, and
+     * only while the backend is "cuda". Fastest with rows that start at multiples of 16 bytes. */
     LUMEQ_MEMORY_CUDA = 1,
 } LumeqMemory;
 
 /*
  * A picture in memory. Plain data: it borrows the memory that its owner keeps.
- * Planes may have any stride whose magnitude is at least the row's length, negative ones (bottom-up
- * pictures) included, and any alignment. Samples deeper than 8 bits lie in 16 bits, little-endian;
- * planes and strides are then even. Such a sample is the code times 2^shift: planar pictures have
- * shift 0, P010 has depth 10 and shift 6. What lies below the code is not looked at and written as
- * 0; a sample above the last code, 2^depth - 1, is taken for the last one.
+ * Planes may have any stride whose magnitude is at least the row's length and at most 2^31 - 1,
+ * negative ones (bottom-up pictures) included, and any alignment. Samples deeper than 8 bits lie in
+ * 16 bits, little-endian; planes and strides are then even. Such a sample is the code times
+ * 2^shift: planar pictures have shift 0, P010 has depth 10 and shift 6. What lies below the code is
+ * not looked at and written as 0; a sample above the last code, 2^depth - 1, is taken for the last
+ * one.
  */
 typedef struct LumeqImage {
     /* First rows of luma, Cb and Cr. Cb NULL: gray, or chroma that is none of the library's. Only
@@ -222,6 +226,7 @@ typedef struct LumeqGpu {
 
 /*
  * Fills the first `count` of `gpus`, in the order of their numbers, and answers how many there are.
+ * `gpus` may be NULL where `count` is 0.
  * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes,
  * may be NULL) that says what is missing. Thread-safe.
  */
@@ -241,12 +246,14 @@ int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *wh
 void lumeq_destroy(LumeqEqualizer **equalizer);
 
 /*
- * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run or has no memory for the frames (a
- * driver's reset, a fault of another program on it) is replaced by the CPU: no frame is lost or
- * doubled, the bits are the same, from then on the answer is "cpu", and lumeq_last_error() says
- * what happened. Only outputs in CUDA memory are out of the CPU's reach: the frames in flight that
- * have one come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an
- * output in host memory writes the last of them), and a submit with another one is ARGUMENT.
+ * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
+ * another program on it, no progress for 10 seconds) or cannot take a frame, for want of memory for
+ * example, is replaced by the CPU: no frame is lost or doubled, the bits are the same, from then on
+ * the answer is "cpu", and lumeq_last_error() says what happened. Only outputs in CUDA memory are
+ * out of the CPU's reach: the frames in flight on a lost GPU that have one, and the one that could
+ * not be taken, come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo()
+ * with an output in host memory writes the last of them), and a submit with another one is
+ * ARGUMENT.
  */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -261,7 +268,8 @@ int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
  * both images until lumeq_receive() gives the frame back; on failure the caller keeps everything.
  * Errors: AGAIN (as many frames are in flight as there are slots), ARGUMENT (that a frame deeper
  * than 8 bits meets params.reference included), MEMORY, GPU, UNAVAILABLE (LUMEQ_BACKEND_CUDA was
- * asked for and the GPU has no memory for such frames).
+ * asked for and the GPU cannot take this frame, for want of memory for example; it goes on with
+ * those that it can take).
  */
 int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
@@ -284,14 +292,15 @@ void lumeq_flush(LumeqEqualizer *equalizer);
  */
 int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
-/* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it.
- */
+/* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it,
+ * and so does lumeq_redo() of the last of them. */
 void lumeq_reset(LumeqEqualizer *equalizer);
 
 /*
  * Host memory that the backend reads and writes fastest (pinned for CUDA, ordinary for the CPU),
  * aligned to 64 bytes at least. NULL when there is none left: ordinary memory then works as well,
- * only slower. Any thread.
+ * only slower. What is pinned is limited for the whole process: to 2 GiB, or a quarter of the
+ * machine's memory where that is less. Any thread.
  */
 void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
 void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);

@@ -52,6 +52,9 @@ static int check_plane(const LumeqImage *image, int plane, const char *name, Tex
 {
     static const char *const planes[] = {"luma", "chroma", "the second chroma"};
     const ptrdiff_t stride = image->stride[plane], row = lumeq_row_size(image, plane);
+    if (image->plane[plane] && (stride < -INT32_MAX || stride > INT32_MAX))
+        return refuse(why, "the stride %td of %s's %s is not within +-(2^31 - 1)", stride, name,
+                      planes[plane]);
     if (image->plane[plane] && stride > -row && stride < row)
         return refuse(why, "the stride %td of %s's %s is shorter than a row of %td bytes", stride,
                       name, planes[plane], row);
@@ -98,10 +101,6 @@ static int check_output_memory(const LumeqImage *out, const LumeqBackend *backen
     if (!backend->alloc_device)
         return refuse(why, "the output lies in CUDA memory, which the backend %s cannot write",
                       backend->name);
-    for (int plane = 0; plane < lumeq_planes(out); plane++)
-        if (out->stride[plane] < -INT32_MAX || out->stride[plane] > INT32_MAX)
-            return refuse(why, "the stride %td of the output is too long for CUDA memory",
-                          out->stride[plane]);
     return 0;
 }
 

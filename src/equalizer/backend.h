@@ -146,10 +146,13 @@ typedef struct LumeqBackend {
 
     /* `priv` is zeroed memory of priv_size bytes. `text` gets one sentence, on success too. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
-    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. Only
-     * the backend can tell whether a plane said to lie on the device does: ARGUMENT if not. */
+    /* Takes the job or fails; fewer than `slots` are in flight. `text` is filled on failure. GPU:
+     * the device is lost, and with it the jobs in flight. All others leave those as they are:
+     * MEMORY and UNAVAILABLE, it cannot do this job; ARGUMENT, nobody can: a plane does not lie
+     * where it is said to, which only the backend can tell. */
     int (*submit)(void *priv, LumeqJob *job, char *text, size_t text_size);
-    /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. */
+    /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. GPU: the device
+     * is lost, and with it all jobs in flight. */
     int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);

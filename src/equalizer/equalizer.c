@@ -37,8 +37,9 @@ struct LumeqEqualizer {
     /* Where host memory comes from: the backend there was first. It may have been lost. */
     const LumeqBackend *first_backend;
     void *first_priv;
-    int redone;          /* frames in flight, the oldest ones, that were finished when it was */
-    int without_history; /* the backend is new: its first frame starts from `after` */
+    int finished; /* frames in flight, the oldest ones, that were finished when it was replaced */
+    /* The backend is new: what its first frame starts from. NULL: it has the history. */
+    const LumeqHistory *go_on_from;
     LumeqParams params;
 
     LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
@@ -73,7 +74,11 @@ const char *lumeq_build_info(void)
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
     char text[ERROR_SIZE] = "";
-    const int ret = lumeq_backend_cuda.list_gpus(gpus, count, text, sizeof(text));
+    int ret = LUMEQ_ERR_ARGUMENT;
+    if (count < 0 || (count && !gpus))
+        snprintf(text, sizeof(text), "there is no room for %d GPUs to be listed", count);
+    else
+        ret = lumeq_backend_cuda.list_gpus(gpus, count, text, sizeof(text));
     if (why && ret < 0)
         snprintf(why, why_size, "%s", text);
     return ret;
@@ -191,16 +196,20 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
 
 const char *lumeq_backend_name(const LumeqEqualizer *eq)
 {
-    return eq->backend->name;
+    return eq ? eq->backend->name : "";
 }
 
 const char *lumeq_last_error(const LumeqEqualizer *eq)
 {
-    return eq->error;
+    return eq ? eq->error : "there is no equalizer";
 }
 
 int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
+    if (!params)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "there are no parameters");
     const int ret = lumeq_check_params(params, eq->error, sizeof(eq->error));
     if (ret == 0)
         eq->params = *params;
@@ -209,7 +218,8 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 
 static int check_frame(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
-    return lumeq_check_frame(frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
+    return frame ? lumeq_check_frame(frame, &eq->params, eq->backend, eq->error, sizeof(eq->error))
+                 : fail(eq, LUMEQ_ERR_ARGUMENT, "there is no frame");
 }
 
 static uint32_t to_q16(double value)
@@ -256,7 +266,7 @@ static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *imag
 
 static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
 {
-    if (frame->time != LUMEQ_NO_TIME && eq->last_time != LUMEQ_NO_TIME &&
+    if (!eq->reset && frame->time != LUMEQ_NO_TIME && eq->last_time != LUMEQ_NO_TIME &&
         frame->time > eq->last_time)
         return ((double)frame->time - (double)eq->last_time) * 1e-9;
     return (frame->duration > 0 ? (double)frame->duration : FALLBACK_DURATION_NS) * 1e-9;
@@ -265,12 +275,12 @@ static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
 static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
 {
     const LumeqHistory *restore = job->restore;
-    if (eq->without_history && !restore)
-        job->restore = eq->after;
+    if (!restore)
+        job->restore = eq->go_on_from;
     const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
     job->restore = restore;
     if (ret == 0)
-        eq->without_history = 0;
+        eq->go_on_from = NULL;
     return ret;
 }
 
@@ -284,7 +294,13 @@ static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
     return hand_in(eq, job);
 }
 
-/* Puts the CPU in the place of a GPU that is lost. */
+/* The frame in flight that is number `index`, the oldest being 0. */
+static LumeqJob *job_at(LumeqEqualizer *eq, int index)
+{
+    return &eq->jobs[(eq->first + index) % LUMEQ_MAX_SLOTS];
+}
+
+/* Puts the CPU in the place of the GPU. */
 static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];
@@ -294,26 +310,37 @@ static int replace_backend(LumeqEqualizer *eq)
         eq->priv = eq->first_priv;
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     }
-    eq->without_history = 1;
+    eq->go_on_from = eq->finished ? &job_at(eq, eq->finished - 1)->result : eq->after;
     return fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
 }
 
-/*
- * The CPU goes on from the last frame that came back, which brought the whole history with it. The
- * frames that were in flight are done again from their input, so that nothing is lost and the bits
- * are the same: should the GPU still be writing one of them, it writes what the CPU writes. The
- * lost backend stays: its memory is still in use.
- */
-static int go_on_without_gpu(LumeqEqualizer *eq)
+static int finish_oldest(LumeqEqualizer *eq)
 {
-    int ret = eq->priv == eq->first_priv ? replace_backend(eq) : LUMEQ_ERR_GPU;
-    for (int i = 0; i < eq->in_flight && ret == 0; i++) {
-        LumeqJob *job = &eq->jobs[(eq->first + i) % LUMEQ_MAX_SLOTS];
-        ret = hand_to_cpu(eq, job);
+    LumeqJob *job = job_at(eq, eq->finished);
+    const int ret = eq->backend->receive(eq->priv, job, 1, eq->error, sizeof(eq->error));
+    eq->finished += ret == 0;
+    return ret;
+}
+
+/*
+ * The CPU goes on from the last frame that came back, which brought the whole history with it. From
+ * a GPU that takes no more frames, but is not lost, those in flight come back first: until then it
+ * writes them. Those that a lost one had are done again from their input, so that nothing is lost
+ * and the bits are the same: should it still be writing one of them, it writes what the CPU writes.
+ * The GPU's backend stays: its memory is still in use.
+ */
+static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
+{
+    if (eq->priv != eq->first_priv)
+        return LUMEQ_ERR_GPU;
+    while (!lost && eq->finished < eq->in_flight)
+        lost = finish_oldest(eq) < 0;
+    int ret = replace_backend(eq);
+    while (ret == 0 && eq->finished < eq->in_flight) {
+        ret = hand_to_cpu(eq, job_at(eq, eq->finished));
         if (ret == 0)
-            ret = eq->backend->receive(eq->priv, job, 1, eq->error, sizeof(eq->error));
+            ret = finish_oldest(eq);
     }
-    eq->redone = ret == 0 ? eq->in_flight : 0;
     return ret;
 }
 
@@ -329,7 +356,7 @@ static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
                   const LumeqHistory *restore)
 {
-    LumeqJob *job = &eq->jobs[(eq->first + eq->in_flight) % LUMEQ_MAX_SLOTS];
+    LumeqJob *job = job_at(eq, eq->in_flight);
     job->frame = *frame;
     job->curve = curve_params(eq, &frame->in, step);
     job->active = eq->active.rect;
@@ -337,11 +364,12 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
     int ret = hand_in(eq, job);
-    if (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv &&
-        eq->config.backend == LUMEQ_BACKEND_CUDA)
-        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on, and has no room for such frames */
-    if (ret == LUMEQ_ERR_GPU || (ret == LUMEQ_ERR_MEMORY && eq->priv == eq->first_priv)) {
-        ret = go_on_without_gpu(eq);
+    const int refused =
+        eq->priv == eq->first_priv && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
+    if (refused && eq->config.backend == LUMEQ_BACKEND_CUDA)
+        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on */
+    if (refused || ret == LUMEQ_ERR_GPU) {
+        ret = go_on_without_gpu(eq, !refused);
         if (ret == 0)
             ret = hand_to_cpu(eq, job);
     }
@@ -374,6 +402,8 @@ static void find_active(LumeqEqualizer *eq, const LumeqImage *in, double step)
 
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
     if (eq->in_flight >= eq->backend->slots)
         return LUMEQ_ERR_AGAIN;
     int ret = check_frame(eq, frame);
@@ -381,14 +411,14 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
         return ret;
     const double step = frame_step(eq, frame);
     const uint32_t number = eq->frame;
-    const LumeqActive before = eq->active_before;
+    const LumeqActive active = eq->active, before = eq->active_before;
     eq->frame = eq->reset ? 0 : number + 1;
-    eq->active_before = eq->active;
+    eq->active_before = eq->reset ? (LumeqActive){.bars_grew = 0} : active;
     find_active(eq, &frame->in, step);
     ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
     if (ret < 0) {
         eq->frame = number;
-        eq->active = eq->active_before;
+        eq->active = active;
         eq->active_before = before;
         return ret;
     }
@@ -400,6 +430,8 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
 
 int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
     if (!eq->received)
@@ -419,19 +451,21 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 {
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-    LumeqJob *job = &eq->jobs[eq->first];
+    LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
     int ret = 0;
-    if (!eq->redone)
+    if (!eq->finished)
         ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
     if (ret == LUMEQ_ERR_GPU)
-        ret = go_on_without_gpu(eq);
+        ret = go_on_without_gpu(eq, 1);
     if (ret < 0)
         return ret;
-    if (eq->redone)
-        eq->redone--;
+    if (eq->finished)
+        eq->finished--;
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
 
@@ -451,35 +485,39 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 
 void lumeq_flush(LumeqEqualizer *eq)
 {
-    eq->flushing = 1;
+    if (eq)
+        eq->flushing = 1;
 }
 
+/* What the frames before have left stays until the next one is submitted: those in flight may be
+ * done again. */
 void lumeq_reset(LumeqEqualizer *eq)
 {
+    if (!eq)
+        return;
     eq->reset = 1;
     eq->received = 0;
-    eq->active = (LumeqActive){.bars_grew = 0};
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)
 {
-    return eq->first_backend->alloc_host(eq->first_priv, size);
+    return eq ? eq->first_backend->alloc_host(eq->first_priv, size) : NULL;
 }
 
 void lumeq_free_host(LumeqEqualizer *eq, void *memory)
 {
-    if (memory)
+    if (eq && memory)
         eq->first_backend->free_host(eq->first_priv, memory);
 }
 
 void *lumeq_alloc_device(LumeqEqualizer *eq, size_t size)
 {
-    const LumeqBackend *backend = eq->first_backend;
-    return backend->alloc_device ? backend->alloc_device(eq->first_priv, size) : NULL;
+    const LumeqBackend *backend = eq ? eq->first_backend : NULL;
+    return backend && backend->alloc_device ? backend->alloc_device(eq->first_priv, size) : NULL;
 }
 
 void lumeq_free_device(LumeqEqualizer *eq, void *memory)
 {
-    if (memory)
+    if (eq && memory && eq->first_backend->free_device)
         eq->first_backend->free_device(eq->first_priv, memory);
 }

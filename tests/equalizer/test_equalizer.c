@@ -373,6 +373,41 @@ BACKEND_TEST(destroy)
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
+/* Wherever a pointer is missing: an answer, no crash. */
+BACKEND_TEST(null_is_refused)
+{
+    LumeqEqualizer *eq = must_open(id, 1);
+    const LumeqFrame frame = {0};
+    const LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqFrame back;
+    CHECK(lumeq_create(NULL, NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "create");
+    CHECK(lumeq_submit(NULL, &frame) == LUMEQ_ERR_ARGUMENT, "submit");
+    CHECK(lumeq_redo(NULL, &frame) == LUMEQ_ERR_ARGUMENT, "redo");
+    CHECK(lumeq_set_params(NULL, &params) == LUMEQ_ERR_ARGUMENT, "set_params");
+    CHECK(lumeq_receive(NULL, &back, NULL) == LUMEQ_ERR_ARGUMENT, "receive");
+    CHECK(lumeq_list_gpus(NULL, 1, NULL, 0) == LUMEQ_ERR_ARGUMENT, "list_gpus");
+    CHECK(lumeq_list_gpus(NULL, -1, NULL, 0) == LUMEQ_ERR_ARGUMENT, "list_gpus of -1");
+    CHECK(!lumeq_backend_name(NULL)[0], "backend_name");
+    CHECK(lumeq_last_error(NULL)[0], "last_error");
+    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1), "memory of no equalizer");
+    lumeq_free_host(NULL, NULL);
+    lumeq_free_device(NULL, NULL);
+    lumeq_flush(NULL);
+    lumeq_reset(NULL);
+
+    CHECK(lumeq_submit(eq, NULL) == LUMEQ_ERR_ARGUMENT, "submit of no frame");
+    CHECK(lumeq_last_error(eq)[0], "submit: no words");
+    CHECK(lumeq_redo(eq, NULL) == LUMEQ_ERR_ARGUMENT, "redo of no frame");
+    const LumeqParams off = {.mode = (LumeqMode)99};
+    CHECK(lumeq_set_params(eq, &off) == LUMEQ_ERR_ARGUMENT && strstr(lumeq_last_error(eq), "99"),
+          "the error is '%s'", lumeq_last_error(eq));
+    CHECK(lumeq_set_params(eq, NULL) == LUMEQ_ERR_ARGUMENT, "no params");
+    CHECK(!strstr(lumeq_last_error(eq), "99"), "set_params: no words of its own");
+    lumeq_free_host(eq, NULL);
+    lumeq_free_device(eq, NULL);
+    lumeq_destroy(&eq);
+}
+
 static void refuse(LumeqEqualizer *eq, const LumeqFrame *frame, const char *what)
 {
     CHECK(lumeq_submit(eq, frame) == LUMEQ_ERR_ARGUMENT, "%s is taken", what);
@@ -410,6 +445,11 @@ BACKEND_TEST(submit_refuses)
     REFUSE(frame.in.stride[0] = 96);
     REFUSE(frame.in.stride[0] = -96);
     REFUSE(frame.in.stride[0] = 0);
+    REFUSE(frame.in.stride[0] = (ptrdiff_t)INT32_MAX + 1);
+    REFUSE(frame.in.stride[0] = -(ptrdiff_t)INT32_MAX - 1);
+    REFUSE(frame.in.stride[0] = PTRDIFF_MIN);
+    REFUSE(frame.out.stride[0] = (ptrdiff_t)INT32_MAX + 1);
+    REFUSE(frame.out.stride[0] = PTRDIFF_MAX);
     REFUSE(frame.in.depth = 0);
     REFUSE(frame.in.depth = 10);
     REFUSE(frame.in.depth = -8);
@@ -452,6 +492,8 @@ BACKEND_TEST(submit_refuses_chroma)
     REFUSE(frame.in.stride[1] = 48);
     REFUSE(frame.in.stride[2] = -48);
     REFUSE(frame.in.stride[1] = 0);
+    REFUSE(frame.in.stride[2] = (ptrdiff_t)INT32_MAX + 1);
+    REFUSE(frame.out.stride[1] = PTRDIFF_MIN);
     REFUSE(frame.out.stride[1] = -48);
     REFUSE(frame.out.stride[2] = 48);
     REFUSE(frame.in.chroma_x = frame.out.chroma_x = 3);
@@ -904,11 +946,16 @@ BACKEND_TEST(whole_frame_is_active)
     lumeq_destroy(&eq);
 }
 
-static void letterbox(const CheckRect *rect)
+static void letterbox_by(const CheckRect *rect, int bar)
 {
     for (int y = 0; y < rect->height; y++)
-        if (y < 32 || y >= rect->height - 32)
+        if (y < bar || y >= rect->height - bar)
             memset(check_row(rect, y), 16, (size_t)rect->width);
+}
+
+static void letterbox(const CheckRect *rect)
+{
+    letterbox_by(rect, 32);
 }
 
 /* Where bars are not looked for at first, and are when the frame is done again, or the other way
@@ -950,6 +997,69 @@ BACKEND_TEST(redo_looks_for_bars)
         }
         lumeq_destroy(&eq);
         lumeq_destroy(&other);
+    }
+}
+
+/* One frame of a letterboxed film, submitted and not received. */
+static LumeqFrame submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
+{
+    Step step = scene(n);
+    step.width = 320;
+    step.height = 240;
+    step.time = n * 40 * MS;
+    const LumeqFrame frame = step_open(&step, p);
+    letterbox_by(&p->in[0], bar);
+    set_params(eq, &defaults);
+    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    return frame;
+}
+
+/* A reset while a frame is in flight: that one, and what is made of it anew, are as without the
+ * reset; the frames behind it are as if it had not been. */
+BACKEND_TEST(reset_in_flight)
+{
+    for (int redos = 0; redos < 3; redos++) {
+        LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
+        LumeqFrameStats result, expected;
+        for (int n = 0; n < 4; n++) {
+            Pictures p, q;
+            const LumeqFrame frame = submit_letterboxed(eq, n, 24, &p);
+            const LumeqFrame same = submit_letterboxed(other, n, 24, &q);
+            if (n == 3)
+                lumeq_reset(eq);
+            receive_frame(eq, NULL, &result);
+            receive_frame(other, NULL, &expected);
+            CHECK(same_stats(&result, &expected), "frame %d in flight", n);
+            for (int i = 0; i < redos && n == 3; i++) {
+                const LumeqParams changed = {.strength = 0.3 + i, .smooth = 0.2, .tiles_x = 0};
+                LumeqParams params = i ? defaults : changed;
+                set_params(eq, &params);
+                set_params(other, &params);
+                run_redo(eq, &frame, &result);
+                run_redo(other, &same, &expected);
+                CHECK(same_stats(&result, &expected), "redo %d: %d and %d rows are active", i,
+                      result.active.height, expected.active.height);
+            }
+            free_pictures(&p);
+            free_pictures(&q);
+        }
+        for (int n = 5; n < 9; n++) {
+            Pictures p, q;
+            submit_letterboxed(eq, n, 40, &p);
+            receive_frame(eq, NULL, &result);
+            submit_letterboxed(fresh, n, 40, &q);
+            receive_frame(fresh, NULL, &expected);
+            CHECK(same_stats(&result, &expected),
+                  "frame %d after the reset and %d redos: active are %d,%d %dx%d, not %d,%d %dx%d",
+                  n, redos, result.active.x, result.active.y, result.active.width,
+                  result.active.height, expected.active.x, expected.active.y, expected.active.width,
+                  expected.active.height);
+            free_pictures(&p);
+            free_pictures(&q);
+        }
+        lumeq_destroy(&eq);
+        lumeq_destroy(&other);
+        lumeq_destroy(&fresh);
     }
 }
 
@@ -1173,6 +1283,7 @@ static const CheckTest tests[] = {
     {"create_refuses", create_refuses},
     {"create_says_why", create_says_why},
     {"destroy", destroy},
+    {"null_is_refused", null_is_refused},
     {"submit_refuses", submit_refuses},
     {"submit_refuses_chroma", submit_refuses_chroma},
     {"set_params_refuses", set_params_refuses},
@@ -1189,6 +1300,7 @@ static const CheckTest tests[] = {
     {"reference_keeps_no_history", reference_keeps_no_history},
     {"whole_frame_is_active", whole_frame_is_active},
     {"redo_looks_for_bars", redo_looks_for_bars},
+    {"reset_in_flight", reset_in_flight},
     {"threads", threads},
     {"layouts", layouts},
     {"two_at_once", two_at_once},

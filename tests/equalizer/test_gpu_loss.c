@@ -1,5 +1,6 @@
 /*
- * What happens when the GPU is lost in mid-run: nothing is lost, nothing doubled, the same bits.
+ * What happens when the GPU is lost in mid-run, or cannot take a frame: nothing is lost, nothing
+ * doubled, the same bits.
  * The CUDA backend of this program is a made-up one, with three slots, that computes on the CPU and
  * fails at a chosen call as a lost device does.
  */
@@ -17,7 +18,9 @@
 
 static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
-static int deep;                                 /* frames are of 10 bits, later of 14, not of 8 */
+static int refusal;        /* not 0: nothing is lost, but submit answers this from then on */
+static int in_flight_then; /* when that began */
+static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
 typedef struct Fake {
@@ -48,8 +51,10 @@ static int fails(char *text, size_t size)
 static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
-    if (fails(text, size))
-        return LUMEQ_ERR_GPU;
+    if (fails(text, size)) {
+        in_flight_then = fake->count;
+        return refusal ? refusal : LUMEQ_ERR_GPU;
+    }
     if (out_of_memory) {
         snprintf(text, size, "no room");
         return LUMEQ_ERR_MEMORY;
@@ -66,7 +71,7 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     Fake *fake = priv;
     if (!wait)
         return LUMEQ_ERR_AGAIN;
-    if (fails(text, size)) {
+    if (!refusal && fails(text, size)) {
         for (int i = 0; i < fake->count; i++) {
             memset(&fake->waiting[i]->result, 0xA5, sizeof(job->result));
             for (int plane = 0; plane < fake->waiting[i]->write; plane++)
@@ -104,6 +109,8 @@ static void free_device_fake(void *priv, void *memory)
 
 static void close_fake(void *priv)
 {
+    if (refusal)
+        CHECK(!((Fake *)priv)->count, "%d frames were not waited for", ((Fake *)priv)->count);
     lumeq_backend_cpu.close(((Fake *)priv)->cpu);
 }
 
@@ -205,7 +212,9 @@ static void play(LumeqBackendId id, Run *run)
 {
     char why[256] = "";
     LumeqEqualizer *eq = NULL;
-    const LumeqConfig config = {.backend = id, .threads = 1};
+    /* A GPU that is insisted on is not replaced by the CPU when it cannot take a frame. */
+    const LumeqConfig config = {
+        .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id, .threads = 1};
     LumeqParams params = LUMEQ_PARAMS_DEFAULT;
     CheckRandom random = {7, 0};
     if (lumeq_create(&eq, &config, why, sizeof(why)) < 0) {
@@ -258,8 +267,8 @@ static void compare(const Run *a, const Run *b, int call)
                   s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut,
               "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
     }
-    CHECK(unwritten <= (lost && b->on_device ? SLOTS : 0), "lost at call %d: %d frames unwritten",
-          call, unwritten);
+    const int most = !lost || !b->on_device ? 0 : refusal ? 1 : SLOTS;
+    CHECK(unwritten <= most, "lost at call %d: %d frames unwritten", call, unwritten);
 }
 
 /* At every call there is. */
@@ -279,7 +288,7 @@ static void lose_at_any_call(int on_device)
         compare(&expected, &run, call);
         call++;
     } while (lost);
-    CHECK(call > 2 * FRAMES, "it was only lost at %d calls", call);
+    CHECK(call > (refusal ? 1 : 2) * FRAMES, "it was only lost at %d calls", call);
 }
 
 static void lose_in_any_mode(int on_device)
@@ -302,6 +311,48 @@ static void loss_at_any_call(void)
 static void loss_with_outputs_on_the_device(void)
 {
     lose_in_any_mode(1);
+}
+
+/* A GPU that cannot take a frame, whatever the reason: those that it has taken come back from it,
+ * written, and the CPU goes on with that one. */
+static void refusal_at_any_call(void)
+{
+    static const int refusals[] = {LUMEQ_ERR_MEMORY, LUMEQ_ERR_UNAVAILABLE};
+    for (int i = 0; i < 4; i++) {
+        refusal = refusals[i / 2];
+        lose_at_any_call(i % 2);
+    }
+    refusal = 0;
+}
+
+/* Nobody can do what is no frame: it is refused, and nothing else changes. */
+static void an_argument_is_no_loss(void)
+{
+    LumeqEqualizer *eq = NULL;
+    static Run expected, run;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO};
+    calls_until_loss = 1 << 30;
+    play(LUMEQ_BACKEND_CPU, &expected);
+    memcpy(run.in, expected.in, sizeof(run.in));
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+    refusal = LUMEQ_ERR_ARGUMENT;
+    for (int n = 0; n < SLOTS; n++) {
+        const LumeqFrame frame = frame_of(&run, n);
+        lost = 0;
+        calls_until_loss = 0;
+        CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken");
+        CHECK(in_flight_then == n, "%d frames are in flight", in_flight_then);
+        calls_until_loss = 1 << 30;
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_flush(eq);
+    for (int n = 0; n < SLOTS; n++) {
+        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
+        CHECK(!memcmp(run.out[n], expected.out[n], SIZE), "frame %d differs", n);
+    }
+    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
+    lumeq_destroy(&eq);
+    refusal = lost = 0;
 }
 
 /* The last of the frames that came back measured can still be had, in host memory. */
@@ -414,6 +465,8 @@ static void memory_outlives_the_loss(void)
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
     {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
+    {"refusal_at_any_call", refusal_at_any_call},
+    {"an_argument_is_no_loss", an_argument_is_no_loss},
     {"unwritten_frame_is_redone", unwritten_frame_is_redone},
     {"memory_outlives_the_loss", memory_outlives_the_loss},
     {"receive_waits_only_when_it_must", receive_waits_only_when_it_must},

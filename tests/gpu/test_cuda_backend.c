@@ -53,6 +53,9 @@ static void pinned_memory(void)
     while (count < 16 && (pieces[count] = lumeq_alloc_host(eq, piece)) != NULL)
         count++;
     CHECK(count < 16, "%d x 256 MiB were pinned", count);
+    LumeqEqualizer *other = open_on(LUMEQ_BACKEND_CUDA);
+    CHECK(!lumeq_alloc_host(other, piece), "another equalizer has a cap of its own");
+    lumeq_destroy(&other);
     CHECK(lumeq_alloc_host(eq, SIZE_MAX) == NULL, "all memory there is was pinned");
     while (count)
         lumeq_free_host(eq, pieces[--count]);

@@ -12,6 +12,7 @@
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
+#include "equalizer/cuda/waiting.h"
 
 /* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
  * that is done and hands in the next; a fourth gains nothing. */
@@ -44,7 +45,8 @@ typedef struct HostMemory {
 } HostMemory;
 
 typedef struct Slot {
-    uint8_t *in, *out; /* pictures on the device: the planes one after the other */
+    uint8_t *in, *out;   /* pictures on the device: the planes one after the other */
+    size_t picture_size; /* of each of the two */
     cudaEvent_t begin[STAGES], end[STAGES];
     cudaEvent_t curve;    /* it is there */
     cudaEvent_t reported; /* and so on the host */
@@ -63,15 +65,14 @@ typedef struct CudaBackend {
 
     Slot slots[SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
     int first, in_flight;
-    size_t picture_size; /* of each slot */
+    int passed;      /* stages of the oldest one */
+    double progress; /* when the last of them had, in seconds, or when work began */
 
     cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
     double anchor_us;
 
-    PinnedMemory pinned; /* what alloc_host gives out */
-
-    /* A CUDA call has failed in mid-work. Such errors poison the process' use of the device, and
-     * copies may still be under way: nothing is called, freed or reused after it. */
+    /* The device has failed in mid-work. Such errors poison the process' use of it, and copies may
+     * still be under way: nothing is called, freed or reused after it. */
     atomic_int lost;
     char lost_text[256];
 } CudaBackend;
@@ -80,12 +81,82 @@ static int lose(CudaBackend *cuda, cudaError_t error, const char *what, char *te
                 size_t text_size)
 {
     if (!atomic_load(&cuda->lost)) {
-        snprintf(cuda->lost_text, sizeof(cuda->lost_text), "%s failed on GPU %d: %s", what,
-                 cuda->number, cudaGetErrorString(error));
+        if (error == cudaErrorNotReady)
+            snprintf(cuda->lost_text, sizeof(cuda->lost_text),
+                     "GPU %d makes no progress: %s is not done after 10 s", cuda->number, what);
+        else
+            snprintf(cuda->lost_text, sizeof(cuda->lost_text), "%s failed on GPU %d: %s", what,
+                     cuda->number, cudaGetErrorString(error));
         atomic_store(&cuda->lost, 1);
     }
     snprintf(text, text_size, "%s", cuda->lost_text);
     return LUMEQ_ERR_GPU;
+}
+
+/* Errors after which no call succeeds: those that the CUDA runtime's documentation says leave the
+ * process in an inconsistent state, and a device that is gone. Others that are as bad are seen when
+ * the streams are waited for. */
+static int is_loss(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorUnknown: return 1;
+    default: return 0;
+    }
+}
+
+static cudaError_t finish_stages(const Slot *slot, int stages)
+{
+    cudaError_t error = cudaSuccess;
+    for (int stage = 0; stage < stages && !error; stage++)
+        error = lumeq_cuda_await_event(slot->end[stage], lumeq_cuda_now(), 1);
+    return error;
+}
+
+/* Waits for the frames in flight, one stage after the other: each has its time. */
+static cudaError_t finish_frames(const CudaBackend *cuda)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < cuda->in_flight && !error; i++)
+        error = finish_stages(&cuda->slots[(cuda->first + i) % SLOTS], STAGES);
+    return error;
+}
+
+/* Waits until nothing is under way. */
+static cudaError_t finish_streams(const CudaBackend *cuda)
+{
+    cudaError_t error = finish_frames(cuda);
+    for (int i = 0; i < STREAMS && !error; i++)
+        if (cuda->streams[i])
+            error = lumeq_cuda_await_stream(cuda->streams[i], lumeq_cuda_now());
+    return error;
+}
+
+/* What follows from a call that failed: the device is lost, or it cannot do this frame, and nothing
+ * is under way any more. */
+static int refuse(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
+                  size_t text_size)
+{
+    if (is_loss(error) || error == cudaErrorNotReady)
+        return lose(cuda, error, what, text, text_size);
+    (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+    const cudaError_t after = finish_streams(cuda);
+    if (after)
+        return lose(cuda, after, what, text, text_size);
+    snprintf(text, text_size, "%s failed on GPU %d: %s", what, cuda->number,
+             cudaGetErrorString(error));
+    return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
 }
 
 static cudaError_t create_events(Slot *slot)
@@ -114,9 +185,10 @@ static cudaError_t create_all(CudaBackend *cuda)
         error = create_events(&cuda->slots[i]);
     if (!error)
         error = cudaMalloc((void **)&cuda->on_device, sizeof(*cuda->on_device));
-    if (!error)
-        error = cudaHostAlloc((void **)&cuda->on_host, sizeof(*cuda->on_host),
-                              cudaHostAllocPortable | cudaHostAllocMapped);
+    if (!error) {
+        cuda->on_host = lumeq_pinned_alloc_needed(cuda->number, sizeof(*cuda->on_host));
+        error = cuda->on_host ? cudaSuccess : cudaErrorMemoryAllocation;
+    }
     if (!error)
         error =
             cudaMemsetAsync(cuda->on_device, 0, sizeof(*cuda->on_device), cuda->streams[EQUALIZE]);
@@ -159,7 +231,6 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
 {
     CudaBackend *cuda = priv;
     cuda->number = config->device;
-    lumeq_pinned_init(&cuda->pinned, cuda->number);
     const int ret = lumeq_cuda_check(cuda->number, text, text_size);
     if (ret < 0)
         return ret;
@@ -191,9 +262,8 @@ static void close_cuda(void *priv)
     if (!cuda->started || atomic_load(&cuda->lost))
         return;
     cudaSetDevice(cuda->number);
-    for (int i = 0; i < STREAMS; i++)
-        if (cuda->streams[i])
-            cudaStreamSynchronize(cuda->streams[i]);
+    if (finish_streams(cuda))
+        return; /* lost at last */
     for (int i = 0; i < SLOTS; i++) {
         for (int stage = 0; stage < STAGES; stage++) {
             destroy_event(cuda->slots[i].begin[stage]);
@@ -208,40 +278,32 @@ static void close_cuda(void *priv)
         if (cuda->streams[i])
             cudaStreamDestroy(cuda->streams[i]);
     cudaFree(cuda->on_device);
-    cudaFreeHost(cuda->on_host);
+    if (cuda->on_host)
+        lumeq_pinned_free(cuda->number, cuda->on_host);
     memset(cuda, 0, sizeof(*cuda));
 }
 
-/* Makes room for larger pictures: waits until nothing is in flight. */
-static int grow(CudaBackend *cuda, size_t picture_size, char *text, size_t text_size)
+/* Makes room for larger pictures in a slot that is not in flight; without memory it keeps what it
+ * has. */
+static int grow(CudaBackend *cuda, Slot *slot, size_t picture_size, char *text, size_t text_size)
 {
-    for (int i = 0; i < STREAMS; i++) {
-        const cudaError_t error = cudaStreamSynchronize(cuda->streams[i]);
-        if (error)
-            return lose(cuda, error, stream_names[i], text, text_size);
+    uint8_t *larger = NULL;
+    cudaError_t error = cudaMalloc((void **)&larger, 2 * picture_size);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError(); /* it is reported here */
+        snprintf(text, text_size, "%s (GPU %d) is out of memory: a frame needs %zu MB more",
+                 cuda->name, cuda->number, (2 * picture_size >> 20) + 1);
+        return LUMEQ_ERR_MEMORY;
     }
-    cuda->picture_size = 0;
-    for (int i = 0; i < SLOTS; i++) {
-        const cudaError_t error = cudaFree(cuda->slots[i].in);
-        cuda->slots[i].in = NULL;
-        if (error)
-            return lose(cuda, error, "freeing memory", text, text_size);
-    }
-    for (int i = 0; i < SLOTS; i++) {
-        Slot *slot = &cuda->slots[i];
-        const cudaError_t error = cudaMalloc((void **)&slot->in, 2 * picture_size);
-        if (error == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            snprintf(text, text_size, "%s (GPU %d) is out of memory: %d x %zu MB are needed",
-                     cuda->name, cuda->number, SLOTS, 2 * picture_size >> 20);
-            return LUMEQ_ERR_MEMORY;
-        }
-        if (error)
-            return lose(cuda, error, "allocating memory", text, text_size);
-        slot->out = slot->in + picture_size;
-    }
-    cuda->picture_size = picture_size;
-    return 0;
+    if (error)
+        return refuse(cuda, error, "allocating memory", text, text_size);
+    error = finish_streams(cuda); /* freeing would wait for them, and for ever */
+    if (!error)
+        error = cudaFree(slot->in);
+    slot->in = larger;
+    slot->out = larger + picture_size;
+    slot->picture_size = picture_size;
+    return error ? refuse(cuda, error, "freeing memory", text, text_size) : 0;
 }
 
 /* Where the kernels write: the caller's picture itself, or what is downloaded into it. */
@@ -342,25 +404,101 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
                       : cudaSuccess;
 }
 
+/* CUDA's copies into ordinary memory are waited for inside CUDA, for ever: not before there is
+ * something to copy. */
+static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+{
+    int pageable = 0;
+    for (int i = 0; i < job->write; i++)
+        pageable |=
+            lumeq_device_place(cuda->number, job->frame.out.plane[i]) == LUMEQ_PLACE_PAGEABLE;
+    const cudaError_t error = pageable ? finish_frames(cuda) : cudaSuccess;
+    return error || !pageable ? error : finish_stages(slot, DOWNLOAD);
+}
+
+static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+{
+    const LumeqImage *out = &job->frame.out;
+    if (!job->write || out->memory != LUMEQ_MEMORY_HOST)
+        return cudaSuccess;
+    const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
+    const cudaError_t error = prepare_copy(cuda, slot, job);
+    return error ? error
+                 : lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost,
+                                       cuda->streams[DOWNLOAD]);
+}
+
 static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[DOWNLOAD];
-    const LumeqImage *out = &job->frame.out;
     Slot *slot = &cuda->slots[index];
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
     if (!error)
         error = download_tiles(cuda, index, job);
-    if (!error && job->write && out->memory == LUMEQ_MEMORY_HOST) {
-        const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
-        error = lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost, stream);
-    }
+    if (!error)
+        error = download_pictures(cuda, slot, job);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->reported, 0);
     if (!error)
         error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     return error;
+}
+
+/* A picture that does not lie where it is said to is nobody's to read or write. */
+static int check_places(const CudaBackend *cuda, const LumeqImage *image, int planes,
+                        const char *name, char *text, size_t text_size)
+{
+    const int on_device = image->memory == LUMEQ_MEMORY_CUDA;
+    for (int i = 0; i < planes; i++) {
+        const LumeqPlace place = lumeq_device_place(cuda->number, image->plane[i]);
+        const int right = on_device ? place == LUMEQ_PLACE_DEVICE : place <= LUMEQ_PLACE_HOST;
+        if (right || place == LUMEQ_PLACE_UNKNOWN)
+            continue;
+        if (!on_device)
+            snprintf(text, text_size, "the %s lies in memory of a GPU, not in host memory", name);
+        else if (place == LUMEQ_PLACE_OTHER_CONTEXT)
+            snprintf(text, text_size,
+                     "the %s lies in memory of another CUDA context of GPU %d; the device's "
+                     "primary context, which cudaMalloc() uses, is needed",
+                     name, cuda->number);
+        else
+            snprintf(text, text_size, "the %s does not lie in memory of GPU %d", name,
+                     cuda->number);
+        return LUMEQ_ERR_ARGUMENT;
+    }
+    return 0;
+}
+
+/* Makes up for a frame of which a part may have been done: the next one in its slot counts from
+ * zero, and goes on from the history before it. */
+static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int ret, char *text,
+                     size_t text_size)
+{
+    LumeqCudaFrame *frame = &cuda->on_device->frames[index];
+    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    cuda->history = history;
+    cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
+    if (!error)
+        error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
+    return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;
+}
+
+static int start_stages(CudaBackend *cuda, int index, const LumeqJob *job, char *text,
+                        size_t text_size)
+{
+    cudaError_t (*const stages[STAGES])(CudaBackend *, int, const LumeqJob *) = {upload, equalize,
+                                                                                 download};
+    const LumeqCudaHistory history = cuda->history;
+    for (int stage = 0; stage < STAGES; stage++) {
+        const cudaError_t error = stages[stage](cuda, index, job);
+        if (!error)
+            continue;
+        const int ret = refuse(cuda, error, stream_names[stage], text, text_size);
+        return ret == LUMEQ_ERR_GPU ? ret : take_back(cuda, index, history, ret, text, text_size);
+    }
+    return 0;
 }
 
 /* Waits for nothing, unless the planes must grow or the caller's memory is not pinned: CUDA's
@@ -369,30 +507,25 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
     const int index = (cuda->first + cuda->in_flight) % SLOTS;
+    Slot *slot = &cuda->slots[index];
     if (atomic_load(&cuda->lost))
         return lose(cuda, cudaSuccess, "", text, text_size);
-    cudaError_t error = cudaSetDevice(cuda->number);
+    const cudaError_t error = cudaSetDevice(cuda->number);
     if (error)
-        return lose(cuda, error, "selecting the device", text, text_size);
+        return refuse(cuda, error, "selecting the device", text, text_size);
 
-    const LumeqImage *out = &job->frame.out;
-    for (int i = 0; i < job->write; i++)
-        if (out->memory == LUMEQ_MEMORY_CUDA && !lumeq_device_owns(cuda->number, out->plane[i])) {
-            snprintf(text, text_size, "the output does not lie in memory of GPU %d", cuda->number);
-            return LUMEQ_ERR_ARGUMENT;
-        }
+    int ret = check_places(cuda, &job->frame.in, planes_in(job), "input", text, text_size);
+    if (ret == 0)
+        ret = check_places(cuda, &job->frame.out, job->write, "output", text, text_size);
     const size_t size = lumeq_pictures_size(&job->frame.in, planes_in(job));
-    const int ret = size > cuda->picture_size ? grow(cuda, size, text, text_size) : 0;
+    if (ret == 0 && size > slot->picture_size)
+        ret = grow(cuda, slot, size, text, text_size);
+    if (ret == 0)
+        ret = start_stages(cuda, index, job, text, text_size);
     if (ret < 0)
         return ret;
-
-    cudaError_t (*const stages[STAGES])(CudaBackend *, int, const LumeqJob *) = {upload, equalize,
-                                                                                 download};
-    for (int stage = 0; stage < STAGES; stage++) {
-        error = stages[stage](cuda, index, job);
-        if (error)
-            return lose(cuda, error, stream_names[stage], text, text_size);
-    }
+    if (!cuda->in_flight)
+        cuda->progress = lumeq_cuda_now();
     cuda->in_flight++;
     return 0;
 }
@@ -422,41 +555,57 @@ static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
     return error;
 }
 
+/* Whether the oldest frame is done: cudaErrorNotReady if not. Each stage has its time. */
+static cudaError_t await_oldest(CudaBackend *cuda, int wait)
+{
+    const Slot *slot = &cuda->slots[cuda->first];
+    cudaError_t error = cudaSuccess;
+    while (cuda->passed < STAGES && !error) {
+        error = lumeq_cuda_await_event(slot->end[cuda->passed], cuda->progress, wait);
+        if (!error) {
+            cuda->passed++;
+            cuda->progress = lumeq_cuda_now();
+        }
+    }
+    return error;
+}
+
 static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
-    Slot *slot = &cuda->slots[cuda->first];
     if (atomic_load(&cuda->lost))
         return lose(cuda, cudaSuccess, "", text, text_size);
+    memset(job->stage_begin_us, 0, sizeof(job->stage_begin_us));
+    memset(job->stage_end_us, 0, sizeof(job->stage_end_us));
     cudaError_t error = cudaSetDevice(cuda->number);
     if (!error)
-        error =
-            wait ? cudaEventSynchronize(slot->end[DOWNLOAD]) : cudaEventQuery(slot->end[DOWNLOAD]);
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* no error to leave behind */
+        error = await_oldest(cuda, wait);
+    if (error == cudaErrorNotReady && !lumeq_cuda_overdue(cuda->progress))
         return LUMEQ_ERR_AGAIN;
-    }
     if (!error)
-        error = read_times(cuda, slot, job);
-    if (error)
-        return lose(cuda, error, "a frame", text, text_size);
+        error = read_times(cuda, &cuda->slots[cuda->first], job);
+    /* With what does not poison anything, all that was started is done after refuse(). */
+    if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
+        return LUMEQ_ERR_GPU;
     lumeq_copy_history(&job->result, &cuda->on_host->result[cuda->first]);
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
+    cuda->passed = 0;
+    cuda->progress = lumeq_cuda_now();
     return 0;
 }
 
 static void *alloc_cuda(void *priv, size_t size)
 {
     CudaBackend *cuda = priv;
-    return atomic_load(&cuda->lost) ? NULL : lumeq_pinned_alloc(&cuda->pinned, size);
+    return atomic_load(&cuda->lost) ? NULL : lumeq_pinned_alloc(cuda->number, size);
 }
 
 static void free_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
     if (!atomic_load(&cuda->lost))
-        lumeq_pinned_free(&cuda->pinned, memory);
+        lumeq_pinned_free(cuda->number, memory);
 }
 
 static void *alloc_device_cuda(void *priv, size_t size)

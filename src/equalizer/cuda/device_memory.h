@@ -10,8 +10,17 @@ void *lumeq_device_alloc(int device, size_t size);
 /* May wait for the GPU. */
 void lumeq_device_free(int device, void *memory);
 
-/* Whether `memory` points into memory of that device. 1 also where CUDA does not answer: then the
- * device is lost, and the next call says so. */
-int lumeq_device_owns(int device, const void *memory);
+/* Where memory lies, for work in the primary context of a device, which is current. */
+typedef enum LumeqPlace {
+    LUMEQ_PLACE_PAGEABLE, /* ordinary memory of the host */
+    LUMEQ_PLACE_HOST,     /* pinned, or managed: the GPU reaches it by itself */
+    LUMEQ_PLACE_DEVICE,
+    LUMEQ_PLACE_OTHER_CONTEXT, /* of that device, but not to be reached from the primary context */
+    LUMEQ_PLACE_OTHER_DEVICE,
+    LUMEQ_PLACE_UNKNOWN, /* CUDA does not answer: the device may be lost, and the next call says so
+                          */
+} LumeqPlace;
+
+LumeqPlace lumeq_device_place(int device, const void *memory);
 
 #endif

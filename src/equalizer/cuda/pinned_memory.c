@@ -1,5 +1,6 @@
 #include "equalizer/cuda/pinned_memory.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,46 +13,58 @@
 
 #define ALIGNMENT 64
 
-void lumeq_pinned_init(PinnedMemory *p, int device)
+static atomic_size_t given_out; /* bytes, of all equalizers of the process */
+
+static size_t most_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const size_t share =
         pages > 0 && page > 0 ? (size_t)pages * (size_t)page / SHARE_OF_RAM : MOST_BYTES;
-    p->device = device;
-    p->most = share < MOST_BYTES ? share : MOST_BYTES;
-    atomic_init(&p->given_out, 0);
+    return share < MOST_BYTES ? share : MOST_BYTES;
 }
 
-/* How many bytes a piece has stands before it. */
-void *lumeq_pinned_alloc(PinnedMemory *p, size_t size)
+/* How many bytes a piece has stands before it. Mapped: kernels write to it, too. */
+static void *alloc_counted(int device, size_t whole)
 {
-    const size_t whole = size + ALIGNMENT;
     void *memory = NULL;
-    if (size > p->most)
-        return NULL;
-    if (atomic_fetch_add(&p->given_out, whole) + whole > p->most) {
-        atomic_fetch_sub(&p->given_out, whole);
-        return NULL;
-    }
-    cudaError_t error = cudaSetDevice(p->device); /* any thread may come here first */
+    cudaError_t error = cudaSetDevice(device); /* any thread may come here first */
     if (!error)
-        error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable);
+        error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable | cudaHostAllocMapped);
     if (error) {
         (void)cudaGetLastError(); /* ordinary memory is taken then; no later call is to trip over it
                                    */
-        atomic_fetch_sub(&p->given_out, whole);
+        atomic_fetch_sub(&given_out, whole);
         return NULL;
     }
     memcpy(memory, &whole, sizeof(whole));
     return (uint8_t *)memory + ALIGNMENT;
 }
 
-void lumeq_pinned_free(PinnedMemory *p, void *memory)
+void *lumeq_pinned_alloc(int device, size_t size)
+{
+    const size_t most = most_bytes();
+    if (size > most)
+        return NULL;
+    const size_t whole = size + ALIGNMENT;
+    if (atomic_fetch_add(&given_out, whole) + whole > most) {
+        atomic_fetch_sub(&given_out, whole);
+        return NULL;
+    }
+    return alloc_counted(device, whole);
+}
+
+void *lumeq_pinned_alloc_needed(int device, size_t size)
+{
+    atomic_fetch_add(&given_out, size + ALIGNMENT);
+    return alloc_counted(device, size + ALIGNMENT);
+}
+
+void lumeq_pinned_free(int device, void *memory)
 {
     uint8_t *const start = (uint8_t *)memory - ALIGNMENT;
     size_t whole;
     memcpy(&whole, start, sizeof(whole));
-    cudaSetDevice(p->device);
+    cudaSetDevice(device);
     cudaFreeHost(start);
-    atomic_fetch_sub(&p->given_out, whole);
+    atomic_fetch_sub(&given_out, whole);
 }

@@ -1,22 +1,16 @@
-/* Host memory that the GPU copies from and to by itself, up to a cap. */
+/* Host memory that the GPU copies from and to by itself, up to a cap on what the process has of it.
+ * Any thread. */
 #ifndef LUMEQ_CUDA_PINNED_MEMORY_H
 #define LUMEQ_CUDA_PINNED_MEMORY_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 
-typedef struct PinnedMemory {
-    int device;
-    size_t most;
-    atomic_size_t given_out; /* bytes */
-} PinnedMemory;
+/* Aligned to 64 bytes; NULL when there is none left. */
+void *lumeq_pinned_alloc(int device, size_t size);
 
-void lumeq_pinned_init(PinnedMemory *pinned, int device);
+/* The same for what cannot do without: it counts, but the cap does not stop it. */
+void *lumeq_pinned_alloc_needed(int device, size_t size);
 
-/* Aligned to 64 bytes; NULL when there is none left. Any thread. */
-void *lumeq_pinned_alloc(PinnedMemory *pinned, size_t size);
-
-/* Any thread. */
-void lumeq_pinned_free(PinnedMemory *pinned, void *memory);
+void lumeq_pinned_free(int device, void *memory);
 
 #endif

@@ -1,0 +1,54 @@
+#include "equalizer/cuda/waiting.h"
+
+#include <time.h>
+
+#define PATIENCE_S 10.0
+
+/* A frame takes less, and while the host slept the copies of an H200's machine were 8 % slower. */
+#define SPIN_S 0.05
+#define NAP_NS 200000
+
+double lumeq_cuda_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int lumeq_cuda_overdue(double since)
+{
+    return lumeq_cuda_now() - since > PATIENCE_S;
+}
+
+static cudaError_t ask(cudaEvent_t event, cudaStream_t stream)
+{
+    const cudaError_t error = event ? cudaEventQuery(event) : cudaStreamQuery(stream);
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError(); /* no error to leave behind */
+    return error;
+}
+
+/* Asks once more at the end: this process may have been the one that was stopped. */
+static cudaError_t await(cudaEvent_t event, cudaStream_t stream, double since, int wait)
+{
+    const double begin = wait ? lumeq_cuda_now() : 0;
+    const struct timespec nap = {0, NAP_NS};
+    cudaError_t error;
+    while ((error = ask(event, stream)) == cudaErrorNotReady && wait) {
+        if (lumeq_cuda_overdue(since))
+            return ask(event, stream);
+        if (lumeq_cuda_now() - begin > SPIN_S)
+            nanosleep(&nap, NULL);
+    }
+    return error;
+}
+
+cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, int wait)
+{
+    return await(event, NULL, since, wait);
+}
+
+cudaError_t lumeq_cuda_await_stream(cudaStream_t stream, double since)
+{
+    return await(NULL, stream, since, 1);
+}

@@ -1,0 +1,440 @@
+#include "fake_cuda.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cudaTypedefs.h>
+
+#include "equalizer/backend.h"
+#include "equalizer/cuda/devices.h"
+#include "equalizer/cuda/frame.h"
+
+FakeCuda fake_cuda;
+
+#define BLOCKS 4096
+
+/* What cudaMalloc and cudaHostAlloc have given out. */
+static struct {
+    uint8_t *memory;
+    size_t size;
+    enum cudaMemoryType type;
+} blocks[BLOCKS];
+
+static size_t on_device;  /* bytes */
+static double last_event; /* when the last one is to be done, of a device that takes its time */
+
+struct CUevent_st {
+    double done; /* at this time */
+};
+
+struct CUstream_st {
+    double done;
+};
+
+/* Every function begins with it. */
+static cudaError_t call(void)
+{
+    fake_cuda.calls++;
+    if (fake_cuda.fail_at && fake_cuda.calls == fake_cuda.fail_at)
+        fake_cuda.failed = 1;
+    const int fails =
+        fake_cuda.failed && (fake_cuda.sticky || fake_cuda.calls == fake_cuda.fail_at);
+    return fails ? fake_cuda.error : cudaSuccess;
+}
+
+#define CALL()                                                                                     \
+    do {                                                                                           \
+        const cudaError_t failure = call();                                                        \
+        if (failure)                                                                               \
+            return failure;                                                                        \
+    } while (0)
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+/* Each look at the clock takes a while, so that nothing can look for ever. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    fake_cuda.now += 1e-5;
+    now->tv_sec = (time_t)fake_cuda.now;
+    now->tv_nsec = (long)((fake_cuda.now - (double)now->tv_sec) * 1e9);
+    return 0;
+}
+
+int nanosleep(const struct timespec *wanted, struct timespec *left)
+{
+    (void)left;
+    fake_cuda.now += (double)wanted->tv_sec + 1e-9 * (double)wanted->tv_nsec;
+    return 0;
+}
+
+/* When what is handed in now is done. */
+static double done_at(void)
+{
+    if (!fake_cuda.hangs)
+        return 0;
+    if (fake_cuda.stage_takes <= 0)
+        return 1e300;
+    last_event = (last_event > fake_cuda.now ? last_event : fake_cuda.now) + fake_cuda.stage_takes;
+    return last_event;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static cudaError_t add_block(void **memory, size_t size, enum cudaMemoryType type)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        if (!blocks[i].memory) {
+            *memory = aligned_alloc(256, (size + 255) / 256 * 256);
+            if (!*memory)
+                return cudaErrorMemoryAllocation;
+            blocks[i].memory = *memory;
+            blocks[i].size = size;
+            blocks[i].type = type;
+            *(type == cudaMemoryTypeDevice ? &on_device : &fake_cuda.pinned) += size;
+            return cudaSuccess;
+        }
+    return cudaErrorMemoryAllocation;
+}
+
+static cudaError_t remove_block(void *memory)
+{
+    for (int i = 0; i < BLOCKS && memory; i++)
+        if (blocks[i].memory == memory) {
+            *(blocks[i].type == cudaMemoryTypeDevice ? &on_device : &fake_cuda.pinned) -=
+                blocks[i].size;
+            blocks[i].memory = NULL;
+            free(memory);
+            return cudaSuccess;
+        }
+    return memory ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+void fake_cuda_start(FakeCuda cuda)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        remove_block(blocks[i].memory);
+    fake_cuda = cuda;
+    last_event = 0;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t size)
+{
+    CALL();
+    if (fake_cuda.memory && on_device + size > fake_cuda.memory)
+        return cudaErrorMemoryAllocation;
+    return add_block(memory, size, cudaMemoryTypeDevice);
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    (void)flags;
+    CALL();
+    return add_block(memory, size, cudaMemoryTypeHost);
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    CALL();
+    return remove_block(memory);
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    CALL();
+    return remove_block(memory);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory)
+{
+    CALL();
+    const uint8_t *at = memory;
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered};
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
+            attributes->type = blocks[i].type;
+    return cudaSuccess;
+}
+
+static CUresult CUDAAPI pointer_attribute(void *data, CUpointer_attribute attribute,
+                                          CUdeviceptr pointer)
+{
+    fake_cuda.checked++;
+    if (attribute != CU_POINTER_ATTRIBUTE_CONTEXT)
+        return CUDA_ERROR_INVALID_VALUE;
+    const uintptr_t start = (uintptr_t)fake_cuda.foreign;
+    const int foreign = pointer >= start && pointer < start + (uintptr_t)fake_cuda.foreign_size;
+    *(CUcontext *)data = (CUcontext)&blocks[foreign];
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI current_context(CUcontext *context)
+{
+    *context = (CUcontext)&blocks[0];
+    return CUDA_SUCCESS;
+}
+
+static cudaError_t entry_point(const char *name, void **function,
+                               enum cudaDriverEntryPointQueryResult *result)
+{
+    const PFN_cuPointerGetAttribute_v4000 attribute = pointer_attribute;
+    const PFN_cuCtxGetCurrent_v4000 current = current_context;
+    *result = cudaDriverEntryPointSuccess;
+    if (!strcmp(name, "cuPointerGetAttribute"))
+        memcpy(function, &attribute, sizeof(attribute));
+    else if (!strcmp(name, "cuCtxGetCurrent"))
+        memcpy(function, &current, sizeof(current));
+    else
+        *result = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *result)
+{
+    (void)version;
+    (void)flags;
+    return entry_point(name, function, result);
+}
+#else
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *result)
+{
+    (void)flags;
+    return entry_point(name, function, result);
+}
+#endif
+
+/* ---- copies, streams and events ------------------------------------------------------------ */
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    (void)kind;
+    CALL();
+    stream->done = done_at();
+    memcpy(to, from, size);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t pitch, size_t row,
+                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)kind;
+    CALL();
+    stream->done = done_at();
+    for (size_t y = 0; y < height; y++)
+        memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream)
+{
+    (void)stream;
+    CALL();
+    memset(memory, value, size);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    (void)flags;
+    CALL();
+    *stream = calloc(1, sizeof(**stream));
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    CALL();
+    free(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    (void)stream;
+    return call();
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    CALL();
+    return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)flags;
+    CALL();
+    if (event->done > stream->done)
+        stream->done = event->done;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    CALL();
+    *event = calloc(1, sizeof(**event));
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    (void)flags;
+    return cudaEventCreate(event);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    CALL();
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    CALL();
+    event->done = stream->done;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    CALL();
+    return event->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+    (void)begin;
+    (void)end;
+    CALL();
+    *ms = 1;
+    return cudaSuccess;
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+cudaError_t cudaSetDevice(int device)
+{
+    (void)device;
+    return call();
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    fake_cuda.calls++;
+    return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    static char text[40];
+    snprintf(text, sizeof(text), "made-up error %d", (int)error);
+    return text;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    (void)device;
+    CALL();
+    snprintf(properties->name, sizeof(properties->name), "a made-up GPU");
+    return cudaSuccess;
+}
+
+int lumeq_cuda_check(int number, char *text, size_t text_size)
+{
+    (void)number;
+    (void)text;
+    (void)text_size;
+    return 0;
+}
+
+int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
+{
+    (void)gpus;
+    (void)count;
+    (void)text;
+    (void)text_size;
+    return 1;
+}
+
+cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
+{
+    (void)device;
+    (void)number;
+    return call();
+}
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static LumeqHistory history; /* before the frame whose curve was found last */
+
+/* By the CPU, from there. */
+static cudaError_t compute(LumeqJob *job)
+{
+    static _Alignas(max_align_t) char cpu[1 << 20];
+    static const LumeqConfig config = {.threads = 1};
+    static int opened;
+    char text[256];
+    if (!opened && (lumeq_backend_cpu.priv_size > sizeof(cpu) ||
+                    lumeq_backend_cpu.open(cpu, &config, text, sizeof(text)) < 0))
+        abort();
+    opened = 1;
+    job->restore = &history;
+    if (lumeq_backend_cpu.submit(cpu, job, text, sizeof(text)) < 0 ||
+        lumeq_backend_cpu.receive(cpu, job, 1, text, sizeof(text)) < 0)
+        abort();
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream)
+{
+    (void)device;
+    CALL();
+    static LumeqJob measured;
+    memcpy(&history.curve, before.curve, sizeof(history.curve));
+    memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
+    measured = *job;
+    measured.frame.in = *in;
+    measured.write = 0;
+    stream->done = done_at();
+    compute(&measured);
+    frame->result = measured.result;
+    frame->counters.blocks_done++; /* half done, until it is written */
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
+                             const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
+                             cudaStream_t stream)
+{
+    (void)device;
+    CALL();
+    static LumeqJob written;
+    if (frame->counters.blocks_done != 1)
+        abort(); /* what a frame that was given up has counted was not cleared */
+    frame->counters.blocks_done = 0;
+    written = *job;
+    written.frame.in = *in;
+    written.frame.out = *out;
+    stream->done = done_at();
+    return job->write ? compute(&written) : cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size, cudaStream_t stream)
+{
+    (void)stream;
+    CALL();
+    memcpy(host, from, size);
+    return cudaSuccess;
+}

@@ -1,0 +1,401 @@
+/*
+ * What the CUDA backend does about errors, with a made-up CUDA: no GPU is needed. Any call may
+ * fail, for once or for ever, and the GPU may hang: no frame is lost, the bits are the same, and a
+ * GPU that is lost is not called again.
+ */
+#include "../check.h"
+#include "fake_cuda.h"
+#include "lumeq/lumeq.h"
+
+#define FRAMES 10
+#define MOST_WIDTH 96
+#define MOST_HEIGHT 64
+#define SIZE (MOST_WIDTH * MOST_HEIGHT * 3 / 2)
+
+typedef struct Run {
+    uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
+    uint8_t *pinned; /* NULL: outputs are ordinary memory */
+    LumeqFrameStats stats[FRAMES];
+    int received, refused;
+    long calls_when_lost; /* 0: it was not */
+} Run;
+
+/* The size changes on the way, and two of three have chroma. */
+static LumeqImage picture(uint8_t *memory, int n)
+{
+    const int width = n < 4 ? 64 : n < 7 ? MOST_WIDTH : 80;
+    const int height = n < 4 ? 48 : MOST_HEIGHT;
+    return (LumeqImage){.plane = {memory, n % 3 ? memory + width * height : NULL},
+                        .stride = {width, width},
+                        .width = width,
+                        .height = height,
+                        .chroma_x = 1,
+                        .chroma_y = 1,
+                        .depth = 8};
+}
+
+static uint8_t *output_of(Run *run, int n)
+{
+    return run->pinned ? run->pinned + n % 4 * SIZE : run->out[n];
+}
+
+static LumeqFrame frame_of(Run *run, int n)
+{
+    return (LumeqFrame){.in = picture(run->in[n], n),
+                        .out = picture(output_of(run, n), n),
+                        .time = INT64_C(40000000) * n,
+                        .opaque = run->in[n]};
+}
+
+static void note_loss(const LumeqEqualizer *eq, Run *run)
+{
+    if (!run->calls_when_lost && !strcmp(lumeq_backend_name(eq), "cpu"))
+        run->calls_when_lost = fake_cuda.calls;
+}
+
+static int take(LumeqEqualizer *eq, Run *run)
+{
+    LumeqFrame frame;
+    const int n = run->received;
+    const int ret = lumeq_receive(eq, &frame, &run->stats[n < FRAMES ? n : 0]);
+    note_loss(eq, run);
+    if (ret < 0)
+        return ret;
+    CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n);
+    if (run->pinned && n < FRAMES)
+        memcpy(run->out[n], run->pinned + n % 4 * SIZE, SIZE);
+    run->received++;
+    return 0;
+}
+
+/* Waits for the oldest frame when no more can be handed in; one that is refused is tried again. */
+static void hand_in(LumeqEqualizer *eq, Run *run, int n)
+{
+    const LumeqFrame frame = frame_of(run, n);
+    int ret;
+    for (int tries = 0; tries < 100; tries++) {
+        ret = lumeq_submit(eq, &frame);
+        note_loss(eq, run);
+        if (ret == LUMEQ_ERR_AGAIN)
+            take(eq, run);
+        else if (ret == LUMEQ_ERR_UNAVAILABLE)
+            run->refused++;
+        else
+            break;
+    }
+    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
+}
+
+static void play_with(LumeqEqualizer *eq, Run *run)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+        CheckRandom random = {(uint64_t)n, 0};
+        for (int i = 0; i < SIZE; i++)
+            run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
+        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+        params.tiles_x = params.tiles_y = 2;
+        lumeq_set_params(eq, &params);
+        hand_in(eq, run, n);
+    }
+    lumeq_flush(eq);
+    while (take(eq, run) == 0)
+        ;
+    CHECK(run->received == FRAMES, "%d of %d frames came back: %s", run->received, FRAMES,
+          lumeq_last_error(eq));
+}
+
+static LumeqEqualizer *open_fake(LumeqBackendId id)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = id, .threads = 1};
+    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
+    CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return eq;
+}
+
+static const Run *expected_run(void)
+{
+    static Run expected;
+    if (!expected.received) {
+        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CPU);
+        play_with(eq, &expected);
+        lumeq_destroy(&eq);
+    }
+    return &expected;
+}
+
+static void compare(const Run *run, const char *what, long call)
+{
+    const Run *expected = expected_run();
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqImage image = picture(NULL, n);
+        const size_t luma = (size_t)image.width * (size_t)image.height;
+        CHECK(!memcmp(run->out[n], expected->out[n], n % 3 ? luma * 3 / 2 : luma),
+              "%s at call %ld: frame %d differs", what, call, n);
+        CHECK(!memcmp(run->stats[n].curve, expected->stats[n].curve, sizeof(run->stats[n].curve)),
+              "%s at call %ld: the curve of frame %d differs", what, call, n);
+    }
+}
+
+/* All of it without an error: the made-up CUDA is one. Nothing is left behind. */
+static void no_error(void)
+{
+    static Run run;
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    play_with(eq, &run);
+    compare(&run, "no error", 0);
+    CHECK(!run.refused && !run.calls_when_lost, "something is refused");
+    lumeq_destroy(&eq);
+    CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
+}
+
+/* Fails at each call there is, or each of so many, from the first after the equalizer was made on.
+ */
+static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, int step)
+{
+    static Run run;
+    char what[64];
+    snprintf(what, sizeof(what), "error %d, %s", (int)error, sticky ? "for ever" : "once");
+    for (int k = 1, failed = 1; failed; k += step) {
+        memset(&run, 0, sizeof(run));
+        fake_cuda_start((FakeCuda){.error = error, .sticky = sticky});
+        LumeqEqualizer *eq = open_fake(id);
+        run.pinned = k % 2 ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
+        fake_cuda.fail_at = fake_cuda.calls + k;
+        play_with(eq, &run);
+        compare(&run, what, k);
+        failed = fake_cuda.failed;
+        const int on_cpu = !strcmp(lumeq_backend_name(eq), "cpu");
+        if (sticky && failed) {
+            CHECK(on_cpu, "%s at call %d: it is not noticed", what, k);
+            lumeq_free_host(eq, lumeq_alloc_host(eq, 100));
+            CHECK(!lumeq_alloc_device(eq, 100), "a lost GPU gives memory");
+        }
+        if (!sticky && id == LUMEQ_BACKEND_CUDA)
+            CHECK(!on_cpu && run.refused <= 1, "%s at call %d: refused %d times, then on %s", what,
+                  k, run.refused, lumeq_backend_name(eq));
+        if (!sticky && failed && on_cpu)
+            CHECK(strstr(lumeq_last_error(eq), "made-up") != NULL, "%s at call %d: the error is %s",
+                  what, k, lumeq_last_error(eq));
+        const long at = fake_cuda.calls;
+        lumeq_free_host(eq, run.pinned);
+        lumeq_destroy(&eq);
+        if (sticky && failed)
+            CHECK(fake_cuda.calls == run.calls_when_lost && at == fake_cuda.calls,
+                  "%s at call %d: %ld calls after the GPU was lost", what, k,
+                  fake_cuda.calls - run.calls_when_lost);
+        CHECK(failed || k > 20 * FRAMES, "it only failed at %d calls", k);
+    }
+}
+
+static void lost_at_any_call(void)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorIllegalAddress, 1, 7);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1, 5); /* as bad, not listed */
+}
+
+/* Nothing is lost: where the GPU is insisted on, the frame is refused, and taken another time. */
+static void refused_at_any_call(void)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 3);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
+    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorMemoryAllocation, 0, 5);
+    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 1);
+}
+
+/* Larger frames than the GPU has memory for are refused; those it has go on, in the memory it has.
+ */
+static void no_memory_for_larger(void)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    for (int n = 0; n < 4; n++)
+        hand_in(eq, &run, n);
+    fake_cuda.memory = 1;
+    for (int i = 0; i < 2; i++) {
+        const LumeqFrame larger = frame_of(&run, 4);
+        while (take(eq, &run) == 0)
+            ;
+        CHECK(lumeq_submit(eq, &larger) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
+        CHECK(strstr(lumeq_last_error(eq), "out of memory") != NULL, "the error is %s",
+              lumeq_last_error(eq));
+        run.received = 3;
+        hand_in(eq, &run, 3);
+        lumeq_flush(eq);
+    }
+    while (take(eq, &run) == 0)
+        run.received = 3;
+    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
+    lumeq_destroy(&eq);
+}
+
+/* Hangs from frame 5 on; `live`: nobody waits, but asks from time to time. */
+static void hang(int live, int pageable)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    run.pinned = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
+    double begin = 0;
+    for (int n = 0; n < FRAMES; n++) {
+        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+        memcpy(run.in[n], expected_run()->in[n], SIZE);
+        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+        params.tiles_x = params.tiles_y = 2;
+        lumeq_set_params(eq, &params);
+        if (n == 5) {
+            while (run.received < 5)
+                take(eq, &run);
+            fake_cuda.hangs = 1;
+            begin = fake_cuda.now;
+        }
+        hand_in(eq, &run, n);
+        for (int polls = 0; live && n >= 5 && run.received <= n && polls < 10000; polls++) {
+            take(eq, &run);
+            fake_cuda.now += 0.03;
+        }
+        if (live && n == 5) {
+            const double waited = fake_cuda.now - begin;
+            CHECK(run.received == 6, "no frame comes back");
+            CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
+        }
+    }
+    lumeq_flush(eq);
+    while (take(eq, &run) == 0)
+        ;
+    const double waited = fake_cuda.now - begin;
+    CHECK(live || (waited > 9.9 && waited < 11), "it is lost after %.1f s", waited);
+    compare(&run, "a hang", 0);
+    CHECK(run.calls_when_lost && strstr(lumeq_last_error(eq), "no progress") != NULL,
+          "the error is %s", lumeq_last_error(eq));
+    lumeq_free_host(eq, run.pinned);
+    lumeq_destroy(&eq);
+    CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
+          fake_cuda.calls - run.calls_when_lost);
+}
+
+static void hangs(void)
+{
+    hang(0, 0);
+    hang(0, 1);
+    hang(1, 0);
+}
+
+/* A GPU that takes 3 s for a step is slow, not lost. */
+static void slow(void)
+{
+    static Run run;
+    for (int pinned = 0; pinned < 2; pinned++) {
+        memset(&run, 0, sizeof(run));
+        fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 3});
+        LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+        run.pinned = pinned ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
+        play_with(eq, &run);
+        compare(&run, "slow", 0);
+        CHECK(!run.calls_when_lost, "it is taken for lost: %s", lumeq_last_error(eq));
+        CHECK(fake_cuda.now > 9 * FRAMES, "it is not slow");
+        lumeq_free_host(eq, run.pinned);
+        lumeq_destroy(&eq);
+    }
+}
+
+/* A frame that hangs while the equalizer is destroyed. */
+static void destroyed_while_it_hangs(void)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
+    run.pinned = lumeq_alloc_host(eq, 4 * SIZE);
+    fake_cuda.hangs = 1;
+    hand_in(eq, &run, 0);
+    lumeq_destroy(&eq);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
+}
+
+/* Outputs are taken from the primary context alone, inputs from the host alone. */
+static void places(void)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    uint8_t *memory = lumeq_alloc_device(eq, 2 * SIZE);
+    LumeqFrame frame = frame_of(&run, 1);
+    frame.out = picture(memory, 1);
+    frame.out.memory = LUMEQ_MEMORY_CUDA;
+    for (int plane = 0; plane < 2; plane++) {
+        fake_cuda.foreign = plane ? frame.out.plane[1] : memory;
+        fake_cuda.foreign_size = 1;
+        CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "plane %d is taken", plane);
+        CHECK(strstr(lumeq_last_error(eq), "another CUDA context of GPU 0") != NULL,
+              "the error is %s", lumeq_last_error(eq));
+    }
+    CHECK(fake_cuda.checked >= 2, "no context is asked for");
+    fake_cuda.foreign = NULL;
+    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+
+    frame.in = picture(memory + SIZE, 1);
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an input on the device is taken");
+    frame = frame_of(&run, 1);
+    frame.out = picture(memory, 1);
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an output that is not on the host");
+    CHECK(strstr(lumeq_last_error(eq), "not in host memory") != NULL, "the error is %s",
+          lumeq_last_error(eq));
+    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
+    lumeq_flush(eq);
+    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
+    lumeq_free_device(eq, memory);
+    lumeq_destroy(&eq);
+}
+
+/* The cap on pinned memory is the process's, not an equalizer's. */
+static void one_cap_on_pinned_memory(void)
+{
+    enum { PIECES = 64, EQUALIZERS = 3 };
+    const size_t piece = (size_t)64 << 20, most = (size_t)2 << 30;
+    static void *pieces[EQUALIZERS][PIECES];
+    LumeqEqualizer *eq[EQUALIZERS];
+    fake_cuda_start((FakeCuda){0});
+    for (int i = 0; i < EQUALIZERS; i++) {
+        eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
+        for (int n = 0; n < PIECES; n++)
+            pieces[i][n] = lumeq_alloc_host(eq[i], piece);
+    }
+    CHECK(pieces[0][0] != NULL, "there is none");
+    CHECK(fake_cuda.pinned <= most, "%zu MiB are pinned", fake_cuda.pinned >> 20);
+    CHECK(!pieces[1][0] && !pieces[2][0], "each equalizer has a cap of its own");
+    lumeq_free_host(eq[0], pieces[0][0]);
+    pieces[0][0] = NULL;
+    pieces[2][0] = lumeq_alloc_host(eq[2], piece);
+    CHECK(pieces[2][0] != NULL, "what one gives back another does not get");
+    CHECK(!lumeq_alloc_host(eq[1], SIZE_MAX), "all memory there is");
+    for (int i = 0; i < EQUALIZERS; i++) {
+        for (int n = 0; n < PIECES; n++)
+            lumeq_free_host(eq[i], pieces[i][n]);
+        lumeq_destroy(&eq[i]);
+    }
+    CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
+}
+
+static const CheckTest tests[] = {
+    {"no_error", no_error},
+    {"refused_at_any_call", refused_at_any_call},
+    {"no_memory_for_larger", no_memory_for_larger},
+    {"one_cap_on_pinned_memory", one_cap_on_pinned_memory},
+    {"places", places},
+    {"slow", slow},
+    /* What a lost GPU has pinned stays so, and counts: these come last. */
+    {"hangs", hangs},
+    {"destroyed_while_it_hangs", destroyed_while_it_hangs},
+    {"lost_at_any_call", lost_at_any_call},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,357 @@
+/*
+ * A GPU that has no memory, hangs, or is lost, on a real one: no frame is lost, and the bits are
+ * those of the CPU. What is poisoned stays so: that test is the last.
+ */
+#include <cuda_runtime_api.h>
+
+#include <cudaTypedefs.h>
+
+#include "busy.h"
+#include "open_on.h"
+
+#define WIDTH 640
+#define HEIGHT 360
+#define SIZE ((size_t)WIDTH * HEIGHT)
+#define LARGER 8192 /* of a side */
+#define FRAMES 8
+
+static int cuda_ok(cudaError_t error, const char *what)
+{
+    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
+}
+
+#define OK(call) cuda_ok(call, #call)
+
+/* Frames of one size in pinned memory, and what the CPU makes of them. */
+typedef struct Run {
+    LumeqEqualizer *eq;
+    uint8_t *in, *out;
+    uint8_t expected[FRAMES * SIZE];
+    int received;
+} Run;
+
+static Run run;
+
+static LumeqImage picture(uint8_t *memory, int width, int height)
+{
+    return (LumeqImage){
+        .plane = {memory}, .stride = {width}, .width = width, .height = height, .depth = 8};
+}
+
+static LumeqFrame frame_of(int n, uint8_t *out)
+{
+    return (LumeqFrame){.in = picture(run.in + (size_t)n * SIZE, WIDTH, HEIGHT),
+                        .out = picture(out + (size_t)n * SIZE, WIDTH, HEIGHT),
+                        .time = n * INT64_C(40000000)};
+}
+
+static int open_run(LumeqBackendId id)
+{
+    memset(&run, 0, sizeof(run));
+    run.eq = open_on(id == LUMEQ_BACKEND_CPU ? id : LUMEQ_BACKEND_CUDA); /* or this is skipped */
+    if (!run.eq)
+        return 0;
+    lumeq_destroy(&run.eq);
+    run.eq = open_on(id);
+    run.in = lumeq_alloc_host(run.eq, FRAMES * SIZE);
+    run.out = lumeq_alloc_host(run.eq, FRAMES * SIZE);
+    if (!CHECK(run.in && run.out, "no pinned memory"))
+        return 0;
+    for (size_t i = 0; i < FRAMES * SIZE; i++)
+        run.in[i] = (uint8_t)(40 + i / SIZE + check_hash(i / SIZE, i) % 90);
+    LumeqEqualizer *cpu = open_on(LUMEQ_BACKEND_CPU);
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqFrame frame = frame_of(n, run.expected);
+        CHECK(lumeq_submit(cpu, &frame) == 0 && lumeq_receive(cpu, NULL, NULL) == 0, "%s",
+              lumeq_last_error(cpu));
+    }
+    lumeq_destroy(&cpu);
+    return 1;
+}
+
+static void close_run(void)
+{
+    lumeq_free_host(run.eq, run.in);
+    lumeq_free_host(run.eq, run.out);
+    lumeq_destroy(&run.eq);
+}
+
+static void submit(int n)
+{
+    const LumeqFrame frame = frame_of(n, run.out);
+    int ret;
+    while ((ret = lumeq_submit(run.eq, &frame)) == LUMEQ_ERR_AGAIN)
+        run.received += lumeq_receive(run.eq, NULL, NULL) == 0;
+    CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(run.eq));
+}
+
+static void finish(void)
+{
+    int ret;
+    lumeq_flush(run.eq);
+    while ((ret = lumeq_receive(run.eq, NULL, NULL)) == 0)
+        run.received++;
+    CHECK(ret == LUMEQ_ERR_END, "receive answers %d: %s", ret, lumeq_last_error(run.eq));
+}
+
+/* `count` frames are back, and right; and where the equalizer is now. */
+static void check_frames(int count, const char *backend)
+{
+    CHECK(run.received == count, "%d frames came back, not %d", run.received, count);
+    for (int n = 0; n < count; n++)
+        CHECK(!memcmp(run.out + (size_t)n * SIZE, run.expected + (size_t)n * SIZE, SIZE),
+              "frame %d differs", n);
+    CHECK(!strcmp(lumeq_backend_name(run.eq), backend), "the backend is %s: %s",
+          lumeq_backend_name(run.eq), lumeq_last_error(run.eq));
+}
+
+/* ---- no memory ----------------------------------------------------------------------------- */
+
+#define PIECES 4096
+
+static void *pieces[PIECES];
+
+/* Takes the GPU's memory down to the last few MB. */
+static void fill_memory(void)
+{
+    int count = 0;
+    for (size_t size = (size_t)1 << 30; size >= (size_t)1 << 20; size /= 2)
+        while (count < PIECES && cudaMalloc(&pieces[count], size) == cudaSuccess)
+            count++;
+    (void)cudaGetLastError();
+    CHECK(count > 0 && count < PIECES, "%d pieces fill the GPU", count);
+}
+
+static void free_memory(void)
+{
+    for (int i = 0; i < PIECES; i++) {
+        cudaFree(pieces[i]);
+        pieces[i] = NULL;
+    }
+}
+
+static int submit_larger(uint8_t *memory)
+{
+    const LumeqFrame frame = {.in = picture(memory, LARGER, LARGER),
+                              .out = picture(memory + (size_t)LARGER * LARGER, LARGER, LARGER)};
+    return lumeq_submit(run.eq, &frame);
+}
+
+/* Frames in flight come back, and so do others of their size; larger ones, once there is memory. */
+static void larger_than_memory(void)
+{
+    uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
+    if (!CHECK(memory != NULL, "no memory") || !open_run(LUMEQ_BACKEND_CUDA)) {
+        free(memory);
+        return;
+    }
+    for (int n = 0; n < 4; n++)
+        submit(n);
+    while (lumeq_receive(run.eq, NULL, NULL) == 0)
+        run.received++;
+    fill_memory();
+    int ret;
+    while ((ret = submit_larger(memory)) == LUMEQ_ERR_AGAIN)
+        run.received += lumeq_receive(run.eq, NULL, NULL) == 0;
+    CHECK(ret == LUMEQ_ERR_UNAVAILABLE, "submit answers %d", ret);
+    CHECK(strstr(lumeq_last_error(run.eq), "out of memory") != NULL, "the error is %s",
+          lumeq_last_error(run.eq));
+    CHECK(cudaPeekAtLastError() == cudaSuccess, "an error is left behind");
+    for (int n = 4; n < FRAMES; n++)
+        submit(n);
+    finish();
+    check_frames(FRAMES, "cuda");
+    free_memory();
+    CHECK(submit_larger(memory) == 0, "%s", lumeq_last_error(run.eq));
+    finish();
+    close_run();
+    free(memory);
+}
+
+/* The CPU goes on with the larger one; those in flight are the GPU's. */
+static void cpu_goes_on_without_memory(void)
+{
+    uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
+    if (!CHECK(memory != NULL, "no memory") || !open_run(LUMEQ_BACKEND_AUTO)) {
+        free(memory);
+        return;
+    }
+    for (int n = 0; n < 2; n++)
+        submit(n);
+    fill_memory();
+    CHECK(submit_larger(memory) == 0, "%s", lumeq_last_error(run.eq));
+    finish();
+    free_memory();
+    run.received--; /* the larger one */
+    check_frames(2, "cpu");
+    close_run();
+    free(memory);
+}
+
+/* ---- memory of another context ------------------------------------------------------------- */
+
+static void find(const char *name, unsigned version, void *function)
+{
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    OK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
+#else
+    (void)version;
+    OK(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result));
+#endif
+    CHECK(result == cudaDriverEntryPointSuccess, "the driver has no %s", name);
+    memcpy(function, &found, sizeof(found));
+}
+
+static void other_context(void)
+{
+    PFN_cuCtxCreate_v3020 create = NULL;
+    PFN_cuCtxPopCurrent_v4000 pop = NULL;
+    PFN_cuCtxPushCurrent_v4000 push = NULL;
+    PFN_cuCtxDestroy_v4000 destroy = NULL;
+    PFN_cuMemAlloc_v3020 alloc = NULL;
+    PFN_cuCtxGetCurrent_v4000 current = NULL;
+    CUcontext context = NULL, before = NULL, after = NULL;
+    CUdeviceptr memory = 0;
+    if (!open_run(LUMEQ_BACKEND_CUDA))
+        return;
+    find("cuCtxCreate", 3020, &create);
+    find("cuCtxPopCurrent", 4000, &pop);
+    find("cuCtxPushCurrent", 4000, &push);
+    find("cuCtxDestroy", 4000, &destroy);
+    find("cuMemAlloc", 3020, &alloc);
+    find("cuCtxGetCurrent", 4000, &current);
+    CHECK(current(&before) == CUDA_SUCCESS && create(&context, 0, 0) == CUDA_SUCCESS &&
+              alloc(&memory, SIZE) == CUDA_SUCCESS,
+          "no other context");
+    /* While it is current, and while it is not. */
+    for (int i = 0; i < 2 && memory; i++) {
+        LumeqFrame frame = frame_of(0, run.out);
+        frame.out = picture((uint8_t *)(uintptr_t)memory, WIDTH, HEIGHT);
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+        CHECK(lumeq_submit(run.eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken");
+        CHECK(strstr(lumeq_last_error(run.eq), "another CUDA context of GPU 0") != NULL,
+              "the error is %s", lumeq_last_error(run.eq));
+        CHECK(i || (current(&after) == CUDA_SUCCESS && after != context),
+              "the device's primary context is not left current");
+        frame.out.memory = LUMEQ_MEMORY_HOST;
+        CHECK(lumeq_submit(run.eq, &frame) == LUMEQ_ERR_ARGUMENT, "it is taken for the host's");
+    }
+    void *own = NULL, *pool = NULL;
+    cudaSetDevice(0);
+    OK(cudaMalloc(&own, SIZE));
+    OK(cudaMallocAsync(&pool, SIZE, NULL));
+    OK(cudaStreamSynchronize(NULL));
+    for (int i = 0; i < 2; i++) {
+        LumeqFrame frame = frame_of(0, run.out);
+        frame.out = picture(i ? pool : own, WIDTH, HEIGHT);
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+        lumeq_reset(run.eq);
+        CHECK(lumeq_submit(run.eq, &frame) == 0, "%s: %s", i ? "a pool's" : "cudaMalloc's",
+              lumeq_last_error(run.eq));
+        lumeq_flush(run.eq);
+        CHECK(lumeq_receive(run.eq, NULL, NULL) == 0, "%s", lumeq_last_error(run.eq));
+        OK(cudaMemcpy(run.out, i ? pool : own, SIZE, cudaMemcpyDeviceToHost));
+        CHECK(!memcmp(run.out, run.expected, SIZE), "the picture differs");
+    }
+    OK(cudaFree(own));
+    OK(cudaFree(pool));
+    if (context)
+        destroy(context);
+    cudaSetDevice(0);
+    close_run();
+}
+
+/* ---- hangs --------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* From frame 2 on there is no room for our kernels. `live`: asks for each frame until it is back.
+ */
+static void hang(int live)
+{
+    struct cudaDeviceProp properties;
+    cudaStream_t stream = NULL;
+    volatile int *go_on = NULL;
+    if (!open_run(LUMEQ_BACKEND_AUTO))
+        return;
+    OK(cudaGetDeviceProperties(&properties, 0));
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    if (!OK(cudaHostAlloc((void **)&go_on, sizeof(*go_on), cudaHostAllocMapped)))
+        return;
+    *go_on = 1;
+    for (int n = 0; n < 2; n++)
+        submit(n);
+    finish();
+    OK(busy_start(go_on, properties.multiProcessorCount, properties.maxThreadsPerMultiProcessor,
+                  stream));
+    const double begin = now();
+    for (int n = 2; n < FRAMES; n++) {
+        submit(n);
+        const struct timespec nap = {0, 20000000};
+        while (live && run.received <= n && now() - begin < 60) {
+            run.received += lumeq_receive(run.eq, NULL, NULL) == 0;
+            nanosleep(&nap, NULL);
+        }
+    }
+    finish();
+    const double waited = now() - begin;
+    CHECK(waited > 9 && waited < 20, "it is lost after %.1f s", waited);
+    check_frames(FRAMES, "cpu");
+    CHECK(strstr(lumeq_last_error(run.eq), "no progress") != NULL, "the error is %s",
+          lumeq_last_error(run.eq));
+    close_run(); /* while it still hangs */
+    CHECK(now() - begin < 20, "destroying it waits");
+    *go_on = 0;
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaDeviceSynchronize());
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFreeHost((void *)go_on));
+}
+
+static void hangs(void)
+{
+    hang(0);
+}
+
+static void hangs_live(void)
+{
+    hang(1);
+}
+
+/* ---- error 700 ----------------------------------------------------------------------------- */
+
+static void poisoned(void)
+{
+    if (!open_run(LUMEQ_BACKEND_AUTO))
+        return;
+    for (int n = 0; n < FRAMES; n++) {
+        submit(n);
+        if (n == 3) {
+            OK(busy_fault(NULL));
+            CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "the GPU is not poisoned");
+        }
+    }
+    finish();
+    check_frames(FRAMES, "cpu");
+    CHECK(strstr(lumeq_last_error(run.eq), "goes on without the GPU") != NULL, "the error is %s",
+          lumeq_last_error(run.eq));
+    close_run();
+}
+
+static const CheckTest tests[] = {
+    {"larger_than_memory", larger_than_memory},
+    {"cpu_goes_on_without_memory", cpu_goes_on_without_memory},
+    {"other_context", other_context},
+    {"hangs", hangs},
+    {"hangs_live", hangs_live},
+    {"poisoned", poisoned},
+};
+
+CHECK_MAIN(tests)
