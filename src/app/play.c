@@ -13,7 +13,7 @@
 #include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
-#include "media/output_file.h"
+#include "media/temp_file.h"
 #include "media/url.h"
 #include "player/clock.h"
 
@@ -303,8 +303,10 @@ static void lose_display(void *opaque)
     Play *p = opaque;
     const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
     (void)recording_end(&p->recording, interrupted);
+    stats_flush(p->rows);
+    (void)stats_commit(p->rows); /* says itself what fails */
     say(SAY_ERRORS, "the display is gone");
-    output_file_remove_temp();
+    temp_file_remove_all();
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 
