@@ -78,9 +78,10 @@ def upright(turn):
 
 
 class Turned(Case):
-    def source(self, turn, size=(48, 32), pix_fmt="yuv420p", name="phone.mov", codec=FFV1, **more):
+    def source(self, turn, size=(48, 32), pix_fmt="yuv420p", name="phone.mov", filters=None):
         path = self.path(name)
-        make(path, *codec, "-pix_fmt", pix_fmt, seconds=0.08, source=CORNERS % size, **more)
+        make(path, *FFV1, "-pix_fmt", pix_fmt, seconds=0.08, source=CORNERS % size,
+             filters="format=" + pix_fmt + ("," + filters if filters else ""))
         return turned_by(path, turn) if turn else path
 
     def noise(self, pix_fmt, turn, width, height):
@@ -239,7 +240,7 @@ class Turned(Case):
         want = stored(self.converted(source, "want.avi", *options))
         for number, filters in ((8, "transpose=clock"), (2, "hflip")):
             with self.subTest(number):
-                phone = self.source(TURNS[number], (480, 270), "yuv444p", filters="format=yuv444p," + filters)
+                phone = self.source(TURNS[number], (480, 270), "yuv444p", filters=filters)
                 output = self.converted(phone, "out.avi", *options, "-y")
                 self.assertTrue(stored(output) == want, "the panel is elsewhere")
 
