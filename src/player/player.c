@@ -95,7 +95,7 @@ static void fit_window(Player *p)
         return;
     view_picture_size(p->view, VIEW_OUTPUT, &width, &height);
     track_display_size(p->playback.source, &across, &down);
-    if ((width > height) == (across > down))
+    if (across <= 0 || (width > height) == (across > down))
         return;
     if (p->histogram == PLAYER_HISTOGRAM_PANEL)
         panel_add_room(&width, &height);

@@ -77,6 +77,28 @@ def upright(turn):
     return "".join(turn_plane("RGBY", 2, 2, turn))
 
 
+def oblong(path):
+    """The container says that its 240x160 pixels are twice as wide as high; the codec, that they are not."""
+    make(path + ".mp4", *X264, "-x264-params", "sar=1/1", seconds=0.4, source=CORNERS % (240, 160))
+    ffmpeg("-i", path + ".mp4", "-c", "copy", "-aspect", "3", path)
+    return path
+
+
+def exif(number):
+    """Tags that say no more than the orientation."""
+    return b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 0x112, 3, 1, number, 0) + bytes(4)
+
+
+def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
+    make(path, "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1, source=CORNERS % size)
+    with open(path, "rb") as f:
+        data = f.read()
+    tags = b"Exif\0\0" + exif(number)
+    with open(path, "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags + data[2:])
+    return path
+
+
 class Turned(Case):
     def source(self, turn, size=(48, 32), pix_fmt="yuv420p", name="phone.mov", filters=None):
         path = self.path(name)
@@ -222,10 +244,7 @@ class Turned(Case):
 
     def test_the_container_comes_first(self):
         """What it says of the shape is what players go by."""
-        square = make(self.path("square.mp4"), *X264, "-x264-params", "sar=1/1", seconds=0.08,
-                      source=CORNERS % (240, 160))
-        source = self.path("oblong.mp4")
-        ffmpeg("-i", square, "-c", "copy", "-aspect", "3", source)
+        source = oblong(self.path("oblong.mp4"))
         self.assertEqual(video(self.converted(source, "out.y4m"))["sample_aspect_ratio"], "2:1")
         turned_by(source, TURNS[8])
         self.assertEqual(video(self.converted(source, "out.y4m", "-y"))["sample_aspect_ratio"], "1:2")
@@ -246,17 +265,8 @@ class Turned(Case):
 
 
 class Photos(Case):
-    def exif(self, number):
-        return (b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 0x112, 3, 1, number, 0) + bytes(4))
-
     def jpeg(self, number, pix_fmt="yuvj420p"):
-        plain = make(self.path("plain.jpg"), "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1,
-                     source=CORNERS % (64, 48))
-        with open(plain, "rb") as f:
-            data = f.read()
-        tags = b"Exif\0\0" + self.exif(number)
-        return self.write("photo.jpg", data[:2] + b"\xff\xe1" + struct.pack(">H", len(tags) + 2) + tags +
-                          data[2:])
+        return photo(self.path("photo.jpg"), number, pix_fmt=pix_fmt)
 
     def test_orientation(self):
         for number, turn in TURNS.items():
@@ -283,7 +293,7 @@ class Photos(Case):
         with open(make(self.path("plain.webp"), "-c:v", "libwebp", "-frames:v", 1,
                        source=CORNERS % (64, 48)), "rb") as f:
             picture = f.read()[12:]
-        tags = self.exif(6)
+        tags = exif(6)
         chunks = b"WEBP" + b"VP8X" + struct.pack("<I", 10) + bytes([8, 0, 0, 0, 63, 0, 0, 47, 0, 0])
         chunks += picture + b"EXIF" + struct.pack("<I", len(tags)) + tags
         source = self.write("photo.webp", b"RIFF" + struct.pack("<I", len(chunks)) + chunks)
