@@ -2,10 +2,9 @@
 #ifndef LUMEQ_APP_OVERLAY_H
 #define LUMEQ_APP_OVERLAY_H
 
-#include <libavutil/frame.h>
-
 #include "lumeq/lumeq.h"
 #include "media/error.h"
+#include "media/message.h"
 #include "panel/panel.h"
 
 typedef struct FrameOverlay FrameOverlay;

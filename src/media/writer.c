@@ -183,8 +183,6 @@ static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
     w->video->time_base = c->time_base;
     w->video->avg_frame_rate = c->framerate;
     w->video->sample_aspect_ratio = c->sample_aspect_ratio;
-    /* Muxers of mp4 take this for a matrix; what is true of it the first frame says. */
-    av_dict_set(&w->video->metadata, "rotate", NULL, 0);
     return 0;
 }
 

@@ -24,8 +24,8 @@ int window_open(Window **window, const WindowOptions *options, char *why, size_t
 
 void window_show(Window *window);
 
-/* Another size for a window that the user has not had a hand in yet, fitted and centred as a new one
- * is. Fullscreen stays. */
+/* Another size for a window that the user has not had a hand in yet, fitted and centred as a new
+ * one is. Fullscreen stays. */
 void window_resize(Window *window, int width, int height);
 
 /* In pixels of the screen, which all drawing is in. */

@@ -217,14 +217,6 @@ class Turned(Case):
         output = self.converted(source, "out.avi", "--vcodec", "ffv1", "--mode", "off", "-y")
         self.assertEqual(colours(output), upright(TURNS[6]))
 
-    def test_old_tag(self):
-        """A tag that versions of FFmpeg have left in files turns nothing, and mp4 would have it do so."""
-        source = self.source(None, name="tagged.mkv")
-        ffmpeg("-i", source, "-c", "copy", "-metadata:s:v:0", "rotate=90", self.path("old.mkv"))
-        output = self.converted(self.path("old.mkv"), "out.mp4", "--vcodec", "mpeg4")
-        self.assertIsNone(matrix(output))
-        self.assertEqual(colours(output), "RGBY")
-
     # ---- the shape of pixels ----
 
     def test_oblong_pixels(self):

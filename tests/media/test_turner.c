@@ -1,6 +1,5 @@
 /* Frames turned in every pixel format: each sample is looked for where it has to be. */
 #include <libavutil/frame.h>
-#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
@@ -40,71 +39,66 @@ static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
     FRAME_DURATION(frame) = 3;
     frame->sample_aspect_ratio = (AVRational){2, 1};
     frame->color_range = AVCOL_RANGE_JPEG;
-    if (av_frame_get_buffer(frame, 0) < 0)
+    if (av_frame_get_buffer(frame, 0) < 0) {
         av_frame_free(&frame);
+        return NULL;
+    }
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i];
+         i++) /* put() adds to what is there */
+        memset(frame->buf[i]->data, 0, frame->buf[i]->size);
     return frame;
 }
 
-/* One component: its samples and how many there are. */
-typedef struct Samples {
-    uint8_t *data;
-    ptrdiff_t stride;
-    int step, bytes, width, height;
-} Samples;
-
-static Samples samples_of(const AVFrame *frame, int component)
+static int samples_across(const AVFrame *frame, int component)
 {
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    const AVComponentDescriptor *c = &desc->comp[component];
     const int chroma = component == 1 || component == 2;
-    return (Samples){
-        .data = frame->data[c->plane] + c->offset,
-        .stride = frame->linesize[c->plane],
-        .step = c->step,
-        .bytes = c->depth + c->shift > 8 ? 2 : 1,
-        .width = AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0),
-        .height = AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0),
-    };
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    return AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0);
 }
 
-static uint8_t *at(const Samples *s, int x, int y)
+static int samples_down(const AVFrame *frame, int component)
 {
-    return s->data + y * s->stride + (ptrdiff_t)x * s->step;
+    const int chroma = component == 1 || component == 2;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    return AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0);
 }
 
-static int get(const Samples *s, int x, int y)
+static uint16_t get(const AVFrame *frame, int component, int x, int y)
 {
-    return s->bytes == 2 ? AV_RL16(at(s, x, y)) : *at(s, x, y);
+    uint16_t code;
+    av_read_image_line2(&code, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
+                        av_pix_fmt_desc_get(frame->format), x, y, component, 1, 0, sizeof(code));
+    return code;
 }
 
-/* Another value for each sample near it, within the format's depth. */
+static void put(AVFrame *frame, int component, int x, int y, uint16_t code)
+{
+    av_write_image_line2(&code, frame->data, frame->linesize, av_pix_fmt_desc_get(frame->format), x,
+                         y, component, 1, sizeof(code));
+}
+
+/* Another code for each sample than those near it have. */
 static void fill(AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    for (int c = 0; c < desc->nb_components; c++) {
-        const Samples s = samples_of(frame, c);
-        const int most = (1 << desc->comp[c].depth) - 1;
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++) {
-                const int value = ((x * 37 + y * 101 + c * 57) * 13 & most) << desc->comp[c].shift;
-                if (s.bytes == 2)
-                    AV_WL16(at(&s, x, y), (uint16_t)value);
-                else
-                    *at(&s, x, y) = (uint8_t)value;
-            }
-    }
+    memset(frame->buf[0]->data, 0,
+           frame->buf[0]->size); /* 16-bit samples are added to what is there */
+    for (int c = 0; c < desc->nb_components; c++)
+        for (int y = 0; y < samples_down(frame, c); y++)
+            for (int x = 0; x < samples_across(frame, c); x++)
+                put(frame, c, x, y, (x * 37 + y * 101 + c * 57) * 13 % (1 << desc->comp[c].depth));
 }
 
-/* Samples of `to` that are not those of `from` from where they were. */
-static int count_wrong(const Samples *from, const Samples *to, PictureTurn t)
+/* Samples of a component that are not where they have to be. */
+static int count_wrong(const AVFrame *from, const AVFrame *to, int component, PictureTurn t)
 {
     int wrong = 0;
-    const int origin_x = t.xx + t.xy < 0 ? to->width - 1 : 0;
-    const int origin_y = t.yx + t.yy < 0 ? to->height - 1 : 0;
-    for (int y = 0; y < from->height; y++)
-        for (int x = 0; x < from->width; x++)
-            wrong += get(from, x, y) !=
-                     get(to, origin_x + t.xx * x + t.xy * y, origin_y + t.yx * x + t.yy * y);
+    const int left = t.xx + t.xy < 0 ? samples_across(to, component) - 1 : 0;
+    const int top = t.yx + t.yy < 0 ? samples_down(to, component) - 1 : 0;
+    for (int y = 0; y < samples_down(from, component); y++)
+        for (int x = 0; x < samples_across(from, component); x++)
+            wrong += get(from, component, x, y) !=
+                     get(to, component, left + t.xx * x + t.xy * y, top + t.yx * x + t.yy * y);
     return wrong;
 }
 
@@ -143,15 +137,11 @@ static void check_format(enum AVPixelFormat format, int width, int height)
                    to->height == (quarter ? width : height) &&
                    convert_depth(to->format) == convert_depth(format) &&
                    (finer || to->format == format) && to->color_range == AVCOL_RANGE_JPEG;
-        for (int c = 0; good && c < desc->nb_components; c++) {
-            const Samples a = samples_of(frame, c), b = samples_of(to, c);
-            const int resampled = finer && (c == 1 || c == 2);
-            if (resampled)
-                good = b.width == to->width && b.height == to->height;
+        for (int c = 0; good && c < desc->nb_components; c++)
+            if (finer && (c == 1 || c == 2))
+                good = samples_across(to, c) == to->width && samples_down(to, c) == to->height;
             else
-                good = desc->comp[c].shift != av_pix_fmt_desc_get(to->format)->comp[c].shift ||
-                       count_wrong(&a, &b, t) == 0;
-        }
+                good = count_wrong(frame, to, c, t) == 0;
         CHECK(good, "%s %dx%d, %s", desc->name, width, height, turns[i].name);
         av_frame_free(&to);
     }
@@ -177,23 +167,17 @@ static void test_formats(void)
 static void test_resampled_chroma(void)
 {
     AVFrame *frame = make_frame(AV_PIX_FMT_YUV422P10, 64, 16);
-    const Samples luma = samples_of(frame, 0);
-    for (int y = 0; y < luma.height; y++)
-        memset(luma.data + y * luma.stride, 0, (size_t)luma.width * 2);
-    for (int c = 1; c < 3; c++) {
-        const Samples s = samples_of(frame, c);
-        for (int y = 0; y < s.height; y++)
-            for (int x = 0; x < s.width; x++)
-                AV_WL16(at(&s, x, y), (uint16_t)(100 + x * 16));
-    }
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < samples_down(frame, c); y++)
+            for (int x = 0; x < samples_across(frame, c); x++)
+                put(frame, c, x, y, (uint16_t)(100 + x * 16) % 1024);
     AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
     CHECK(to && to->format == AV_PIX_FMT_YUV444P10, "format");
     for (int c = 1; to && c < 3; c++) {
-        const Samples s = samples_of(to, c);
         int most = 0;
-        for (int y = 4; y < s.height - 4; y++)
-            for (int x = 0; x < s.width; x++)
-                most = FFMAX(most, FFABS(get(&s, x, y) - (96 + y * 8)));
+        for (int y = 4; y < samples_down(to, c) - 4; y++)
+            for (int x = 0; x < samples_across(to, c); x++)
+                most = FFMAX(most, FFABS(get(to, c, x, y) - (96 + y * 8)));
         CHECK(most <= 6, "component %d is off by %d", c, most);
     }
     av_frame_free(&to);
