@@ -81,8 +81,6 @@ static void put(AVFrame *frame, int component, int x, int y, uint16_t code)
 static void fill(AVFrame *frame)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    memset(frame->buf[0]->data, 0,
-           frame->buf[0]->size); /* 16-bit samples are added to what is there */
     for (int c = 0; c < desc->nb_components; c++)
         for (int y = 0; y < samples_down(frame, c); y++)
             for (int x = 0; x < samples_across(frame, c); x++)
