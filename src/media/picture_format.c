@@ -176,5 +176,7 @@ PictureTurn picture_turn(const int32_t m[9])
 
 int picture_turn_is_whole(const int32_t m[9])
 {
-    return FFMIN(straight(m), across(m)) * NEARLY_WHOLE <= FFMAX(straight(m), across(m));
+    const int senseless = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
+    return senseless ||
+           FFMIN(straight(m), across(m)) * NEARLY_WHOLE <= FFMAX(straight(m), across(m));
 }

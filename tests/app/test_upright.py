@@ -217,6 +217,12 @@ class Turned(Case):
         output = self.converted(source, "out.avi", "--vcodec", "ffv1", "--mode", "off", "-y")
         self.assertEqual(colours(output), upright(TURNS[6]))
 
+    def test_senseless_matrix(self):
+        source = with_matrix(self.source(None), 0, ONE, 0, ONE)
+        result = self.ok(source, "-o", self.path("out.avi"), "--vcodec", "ffv1", "--mode", "off")
+        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertEqual(stored(source), stored(self.path("out.avi")))
+
     # ---- the shape of pixels ----
 
     def test_oblong_pixels(self):
