@@ -90,8 +90,9 @@ def exif(number):
 
 
 def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
-    make(path, "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1, source=CORNERS % size)
-    with open(path, "rb") as f:
+    plain = clip("plain.jpg", "-c:v", "mjpeg", "-q:v", 2, "-pix_fmt", pix_fmt, "-frames:v", 1,
+                 source=CORNERS % size)
+    with open(plain, "rb") as f:
         data = f.read()
     tags = b"Exif\0\0" + exif(number)
     with open(path, "wb") as f:
@@ -102,8 +103,8 @@ def photo(path, number, size=(64, 48), pix_fmt="yuvj420p"):
 class Turned(Case):
     def source(self, turn, size=(48, 32), pix_fmt="yuv420p", name="phone.mov", filters=None):
         path = self.path(name)
-        make(path, *FFV1, "-pix_fmt", pix_fmt, seconds=0.08, source=CORNERS % size,
-             filters="format=" + pix_fmt + ("," + filters if filters else ""))
+        shutil.copy(clip(name, *FFV1, "-pix_fmt", pix_fmt, seconds=0.08, source=CORNERS % size,
+                         filters="format=" + pix_fmt + ("," + filters if filters else "")), path)
         return turned_by(path, turn) if turn else path
 
     def noise(self, pix_fmt, turn, width, height):
