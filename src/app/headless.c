@@ -149,7 +149,7 @@ static int open_overlay(Run *run)
     if (!o->overlay)
         return 0;
     const PanelScale scale = o->hist_scale ? PANEL_LOG : PANEL_LINEAR;
-    return overlay_open(&run->overlay, run->source, scale, &run->error);
+    return overlay_open(&run->overlay, scale, &run->error);
 }
 
 static int sink_packets(Run *run, Message *message)

@@ -7,11 +7,7 @@
 #include "app/say.h"
 #include "media/blend.h"
 #include "media/picture_format.h"
-#include "media/side_data.h"
 #include "panel/panel_place.h"
-
-/* Pixels that are more oblong than this are a broken header. */
-#define MOST_OBLONG 20.0
 
 /* The picture as it is watched: upright and with square pixels. */
 typedef struct Watched {
@@ -20,7 +16,6 @@ typedef struct Watched {
 } Watched;
 
 struct FrameOverlay {
-    const Source *source;
     PanelScale scale;
     PanelCache *panel;
     Text *text;
@@ -31,7 +26,7 @@ struct FrameOverlay {
     BlendPlace place; /* in the frame as it is stored */
 };
 
-int overlay_open(FrameOverlay **overlay, const Source *source, PanelScale scale, MediaError *error)
+int overlay_open(FrameOverlay **overlay, PanelScale scale, MediaError *error)
 {
     FrameOverlay *o = calloc(1, sizeof(*o));
     *overlay = o;
@@ -39,7 +34,6 @@ int overlay_open(FrameOverlay **overlay, const Source *source, PanelScale scale,
         overlay_close(overlay);
         return media_fail(error, MEDIA_INPUT, "out of memory for the histogram panel");
     }
-    o->source = source;
     o->scale = scale;
     if (text_open(&o->text) < 0)
         say(SAY_WARNINGS, "no font was found: the histogram panel has no text");
@@ -48,22 +42,11 @@ int overlay_open(FrameOverlay **overlay, const Source *source, PanelScale scale,
 
 /* ---- where it is ---- */
 
-/* Width of a pixel by its height. */
-static double find_aspect(const Source *source, const AVFrame *frame)
+static Watched find_watched(const PictureFormat *format)
 {
-    const AVRational own = frame->sample_aspect_ratio, track = source->video->sample_aspect_ratio;
-    const double aspect = av_q2d(own.num ? own : track);
-    return aspect >= 1 / MOST_OBLONG && aspect <= MOST_OBLONG ? aspect : 1;
-}
-
-/* The track's word on how it is turned comes before the frame's, as in the file that is written. */
-static Watched find_watched(const Source *source, const AVFrame *frame, const PictureFormat *format)
-{
-    const int32_t *matrix = side_data_display_matrix(source->video);
-    const double aspect = find_aspect(source, frame);
-    const int width = (int)lrint(frame->width * fmax(aspect, 1));
-    const int height = (int)lrint(frame->height / fmin(aspect, 1));
-    const PictureTurn turn = matrix ? picture_turn(matrix) : format->turn;
+    const int width = (int)lrint(format->width * fmax(format->aspect, 1));
+    const int height = (int)lrint(format->height / fmin(format->aspect, 1));
+    const PictureTurn turn = format->turn;
     return turn.xx ? (Watched){turn, width, height} : (Watched){turn, height, width};
 }
 
@@ -95,7 +78,7 @@ static int place(FrameOverlay *o, const AVFrame *frame, MediaError *error)
     PictureFormat format;
     if (picture_format(&format, frame, why, sizeof(why)) < 0)
         return media_fail(error, MEDIA_INPUT, "%s", why);
-    o->watched = find_watched(o->source, frame, &format);
+    o->watched = find_watched(&format);
     o->rect = panel_place(o->watched.width, o->watched.height, PANEL_OVER).panel;
     if (o->rect.width > 0)
         o->place = find_place(&o->watched, o->rect, frame);

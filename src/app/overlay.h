@@ -4,14 +4,13 @@
 
 #include "lumeq/lumeq.h"
 #include "media/error.h"
-#include "media/source.h"
+#include "media/message.h"
 #include "panel/panel.h"
 
 typedef struct FrameOverlay FrameOverlay;
 
-/* For frames of the source's video track, which must outlive it. Finding the fonts of the machine
- * may take a while. MEDIA_INPUT. */
-int overlay_open(FrameOverlay **overlay, const Source *source, PanelScale scale, MediaError *error);
+/* Finding the fonts of the machine may take a while. MEDIA_INPUT. */
+int overlay_open(FrameOverlay **overlay, PanelScale scale, MediaError *error);
 
 /*
  * Draws the panel with these figures into an equalized frame, with its text upright for who watches

@@ -214,7 +214,7 @@ static void *recorder_main(void *arg)
     int ret = 0;
     (void)setpriority(PRIO_PROCESS, 0, NICE);
     if (r->with_overlay)
-        ret = overlay_open(&r->overlay, r->source, r->scale, &r->error);
+        ret = overlay_open(&r->overlay, r->scale, &r->error);
     while (ret >= 0)
         ret = write_next(r);
     av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);

@@ -20,6 +20,18 @@
 #define FRAME_IS_TOP_FIRST(frame) ((frame)->top_field_first)
 #endif
 
+static inline void frame_set_fields(AVFrame *frame, int interlaced, int top_first)
+{
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    frame->flags &= ~(AV_FRAME_FLAG_INTERLACED | AV_FRAME_FLAG_TOP_FIELD_FIRST);
+    frame->flags |= (interlaced ? AV_FRAME_FLAG_INTERLACED : 0) |
+                    (top_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+    frame->interlaced_frame = interlaced;
+    frame->top_field_first = top_first;
+#endif
+}
+
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
 /* What an encoder lists as supported, or NULL: anything. */
 static inline const void *codec_config(const AVCodec *codec, enum AVCodecConfig config)

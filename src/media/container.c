@@ -6,7 +6,11 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
-#define TRIAL_BUFFER 4096
+#include "media/side_data.h"
+
+/* Of a picture that every container takes. */
+#define TRIAL_WIDTH 320
+#define TRIAL_HEIGHT 240
 
 static int is_in(enum AVCodecID id, const enum AVCodecID *list)
 {
@@ -129,57 +133,95 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
-#if LIBAVFORMAT_VERSION_MAJOR >= 61
-static int swallow(void *opaque, const uint8_t *data, int size)
-#else
-static int swallow(void *opaque, uint8_t *data, int size)
-#endif
-{
-    (void)opaque;
-    (void)data;
-    return size;
-}
+/* A header with just this stream, written to memory. */
+typedef struct Trial {
+    const AVCodecParameters *par;
+    AVRational time_base, frame_rate;
+    const int32_t *matrix; /* how it is turned, or NULL */
+    int early; /* not 0: all that the header says comes first, where there is a choice */
+} Trial;
 
-static int64_t go_anywhere(void *opaque, int64_t offset, int whence)
+static int write_trial(AVFormatContext *format, const Trial *trial)
 {
-    (void)opaque;
-    return whence == AVSEEK_SIZE ? 0 : offset;
-}
-
-static int write_trial(AVFormatContext *trial, const AVStream *like)
-{
-    AVStream *stream = avformat_new_stream(trial, NULL);
-    if (!stream || avcodec_parameters_copy(stream->codecpar, like->codecpar) < 0)
+    AVDictionary *options = NULL;
+    AVStream *stream = avformat_new_stream(format, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, trial->par) < 0 ||
+        (trial->matrix && side_data_set_display_matrix(stream, trial->matrix) < 0))
         return AVERROR(ENOMEM);
-    stream->codecpar->codec_tag = container_tag(trial->oformat, like->codecpar);
-    stream->time_base = like->time_base;
-    stream->avg_frame_rate = like->avg_frame_rate;
-    trial->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
-    return avformat_write_header(trial, NULL);
+    stream->codecpar->codec_tag = container_tag(format->oformat, trial->par);
+    stream->time_base = trial->time_base;
+    stream->avg_frame_rate = trial->frame_rate;
+    format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    format->flags |= AVFMT_FLAG_BITEXACT; /* no random numbers */
+    int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
+    if (ret >= 0)
+        ret = avformat_write_header(format, &options);
+    av_dict_free(&options);
+    return ret;
 }
 
-/* Writes a header with just this stream to nowhere: the only way to hear every muxer's objections.
- */
+/* The only way to hear every muxer's objections. Bytes, which the caller frees, or AVERROR. */
+static int try_header(const AVOutputFormat *muxer, const Trial *trial, uint8_t **header)
+{
+    AVFormatContext *format = NULL;
+    *header = NULL;
+    int ret = avformat_alloc_output_context2(&format, muxer, NULL, NULL);
+    if (ret >= 0)
+        ret = avio_open_dyn_buf(&format->pb);
+    if (ret >= 0) {
+        ret = write_trial(format, trial);
+        const int size = avio_close_dyn_buf(format->pb, header);
+        format->pb = NULL;
+        ret = ret < 0 ? ret : size;
+    }
+    avformat_free_context(format);
+    return ret;
+}
+
 static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
 {
-    AVFormatContext *trial = NULL;
-    uint8_t *buffer = av_malloc(TRIAL_BUFFER);
-    AVIOContext *io =
-        buffer ? avio_alloc_context(buffer, TRIAL_BUFFER, 1, NULL, NULL, swallow, go_anywhere)
-               : NULL;
-    int ret = io ? avformat_alloc_output_context2(&trial, muxer, NULL, NULL) : AVERROR(ENOMEM);
-    if (ret >= 0) {
-        trial->pb = io;
-        ret = write_trial(trial, stream);
-        trial->pb = NULL;
-    }
-    avformat_free_context(trial);
-    if (io)
-        av_freep(&io->buffer);
-    else
-        av_free(buffer);
-    avio_context_free(&io);
+    const Trial trial = {.par = stream->codecpar,
+                         .time_base = stream->time_base,
+                         .frame_rate = stream->avg_frame_rate};
+    uint8_t *header;
+    const int ret = try_header(muxer, &trial, &header);
+    av_free(header);
     return ret >= 0;
+}
+
+/* Whether the header is another one for it; AVERROR: this codec alone does not make a header. */
+static int shows_matrix(const AVOutputFormat *muxer, AVCodecParameters *par, const int32_t *matrix)
+{
+    const AVRational rate = {25, 1};
+    Trial trial = {.par = par, .time_base = av_inv_q(rate), .frame_rate = rate, .early = 1};
+    uint8_t *plain, *turned;
+    const int size = try_header(muxer, &trial, &plain);
+    trial.matrix = matrix;
+    const int turned_size = try_header(muxer, &trial, &turned);
+    int ret = FFMIN(size, turned_size);
+    if (ret >= 0)
+        ret = size != turned_size || memcmp(plain, turned, (size_t)size) != 0;
+    av_free(plain);
+    av_free(turned);
+    return ret;
+}
+
+int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
+{
+    /* Some codecs want what only the encoder knows; most containers take MPEG-4 without. */
+    const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4};
+    AVCodecParameters *par = avcodec_parameters_alloc();
+    int ret = par ? AVERROR(EINVAL) : AVERROR(ENOMEM);
+    for (size_t i = 0; par && ret < 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
+        par->codec_type = AVMEDIA_TYPE_VIDEO;
+        par->codec_id = ids[i];
+        par->format = AV_PIX_FMT_YUV420P;
+        par->width = TRIAL_WIDTH;
+        par->height = TRIAL_HEIGHT;
+        ret = shows_matrix(muxer, par, matrix);
+    }
+    avcodec_parameters_free(&par);
+    return ret > 0;
 }
 
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)

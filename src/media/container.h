@@ -23,6 +23,10 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
 /* Whether it takes a stream like this one, which it may not be able to tell of its codec alone. */
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
 
+/* Whether it keeps how the pictures of a stream are turned, by a display matrix. Asked of the
+ * linked FFmpeg. */
+int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9]);
+
 /* Whether it takes a codec, whatever its parameters. */
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 

@@ -9,10 +9,11 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/log.h"
+#include "media/side_data.h"
 
 struct Decoder {
     AVCodecContext *codec;
-    const AVStream *stream;
+    AVStream *stream;
     int64_t usual_duration, start; /* of the track, in its time base */
     FrameMemory *memory;
     AVFrame *raw;
@@ -64,7 +65,7 @@ static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
 int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
                  MediaError *error)
 {
-    const AVStream *stream = source->video;
+    AVStream *stream = source->video;
     *decoder = NULL;
     const AVCodec *codec = find_decoder(stream);
     if (!codec && stream->codecpar->codec_id == AV_CODEC_ID_NONE)
@@ -147,6 +148,13 @@ static void set_times(Decoder *d, AVFrame *frame)
     frame->time_base = d->stream->time_base;
 }
 
+/* What the container says of the shape of pixels comes first, as in other players. */
+static int set_shape(const Decoder *d, AVFrame *frame)
+{
+    frame->sample_aspect_ratio = av_guess_sample_aspect_ratio(NULL, d->stream, frame);
+    return side_data_orient(frame, d->stream);
+}
+
 static void set_range(AVFrame *frame)
 {
     int full = 0;
@@ -210,6 +218,8 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
 
     if (d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT))
         note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    if (set_shape(d, d->raw) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     set_times(d, d->raw);
     set_range(d->raw);
     if (!d->width)

@@ -121,7 +121,7 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
     return ret < 0 ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
 }
 
-static void set_picture(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track, int pad)
+static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->pix_fmt);
     const int step_x = pad ? 1 << desc->log2_chroma_w : 1,
@@ -133,8 +133,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, const EncoderTr
     c->color_trc = first->color_trc;
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
-    c->sample_aspect_ratio =
-        first->sample_aspect_ratio.num ? first->sample_aspect_ratio : track->aspect;
+    c->sample_aspect_ratio = first->sample_aspect_ratio;
     /* These have no tags: there is one meaning of their codes. */
     if (c->codec_id == AV_CODEC_ID_MJPEG)
         c->color_range = AVCOL_RANGE_JPEG;
@@ -226,7 +225,7 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
     if (ret >= 0)
         ret = set_options(&dict, e->codec, codec, options, error);
     if (ret >= 0) {
-        set_picture(e->codec, first, track, pad);
+        set_picture(e->codec, first, pad);
         set_fields(e->codec, first, track);
         set_time(e->codec, codec, track);
         e->codec->thread_count = options->threads;

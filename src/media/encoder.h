@@ -22,7 +22,7 @@ typedef struct EncoderOptions {
 
 /* The track that the frames come from. */
 typedef struct EncoderTrack {
-    AVRational time_base, frame_rate, aspect; /* rate and aspect {0, 0} where not known */
+    AVRational time_base, frame_rate; /* the rate {0, 0} where not known */
     enum AVFieldOrder field_order;
     int no_alpha; /* not 0: the container loses the alpha this encoder writes */
 } EncoderTrack;
@@ -35,9 +35,9 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                  const char *path, MediaError *error);
 
 /*
- * Opens the encoder for frames like `first` from the track, whose time base, rate and aspect ratio
- * it takes. What it does not take of frames (pixel format, range, odd size) is adapted. Errors:
- * MEDIA_USAGE (a setting it does not have or refuses), MEDIA_OUTPUT.
+ * Opens the encoder for frames like `first` from the track, whose time base and rate it takes. What
+ * it does not take of frames (pixel format, range, odd size) is adapted. Errors: MEDIA_USAGE (a
+ * setting it does not have or refuses), MEDIA_OUTPUT.
  */
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, const EncoderTrack *track, int global_header,

@@ -17,6 +17,9 @@
 #define HIGHEST_PEAK 10000.0 /* nits: the end of the PQ curve */
 #define LOWEST_PEAK 100.0    /* nits: of no screen that PQ video is made on */
 
+/* One by the tangent of a degree: players take a rotation nearer to a quarter turn for one. */
+#define NEARLY_WHOLE 57
+
 /* Pixels that are more oblong than this are a broken header. */
 #define MOST_OBLONG 20.0
 
@@ -153,11 +156,27 @@ static int sign(int32_t value)
     return (value > 0) - (value < 0);
 }
 
+static int64_t straight(const int32_t m[9])
+{
+    return llabs(m[0]) + llabs(m[4]);
+}
+
+static int64_t across(const int32_t m[9])
+{
+    return llabs(m[1]) + llabs(m[3]);
+}
+
 /* The matrix takes (x, y) to (m[0] * x + m[3] * y, m[1] * x + m[4] * y). */
 PictureTurn picture_turn(const int32_t m[9])
 {
-    const int64_t straight = llabs(m[0]) + llabs(m[4]), across = llabs(m[1]) + llabs(m[3]);
-    const PictureTurn turn = straight >= across ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}
-                                                : (PictureTurn){0, sign(m[3]), sign(m[1]), 0};
+    const PictureTurn turn = straight(m) >= across(m) ? (PictureTurn){sign(m[0]), 0, 0, sign(m[4])}
+                                                      : (PictureTurn){0, sign(m[3]), sign(m[1]), 0};
     return turn.xx * turn.yy - turn.xy * turn.yx != 0 ? turn : picture_upright();
+}
+
+int picture_turn_is_whole(const int32_t m[9])
+{
+    const int senseless = (int64_t)m[0] * m[4] == (int64_t)m[1] * m[3];
+    return senseless ||
+           FFMIN(straight(m), across(m)) * NEARLY_WHOLE <= FFMAX(straight(m), across(m));
 }

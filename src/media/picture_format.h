@@ -64,4 +64,8 @@ PictureTurn picture_upright(void);
  * makes no sense is no turn. */
 PictureTurn picture_turn(const int32_t matrix[9]);
 
+/* Not 0: picture_turn() is all that the matrix does, but for less than a degree, or the matrix
+ * makes no sense. */
+int picture_turn_is_whole(const int32_t matrix[9]);
+
 #endif

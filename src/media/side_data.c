@@ -1,8 +1,11 @@
 #include "media/side_data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <libavutil/dovi_meta.h>
+
+#define DISPLAY_MATRIX_SIZE (9 * sizeof(int32_t))
 
 /* NULL: the track has none of this type. */
 static const uint8_t *get(const AVStream *stream, enum AVPacketSideDataType type, size_t *size)
@@ -48,10 +51,13 @@ int side_data_copy_all(AVStream *to, const AVStream *from)
 int side_data_copy_lasting(AVStream *to, const AVStream *from)
 {
     static const enum AVPacketSideDataType lasting[] = {
-        AV_PKT_DATA_DISPLAYMATRIX,       AV_PKT_DATA_STEREO3D,
-        AV_PKT_DATA_SPHERICAL,           AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
-        AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_ICC_PROFILE,
-        AV_PKT_DATA_REPLAYGAIN,          AV_PKT_DATA_AUDIO_SERVICE_TYPE,
+        AV_PKT_DATA_STEREO3D,
+        AV_PKT_DATA_SPHERICAL,
+        AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+        AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+        AV_PKT_DATA_ICC_PROFILE,
+        AV_PKT_DATA_REPLAYGAIN,
+        AV_PKT_DATA_AUDIO_SERVICE_TYPE,
     };
     for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
         size_t size;
@@ -125,7 +131,41 @@ const int32_t *side_data_display_matrix(const AVStream *stream)
 {
     size_t size;
     const uint8_t *data = get(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-    return data && size >= 9 * sizeof(int32_t) ? (const int32_t *)data : NULL;
+    return data && size >= DISPLAY_MATRIX_SIZE ? (const int32_t *)data : NULL;
+}
+
+int side_data_set_display_matrix(AVStream *stream, const int32_t matrix[9])
+{
+    return set(stream, AV_PKT_DATA_DISPLAYMATRIX, (const uint8_t *)matrix, DISPLAY_MATRIX_SIZE);
+}
+
+/* The upper left of the display matrix of EXIF's Orientation (EXIF 2.3, 4.6.4), by its number;
+ * NULL: upright, or not known. */
+static const int *exif_matrix(const AVFrame *frame)
+{
+    static const int matrices[][4] = {{-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 1, 0},
+                                      {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
+    const AVDictionaryEntry *tag = av_dict_get(frame->metadata, "Orientation", NULL, 0);
+    const long number = tag ? strtol(tag->value, NULL, 10) : 0;
+    return number >= 2 && number <= 8 ? matrices[number - 2] : NULL;
+}
+
+int side_data_orient(AVFrame *frame, const AVStream *track)
+{
+    const int32_t *of_track = side_data_display_matrix(track);
+    const int *exif = exif_matrix(frame);
+    if ((!exif && !of_track) || av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX))
+        return 0;
+    const AVFrameSideData *data =
+        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, DISPLAY_MATRIX_SIZE);
+    if (!data)
+        return AVERROR(ENOMEM);
+    int32_t matrix[9] = {0};
+    for (int i = 0; exif && i < 4; i++)
+        matrix[i / 2 * 3 + i % 2] = exif[i] * (1 << 16);
+    matrix[8] = 1 << 30;
+    memcpy(data->data, exif ? matrix : of_track, DISPLAY_MATRIX_SIZE);
+    return 0;
 }
 
 int side_data_dolby_vision_profile(const AVStream *stream)

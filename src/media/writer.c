@@ -2,10 +2,13 @@
 #include "media/convert.h"
 #include "media/encoder_choice.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/display.h>
+#include <libavutil/pixdesc.h>
 
 #include "media/codec_name.h"
 #include "media/compat.h"
@@ -14,6 +17,7 @@
 #include "media/output_file.h"
 #include "media/side_data.h"
 #include "media/tags.h"
+#include "media/turner.h"
 
 struct Writer {
     const WriterOptions *options;
@@ -22,6 +26,8 @@ struct Writer {
     OutputFile file;
     AVFormatContext *format;
     Encoder *encoder;
+    Turner *turner; /* NULL: frames are written as they are stored */
+    AVFrame *turned;
     AVStream *video;
     AVRational copy_base; /* of its packets, where they are copied */
     AVPacket *packet;
@@ -104,7 +110,7 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
     w->video->time_base = w->copy_base = in->time_base;
     w->video->avg_frame_rate = in->avg_frame_rate;
     w->video->sample_aspect_ratio = in->sample_aspect_ratio;
-    return 0;
+    return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
 }
 
 int writer_map(Writer *w, const Source *source, MediaError *error)
@@ -117,7 +123,6 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     w->track = (EncoderTrack){
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
-        .aspect = in->sample_aspect_ratio,
         .field_order = in->codecpar->field_order,
         .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
@@ -238,6 +243,69 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     return ret < 0 ? ret : write_header(w, error);
 }
 
+static const char *output_name(const Writer *w)
+{
+    return writer_is_picture(w) ? avcodec_get_name(w->codec->id) : w->muxer->name;
+}
+
+static void note_turn(const Writer *w, enum AVPixelFormat from, enum AVPixelFormat to)
+{
+    if (to == from)
+        note(w, "frames are turned upright for %s", output_name(w));
+    else
+        note(w, "frames are turned upright and converted from %s to %s for %s",
+             av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
+}
+
+/* Rows that become columns are no fields; upside down, the first field is the other one. */
+static enum AVFieldOrder turned_order(enum AVFieldOrder order, PictureTurn turn, int height)
+{
+    static const enum AVFieldOrder swapped[] = {
+        [AV_FIELD_TT] = AV_FIELD_BB,
+        [AV_FIELD_BB] = AV_FIELD_TT,
+        [AV_FIELD_TB] = AV_FIELD_BT,
+        [AV_FIELD_BT] = AV_FIELD_TB,
+    };
+    if (order < AV_FIELD_TT || order > AV_FIELD_BT)
+        return order;
+    if (!turn.xx)
+        return AV_FIELD_PROGRESSIVE;
+    return turn.yy < 0 && height % 2 == 0 ? swapped[order] : order;
+}
+
+static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaError *error)
+{
+    w->turned = av_frame_alloc();
+    const int ret = w->turned ? turner_open(&w->turner, first, turn, w->options->video.threads)
+                              : AVERROR(ENOMEM);
+    if (ret < 0)
+        return media_fail(error, MEDIA_OUTPUT, "frames cannot be turned upright: %s",
+                          media_av_text(ret));
+    w->track.field_order = turned_order(w->track.field_order, turn, first->height);
+    note_turn(w, first->format, turner_format(first->format, turn));
+    return 0;
+}
+
+/* What the container does not keep is done to the pixels, or said. */
+static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
+{
+    const AVFrameSideData *data = av_frame_get_side_data(first, AV_FRAME_DATA_DISPLAYMATRIX);
+    int32_t matrix[9];
+    if (!data || data->size < sizeof(matrix))
+        return 0;
+    memcpy(matrix, data->data, sizeof(matrix));
+    const PictureTurn turn = picture_turn(matrix);
+    const int whole = picture_turn_is_whole(matrix);
+    if ((whole && turn.xx > 0 && turn.yy > 0) ||
+        container_keeps_matrix(w->muxer, w->codec->id, matrix))
+        return 0;
+    if (whole)
+        return open_turner(w, first, turn, error);
+    note(w, "%s does not keep a rotation by %.4g degrees: it is left out", output_name(w),
+         fabs(av_display_rotation_get(matrix)));
+    return 0;
+}
+
 int writer_is_picture(const Writer *w)
 {
     return container_is_picture(w->muxer);
@@ -269,7 +337,16 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
         note(w, "the output is one picture: only the first frame is in it");
         return AVERROR_EOF;
     }
-    int ret = w->encoder ? 0 : start(w, frame, error);
+    int ret = w->encoder ? 0 : choose_turn(w, frame, error);
+    if (ret >= 0 && w->turner) {
+        ret = turner_run(w->turner, frame, w->turned);
+        if (ret < 0)
+            return media_fail(error, MEDIA_OUTPUT, "a frame cannot be turned upright: %s",
+                              media_av_text(ret));
+        frame = w->turned;
+    }
+    if (ret >= 0 && !w->encoder)
+        ret = start(w, frame, error);
     if (ret >= 0)
         ret = encoder_send(w->encoder, frame, error);
     if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
@@ -376,6 +453,8 @@ void writer_close(Writer **writer)
     if (!w)
         return;
     encoder_close(&w->encoder);
+    turner_close(&w->turner);
+    av_frame_free(&w->turned);
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);

@@ -97,6 +97,21 @@ static int open_window(Player *p, const Source *source, MediaError *error)
     return 0;
 }
 
+/* Of a photo, the first frame alone says that it is shown on its side. */
+static void fit_window(Player *p)
+{
+    int width, height, across, down;
+    if (p->count || !p->shown.out)
+        return;
+    view_picture_size(p->view, VIEW_OUTPUT, &width, &height);
+    track_display_size(p->playback.source, &across, &down);
+    if (across <= 0 || (width > height) == (across > down))
+        return;
+    if (p->histogram == PLAYER_HISTOGRAM_PANEL)
+        panel_add_room(&width, &height);
+    window_resize(p->window, width, height);
+}
+
 /* Without it, planes go through host memory. */
 static void open_cuda(Player *p)
 {
@@ -296,6 +311,7 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     live_follow(p);
     if (ret >= 0)
         ret = stage_run(p, now, wait, error);
+    fit_window(p);
     if (ret >= 0)
         ret = screen_update(p, now, wait, error);
     if (ret >= 0 && p->count == 1)

@@ -109,15 +109,15 @@ void window_quit(const Window *window, int by_itself)
 static void fit_desktop(int *width, int *height)
 {
     SDL_Rect usable;
-    if (SDL_GetDisplayUsableBounds(0, &usable) < 0 || usable.w <= 0 || usable.h <= 0)
-        return;
-    const double across = usable.w * DESKTOP_SHARE / *width;
-    const double down = usable.h * DESKTOP_SHARE / *height;
-    const double share = across < down ? across : down;
+    double share = 1;
+    if (SDL_GetDisplayUsableBounds(0, &usable) >= 0 && usable.w > 0 && usable.h > 0)
+        share = SDL_min(usable.w * DESKTOP_SHARE / *width, usable.h * DESKTOP_SHARE / *height);
     if (share < 1) {
         *width = (int)(*width * share);
         *height = (int)(*height * share);
     }
+    *width = SDL_max(*width, MIN_WIDTH);
+    *height = SDL_max(*height, MIN_HEIGHT);
 }
 
 static void set_hints(void)
@@ -217,8 +217,6 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;
     fit_desktop(&width, &height);
-    width = SDL_max(width, MIN_WIDTH);
-    height = SDL_max(height, MIN_HEIGHT);
     set_attributes(0);
     if (create(w, options, width, height) < 0)
         return fail_version(w, options, why, size);
@@ -245,6 +243,15 @@ int window_open(Window **window, const WindowOptions *options, char *why, size_t
 void window_show(Window *window)
 {
     SDL_ShowWindow(window->window);
+}
+
+void window_resize(Window *window, int width, int height)
+{
+    if (window_is_fullscreen(window))
+        return;
+    fit_desktop(&width, &height);
+    SDL_SetWindowSize(window->window, width, height);
+    SDL_SetWindowPosition(window->window, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
 }
 
 void window_size(const Window *window, int *width, int *height)

@@ -33,6 +33,10 @@ void window_show(Window *window);
  * calls options.lost. */
 void window_quit(const Window *window, int by_itself);
 
+/* Another size for a window that the user has not had a hand in yet, fitted and centred as a new
+ * one is. Fullscreen stays. */
+void window_resize(Window *window, int width, int height);
+
 /* In pixels of the screen, which all drawing is in. */
 void window_size(const Window *window, int *width, int *height);
 

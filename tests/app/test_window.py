@@ -5,8 +5,9 @@ import re
 import time
 import unittest
 
+import test_upright as upright
 from common import (DAMAGED, DONE, INPUT, INTERRUPTED, OUTPUT, SAMPLE, USAGE, ffmpeg, finish, make,
-                    wait_for)
+                    video, wait_for)
 from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
 
@@ -69,6 +70,31 @@ class Window(WindowCase):
                 self.assertIsNone(process.poll(), "it is gone")
                 self.key("q")
                 self.ends(process)
+
+    def shot(self, process):
+        """Its window's size, and the picture that s saves, upright and with square pixels."""
+        window = self.window(process)
+        shots = lambda: [name for name in self.files() if name.endswith(".png")]
+        self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
+        size = [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", self.xdotool(
+            "getwindowgeometry", "--shell", window))]
+        self.key("q")
+        self.ends(process)
+        return size, self.path(shots()[0])
+
+    def test_a_photo_that_lies_on_its_side(self):
+        picture = upright.photo(self.path("photo.jpg"), 6, (480, 300))
+        (width, height), shot = self.shot(self.play(picture, "--mode", "off", "--histogram", "off"))
+        self.assertEqual((width, height), (300, 480))
+        self.assertEqual((video(shot)["width"], video(shot)["height"]), (300, 480))
+        self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[6]))
+
+    def test_oblong_pixels_turned(self):
+        source = upright.turned_by(upright.oblong(self.path("phone.mp4")), upright.TURNS[8])
+        (width, height), shot = self.shot(self.play(source, "--loop", "--mode", "off", "--histogram", "off"))
+        self.assertEqual((width, height), (160, 480))
+        self.assertEqual((video(shot)["width"], video(shot)["height"]), (160, 480))
+        self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[8]))
 
     def test_signal(self):
         for number in (2, 15):

@@ -1,0 +1,253 @@
+/* Frames turned in every pixel format: each sample is looked for where it has to be. */
+#include <libavutil/frame.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#include "check.h"
+#include "media/compat.h"
+#include "media/convert.h"
+#include "media/turner.h"
+
+static const struct {
+    PictureTurn turn;
+    const char *name;
+} turns[] = {
+    {{0, -1, 1, 0}, "a quarter to the right"},
+    {{-1, 0, 0, -1}, "half"},
+    {{0, 1, -1, 0}, "a quarter to the left"},
+    {{-1, 0, 0, 1}, "mirrored"},
+    {{1, 0, 0, -1}, "upside down"},
+    {{0, 1, 1, 0}, "transposed"},
+    {{0, -1, -1, 0}, "along the other diagonal"},
+};
+
+#define TURNS (sizeof(turns) / sizeof(turns[0]))
+#define QUARTER 0
+#define HALF 1
+#define MIRRORED 3
+#define UPSIDE_DOWN 4
+#define TRANSPOSED 5
+
+static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *frame = av_frame_alloc();
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    frame->time_base = (AVRational){1, 25};
+    frame->pts = 7;
+    FRAME_DURATION(frame) = 3;
+    frame->sample_aspect_ratio = (AVRational){2, 1};
+    frame->color_range = AVCOL_RANGE_JPEG;
+    if (av_frame_get_buffer(frame, 0) < 0) {
+        av_frame_free(&frame);
+        return NULL;
+    }
+    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i];
+         i++) /* put() adds to what is there */
+        memset(frame->buf[i]->data, 0, frame->buf[i]->size);
+    return frame;
+}
+
+static int samples_across(const AVFrame *frame, int component)
+{
+    const int chroma = component == 1 || component == 2;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    return AV_CEIL_RSHIFT(frame->width, chroma ? desc->log2_chroma_w : 0);
+}
+
+static int samples_down(const AVFrame *frame, int component)
+{
+    const int chroma = component == 1 || component == 2;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    return AV_CEIL_RSHIFT(frame->height, chroma ? desc->log2_chroma_h : 0);
+}
+
+static uint16_t get(const AVFrame *frame, int component, int x, int y)
+{
+    uint16_t code;
+    av_read_image_line2(&code, (const uint8_t **)(uintptr_t)frame->data, frame->linesize,
+                        av_pix_fmt_desc_get(frame->format), x, y, component, 1, 0, sizeof(code));
+    return code;
+}
+
+static void put(AVFrame *frame, int component, int x, int y, uint16_t code)
+{
+    av_write_image_line2(&code, frame->data, frame->linesize, av_pix_fmt_desc_get(frame->format), x,
+                         y, component, 1, sizeof(code));
+}
+
+/* Another code for each sample than those near it have. */
+static void fill(AVFrame *frame)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    for (int c = 0; c < desc->nb_components; c++)
+        for (int y = 0; y < samples_down(frame, c); y++)
+            for (int x = 0; x < samples_across(frame, c); x++)
+                put(frame, c, x, y, (x * 37 + y * 101 + c * 57) * 13 % (1 << desc->comp[c].depth));
+}
+
+/* Samples of a component that are not where they have to be. */
+static int count_wrong(const AVFrame *from, const AVFrame *to, int component, PictureTurn t)
+{
+    int wrong = 0;
+    const int left = t.xx + t.xy < 0 ? samples_across(to, component) - 1 : 0;
+    const int top = t.yx + t.yy < 0 ? samples_down(to, component) - 1 : 0;
+    for (int y = 0; y < samples_down(from, component); y++)
+        for (int x = 0; x < samples_across(from, component); x++)
+            wrong += get(from, component, x, y) !=
+                     get(to, component, left + t.xx * x + t.xy * y, top + t.yx * x + t.yy * y);
+    return wrong;
+}
+
+static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
+{
+    Turner *turner;
+    AVFrame *to = av_frame_alloc();
+    int ret = turner_open(&turner, frame, turn, 1);
+    for (int i = 0; ret >= 0 && i < 2; i++) /* the second like the first */
+        ret = turner_run(turner, frame, to);
+    turner_close(&turner);
+    CHECK(ret >= 0, "%s: %s", av_get_pix_fmt_name(frame->format), av_err2str(ret));
+    if (ret < 0)
+        av_frame_free(&to);
+    return to;
+}
+
+/* Where chroma is finer one way, quarter turns make it as fine the other way, too, and values of
+ * its samples those between. */
+static void check_format(enum AVPixelFormat format, int width, int height)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    AVFrame *frame = make_frame(format, width, height);
+    fill(frame);
+    for (size_t i = 0; i < TURNS; i++) {
+        const PictureTurn t = turns[i].turn;
+        const int quarter = t.xx == 0;
+        const int finer = quarter && desc->log2_chroma_w != desc->log2_chroma_h;
+        if (finer &&
+            !sws_isSupportedInput(format)) /* nv16, nv20: no encoder could take them either */
+            continue;
+        AVFrame *to = turn_frame(frame, t);
+        if (!to)
+            continue;
+        int good = to->width == (quarter ? height : width) &&
+                   to->height == (quarter ? width : height) &&
+                   convert_depth(to->format) == convert_depth(format) &&
+                   (finer || to->format == format) && to->color_range == AVCOL_RANGE_JPEG;
+        for (int c = 0; good && c < desc->nb_components; c++)
+            if (finer && (c == 1 || c == 2))
+                good = samples_across(to, c) == to->width && samples_down(to, c) == to->height;
+            else
+                good = count_wrong(frame, to, c, t) == 0;
+        CHECK(good, "%s %dx%d, %s", desc->name, width, height, turns[i].name);
+        av_frame_free(&to);
+    }
+    av_frame_free(&frame);
+}
+
+static void test_formats(void)
+{
+    const AVPixFmtDescriptor *desc = NULL;
+    int count = 0;
+    while ((desc = av_pix_fmt_desc_next(desc))) {
+        const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
+        if (!convert_is_direct(format) || strncmp(desc->name, "yuvj", 4) == 0)
+            continue;
+        count++;
+        check_format(format, 48, 32);
+        check_format(format, 33, 17);
+    }
+    CHECK(count > 40, "%d formats", count);
+}
+
+/* A ramp of chroma along the stored rows runs down the turned columns, a step as long as before. */
+static void test_resampled_chroma(void)
+{
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV422P10, 64, 16);
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < samples_down(frame, c); y++)
+            for (int x = 0; x < samples_across(frame, c); x++)
+                put(frame, c, x, y, (uint16_t)(100 + x * 16) % 1024);
+    AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
+    CHECK(to && to->format == AV_PIX_FMT_YUV444P10, "format");
+    for (int c = 1; to && c < 3; c++) {
+        int most = 0;
+        for (int y = 4; y < samples_down(to, c) - 4; y++)
+            for (int x = 0; x < samples_across(to, c); x++)
+                most = FFMAX(most, FFABS(get(to, c, x, y) - (96 + y * 8)));
+        CHECK(most <= 6, "component %d is off by %d", c, most);
+    }
+    av_frame_free(&to);
+    av_frame_free(&frame);
+}
+
+static void test_properties(void)
+{
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
+    fill(frame);
+    av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    av_frame_new_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, 8);
+    av_dict_set(&frame->metadata, "Orientation", "6", 0);
+    AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
+    CHECK(to->pts == 7 && FRAME_DURATION(to) == 3 && to->time_base.den == 25, "times");
+    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){1, 2}) == 0, "aspect");
+    CHECK(!av_frame_get_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX), "it would be turned twice");
+    CHECK(av_frame_get_side_data(to, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL), "lost");
+    CHECK(!av_dict_get(to->metadata, "Orientation", NULL, 0), "it would be turned twice");
+    av_frame_free(&to);
+    to = turn_frame(frame, turns[HALF].turn);
+    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){2, 1}) == 0, "aspect");
+    av_frame_free(&to);
+    av_frame_free(&frame);
+}
+
+static void check_site(enum AVChromaLocation from, int turn, enum AVChromaLocation wanted)
+{
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, 16);
+    fill(frame);
+    frame->chroma_location = from;
+    AVFrame *to = turn_frame(frame, turns[turn].turn);
+    CHECK(to && to->chroma_location == wanted, "%d, %s", from, turns[turn].name);
+    av_frame_free(&to);
+    av_frame_free(&frame);
+}
+
+static void test_chroma_sites(void)
+{
+    check_site(AVCHROMA_LOC_CENTER, QUARTER, AVCHROMA_LOC_CENTER);
+    check_site(AVCHROMA_LOC_LEFT, QUARTER, AVCHROMA_LOC_TOP);
+    check_site(AVCHROMA_LOC_UNSPECIFIED, QUARTER, AVCHROMA_LOC_TOP);
+    check_site(AVCHROMA_LOC_TOPLEFT, TRANSPOSED, AVCHROMA_LOC_TOPLEFT);
+    check_site(AVCHROMA_LOC_TOPLEFT, UPSIDE_DOWN, AVCHROMA_LOC_BOTTOMLEFT);
+    check_site(AVCHROMA_LOC_LEFT, MIRRORED, AVCHROMA_LOC_CENTER); /* right has no name */
+}
+
+static void check_fields(int height, int turn, int interlaced, int top_first)
+{
+    AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, 32, height);
+    fill(frame);
+    frame_set_fields(frame, 1, 1);
+    AVFrame *to = turn_frame(frame, turns[turn].turn);
+    CHECK(to && FRAME_IS_INTERLACED(to) == interlaced && FRAME_IS_TOP_FIRST(to) == top_first,
+          "%d rows, %s", height, turns[turn].name);
+    av_frame_free(&to);
+    av_frame_free(&frame);
+}
+
+static void test_fields(void)
+{
+    check_fields(16, QUARTER, 0, 0);
+    check_fields(16, MIRRORED, 1, 1);
+    check_fields(16, UPSIDE_DOWN, 1, 0);
+    check_fields(17, UPSIDE_DOWN, 1, 1);
+    check_fields(16, HALF, 1, 0);
+}
+
+static const CheckTest tests[] = {
+    {"formats", test_formats},       {"resampled_chroma", test_resampled_chroma},
+    {"properties", test_properties}, {"chroma_sites", test_chroma_sites},
+    {"fields", test_fields},
+};
+
+CHECK_MAIN(tests)
