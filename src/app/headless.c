@@ -15,6 +15,7 @@
 #include "app/say.h"
 #include "app/stats.h"
 #include "app/timeline.h"
+#include "media/compat.h"
 #include "media/convert.h"
 #include "media/writer.h"
 
@@ -196,9 +197,11 @@ ProgressStyle headless_progress(const Options *options)
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
+    const int64_t time_us = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
     if (run->source->camera)
-        headless_count_missed(&run->missed, run->source,
-                              av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q));
+        headless_count_missed(&run->missed, run->source, time_us + reader_zero(run->reader));
+    if (run->writer && run->progress.frame == 0)
+        writer_begin(run->writer, reader_zero(run->reader));
     int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
     if (ret >= 0 && run->writer)
         ret = writer_frame(run->writer, frame, &run->error);
@@ -218,7 +221,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
-    run->progress.time = reader_time(run->reader, frame);
+    run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_update(&run->progress);
     return 0;

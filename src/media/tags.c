@@ -63,7 +63,6 @@ static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags)
 {
-    const int64_t zero = start == AV_NOPTS_VALUE ? 0 : start;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *chapter = from->chapters[i];
         int64_t begins = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
@@ -76,11 +75,19 @@ int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t star
             begins = start;
         if (end != AV_NOPTS_VALUE && ends > end)
             ends = end;
-        const int ret = add_chapter(to, chapter, begins - zero, ends - zero, with_tags);
+        const int ret = add_chapter(to, chapter, begins, ends, with_tags);
         if (ret < 0)
             return ret;
     }
     return 0;
+}
+
+void chapters_move(AVFormatContext *to, int64_t by)
+{
+    for (unsigned i = 0; i < to->nb_chapters; i++) {
+        to->chapters[i]->start = FFMAX(to->chapters[i]->start + by, 0);
+        to->chapters[i]->end = FFMAX(to->chapters[i]->end + by, 0);
+    }
 }
 
 int chapters_fit(const AVOutputFormat *muxer)

@@ -15,11 +15,14 @@ void tags_drop_statistics(AVDictionary **tags);
 int tags_are_quicktime(const AVDictionary *tags);
 
 /*
- * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there,
- * with `start` as the new 0. 0 or AVERROR(ENOMEM).
+ * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there.
+ * 0 or AVERROR(ENOMEM).
  */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
+
+/* Adds `by` to the times of chapters_copy(). */
+void chapters_move(AVFormatContext *to, int64_t by);
 
 /* Whether the muxer writes chapters. */
 int chapters_fit(const AVOutputFormat *muxer);

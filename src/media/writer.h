@@ -33,6 +33,10 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
  * MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
+/* The time of the input that is 0 in the output (AV_TIME_BASE units), which frames and packets
+ * count from already: chapters do from now on, too. Before the first frame. */
+void writer_begin(Writer *writer, int64_t zero);
+
 /* Not 0: the output holds one frame. */
 int writer_is_picture(const Writer *writer);
 
