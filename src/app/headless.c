@@ -295,16 +295,29 @@ static void say_summary(const Run *run)
         engine_where(&run->engine));
 }
 
+static void add_loss(char *text, size_t size, int64_t count, const char *what)
+{
+    const size_t length = strlen(text);
+    if (count)
+        snprintf(text + length, size - length, "%s%lld packet%s of %s",
+                 length ? "; " : "the input is damaged: ", (long long)count, count == 1 ? "" : "s",
+                 what);
+}
+
 /* The last line, where something is known to be lost. */
 static int say_damage(const Run *run, const char *damage)
 {
-    const int64_t lost = run->writer ? writer_lost_packets(run->writer) : 0;
-    if (lost)
-        say(SAY_ERRORS, "%s%s%lld packets of other tracks could not be copied",
-            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost);
-    else if (*damage)
-        say(SAY_ERRORS, "%s", damage);
-    return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;
+    char text[768];
+    snprintf(text, sizeof(text), "%s", damage);
+    if (run->writer) {
+        add_loss(text, sizeof(text), writer_lost_sound(run->writer),
+                 "sound could not be decoded and became silence");
+        add_loss(text, sizeof(text), writer_lost_packets(run->writer),
+                 "other tracks could not be copied");
+    }
+    if (*text)
+        say(SAY_ERRORS, "%s", text);
+    return *text ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 int headless_camera_gone(const Source *source, int64_t frames, const Options *o, char *text,

@@ -475,6 +475,15 @@ int tracks_finish(Tracks *t, MediaError *error)
     return ret;
 }
 
+int64_t tracks_lost_sound(const Tracks *t)
+{
+    int64_t lost = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->tracks[i].audio)
+            lost += audio_transcoder_lost(t->tracks[i].audio);
+    return lost;
+}
+
 void tracks_close(Tracks **tracks)
 {
     Tracks *t = *tracks;

@@ -339,6 +339,11 @@ int64_t writer_lost_packets(const Writer *w)
     return w->lost_packets;
 }
 
+int64_t writer_lost_sound(const Writer *w)
+{
+    return w->tracks ? tracks_lost_sound(w->tracks) : 0;
+}
+
 const char *writer_partial_name(const Writer *w)
 {
     return w->partial_name;

@@ -70,6 +70,9 @@ int64_t writer_bytes(const Writer *writer);
 /* Copied packets that were too damaged for the container, and are not in the output. */
 int64_t writer_lost_packets(const Writer *writer);
 
+/* Packets of sound that is converted which could not be decoded, and became silence. */
+int64_t writer_lost_sound(const Writer *writer);
+
 /* The name of a part that was finished, or NULL. Valid until the writer is closed. */
 const char *writer_partial_name(const Writer *writer);
 

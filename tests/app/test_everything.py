@@ -300,6 +300,34 @@ class Converted(Case):
         self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
+    def spoil(self, source, numbers):
+        """Writes over these packets of sound."""
+        found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
+        with open(source, "r+b") as f:
+            for packet in (found[i] for i in numbers):
+                f.seek(int(packet["pos"]))
+                f.write(b"\xff" * int(packet["size"]))
+
+    def test_damage_becomes_silence(self):
+        """Of one packet, too, which is shorter than what passes for a rounded time, and of those that
+        the decoder takes for the end (ALAC's of ones alone)."""
+        for codec, *choices in (("alac", (2, 5)), ("aac", (20,), (8, 17, 26, 35), range(12, 35))):
+            for spoilt in choices:
+                with self.subTest(codec, spoilt=spoilt):
+                    source = self.burst("in.mp4", "-c:a", codec)
+                    self.spoil(source, spoilt)
+                    result = lumeq(source, "-o", self.path("out.mkv"), "-y", "--acodec", "flac", *QUICK)
+                    self.assertEqual(result.code, DAMAGED, str(result))
+                    self.assertIn("damaged: %d packet%s of sound could not be decoded" %
+                                  (len(spoilt), "s" * (len(spoilt) > 1)), result.lines[-1])
+                    output = self.path("out.mkv")
+                    begins = [float(s["start_time"]) for s in streams(output)]
+                    self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
+                    self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
+        self.spoil(source, range(len(packets(source))))
+        result = lumeq(source, "-o", self.path("out.webm"), "--vopt", "deadline=realtime")
+        self.assertEqual(result.code, DAMAGED, str(result))
+
     def test_subtitles(self):
         for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):
             with self.subTest(name):

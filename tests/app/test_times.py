@@ -10,7 +10,7 @@ QUICK = ("--preset", "ultrafast")
 WRAP = (1 << 33) / 90000  # of a transport stream's clock, in seconds
 
 SUBTITLE = (b"1\n00:00:00,400 --> 00:00:00,600\nHello\n", b";FFMETADATA1\n"
-            b"[CHAPTER]\nTIMEBASE=1/1000\nSTART=20200\nEND=20700\ntitle=One\n")
+            b"[CHAPTER]\nTIMEBASE=1/1000\nSTART=19977\nEND=20700\ntitle=One\n")
 
 
 def late(name, by, *output, apart=0.3):
@@ -98,8 +98,6 @@ class BeginsAtZero(Case):
             moved, there = ([[float(c[k]) for k in ("start_time", "end_time")]
                              for c in contents(path)["chapters"]] for path in (output, source))
             self.assertEqual(len(moved), 1, name)
-            if name == "out.mp4":  # which has its first chapter from 0 on
-                moved[0][0] = there[0][0] - begin(source)
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
 
     def test_figures_count_from_zero(self):
