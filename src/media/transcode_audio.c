@@ -252,6 +252,8 @@ static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
 static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
 {
     int64_t time, swallowed = 0;
+    if (frame->pts == AV_NOPTS_VALUE)
+        av_fifo_reset2(t->given);
     while (av_fifo_peek(t->given, &time, 1, 0) >= 0 && time <= frame->pts) {
         av_fifo_drain2(t->given, 1);
         swallowed += time < frame->pts;
@@ -336,7 +338,7 @@ int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker
         return 0;
     int ret = avcodec_send_packet(t->decoder, packet);
     if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
-        ret = av_fifo_write(t->given, &packet->pts, 1);
+        (void)av_fifo_write(t->given, &packet->pts, 1); /* full, it knows of no more */
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0)

@@ -180,8 +180,10 @@ static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
 /* What muxers do only when they are told to. */
 static int set_muxer_options(const Writer *w, AVDictionary **options)
 {
-    if (strcmp(w->muxer->name, "mov") == 0 && tags_are_quicktime(w->format->metadata))
-        return av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    if (tags_want_keys(w->format)) {
+        const int ret = tags_name_for_quicktime(&w->format->metadata);
+        return ret < 0 ? ret : av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    }
     if (strcmp(w->muxer->name, "apng") == 0)
         return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
     return 0;

@@ -203,13 +203,62 @@ class ToOthers(Case):
         self.assertEqual(kinds(self.path("out.avi")),
                          [("video", "h264"), ("audio", "flac"), ("audio", "pcm_s24le")])
 
-    def test_mov_tags_of_phones(self):
-        source = self.path("in.mov")
-        ffmpeg("-i", simple(), "-c", "copy", "-movflags", "use_metadata_tags", "-metadata",
-               "com.apple.quicktime.make=Apple", "-metadata", "title=A title", source)
-        output = self.converted(source, "out.mov", *QUICK)
-        self.assertEqual(tags(output)["com.apple.quicktime.make"], "Apple")
-        self.assertEqual(tags(output)["title"], "A title")
+    PHONE = {"com.apple.quicktime.make": "Apple", "com.apple.quicktime.model": "iPhone 12",
+             "com.apple.quicktime.creationdate": "2024-05-06T07:08:09+0200",
+             "com.apple.quicktime.location.iso6709": "+48.1374+011.5755+519.000/",
+             "com.android.version": "14", "com.android.capture.fps": "30.0",
+             "location": "+48.1374+011.5755/"}
+
+    def recorded(self, tags, name="in.mov", *options):
+        source = self.path(name)
+        ffmpeg("-i", simple(), "-c", "copy", *options, "-metadata", "title=A title",
+               "-metadata", "creation_time=2024-05-06T05:08:09Z",
+               *(x for k, v in tags.items() for x in ("-metadata", k + "=" + v)), source)
+        return source
+
+    def test_tags_of_phones(self):
+        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        for name in ("out.mov", "out.mp4", "out.m4v", "out.mkv", "out.nut"):
+            with self.subTest(name):
+                result = self.ok(source, "-o", self.path(name))
+                self.assertEqual(lines_about(result), [], str(result))
+                found = tags(self.path(name))
+                self.assertEqual({k: found.get(k) for k in self.PHONE}, self.PHONE)
+                self.assertEqual(found["title"], "A title")
+                self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
+        self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
+
+    def test_tags_of_cameras(self):
+        """Make and model have places in mov, and are keys in mp4."""
+        device = {"make": "Canon", "model": "EOS"}
+        source = self.recorded(device)
+        for name in ("out.mov", "out.mp4"):
+            found = tags(self.converted(source, name, *QUICK))
+            self.assertEqual({k: found.get(k) for k in device}, device)
+            self.assertEqual(found["title"], "A title")
+
+    def test_tags_that_have_no_place(self):
+        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        for name in ("out.ts", "out.avi", "out.3gp"):
+            result = self.ok(source, "-o", self.path(name), *QUICK)
+            found = [l for l in lines_about(result) if "com.apple.quicktime.make, " in l]
+            self.assertEqual(len(found), 1, str(result))
+            self.assertIn("are left out: the container ", found[0])
+            self.assertEqual("creation_time" in found[0], name != "out.3gp")
+        self.assertEqual(lines_about(self.ok(simple(), "-o", self.path("none.ts"), *QUICK)), [])
+
+    def test_tags_of_phones_or_a_cover(self):
+        """The cover, which has been kept all along, is; the tags in its way are named."""
+        source = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-c", "copy", "-metadata", "com.apple.quicktime.make=Apple", "-metadata",
+               "title=A title", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
+               "mimetype=image/jpeg", source)
+        result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
+        self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 holds such tags or a cover picture",
+                      result.err)
+        self.assertEqual(tags(self.path("out.mp4"))["title"], "A title")
+        self.assertEqual([s["disposition"]["attached_pic"]
+                          for s in streams(self.path("out.mp4"), "video")], [0, 1])
 
     def test_timecode_track(self):
         source = self.path("in.mov")

@@ -131,6 +131,16 @@ class Wraps(Case):
             output = self.lossless(source, "-y")
             self.near(frame_times(output), [step * i for i in range(216000 // step)], 0.002)
 
+    def test_a_gap_in_one_track(self):
+        """It is no jump of the clock: what follows stays beside the other track."""
+        source = self.path("gap.ts")
+        ffmpeg("-f", "lavfi", "-t", 16, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 16, "-i",
+               "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,14))'", *X264,
+               "-c:a", "mp2", "-max_interleave_delta", 0, source)
+        output = self.converted(source, "out.mkv", *QUICK)
+        self.near([p[0] - begin(source) for p in packets(source)],
+                  [p[0] - begin(output) for p in packets(output)], 0.0015)
+
 
 if __name__ == "__main__":
     unittest.main()
