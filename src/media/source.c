@@ -226,7 +226,8 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t since = clock->last == AV_NOPTS_VALUE ? 0 : FFMAX(moved - clock->last, 0);
     clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
     clock->interval = clock->duration ? clock->duration : since;
-    clock->last = s->latest = moved;
+    clock->last = moved;
+    s->latest = FFMAX(s->latest, moved);
     move(packet, by, stream);
 }
 

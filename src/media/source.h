@@ -65,7 +65,7 @@ typedef struct Source {
     int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
     int64_t last_jump;  /* what was added before that */
     int64_t clock;      /* of the last packet of sound or video, before that is added */
-    int64_t latest;     /* the same, after it */
+    int64_t latest;     /* of the packets that were handed out */
 } Source;
 
 /*
