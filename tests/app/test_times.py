@@ -24,11 +24,12 @@ def late(name, by, *output, apart=0.3):
 
 
 def wrapping(name, step, count):
-    """Frames so far apart that the clock begins anew between them."""
+    """Frames so far apart that the clock begins anew between them, and not quite evenly."""
     path = Store.path(name)
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=%g" % (count / 25), "-vf",
-               "setpts=N*%d/TB" % step, "-enc_time_base", "1/90000", "-fps_mode", "passthrough", *X264, path)
+               "setpts=(N*%d+mod(N*7\\,11)*0.48)/TB" % step, "-enc_time_base", "1/90000", "-fps_mode",
+               "passthrough", *X264, path)
     return path
 
 
@@ -114,7 +115,7 @@ class BeginsAtZero(Case):
 
 class Wraps(Case):
     def test_once(self):
-        """Before the wrap for less than a minute, libavformat has negative times; for longer, greater ones."""
+        """Before the wrap for less than a minute, libavformat has times below 0."""
         for seconds in (1.9, 100):
             source = late("wraps.ts", WRAP - seconds, apart=0)
             output = self.converted(source, "out.mkv", "-y", *QUICK)
@@ -129,7 +130,8 @@ class Wraps(Case):
             source = wrapping("%d.ts" % step, step, 216000 // step)
             self.assertLess(max(p[0] for p in packets(source, "v:0")), 2 * WRAP)
             output = self.lossless(source, "-y")
-            self.near(frame_times(output), [step * i for i in range(216000 // step)], 0.002)
+            self.near(frame_times(output), [step * i + i * 7 % 11 * 0.48 for i in range(216000 // step)],
+                      0.05)  # ffmpeg rounds to its frames
 
     def test_a_gap_in_one_track(self):
         """It is no jump of the clock: what follows stays beside the other track."""
