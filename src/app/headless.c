@@ -15,6 +15,7 @@
 #include "app/say.h"
 #include "app/stats.h"
 #include "app/timeline.h"
+#include "media/compat.h"
 #include "media/convert.h"
 #include "media/writer.h"
 
@@ -187,9 +188,11 @@ ProgressStyle headless_progress(const Options *options)
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
+    const int64_t time_us = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
     if (run->source->camera)
-        headless_count_missed(&run->missed, run->source,
-                              av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q));
+        headless_count_missed(&run->missed, run->source, time_us + reader_zero(run->reader));
+    if (run->writer && run->progress.frame == 0)
+        writer_begin(run->writer, reader_zero(run->reader));
     int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
     if (ret >= 0 && run->writer)
         ret = writer_frame(run->writer, frame, &run->error);
@@ -208,7 +211,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
-    run->progress.time = reader_time(run->reader, frame);
+    run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_update(&run->progress);
     return 0;
@@ -282,17 +285,29 @@ static void say_summary(const Run *run)
         engine_where(&run->engine));
 }
 
+static void add_loss(char *text, size_t size, int64_t count, const char *what)
+{
+    const size_t length = strlen(text);
+    if (count)
+        snprintf(text + length, size - length, "%s%lld packet%s of %s",
+                 length ? "; " : "the input is damaged: ", (long long)count, count == 1 ? "" : "s",
+                 what);
+}
+
 /* The last line, where something is known to be lost. */
 static int say_damage(const Run *run, const char *damage)
 {
-    const int64_t lost = run->writer ? writer_lost_packets(run->writer) : 0;
-    if (lost)
-        say(SAY_ERRORS, "%s%s%lld packet%s of other tracks could not be copied",
-            *damage ? damage : "the input is damaged", *damage ? "; " : ": ", (long long)lost,
-            lost == 1 ? "" : "s");
-    else if (*damage)
-        say(SAY_ERRORS, "%s", damage);
-    return lost || *damage ? EXIT_DAMAGED : EXIT_DONE;
+    char text[768];
+    snprintf(text, sizeof(text), "%s", damage);
+    if (run->writer) {
+        add_loss(text, sizeof(text), writer_lost_sound(run->writer),
+                 "sound could not be decoded and became silence");
+        add_loss(text, sizeof(text), writer_lost_packets(run->writer),
+                 "other tracks could not be copied");
+    }
+    if (*text)
+        say(SAY_ERRORS, "%s", text);
+    return *text ? EXIT_DAMAGED : EXIT_DONE;
 }
 
 int headless_camera_gone(const Source *source, int64_t frames, const Options *o, char *text,

@@ -22,6 +22,7 @@ struct Reader {
     Decoder *decoder;
     ReaderOptions options;
     int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
+    int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first message */
 
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     AVPacket *pending[MAX_PENDING_PACKETS];
@@ -51,6 +52,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->from = options->from_us >= 0 ? start + options->from_us : AV_NOPTS_VALUE;
     r->to = options->to_us >= 0 ? start + options->to_us : AV_NOPTS_VALUE;
     r->end = r->to;
+    r->zero = AV_NOPTS_VALUE;
     r->video_end = r->any_end = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
     int ret = r->packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
@@ -145,11 +147,36 @@ static int read_one(Reader *r)
     return 0;
 }
 
+/* Tracks whose beginnings count; covers, subtitles and data have none to rely on. */
+static int has_start(const AVStream *stream)
+{
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    return stream->discard != AVDISCARD_ALL && !source_is_picture(stream) &&
+           (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO);
+}
+
+/* The first of the tracks begins at 0, none of them before the part. */
+static void find_zero(Reader *r)
+{
+    const AVFormatContext *format = r->source->format;
+    for (unsigned i = 0; i < r->source->stream_count; i++) {
+        const AVStream *stream = format->streams[i];
+        int64_t time = source_track_start(r->source, stream);
+        if (stream == r->source->video && r->ready)
+            time = frame_time(r, r->ready, 0);
+        if (!has_start(stream) || time == AV_NOPTS_VALUE)
+            continue;
+        if (r->from != AV_NOPTS_VALUE)
+            time = FFMAX(time, r->from);
+        r->zero = r->zero == AV_NOPTS_VALUE ? time : FFMIN(r->zero, time);
+    }
+    if (r->zero == AV_NOPTS_VALUE)
+        r->zero = source_start(r->source);
+}
+
 static void shift_packet(const Reader *r, AVPacket *packet)
 {
-    if (r->from == AV_NOPTS_VALUE)
-        return;
-    const int64_t by = av_rescale_q(r->from, AV_TIME_BASE_Q,
+    const int64_t by = av_rescale_q(r->zero, AV_TIME_BASE_Q,
                                     r->source->format->streams[packet->stream_index]->time_base);
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts -= by;
@@ -272,6 +299,8 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     if (ret < 0)
         return ret;
 
+    if (r->zero == AV_NOPTS_VALUE)
+        find_zero(r);
     if (!r->ready) {
         move_packets(r, message, AV_NOPTS_VALUE);
         return message->packet_count ? 0 : AVERROR_EOF;
@@ -280,8 +309,7 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     move_packets(r, message, end);
     if (message->packet_count == MESSAGE_PACKETS)
         return 0; /* the frame follows in a message of its own */
-    if (r->from != AV_NOPTS_VALUE)
-        r->ready->pts -= av_rescale_q(r->from, AV_TIME_BASE_Q, r->source->video->time_base);
+    r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
     message->frame = r->ready;
     message->decode_us = r->busy_us;
     r->ready = NULL;
@@ -312,12 +340,9 @@ int64_t reader_frames(const Reader *r)
     return known;
 }
 
-double reader_time(const Reader *r, const AVFrame *frame)
+int64_t reader_zero(const Reader *r)
 {
-    const int64_t start = r->from != AV_NOPTS_VALUE ? 0 : source_start(r->source);
-    const int64_t end =
-        av_rescale_q(frame->pts + FRAME_DURATION(frame), frame->time_base, AV_TIME_BASE_Q);
-    return (double)(end - start) / AV_TIME_BASE;
+    return r->zero;
 }
 
 const char *reader_conversion(const Reader *r)

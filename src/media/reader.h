@@ -32,17 +32,17 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
 
 /*
  * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source
- * was told to stop; MEDIA_INPUT with `error` filled. With from_us, times are shifted so that the
- * part starts at 0. One thread at a time.
+ * was told to stop; MEDIA_INPUT with `error` filled. Times are shifted so that the first of the
+ * tracks that are not discarded starts at 0. One thread at a time.
  */
 int reader_next(Reader *reader, Message *message, MediaError *error);
+
+/* What of the input's times became 0, AV_TIME_BASE units. Once a message was filled, any thread. */
+int64_t reader_zero(const Reader *reader);
 
 /* Length of the part in seconds, and its frames; 0 where that is not known. */
 double reader_duration(const Reader *reader);
 int64_t reader_frames(const Reader *reader);
-
-/* Seconds from the start of the part to the end of `frame`. */
-double reader_time(const Reader *reader, const AVFrame *frame);
 
 /* See decoder.h. Once the reader's thread has ended, or from it. */
 const char *reader_conversion(const Reader *reader);

@@ -22,8 +22,9 @@
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->next_times[i] = AV_NOPTS_VALUE;
+        s->clocks[i].last = AV_NOPTS_VALUE;
     s->jump = s->last_jump = 0;
+    s->clock = s->latest = AV_NOPTS_VALUE;
 }
 
 int64_t source_start(const Source *s)
@@ -36,6 +37,32 @@ static int64_t packet_time(const Source *s, int64_t time, int stream)
     if (time == AV_NOPTS_VALUE)
         return AV_NOPTS_VALUE;
     return av_rescale_q(time, s->format->streams[stream]->time_base, AV_TIME_BASE_Q);
+}
+
+/*
+ * A clock of few bits begins anew when it is full (after 26.5 hours in transport streams), and
+ * libavformat sees that once at most. Of the times that one may stand for, it is the nearest to
+ * what was read last.
+ */
+static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
+{
+    if (time == AV_NOPTS_VALUE || s->clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
+        return time;
+    const int64_t period = INT64_C(1) << stream->pts_wrap_bits;
+    const int64_t behind = av_rescale_q(s->clock, AV_TIME_BASE_Q, stream->time_base) - time;
+    return time + (behind + (behind < 0 ? -period : period) / 2) / period * period;
+}
+
+int64_t source_track_start(const Source *s, const AVStream *stream)
+{
+    const AVCodecParameters *par = stream->codecpar;
+    int64_t time = packet_time(s, unwrap(s, stream->start_time, stream), stream->index);
+    if (time == AV_NOPTS_VALUE || time >= 0)
+        return time;
+    if (par->initial_padding > 0 && par->sample_rate > 0) /* samples that the decoder drops */
+        time += av_rescale(par->initial_padding, AV_TIME_BASE, par->sample_rate);
+    /* What an edit list puts before 0 is hidden. */
+    return time < 0 && av_match_name("mov", s->format->iformat->name) ? 0 : time;
 }
 
 /* Whether the next keyframe of the video from here on is one to decode `target` from. */
@@ -102,6 +129,7 @@ void source_seek(Source *s, int64_t position)
     forget_times(s);
     if (!source_can_seek(s))
         return;
+    s->clock = target;
     /* Where there is no index, a seek lands anywhere near. */
     for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
         if (seek_before(s, target - back) < 0 || source_is_stopped(s))
@@ -128,6 +156,51 @@ static void note_damage(Source *s, int64_t *count, int ret)
     damage_note(&s->damage, count, text[0] ? text : media_av_text(ret));
 }
 
+static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
+{
+    const int64_t by = av_rescale_q(by_us, AV_TIME_BASE_Q, stream->time_base);
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts += by;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += by;
+}
+
+/* Since one of the times has jumped, what is nearer to those of the other tracks holds. */
+static int64_t jump_of_subtitle(const Source *s, int64_t time)
+{
+    const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
+    return FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now) ? s->jump : s->last_jump;
+}
+
+/* Where no other track is that far ahead: or else it is a gap. */
+static int jumps_ahead(const Source *s, const TrackClock *clock, int64_t time)
+{
+    return clock->interval &&
+           time - FFMAX(clock->last + clock->interval, s->latest) > JUMP_AHEAD_US;
+}
+
+static int jumps_back(const TrackClock *clock, int64_t time)
+{
+    return clock->last + clock->duration - time > JUMP_BACK_US;
+}
+
+/* What has to be added to a packet that belongs at `time`. */
+static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
+{
+    const int64_t due = clock->last + clock->interval;
+    if (clock->last == AV_NOPTS_VALUE)
+        return s->jump;
+    /* What the other track had in the file before the jump comes after it. */
+    if (FFABS(time + s->last_jump - due) < JUMP_BACK_US &&
+        FFABS(time + s->jump - due) > JUMP_BACK_US)
+        return s->last_jump;
+    if (jumps_ahead(s, clock, time + s->jump) || jumps_back(clock, time + s->jump)) {
+        s->last_jump = s->jump;
+        s->jump = due - time;
+    }
+    return s->jump;
+}
+
 /*
  * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
  * so that they go on. A time is taken for such a jump when it is far from when the track's next
@@ -137,27 +210,27 @@ static void smooth_times(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
     const enum AVMediaType type = stream->codecpar->codec_type;
-    int64_t *next = &s->next_times[packet->stream_index];
-    int64_t time = packet_time(s, packet->dts, packet->stream_index);
-    if (!(s->format->iformat->flags & AVFMT_TS_DISCONT) || time == AV_NOPTS_VALUE ||
-        (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO))
+    const int has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const int64_t time = packet_time(s, stamp, packet->stream_index);
+    if (time == AV_NOPTS_VALUE)
         return;
-    int64_t by = s->jump;
-    /* What the other track had in the file before the jump comes after it. */
-    if (*next != AV_NOPTS_VALUE && FFABS(time + s->last_jump - *next) < JUMP_BACK_US &&
-        FFABS(time + s->jump - *next) > JUMP_BACK_US)
-        by = s->last_jump;
-    time += by;
-    if (*next != AV_NOPTS_VALUE && (time - *next > JUMP_AHEAD_US || *next - time > JUMP_BACK_US)) {
-        s->last_jump = s->jump;
-        by = s->jump += *next - time;
-        time = *next;
+    if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
+        if (has_jumps)
+            move(packet, jump_of_subtitle(s, time), stream);
+        return;
     }
-    *next = time + av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
-    const int64_t jump = av_rescale_q(by, AV_TIME_BASE_Q, stream->time_base);
-    packet->dts += jump;
-    if (packet->pts != AV_NOPTS_VALUE)
-        packet->pts += jump;
+    s->clock = time;
+    if (!has_jumps)
+        return;
+    const int64_t by = find_jump(s, clock, time), moved = time + by;
+    const int64_t since = clock->last == AV_NOPTS_VALUE ? 0 : FFMAX(moved - clock->last, 0);
+    clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    clock->interval = clock->duration ? clock->duration : since;
+    clock->last = moved;
+    s->latest = FFMAX(s->latest, moved);
+    move(packet, by, stream);
 }
 
 /* Some packets were queued before it was known what is wanted of the file. */
@@ -182,6 +255,9 @@ static int take_packet(Source *s, AVPacket *packet)
         av_packet_unref(packet);
         return 1;
     }
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
     smooth_times(s, packet);
     if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
         note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
@@ -266,7 +342,7 @@ void source_close(Source **source)
         av_freep(&s->io->buffer);
     avio_context_free(&s->io);
     network_close(&s->network);
-    av_freep(&s->next_times);
+    av_freep(&s->clocks);
     if (s->fd >= 0)
         close(s->fd);
     av_freep(source);

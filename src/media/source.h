@@ -34,6 +34,13 @@ typedef struct Damage {
 /* Counts a damage; `text` is kept where it is the first. */
 void damage_note(Damage *damage, int64_t *count, const char *text);
 
+/* Of a track, AV_TIME_BASE units. */
+typedef struct TrackClock {
+    int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
+    int64_t duration; /* of that packet, 0 = unknown */
+    int64_t interval; /* the next one is due then, after it; 0 = unknown */
+} TrackClock;
+
 /* Fields are to be read only. */
 typedef struct Source {
     AVFormatContext *format;
@@ -53,10 +60,12 @@ typedef struct Source {
     atomic_int halted; /* see source_halt() */
     int failures;      /* read errors in a row */
     unsigned stream_count;
-    int wants_key;       /* after a seek: video packets before the next keyframe are dropped */
-    int64_t *next_times; /* by stream: when its next packet is due, AV_TIME_BASE units */
-    int64_t jump;        /* added to all times since one has jumped, AV_TIME_BASE units */
-    int64_t last_jump;   /* what was added before that */
+    int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
+    TrackClock *clocks; /* by stream */
+    int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
+    int64_t last_jump;  /* what was added before that */
+    int64_t clock;      /* of the last packet of sound or video, before that is added */
+    int64_t latest;     /* of the packets that were handed out */
 } Source;
 
 /*
@@ -74,6 +83,9 @@ int source_track_number(const Source *source, const AVStream *stream);
 /* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
  */
 int64_t source_start(const Source *source);
+
+/* Where a track begins to be heard or seen, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
+int64_t source_track_start(const Source *source, const AVStream *stream);
 
 /* Not 0: whoever reads it gives up waiting and answers AVERROR_EXIT, until it is 0 again. Any
  * thread.

@@ -364,11 +364,12 @@ static int check_size(const Source *s, const SourceOptions *options, MediaError 
 static int note_streams(Source *s, MediaError *error)
 {
     s->stream_count = s->format->nb_streams;
-    s->next_times = av_calloc(s->stream_count, sizeof(*s->next_times));
-    if (!s->next_times)
+    s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
+    if (!s->clocks)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     for (unsigned i = 0; i < s->stream_count; i++)
-        s->next_times[i] = AV_NOPTS_VALUE;
+        s->clocks[i].last = AV_NOPTS_VALUE;
+    s->clock = s->latest = AV_NOPTS_VALUE;
     return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "media/tags.h"
 
+#include <string.h>
+
 #include <libavutil/avstring.h>
 
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names)
@@ -32,10 +34,84 @@ void tags_drop_statistics(AVDictionary **tags)
     }
 }
 
-int tags_are_quicktime(const AVDictionary *tags)
+#define QUICKTIME "com.apple.quicktime."
+
+static int has_cover(const AVFormatContext *to)
 {
-    return av_dict_get(tags, "com.apple.quicktime.", NULL, AV_DICT_IGNORE_SUFFIX) ||
-           av_dict_get(tags, "com.android.", NULL, AV_DICT_IGNORE_SUFFIX);
+    for (unsigned i = 0; i < to->nb_streams; i++)
+        if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+            return 1;
+    return 0;
+}
+
+/* Names such as com.apple.quicktime.make and com.android.version. */
+static int is_key(const char *name)
+{
+    return av_stristart(name, "com.", NULL);
+}
+
+static int is_device(const char *name)
+{
+    return strcmp(name, "make") == 0 || strcmp(name, "model") == 0;
+}
+
+int tags_want_keys(const AVFormatContext *to)
+{
+    const AVDictionaryEntry *tag = NULL;
+    const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has places for the device */
+    if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
+        return 0;
+    if (has_cover(to)) /* it is kept among the ordinary tags, which there are none of then */
+        return 0;
+    while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
+        if (is_key(tag->key) || (!is_mov && is_device(tag->key)))
+            return 1;
+    return 0;
+}
+
+int tags_name_for_quicktime(AVDictionary **tags)
+{
+    static const char *const names[] = {"title", "artist",    "album",    "author",   "comment",
+                                        "genre", "copyright", "make",     "model",    "description",
+                                        "year",  "keywords",  "director", "publisher"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const AVDictionaryEntry *tag = av_dict_get(*tags, names[i], NULL, 0);
+        char name[64] = QUICKTIME;
+        av_strlcat(name, names[i], sizeof(name));
+        if (tag && av_dict_set(tags, name, tag->value, AV_DICT_DONT_OVERWRITE) < 0)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* "location-eng" is the same again. */
+static int is_of_recording(const char *name)
+{
+    return is_key(name) || is_device(name) || strcmp(name, "location") == 0 ||
+           strcmp(name, "creation_time") == 0;
+}
+
+static int is_kept(const AVFormatContext *to, const char *name)
+{
+    const char *muxer = to->oformat->name;
+    if (av_match_name(muxer, "matroska,webm,nut,asf,asf_stream,flv,ogg,ogv,oga"))
+        return 1;
+    if (av_match_name(muxer, "mov,mp4,ipod") && tags_want_keys(to))
+        return 1;
+    if (av_match_name(muxer, "mov,mp4,ipod,3gp,3g2,psp,ismv,f4v"))
+        return !is_key(name) && (!is_device(name) || strcmp(muxer, "mov") == 0);
+    return 0;
+}
+
+int tags_left_out(const AVFormatContext *to, char *names, size_t size)
+{
+    const AVDictionaryEntry *tag = NULL;
+    int count = 0;
+    *names = '\0';
+    while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
+        if (is_of_recording(tag->key) && !is_kept(to, tag->key))
+            av_strlcatf(names, size, "%s%s", count++ ? ", " : "", tag->key);
+    return count;
 }
 
 static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start, int64_t end,
@@ -63,7 +139,6 @@ static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags)
 {
-    const int64_t zero = start == AV_NOPTS_VALUE ? 0 : start;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *chapter = from->chapters[i];
         int64_t begins = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
@@ -76,11 +151,19 @@ int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t star
             begins = start;
         if (end != AV_NOPTS_VALUE && ends > end)
             ends = end;
-        const int ret = add_chapter(to, chapter, begins - zero, ends - zero, with_tags);
+        const int ret = add_chapter(to, chapter, begins, ends, with_tags);
         if (ret < 0)
             return ret;
     }
     return 0;
+}
+
+void chapters_move(AVFormatContext *to, int64_t by)
+{
+    for (unsigned i = 0; i < to->nb_chapters; i++) {
+        to->chapters[i]->start = FFMAX(to->chapters[i]->start + by, 0);
+        to->chapters[i]->end = FFMAX(to->chapters[i]->end + by, 0);
+    }
 }
 
 int chapters_fit(const AVOutputFormat *muxer)

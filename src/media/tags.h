@@ -11,15 +11,27 @@ int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
 /* Removes figures (bit rate, count of frames) that were taken of the old track. */
 void tags_drop_statistics(AVDictionary **tags);
 
-/* Not 0: some tags are known to phones and QuickTime only, and a mov keeps them when told to. */
-int tags_are_quicktime(const AVDictionary *tags);
+/* Not 0: some tags of this output are known to phones and QuickTime only, and its container keeps
+ * them when it is told to write all as keys of QuickTime's ("use_metadata_tags"). */
+int tags_want_keys(const AVFormatContext *to);
+
+/* Gives the ordinary tags, which as keys have names that only FFmpeg knows, QuickTime's names, too.
+ * 0 or AVERROR(ENOMEM). */
+int tags_name_for_quicktime(AVDictionary **tags);
+
+/* Which tags of a recording (device, place, time) the container drops: how many, and their names.
+ */
+int tags_left_out(const AVFormatContext *to, char *names, size_t size);
 
 /*
- * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there,
- * with `start` as the new 0. 0 or AVERROR(ENOMEM).
+ * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there.
+ * 0 or AVERROR(ENOMEM).
  */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);
+
+/* Adds `by` to the times of chapters_copy(). */
+void chapters_move(AVFormatContext *to, int64_t by);
 
 /* Whether the muxer writes chapters. */
 int chapters_fit(const AVOutputFormat *muxer);

@@ -323,6 +323,23 @@ static int copy_chapters(const Tracks *t, const Source *source, MediaError *erro
     return 0;
 }
 
+/* Pictures, and the stream of one codec, are not expected to hold any. */
+static void note_tags(const Tracks *t)
+{
+    char names[320];
+    const AVOutputFormat *muxer = t->to->oformat;
+    const int count = tags_left_out(t->to, names, sizeof(names));
+    const char *kind = count == 1 ? "tag" : "tags", *is = count == 1 ? "is" : "are";
+    if (!count || muxer->audio_codec == AV_CODEC_ID_NONE)
+        return;
+    if (av_match_name(muxer->name, "mov,mp4,ipod"))
+        note(t, "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
+             names, is, muxer->name);
+    else
+        note(t, "the %s %s %s left out: the container %s holds no such tags", kind, names, is,
+             muxer->name);
+}
+
 /* With a count of frames, the part's end is only known roughly before it is reached. */
 static void find_part(Tracks *t, const Source *source)
 {
@@ -358,7 +375,10 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret =
             in == source->video ? add_video(t, in, video, error) : add_track(t, source, in, error);
     }
-    return ret < 0 ? ret : copy_chapters(t, source, error);
+    if (ret < 0)
+        return ret;
+    note_tags(t);
+    return copy_chapters(t, source, error);
 }
 
 int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,
@@ -478,6 +498,15 @@ int tracks_finish(Tracks *t, MediaError *error)
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
     return ret;
+}
+
+int64_t tracks_lost_sound(const Tracks *t)
+{
+    int64_t lost = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->tracks[i].audio)
+            lost += audio_transcoder_lost(t->tracks[i].audio);
+    return lost;
 }
 
 void tracks_close(Tracks **tracks)

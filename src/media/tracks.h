@@ -44,6 +44,9 @@ int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 /* Writes what converters have left. MEDIA_OUTPUT. */
 int tracks_finish(Tracks *tracks, MediaError *error);
 
+/* Packets of sound that is converted which could not be decoded, and became silence. */
+int64_t tracks_lost_sound(const Tracks *tracks);
+
 void tracks_close(Tracks **tracks);
 
 #endif

@@ -13,16 +13,20 @@ typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
 /*
  * From a track of sound to an encoder; `out` gets its parameters and time base. Its timeline is
- * kept: gaps become silence, and what overlaps is cut. 0 or AVERROR; *transcoder is then NULL.
+ * kept: gaps, and what cannot be decoded, become silence, and what overlaps is cut. 0 or AVERROR;
+ * *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
                           const AVCodec *encoder, int global_header);
 
 /* Hands in a packet, NULL at the end, and takes out all packets that are done by then, in `out`'s
- * time base as it was at opening. Damage is passed over. 0, AVERROR, or what `take` has answered.
+ * time base as it was at opening. 0, AVERROR, or what `take` has answered.
  */
 int audio_transcoder_run(AudioTranscoder *transcoder, const AVPacket *packet, PacketTaker take,
                          void *opaque);
+
+/* Packets that could not be decoded. */
+int64_t audio_transcoder_lost(const AudioTranscoder *transcoder);
 
 void audio_transcoder_close(AudioTranscoder **transcoder);
 

@@ -1,5 +1,6 @@
 #include <libavutil/audio_fifo.h>
 #include <libavutil/channel_layout.h>
+#include <libavutil/fifo.h>
 #include <libavutil/opt.h>
 #include <libswresample/swresample.h>
 
@@ -18,6 +19,12 @@
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
+/* The same where packets are known to be lost: what they held is missing to the sample. */
+#define LOST_TOLERANCE_MS 5
+
+/* Times of packets in the decoder: it grows from here. */
+#define FIRST_TIMES 16
+
 struct AudioTranscoder {
     AVCodecContext *decoder, *encoder;
     SwrContext *resampler;
@@ -28,6 +35,9 @@ struct AudioTranscoder {
     AVChannelLayout in_layout;
     int64_t next_in;  /* when the samples after those that have come are due, encoder's time base */
     int64_t next_out; /* of the first sample in `samples` */
+    AVFifo *given;    /* int64_t: times of packets that the decoder has, but gave no frame for */
+    int64_t lost;
+    int failed; /* decoding has, since the last frame */
 };
 
 /* The nearest rate that is not lower, else the highest. */
@@ -113,8 +123,10 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
         t->decoded = av_frame_alloc();
         t->resampled = av_frame_alloc();
         t->packet = av_packet_alloc();
+        t->given = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
         t->next_in = AV_NOPTS_VALUE;
-        ret = t->samples && t->decoded && t->resampled && t->packet ? 0 : AVERROR(ENOMEM);
+        ret =
+            t->samples && t->decoded && t->resampled && t->packet && t->given ? 0 : AVERROR(ENOMEM);
     }
     if (ret < 0) {
         audio_transcoder_close(&t);
@@ -236,10 +248,25 @@ static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
     return ret;
 }
 
+/* How many packets the decoder has swallowed before it gave this frame. */
+static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
+{
+    int64_t time, swallowed = 0;
+    if (frame->pts == AV_NOPTS_VALUE)
+        av_fifo_reset2(t->given);
+    while (av_fifo_peek(t->given, &time, 1, 0) >= 0 && time <= frame->pts) {
+        av_fifo_drain2(t->given, 1);
+        swallowed += time < frame->pts;
+    }
+    return swallowed;
+}
+
 /* Sees to it that a frame's samples come in their time: 1; 0: they come too late; or an error. */
 static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
 {
-    const int64_t tolerance = (int64_t)t->encoder->sample_rate * TOLERANCE_MS / 1000;
+    const int64_t swallowed = forget_given(t, frame);
+    const int tolerance_ms = t->failed || swallowed ? LOST_TOLERANCE_MS : TOLERANCE_MS;
+    const int64_t tolerance = (int64_t)t->encoder->sample_rate * tolerance_ms / 1000;
     int64_t pts = t->next_in == AV_NOPTS_VALUE ? 0 : t->next_in;
     if (frame->pts != AV_NOPTS_VALUE)
         pts = av_rescale_q(frame->pts, t->decoder->pkt_timebase, t->encoder->time_base);
@@ -253,6 +280,9 @@ static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, voi
         t->next_in += gap;
         ret = add_silence(t, gap);
     }
+    if (gap > tolerance && !t->failed) /* else they are counted */
+        t->lost += swallowed;
+    t->failed = 0;
     return ret < 0 ? ret : gap >= -tolerance;
 }
 
@@ -266,14 +296,25 @@ static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take
     return ret < 0 ? ret : encode(t, 0, take, opaque);
 }
 
+/* It becomes a gap. */
+static void lose_packet(AudioTranscoder *t)
+{
+    t->lost++;
+    t->failed = 1;
+}
+
 static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
 {
     for (;;) {
         int ret = avcodec_receive_frame(t->decoder, t->decoded);
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return 0;
-        if (ret < 0)
-            continue; /* a damaged frame becomes a gap */
+        if (ret == AVERROR(ENOMEM))
+            return ret;
+        if (ret < 0) {
+            lose_packet(t);
+            continue;
+        }
         ret = take_frame(t, t->decoded, take, opaque);
         av_frame_unref(t->decoded);
         if (ret < 0)
@@ -293,11 +334,22 @@ static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
 
 int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker take, void *opaque)
 {
+    if (packet && !packet->size) /* the decoder would take it for the end */
+        return 0;
     int ret = avcodec_send_packet(t->decoder, packet);
+    if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
+        (void)av_fifo_write(t->given, &packet->pts, 1); /* full, it knows of no more */
     if (ret == AVERROR(ENOMEM))
         return ret;
+    if (ret < 0)
+        lose_packet(t);
     ret = decode(t, take, opaque);
     return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
+}
+
+int64_t audio_transcoder_lost(const AudioTranscoder *t)
+{
+    return t->lost;
 }
 
 void audio_transcoder_close(AudioTranscoder **transcoder)
@@ -307,6 +359,7 @@ void audio_transcoder_close(AudioTranscoder **transcoder)
         return;
     if (t->samples)
         av_audio_fifo_free(t->samples);
+    av_fifo_freep2(&t->given);
     swr_free(&t->resampler);
     av_channel_layout_uninit(&t->in_layout);
     av_frame_free(&t->decoded);

@@ -33,8 +33,6 @@ struct Writer {
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
-    int64_t start; /* of the input, AV_TIME_BASE units */
-    int64_t shift; /* added to all times */
     int header_written;
     int dynamic_said; /* that dynamic HDR is dropped */
     int64_t bytes;    /* once the file is closed */
@@ -126,11 +124,14 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         .field_order = in->codecpar->field_order,
         .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
-    /* With an edit list, what is below zero is hidden and no start. */
-    w->start = av_match_name("mov", source->format->iformat->name) ? 0 : source_start(source);
     const int ret =
         tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
     return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
+}
+
+void writer_begin(Writer *w, int64_t zero)
+{
+    chapters_move(w->format, -zero);
 }
 
 static int fail_write(Writer *w, int ret, MediaError *error)
@@ -143,11 +144,6 @@ static int fail_write(Writer *w, int ret, MediaError *error)
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     Writer *w = opaque;
-    const int64_t shift = av_rescale_q(w->shift, AV_TIME_BASE_Q, out->time_base);
-    if (packet->pts != AV_NOPTS_VALUE)
-        packet->pts += shift;
-    if (packet->dts != AV_NOPTS_VALUE)
-        packet->dts += shift;
     packet->stream_index = out->index;
     packet->pos = -1;
     media_log_clear();
@@ -189,8 +185,10 @@ static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
 /* What muxers do only when they are told to. */
 static int set_muxer_options(const Writer *w, AVDictionary **options)
 {
-    if (strcmp(w->muxer->name, "mov") == 0 && tags_are_quicktime(w->format->metadata))
-        return av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    if (tags_want_keys(w->format)) {
+        const int ret = tags_name_for_quicktime(&w->format->metadata);
+        return ret < 0 ? ret : av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    }
     if (strcmp(w->muxer->name, "apng") == 0)
         return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
     return 0;
@@ -217,14 +215,6 @@ static int write_header(Writer *w, MediaError *error)
     return ret;
 }
 
-/* Muxers that take negative times hide what has them; the others shift by themselves. */
-static void avoid_negative_times(Writer *w, const AVFrame *first)
-{
-    const int64_t pts = av_rescale_q(first->pts, first->time_base, AV_TIME_BASE_Q);
-    if (pts < 0 && (w->muxer->flags & AVFMT_TS_NEGATIVE))
-        w->shift = w->start < pts ? -w->start : -pts;
-}
-
 static int start(Writer *w, const AVFrame *first, MediaError *error)
 {
     const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
@@ -238,7 +228,6 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     if (codec_frame_rates(w->codec))
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
-    avoid_negative_times(w, first);
     ret = set_up_video(w, first, error);
     return ret < 0 ? ret : write_header(w, error);
 }
@@ -435,6 +424,11 @@ int64_t writer_bytes(const Writer *w)
 int64_t writer_lost_packets(const Writer *w)
 {
     return w->lost_packets;
+}
+
+int64_t writer_lost_sound(const Writer *w)
+{
+    return w->tracks ? tracks_lost_sound(w->tracks) : 0;
 }
 
 int writer_is_direct(const Writer *w)

@@ -34,6 +34,10 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
  * MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
+/* The time of the input that is 0 in the output (AV_TIME_BASE units), which frames and packets
+ * count from already: chapters do from now on, too. Before the first frame. */
+void writer_begin(Writer *writer, int64_t zero);
+
 /* Not 0: the output holds one frame. */
 int writer_is_picture(const Writer *writer);
 
@@ -69,6 +73,9 @@ int64_t writer_bytes(const Writer *writer);
 
 /* Copied packets that were too damaged for the container, and are not in the output. */
 int64_t writer_lost_packets(const Writer *writer);
+
+/* Packets of sound that is converted which could not be decoded, and became silence. */
+int64_t writer_lost_sound(const Writer *writer);
 
 /* Not 0: it goes into a pipe or a device, and nothing is kept of it. */
 int writer_is_direct(const Writer *writer);

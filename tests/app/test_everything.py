@@ -203,13 +203,62 @@ class ToOthers(Case):
         self.assertEqual(kinds(self.path("out.avi")),
                          [("video", "h264"), ("audio", "flac"), ("audio", "pcm_s24le")])
 
-    def test_mov_tags_of_phones(self):
-        source = self.path("in.mov")
-        ffmpeg("-i", simple(), "-c", "copy", "-movflags", "use_metadata_tags", "-metadata",
-               "com.apple.quicktime.make=Apple", "-metadata", "title=A title", source)
-        output = self.converted(source, "out.mov", *QUICK)
-        self.assertEqual(tags(output)["com.apple.quicktime.make"], "Apple")
-        self.assertEqual(tags(output)["title"], "A title")
+    PHONE = {"com.apple.quicktime.make": "Apple", "com.apple.quicktime.model": "iPhone 12",
+             "com.apple.quicktime.creationdate": "2024-05-06T07:08:09+0200",
+             "com.apple.quicktime.location.iso6709": "+48.1374+011.5755+519.000/",
+             "com.android.version": "14", "com.android.capture.fps": "30.0",
+             "location": "+48.1374+011.5755/"}
+
+    def recorded(self, tags, name="in.mov", *options):
+        source = self.path(name)
+        ffmpeg("-i", simple(), "-c", "copy", *options, "-metadata", "title=A title",
+               "-metadata", "creation_time=2024-05-06T05:08:09Z",
+               *(x for k, v in tags.items() for x in ("-metadata", k + "=" + v)), source)
+        return source
+
+    def test_tags_of_phones(self):
+        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        for name in ("out.mov", "out.mp4", "out.m4v", "out.mkv", "out.nut"):
+            with self.subTest(name):
+                result = self.ok(source, "-o", self.path(name))
+                self.assertEqual(lines_about(result), [], str(result))
+                found = tags(self.path(name))
+                self.assertEqual({k: found.get(k) for k in self.PHONE}, self.PHONE)
+                self.assertEqual(found["title"], "A title")
+                self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
+        self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
+
+    def test_tags_of_cameras(self):
+        """Make and model have places in mov, and are keys in mp4."""
+        device = {"make": "Canon", "model": "EOS"}
+        source = self.recorded(device)
+        for name in ("out.mov", "out.mp4"):
+            found = tags(self.converted(source, name, *QUICK))
+            self.assertEqual({k: found.get(k) for k in device}, device)
+            self.assertEqual(found["title"], "A title")
+
+    def test_tags_that_have_no_place(self):
+        source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
+        for name in ("out.ts", "out.avi", "out.3gp"):
+            result = self.ok(source, "-o", self.path(name), *QUICK)
+            found = [l for l in lines_about(result) if "com.apple.quicktime.make, " in l]
+            self.assertEqual(len(found), 1, str(result))
+            self.assertIn("are left out: the container ", found[0])
+            self.assertEqual("creation_time" in found[0], name != "out.3gp")
+        self.assertEqual(lines_about(self.ok(simple(), "-o", self.path("none.ts"), *QUICK)), [])
+
+    def test_tags_of_phones_or_a_cover(self):
+        """The cover, which has been kept all along, is; the tags in its way are named."""
+        source = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-c", "copy", "-metadata", "com.apple.quicktime.make=Apple", "-metadata",
+               "title=A title", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
+               "mimetype=image/jpeg", source)
+        result = self.ok(source, "-o", self.path("out.mp4"), *QUICK)
+        self.assertIn("the tag COM.APPLE.QUICKTIME.MAKE is left out: mp4 holds such tags or a cover picture",
+                      result.err)
+        self.assertEqual(tags(self.path("out.mp4"))["title"], "A title")
+        self.assertEqual([s["disposition"]["attached_pic"]
+                          for s in streams(self.path("out.mp4"), "video")], [0, 1])
 
     def test_timecode_track(self):
         source = self.path("in.mov")
@@ -299,6 +348,34 @@ class Converted(Case):
         self.assertAlmostEqual(len(samples) / 8000, 3, delta=0.05)
         self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
+
+    def spoil(self, source, numbers):
+        """Writes over these packets of sound."""
+        found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
+        with open(source, "r+b") as f:
+            for packet in (found[i] for i in numbers):
+                f.seek(int(packet["pos"]))
+                f.write(b"\xff" * int(packet["size"]))
+
+    def test_damage_becomes_silence(self):
+        """Of one packet, too, which is shorter than what passes for a rounded time, and of those that
+        the decoder takes for the end (ALAC's of ones alone)."""
+        for codec, *choices in (("alac", (2, 5)), ("aac", (20,), (8, 17, 26, 35), range(12, 35))):
+            for spoilt in choices:
+                with self.subTest(codec, spoilt=spoilt):
+                    source = self.burst("in.mp4", "-c:a", codec)
+                    self.spoil(source, spoilt)
+                    result = lumeq(source, "-o", self.path("out.mkv"), "-y", "--acodec", "flac", *QUICK)
+                    self.assertEqual(result.code, DAMAGED, str(result))
+                    self.assertIn("damaged: %d packet%s of sound could not be decoded" %
+                                  (len(spoilt), "s" * (len(spoilt) > 1)), result.lines[-1])
+                    output = self.path("out.mkv")
+                    begins = [float(s["start_time"]) for s in streams(output)]
+                    self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
+                    self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
+        self.spoil(source, range(len(packets(source))))
+        result = lumeq(source, "-o", self.path("out.webm"), "--vopt", "deadline=realtime")
+        self.assertEqual(result.code, DAMAGED, str(result))
 
     def test_subtitles(self):
         for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):

@@ -166,8 +166,8 @@ class Part(Case):
         times = frame_times(source)
         for start in (0.3, 0.9):
             output = self.part(source, "--ss", start)
-            want = [t - start for t in times if t >= start - 0.0005]
-            self.near(want, frame_times(output), 0.0015)
+            wanted = [t for t in times if t >= start - 0.0005]
+            self.near([t - wanted[0] for t in wanted], frame_times(output), 0.0015)
 
 
 if __name__ == "__main__":

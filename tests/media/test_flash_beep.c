@@ -142,6 +142,8 @@ static void flashes_and_beeps(void)
         {"a.mp4", "-c:v libx264 -preset veryfast -g 60 -c:a aac -b:a 128k"},
         {"late.mp4", "-c:v libx264 -preset veryfast -g 60 -c:a aac -output_ts_offset 3"},
         {"a.ts", "-c:v libx264 -preset veryfast -g 60 -c:a mp2 -muxdelay 1"},
+        {"wraps.ts", /* its clock begins anew after 1.7 s */
+         "-c:v libx264 -preset veryfast -g 60 -c:a mp2 -muxdelay 0 -output_ts_offset 95442"},
         {"a.avi", "-c:v mpeg4 -g 60 -c:a pcm_s16le"},
         {"a.webm", "-c:v libvpx -deadline realtime -g 60 -c:a libopus"},
     };
@@ -167,7 +169,61 @@ static void flashes_and_beeps(void)
     }
 }
 
+/* Frames half an hour apart: of two and a half days, the second wrap is one that libavformat does
+ * not know of. */
+#define STEP_S 1800
+#define STEPS 120
+
+static void read_wraps(Source *source)
+{
+    int count = 0;
+    int64_t first = AV_NOPTS_VALUE;
+    MediaError error = {0};
+    Demuxer *demuxer = NULL;
+    AVPacket *packet = av_packet_alloc();
+    int ret = demuxer_create(&demuxer, source, &error);
+    if (ret >= 0) {
+        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
+        ret = demuxer_start(demuxer, AV_NOPTS_VALUE, &error);
+    }
+    CHECK(ret >= 0, "%s", error.text);
+    while (ret >= 0 && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
+        const double time = (double)packet->pts * av_q2d(source->video->time_base);
+        first = count ? first : packet->pts;
+        const double begin = (double)first * av_q2d(source->video->time_base);
+        CHECK(fabs(time - begin - count * STEP_S) < 0.001, "packet %d is at %.3f s", count,
+              time - begin);
+        count++;
+        av_packet_unref(packet);
+    }
+    CHECK(count == STEPS, "%d packets", count);
+    av_packet_free(&packet);
+    demuxer_free(&demuxer);
+}
+
+static void clock_that_wraps_again_and_again(void)
+{
+    char line[512];
+    atomic_int stop = 0;
+    Source *source;
+    MediaError error = {0};
+    snprintf(line, sizeof(line),
+             "-f lavfi -i testsrc2=s=64x64:r=25:d=%g -vf setpts=N*%d/TB -enc_time_base 1/90000 "
+             "-fps_mode passthrough -c:v libx264 -bf 0 days.ts",
+             STEPS / 25.0, STEP_S);
+    if (!beep_ffmpeg(line)) {
+        check_skip("ffmpeg cannot make days.ts");
+        return;
+    }
+    const SourceOptions options = {
+        .path = beep_path("days.ts"), .max_pixels = 1 << 20, .stop = &stop};
+    if (CHECK(source_open(&source, &options, &error) >= 0, "%s", error.text))
+        read_wraps(source);
+    source_close(&source);
+}
+
 static const CheckTest tests[] = {
+    {"clock_that_wraps_again_and_again", clock_that_wraps_again_and_again},
     {"flashes_and_beeps", flashes_and_beeps},
 };
 

@@ -1,0 +1,148 @@
+"""Output begins at 0, and what lies between its tracks is kept; clocks that begin anew go on."""
+
+import csv
+import json
+import unittest
+
+from common import *
+
+QUICK = ("--preset", "ultrafast")
+WRAP = (1 << 33) / 90000  # of a transport stream's clock, in seconds
+
+SUBTITLE = (b"1\n00:00:00,400 --> 00:00:00,600\nHello\n", b";FFMETADATA1\n"
+            b"[CHAPTER]\nTIMEBASE=1/1000\nSTART=19977\nEND=20700\ntitle=One\n")
+
+
+def late(name, by, *output, apart=0.3):
+    """Sound `apart` seconds after the video, all of it later than 0 by `by`."""
+    path = Store.path("%s-%s" % (by, name))
+    if not os.path.exists(path):
+        ffmpeg("-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-itsoffset", apart, "-f", "lavfi",
+               "-t", 1, "-i", "sine=440:sample_rate=48000", *X264, "-c:a", "mp2",
+               "-output_ts_offset", by, *output, path)
+    return path
+
+
+def wrapping(name, step, count):
+    """Frames so far apart that the clock begins anew between them, and not quite evenly."""
+    path = Store.path(name)
+    if not os.path.exists(path):
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=%g" % (count / 25), "-vf",
+               "setpts=(N*%d+mod(N*7\\,11)*0.48)/TB" % step, "-enc_time_base", "1/90000", "-fps_mode",
+               "passthrough", *X264, path)
+    return path
+
+
+def starts(path):
+    """Of the video, and of the sound where there is some."""
+    return [float(s["start_time"]) for s in streams(path, "video") + streams(path, "audio")]
+
+
+class BeginsAtZero(Case):
+    def check(self, output, apart=0.3, within=0.035):
+        begins = starts(output)
+        self.assertAlmostEqual(min(begins), 0, delta=within, msg=output)
+        if len(begins) > 1:
+            self.assertAlmostEqual(begins[1] - begins[0], apart, delta=within, msg=output)
+        self.assertLess(float(contents(output)["format"]["duration"]), 1.6)
+
+    def test_every_container(self):
+        source = late("in.ts", 3600)
+        self.assertGreater(min(starts(source)), 3600)
+        for name in ("out.mp4", "out.mkv", "out.mov", "out.nut", "out.ts", "out.flv", "out.avi",
+                     "out.webm", "out.y4m"):
+            with self.subTest(name):
+                options = {"webm": ("--vopt", "deadline=realtime"), "nut": (), "y4m": ()}
+                output = self.converted(source, name, *options.get(name[4:], QUICK))
+                # Sound in AVI has no beginning of its own: silence is written.
+                self.check(output, apart=0 if name == "out.avi" else 0.3)
+
+    def test_as_ffmpeg_does(self):
+        source = late("in.ts", 3600)
+        ffmpeg("-i", source, "-c", "copy", self.path("copy.mp4"))
+        output = self.converted(source, "out.mp4", *QUICK)
+        self.near(starts(self.path("copy.mp4")), starts(output), 0.003)
+
+    def test_every_input(self):
+        for name in ("in.mkv", "in.mp4", "in.mov", "in.nut", "in.mpg"):
+            for apart in (0.3, -0.3):
+                source = late("%g%s" % (apart, name), 100, apart=apart)
+                with self.subTest(source):
+                    self.check(self.converted(source, "out.mkv", "-y", *QUICK), apart)
+
+    def test_only_what_is_written_counts(self):
+        """Sound that is left out, and that would have begun first."""
+        source = late("first.mkv", 50, apart=-0.3)
+        self.check(self.converted(source, "out.mkv", *QUICK, "--acodec", "none"), within=0.001)
+
+    def test_a_part(self):
+        for options in (("--ss", "0.41"), ("--to", "0.9"), ("--frames", "12"),
+                        ("--ss", "0.21", "--to", "0.8"), ("--ss", "0.01", "--frames", "20")):
+            with self.subTest(" ".join(options)):
+                output = self.converted(late("in.ts", 3600), "out.mkv", "-y", *QUICK, *options)
+                apart = 0.3 - float(options[1]) if options[0] == "--ss" else 0.3
+                self.check(output, max(apart, 0), within=0.042)
+                silent = self.converted(late("in.ts", 3600), "out.mkv", "-y", *QUICK, *options,
+                                        "--acodec", "none")
+                self.assertEqual(starts(silent), [0])
+
+    def test_subtitles_and_chapters(self):
+        source = self.path("in.mkv")
+        text, chapters = self.write("s.srt", SUBTITLE[0]), self.write("c.txt", SUBTITLE[1])
+        ffmpeg("-i", simple(), "-i", text, "-i", chapters, "-map", 0, "-map", 1, "-map_chapters", 2,
+               "-c", "copy", "-c:s", "srt", "-output_ts_offset", 20, source)
+        self.assertGreater(begin(source), 19.9)
+        for name in ("out.mkv", "out.mp4"):
+            output = self.converted(source, name, *QUICK)
+            shown = [t for t, size, _ in packets(output, "s:0") if size > 2]
+            self.near(shown, [packets(source, "s:0")[0][0] - begin(source)], 0.002, name)
+            moved, there = ([[float(c[k]) for k in ("start_time", "end_time")]
+                             for c in contents(path)["chapters"]] for path in (output, source))
+            self.assertEqual(len(moved), 1, name)
+            self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
+
+    def test_figures_count_from_zero(self):
+        result = self.ok(late("in.ts", 3600), "-o", self.path("out.mkv"), *QUICK, "--stats",
+                         self.path("s.csv"), "--progress", "json")
+        with open(self.path("s.csv"), newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.near([float(r["time"]) for r in rows], frame_times(self.path("out.mkv")), 0.001)
+        self.assertEqual([int(r["pts"]) for r in rows], [3600 * i for i in range(25)])
+        last = json.loads([line for line in result.lines if line.startswith("{")][-1])
+        self.assertAlmostEqual(last["time"], 1, delta=0.001)
+        self.assertAlmostEqual(last["duration"], 1.3, delta=0.05)
+
+
+class Wraps(Case):
+    def test_once(self):
+        """Before the wrap for less than a minute, libavformat has times below 0."""
+        for seconds in (1.9, 100):
+            source = late("wraps.ts", WRAP - seconds, apart=0)
+            output = self.converted(source, "out.mkv", "-y", *QUICK)
+            times, begins = frame_times(output), starts(output)
+            self.near([t - times[0] for t in times], [i / 25 for i in range(25)], 0.0015)
+            self.assertEqual(min(begins), 0)
+            self.assertAlmostEqual(*begins, delta=0.03)
+
+    def test_again_and_again(self):
+        """Two and a half days: the second wrap is one that libavformat does not know of."""
+        for step in (1800, 3600):
+            source = wrapping("%d.ts" % step, step, 216000 // step)
+            self.assertLess(max(p[0] for p in packets(source, "v:0")), 2 * WRAP)
+            output = self.lossless(source, "-y")
+            self.near(frame_times(output), [step * i + i * 7 % 11 * 0.48 for i in range(216000 // step)],
+                      0.05)  # ffmpeg rounds to its frames
+
+    def test_a_gap_in_one_track(self):
+        """It is no jump of the clock: what follows stays beside the other track."""
+        source = self.path("gap.ts")
+        ffmpeg("-f", "lavfi", "-t", 16, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 16, "-i",
+               "sine=440:sample_rate=48000", "-af", "aselect='not(between(t,1,14))'", *X264,
+               "-c:a", "mp2", "-max_interleave_delta", 0, source)
+        output = self.converted(source, "out.mkv", *QUICK)
+        self.near([p[0] - begin(source) for p in packets(source)],
+                  [p[0] - begin(output) for p in packets(output)], 0.0015)
+
+
+if __name__ == "__main__":
+    unittest.main()
