@@ -16,6 +16,7 @@
 #include "media/error.h"
 #include "media/log.h"
 #include "media/output_file.h"
+#include "media/source.h"
 
 static atomic_int stop = RUN_ON;
 static atomic_int signals;
@@ -126,5 +127,9 @@ int main(int argc, char **argv)
     else
         code = run(&options);
     options_free(&options);
+    if (source_is_left_opening()) {
+        (void)fflush(NULL);
+        _exit(code);
+    }
     return code;
 }

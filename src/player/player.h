@@ -92,8 +92,12 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
 
-    /* Opens the file that was dropped on the window. */
-    int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* Begins to open the file that was dropped on the window, and gives up one that is being
+     * opened. Or NULL. */
+    int (*open)(void *opaque, const char *path, MediaError *error);
+    /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
+     */
+    int (*opened)(void *opaque, Source **source, MediaError *error);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
