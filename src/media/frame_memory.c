@@ -161,7 +161,8 @@ int frame_memory_get_buffer(FrameMemory *m, AVCodecContext *codec, AVFrame *fram
 {
     int linesize[4];
     size_t size[4];
-    if (!m->has_allocator || !convert_is_direct(frame->format) || !(codec->codec->capabilities & AV_CODEC_CAP_DR1) ||
+    if (!m->has_allocator || !convert_is_direct(frame->format) ||
+        !(codec->codec->capabilities & AV_CODEC_CAP_DR1) ||
         plane_layout(codec, frame, linesize, size) < 0)
         return avcodec_default_get_buffer2(codec, frame, flags);
 

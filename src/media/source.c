@@ -69,7 +69,7 @@ void source_halt(Source *s, int halted)
 
 int source_is_stopped(const Source *s)
 {
-    return atomic_load(s->stop) || atomic_load(&s->halted);
+    return atomic_load(&s->halted) || atomic_load(s->stop);
 }
 
 int source_stop_callback(const void *source)
