@@ -1,10 +1,13 @@
 #include "app/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/option_value.h"
 #include "app/profile.h"
@@ -191,6 +194,22 @@ static int take_file(Options *options, FILE *file, const Refusal *refusal)
                   media_quote(lines.path));
 }
 
+/* NULL with errno, which is 0 for what is no regular file: a pipe might be waited for without end.
+ */
+static FILE *open_settings(const char *path)
+{
+    struct stat about;
+    FILE *file = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &about) == 0) {
+        errno = S_ISDIR(about.st_mode) ? EISDIR : 0;
+        file = S_ISREG(about.st_mode) ? fdopen(fd, "r") : NULL;
+    }
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 int config_read(Options *options, const char *path, char *text, size_t text_size)
 {
     const Refusal refusal = {text, text_size, "--"};
@@ -199,12 +218,13 @@ int config_read(Options *options, const char *path, char *text, size_t text_size
         return refuse(&refusal, "--config -: name a file; standard input may be the video");
     if (!path && !print_default_path(usual, sizeof(usual)))
         return 0;
-    FILE *file = fopen(path ? path : usual, "re");
+    FILE *file = open_settings(path ? path : usual);
     if (!file && !path && (errno == ENOENT || errno == ENOTDIR))
         return 0;
     if (!file)
         return refuse(&refusal, "%s%s: %s%s", path ? "--config " : "the settings file ",
-                      media_quote(path ? path : usual), strerror(errno),
+                      media_quote(path ? path : usual),
+                      errno ? strerror(errno) : "it is no regular file",
                       path ? "" : "; --no-config does without it");
     options->config_path = strdup(path ? path : usual);
     const int ret = options->config_path ? take_file(options, file, &refusal)

@@ -87,30 +87,44 @@ static void say_setting(const Camera *camera)
     say(SAY_NORMAL, "camera %s", text);
 }
 
-int engine_open_source(Source **source, const Options *options, const char *path,
-                       const atomic_int *stop, MediaError *error)
+static SourceOptions source_options(const Options *options, const char *path,
+                                    const atomic_int *stop)
 {
-    const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
     const int network = path == options->input && option_network_is_url(options);
-    const SourceOptions wanted = {
+    return (SourceOptions){
         .path = path ? path : options_input(options),
         .network = network,
         .silence_s = options->network_timeout,
-        .camera = path ? NULL : &camera,
         .low_latency = options->low_latency && is_live(path, network),
         .max_pixels = options->max_pixels,
         .stop = stop,
+        .open_timeout_s = options->open_timeout,
         .video_track = (int)options->video_track + 1,
         .allow_playlists = options->allow_playlists,
         .force_dolby_vision = options->force_dovi,
         .note = say_line,
     };
-    if (network)
+}
+
+int engine_open_source(Source **source, const Options *options, const char *path,
+                       const atomic_int *stop, MediaError *error)
+{
+    const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
+    SourceOptions wanted = source_options(options, path, stop);
+    wanted.camera = path ? NULL : &camera;
+    if (wanted.network)
         media_log_hide(path);
     const int ret = source_open(source, &wanted, error);
     if (ret >= 0 && (*source)->camera)
         say_setting((*source)->camera);
     return ret;
+}
+
+int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
+                         const atomic_int *stop, MediaError *error)
+{
+    const SourceOptions wanted = source_options(options, path, stop);
+    return source_opening_start(opening, &wanted, error);
 }
 
 EncoderOptions engine_encoder(const Options *options)

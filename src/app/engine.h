@@ -25,6 +25,10 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error);
 
+/* Begins to open a file. As source_opening_start(). */
+int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
+                         const atomic_int *stop, MediaError *error);
+
 /* The video encoder of the options; what a camera gives has to be encoded in time. */
 EncoderOptions engine_encoder(const Options *options);
 

@@ -253,6 +253,8 @@ static int no_frames(Run *run, const char *damage)
 {
     const Options *o = run->options;
     const int part = o->from_us > 0 || o->to_us >= 0;
+    if (reader_explain(run->reader, options_input(o), &run->error) < 0)
+        return EXIT_INPUT;
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
                        media_quote(options_input(o)),
                        *damage ? ": "

@@ -16,6 +16,7 @@
 #include "media/codec_list.h"
 #include "media/error.h"
 #include "media/log.h"
+#include "media/source.h"
 #include "media/temp_file.h"
 
 static atomic_int stop = RUN_ON;
@@ -145,5 +146,9 @@ int main(int argc, char **argv)
     else
         code = run(&options);
     options_free(&options);
+    if (source_is_left_opening()) {
+        (void)fflush(NULL);
+        _exit(code);
+    }
     return code;
 }

@@ -142,6 +142,8 @@ const Option option_table[] = {
      "let INPUT be a URL, such as http://, rtsp:// or udp://"},
     {"network-timeout", 0, OPTION_NUMBER, 0, FIELD(network_timeout), 1, 3600, "SECONDS",
      "without a byte for so long a URL counts as lost [10]"},
+    {"open-timeout", 0, OPTION_NUMBER, 0, FIELD(open_timeout), 1, 3600, "SECONDS",
+     "give up a file that takes longer to open; pipes are waited for, URLs see above [60]"},
     {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
      "open playlists, and the local files that a file refers to"},
     {"force-dolby-vision", 0, OPTION_FLAG, 0, FIELD(force_dovi), 0, 0, NULL,

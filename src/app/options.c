@@ -46,6 +46,7 @@ static Options defaults(void)
         .speed = 1,
         .framerate = -1,
         .network_timeout = 10,
+        .open_timeout = 60,
     };
 }
 

@@ -51,7 +51,7 @@ typedef struct Options {
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, allow_playlists, force_dovi;
-    double network_timeout;
+    double network_timeout, open_timeout;
 
     int64_t video_track, audio_track, sub_track; /* number of its kind, from 0 */
     int no_subs, no_chapters, no_metadata;

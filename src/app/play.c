@@ -36,6 +36,7 @@ struct Play {
     int64_t row;
     int64_t begin; /* when it was opened */
     Recording recording;
+    SourceOpening *opening; /* of a further file, or NULL */
     Player *player;
 };
 
@@ -274,10 +275,19 @@ static void take_packet(void *opaque, const AVPacket *packet)
 
 /* ---- opening and closing ---- */
 
-static int open_source(void *opaque, const char *path, Source **source, MediaError *error)
+static int start_opening(void *opaque, const char *path, MediaError *error)
 {
     Play *p = opaque;
-    int ret = engine_open_source(source, p->options, path, p->stop, error);
+    source_opening_cancel(&p->opening);
+    return engine_start_opening(&p->opening, p->options, path, p->stop, error);
+}
+
+static int take_opened(void *opaque, Source **source, MediaError *error)
+{
+    Play *p = opaque;
+    int ret = source_opening_take(&p->opening, 0, source, error);
+    if (ret == AVERROR(EAGAIN))
+        return ret;
     if (ret >= 0)
         ret = look_params(&p->next, p->options, *source, 1, error);
     if (ret < 0)
@@ -338,7 +348,8 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
-        .open = open_source,
+        .open = start_opening,
+        .opened = take_opened,
         .replace = replace_source,
         .record = toggle_recording,
         .recording = follow_recording,
@@ -415,6 +426,7 @@ void play_close(Play **play)
     Play *p = *play;
     if (!p)
         return;
+    source_opening_cancel(&p->opening);
     (void)recording_end(&p->recording, 0); /* before its source is closed */
     player_close(&p->player);
     recording_close(&p->recording);
@@ -455,7 +467,7 @@ int play_run(const Options *options, atomic_int *stop)
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
     int code = EXIT_INTERRUPTED, on = RUN_ON;
-    const int interrupted = ret >= 0 && atomic_load(stop) == RUN_INTERRUPTED;
+    const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? recording_end(&play->recording, interrupted) : 0;
     atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
     if (ret >= 0) {
@@ -463,10 +475,8 @@ int play_run(const Options *options, atomic_int *stop)
         const int fault = stats_commit(play->rows);
         unwritten = unwritten ? unwritten : fault;
     }
-    if (ret < 0)
-        code = -error.fault;
-    else if (!interrupted)
-        code = finish(play);
+    if (!interrupted)
+        code = ret < 0 ? -error.fault : finish(play);
     if (error.fault)
         say(SAY_ERRORS, "%s", error.text);
     if (unwritten && (code == EXIT_DONE || code == EXIT_DAMAGED))

@@ -21,12 +21,3 @@ const char *codec_name(const AVCodecParameters *par)
     snprintf(text, sizeof(text), printable ? UNKNOWN " '%s'" : UNKNOWN, tag);
     return text;
 }
-
-const char *codec_error(const char *said)
-{
-    static const char no_size[] = "0x0";
-    const char *at = strstr(said, no_size);
-    const int is_size =
-        at && (at == said || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
-    return is_size ? "the size of the picture is missing" : said;
-}

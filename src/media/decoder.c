@@ -1,5 +1,6 @@
 #include "media/decoder.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
@@ -11,8 +12,13 @@
 #include "media/log.h"
 #include "media/side_data.h"
 
+/* FFmpeg holds frames against the limit with their width aligned to 64, whose sides go to 65535. */
+#define MAX_ALIGNMENT_PIXELS (63 * 65535)
+
 struct Decoder {
     AVCodecContext *codec;
+    CodecLog log;
+    atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
     int64_t usual_duration, start; /* of the track, in its time base */
     FrameMemory *memory;
@@ -62,6 +68,16 @@ static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
         codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
 }
 
+static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
+{
+    Decoder *d = codec->opaque;
+    const int ret = d->memory ? frame_memory_get_buffer(d->memory, codec, frame, flags)
+                              : avcodec_default_get_buffer2(codec, frame, flags);
+    if (ret == AVERROR(ENOMEM))
+        atomic_store(&d->no_memory, 1);
+    return ret;
+}
+
 int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
                  MediaError *error)
 {
@@ -95,9 +111,11 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
         d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
         if (source->live)
             avoid_delay(d->codec, stream->codecpar);
-        d->codec->max_pixels = source->max_pixels;
-        if (memory)
-            frame_memory_attach(memory, d->codec);
+        d->codec->max_pixels = source->max_pixels + MAX_ALIGNMENT_PIXELS;
+        d->codec->opaque = d;
+        d->codec->get_buffer2 = get_buffer;
+        allow_threaded_callbacks(d->codec);
+        codec_log_open(&d->log, d->codec);
         ret = avcodec_open2(d->codec, codec, NULL);
     }
     if (ret < 0) {
@@ -114,10 +132,15 @@ void decoder_keep_full_rgb(Decoder *d)
     d->full_rgb = 1;
 }
 
+static int is_out_of_memory(const Decoder *d, int ret)
+{
+    return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory));
+}
+
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
-    const char *text = media_log_error();
-    damage_note(&d->damage, count, text[0] ? codec_error(text) : media_av_text(ret));
+    const LogNote note = codec_log_take(&d->log);
+    damage_note(&d->damage, count, &note, ret);
 }
 
 int decoder_send(Decoder *d, const AVPacket *packet)
@@ -126,6 +149,8 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
+    if (is_out_of_memory(d, ret))
+        return AVERROR(ENOMEM);
     if (ret < 0 && ret != AVERROR_EOF)
         note_damage(d, &d->damage.decode_errors, ret);
     return 0;
@@ -210,6 +235,8 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
     do {
         media_log_clear();
         ret = avcodec_receive_frame(d->codec, d->raw);
+        if (is_out_of_memory(d, ret))
+            return media_fail(error, MEDIA_INPUT, "out of memory");
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
         if (ret < 0)
@@ -273,5 +300,6 @@ void decoder_close(Decoder **decoder)
     convert_close(&d->converter);
     av_frame_free(&d->raw);
     avcodec_free_context(&d->codec);
+    codec_log_close(&d->log);
     av_freep(decoder);
 }

@@ -18,8 +18,8 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
 void decoder_keep_full_rgb(Decoder *decoder);
 
-/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0, or AVERROR(EAGAIN): take
- * the frames out first, then hand it in again. */
+/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0; AVERROR(EAGAIN): take
+ * the frames out first, then hand it in again; or AVERROR(ENOMEM). */
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
 /*

@@ -35,7 +35,8 @@ struct Demuxer {
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;
     int64_t dropped;
-    int stop, ended;
+    int stop;
+    int ended; /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
     void (*tap)(void *opaque, const AVPacket *packet);
     void *tap_opaque;
 };
@@ -188,7 +189,7 @@ int64_t demuxer_end(const Demuxer *d)
     return d->end;
 }
 
-/* Reads one packet; negative at the end. Out of memory, what follows is lost: that is an end. */
+/* Reads one packet; negative at the end. */
 static int read_one(Demuxer *d)
 {
     AVPacket *packet = av_packet_alloc();
@@ -217,10 +218,12 @@ static void *demux_main(void *arg)
     Demuxer *d = arg;
     if (d->position != AV_NOPTS_VALUE)
         source_seek(d->source, d->position);
-    while (read_one(d) >= 0)
-        ;
+    int ret;
+    do
+        ret = read_one(d);
+    while (ret >= 0);
     pthread_mutex_lock(&d->lock);
-    d->ended = 1;
+    d->ended = ret == AVERROR(ENOMEM) ? ret : AVERROR_EOF;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -254,7 +257,7 @@ static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
     if (!queue->stream && kind != DEMUX_SUBTITLE)
         return AVERROR_EOF;
     if (av_fifo_read(queue->packets, &first, 1) < 0)
-        return d->ended ? AVERROR_EOF : AVERROR(EAGAIN);
+        return d->ended ? d->ended : AVERROR(EAGAIN);
     queue->duration -= first->duration;
     d->bytes -= (size_t)first->size;
     av_packet_move_ref(packet, first);

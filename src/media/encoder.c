@@ -19,8 +19,12 @@
 /* MPEG-4 part 2 writes the time base's denominator in 16 bits. */
 #define MPEG4_MAX_TICKS 65535
 
+/* Every encoder takes frames with sides up to this; some take no more. */
+#define USUAL_SIDE 8191
+
 struct Encoder {
     AVCodecContext *codec;
+    CodecLog log;
     Adapter *adapter;
     AVFrame *adapted;
     struct {
@@ -194,10 +198,12 @@ static int has_settings(const EncoderOptions *o)
     return o->preset || o->crf >= 0 || o->bitrate >= 0 || (o->options && o->options[0]);
 }
 
-static int open_codec(AVCodecContext *c, const AVCodec *codec, const EncoderOptions *options,
+static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
                       AVDictionary **dict, MediaError *error)
 {
-    const int ret = avcodec_open2(c, codec, dict);
+    const AVCodecContext *c = e->codec;
+    codec_log_open(&e->log, e->codec);
+    const int ret = avcodec_open2(e->codec, codec, dict);
     const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (ret >= 0 && left)
         return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
@@ -207,8 +213,22 @@ static int open_codec(AVCodecContext *c, const AVCodec *codec, const EncoderOpti
             error, MEDIA_USAGE,
             "the encoder %s refuses its settings (--vopt, --preset, --crf, --bitrate): "
             "%s",
-            codec->name, media_log_error());
+            codec->name, codec_log_take(&e->log).error);
     return ret;
+}
+
+/* For who has allowed larger frames than usual. */
+static const char *size_hint(int width, int height)
+{
+    return width > USUAL_SIDE || height > USUAL_SIDE
+               ? "; encoders have limits of their own: --vcodec ffv1 takes frames of any size"
+               : "";
+}
+
+static void close_codec(Encoder *e)
+{
+    avcodec_free_context(&e->codec);
+    codec_log_close(&e->log);
 }
 
 static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
@@ -216,7 +236,7 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
                     MediaError *error)
 {
     AVDictionary *dict = NULL;
-    avcodec_free_context(&e->codec);
+    close_codec(e);
     e->codec = avcodec_alloc_context3(codec);
     if (!e->codec)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
@@ -232,7 +252,7 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
         e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
         if (global_header)
             e->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-        ret = open_codec(e->codec, codec, options, &dict, error);
+        ret = open_codec(e, codec, options, &dict, error);
     }
     av_dict_free(&dict);
     return ret;
@@ -290,10 +310,11 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
     }
     if (ret < 0) {
-        const char *detail = media_log_error();
-        media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s",
+        const LogNote note = codec_log_take(&e->log);
+        media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s%s",
                    codec->name, first->width, first->height, av_get_pix_fmt_name(first->format),
-                   media_av_text(ret), detail[0] ? "; " : "", detail);
+                   media_av_text(ret), note.error[0] ? "; " : "", note.error,
+                   size_hint(first->width, first->height));
         encoder_close(&e);
         return error->fault;
     }
@@ -314,6 +335,14 @@ const char *encoder_adaptation(const Encoder *e)
 int encoder_was_uneven(const Encoder *e)
 {
     return e->uneven;
+}
+
+static int fail(Encoder *e, int ret, MediaError *error)
+{
+    const LogNote note = codec_log_take(&e->log);
+    return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s%s%s%s", e->codec->codec->name,
+                      media_av_text(ret), note.error[0] ? "; " : "", note.error,
+                      size_hint(e->codec->width, e->codec->height));
 }
 
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
@@ -342,12 +371,7 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     }
     if (ret >= 0)
         ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
-    if (ret < 0) {
-        const char *detail = media_log_error();
-        return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s%s%s",
-                          e->codec->codec->name, media_av_text(ret), detail[0] ? "; " : "", detail);
-    }
-    return 0;
+    return ret < 0 ? fail(e, ret, error) : 0;
 }
 
 const char *encoder_dropped(const Encoder *e)
@@ -370,8 +394,7 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
     if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
         return ret;
     if (ret < 0)
-        return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s", e->codec->codec->name,
-                          media_av_text(ret));
+        return fail(e, ret, error);
     if (packet->duration <= 0)
         packet->duration = find_duration(e, packet->pts);
     return 0;
@@ -384,6 +407,6 @@ void encoder_close(Encoder **encoder)
         return;
     adapter_close(&e->adapter);
     av_frame_free(&e->adapted);
-    avcodec_free_context(&e->codec);
+    close_codec(e);
     av_freep(encoder);
 }

@@ -1,5 +1,6 @@
 #include "media/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,6 +23,8 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
 const char *media_av_text(int averror)
 {
     static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];
+    if (averror == AVERROR(ENOMEM))
+        return "out of memory";
     if (av_strerror(averror, text, sizeof(text)) < 0)
         snprintf(text, sizeof(text), "error %d", averror);
     return text;

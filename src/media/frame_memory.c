@@ -157,12 +157,12 @@ static int plane_layout(AVCodecContext *codec, const AVFrame *frame, int linesiz
     return av_image_fill_plane_sizes(size, frame->format, height, strides);
 }
 
-static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
+int frame_memory_get_buffer(FrameMemory *m, AVCodecContext *codec, AVFrame *frame, int flags)
 {
-    FrameMemory *m = codec->opaque;
     int linesize[4];
     size_t size[4];
-    if (!convert_is_direct(frame->format) || !(codec->codec->capabilities & AV_CODEC_CAP_DR1) ||
+    if (!m->has_allocator || !convert_is_direct(frame->format) ||
+        !(codec->codec->capabilities & AV_CODEC_CAP_DR1) ||
         plane_layout(codec, frame, linesize, size) < 0)
         return avcodec_default_get_buffer2(codec, frame, flags);
 
@@ -181,15 +181,6 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
     }
     frame->extended_data = frame->data;
     return 0;
-}
-
-void frame_memory_attach(FrameMemory *m, AVCodecContext *decoder)
-{
-    if (!m->has_allocator)
-        return;
-    decoder->opaque = m;
-    decoder->get_buffer2 = get_buffer;
-    allow_threaded_callbacks(decoder);
 }
 
 /* Luma, and where chroma counts its planes, too. */

@@ -21,8 +21,10 @@ typedef struct FrameMemory FrameMemory;
 /* NULL allocator: ordinary memory for all. NULL: out of memory. */
 FrameMemory *frame_memory_create(const FrameAllocator *allocator);
 
-/* Makes a decoder, not opened yet, decode straight into this memory where it can. */
-void frame_memory_attach(FrameMemory *memory, AVCodecContext *decoder);
+/* What a decoder's get_buffer2 does to decode straight into this memory, where that can be. Any
+ * thread. */
+int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFrame *frame,
+                            int flags);
 
 /* Sees to it that a decoded frame's luma, and chroma where all planes are to be, is in this memory,
  * with one copy where it is not. Leaves it as it is when there is no such memory. One thread at a

@@ -1,25 +1,38 @@
 #include "media/log.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
 #include <libavutil/log.h>
 #include <libswscale/swscale.h>
 
 #include "media/url.h"
 
+#define LINE_SIZE 1024
+
+/* How libavutil begins to refuse a picture. The two numbers are said nowhere else. */
+#define REFUSED_SIZE "Picture size %ux%u "
+
 static struct {
-    pthread_mutex_t lock;
     int level;
     void (*print)(const char *line);
-    char line[1024]; /* pieces of a line until its newline */
-    int line_level;
-    char error[256];
-    char secrets[2][1024]; /* with what is around them, so that a short one is no common word */
+    pthread_mutex_t lock; /* all below, and the notes of codecs */
+    char secrets[2]
+                [LINE_SIZE]; /* with what is around them, so that a short one is no common word */
+    CodecLog *codecs;
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct {
+    char line[LINE_SIZE]; /* pieces of a line until its newline */
+    int level;
+    const void *owner; /* of the codec that speaks, or NULL */
+    LogNote note;
+} here;
 
 static void clean(char *text)
 {
@@ -33,7 +46,7 @@ static void hide(char *line, size_t size, const char *secret)
 {
     const size_t n = strlen(secret);
     const int user = n && secret[n - 1] == '@';
-    char rest[sizeof(log_state.line)];
+    char rest[LINE_SIZE];
     for (char *at = line; n && (at = strstr(at, secret)); at += 4) {
         snprintf(rest, sizeof(rest), "%s", at + n);
         const size_t room = size - (size_t)(at - line);
@@ -58,16 +71,81 @@ void media_log_hide(const char *url)
     pthread_mutex_unlock(&log_state.lock);
 }
 
+/* Where an error is remembered: with the codec that it is about, or else with the thread. */
+static LogNote *find_note(const void *owner)
+{
+    for (CodecLog *codec = log_state.codecs; owner && codec; codec = codec->next)
+        if (codec->owner == owner)
+            return &codec->note;
+    return &here.note;
+}
+
+/* An error for a person: one about a picture of 0x0 in words. */
+static const char *in_words(const char *error)
+{
+    static const char no_size[] = "0x0";
+    const char *at = strstr(error, no_size);
+    const int is_size =
+        at && (at == error || !av_isdigit(at[-1])) && !av_isxdigit(at[sizeof(no_size) - 1]);
+    return is_size ? "the size of the picture is missing" : error;
+}
+
 static void take_line(void)
 {
-    clean(log_state.line);
+    clean(here.line);
+    pthread_mutex_lock(&log_state.lock);
     for (int i = 0; i < 2; i++)
-        hide(log_state.line, sizeof(log_state.line), log_state.secrets[i]);
-    if (log_state.line_level <= AV_LOG_ERROR && !log_state.error[0])
-        snprintf(log_state.error, sizeof(log_state.error), "%.255s", log_state.line);
-    if (log_state.line_level <= log_state.level && log_state.print && log_state.line[0])
-        log_state.print(log_state.line);
-    log_state.line[0] = '\0';
+        hide(here.line, sizeof(here.line), log_state.secrets[i]);
+    LogNote *note = find_note(here.owner);
+    if (here.level <= AV_LOG_ERROR && !note->error[0])
+        snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
+    if (here.level <= log_state.level && log_state.print && here.line[0])
+        log_state.print(here.line);
+    pthread_mutex_unlock(&log_state.lock);
+    here.line[0] = '\0';
+}
+
+/* A codec's threads speak as contexts of their own, which have its `opaque`; other contexts name
+ * the one that they work for. */
+static const void *find_owner(const void *context)
+{
+    while (context) {
+        const AVClass *class = *(AVClass *const *)context;
+        if (class == avcodec_get_class())
+            return ((const AVCodecContext *)context)->opaque;
+        if (!class || !class->parent_log_context_offset)
+            return NULL;
+        context = *(void *const *)((const char *)context + class->parent_log_context_offset);
+    }
+    return NULL;
+}
+
+static void note_refused_size(const char *format, va_list args)
+{
+    if (strncmp(format, REFUSED_SIZE, strlen(REFUSED_SIZE)) != 0)
+        return;
+    const unsigned width = va_arg(args, unsigned), height = va_arg(args, unsigned);
+    if (!width || width > INT_MAX || !height || height > INT_MAX) /* no size at all */
+        return;
+    pthread_mutex_lock(&log_state.lock);
+    LogNote *note = find_note(here.owner);
+    note->refused_width = width;
+    note->refused_height = height;
+    pthread_mutex_unlock(&log_state.lock);
+}
+
+static size_t begin_line(void *context, int level)
+{
+    here.level = level;
+    here.owner = find_owner(context);
+    if (!context)
+        return 0;
+    const AVClass *class = *(AVClass *const *)context;
+    const char *name = class ? class->item_name(context) : "";
+    if (strcmp(name, "NULL") == 0) /* a context without a codec */
+        name = class->class_name;
+    const int used = snprintf(here.line, 64, "%s%s", name, name[0] ? ": " : "");
+    return used > 63 ? 63 : (size_t)used;
 }
 
 static void callback(void *context, int level, const char *format, va_list args)
@@ -75,35 +153,25 @@ static void callback(void *context, int level, const char *format, va_list args)
     level &= 0xff; /* the rest is a colour */
     if (level > AV_LOG_ERROR && level > log_state.level)
         return;
-    char text[1024];
-    int prefix = 0;
+    char text[LINE_SIZE];
     va_list copy;
     va_copy(copy, args);
     vsnprintf(text, sizeof(text), format, copy);
     va_end(copy);
 
-    pthread_mutex_lock(&log_state.lock);
-    size_t used = strlen(log_state.line);
+    size_t used = strlen(here.line);
     if (used == 0) {
-        log_state.line_level = level;
-        prefix = context != NULL;
-    }
-    if (prefix) {
-        const AVClass *class = *(AVClass *const *)context;
-        const char *name = class ? class->item_name(context) : "";
-        if (strcmp(name, "NULL") == 0) /* a context without a codec */
-            name = class->class_name;
-        used = (size_t)snprintf(log_state.line, 64, "%s%s", name, name[0] ? ": " : "");
-        if (used > 63)
-            used = 63;
+        used = begin_line(context, level);
+        va_copy(copy, args);
+        note_refused_size(format, copy);
+        va_end(copy);
     }
     char *newline = strchr(text, '\n');
     if (newline)
         *newline = '\0';
-    snprintf(log_state.line + used, sizeof(log_state.line) - used, "%s", text);
+    snprintf(here.line + used, sizeof(here.line) - used, "%s", text);
     if (newline)
         take_line();
-    pthread_mutex_unlock(&log_state.lock);
 }
 
 void media_log_install(int verbose, void (*print)(const char *line))
@@ -117,18 +185,47 @@ void media_log_install(int verbose, void (*print)(const char *line))
 
 void media_log_clear(void)
 {
-    pthread_mutex_lock(&log_state.lock);
-    log_state.error[0] = '\0';
-    pthread_mutex_unlock(&log_state.lock);
+    here.note = (LogNote){0};
+}
+
+const LogNote *media_log_note(void)
+{
+    return &here.note;
 }
 
 const char *media_log_error(void)
 {
-    static _Thread_local char text[sizeof(log_state.error)];
+    return here.note.error;
+}
+
+void codec_log_open(CodecLog *log, AVCodecContext *codec)
+{
+    if (!codec->opaque)
+        codec->opaque = log;
     pthread_mutex_lock(&log_state.lock);
-    memcpy(text, log_state.error, sizeof(text));
+    *log = (CodecLog){.owner = codec->opaque, .next = log_state.codecs};
+    log_state.codecs = log;
     pthread_mutex_unlock(&log_state.lock);
-    return text;
+}
+
+LogNote codec_log_take(CodecLog *log)
+{
+    pthread_mutex_lock(&log_state.lock);
+    LogNote note = log->note;
+    log->note = (LogNote){0};
+    pthread_mutex_unlock(&log_state.lock);
+    return note.error[0] ? note : here.note;
+}
+
+void codec_log_close(CodecLog *log)
+{
+    pthread_mutex_lock(&log_state.lock);
+    for (CodecLog **at = &log_state.codecs; *at; at = &(*at)->next)
+        if (*at == log) {
+            *at = log->next;
+            break;
+        }
+    pthread_mutex_unlock(&log_state.lock);
 }
 
 static size_t add_version(char *text, size_t size, const char *name, unsigned version)

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include <libavcodec/avcodec.h>
+
 /* Takes over av_log: with `verbose`, lines up to "info" go to `print` (without a newline, fit for a
  * terminal); the rest is dropped. Errors are remembered in any case. Call once, at start. */
 void media_log_install(int verbose, void (*print)(const char *line));
@@ -12,11 +14,39 @@ void media_log_install(int verbose, void (*print)(const char *line));
  */
 void media_log_hide(const char *url);
 
-/* Forgets the remembered error, to know afterwards what the next calls said. */
+/* What FFmpeg said of a failure. {0}: nothing. */
+typedef struct LogNote {
+    char error[256];                        /* the first line of an error, or "" */
+    unsigned refused_width, refused_height; /* of a picture that is too large for it, or 0 */
+} LogNote;
+
+/* Each thread remembers what it was told. Forgets that, to know afterwards what the next calls of
+ * this thread said. */
 void media_log_clear(void);
 
-/* The first error line since then, in memory of the calling thread; "" if there was none. */
+/* What was said to this thread since then; it changes with the next error. */
+const LogNote *media_log_note(void);
+
+/* The error line of that note. */
 const char *media_log_error(void);
+
+/* A codec works in threads of its own, too: what is said about it, in whichever thread, is
+ * remembered here until it is taken. */
+typedef struct CodecLog {
+    LogNote note;
+    const void *owner; /* the codec's opaque */
+    struct CodecLog *next;
+} CodecLog;
+
+/* Before avcodec_open2(); the log outlives the codec. An `opaque` that is set is the codec's own
+ * and stays; others are taken. */
+void codec_log_open(CodecLog *log, AVCodecContext *codec);
+
+/* Takes what was said about the codec, or else to this thread. */
+LogNote codec_log_take(CodecLog *log);
+
+/* After the codec is closed. One that was never opened may be closed, too. */
+void codec_log_close(CodecLog *log);
 
 /* "FFmpeg: libavcodec 59.37.100, ...": the libraries that are running. */
 void media_versions(char *text, size_t size);

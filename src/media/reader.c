@@ -117,15 +117,24 @@ static int keep_packet(Reader *r)
     return 0;
 }
 
+/* Keeps the packet where the decoder is full. */
+static int send_packet(Reader *r)
+{
+    const int ret = decoder_send(r->decoder, r->packet);
+    if (ret == AVERROR(EAGAIN))
+        return 0;
+    av_packet_unref(r->packet);
+    return ret;
+}
+
 /* Reads one packet and hands it on. */
 static int read_one(Reader *r)
 {
-    if (r->packet->buf) { /* the decoder was full */
-        if (decoder_send(r->decoder, r->packet) == 0)
-            av_packet_unref(r->packet);
-        return 0;
-    }
-    int ret = source_read(r->source, r->packet);
+    if (r->packet->buf) /* the decoder was full */
+        return send_packet(r);
+    const int ret = source_read(r->source, r->packet);
+    if (ret == AVERROR(ENOMEM))
+        return ret;
     if (ret < 0) {
         r->input_ended = 1;
         if (!r->frames_ended)
@@ -142,8 +151,9 @@ static int read_one(Reader *r)
         r->tail_ended = 1;
     if (stream != r->source->video)
         return keep_packet(r);
-    if (r->frames_ended || decoder_send(r->decoder, r->packet) == 0)
-        av_packet_unref(r->packet);
+    if (!r->frames_ended)
+        return send_packet(r);
+    av_packet_unref(r->packet);
     return 0;
 }
 
@@ -348,6 +358,17 @@ int64_t reader_zero(const Reader *r)
 const char *reader_conversion(const Reader *r)
 {
     return decoder_conversion(r->decoder);
+}
+
+int reader_explain(const Reader *r, const char *path, MediaError *error)
+{
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    const Damage *damage = frames->width ? frames : packets;
+    if (r->source->read_error)
+        return source_fail_to_read(r->source, path, error);
+    if (!damage->width)
+        return 0;
+    return source_refuse_size(r->source, path, damage->width, damage->height, error);
 }
 
 int reader_damage(const Reader *r, char *text, size_t size)

@@ -1,11 +1,9 @@
-#include "media/source.h"
+#include "media/source_parts.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
-
-#include "media/log.h"
 
 /* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
 #define MAX_READ_FAILURES 64
@@ -98,7 +96,12 @@ void source_halt(Source *s, int halted)
 
 int source_is_stopped(const Source *s)
 {
-    return atomic_load(s->stop) || atomic_load(&s->halted);
+    return atomic_load(&s->halted) || atomic_load(s->stop);
+}
+
+int source_stop_callback(const void *source)
+{
+    return source_is_stopped(source);
 }
 
 int source_is_still(const Source *s)
@@ -143,17 +146,21 @@ void source_seek(Source *s, int64_t position)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
-void damage_note(Damage *damage, int64_t *count, const char *text)
+void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
 {
     ++*count;
     if (!damage->first[0])
-        av_strlcpy(damage->first, text, sizeof(damage->first));
+        av_strlcpy(damage->first, note->error[0] ? note->error : media_av_text(averror),
+                   sizeof(damage->first));
+    if (!damage->width) {
+        damage->width = note->refused_width;
+        damage->height = note->refused_height;
+    }
 }
 
 static void note_damage(Source *s, int64_t *count, int ret)
 {
-    const char *text = media_log_error();
-    damage_note(&s->damage, count, text[0] ? text : media_av_text(ret));
+    damage_note(&s->damage, count, media_log_note(), ret);
 }
 
 static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
@@ -291,7 +298,7 @@ int source_read(Source *s, AVPacket *packet)
         }
         if (ret == 0 || ret == AVERROR(EAGAIN))
             continue;
-        if (ret == AVERROR_EOF)
+        if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
         note_damage(s, &s->damage.read_errors, ret);
         if (s->network && s->network->lost)

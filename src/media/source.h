@@ -9,6 +9,7 @@
 
 #include "media/camera.h"
 #include "media/error.h"
+#include "media/log.h"
 #include "media/network.h"
 
 typedef struct SourceOptions {
@@ -16,7 +17,8 @@ typedef struct SourceOptions {
     int network;                 /* not 0: `path` is a URL that network_scheme() knows */
     double silence_s;            /* of the network, until it counts as lost */
     int64_t max_pixels;          /* frames with more are refused */
-    const atomic_int *stop;      /* not 0: give up waiting for data */
+    const atomic_int *stop;      /* not 0: give up; it outlives all that is opened */
+    double open_timeout_s;       /* of files, until it is given up; 0: none */
     int video_track;             /* 0: the best one; else its number, plus 1 */
     int allow_playlists;         /* not 0: other local files that the input names are opened too */
     const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
@@ -28,11 +30,12 @@ typedef struct SourceOptions {
 /* What is known to be wrong with the packets of the input, and with the frames in them. */
 typedef struct Damage {
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
-    char first[256]; /* FFmpeg's first word on it, or "" */
+    char first[256];        /* FFmpeg's first word on it, or "" */
+    unsigned width, height; /* of a picture that was too large for it, or 0 */
 } Damage;
 
-/* Counts a damage; `text` is kept where it is the first. */
-void damage_note(Damage *damage, int64_t *count, const char *text);
+/* Counts a damage; what FFmpeg said of it is kept where it is the first. */
+void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror);
 
 /* Of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
@@ -51,9 +54,12 @@ typedef struct Source {
     Damage damage;
 
     int64_t max_pixels;
+    unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
     int fd;
-    Network *network; /* NULL: it is a file */
-    AVIOContext *io;  /* NULL: a session of the network, or a camera */
+    int read_error;     /* errno of a read that failed, or 0 */
+    atomic_int patient; /* not 0: a pipe, whose writer takes its time */
+    Network *network;   /* NULL: it is a file */
+    AVIOContext *io;    /* NULL: a session of the network, or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;
@@ -69,10 +75,32 @@ typedef struct Source {
 } Source;
 
 /*
- * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (frame larger than
- * max_pixels, no such track); *source is then NULL.
+ * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
+ * *source is then NULL.
  */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
+
+/* As source_open(), beside the caller's other work; not for a camera. */
+typedef struct SourceOpening SourceOpening;
+int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error);
+
+/* Waits `wait_ms` at most. AVERROR(EAGAIN): not yet; else as source_open(), and *opening is NULL.
+ */
+int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
+
+/* Gives it up. NULL is allowed inside. */
+void source_opening_cancel(SourceOpening **opening);
+
+/* Not 0: a thread goes on with what was given up. A program that ends has to leave by _exit() then,
+ * not to take from it what it uses. */
+int source_is_left_opening(void);
+
+/* The sentence about bytes that could not be read: see `read_error`. */
+int source_fail_to_read(const Source *source, const char *path, MediaError *error);
+
+/* The sentence about frames that are larger than what is allowed, or than what FFmpeg can do. */
+int source_refuse_size(const Source *source, const char *path, unsigned width, unsigned height,
+                       MediaError *error);
 
 /* Not 0: a cover, or a preview of a chapter; no video. */
 int source_is_picture(const AVStream *stream);
@@ -112,7 +140,8 @@ int source_can_seek(const Source *source);
 void source_seek(Source *source, int64_t position);
 
 /* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
- * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped.
+ * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped,
+ * AVERROR(ENOMEM).
  */
 int source_read(Source *source, AVPacket *packet);
 

@@ -1,4 +1,4 @@
-/* How a source is opened: its bytes, its container, its video track. */
+/* How a source is opened: its bytes and its container. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -7,10 +7,8 @@
 
 #include <libavutil/avstring.h>
 
-#include "media/codec_name.h"
 #include "media/log.h"
-#include "media/side_data.h"
-#include "media/source.h"
+#include "media/source_parts.h"
 
 #define IO_BUFFER_SIZE (64 * 1024)
 
@@ -45,8 +43,10 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
             return (int)got;
         if (got == 0)
             return AVERROR_EOF;
-        if (errno != EINTR && errno != EAGAIN)
+        if (errno != EINTR && errno != EAGAIN) {
+            s->read_error = errno;
             return AVERROR(errno);
+        }
     }
 }
 
@@ -76,20 +76,17 @@ static int stopped(void *opaque)
     return source_is_stopped(opaque);
 }
 
-static int is_stopped(const void *source)
-{
-    return source_is_stopped(source);
-}
-
+/* A pipe without a writer is not waited for here but where its bytes are. */
 static int open_file(Source *s, const char *path, MediaError *error)
 {
     if (strcmp(path, "-") == 0)
         s->fd = dup(STDIN_FILENO);
     else
-        s->fd = open(path, O_RDONLY | O_CLOEXEC);
+        s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &s->file) < 0)
         return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(path),
                           strerror(errno));
+    atomic_store(&s->patient, !S_ISREG(s->file.st_mode) && !S_ISBLK(s->file.st_mode));
     if (S_ISDIR(s->file.st_mode))
         return media_fail(error, MEDIA_INPUT, "%s is a directory, not a video file",
                           media_quote(path));
@@ -187,16 +184,48 @@ static int allow_files(Source *s, char **url, const char *path)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-static int fail_to_open(const Source *s, const char *path, int ret, MediaError *error)
+static int fail_to_open(Source *s, const char *path, int ret, MediaError *error)
 {
-    const char *detail = codec_error(media_log_error());
+    const LogNote *note = media_log_note();
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
     if (s->network && network_is_silent(s->network))
         return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s",
                           media_quote(path), s->network->options.silence_s);
+    if (s->read_error)
+        return source_fail_to_read(s, path, error);
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", media_quote(path));
+    if (note->refused_width)
+        return source_refuse_size(s, path, note->refused_width, note->refused_height, error);
     return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s",
-                      media_quote(path), media_av_text(ret), detail[0] ? "; " : "", detail);
+                      media_quote(path), media_av_text(ret), note->error[0] ? "; " : "",
+                      note->error);
+}
+
+int source_fail_to_read(const Source *s, const char *path, MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                      strerror(s->read_error));
+}
+
+/* Of an mp4 whose index follows what it is about, that has gone by. Before packets are read. */
+static int check_order(const Source *s, const char *path, MediaError *error)
+{
+    const int64_t kept = s->io->pos - (s->io->buf_end - s->io->buffer);
+    if (!av_match_name("mov", s->format->iformat->name) || (s->io->seekable & AVIO_SEEKABLE_NORMAL))
+        return 0;
+    for (unsigned i = 0; i < s->format->nb_streams; i++) {
+        const AVIndexEntry *first = avformat_index_get_entry(s->format->streams[i], 0);
+        if (first && first->pos < kept)
+            return media_fail(
+                error, MEDIA_INPUT,
+                "%s is an mp4 with its index at the end, which cannot be read from a pipe or a "
+                "stream: "
+                "give the file's name, or write it with ffmpeg's -movflags +faststart",
+                strcmp(path, "-") == 0 ? "standard input" : media_quote(path));
+    }
+    return 0;
 }
 
 static int find_streams(Source *s, const char *path, MediaError *error)
@@ -204,11 +233,10 @@ static int find_streams(Source *s, const char *path, MediaError *error)
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
-    if (ret < 0 && s->network)
-        return fail_to_open(s, path, ret, error);
     if (ret < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot read the streams of %s: %s",
-                          media_quote(path), media_av_text(ret));
+        return fail_to_open(s, path, ret, error);
+    s->refused_width = media_log_note()->refused_width;
+    s->refused_height = media_log_note()->refused_height;
     return 0;
 }
 
@@ -232,7 +260,11 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    return ret < 0 ? fail_to_open(s, path, ret, error) : find_streams(s, path, error);
+    /* An index that was read in part would make a shorter film. */
+    if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name)))
+        return fail_to_open(s, path, ret, error);
+    ret = check_order(s, path, error);
+    return ret < 0 ? ret : find_streams(s, path, error);
 }
 
 /* What its demuxer opens by itself, as RTSP, which is no stream of bytes. */
@@ -251,7 +283,7 @@ static int open_session(Source *s, const char *url, MediaError *error)
 
 static int open_network(Source *s, const SourceOptions *options, MediaError *error)
 {
-    const NetworkOptions network = {is_stopped, s, options->silence_s};
+    const NetworkOptions network = {source_stop_callback, s, options->silence_s};
     int ret = network_open(&s->network, options->path, &network, error);
     if (ret < 0)
         return ret;
@@ -265,126 +297,7 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
     return ret;
 }
 
-int source_is_picture(const AVStream *stream)
-{
-    return (stream->disposition &
-            (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
-}
-
-static int is_video(const AVStream *stream)
-{
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !source_is_picture(stream);
-}
-
-int source_track_number(const Source *s, const AVStream *stream)
-{
-    int number = 0;
-    for (int i = 0; i < stream->index; i++) {
-        const AVStream *other = s->format->streams[i];
-        number += other->codecpar->codec_type == stream->codecpar->codec_type &&
-                  source_is_picture(other) == source_is_picture(stream);
-    }
-    return number;
-}
-
-static int64_t track_rank(const AVStream *stream)
-{
-    const int64_t area = (int64_t)stream->codecpar->width * stream->codecpar->height;
-    return area + ((stream->disposition & AV_DISPOSITION_DEFAULT) ? INT64_C(1) << 40 : 0);
-}
-
-/* The one that was asked for, or the best. `*count`: how many there are. */
-static AVStream *find_video(const Source *s, int wanted, int *count, int *pictures)
-{
-    AVStream *best = NULL;
-    *count = *pictures = 0;
-    for (unsigned i = 0; i < s->format->nb_streams; i++) {
-        AVStream *stream = s->format->streams[i];
-        *pictures += source_is_picture(stream);
-        if (!is_video(stream))
-            continue;
-        ++*count;
-        if (wanted ? *count == wanted : !best || track_rank(stream) > track_rank(best))
-            best = stream;
-    }
-    return best;
-}
-
-static int pick_video(Source *s, const SourceOptions *options, MediaError *error)
-{
-    int count, pictures;
-    s->video = find_video(s, options->video_track, &count, &pictures);
-    if (!count)
-        return media_fail(error, MEDIA_INPUT, "%s has no video%s", media_quote(options->path),
-                          pictures ? " (a cover picture is not a video)" : "");
-    if (!s->video)
-        return media_fail(error, MEDIA_USAGE,
-                          "--video-track %d: %s has %d video tracks, counted from 0",
-                          options->video_track - 1, media_quote(options->path), count);
-    if (count > 1 && !options->video_track && options->note) {
-        const AVCodecParameters *par = s->video->codecpar;
-        char line[160], size[32] = ""; /* which is not always known yet */
-        if (par->width > 0 && par->height > 0)
-            snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
-        snprintf(line, sizeof(line),
-                 "of %d video tracks, number %d (%s%s) is equalized; --video-track takes "
-                 "another",
-                 count, source_track_number(s, s->video), codec_name(par), size);
-        options->note(line);
-    }
-    return 0;
-}
-
-/* Profile 5 is in colours of its own (IPT): a curve over its first plane would not be one of luma.
- */
-static int check_dolby_vision(const Source *s, const SourceOptions *options, MediaError *error)
-{
-    const int profile = side_data_dolby_vision_profile(s->video);
-    if (profile == 5 && !options->force_dolby_vision)
-        return media_fail(
-            error, MEDIA_INPUT,
-            "%s is Dolby Vision of profile 5: its first plane is not luma, and "
-            "equalizing it spoils the colours; --force-dolby-vision does it all the same",
-            media_quote(options->path));
-    if (profile && options->note)
-        options->note("the Dolby Vision layer is left out: it describes the picture as it was");
-    return 0;
-}
-
-static int check_size(const Source *s, const SourceOptions *options, MediaError *error)
-{
-    const AVCodecParameters *par = s->video->codecpar;
-    if ((int64_t)par->width * par->height > options->max_pixels)
-        return media_fail(error, MEDIA_USAGE,
-                          "%s has frames of %dx%d pixels; --max-pixels allows %" PRId64,
-                          media_quote(options->path), par->width, par->height, options->max_pixels);
-    return 0;
-}
-
-static int note_streams(Source *s, MediaError *error)
-{
-    s->stream_count = s->format->nb_streams;
-    s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
-    if (!s->clocks)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    for (unsigned i = 0; i < s->stream_count; i++)
-        s->clocks[i].last = AV_NOPTS_VALUE;
-    s->clock = s->latest = AV_NOPTS_VALUE;
-    return 0;
-}
-
-static int open_camera(Source *s, const CameraOptions *options, MediaError *error)
-{
-    const int ret = camera_open(&s->camera, options, is_stopped, s, error);
-    if (ret < 0)
-        return ret;
-    s->format = camera_format(s->camera);
-    if (stat(camera_setting(s->camera)->path, &s->file) < 0)
-        s->file = (struct stat){0}; /* it is gone already */
-    return 0;
-}
-
-static int open_input(Source *s, const SourceOptions *options, MediaError *error)
+int source_open_format(Source *s, const SourceOptions *options, MediaError *error)
 {
     if (options->network)
         return open_network(s, options, error);
@@ -395,34 +308,5 @@ static int open_input(Source *s, const SourceOptions *options, MediaError *error
         ret = open_io(s, error);
     if (ret >= 0)
         ret = open_format(s, options, error);
-    return ret;
-}
-
-int source_open(Source **source, const SourceOptions *wanted, MediaError *error)
-{
-    SourceOptions opened = *wanted, *options = &opened;
-    *source = NULL;
-    Source *s = av_mallocz(sizeof(*s));
-    if (!s)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    s->fd = -1;
-    s->stop = options->stop;
-    s->max_pixels = options->max_pixels;
-    s->live = options->camera || options->low_latency;
-    int ret =
-        options->camera ? open_camera(s, options->camera, error) : open_input(s, options, error);
-    if (ret >= 0 && s->camera)
-        options->path = camera_setting(s->camera)->path;
-    if (ret >= 0)
-        ret = pick_video(s, options, error);
-    if (ret >= 0)
-        ret = check_size(s, options, error);
-    if (ret >= 0)
-        ret = check_dolby_vision(s, options, error);
-    if (ret >= 0)
-        ret = note_streams(s, error);
-    if (ret < 0)
-        source_close(&s);
-    *source = s;
     return ret;
 }

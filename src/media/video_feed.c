@@ -235,14 +235,17 @@ static int feed_one(VideoFeed *f)
     int ret = 0;
     if (!f->packet->buf)
         ret = demuxer_read(f->demuxer, DEMUX_VIDEO, f->packet, 1);
-    if (ret < 0 && ret != AVERROR_EOF)
-        return ret;
-    const int64_t begin = av_gettime_relative();
-    decoder_hurry(f->decoder, atomic_load(&f->hurry));
-    if (decoder_send(f->decoder, ret == AVERROR_EOF ? NULL : f->packet) == 0)
-        av_packet_unref(f->packet);
-    f->busy_us += (double)(av_gettime_relative() - begin);
-    return 0;
+    if (ret >= 0 || ret == AVERROR_EOF) {
+        const int64_t begin = av_gettime_relative();
+        decoder_hurry(f->decoder, atomic_load(&f->hurry));
+        ret = decoder_send(f->decoder, ret == AVERROR_EOF ? NULL : f->packet);
+        if (ret != AVERROR(EAGAIN))
+            av_packet_unref(f->packet);
+        f->busy_us += (double)(av_gettime_relative() - begin);
+    }
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(&f->error, MEDIA_INPUT, "out of memory");
+    return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
 /* Nothing is decoded before there is room for it: it would only be older when it is seen. */

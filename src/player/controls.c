@@ -442,18 +442,33 @@ static int take_button(Player *p, const SDL_MouseButtonEvent *button, MediaError
     return 0;
 }
 
-/* What cannot be played is said on the screen; what is shown goes on. */
-static void take_file(Player *p, const char *path)
+/* What cannot be opened is said on the screen; what is shown goes on. */
+static void start_file(Player *p, const char *path)
+{
+    MediaError error = {0};
+    p->opening[0] = '\0';
+    if (!p->options.open || p->options.open(p->options.opaque, path, &error) < 0)
+        status_say(p, "%s", error.fault ? error.text : "Files cannot be opened here");
+    else
+        snprintf(p->opening, sizeof(p->opening), "%s", path);
+}
+
+/* What cannot be played changes nothing, either. */
+static void take_file(Player *p)
 {
     MediaError error = {0}, why = {0};
     Source *source = NULL;
-    int ret = p->options.open(p->options.opaque, path, &source, &error);
-    if (ret >= 0 && player_load(p, source, path, &why) < 0)
-        ret = media_fail(&error, why.fault, "cannot play %s: %s", media_quote(path), why.text);
+    int ret = p->options.opened(p->options.opaque, &source, &error);
+    if (ret == AVERROR(EAGAIN))
+        return;
+    if (ret >= 0 && player_load(p, source, p->opening, &why) < 0)
+        ret = media_fail(&error, why.fault, "cannot play %s: %s", media_quote(p->opening),
+                         why.text);
     if (ret < 0) {
         source_close(&source);
         status_say(p, "%s", error.text);
     }
+    p->opening[0] = '\0';
 }
 
 static int take_event(Player *p, const SDL_Event *event, int64_t now, MediaError *error)
@@ -484,12 +499,14 @@ int controls_take(Player *p, int64_t now, MediaError *error)
     int ret = 0;
     while (ret >= 0 && !p->over && SDL_PollEvent(&event)) {
         if (event.type == SDL_DROPFILE) {
-            take_file(p, event.drop.file);
+            start_file(p, event.drop.file);
             SDL_free(event.drop.file);
         } else {
             ret = take_event(p, &event, now, error);
         }
     }
+    if (p->opening[0])
+        take_file(p);
     if (p->cursor_until && now > p->cursor_until && !p->dragging) {
         window_show_cursor(p->window, 0);
         p->cursor_until = 0;

@@ -81,6 +81,7 @@ struct Player {
     PlayerOptions options;
     PlayerEqualizer equalizer;
     char path[PATH_MAX];
+    char opening[PATH_MAX]; /* the file that is being opened to take its place; "": none */
     char renderer[256];
     Window *window;
     View *view;

@@ -92,9 +92,12 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
 
-    /* Opens the file that was dropped on the window. Nothing else may change yet: it is not known
-     * whether it can be played. */
-    int (*open)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* Begins to open the file that was dropped on the window, and gives up one that is being
+     * opened. Or NULL. */
+    int (*open)(void *opaque, const char *path, MediaError *error);
+    /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
+     * Nothing else may change yet: it is not known whether it can be played. */
+    int (*opened)(void *opaque, Source **source, MediaError *error);
     /* It can: it is about to take the place of the source before, which is still there. */
     void (*replace)(void *opaque);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.

@@ -180,14 +180,16 @@ class Config(WithEnvironment):
         os.makedirs(self.path("home/.config/lumeq/config"))
         self.refused(lumeq("none.mp4", "--null"), USAGE, "Is a directory")
 
-    def test_a_pipe(self):
-        """bash: --config <(...)"""
-        read, write = os.pipe()
-        os.write(write, b"mode = nosuch\n")
-        os.close(write)
-        result = lumeq("none.mp4", "--null", "--config", "/dev/fd/%d" % read, pass_fds=(read,))
-        os.close(read)
-        self.refused(result, USAGE, "line 1", "nosuch")
+    def test_what_is_no_regular_file(self):
+        """Nobody may ever write into a pipe: it is not waited for."""
+        os.mkfifo(self.path("pipe"))
+        for path in (self.path("pipe"), "/dev/null", "/dev/zero"):
+            with self.subTest(path):
+                self.refused(lumeq("none.mp4", "--null", "--config", path, limit=20), USAGE,
+                             "'%s'" % path, "no regular file")
+        os.makedirs(self.path("home/.config/lumeq"))
+        os.mkfifo(self.path("home/.config/lumeq/config"))
+        self.refused(lumeq("none.mp4", "--null", limit=20), USAGE, "no regular file", "--no-config")
 
     def test_long_lines(self):
         self.refuse_line("mode = " + "x" * 100000, "mode 'xxx")

@@ -241,7 +241,7 @@ class Sizes(Case):
 
     def test_larger_is_refused(self):
         source = clip("wide.mkv", *FFV1, "-pix_fmt", "yuv420p", size="8192x64", seconds=0.08)
-        self.refused(lumeq(source, "--null", "--max-pixels", 8192 * 64 - 1), USAGE, "max-pixels")
+        self.refused(lumeq(source, "--null", "--max-pixels", 8192 * 64 - 1), INPUT, "max-pixels")
         self.ok(source, "--null", "--max-pixels", 8192 * 64)
 
 

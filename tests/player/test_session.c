@@ -449,6 +449,7 @@ static void screenshots_of_a_long_name(void)
 
 static void dropped_files_are_played(void)
 {
+    char folder[] = "/tmp/lumeq-XXXXXX", pipe[64];
     Session s;
     if (open_clip(&s))
         return;
@@ -456,6 +457,14 @@ static void dropped_files_are_played(void)
     session_drop("/nonexistent/film.mkv");
     SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
     SESSION_UNTIL(&s, state.position >= 800000); /* goes on */
+    if (CHECK(mkdtemp(folder), "no folder")) {
+        snprintf(pipe, sizeof(pipe), "%s/pipe.mkv", folder);
+        CHECK(mkfifo(pipe, 0600) == 0, "no pipe");
+        session_drop(pipe); /* nobody ever writes into it */
+        SESSION_UNTIL(&s, state.position >= 1200000);
+        unlink(pipe);
+        rmdir(folder);
+    }
     session_drop(clip());
     SESSION_UNTIL(&s, state.position == 0);
     SESSION_UNTIL(&s, state.position >= 200000);

@@ -1,0 +1,255 @@
+"""How an input is opened: given up at a signal and after a time, and refused by the limit that it
+exceeds or the failure that it meets, which are no damage."""
+
+import struct
+import time
+import unittest
+import zlib
+from unittest import mock
+
+import common
+from common import *
+
+FAULTS = os.environ.get("FAULTS_LIBRARY", "")
+
+
+def element(name, data):
+    """Of Matroska."""
+    return bytes.fromhex(name) + (len(data) | 1 << 56).to_bytes(8, "big") + data
+
+
+def with_tags(path, count):
+    """The Matroska file with so many tags: FFmpeg compares each with all before it, and looks at
+    nothing else meanwhile."""
+    with open(path, "rb") as f:
+        data = f.read()
+    tags = b"".join(element("67c8", element("45a3", b"K%07d" % i) + element("4487", b"v")) for i in range(count))
+    segment = data.index(bytes.fromhex("18538067"))
+    return (data[:segment + 4] + b"\x01" + b"\xff" * 7 +
+            element("1254c367", element("7373", element("63c0", b"") + tags)) + data[segment + 12:])
+
+
+class Stuck(Case):
+    """What would take minutes to open."""
+
+    def source(self):
+        return self.write("tags.mkv", with_tags(clip("few.mkv", *X264), 100000))
+
+    def is_read(self, process):
+        """What it has read of the file, by whichever of its descriptors."""
+        folder = "/proc/%d/" % process.pid
+        try:
+            for fd in os.listdir(folder + "fd"):
+                with open(folder + "fdinfo/" + fd) as f:
+                    if os.readlink(folder + "fd/" + fd).endswith("tags.mkv") and int(f.readline().split()[1]) > 500000:
+                        return True
+        except OSError:
+            pass  # it is closed in between
+        return False
+
+    def test_the_first_signal_ends_it(self):
+        source = self.source()
+        for use in ((source,), ("-",)):
+            for number in (SIGINT, SIGTERM):
+                with self.subTest(use, number=number.name):
+                    with open(source, "rb") as stdin:
+                        process = start(*use, "-o", self.path("out.mkv"), stdin=stdin)
+                    self.addCleanup(process.kill)
+                    self.assertTrue(wait_for(lambda: self.is_read(process)), "it is not read")
+                    process.send_signal(number)
+                    result = finish(process, 20)
+                    self.assertEqual(result.code, INTERRUPTED, str(result))
+                    self.assertEqual(len(result.lines), 1, str(result))
+                    self.assertEqual(self.files(), ["tags.mkv"])
+
+    def test_the_limit(self):
+        self.refused(lumeq(self.source(), "-o", self.path("out.mkv"), "--open-timeout", 1, limit=30), INPUT,
+                     "tags.mkv", "1 s", "--open-timeout")
+        self.assertEqual(self.files(), ["tags.mkv"])
+
+    def test_a_pipe_may_take_its_time(self):
+        """The limit is one of files: who writes into a pipe may have to be waited for."""
+        os.mkfifo(self.path("in.mkv"))
+        process = start(self.path("in.mkv"), "--null", "--open-timeout", 1)
+        self.addCleanup(process.kill)
+        time.sleep(1.5)
+        self.assertIsNone(process.poll())
+        with open(clip("few.mkv", *X264), "rb") as source, open(self.path("in.mkv"), "wb") as pipe:
+            pipe.write(source.read())
+        self.assertEqual(finish(process).code, DONE)
+
+    def test_values(self):
+        for value in ("0", "-1", "4000", "x"):
+            self.refused(lumeq("a.mkv", "--null", "--open-timeout", value), USAGE, "--open-timeout", value)
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(width, height, rows=b"\0" * 1000):
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def bmp(width, height):
+    return (b"BM" + struct.pack("<IHHI", 54 + 1000, 0, 0, 54) +
+            struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, 0, 0, 0, 0, 0) + bytes(1000))
+
+
+def ppm(width, height):
+    return b"P6\n%d %d\n255\n" % (width, height) + bytes(1000)
+
+
+def y4m(width, height):
+    return b"YUV4MPEG2 W%d H%d F25:1 Ip A1:1 C420jpeg\nFRAME\n" % (width, height) + bytes(1000)
+
+
+def gif(width, height):
+    return (b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + bytes(6) + b"\x2c" +
+            struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x02\x02\x4c\x01\x00;")
+
+
+def patched(name, *output):
+    """A small picture of ffmpeg's."""
+    with open(clip(name, *output, "-frames:v", "1"), "rb") as f:
+        return bytearray(f.read())
+
+
+def jpg(width, height):
+    data = patched("small.jpg", "-c:v", "mjpeg")
+    at = data.index(b"\xff\xc0")
+    data[at + 5:at + 9] = struct.pack(">HH", height, width)
+    return bytes(data)
+
+
+def tiff(width, height):
+    data = patched("small.tiff", "-c:v", "tiff")
+    folder, = struct.unpack_from("<I", data, 4)
+    for i in range(struct.unpack_from("<H", data, folder)[0]):
+        at = folder + 2 + 12 * i
+        tag, = struct.unpack_from("<H", data, at)
+        if tag in (256, 257):
+            struct.pack_into("<HHII", data, at, tag, 4, 1, width if tag == 256 else height)
+    return bytes(data)
+
+
+def webp(width, height):
+    """The format has 14 bits for a side."""
+    data = patched("small.webp", "-c:v", "libwebp")
+    struct.pack_into("<HH", data, data.index(b"\x9d\x01\x2a") + 3, min(width, 16383), min(height, 16383))
+    return bytes(data)
+
+
+def mkv(width, height):
+    """Of FFV1, which takes its size from the container."""
+    data = bytes(patched("small.mkv", *FFV1))
+    at = data.index(b"\xb0\x81\xa0")
+    assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
+    head = b"\xb0\x82" + struct.pack(">H", width) + b"\xba\x82" + struct.pack(">H", height)
+    for name in (b"\xe0", b"\xae", b"\x16\x54\xae\x6b", b"\x18\x53\x80\x67"):
+        start = data.rindex(name, 0, at) + len(name)
+        length = 9 - data[start].bit_length()
+        size = int.from_bytes(data[start:start + length], "big") + len(head) - 6
+        data = data[:start] + size.to_bytes(length, "big") + data[start + length:]
+    return data[:at] + head + data[at + 6:]
+
+
+class Large(Case):
+    """Frames beyond a limit: the limit is named, and what moves it."""
+
+    KINDS = {"png": png, "bmp": bmp, "ppm": ppm, "y4m": y4m, "gif": gif, "jpg": jpg, "tiff": tiff, "webp": webp,
+             "mkv": mkv}
+
+    def test_every_format(self):
+        for kind, write in self.KINDS.items():
+            if kind == "webp" and not has_encoder("libwebp"):
+                continue
+            for side in (20000, 65535):
+                with self.subTest(kind, side=side):
+                    path = self.write("large." + kind, write(side, side))
+                    shown = 16383 if kind == "webp" else side
+                    self.refused(lumeq(path, "--null"), INPUT, path, "%dx%d" % (shown, shown), "--max-pixels",
+                                 "67108864")
+
+    def test_what_ffmpeg_decodes(self):
+        path = self.write("large.png", png(20000, 20000))
+        self.refused(lumeq(path, "--null", "--max-pixels", 2147483647), INPUT, "20000x20000", "FFmpeg", "--max-pixels")
+
+    def test_just_beyond(self):
+        path = self.write("a.png", png(100, 101, b"\0" * 101 * 101))
+        self.refused(lumeq(path, "--null", "--max-pixels", 10099), INPUT, "100x101", "--max-pixels allows 10099")
+        self.ok(path, "--null", "--max-pixels", 10100)
+
+    def test_what_an_encoder_takes(self):
+        path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
+        result = lumeq(path, "-o", self.path("out.mkv"), "-q", "--vcodec", "mpeg4")
+        self.refused(result, OUTPUT, "mpeg4", "20000x16", "limits", "ffv1")
+        self.converted(path, "out.mkv", "--vcodec", "ffv1")
+
+
+class Order(Case):
+    """An mp4 through a pipe."""
+
+    def piped(self, path, *args):
+        with open(path, "rb") as f:
+            data = f.read()
+        return lumeq("-", "--null", *args, stdin=data)
+
+    def test_the_index_at_the_end(self):
+        """More than what is looked at to know the format has gone by."""
+        noise = dict(size="320x180", filters="noise=alls=100:allf=t")
+        at_end = clip("end.mp4", *X264, "-qp", "1", **noise)
+        self.assertGreater(os.path.getsize(at_end), 1 << 20)
+        self.ok(at_end, "--null")
+        self.refused(self.piped(at_end), INPUT, "standard input", "index", "-movflags +faststart")
+        for name, flags in (("front.mp4", "+faststart"), ("pieces.mp4", "+frag_keyframe+empty_moov")):
+            result = self.piped(clip(name, *X264, "-qp", "1", "-movflags", flags, **noise))
+            self.assertEqual(result.code, DONE, str(result))
+        with open(at_end, "rb") as f:
+            data = f.read()
+        self.refused(lumeq("-", "--null", stdin=data[:len(data) // 2]), INPUT, "moov atom not found")
+
+
+@unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
+class Faults(Case):
+    """A bad disk, and no memory: said as such, whatever FFmpeg makes of it."""
+
+    def fails(self, *args, **faults):
+        env = {**environment(), "LD_PRELOAD": FAULTS, **faults}
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0:allocator_may_return_null=1"
+        with mock.patch.object(common, "environment", lambda: env):
+            result = lumeq(*args)
+        self.assertNotIn("damaged", result.err)
+        return result
+
+    def test_reading_the_index(self):
+        source = clip("disk.mp4", *X264, "-qp", "5", size="320x180")
+        with open(source, "rb") as f:
+            moov = f.read().index(b"moov") - 4
+        for at in (0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(source) - 8):
+            with self.subTest(at):
+                self.refused(self.fails(source, "--null", FAULT_READ="disk.mp4:%d" % at), INPUT, source,
+                             "Input/output error")
+
+    def test_reading_the_first_frame(self):
+        source = clip("disk.mkv", *X264)
+        for at in (100, 800, 1500):
+            with self.subTest(at):
+                self.refused(self.fails(source, "--null", FAULT_READ="disk.mkv:%d" % at), INPUT, source,
+                             "Input/output error")
+
+    def test_no_memory(self):
+        """A frame has 1382400 bytes, its luma 921600."""
+        for codec in ("mpeg2video", "ffv1"):
+            source = clip(codec + ".mkv", "-c:v", codec, size="1280x720", rate=25, seconds=0.2)
+            for size, code in ((500000, INPUT), (900000, INPUT), (1300000, OUTPUT)):
+                with self.subTest(codec, size=size):
+                    result = self.fails(source, "-o", self.path("out.mkv"), "--vcodec", "rawvideo", "-q",
+                                        FAULT_ALLOC=str(size))
+                    self.refused(result, code, "out of memory")
+                    self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+/*
+ * Failures that a machine does not have when they are needed. Preloaded:
+ *   FAULT_READ=NAME:OFFSET   what is read of files of this name fails from there on, as a bad disk
+ *   FAULT_ALLOC=BYTES        there is no memory for so much at once, or more
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The function that this one stands before. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static size_t memory_limit(void)
+{
+    const char *limit = getenv("FAULT_ALLOC");
+    return limit ? (size_t)strtoull(limit, NULL, 10) : (size_t)-1;
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    return size >= memory_limit() ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    if (size < memory_limit())
+        return REAL(realloc)(memory, size);
+    errno = ENOMEM;
+    return NULL;
+}
+
+static int is_named(int fd, const char *name, size_t length)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, sizeof(path));
+    return n > (ssize_t)length && memcmp(path + n - length, name, length) == 0 &&
+           path[n - (ssize_t)length - 1] == '/';
+}
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+    const char *fault = getenv("FAULT_READ"), *colon = fault ? strrchr(fault, ':') : NULL;
+    if (colon && is_named(fd, fault, (size_t)(colon - fault))) {
+        const off_t left = (off_t)strtoll(colon + 1, NULL, 10) - lseek(fd, 0, SEEK_CUR);
+        if (left <= 0) {
+            errno = EIO;
+            return -1;
+        }
+        if ((off_t)size > left)
+            size = (size_t)left;
+    }
+    return REAL(read)(fd, buffer, size);
+}

@@ -1,0 +1,123 @@
+/* What FFmpeg said: to the thread that it said it to, and of a codec whichever of its threads
+ * spoke. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/log.h>
+
+#include "check.h"
+#include "media/log.h"
+
+#define ROUNDS 2000
+#define STAGES 4
+
+/* ---- stages at the same time ---- */
+
+typedef struct Stage {
+    int number;
+    pthread_barrier_t *start;
+    int wrong;
+    char first[256]; /* that was wrong */
+} Stage;
+
+/* In two pieces, as FFmpeg does it. */
+static void *run_stage(void *arg)
+{
+    Stage *s = arg;
+    char own[64];
+    pthread_barrier_wait(s->start);
+    for (int i = 0; i < ROUNDS; i++) {
+        media_log_clear();
+        snprintf(own, sizeof(own), "stage %d has failed for the time %d", s->number, i);
+        av_log(NULL, AV_LOG_ERROR, "stage %d has ", s->number);
+        av_log(NULL, AV_LOG_ERROR, "failed for the time %d\n", i);
+        av_log(NULL, AV_LOG_ERROR, "and once more\n");
+        if (strcmp(media_log_error(), own) != 0 && !s->wrong++)
+            snprintf(s->first, sizeof(s->first), "%s", media_log_error());
+    }
+    return NULL;
+}
+
+static void stages_keep_their_own(void)
+{
+    pthread_t threads[STAGES];
+    Stage stages[STAGES];
+    pthread_barrier_t start;
+    media_log_install(0, NULL);
+    pthread_barrier_init(&start, NULL, STAGES);
+    for (int i = 0; i < STAGES; i++) {
+        stages[i] = (Stage){.number = i, .start = &start};
+        pthread_create(&threads[i], NULL, run_stage, &stages[i]);
+    }
+    for (int i = 0; i < STAGES; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(stages[i].wrong == 0, "stage %d: %d of %d are not its own, first '%s'", i,
+              stages[i].wrong, ROUNDS, stages[i].first);
+    }
+    pthread_barrier_destroy(&start);
+}
+
+/* ---- codecs ---- */
+
+/* As a codec's own thread: with a context of its own that is a copy. */
+static void *speak_for(void *codec)
+{
+    AVCodecContext *copy = avcodec_alloc_context3(NULL);
+    copy->opaque = ((const AVCodecContext *)codec)->opaque;
+    av_log(copy, AV_LOG_ERROR, "frame %d is broken\n", 7);
+    (void)av_image_check_size2(70000, 60000, 1, AV_PIX_FMT_NONE, 0, copy);
+    avcodec_free_context(&copy);
+    return NULL;
+}
+
+static void codecs_keep_what_their_threads_say(void)
+{
+    AVCodecContext *codecs[2] = {avcodec_alloc_context3(NULL), avcodec_alloc_context3(NULL)};
+    CodecLog logs[2];
+    pthread_t thread;
+    media_log_install(0, NULL);
+    for (int i = 0; i < 2; i++)
+        codec_log_open(&logs[i], codecs[i]);
+    pthread_create(&thread, NULL, speak_for, codecs[1]);
+    pthread_join(thread, NULL);
+    media_log_clear();
+    LogNote note = codec_log_take(&logs[0]);
+    CHECK(!note.error[0] && !note.refused_width, "the other one's: '%s'", note.error);
+    note = codec_log_take(&logs[1]);
+    CHECK(strstr(note.error, "frame 7 is broken"), "'%s'", note.error);
+    CHECK(note.refused_width == 70000 && note.refused_height == 60000, "%ux%u", note.refused_width,
+          note.refused_height);
+    note = codec_log_take(&logs[1]);
+    CHECK(!note.error[0], "taken once: '%s'", note.error);
+    for (int i = 0; i < 2; i++) {
+        avcodec_free_context(&codecs[i]);
+        codec_log_close(&logs[i]);
+    }
+}
+
+/* A lone context that nobody keeps a log for speaks to its thread. */
+static void other_contexts_speak_to_their_thread(void)
+{
+    AVCodecContext *codec = avcodec_alloc_context3(NULL);
+    media_log_install(0, NULL);
+    media_log_clear();
+    CHECK(!media_log_error()[0], "'%s'", media_log_error());
+    av_log(codec, AV_LOG_WARNING, "no error\n");
+    (void)av_image_check_size2(0, 0, 1, AV_PIX_FMT_NONE, 0, codec);
+    CHECK(strstr(media_log_error(), "Picture size 0x0"), "'%s'", media_log_error());
+    CHECK(!media_log_note()->refused_width, "0x0 is no size that is too large");
+    avcodec_free_context(&codec);
+}
+
+/* ---- */
+
+static const CheckTest tests[] = {
+    {"stages_keep_their_own", stages_keep_their_own},
+    {"codecs_keep_what_their_threads_say", codecs_keep_what_their_threads_say},
+    {"other_contexts_speak_to_their_thread", other_contexts_speak_to_their_thread},
+};
+
+CHECK_MAIN(tests)
