@@ -343,7 +343,7 @@ class Statistics(Case):
             with self.subTest(pix_fmt):
                 depth = depth_of(pix_fmt)
                 source = carried(pix_fmt)
-                self.ok(source, "--null", "--stats", self.path("s.jsonl"))
+                self.ok(source, "--null", "--stats", self.path("s.jsonl"), "-y")
                 row = json.loads(self.read("s.jsonl").splitlines()[0])
                 samples = luma(source, pix_fmt)
                 share = (1 << depth) // bins

@@ -34,7 +34,7 @@ def bench(*args, **more):
 
 
 def has_gpu():
-    return "no equalizer" not in bench(CLIP, "--backend", "cuda", *QUICK).stderr
+    return "--backend cuda: " not in bench(CLIP, "--backend", "cuda", *QUICK).stderr
 
 
 class Case(common.Case):
@@ -135,7 +135,7 @@ class Cpu(Case):
         self.refused(CLIP, "--speed", "1", words=["--speed"])
         self.refused(CLIP, "--backend", "cpu", "--vcodec", "nix", words=["nix", "encoder"])
         self.refused(CLIP, "--backend", "cpu", "--preset", "nix", words=["nix", "ultrafast"])
-        self.refused(CLIP, "--backend", "cuda", "--device", "99", words=["no equalizer"])
+        self.refused(CLIP, "--backend", "cuda", "--device", "99", words=["--backend cuda: "])
 
     def test_without_a_gpu_the_rest_is_measured(self):
         result = bench(CLIP, "--csv", *QUICK)
