@@ -26,10 +26,12 @@
 #define SAMPLES 128
 #define LINES 256
 
-#define SAME 2        /* lines by which an edge wobbles */
-#define HOLD_PAIR 0.5 /* seconds until new bars are believed */
-#define HOLD_LONE 5   /* a bar on one side only is more often a dark part of the picture */
-#define ALIGNMENT 4   /* every chroma sample lies over at most as many columns and rows */
+#define SAME 2 /* lines by which an edge wobbles */
+/* Nanoseconds until new bars are believed. One on one side only is more often a dark part of the
+ * picture. */
+#define HOLD_PAIR 500000000
+#define HOLD_LONE 5000000000
+#define ALIGNMENT 4 /* every chroma sample lies over at most as many columns and rows */
 
 /* One direction of a picture: all rows or all columns, and the part of each that is looked at. */
 typedef struct Lines {
@@ -192,9 +194,9 @@ static void let_go(LumeqBarsPair *pair, const Lines *lines, const Side *sides)
     }
 }
 
-/* The bars that the frame shows. Answers for how many seconds it has to show them until they are
- * believed; -1: there are none, or none but those that are held. */
-static double new_bars(const LumeqBarsPair *pair, const Lines *lines, const Side *sides, int *bars)
+/* The bars that the frame shows. Answers for how many nanoseconds it has to show them until they
+ * are believed; -1: there are none, or none but those that are held. */
+static int64_t new_bars(const LumeqBarsPair *pair, const Lines *lines, const Side *sides, int *bars)
 {
     for (int i = 0; i < 2; i++)
         bars[i] = larger(sides[i].edge < lines->smallest ? 0 : sides[i].edge, pair->held[i]);
@@ -210,16 +212,16 @@ static double new_bars(const LumeqBarsPair *pair, const Lines *lines, const Side
     return HOLD_LONE;
 }
 
-static void follow(LumeqBarsPair *pair, const Lines *lines, const Side *sides, double step)
+static void follow(LumeqBarsPair *pair, const Lines *lines, const Side *sides, int64_t step)
 {
     int bars[2];
     let_go(pair, lines, sides);
     if (sides[0].edge < 0 || sides[1].edge < 0)
         return;
-    const double hold = new_bars(pair, lines, sides, bars);
+    const int64_t hold = new_bars(pair, lines, sides, bars);
     const int same = pair->found[0] + pair->found[1] > 0 && abs(bars[0] - pair->found[0]) <= SAME &&
                      abs(bars[1] - pair->found[1]) <= SAME;
-    pair->since = same && step > 0 ? pair->since + step : 0;
+    pair->since = !same ? 0 : step < HOLD_LONE ? pair->since + step : HOLD_LONE;
     if (!same)
         memcpy(pair->found, bars, sizeof(bars));
     if (hold < 0) {
@@ -267,7 +269,7 @@ static void outward(const int *bars, int size, int *start, int *length)
     *length = (end < size ? end : size) - *start;
 }
 
-LumeqRect lumeq_bars_update(LumeqBarsState *state, const LumeqImage *in, double step)
+LumeqRect lumeq_bars_update(LumeqBarsState *state, const LumeqImage *in, int64_t step)
 {
     start_anew(state, in);
     LumeqBarsPair *columns = &state->pair[0], *rows = &state->pair[1];

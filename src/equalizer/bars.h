@@ -6,10 +6,10 @@
 
 /* The two sides that face each other: top and bottom, or left and right. */
 typedef struct LumeqBarsPair {
-    int known;    /* a frame has told where the picture begins on both sides */
-    int held[2];  /* size of the bars, 0: none */
-    int found[2]; /* bars that are not held yet */
-    double since; /* seconds for which they have been found */
+    int known;     /* a frame has told where the picture begins on both sides */
+    int held[2];   /* size of the bars, 0: none */
+    int found[2];  /* bars that are not held yet */
+    int64_t since; /* nanoseconds for which they have been found */
 } LumeqBarsPair;
 
 /* What the frames before have told; zero: nothing. Plain data. */
@@ -20,10 +20,10 @@ typedef struct LumeqBarsState {
 } LumeqBarsState;
 
 /*
- * Looks at the next frame, `step` seconds after the one before, and answers its active picture: the
- * whole frame when there are no bars. Its edges are multiples of 4 or those of the frame. `in` is
- * in host memory; another size, depth or range than before starts anew.
+ * Looks at the next frame, `step` nanoseconds after the one before, and answers its active picture:
+ * the whole frame when there are no bars. Its edges are multiples of 4 or those of the frame. `in`
+ * is in host memory; another size, depth or range than before starts anew.
  */
-LumeqRect lumeq_bars_update(LumeqBarsState *state, const LumeqImage *in, double step);
+LumeqRect lumeq_bars_update(LumeqBarsState *state, const LumeqImage *in, int64_t step);
 
 #endif

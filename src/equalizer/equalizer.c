@@ -9,6 +9,7 @@
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
 #include "equalizer/bars.h"
+#include "equalizer/decay.h"
 #include "equalizer/frame_stats.h"
 
 /* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
@@ -53,7 +54,7 @@ struct LumeqEqualizer {
     uint32_t frame; /* since the start or a reset: number of the one submitted last */
     LumeqActive active, active_before; /* after the frame submitted last, and before it */
     int64_t last_time;                 /* of the frame submitted last */
-    double last_step;                  /* seconds between it and the one before */
+    int64_t last_step;                 /* nanoseconds between it and the one before */
 
     char error[ERROR_SIZE];
 };
@@ -242,14 +243,13 @@ static CurveParams sample_params(const LumeqImage *image)
     };
 }
 
-static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *image, double step)
+static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *image, int64_t step)
 {
     const LumeqParams *params = &eq->params;
     const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
-    const double alpha = params->smooth > 0 ? 1 - exp(-step / params->smooth) : 1;
     CurveParams curve = sample_params(image);
     curve.clip = to_q16(params->clip);
-    curve.alpha = to_q16(alpha);
+    curve.alpha = lumeq_decay(step, llrint(params->smooth * 1e9));
     curve.strength = on ? to_q16(params->strength) : 0;
     curve.adaptive = params->adaptive != 0;
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
@@ -264,12 +264,15 @@ static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *imag
     return curve;
 }
 
-static double frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
+/* Nanoseconds since the frame before. */
+static int64_t frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
 {
     if (!eq->reset && frame->time != LUMEQ_NO_TIME && eq->last_time != LUMEQ_NO_TIME &&
         frame->time > eq->last_time)
-        return ((double)frame->time - (double)eq->last_time) * 1e-9;
-    return (frame->duration > 0 ? (double)frame->duration : FALLBACK_DURATION_NS) * 1e-9;
+        return (uint64_t)frame->time - (uint64_t)eq->last_time < INT64_MAX
+                   ? frame->time - eq->last_time
+                   : INT64_MAX;
+    return frame->duration > 0 ? frame->duration : FALLBACK_DURATION_NS;
 }
 
 static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
@@ -353,7 +356,7 @@ static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
                         y ? y : USUAL_TILES, &job->curve, params->clip);
 }
 
-static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, double step,
+static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
                   const LumeqHistory *restore)
 {
     LumeqJob *job = job_at(eq, eq->in_flight);
@@ -388,7 +391,7 @@ static int looks_for_bars(const LumeqParams *params)
 }
 
 /* Where a frame has its picture, from what was known before it. */
-static void find_active(LumeqEqualizer *eq, const LumeqImage *in, double step)
+static void find_active(LumeqEqualizer *eq, const LumeqImage *in, int64_t step)
 {
     const LumeqRect *before = &eq->active_before.rect;
     LumeqActive *active = &eq->active;
@@ -409,7 +412,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     int ret = check_frame(eq, frame);
     if (ret < 0)
         return ret;
-    const double step = frame_step(eq, frame);
+    const int64_t step = frame_step(eq, frame);
     const uint32_t number = eq->frame;
     const LumeqActive active = eq->active, before = eq->active_before;
     eq->frame = eq->reset ? 0 : number + 1;

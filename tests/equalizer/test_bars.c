@@ -5,7 +5,7 @@
 
 #define WIDTH 480
 #define HEIGHT 270
-#define FRAME 0.04 /* seconds */
+#define FRAME 40000000 /* nanoseconds */
 #define FRAMES 200
 #define HOLD 13 /* frames until new bars are believed, 0.5 s */
 
@@ -433,7 +433,7 @@ static void formats_start_anew(void)
 
 static void steps_of_any_length(void)
 {
-    static const double steps[] = {0, -1, 1e300, 0.0 / 1e300};
+    static const int64_t steps[] = {0, 1, 1000000000, INT64_MAX};
     CheckRandom random = check_random(1);
     LumeqBarsState state = {0};
     uint8_t samples[64 * 64];

@@ -1,0 +1,85 @@
+/* 1 - exp(-t / tau) in integers, against values of double precision. */
+#include <math.h>
+
+#include "../check.h"
+#include "equalizer/decay.h"
+
+#define TAU_END (INT64_C(1) << 42) /* the longest time constant is below */
+
+/* Exact to 1 in the last place, as rounding may tip either way. */
+static void check_decay(int64_t step, int64_t tau)
+{
+    const double exact = -expm1(-(double)step / (double)tau) * 65536;
+    const uint32_t got = lumeq_decay(step, tau);
+    CHECK(fabs(got - exact) <= 1, "step %lld, tau %lld: %u, not %.3f", (long long)step,
+          (long long)tau, got, exact);
+}
+
+/* Computed with 40 digits, once. */
+static void known_values(void)
+{
+    static const struct {
+        int64_t step, tau;
+        uint32_t decay;
+    } known[] = {
+        {40000000, 500000000, 5039}, /* 25 frames a second, half a second */
+        {16683333, 500000000, 2151}, /* 59.94 */
+        {41708333, 500000000, 5245}, /* 23.976 */
+        {1, 1, 41427},
+        {1000, 3000, 18577},
+        {7, 2, 63557},
+        {11, 1, 65535},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        const uint32_t got = lumeq_decay(known[i].step, known[i].tau);
+        CHECK(got == known[i].decay, "step %lld, tau %lld: %u, not %u", (long long)known[i].step,
+              (long long)known[i].tau, got, known[i].decay);
+    }
+}
+
+static void extremes(void)
+{
+    CHECK(lumeq_decay(0, 500000000) == 0, "no time has passed");
+    CHECK(lumeq_decay(1, 0) == 65536 && lumeq_decay(0, 0) == 65536, "no time constant");
+    CHECK(lumeq_decay(INT64_MAX, TAU_END - 1) == 65536, "the longest step");
+    CHECK(lumeq_decay(INT64_MAX, 1) == 65536, "the longest step, the shortest time constant");
+    for (int k = 0; k < 13; k++)
+        for (int d = -2; d <= 2; d++)
+            if (k || d >= 0)
+                check_decay(k * (TAU_END - 1) + d, TAU_END - 1);
+}
+
+static void anything(void)
+{
+    CheckRandom random = check_random(1);
+    for (int i = 0; i < 200000; i++) {
+        const int bits = check_below(&random, 42) + 1;
+        const int64_t tau =
+            ((int64_t)check_below(&random, 1 << 30) << 12 | check_below(&random, 1 << 12)) >>
+            (42 - bits);
+        const int64_t part = check_below(&random, 1 << 20);
+        if (tau)
+            check_decay((int64_t)((double)tau * 12 * (double)part / (1 << 20)), tau);
+    }
+}
+
+static void rises(void)
+{
+    uint32_t before = 0;
+    for (int64_t step = 0; step < 600000; step++) {
+        const uint32_t now = lumeq_decay(step, 50000);
+        if (now < before)
+            CHECK(0, "step %lld: %u after %u", (long long)step, now, before);
+        before = now;
+    }
+    CHECK(before == 65536, "%u in the end", before);
+}
+
+static const CheckTest tests[] = {
+    {"known_values", known_values},
+    {"extremes", extremes},
+    {"anything", anything},
+    {"rises", rises},
+};
+
+CHECK_MAIN(tests)
