@@ -67,14 +67,14 @@ static inline void clahe_tiles(const TileGrid *grid, const CheckRect *src, const
     for (int tile = 0; tile < tile_count(grid); tile++)
         lumeq_clahe_tile(grid, tile, &kernels, src->pixels, src->stride, frame, before, result,
                          work);
-    lumeq_clahe_sum(grid, result, work);
+    lumeq_clahe_sum(grid, &frame->bars, result, work);
 }
 
 static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const CheckRect *dst,
                                const ClaheWork *work)
 {
-    lumeq_clahe_apply(grid, dst->pixels, dst->stride, src->pixels, src->stride, src->height, 0,
-                      &work->tables);
+    lumeq_clahe_apply(grid, dst->pixels, dst->stride, src->pixels, src->stride, 0, grid->x.size,
+                      src->height, 0, &work->tables);
 }
 
 /* What a frame takes of its target, and the strength. */

@@ -12,13 +12,14 @@
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"
+#include "equalizer/decay.h"
 
 /* Frames that may be under way at the same time: then all of them are waited for. */
 #define FRAMES 64
 
 #define PLANES 3 /* that there is memory for: luma and 4:2:0 chroma */
 
-#define FRAME_SECONDS (1.0 / 60)
+#define FRAME_NS 16666667
 
 /* What an output is filled with before it is checked. */
 #define UNTOUCHED 0x5A
@@ -40,6 +41,7 @@ typedef struct Bench {
     size_t picture_size;
     int pieces, alone;
     cudaStream_t write; /* the frames' second stream, as the library has one */
+    cudaStream_t bars;  /* so are the bars of the next frame */
     cudaEvent_t event;
 } Bench;
 
@@ -59,7 +61,7 @@ static CurveParams curve_of(const LumeqParams *params, int depth)
                          .black = 16 << (depth - 8),
                          .white = 235 << (depth - 8),
                          .clip = to_q16(params->clip),
-                         .alpha = to_q16(1 - exp(-FRAME_SECONDS / params->smooth)),
+                         .alpha = lumeq_decay(FRAME_NS, llrint(params->smooth * 1e9)),
                          .strength = on ? to_q16(params->strength) : 0,
                          .adaptive = params->adaptive,
                          .stretch = params->mode == LUMEQ_MODE_STRETCH,
@@ -75,7 +77,12 @@ static void make_job(Bench *bench, const EqualizeMode *mode)
     memset(job, 0, sizeof(*job));
     job->frame.in = job->frame.out = bench->input;
     job->curve = curve_of(&params, bench->input.depth);
-    job->active = (LumeqRect){0, 0, bench->input.width, bench->input.height};
+    job->bars = (BarsParams){.width = bench->input.width,
+                             .height = bench->input.height,
+                             .depth = bench->input.depth,
+                             .range = bench->input.range,
+                             .ignore = params.reference,
+                             .step = FRAME_NS};
     job->write = 1;
     job->clahe = params.mode == LUMEQ_MODE_CLAHE;
     if (job->clahe)
@@ -120,9 +127,18 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqHistory *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
-    cudaError_t error =
-        lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
-                              (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
+    cudaError_t error = cudaSuccess;
+    if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */
+        error = lead(bench, stream, bench->bars);
+    if (!error)
+        error = lumeq_cuda_find_bars(&bench->device, &bench->job, &in, &before->curve, frame,
+                                     bench->bars);
+    if (!error)
+        error = lead(bench, bench->bars, stream);
+    if (!error)
+        error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
+                                      (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
+                                      stream);
     if (!error)
         error = lead(bench, stream, bench->write);
     if (!error)
@@ -152,8 +168,8 @@ static cudaError_t apply(void *data, int piece, cudaStream_t stream)
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
     const LumeqCudaPlane from = lumeq_pictures_plane(&in, 0), to = lumeq_pictures_plane(&out, 0);
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
-                                                     &frame->tables, stream)
-                            : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table,
+                                                     &frame->tables, NULL, stream)
+                            : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
                                                &bench->job.curve, stream);
 }
 
@@ -192,6 +208,8 @@ static cudaError_t bench_open(Bench *bench)
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
+        error = cudaStreamCreateWithFlags(&bench->bars, cudaStreamNonBlocking);
+    if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
         error = make_pictures(bench);
@@ -206,6 +224,8 @@ static void bench_close(Bench *bench)
         cudaEventDestroy(bench->event);
     if (bench->write)
         cudaStreamDestroy(bench->write);
+    if (bench->bars)
+        cudaStreamDestroy(bench->bars);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

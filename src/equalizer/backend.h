@@ -103,10 +103,10 @@ static inline void lumeq_no_tiles(TileResult *tiles)
 typedef struct LumeqJob {
     LumeqFrame frame;
     CurveParams curve;
+    BarsParams bars;
     int clahe; /* luma is looked up by the tiles of `grid` */
     TileGrid grid;
-    LumeqRect active; /* what is counted and equalized; the rest is copied */
-    int write;        /* how many planes are written; 0: measure only, out has no memory */
+    int write; /* how many planes are written; 0: measure only, out has no memory */
     /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
      * read during submit. */
     const LumeqHistory *restore;
@@ -118,12 +118,11 @@ typedef struct LumeqJob {
 
 #define LUMEQ_BARS 4
 
-/* What lies around the active picture: answers how many parts. Above and below it they are as wide
- * as the frame. */
-static inline int lumeq_find_bars(const LumeqJob *job, LumeqRect bars[LUMEQ_BARS])
+/* What lies around the active picture of a frame of this size: answers how many parts. Above and
+ * below it they are as wide as the frame. */
+static inline int lumeq_find_bars(const LumeqRect *a, int width, int height,
+                                  LumeqRect bars[LUMEQ_BARS])
 {
-    const LumeqRect *a = &job->active;
-    const int width = job->frame.in.width, height = job->frame.in.height;
     const int right = a->x + a->width, bottom = a->y + a->height;
     const LumeqRect all[LUMEQ_BARS] = {
         {0, 0, width, a->y},

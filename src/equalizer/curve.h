@@ -196,13 +196,14 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
 }
 
 /* Looks back: the distance from the frame before is the mean over the range of the CDFs'
- * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. */
+ * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. `same_scene`: bars are newly
+ * left out, and the change of the histogram is none. */
 CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t counted,
-                              uint32_t reciprocal, const CurveResult *before, const CurveBin *was,
-                              CurveBin *now, CurveWork *w)
+                              uint32_t reciprocal, const CurveResult *before, int same_scene,
+                              const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     const int black = curve_black(p), white = curve_white(p);
-    const int seen = counted && before && before->bin[p->bins - 1].cdf && !p->same_scene;
+    const int seen = counted && before && before->bin[p->bins - 1].cdf && !same_scene;
     uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, p->bins) {
         const uint32_t old = before ? CURVE_OWN(was, i).cdf : 0;
@@ -303,6 +304,21 @@ CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat
     }
 }
 
+/* Leaves the darkest `samples` out of the frame's histogram: those of the bars, which are black. */
+CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
+{
+    if (!samples)
+        return;
+    CURVE_EACH (i, p->bins)
+        w->cum[i] = CURVE_OWN(now, i).hist;
+    curve_scan(w->cum, p->bins, w->scan);
+    CURVE_EACH (i, p->bins) {
+        const uint32_t left = w->cum[i] > samples ? w->cum[i] - samples : 0;
+        if (CURVE_OWN(now, i).hist > left)
+            CURVE_OWN(now, i).hist = left;
+    }
+}
+
 /* Takes the counts in range to w->hist, sums them up in w->cum, and answers how many there are.
  * `flat`: nothing, or all in one bin; or a limit that only evenly filled bins keep to, the curve of
  * which is the identity. */
@@ -337,13 +353,14 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, Curve
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     uint32_t flat;
+    curve_leave_out(p, result->bars.area, now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     CurveView view = curve_look(p, counted, reciprocal, w, now);
     if (!flat && !p->stretch)
         curve_shape(p, counted, reciprocal, w);
 
     before = curve_history(p, before, was);
-    curve_look_back(p, &view, counted, reciprocal, before, was, now, w);
+    curve_look_back(p, &view, counted, reciprocal, before, result->bars.grew, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const uint32_t usual = curve_alpha(p, before, &view);
     const uint32_t fades = curve_fades(p, before, view.distance, usual);

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "equalizer/bars.h"
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
@@ -45,8 +46,7 @@ typedef struct CurveParams {
     int32_t adaptive;     /* the strength is for pictures that need it */
     int32_t stretch;      /* the target is a straight line */
     int32_t scene_cut;
-    int32_t same_scene; /* bars are newly left out: the change of the histogram is none */
-    int32_t reference;  /* only with 8 bits */
+    int32_t reference; /* only with 8 bits */
     int32_t chroma;     /* the gains are not all 1 */
     int32_t dither;
     uint32_t frame; /* number of the dither's pattern */
@@ -74,6 +74,7 @@ typedef struct CurveResult {
     uint32_t strength; /* Q16: what was used */
     uint32_t blank;    /* the picture is black: the identity was its target */
     uint32_t fades;    /* it is, or comes up from it and is not calm yet */
+    BarsState bars;    /* found before the curve, which leaves their samples out */
     CurveBin bin[CURVE_BINS];
 } CurveResult;
 

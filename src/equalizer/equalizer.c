@@ -8,7 +8,6 @@
 
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
-#include "equalizer/bars.h"
 #include "equalizer/decay.h"
 #include "equalizer/frame_stats.h"
 
@@ -22,13 +21,6 @@
 
 #define MAX_BIN_BITS 12
 _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
-
-/* Where frames have their picture. */
-typedef struct LumeqActive {
-    LumeqBarsState bars;
-    LumeqRect rect;
-    int bars_grew; /* with this frame */
-} LumeqActive;
 
 struct LumeqEqualizer {
     const LumeqBackend *backend;
@@ -52,9 +44,8 @@ struct LumeqEqualizer {
     int received;   /* one has been, since the start or a reset: redo may repeat it */
     int reset;      /* the next frame starts with an empty history */
     uint32_t frame; /* since the start or a reset: number of the one submitted last */
-    LumeqActive active, active_before; /* after the frame submitted last, and before it */
-    int64_t last_time;                 /* of the frame submitted last */
-    int64_t last_step;                 /* nanoseconds between it and the one before */
+    int64_t last_time; /* of the frame submitted last */
+    int64_t last_step; /* nanoseconds between it and the one before */
 
     char error[ERROR_SIZE];
 };
@@ -258,7 +249,6 @@ static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *imag
     curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = on && !reference && params->dither;
     curve.frame = eq->frame;
-    curve.same_scene = eq->active.bars_grew;
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;
@@ -347,12 +337,26 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret;
 }
 
+static BarsParams bars_params(const LumeqParams *params, const LumeqImage *in, int64_t step)
+{
+    const int reference = params->mode != LUMEQ_MODE_OFF && params->reference;
+    return (BarsParams){
+        .width = in->width,
+        .height = in->height,
+        .depth = in->depth,
+        .shift = in->shift,
+        .range = in->range,
+        .ignore = params->bars == LUMEQ_BARS_IGNORE || reference,
+        .step = step,
+    };
+}
+
 static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
 {
     const int x = params->tiles_x, y = params->tiles_y;
     job->clahe = params->mode == LUMEQ_MODE_CLAHE;
     if (job->clahe)
-        lumeq_tile_grid(&job->grid, job->active.width, job->active.height, x ? x : USUAL_TILES,
+        lumeq_tile_grid(&job->grid, job->frame.in.width, job->frame.in.height, x ? x : USUAL_TILES,
                         y ? y : USUAL_TILES, &job->curve, params->clip);
 }
 
@@ -362,7 +366,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
     LumeqJob *job = job_at(eq, eq->in_flight);
     job->frame = *frame;
     job->curve = curve_params(eq, &frame->in, step);
-    job->active = eq->active.rect;
+    job->bars = bars_params(&eq->params, &frame->in, step);
     prepare_tiles(job, &eq->params);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
@@ -383,26 +387,6 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
     return 0;
 }
 
-/* Whether bars are left out. */
-static int looks_for_bars(const LumeqParams *params)
-{
-    return params->bars == LUMEQ_BARS_AUTO &&
-           (params->mode == LUMEQ_MODE_OFF || !params->reference);
-}
-
-/* Where a frame has its picture, from what was known before it. */
-static void find_active(LumeqEqualizer *eq, const LumeqImage *in, int64_t step)
-{
-    const LumeqRect *before = &eq->active_before.rect;
-    LumeqActive *active = &eq->active;
-    *active = eq->active_before;
-    active->rect = (LumeqRect){0, 0, in->width, in->height};
-    if (looks_for_bars(&eq->params))
-        active->rect = lumeq_bars_update(&active->bars, in, step);
-    active->bars_grew =
-        (int64_t)active->rect.width * active->rect.height < (int64_t)before->width * before->height;
-}
-
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
     if (!eq)
@@ -414,15 +398,10 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
         return ret;
     const int64_t step = frame_step(eq, frame);
     const uint32_t number = eq->frame;
-    const LumeqActive active = eq->active, before = eq->active_before;
     eq->frame = eq->reset ? 0 : number + 1;
-    eq->active_before = eq->reset ? (LumeqActive){.bars_grew = 0} : active;
-    find_active(eq, &frame->in, step);
     ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
     if (ret < 0) {
         eq->frame = number;
-        eq->active = active;
-        eq->active_before = before;
         return ret;
     }
     eq->reset = 0;
@@ -442,13 +421,9 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
     int ret = check_frame(eq, frame);
     if (ret < 0)
         return ret;
-    const LumeqActive active = eq->active;
-    find_active(eq, &frame->in, eq->last_step);
     ret = submit(eq, frame, eq->last_step, eq->before);
     if (ret == 0)
         lumeq_copy_history(eq->after, eq->before); /* receive moves it back */
-    else
-        eq->active = active;
     return ret;
 }
 

@@ -121,7 +121,7 @@ static double curve_speed(const LumeqJob *job, const CurveResult *before)
 
 void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqHistory *before)
 {
-    stats->active = job->active;
+    stats->active = job->result.curve.bars.active;
     stats->bins = job->curve.bins;
     fill_histograms(stats, job);
     stats->strength = (double)job->result.curve.strength / CURVE_ONE;

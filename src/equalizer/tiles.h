@@ -49,13 +49,21 @@ typedef struct TileResult {
     uint32_t smooth[TILES_MAX][TILE_CELLS];
 } TileResult;
 
+/* Where the active picture is: its origin, and the tiles at least half of which it has. Only these
+ * are looked samples up in. */
+typedef struct TileInside {
+    int32_t x, y, first_x, last_x, first_y, last_y;
+    int32_t unused[2]; /* the nodes are aligned */
+} TileInside;
+
 /* What samples are looked up in: codes with 8 fraction bits. */
 typedef struct __attribute__((aligned(16))) TileTables {
+    TileInside inside;
     uint32_t nodes[TILES_MAX][TILE_NODES];
 } TileTables;
 
 /*
- * Divides a picture, or what is left of it without its bars. There are no more tiles than columns
+ * Divides a frame. There are no more tiles than columns
  * and rows, but in the reference, which pads instead. Of `curve` depth, shift, black, white, clip,
  * reference, dither and frame count; `clip` is LumeqParams', for the reference.
  */
@@ -127,15 +135,70 @@ CURVE_ALONE uint32_t tile_weight(uint32_t phase)
     return phase >> 24;
 }
 
-/* The tiles on either side of a piece: at the edges the same one. */
-CURVE_ALONE int tile_before(int piece)
+/* The tiles on either side of a piece: beyond the first and the last that one. */
+CURVE_ALONE int tile_before(int piece, int first, int last)
 {
-    return piece > 0 ? piece - 1 : 0;
+    return piece - 1 < first ? first : piece - 1 > last ? last : piece - 1;
 }
 
-CURVE_ALONE int tile_behind(const TileAxis *axis, int piece)
+CURVE_ALONE int tile_behind(int piece, int first, int last)
 {
-    return piece < axis->tiles ? piece : axis->tiles - 1;
+    return tile_before(piece + 1, first, last);
+}
+
+/* ---- bars --------------------------------------------------------------------------------- */
+
+/* How many of a tile's samples lie from `from` to before `to`. */
+CURVE_ALONE int tile_overlap(const TileAxis *axis, int tile, int from, int to)
+{
+    const int start = tile_start(axis, tile), end = tile_start(axis, tile + 1);
+    const int common = (end < to ? end : to) - (start > from ? start : from);
+    return common > 0 ? common : 0;
+}
+
+/* The first and the last tile, half of which or more lies there. */
+CURVE_ALONE void tile_range(const TileAxis *axis, int from, int to, int32_t *first, int32_t *last)
+{
+    *first = axis->tiles;
+    *last = 0;
+    for (int i = 0; i < axis->tiles; i++) {
+        const int size = tile_start(axis, i + 1) - tile_start(axis, i);
+        if (2 * tile_overlap(axis, i, from, to) >= size) {
+            *first = i < *first ? i : *first;
+            *last = i;
+        }
+    }
+    if (*first > *last) /* the picture is as small as that: the tile in its middle */
+        *first = *last = tile_piece(axis, from + (to - from) / 2) < axis->tiles
+                             ? tile_piece(axis, from + (to - from) / 2)
+                             : axis->tiles - 1;
+}
+
+CURVE_ALONE TileInside tile_inside(const TileGrid *grid, const BarsState *bars)
+{
+    TileInside inside = {0, 0, 0, grid->x.tiles - 1, 0, grid->y.tiles - 1, {0, 0}};
+    if (bars->area) {
+        const LumeqRect *a = &bars->active;
+        inside.x = a->x;
+        inside.y = a->y;
+        tile_range(&grid->x, a->x, a->x + a->width, &inside.first_x, &inside.last_x);
+        tile_range(&grid->y, a->y, a->y + a->height, &inside.first_y, &inside.last_y);
+    }
+    return inside;
+}
+
+/* Samples of a tile that lie in bars. */
+CURVE_ALONE uint32_t tile_bars(const TileGrid *grid, const BarsState *bars, int tile)
+{
+    if (!bars->area)
+        return 0;
+    const int x = tile % grid->x.tiles, y = tile / grid->x.tiles;
+    const LumeqRect *a = &bars->active;
+    const int width = tile_overlap(&grid->x, x, a->x, a->x + a->width);
+    const int height = tile_overlap(&grid->y, y, a->y, a->y + a->height);
+    return (uint32_t)tile_overlap(&grid->x, x, 0, grid->x.size) *
+               (uint32_t)tile_overlap(&grid->y, y, 0, grid->y.size) -
+           (uint32_t)width * (uint32_t)height;
 }
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -179,9 +242,13 @@ CURVE_ALONE uint32_t tile_value(const TileGrid *grid, const TileTables *tables, 
 {
     const int column = tile_piece(&grid->x, x), row = tile_piece(&grid->y, y);
     const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
-    const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row) * grid->x.tiles];
-    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_behind(&grid->y, row) * grid->x.tiles];
-    const int left = tile_before(column), right = tile_behind(&grid->x, column);
+    const TileInside in = tables->inside;
+    const int upper = tile_before(row, in.first_y, in.last_y) * grid->x.tiles;
+    const int lower = tile_behind(row, in.first_y, in.last_y) * grid->x.tiles;
+    const uint32_t(*above)[TILE_NODES] = &tables->nodes[upper];
+    const uint32_t(*below)[TILE_NODES] = &tables->nodes[lower];
+    const int left = tile_before(column, in.first_x, in.last_x);
+    const int right = tile_behind(column, in.first_x, in.last_x);
     return tile_lerp(tile_column(above[left], below[left], weight, code, grid->curve.fraction),
                      tile_column(above[right], below[right], weight, code, grid->curve.fraction),
                      tile_weight(tile_phase(&grid->x, x)));
@@ -232,11 +299,12 @@ CURVE_ALONE uint32_t tile_cell_out(uint32_t node, int fraction)
 
 /* From the tile's counts, which are in `now`. What the frame's curve takes of its target and the
  * strength holds for each tile as well. */
-CURVE_FN void tile_video(const TileGrid *grid, const CurveResult *frame, int has_history,
+CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *frame, int has_history,
                          const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     const CurveParams *p = &grid->curve;
     uint32_t flat;
+    curve_leave_out(p, tile_bars(grid, &frame->bars, tile), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     if (!flat)
         curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, w);
@@ -275,14 +343,14 @@ CURVE_FN void tile_reference(const TileGrid *grid, CurveBin *now, CurveWork *w)
     }
 }
 
-/* One tile's curve from its counts in `now`. */
-CURVE_FN void tile_curve(const TileGrid *grid, const CurveResult *frame, int has_history,
+/* One tile's curve from its counts in `now`, of which those of bars are taken. */
+CURVE_FN void tile_curve(const TileGrid *grid, int tile, const CurveResult *frame, int has_history,
                          const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     if (grid->curve.reference)
         tile_reference(grid, now, w);
     else
-        tile_video(grid, frame, has_history, was, now, w);
+        tile_video(grid, tile, frame, has_history, was, now, w);
 }
 
 #endif

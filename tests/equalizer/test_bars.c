@@ -1,5 +1,6 @@
 /* Where the active picture is found in made-up films: with bars, and dark without them. */
 #include "equalizer/bars.h"
+#include "equalizer/cpu/profile.h"
 
 #include "../check.h"
 
@@ -8,6 +9,24 @@
 #define FRAME 40000000 /* nanoseconds */
 #define FRAMES 200
 #define HOLD 13 /* frames until new bars are believed, 0.5 s */
+
+
+/* Moves the state on by a frame and answers its active picture. */
+static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
+{
+    static BarsProfile profile;
+    BarsWork work;
+    const BarsParams params = {.width = image->width,
+                               .height = image->height,
+                               .depth = image->depth,
+                               .shift = image->shift,
+                               .range = image->range,
+                               .step = step};
+    lumeq_profile_rows(&params, &profile, image->plane[0], image->stride[0], 0, image->height);
+    lumeq_profile_columns(&params, &profile, image->plane[0], image->stride[0], 0, image->width);
+    *state = bars_update(&params, state, &profile, &work);
+    return state->active;
+}
 
 typedef enum Content {
     LIT,      /* light and dark, all over */
@@ -151,14 +170,14 @@ static LumeqImage image_of(const Film *f, const CheckRect *rect)
 }
 
 /* Paints the frame in memory that ends with it and shows it. */
-static LumeqRect show(LumeqBarsState *state, const Film *f)
+static LumeqRect show(BarsState *state, const Film *f)
 {
     const int row = f->width * (f->depth > 8 ? 2 : 1), stride = row + f->padding;
     CheckRect rect = check_rect(row, f->height, f->up ? -stride : stride, 0, 0);
     memset(rect.memory, f->fill, rect.size);
     paint(f, &rect);
     const LumeqImage image = image_of(f, &rect);
-    const LumeqRect active = lumeq_bars_update(state, &image, FRAME);
+    const LumeqRect active = update(state, &image, FRAME);
     check_rect_free(&rect);
     return active;
 }
@@ -177,7 +196,7 @@ static int is_same(const LumeqRect *a, const LumeqRect *b)
 }
 
 /* Shows the film's next frame, in which `bars` (a film's, too) are to be found. */
-static int check_frame(LumeqBarsState *state, Film *f, const Film *bars, const char *what)
+static int check_frame(BarsState *state, Film *f, const Film *bars, const char *what)
 {
     const LumeqRect got = show(state, f), want = expected(bars);
     f->frame++;
@@ -187,7 +206,7 @@ static int check_frame(LumeqBarsState *state, Film *f, const Film *bars, const c
 }
 
 /* Until one of them is wrong. */
-static void check_frames(LumeqBarsState *state, Film *f, const Film *bars, int count,
+static void check_frames(BarsState *state, Film *f, const Film *bars, int count,
                          const char *what)
 {
     for (int i = 0; i < count && check_frame(state, f, bars, what); i++)
@@ -218,7 +237,7 @@ static void first_frame(void)
             snprintf(what, sizeof(what), "%dx%d, kind %d", f.width, f.height, kind);
             if (f.top && f.top < 5)
                 continue; /* smaller than what counts */
-            LumeqBarsState state = {0};
+            BarsState state = {0};
             check_frame(&state, &f, &f, what);
         }
 }
@@ -235,7 +254,7 @@ static void sample_formats(void)
             f.up = i >> 1 & 1;
             f.padding = (i >> 2 & 3) * 62;
             f.fill = (i >> 2 & 3) == 2 ? 255 : 0;
-            LumeqBarsState state = {0};
+            BarsState state = {0};
             check_frame(&state, &f, &f, "format");
         }
 }
@@ -253,8 +272,8 @@ static void bits_below_the_code(void)
                                   .height = 64,
                                   .depth = 10,
                                   .shift = 6};
-        LumeqBarsState state = {0};
-        const LumeqRect active = lumeq_bars_update(&state, &image, FRAME);
+        BarsState state = {0};
+        const LumeqRect active = update(&state, &image, FRAME);
         CHECK(active.height == (code == 96 ? 48 : 64), "code %d: %d rows", code, active.height);
     }
 }
@@ -267,7 +286,7 @@ static void tiny_pictures(void)
             continue;
         f.depth = i / 64 / CONTENTS ? 10 : 8;
         f.up = i & 1;
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         check_frames(&state, &f, &f, 20, "tiny");
     }
 }
@@ -280,7 +299,7 @@ static void too_small_or_too_large(void)
         Film f =
             with_bars(film(WIDTH, HEIGHT, LIT), bars[i][0], bars[i][1], bars[i][2], bars[i][3]);
         const Film none = film(WIDTH, HEIGHT, LIT);
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         check_frames(&state, &f, &none, 30, "too small or too large");
     }
 }
@@ -294,7 +313,7 @@ static void text_in_bars(void)
         f.logo = i >> 1 & 1;
         if (f.logo && first)
             continue; /* neither bar is clear */
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         for (int n = 0; n < FRAMES; n++) {
             f.text = (first + n / 20) % 3;
             if (!check_frame(&state, &f, &f, f.bold ? "bold text" : "text"))
@@ -307,7 +326,7 @@ static void bars_in_mid_film(void)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
     Film narrow = with_bars(full, 60, 60, 0, 0), both = with_bars(full, 60, 60, 30, 30);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     check_frames(&state, &wide, &wide, 50, "wide");
     check_frames(&state, &full, &full, 50, "opened");
     check_frames(&state, &wide, &full, HOLD, "wide again, not believed");
@@ -326,7 +345,7 @@ static void bars_in_mid_film(void)
 static void short_bars_are_not_believed(void)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34), full = film(WIDTH, HEIGHT, LIT);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     for (int i = 0; i < 20; i++) {
         check_frames(&state, &full, &full, 3, "full");
         check_frames(&state, &wide, &full, HOLD - 1, "now and then");
@@ -340,7 +359,7 @@ static void black_and_dark_frames(void)
         for (int i = 0; i < 6; i++) {
             Film f = of_kind(film(WIDTH, HEIGHT, LIT), kind);
             const Film bars = f;
-            LumeqBarsState state = {0};
+            BarsState state = {0};
             char what[64];
             snprintf(what, sizeof(what), "kind %d, dark %d", kind, i);
             check_frames(&state, &f, &bars, 5, what);
@@ -357,7 +376,7 @@ static void noise_and_fades(void)
     for (int kind = 0; kind < 9; kind++) {
         Film f = of_kind(film(WIDTH, HEIGHT, LIT), kind);
         const Film bars = f;
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         for (int i = 0; i <= 150; i++) {
             f.light = abs(i % 100 - 50) * 2;
             if (!check_frame(&state, &f, &bars, "fade"))
@@ -371,7 +390,7 @@ static void black_first(void)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, BLACK), 0, 0, 34, 34);
     const Film none = film(WIDTH, HEIGHT, LIT), bars = f;
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     check_frames(&state, &f, &none, 25, "black");
     f.content = LIT;
     check_frames(&state, &f, &bars, 25, "the picture after it");
@@ -381,7 +400,7 @@ static void dark_pictures_have_no_bars(void)
 {
     for (int content = DARK; content < CONTENTS; content++) {
         Film f = film(WIDTH, HEIGHT, (Content)content), lit = film(WIDTH, HEIGHT, LIT);
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         char what[64];
         snprintf(what, sizeof(what), "content %d", content);
         check_frames(&state, &f, &f, content == HORIZON ? 100 : FRAMES, what);
@@ -394,7 +413,7 @@ static void one_bar_takes_longer(void)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 0, 45);
     const Film none = film(WIDTH, HEIGHT, LIT);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     check_frames(&state, &f, &none, 100, "not yet");
     for (int i = 0; i < 50; i++, f.frame++)
         show(&state, &f);
@@ -408,7 +427,7 @@ static void opened_in_the_dark(void)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
     Film dark = film(WIDTH, HEIGHT, SCREEN);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     check_frames(&state, &wide, &wide, 10, "wide");
     check_frames(&state, &dark, &dark, 50, "dark");
 }
@@ -417,7 +436,7 @@ static void formats_start_anew(void)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
     const Film none = film(WIDTH, HEIGHT, LIT);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     for (int i = 0; i < 4; i++) {
         Film black = f;
         black.content = BLACK;
@@ -435,7 +454,7 @@ static void steps_of_any_length(void)
 {
     static const int64_t steps[] = {0, 1, 1000000000, INT64_MAX};
     CheckRandom random = check_random(1);
-    LumeqBarsState state = {0};
+    BarsState state = {0};
     uint8_t samples[64 * 64];
     for (int i = 0; i < 2000; i++) {
         const int top = check_below(&random, 40), bottom = check_below(&random, 40);
@@ -443,9 +462,9 @@ static void steps_of_any_length(void)
             samples[k] = k / 64 < top || k / 64 > 63 - bottom ? 16 : 90;
         const LumeqImage image = {
             .plane = {samples}, .stride = {64}, .width = 64, .height = 64, .depth = 8};
-        LumeqBarsState again = state;
-        const LumeqRect a = lumeq_bars_update(&state, &image, steps[i % 4]);
-        const LumeqRect b = lumeq_bars_update(&again, &image, steps[i % 4]);
+        BarsState again = state;
+        const LumeqRect a = update(&state, &image, steps[i % 4]);
+        const LumeqRect b = update(&again, &image, steps[i % 4]);
         CHECK(is_same(&a, &b), "a copy of the state answers otherwise");
         CHECK(a.x == 0 && a.width == 64 && a.y >= 0 && a.height > 0 && a.y + a.height <= 64,
               "frame %d: rows %d, %d of them", i, a.y, a.height);
@@ -464,10 +483,10 @@ static void cost(void)
         CheckRect rect = check_rect(3840 * (1 + deep), 2160, 3840 * (1 + deep), 0, 0);
         paint(&f, &rect);
         const LumeqImage image = image_of(&f, &rect);
-        LumeqBarsState state = {0};
+        BarsState state = {0};
         const clock_t start = clock();
         for (int k = 0; k < 20; k++)
-            lumeq_bars_update(&state, &image, FRAME);
+            update(&state, &image, FRAME);
         const double us = (double)(clock() - start) / 20 * 1e6 / CLOCKS_PER_SEC;
         printf("%s, bars %d and %d, %d bits: %.1f us\n", what == LIT ? "lit" : "black", side, top,
                f.depth, us);

@@ -278,6 +278,7 @@ static void check_tiles(const char *name, const LumeqKernels *kernels, int numbe
     fill_dull(&in, shape, format, (uint64_t)number);
     lumeq_tile_grid(&grid, WIDTH, HEIGHT, 1 + number % 5, 1 + number / 5 % 4, &p, 0);
     fill_tiles(&grid, &tables, random);
+    tables.inside = tile_inside(&grid, &(BarsState){.area = 0});
     const int split = check_below(random, in.rect[1].height), end = in.rect[1].height;
     for (int part = 0; part < 2; part++) {
         LumeqChromaRows rows = chroma_rows(shape, in.rect, out.rect, sample_size(&p),

@@ -286,8 +286,8 @@ static void check_case(CheckRandom *random, int number)
     clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
     for (int y = 0, rows; y < height; y += rows) {
         rows = 1 + check_below(random, height - y);
-        lumeq_clahe_apply(&grid, check_row(&out, y), out.stride, check_row(&in, y), in.stride, rows,
-                          y, &work.tables);
+        lumeq_clahe_apply(&grid, check_row(&out, y), out.stride, check_row(&in, y), in.stride, 0,
+                          width, rows, y, &work.tables);
     }
     int wrong = 0;
     for (int y = 0; y < height; y++)

@@ -22,7 +22,7 @@ static int cuda_ok(cudaError_t error, const char *what)
 
 enum { FLAT, TWO_LEVELS, RAMP, NOISE, NARROW_NOISE, CONTENTS };
 
-static void fill(const CheckRect *rect, int content, CheckRandom *random)
+static inline void fill(const CheckRect *rect, int content, CheckRandom *random)
 {
     const int low = check_below(random, 256), high = check_below(random, 256);
     for (int y = 0; y < rect->height; y++)

@@ -34,7 +34,6 @@ static CurveParams draw_params(int depth, CheckRandom *random)
         .adaptive = check_below(random, 2),
         .stretch = check_below(random, 4) == 0,
         .scene_cut = check_below(random, 2),
-        .same_scene = check_below(random, 10) == 0,
         .reference = depth == 8 && check_below(random, 6) == 0,
         .chroma = check_below(random, 4) != 0,
         .dither = check_below(random, 2),

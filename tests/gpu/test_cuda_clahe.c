@@ -115,7 +115,8 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
     OK(lumeq_cuda_clahe_histogram(&device, &in[0].plane, grid, &on_device->result,
                                   &on_device->tiles_before, &on_device->tiles, &on_device->tables,
                                   &on_device->tile_counters, 0));
-    OK(lumeq_cuda_clahe_apply(&device, &out[0].plane, &in[0].plane, grid, &on_device->tables, 0));
+    OK(lumeq_cuda_clahe_apply(&device, &out[0].plane, &in[0].plane, grid, &on_device->tables,
+                              &on_device->result.bars, 0));
     if (p->shape.planes)
         launch_chroma(p, in, out, settings, grid);
     OK(cudaDeviceSynchronize());
@@ -134,6 +135,7 @@ static void run(const Pictures *p, const ClaheSettings *settings, const TileGrid
     memset(&memory.tiles, 0x5A, sizeof(memory.tiles));
     memset(&memory.table, 0x5A, sizeof(memory.table));
     memset(&memory.tables, 0x5A, sizeof(memory.tables));
+    memset(&memory.result.bars, 0, sizeof(memory.result.bars));
     OK(cudaMemcpy(on_device, &memory, sizeof(memory), cudaMemcpyHostToDevice));
     launch(p, in, out, settings, grid);
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));

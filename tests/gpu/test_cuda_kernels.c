@@ -39,7 +39,8 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
     const LumeqCudaChroma chroma = chroma_of(p, in, out);
     OK(histogram(&device, &in[0].plane, params, &on_device->before, &on_device->result,
                  &on_device->table, &on_device->counters, 0));
-    OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table, params, 0));
+    OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table,
+                        &on_device->result.bars, params, 0));
     if (chroma.planes)
         OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, 0));
     OK(cudaDeviceSynchronize());
@@ -55,6 +56,7 @@ static void run(const Pictures *p, const CurveParams *params, Memory *memory, Me
     memset(&memory->counters, 0, sizeof(memory->counters));
     memset(&memory->result, 0x5A, sizeof(memory->result));
     memset(&memory->table, 0x5A, sizeof(memory->table));
+    memset(&memory->result.bars, 0, sizeof(memory->result.bars));
     OK(cudaMemcpy(on_device, memory, sizeof(*memory), cudaMemcpyHostToDevice));
     launch(p, in, out, params, on_device);
     OK(cudaMemcpy(memory, on_device, sizeof(*memory), cudaMemcpyDeviceToHost));

@@ -77,6 +77,15 @@ static void open_plane(Case *c, int plane, int width, int height, CheckRandom *r
             check_row(&c->in[plane], y)[x] = (uint8_t)(low + check_below(random, span));
 }
 
+/* Black at all sides, or two of them, as far as `top` rows and `left` columns. */
+static void paint_bars(const CheckRect *rect, int top, int left)
+{
+    for (int y = 0; y < rect->height; y++)
+        for (int x = 0; x < rect->width; x++)
+            if (y < top || y >= rect->height - top || x < left || x >= rect->width - left)
+                check_row(rect, y)[x] = 0;
+}
+
 /* Two of three on the device. */
 static void open_case(Case *c, LumeqEqualizer *gpu, int number)
 {
@@ -91,6 +100,9 @@ static void open_case(Case *c, LumeqEqualizer *gpu, int number)
                .depth = format[0],
                .shift = format[1]};
     open_plane(c, 0, width, height, &random);
+    if (number % 5 < 3)
+        paint_bars(&c->in[0], height * check_below(&random, 40) / 100,
+                   width * check_below(&random, 40) / 100 * sample_size(c->depth));
     for (int i = 1; i <= c->shape.planes; i++)
         open_plane(c, i, chroma_row(c->shape, width), chroma_side(height, c->shape.y), &random);
     for (int i = 0; i <= c->shape.planes && number % 3; i++) {

@@ -7,6 +7,7 @@
 #include "equalizer/backend.h"
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/profile.h"
 #include "equalizer/cpu/workers.h"
 
 #define MAX_THREADS 256
@@ -14,6 +15,9 @@
 
 /* Bands smaller than this cost more to hand out than to work through. */
 #define MIN_BAND_PIXELS (64 * 1024)
+
+/* Rows that are measured at once: they stay in a core's second cache. */
+#define STRIP_BYTES (256 * 1024)
 
 typedef struct BandHistogram {
     _Alignas(ALIGNMENT) uint32_t bins[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
@@ -26,12 +30,15 @@ typedef struct CpuBackend {
     int threads;
     LumeqHistory results[2]; /* by turns: of the frame submitted last, and of the one before */
     int last;                /* the former's number */
+    BarsProfile *profile;
+    BarsWork bars;
     CurveWork work;
     CurveTable table;
     ClaheWork *clahe; /* once there was a frame of mode CLAHE */
 
     const LumeqJob *job; /* while the workers run */
-    LumeqImage in, out;  /* its active pictures */
+    LumeqRect active;    /* its picture */
+    LumeqImage in, out;  /* of that */
     const TileResult *tiles_before;
     int bands;
 
@@ -65,8 +72,9 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
     const unsigned flags = lumeq_cpu_flags() & allowed_flags();
     lumeq_kernels_init(&cpu->kernels, flags);
     cpu->hists = aligned_alloc(ALIGNMENT, (size_t)cpu->threads * sizeof(*cpu->hists));
+    cpu->profile = malloc(sizeof(*cpu->profile));
     cpu->workers = lumeq_workers_create(cpu->threads);
-    if (!cpu->hists || !cpu->workers) {
+    if (!cpu->hists || !cpu->profile || !cpu->workers) {
         snprintf(text, text_size, "no memory for %d CPU threads", cpu->threads);
         return LUMEQ_ERR_MEMORY;
     }
@@ -82,8 +90,10 @@ static void close_cpu(void *priv)
     CpuBackend *cpu = priv;
     lumeq_workers_destroy(&cpu->workers);
     free(cpu->hists);
+    free(cpu->profile);
     free(cpu->clahe);
     cpu->hists = NULL;
+    cpu->profile = NULL;
     cpu->clahe = NULL;
 }
 
@@ -98,18 +108,33 @@ static void *row(const LumeqImage *image, int plane, int y)
     return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
-static void histogram_band(void *priv, int band)
+/* The histogram of some rows of the frame, and their profile while they are in the cache. */
+static void measure_rows(CpuBackend *cpu, uint32_t *hist, int from, int to)
 {
-    CpuBackend *cpu = priv;
-    const CurveParams *params = &cpu->job->curve;
-    const LumeqImage *in = &cpu->in;
-    const int y = band_start(cpu, band, in->height);
-    uint32_t *hist = cpu->hists[band].bins;
-    memset(hist, 0, (size_t)params->bins * sizeof(*hist));
+    const LumeqJob *job = cpu->job;
+    const LumeqImage *in = &job->frame.in;
     LumeqHistogramKernel *const histogram =
         in->depth > 8 ? cpu->kernels.histogram16 : cpu->kernels.histogram8;
-    histogram(hist, row(in, 0, y), in->stride[0], in->width,
-              band_start(cpu, band + 1, in->height) - y, params);
+    histogram(hist, row(in, 0, from), in->stride[0], in->width, to - from, &job->curve);
+    if (!job->bars.ignore)
+        lumeq_profile_rows(&job->bars, cpu->profile, in->plane[0], in->stride[0], from, to);
+}
+
+static void measure_band(void *priv, int band)
+{
+    CpuBackend *cpu = priv;
+    const LumeqJob *job = cpu->job;
+    const LumeqImage *in = &job->frame.in;
+    const int end = band_start(cpu, band + 1, in->height);
+    const int strip = 1 + (int)(STRIP_BYTES / lumeq_row_size(in, 0));
+    uint32_t *hist = cpu->hists[band].bins;
+    memset(hist, 0, (size_t)job->curve.bins * sizeof(*hist));
+    for (int y = band_start(cpu, band, in->height); y < end; y += strip)
+        measure_rows(cpu, hist, y, y + strip < end ? y + strip : end);
+    if (!job->bars.ignore)
+        lumeq_profile_columns(&job->bars, cpu->profile, in->plane[0], in->stride[0],
+                              band_start(cpu, band, in->width),
+                              band_start(cpu, band + 1, in->width));
 }
 
 static LumeqApplyKernel *choose_apply(const CpuBackend *cpu, const CurveParams *params)
@@ -123,7 +148,8 @@ static void equalize_tile(void *priv, int tile)
 {
     CpuBackend *cpu = priv;
     LumeqHistory *result = &cpu->results[cpu->last];
-    lumeq_clahe_tile(&cpu->job->grid, tile, &cpu->kernels, cpu->in.plane[0], cpu->in.stride[0],
+    const LumeqImage *in = &cpu->job->frame.in;
+    lumeq_clahe_tile(&cpu->job->grid, tile, &cpu->kernels, in->plane[0], in->stride[0],
                      &result->curve, cpu->tiles_before, &result->tiles, cpu->clahe);
 }
 
@@ -133,8 +159,11 @@ static void apply_luma(const CpuBackend *cpu, int band)
     const LumeqImage *in = &cpu->in, *out = &cpu->out;
     const int y = band_start(cpu, band, in->height);
     if (cpu->job->clahe) {
-        lumeq_clahe_apply(&cpu->job->grid, row(out, 0, y), out->stride[0], row(in, 0, y),
-                          in->stride[0], band_start(cpu, band + 1, in->height) - y, y,
+        const LumeqFrame *frame = &cpu->job->frame;
+        const LumeqRect *a = &cpu->active;
+        lumeq_clahe_apply(&cpu->job->grid, row(&frame->out, 0, a->y + y), out->stride[0],
+                          row(&frame->in, 0, a->y + y), in->stride[0], a->x, a->x + a->width,
+                          band_start(cpu, band + 1, in->height) - y, a->y + y,
                           &cpu->clahe->tables);
         return;
     }
@@ -198,12 +227,15 @@ static int count_bands(const CpuBackend *cpu, const LumeqImage *image)
     return bands < 1 ? 1 : bands;
 }
 
-/* The whole picture's histogram, and its curve. */
+/* The bars, the picture's histogram, and its curve. */
 static void find_curve(CpuBackend *cpu, const LumeqHistory *before, LumeqHistory *result)
 {
     const CurveParams *params = &cpu->job->curve;
     CurveBin *bin = result->curve.bin;
-    lumeq_workers_run(cpu->workers, histogram_band, cpu, cpu->bands);
+    cpu->bands = count_bands(cpu, &cpu->job->frame.in);
+    lumeq_workers_run(cpu->workers, measure_band, cpu, cpu->bands);
+    result->curve.bars =
+        bars_update(&cpu->job->bars, &before->curve.bars, cpu->profile, &cpu->bars);
     for (int i = 0; i < params->bins; i++) {
         bin[i].hist = 0;
         for (int band = 0; band < cpu->bands; band++)
@@ -220,14 +252,18 @@ static void find_tiles(CpuBackend *cpu, const LumeqHistory *before, LumeqHistory
         return;
     cpu->tiles_before = &before->tiles;
     lumeq_workers_run(cpu->workers, equalize_tile, cpu, tile_count(&cpu->job->grid));
-    lumeq_clahe_sum(&cpu->job->grid, &result->tiles, cpu->clahe);
+    lumeq_clahe_sum(&cpu->job->grid, &result->curve.bars, &result->tiles, cpu->clahe);
 }
 
 static void write_output(CpuBackend *cpu)
 {
     const LumeqJob *job = cpu->job;
     LumeqRect bars[LUMEQ_BARS];
-    const int count = lumeq_find_bars(job, bars);
+    const int count =
+        lumeq_find_bars(&cpu->active, job->frame.in.width, job->frame.in.height, bars);
+    cpu->in = lumeq_part(&job->frame.in, cpu->active);
+    cpu->out = lumeq_part(&job->frame.out, cpu->active);
+    cpu->bands = count_bands(cpu, &cpu->in);
     lumeq_workers_run(cpu->workers, apply_band, cpu, cpu->bands);
     for (int i = 0; i < count; i++)
         copy_part(&job->frame, job->write, bars[i]);
@@ -244,14 +280,10 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
         return LUMEQ_ERR_MEMORY;
     }
     cpu->job = job;
-    cpu->in = lumeq_part(&job->frame.in, job->active);
-    if (job->write)
-        cpu->out = lumeq_part(&job->frame.out, job->active);
-    cpu->bands = count_bands(cpu, &cpu->in);
-
     const LumeqHistory *before = job->restore ? job->restore : &cpu->results[cpu->last];
     cpu->last = !cpu->last;
     find_curve(cpu, before, &cpu->results[cpu->last]);
+    cpu->active = cpu->results[cpu->last].curve.bars.active;
     find_tiles(cpu, before, &cpu->results[cpu->last]);
     if (job->write)
         write_output(cpu);

@@ -7,6 +7,11 @@ static inline int at_most(int value, int limit)
     return value < limit ? value : limit;
 }
 
+static inline int at_least(int value, int limit)
+{
+    return value > limit ? value : limit;
+}
+
 /* ---- tiles -------------------------------------------------------------------------------- */
 
 typedef struct TileBounds {
@@ -61,16 +66,20 @@ void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernel
     }
     if (grid->curve.reference)
         add_padding(grid, at, src, stride, now);
-    tile_curve(grid, frame, has_history, was, now, &curve);
+    tile_curve(grid, tile, frame, has_history, was, now, &curve);
     for (int i = 0; i < TILE_CELLS; i++) {
+        if (now[i].hist < work->hist[tile][i])
+            work->hist[tile][i] = now[i].hist; /* without the bars */
         result->smooth[tile][i] = now[i].smooth;
         work->tables.nodes[tile][i] = tile_node(now[i].curve);
     }
     work->tables.nodes[tile][TILE_CELLS] = tile_last_node(grid->curve.depth);
 }
 
-void lumeq_clahe_sum(const TileGrid *grid, TileResult *result, const ClaheWork *work)
+void lumeq_clahe_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
+                     ClaheWork *work)
 {
+    work->tables.inside = tile_inside(grid, bars);
     result->tiles_x = (uint32_t)grid->x.tiles;
     result->tiles_y = (uint32_t)grid->y.tiles;
     result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
@@ -88,16 +97,21 @@ void lumeq_clahe_sum(const TileGrid *grid, TileResult *result, const ClaheWork *
 
 /* A row's tables: of each column of tiles, weighted between the tiles above and below. */
 typedef struct RowTables {
+    TileInside inside;
     uint32_t nodes[LUMEQ_MAX_TILES][TILE_NODES];
 } RowTables;
 
 static void weight_along_y(const TileGrid *grid, const TileTables *tables, int y, RowTables *row)
 {
+    const TileInside *in = &tables->inside;
     const int piece = tile_piece(&grid->y, y), tiles = grid->x.tiles;
+    const int upper = tile_before(piece, in->first_y, in->last_y);
+    const int lower = tile_behind(piece, in->first_y, in->last_y);
     const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
-    for (int x = 0; x < tiles; x++) {
-        const uint32_t *above = tables->nodes[tile_before(piece) * tiles + x];
-        const uint32_t *below = tables->nodes[tile_behind(&grid->y, piece) * tiles + x];
+    row->inside = *in;
+    for (int x = in->first_x; x <= in->last_x; x++) {
+        const uint32_t *above = tables->nodes[upper * tiles + x];
+        const uint32_t *below = tables->nodes[lower * tiles + x];
         for (int i = 0; i <= TILE_CELLS; i++)
             row->nodes[x][i] = tile_lerp(above[i], below[i], weight);
     }
@@ -115,10 +129,11 @@ static inline uint32_t look_up_16(const uint32_t *nodes, uint32_t code, int frac
     return tile_between(nodes[cell], nodes[cell + 1], code & ((1u << fraction) - 1), fraction);
 }
 
-/* One row, piece by piece. `add` is what is added to the value of the sample at x. */
+/* The part of a row from `left` to before `right`, piece by piece. `add` is what is added to the
+ * value of the sample at x. */
 #define DEFINE_ROW(name, bits, add)                                                                \
-    static void name(const TileGrid *grid, void *to, const void *from, int y,                      \
-                     const RowTables *row)                                                         \
+    static void name(const TileGrid *grid, void *to, const void *from, int left_end,               \
+                     int right_end, int y, const RowTables *row)                                   \
     {                                                                                              \
         const CurveParams *p = &grid->curve;                                                       \
         const uint32_t last = (1u << p->depth) - 1;                                                \
@@ -126,9 +141,13 @@ static inline uint32_t look_up_16(const uint32_t *nodes, uint32_t code, int frac
         uint##bits##_t *out = to;                                                                  \
         (void)y;                                                                                   \
         for (int piece = 0; piece <= grid->x.tiles; piece++) {                                     \
-            const uint32_t *left = row->nodes[tile_before(piece)];                                 \
-            const uint32_t *right = row->nodes[tile_behind(&grid->x, piece)];                      \
-            const int start = grid->x.piece[piece], end = grid->x.piece[piece + 1];                \
+            const TileInside *inside = &row->inside;                                               \
+            const uint32_t *left =                                                                 \
+                row->nodes[tile_before(piece, inside->first_x, inside->last_x)];                   \
+            const uint32_t *right =                                                                \
+                row->nodes[tile_behind(piece, inside->first_x, inside->last_x)];                   \
+            const int start = at_least(grid->x.piece[piece], left_end);                            \
+            const int end = at_most(grid->x.piece[piece + 1], right_end);                          \
             uint32_t phase = tile_phase(&grid->x, start);                                          \
             for (int x = start; x < end; x++, phase += 2 * grid->x.step) {                         \
                 const uint32_t sample = (uint32_t)in[x] >> p->shift;                               \
@@ -141,7 +160,8 @@ static inline uint32_t look_up_16(const uint32_t *nodes, uint32_t code, int frac
         }                                                                                          \
     }
 
-#define DITHERED curve_dither((uint32_t)x, (uint32_t)y, p->frame)
+#define DITHERED                                                                                   \
+    curve_dither((uint32_t)(x - row->inside.x), (uint32_t)(y - row->inside.y), p->frame)
 
 DEFINE_ROW(row8, 8, CURVE_ROUND)
 DEFINE_ROW(row16, 16, CURVE_ROUND)
@@ -151,12 +171,12 @@ DEFINE_ROW(dithered16, 16, DITHERED)
 static void reference_row(const TileGrid *grid, uint8_t *out, const uint8_t *in, int y,
                           const TileTables *tables)
 {
-    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles;
-    const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row) * tiles];
-    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_behind(&grid->y, row) * tiles];
+    const int row = tile_piece(&grid->y, y), tiles = grid->x.tiles, last_y = grid->y.tiles - 1;
+    const uint32_t(*above)[TILE_NODES] = &tables->nodes[tile_before(row, 0, last_y) * tiles];
+    const uint32_t(*below)[TILE_NODES] = &tables->nodes[tile_behind(row, 0, last_y) * tiles];
     const float part_y = tile_part(&grid->y, y, row);
     for (int piece = 0; piece <= tiles; piece++) {
-        const int left = tile_before(piece), right = tile_behind(&grid->x, piece);
+        const int left = tile_before(piece, 0, tiles - 1), right = tile_behind(piece, 0, tiles - 1);
         for (int x = grid->x.piece[piece]; x < grid->x.piece[piece + 1]; x++) {
             const uint32_t codes[4] = {above[left][in[x]] >> 8, above[right][in[x]] >> 8,
                                        below[left][in[x]] >> 8, below[right][in[x]] >> 8};
@@ -165,18 +185,19 @@ static void reference_row(const TileGrid *grid, uint8_t *out, const uint8_t *in,
     }
 }
 
-static void video_row(const TileGrid *grid, void *out, const void *in, int y,
+static void video_row(const TileGrid *grid, void *out, const void *in, int left, int right, int y,
                       const TileTables *tables, RowTables *row)
 {
     weight_along_y(grid, tables, y, row);
     if (grid->curve.depth == 8)
-        (grid->curve.dither ? dithered8 : row8)(grid, out, in, y, row);
+        (grid->curve.dither ? dithered8 : row8)(grid, out, in, left, right, y, row);
     else
-        (grid->curve.dither ? dithered16 : row16)(grid, out, in, y, row);
+        (grid->curve.dither ? dithered16 : row16)(grid, out, in, left, right, y, row);
 }
 
 void lumeq_clahe_apply(const TileGrid *grid, void *dst, ptrdiff_t dst_stride, const void *src,
-                       ptrdiff_t src_stride, int height, int y, const TileTables *tables)
+                       ptrdiff_t src_stride, int left, int right, int height, int y,
+                       const TileTables *tables)
 {
     uint8_t *to = dst;
     const uint8_t *from = src;
@@ -185,6 +206,6 @@ void lumeq_clahe_apply(const TileGrid *grid, void *dst, ptrdiff_t dst_stride, co
         if (grid->curve.reference)
             reference_row(grid, to, from, y, tables);
         else
-            video_row(grid, to, from, y, tables, &row);
+            video_row(grid, to, from, left, right, y, tables, &row);
     }
 }

@@ -15,19 +15,22 @@ typedef struct ClaheWork {
 
 /*
  * Number `tile` of the grid: its histogram, its curve, its table, and its part of the history. The
- * picture starts at `src`; `frame` is the whole picture's result. Several threads may work on a
+ * frame starts at `src`; `frame` is the whole picture's result. Several threads may work on a
  * tile each.
  */
 void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                       ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
                       TileResult *result, ClaheWork *work);
 
-/* After all tiles: the rest of the result. */
-void lumeq_clahe_sum(const TileGrid *grid, TileResult *result, const ClaheWork *work);
+/* After all tiles: the rest of the result, and which tiles are looked up in. */
+void lumeq_clahe_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
+                     ClaheWork *work);
 
-/* Writes `height` rows of the picture, as wide as the grid, from number `y` on, where src and dst
- * start; the two must not overlap. Several threads may work on rows of their own. */
+/* Writes `height` rows of the frame, which is as wide as the grid, from number `y` on, where src
+ * and dst start: of each the samples from `left` to before `right`, all with the reference. The two
+ * must not overlap. Several threads may work on rows of their own. */
 void lumeq_clahe_apply(const TileGrid *grid, void *dst, ptrdiff_t dst_stride, const void *src,
-                       ptrdiff_t src_stride, int height, int y, const TileTables *tables);
+                       ptrdiff_t src_stride, int left, int right, int height, int y,
+                       const TileTables *tables);
 
 #endif

@@ -109,7 +109,8 @@ static inline CurveGain gain_over(const LumeqChromaRows *r, const CurveTable *ta
 {
     if (!r->grid)
         return table->gain[luma >> (params->depth - 8)];
-    return tile_gain(r->grid, r->tables, x << r->sub_x, (r->y + y) << r->sub_y, luma);
+    return tile_gain(r->grid, r->tables, r->tables->inside.x + (x << r->sub_x),
+                     r->tables->inside.y + ((r->y + y) << r->sub_y), luma);
 }
 
 #define DEFINE_CHROMA(bits)                                                                        \

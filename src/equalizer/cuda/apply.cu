@@ -1,4 +1,4 @@
-/* Looks every sample up in a table. */
+/* Looks every sample of the active picture up in a table, and copies the others. */
 #include <stdint.h>
 
 /* As many chunks as registers hold: they are fetched while the histogram ends. */
@@ -239,17 +239,19 @@ static __device__ __forceinline__ void wait_for_kernel_before(void)
 }
 
 template <typename Table>
-static __device__ __forceinline__ void apply_chunks(const Table &table, const Chunks &chunks,
-                                                    uint8_t *dst, int dst_stride, ChunkPosition *at,
-                                                    const uint4 values[CHUNKS_AT_ONCE])
+static __device__ __forceinline__ void
+apply_chunks(const Table &table, const Active &active, const Chunks &chunks, uint8_t *dst,
+             int dst_stride, ChunkPosition *at, const uint4 values[CHUNKS_AT_ONCE])
 {
+    typedef typename Table::Sample Sample;
 #pragma unroll
     for (int i = 0; i < CHUNKS_AT_ONCE; i++) {
         if (!chunk_is_there(chunks, *at))
             return;
-        const uint32_t x = (uint32_t)(chunks.start + at->col * CHUNK_BYTES);
-        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) = look_up_chunk(
-            table, values[i], {x / (uint32_t)sizeof(typename Table::Sample), (uint32_t)at->row});
+        const int x = (chunks.start + at->col * CHUNK_BYTES) / (int)sizeof(Sample);
+        const Place place = {(uint32_t)(x - active.left), (uint32_t)(at->row - active.top)};
+        *(uint4 *)chunk_in(chunks, dst, dst_stride, *at) = keep_bars<Sample>(
+            active, x, at->row, values[i], look_up_chunk(table, values[i], place));
         chunk_next(chunks, at);
     }
 }
@@ -257,10 +259,11 @@ static __device__ __forceinline__ void apply_chunks(const Table &table, const Ch
 template <typename Table>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     apply(const Chunks chunks, uint8_t *dst, int dst_stride, const CurveTable *from,
-          const CurveParams params)
+          const BarsState *bars, const CurveParams params)
 {
     typedef typename Table::Sample Sample;
     __shared__ typename Table::Memory memory;
+    __shared__ Active active;
     Table table;
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -273,17 +276,20 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     if (chunk_is_there(chunks, at))
         chunks_load(chunks, &at, values);
     wait_for_kernel_before();
-    fill(&memory, from, params);
+    if (threadIdx.x == 0)
+        find_active(&active, bars);
+    fill(&memory, from, params); /* and waits for all threads */
     while (chunk_is_there(chunks, at)) {
-        apply_chunks(table, chunks, dst, dst_stride, &at, values);
+        apply_chunks(table, active, chunks, dst, dst_stride, &at, values);
         if (chunk_is_there(chunks, at))
             chunks_load(chunks, &at, values);
     }
     for_each_at_ends<Sample>(chunks, [&](int row, int x) {
         const Sample sample = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
-        const Place place = {(uint32_t)x / (uint32_t)sizeof(Sample), (uint32_t)row};
+        const int column = x / (int)sizeof(Sample);
+        const Place place = {(uint32_t)(column - active.left), (uint32_t)(row - active.top)};
         *(Sample *)(dst + (int64_t)row * dst_stride + x) =
-            (Sample)look_up_one(table, sample, place);
+            is_active(active, column, row) ? (Sample)look_up_one(table, sample, place) : sample;
     });
 }
 
@@ -309,7 +315,7 @@ extern "C" cudaError_t lumeq_cuda_load_apply(void)
 
 template <typename Table>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
-                          const LumeqCudaPlane *src, const CurveTable *table,
+                          const LumeqCudaPlane *src, const CurveTable *table, const BarsState *bars,
                           const CurveParams *params, cudaStream_t stream)
 {
     Chunks chunks;
@@ -325,17 +331,18 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, apply<Table>, chunks, dst->data, (int)dst->stride, table,
-                              *params);
+                              bars, *params);
 }
 
 extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                         const LumeqCudaPlane *src, const CurveTable *table,
-                                        const CurveParams *params, cudaStream_t stream)
+                                        const BarsState *bars, const CurveParams *params,
+                                        cudaStream_t stream)
 {
     if (params->depth == 8)
-        return params->dither ? launch<Dithered8>(device, dst, src, table, params, stream)
-                              : launch<Rounded8>(device, dst, src, table, params, stream);
+        return params->dither ? launch<Dithered8>(device, dst, src, table, bars, params, stream)
+                              : launch<Rounded8>(device, dst, src, table, bars, params, stream);
     if (!curve_has_nodes(params))
-        return launch<Codes16>(device, dst, src, table, params, stream);
-    return launch<Nodes>(device, dst, src, table, params, stream);
+        return launch<Codes16>(device, dst, src, table, bars, params, stream);
+    return launch<Nodes>(device, dst, src, table, bars, params, stream);
 }

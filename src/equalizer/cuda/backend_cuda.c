@@ -29,10 +29,13 @@ enum {
     /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
      * found while this one is written. */
     WRITE = STAGES,
+    /* Before it, bars are found while the curve of the frame before is. */
+    BARS,
     STREAMS
 };
 
-static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
+                                                  "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
@@ -48,6 +51,7 @@ typedef struct Slot {
     uint8_t *in, *out;   /* pictures on the device: the planes one after the other */
     size_t picture_size; /* of each of the two */
     cudaEvent_t begin[STAGES], end[STAGES];
+    cudaEvent_t bars;     /* they are there */
     cudaEvent_t curve;    /* it is there */
     cudaEvent_t reported; /* and so on the host */
 } Slot;
@@ -170,6 +174,8 @@ static cudaError_t create_events(Slot *slot)
             error = cudaEventCreate(&slot->end[stage]);
     }
     if (!error)
+        error = cudaEventCreateWithFlags(&slot->bars, cudaEventDisableTiming);
+    if (!error)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
     if (!error)
         error = cudaEventCreateWithFlags(&slot->reported, cudaEventDisableTiming);
@@ -269,6 +275,7 @@ static void close_cuda(void *priv)
             destroy_event(cuda->slots[i].begin[stage]);
             destroy_event(cuda->slots[i].end[stage]);
         }
+        destroy_event(cuda->slots[i].bars);
         destroy_event(cuda->slots[i].curve);
         destroy_event(cuda->slots[i].reported);
         cudaFree(cuda->slots[i].in);
@@ -367,6 +374,7 @@ static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->streams[EQUALIZE], write = cuda->streams[WRITE];
+    const cudaStream_t bars = cuda->streams[BARS];
     Slot *slot = &cuda->slots[index];
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqImage in = lumeq_pictures_on_device(slot->in, &job->frame.in, planes_in(job));
@@ -374,9 +382,15 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
-    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
+    cudaError_t error = cudaStreamWaitEvent(bars, slot->end[UPLOAD], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[EQUALIZE], stream);
+        error = cudaEventRecord(slot->begin[EQUALIZE], bars);
+    if (!error)
+        error = lumeq_cuda_find_bars(&cuda->device, job, &in, before.curve, frame, bars);
+    if (!error)
+        error = cudaEventRecord(slot->bars, bars);
+    if (!error)
+        error = cudaStreamWaitEvent(stream, slot->bars, 0);
     if (!error)
         error = lumeq_cuda_find_curve(&cuda->device, job, &in, before, frame, stream);
     cuda->history =
@@ -480,6 +494,9 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
     const cudaStream_t stream = cuda->streams[EQUALIZE];
     cuda->history = history;
     cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
+    if (!error)
+        error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
+                                stream);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;

@@ -1,6 +1,7 @@
-/* Scales chroma by the gain of the luma under it. */
+/* Scales chroma by the gain of the luma under it, and copies that of bars. */
 #include <stdint.h>
 
+#include "equalizer/cuda/active.cuh"
 #include "equalizer/cuda/kernels.h"
 
 #define THREADS 256
@@ -33,6 +34,7 @@ typedef struct ChromaRule {
     const CurveParams *params;
     const TileGrid *grid; /* with mode CLAHE */
     const TileTables *tables;
+    Active active; /* in pixels of chroma */
 } ChromaRule;
 
 static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint32_t sample)
@@ -54,8 +56,11 @@ static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, ui
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *first,
                                              uint32_t *second, CurveGain over, int x, int y)
 {
+    if (!is_active(rule.active, x, y))
+        return;
     const uint32_t add = rule.params->dither
-                             ? curve_dither((uint32_t)x, (uint32_t)y, rule.params->frame)
+                             ? curve_dither((uint32_t)(x - rule.active.left),
+                                            (uint32_t)(y - rule.active.top), rule.params->frame)
                              : CURVE_ROUND;
     const int32_t a = (int32_t)code_of(rule, *first), b = (int32_t)code_of(rule, *second);
     const uint32_t gain = curve_pixel_gain(over, a, b, rule.params->depth, &rule.legal);
@@ -144,6 +149,15 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
         ((Samples *)(c.out[i].data + (int64_t)y * c.out[i].stride))[x / GROUP] = samples[i];
 }
 
+/* Luma's active picture begins at multiples of 4 and ends there or at the frame's edge. */
+static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
+{
+    const Active active = {luma.left >> sub_x, luma.top >> sub_y,
+                           (int)(((unsigned)luma.right + (1u << sub_x) - 1) >> sub_x),
+                           (int)(((unsigned)luma.bottom + (1u << sub_y) - 1) >> sub_y)};
+    return active;
+}
+
 /* The shape is known to the compiler where vectors are: walk.aligned. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
@@ -151,13 +165,21 @@ static __global__ void __launch_bounds__(THREADS)
                  const __grid_constant__ CurveParams params)
 {
     __shared__ CurveGain gains[CURVE_CELLS];
+    __shared__ Active active;
     const LumeqCudaChroma &c = walk.chroma;
+    if (threadIdx.x == 0)
+        find_active(&active, c.bars);
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
         gains[i] = table->gain[i];
     __syncthreads();
 
-    const ChromaRule rule = {gains,   walk.legal, (1u << params.depth) - 1,
-                             &params, &walk.grid, c.tables};
+    const ChromaRule rule = {gains,
+                             walk.legal,
+                             (1u << params.depth) - 1,
+                             &params,
+                             &walk.grid,
+                             c.tables,
+                             active_chroma(active, c.sub_x, c.sub_y)};
     const int64_t all = (int64_t)walk.groups * c.height;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all;
          i += (int64_t)gridDim.x * THREADS) {

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "equalizer/cuda/active.cuh"
 #include "equalizer/cuda/kernels.h"
 
 #define CHUNK_BYTES 16
@@ -163,6 +164,27 @@ static __device__ __forceinline__ uint32_t chunk_code(uint4 v, int index, Codes 
     if (sizeof(Sample) == 1)
         return chunk_sample<Sample, scale>(v, index);
     return code_of<Sample>(chunk_sample<Sample, 1>(v, index), codes) * scale;
+}
+
+/* Of a chunk that begins with the sample (x, y): the new values where it is picture, else the old
+ * ones. */
+template <typename Sample>
+static __device__ __forceinline__ uint4 keep_bars(const Active &active, int x, int y, uint4 was,
+                                                  uint4 now)
+{
+    const int in_chunk = CHUNK_BYTES / (int)sizeof(Sample), in_word = 4 / (int)sizeof(Sample);
+    if (is_active_row(active, y) && x >= active.left && x + in_chunk <= active.right)
+        return now;
+    const uint32_t old[4] = {was.x, was.y, was.z, was.w};
+    uint32_t words[4] = {now.x, now.y, now.z, now.w};
+#pragma unroll
+    for (int i = 0; i < in_chunk; i++) {
+        const uint32_t mask = (sizeof(Sample) == 1 ? 0xffu : 0xffffu)
+                              << (i % in_word * 8 * (int)sizeof(Sample));
+        if (!is_active(active, x + i, y))
+            words[i / in_word] = (words[i / in_word] & ~mask) | (old[i / in_word] & mask);
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 /* Calls visit(row, first byte) for each sample of this thread that is in no chunk. */

@@ -165,10 +165,12 @@ template <typename Kind>
 static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const TileGrid &grid,
                                             const TileTables *tables)
 {
-    const int left = tile_before((int)blockIdx.x);
-    const int right = tile_behind(&grid.x, (int)blockIdx.x);
-    const int upper = tile_before((int)blockIdx.y) * grid.x.tiles;
-    const int lower = tile_behind(&grid.y, (int)blockIdx.y) * grid.x.tiles;
+    const int first_x = __ldcg(&tables->inside.first_x), last_x = __ldcg(&tables->inside.last_x);
+    const int first_y = __ldcg(&tables->inside.first_y), last_y = __ldcg(&tables->inside.last_y);
+    const int left = tile_before((int)blockIdx.x, first_x, last_x);
+    const int right = tile_behind((int)blockIdx.x, first_x, last_x);
+    const int upper = tile_before((int)blockIdx.y, first_y, last_y) * grid.x.tiles;
+    const int lower = tile_behind((int)blockIdx.y, first_y, last_y) * grid.x.tiles;
     for (int i = (int)threadIdx.x; i < Kind::ENTRIES; i += THREADS) {
         const uint32_t nodes[4] = {
             __ldcg(&tables->nodes[upper + left][i]), __ldcg(&tables->nodes[upper + right][i]),
@@ -197,8 +199,8 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const Cu
 
 template <typename Kind, bool dithered>
 static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry *entries,
-                                                      const TileGrid &grid, PartPosition at,
-                                                      uint4 samples)
+                                                      const TileGrid &grid, const Active &active,
+                                                      PartPosition at, uint4 samples)
 {
     typedef typename Kind::Sample Sample;
     const int in_word = 4 / (int)sizeof(Sample);
@@ -212,7 +214,8 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
 #pragma unroll
         for (int j = 0; j < in_word; j++) {
             const int index = i * in_word + j;
-            const uint32_t x = (uint32_t)(at.x + index), y = (uint32_t)at.y;
+            const uint32_t x = (uint32_t)(at.x + index - active.left);
+            const uint32_t y = (uint32_t)(at.y - active.top);
             values[j] = value_of(weights, entries, params, samples, index) +
                         (dithered ? curve_dither(x, y, params.frame) : CURVE_ROUND);
             next_weights(&weights);
@@ -226,9 +229,10 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
 template <typename Kind, bool dithered>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_apply(const PartPlane dst, const PartPlane src, const __grid_constant__ TileGrid grid,
-                int rows, const TileTables *tables)
+                int rows, const BarsState *bars, const TileTables *tables)
 {
     typedef typename Kind::Sample Sample;
+    __shared__ Active active;
     __shared__ __align__(16) typename Kind::Entry entries[Kind::ENTRIES];
     const int *const column = grid.x.piece + blockIdx.x, *const row = grid.y.piece + blockIdx.y;
     const int top = row[0] + (int)blockIdx.z * rows;
@@ -242,14 +246,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     if (part_has(part, next))
         values = part_load<Sample>(src, part, next);
     wait_for_histogram();
-    fill<Kind>(entries, grid, tables);
+    if (threadIdx.x == 0)
+        find_active(&active, bars);
+    fill<Kind>(entries, grid, tables); /* and waits for all threads */
     while (part_has(part, next)) {
         const PartPosition at = next;
         const uint4 now = values;
         part_next(part, step, &next);
         if (part_has(part, next))
             values = part_load<Sample>(src, part, next);
-        part_store<Sample>(dst, part, at, look_up_chunk<Kind, dithered>(entries, grid, at, now));
+        const uint4 looked = look_up_chunk<Kind, dithered>(entries, grid, active, at, now);
+        part_store<Sample>(dst, part, at, keep_bars<Sample>(active, at.x, at.y, now, looked));
     }
 }
 
@@ -287,7 +294,7 @@ static int longest_piece(const TileAxis *axis)
 template <typename Kind, bool dithered>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                           const LumeqCudaPlane *src, const TileGrid *grid, const TileTables *tables,
-                          cudaStream_t stream)
+                          const BarsState *bars, cudaStream_t stream)
 {
     const int size = (int)sizeof(typename Kind::Sample);
     const int columns = grid->x.tiles + 1, blocks = device->processors * BLOCKS_A_PROCESSOR;
@@ -305,20 +312,20 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, clahe_apply<Kind, dithered>, part_plane(dst, src, size),
-                              part_plane(src, dst, size), *grid, rows, tables);
+                              part_plane(src, dst, size), *grid, rows, bars, tables);
 }
 
 extern "C" cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device,
                                               const LumeqCudaPlane *dst, const LumeqCudaPlane *src,
                                               const TileGrid *grid, const TileTables *tables,
-                                              cudaStream_t stream)
+                                              const BarsState *bars, cudaStream_t stream)
 {
     const CurveParams *p = &grid->curve;
     if (p->reference)
-        return launch<Reference, false>(device, dst, src, grid, tables, stream);
+        return launch<Reference, false>(device, dst, src, grid, tables, NULL, stream);
     if (p->depth == 8)
         return (p->dither ? launch<Video8, true> : launch<Video8, false>)(device, dst, src, grid,
-                                                                          tables, stream);
+                                                                          tables, bars, stream);
     return (p->dither ? launch<Video16, true> : launch<Video16, false>)(device, dst, src, grid,
-                                                                        tables, stream);
+                                                                        tables, bars, stream);
 }

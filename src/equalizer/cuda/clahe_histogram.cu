@@ -13,6 +13,7 @@
 #define CHUNKS_AT_ONCE 1
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/last_block.cuh"
 #include "equalizer/cuda/parts.cuh"
 
 static_assert(CURVE_TURNS == 1 && CURVE_BINS == TILE_CELLS, "a thread a cell");
@@ -42,20 +43,13 @@ typedef struct Tile {
     int x, y, number;
 } Tile;
 
-/* Adds one, back to zero when all are done; answers whether this was the last one. All that others
- * wrote before their addition is seen after this one. For the whole group. */
+/* Whether all of them are done. For the whole group. */
 static __device__ __forceinline__ bool is_last(uint32_t *done, uint32_t all)
 {
     __shared__ bool last;
     curve_barrier();
-    if (threadIdx.x == 0) { /* the barriers order the group's writes around this */
-        uint32_t before;
-        asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
-                     : "=r"(before)
-                     : "l"(done), "r"(all - 1)
-                     : "memory");
-        last = before == all - 1;
-    }
+    if (threadIdx.x == 0)
+        last = is_last_block(done, all);
     curve_barrier();
     return last;
 }
@@ -158,8 +152,10 @@ finish_tile(const TileGrid &grid, int tile, const CurveResult *frame, const Tile
         if (has_history)
             CURVE_OWN(was, i).smooth = before->smooth[tile][i];
     }
-    tile_curve(&grid, frame, has_history, was, now, work);
+    tile_curve(&grid, tile, frame, has_history, was, now, work);
     CURVE_EACH (i, TILE_CELLS) {
+        if (!reference) /* without the bars */
+            CURVE_OWN(inside, i) = CURVE_OWN(now, i).hist;
         const uint32_t node = tile_node(CURVE_OWN(now, i).curve);
         tables->nodes[tile][i] = node;
         if (!reference)
@@ -173,7 +169,8 @@ finish_tile(const TileGrid &grid, int tile, const CurveResult *frame, const Tile
         tables->nodes[tile][TILE_CELLS] = tile_last_node(grid.curve.depth);
 }
 
-static __device__ __forceinline__ void finish_all(const TileGrid &grid, TileResult *result,
+static __device__ __forceinline__ void finish_all(const TileGrid &grid, const CurveResult *frame,
+                                                  TileResult *result, TileTables *tables,
                                                   TileCounters *counters)
 {
     CURVE_EACH (i, TILE_CELLS) {
@@ -181,6 +178,7 @@ static __device__ __forceinline__ void finish_all(const TileGrid &grid, TileResu
         result->curve_sum[i] = take(&counters->curve_sum[i]);
     }
     CURVE_EACH (i, 1) {
+        tables->inside = tile_inside(&grid, &frame->bars);
         result->tiles_x = (uint32_t)grid.x.tiles;
         result->tiles_y = (uint32_t)grid.y.tiles;
         result->depth = grid.curve.reference ? 0 : (uint32_t)grid.curve.depth;
@@ -231,7 +229,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     wait_for_frame();
     finish_tile(grid, tile, frame, before, result, tables, counters, &memory.work);
     if (is_last(&counters->tiles_done, gridDim.x * gridDim.y))
-        finish_all(grid, result, counters);
+        finish_all(grid, frame, result, tables, counters);
 }
 
 template <typename Sample> static cudaError_t load(void)

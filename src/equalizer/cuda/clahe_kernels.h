@@ -31,11 +31,13 @@ cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device, const Lume
                                        TileTables *tables, TileCounters *counters,
                                        cudaStream_t stream);
 
-/* Looks the samples of src up; the two planes must not overlap. To be started right behind the
+/* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
+ * planes must not overlap. To be started right behind the
  * histogram that makes the tables: it may begin while that still runs. */
 cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                    const LumeqCudaPlane *src, const TileGrid *grid,
-                                   const TileTables *tables, cudaStream_t stream);
+                                   const TileTables *tables, const BarsState *bars,
+                                   cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -96,6 +96,8 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
     if (!error)
         error = lumeq_cuda_load_apply();
     if (!error)
+        error = lumeq_cuda_load_bars();
+    if (!error)
         error = lumeq_cuda_load_chroma();
     if (!error)
         error = lumeq_cuda_load_report();

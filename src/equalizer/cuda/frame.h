@@ -8,6 +8,7 @@
 
 /* What a frame has on the device besides its pictures; zeroed before the first that uses it. */
 typedef struct LumeqCudaFrame {
+    LumeqCudaProfile profile;
     LumeqCudaCounters counters;
     TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
     LumeqHistory result;
@@ -21,7 +22,14 @@ typedef struct LumeqCudaHistory {
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* Histogram and curve of `in`. The frames' follow each other on one stream. Waits for nothing. */
+/* The bars of `in`, which go into the result. The frames' follow each other on one stream. Waits
+ * for nothing. */
+cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
+                                 const LumeqImage *in, const CurveResult *before,
+                                 LumeqCudaFrame *frame, cudaStream_t stream);
+
+/* Histogram and curve of `in`, of which the bars have been found. The frames' follow each other on
+ * one stream. Waits for nothing. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
                                   const LumeqImage *in, LumeqCudaHistory before,
                                   LumeqCudaFrame *frame, cudaStream_t stream);

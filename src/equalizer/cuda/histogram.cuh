@@ -9,17 +9,7 @@
 
 #include <stdint.h>
 
-/* Adds one, back to zero after the last block; answers what was there. All that the blocks before
- * wrote before their addition is seen after this one. */
-static __device__ __forceinline__ uint32_t count_block(uint32_t *blocks_done)
-{
-    uint32_t before;
-    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(blocks_done), "r"(gridDim.x - 1)
-                 : "memory");
-    return before;
-}
+#include "equalizer/cuda/last_block.cuh"
 
 /* Adds the block's tables to the counters. Answers whether all blocks have. */
 template <int bins, int warp_tables>
@@ -35,8 +25,8 @@ static __device__ __forceinline__ bool merge(const uint32_t *tables, LumeqCudaCo
     }
     __shared__ bool last;
     curve_barrier();
-    if (threadIdx.x == 0) /* for the whole group: the barriers order its additions around this */
-        last = count_block(&counters->blocks_done) == gridDim.x - 1;
+    if (threadIdx.x == 0)
+        last = is_last_block(&counters->blocks_done, gridDim.x);
     curve_barrier();
     return last;
 }

@@ -52,6 +52,7 @@ cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were comp
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
+cudaError_t lumeq_cuda_load_bars(void);
 cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_report(void);
 
@@ -70,10 +71,22 @@ typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCu
                                     cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
 
-/* Looks the samples of src up; the two planes must not overlap. */
+/* What the blocks of one profile share; as LumeqCudaCounters. */
+typedef struct LumeqCudaProfile {
+    BarsProfile lines;
+    uint32_t blocks_done;
+} LumeqCudaProfile;
+
+/* The bars of a frame, from its luma and the state before it. */
+cudaError_t lumeq_cuda_bars(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,
+                            const BarsParams *params, const BarsState *before, BarsState *state,
+                            LumeqCudaProfile *profile, cudaStream_t stream);
+
+/* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
+ * planes must not overlap. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
-                             const CurveParams *params, cudaStream_t stream);
+                             const BarsState *bars, const CurveParams *params, cudaStream_t stream);
 
 /* Chroma and the luma over it. */
 typedef struct LumeqCudaChroma {
@@ -85,6 +98,7 @@ typedef struct LumeqCudaChroma {
     int sub_x, sub_y;             /* as LumeqImage.chroma_x, chroma_y */
     const TileGrid *grid;         /* on the host: with mode CLAHE, else NULL */
     const TileTables *tables;     /* the grid's */
+    const BarsState *bars;        /* what they have is copied; NULL: there are none */
 } LumeqCudaChroma;
 
 /* Scales it by the gain of the mean of the luma under each of its pixels: the table's, or what the

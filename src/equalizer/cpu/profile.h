@@ -1,0 +1,16 @@
+/* The profile of a frame's luma that bars are found by, on the CPU. */
+#ifndef LUMEQ_PROFILE_H
+#define LUMEQ_PROFILE_H
+
+#include <stddef.h>
+
+#include "equalizer/bars.h"
+
+/* The rows, or columns, from `from` to before `to` of a frame that starts at `src`. Several threads
+ * may look at lines of their own. */
+void lumeq_profile_rows(const BarsParams *params, BarsProfile *profile, const void *src,
+                        ptrdiff_t stride, int from, int to);
+void lumeq_profile_columns(const BarsParams *params, BarsProfile *profile, const void *src,
+                           ptrdiff_t stride, int from, int to);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * Bars on the GPU: the same profile and the same state as the reference in C, over films whose bars
+ * come and go, of any size, layout and depth. LUMEQ_TEST_CASES sets how many films are drawn.
+ */
+#include "equalizer/cpu/profile.h"
+#include "gpu_check.h"
+
+#define DEFAULT_FILMS 60
+#define FRAMES 8
+
+typedef struct Memory {
+    BarsState state[2];
+    LumeqCudaProfile profile;
+} Memory;
+
+typedef struct Film {
+    BarsParams params;
+    int top, bottom, left, right; /* of the bars, in lines */
+    int noise;                    /* in them */
+} Film;
+
+static Film draw_film(CheckRandom *random)
+{
+    static const int widths[] = {1, 7, 16, 31, 64, 239, 240, 241, 255, 256, 640, 1279, 1920};
+    static const int heights[] = {1, 5, 127, 128, 129, 255, 256, 383, 384, 511, 513, 1080};
+    static const int formats[][2] = {{8, 0}, {10, 0}, {10, 6}, {16, 0}};
+    const int *format = formats[check_below(random, 4)];
+    return (Film){.params = {.width = widths[check_below(random, 13)],
+                             .height = heights[check_below(random, 12)],
+                             .depth = format[0],
+                             .shift = format[1],
+                             .range = check_below(random, 2)}};
+}
+
+/* Every few frames bars as large as any; text in them now and then. */
+static void change(Film *film, CheckRandom *random)
+{
+    const int height = film->params.height, width = film->params.width;
+    film->params.step = (int64_t)check_below(random, 2000) * 1000000;
+    film->params.ignore = check_below(random, 12) == 0;
+    film->noise = check_below(random, 4) == 0;
+    if (check_below(random, 3))
+        return;
+    film->top = height * check_below(random, 60) / 100;
+    film->bottom = check_below(random, 4) ? film->top : height * check_below(random, 50) / 100;
+    film->left = check_below(random, 2) ? 0 : width * check_below(random, 60) / 100;
+    film->right = check_below(random, 4) ? film->left : width * check_below(random, 50) / 100;
+}
+
+static void paint(const Film *film, const CheckRect *rect, CheckRandom *random)
+{
+    const BarsParams *p = &film->params;
+    const int last = (1 << p->depth) - 1;
+    for (int y = 0; y < p->height; y++)
+        for (int x = 0; x < p->width; x++) {
+            const int in_bar = y < film->top || y >= p->height - film->bottom || x < film->left ||
+                               x >= p->width - film->right;
+            const int bar = film->noise && check_below(random, 5) == 0 ? last : 0;
+            const int code = in_bar ? bar : check_below(random, last + 1);
+            uint8_t *row = check_row(rect, y);
+            if (p->depth > 8)
+                ((uint16_t *)(void *)row)[x] = (uint16_t)(code << p->shift);
+            else
+                row[x] = (uint8_t)code;
+        }
+}
+
+static int same_pair(const BarsPair *a, const BarsPair *b)
+{
+    return a->known == b->known && !memcmp(a->held, b->held, sizeof(a->held)) &&
+           !memcmp(a->found, b->found, sizeof(a->found)) && a->since == b->since;
+}
+
+static int same_state(const BarsState *a, const BarsState *b)
+{
+    return a->width == b->width && a->height == b->height && a->depth == b->depth &&
+           a->range == b->range && same_pair(&a->pair[0], &b->pair[0]) &&
+           same_pair(&a->pair[1], &b->pair[1]) &&
+           !memcmp(&a->active, &b->active, sizeof(a->active)) && a->area == b->area &&
+           a->grew == b->grew;
+}
+
+static void check_frame(const Film *film, const CheckRect *rect, BarsState *state,
+                        Memory *on_device, int frame)
+{
+    static Memory memory;
+    static BarsProfile profile;
+    const BarsParams *p = &film->params;
+    BarsWork work;
+    LumeqCudaPlane plane = {NULL, rect->stride, p->width, p->height};
+    uint8_t *twin = NULL;
+    OK(cudaMalloc((void **)&twin, rect->size));
+    OK(cudaMemcpy(twin, rect->memory, rect->size, cudaMemcpyHostToDevice));
+    plane.data = twin + (rect->pixels - rect->memory);
+    OK(lumeq_cuda_bars(&device, &plane, p, &on_device->state[frame % 2],
+                       &on_device->state[(frame + 1) % 2], &on_device->profile, 0));
+    OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
+    OK(cudaFree(twin));
+
+    lumeq_profile_rows(p, &profile, rect->pixels, rect->stride, 0, p->height);
+    lumeq_profile_columns(p, &profile, rect->pixels, rect->stride, 0, p->width);
+    *state = bars_update(p, state, &profile, &work);
+    if (!p->ignore) {
+        CHECK(
+            !memcmp(memory.profile.lines.lit[BARS_ROWS], profile.lit[BARS_ROWS], (size_t)p->height),
+            "%dx%d, depth %d, frame %d: the rows differ", p->width, p->height, p->depth, frame);
+        CHECK(!memcmp(memory.profile.lines.lit[BARS_COLUMNS], profile.lit[BARS_COLUMNS],
+                      (size_t)p->width),
+              "%dx%d, depth %d, frame %d: the columns differ", p->width, p->height, p->depth,
+              frame);
+    }
+    const BarsState *now = &memory.state[(frame + 1) % 2];
+    CHECK(same_state(now, state), "%dx%d, depth %d, frame %d: %d,%d %dx%d instead of %d,%d %dx%d",
+          p->width, p->height, p->depth, frame, now->active.x, now->active.y, now->active.width,
+          now->active.height, state->active.x, state->active.y, state->active.width,
+          state->active.height);
+    CHECK(!memory.profile.blocks_done, "a counter is left behind");
+}
+
+static void films(void)
+{
+    if (!OK(cudaSetDevice(0)))
+        return;
+    const char *wanted = getenv("LUMEQ_TEST_CASES");
+    const int count = wanted ? atoi(wanted) : DEFAULT_FILMS;
+    Memory *on_device = NULL;
+    int with_bars = 0;
+    OK(lumeq_cuda_prepare(&device, 0));
+    OK(cudaMalloc((void **)&on_device, sizeof(*on_device)));
+    for (int i = 0; i < count; i++) {
+        CheckRandom random = check_random(4000000 + (uint64_t)i);
+        Film film = draw_film(&random);
+        const int size = film.params.depth > 8 ? 2 : 1;
+        const ptrdiff_t stride = (film.params.width + check_below(&random, 40)) * size;
+        BarsState state = {0};
+        OK(cudaMemset(on_device, 0, sizeof(*on_device)));
+        for (int frame = 0; frame < FRAMES; frame++) {
+            CheckRect rect = check_rect(film.params.width * size, film.params.height,
+                                        check_below(&random, 2) ? stride : -stride,
+                                        check_below(&random, 17) * size, GUARD);
+            change(&film, &random);
+            paint(&film, &rect, &random);
+            check_frame(&film, &rect, &state, on_device, frame);
+            with_bars += state.area > 0;
+            check_rect_free(&rect);
+        }
+    }
+    CHECK(with_bars > count, "only %d frames of %d films have bars", with_bars, count);
+    OK(cudaFree(on_device));
+}
+
+/* Without a GPU there is nothing to compare with. */
+static void on_the_gpu(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+        check_skip("no GPU");
+        return;
+    }
+    films();
+}
+
+static const CheckTest tests[] = {
+    {"on_the_gpu", on_the_gpu},
+};
+
+CHECK_MAIN(tests)
