@@ -136,7 +136,7 @@ under() {
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
-for name in test_cuda_kernels test_cuda_row test_cuda_clahe test_cuda_backend test_cuda_outputs \
+for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
     test_cuda_errors test_cuda_loss test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
@@ -173,6 +173,8 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         else
             [ -z "$program" ] || LUMEQ_TEST_CASES=8 under "$tool" "$program"
         fi
+        program=$(find_program test_cuda_bars)
+        [ -z "$program" ] || LUMEQ_TEST_CASES=10 under "$tool" "$program"
         program=$(find_program test_cuda_clahe)
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_backend)

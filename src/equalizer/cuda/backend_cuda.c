@@ -496,7 +496,7 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
     cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
     if (!error)
         error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
-                                stream);
+                                cuda->streams[BARS]);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;
