@@ -34,11 +34,12 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# check NAME COMMAND...: exit code 0 passes, 77 skips.
+# check NAME COMMAND...: exit code 0 passes, 77 skips; a program that hangs fails.
 check() {
-    local name=$1 code=0
+    local name=$1 code=0 limit=()
     shift
-    "$@" >"$work/log" 2>&1 || code=$?
+    [ "$(type -t "$1")" = function ] || limit=(timeout -k 10 300)
+    "${limit[@]}" "$@" >"$work/log" 2>&1 || code=$?
     case $code in
     0) pass "$name" ;;
     77) skip "$name: $(grep -m 1 -i skipped "$work/log")" ;;
@@ -61,7 +62,7 @@ same_bits() {
     local input=$1 backend
     shift
     for backend in cpu cuda; do
-        "$lumeq" "$input" -o - "$@" --backend "$backend" --stats "$work/$backend.jsonl" -q \
+        "$lumeq" "$input" -o - "$@" --backend "$backend" --stats "$work/$backend.jsonl" -y -q \
             >"$work/$backend.y4m" || return
         sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
             "$work/$backend.jsonl" >"$work/$backend.stats"
