@@ -138,7 +138,7 @@ lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
-    test_cuda_errors test_cuda_loss test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
+    test_cuda_errors test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
     program=$(find_program "$name")
     if [ -n "$program" ]; then
         check "$name" "$program"
@@ -199,5 +199,8 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
 else
     skip "compute-sanitizer: not installed, or not wanted"
 fi
+# The last of all: after its faults and hangs OpenGL did not work any more on the GPU that it ran on.
+program=$(find_program test_cuda_loss)
+[ -z "$program" ] || check test_cuda_loss "$program"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
