@@ -621,6 +621,28 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
                      : check_fnv(hash, table->codes8, sizeof(table->codes8));
 }
 
+/* The samples of bars are the darkest ones: 6 of 18 leave nothing of the first bin, and 2 of the 3
+ * in the next. */
+static void bars_are_left_out(void)
+{
+    static CurveResult result;
+    static CurveWork work;
+    const CurveParams params = {.depth = 8, .bins = 256};
+    static const uint32_t left[][3] = {{5, 3, 10}, {4, 3, 10}, {0, 2, 10}, {0, 0, 10}, {0, 0, 0}};
+    static const uint32_t out[] = {0, 1, 6, 8, 18};
+    for (int i = 0; i < 5; i++) {
+        memset(&result, 0, sizeof(result));
+        result.bin[16].hist = 5;
+        result.bin[18].hist = 3;
+        result.bin[200].hist = 10;
+        curve_leave_out(&params, out[i], result.bin, &work);
+        CHECK(result.bin[16].hist == left[i][0] && result.bin[18].hist == left[i][1] &&
+                  result.bin[200].hist == left[i][2],
+              "%u left out: %u, %u, %u", out[i], result.bin[16].hist, result.bin[18].hist,
+              result.bin[200].hist);
+    }
+}
+
 static void bits_are_those_of_plain_divisions(void)
 {
     static CurveResult results[2];
@@ -1129,6 +1151,7 @@ static const CheckTest tests[] = {
     {"clips_of_large_counts", clips_of_large_counts},
     {"clips_of_small_counts", clips_of_small_counts},
     {"divisions_are_exact", divisions_are_exact},
+    {"bars_are_left_out", bars_are_left_out},
     {"bits_are_those_of_plain_divisions", bits_are_those_of_plain_divisions},
     {"smoothing_follows_timestamps", smoothing_follows_timestamps},
     {"time_constant_by_hand", time_constant_by_hand},
