@@ -432,8 +432,8 @@ BARS_FN void bars_look(const BarsLines *lines, const BarsPair *pair, BarsMarks m
     if (!pair->held[0] && !pair->held[1] && bars_percent(lines, 0, 0) >= BARS_PICTURE &&
         bars_percent(lines, 1, 0) >= BARS_PICTURE) {
         const BarsSide none = {0, 0, 0, 0, 0};
-        BARS_EACH_SIDE (far)
-            sides[far] = none;
+        BARS_EACH_SIDE(far)
+        sides[far] = none;
         BARS_WAIT();
         return;
     }

@@ -196,8 +196,8 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
 }
 
 /* Looks back: the distance from the frame before is the mean over the range of the CDFs'
- * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. `same_scene`: bars are newly
- * left out, and the change of the histogram is none. */
+ * |difference|, 0 where either has nothing in range, which leaves the CDF as it was. `same_scene`:
+ * bars are newly left out, and the change of the histogram is none. */
 CURVE_FN void curve_look_back(const CurveParams *p, CurveView *view, uint32_t counted,
                               uint32_t reciprocal, const CurveResult *before, int same_scene,
                               const CurveBin *was, CurveBin *now, CurveWork *w)

@@ -47,7 +47,7 @@ typedef struct CurveParams {
     int32_t stretch;      /* the target is a straight line */
     int32_t scene_cut;
     int32_t reference; /* only with 8 bits */
-    int32_t chroma;     /* the gains are not all 1 */
+    int32_t chroma;    /* the gains are not all 1 */
     int32_t dither;
     uint32_t frame; /* number of the dither's pattern */
 } CurveParams;

@@ -41,9 +41,9 @@ struct LumeqEqualizer {
 
     LumeqHistory *before, *after; /* history before and after the frame received last */
     LumeqHistory histories[2], empty;
-    int received;   /* one has been, since the start or a reset: redo may repeat it */
-    int reset;      /* the next frame starts with an empty history */
-    uint32_t frame; /* since the start or a reset: number of the one submitted last */
+    int received;      /* one has been, since the start or a reset: redo may repeat it */
+    int reset;         /* the next frame starts with an empty history */
+    uint32_t frame;    /* since the start or a reset: number of the one submitted last */
     int64_t last_time; /* of the frame submitted last */
     int64_t last_step; /* nanoseconds between it and the one before */
 

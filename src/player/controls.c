@@ -462,8 +462,8 @@ static void take_file(Player *p)
     if (ret == AVERROR(EAGAIN))
         return;
     if (ret >= 0 && player_load(p, source, p->opening, &why) < 0)
-        ret = media_fail(&error, why.fault, "cannot play %s: %s", media_quote(p->opening),
-                         why.text);
+        ret =
+            media_fail(&error, why.fault, "cannot play %s: %s", media_quote(p->opening), why.text);
     if (ret < 0) {
         source_close(&source);
         status_say(p, "%s", error.text);

@@ -1,6 +1,6 @@
 /* Where the active picture is found in made-up films: with bars, and dark without them. */
 #include "equalizer/bars.h"
-#include "equalizer/cpu/profile.h"
+#include "equalizer/cpu/bars_profile.h"
 
 #include "../check.h"
 
@@ -9,7 +9,6 @@
 #define FRAME 40000000 /* nanoseconds */
 #define FRAMES 200
 #define HOLD 13 /* frames until new bars are believed, 0.5 s */
-
 
 /* Moves the state on by a frame and answers its active picture. */
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
@@ -206,8 +205,7 @@ static int check_frame(BarsState *state, Film *f, const Film *bars, const char *
 }
 
 /* Until one of them is wrong. */
-static void check_frames(BarsState *state, Film *f, const Film *bars, int count,
-                         const char *what)
+static void check_frames(BarsState *state, Film *f, const Film *bars, int count, const char *what)
 {
     for (int i = 0; i < count && check_frame(state, f, bars, what); i++)
         ;

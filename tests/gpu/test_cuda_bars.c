@@ -2,7 +2,7 @@
  * Bars on the GPU: the same profile and the same state as the reference in C, over films whose bars
  * come and go, of any size, layout and depth. LUMEQ_TEST_CASES sets how many films are drawn.
  */
-#include "equalizer/cpu/profile.h"
+#include "equalizer/cpu/bars_profile.h"
 #include "gpu_check.h"
 
 #define DEFAULT_FILMS 60

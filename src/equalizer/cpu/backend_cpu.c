@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/cpu/bars_profile.h"
 #include "equalizer/cpu/clahe.h"
 #include "equalizer/cpu/kernels.h"
-#include "equalizer/cpu/profile.h"
 #include "equalizer/cpu/workers.h"
 
 #define MAX_THREADS 256
@@ -163,8 +163,7 @@ static void apply_luma(const CpuBackend *cpu, int band)
         const LumeqRect *a = &cpu->active;
         lumeq_clahe_apply(&cpu->job->grid, row(&frame->out, 0, a->y + y), out->stride[0],
                           row(&frame->in, 0, a->y + y), in->stride[0], a->x, a->x + a->width,
-                          band_start(cpu, band + 1, in->height) - y, a->y + y,
-                          &cpu->clahe->tables);
+                          band_start(cpu, band + 1, in->height) - y, a->y + y, &cpu->clahe->tables);
         return;
     }
     choose_apply(cpu, params)(row(out, 0, y), out->stride[0], row(in, 0, y), in->stride[0],

@@ -1,4 +1,4 @@
-#include "equalizer/cpu/profile.h"
+#include "equalizer/cpu/bars_profile.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The profile of a frame's luma that bars are found by, on the CPU. */
-#ifndef LUMEQ_PROFILE_H
-#define LUMEQ_PROFILE_H
+#ifndef LUMEQ_BARS_PROFILE_H
+#define LUMEQ_BARS_PROFILE_H
 
 #include <stddef.h>
 
