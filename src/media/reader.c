@@ -88,23 +88,39 @@ static void note_end(int64_t *end, int64_t time)
         *end = time;
 }
 
+/* Of the packet that was read, which begins at `time`. */
+static int64_t packet_end(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    return time == AV_NOPTS_VALUE
+               ? time
+               : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
+}
+
 /* Sound and subtitles that an edit list hides, apart from what the decoder needs just before the
  * start. */
 static int is_hidden(const Reader *r, int64_t time)
 {
     const AVStream *stream = r->source->format->streams[r->packet->stream_index];
-    const int64_t end = time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
     return (r->packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
            stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO &&
-           (end < -MAX_PRIMING_US || time > 0);
+           (packet_end(r, time) < -MAX_PRIMING_US || time > 0);
+}
+
+/* A subtitle is before the part when nothing of it is shown there. */
+static int is_before_part(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    if (r->from == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time >= r->from)
+        return 0;
+    return stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || packet_end(r, time) <= r->from;
 }
 
 /* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
 static int keep_packet(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet);
-    const int early = r->from != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < r->from;
-    if (!r->options.copy || early || is_hidden(r, time)) {
+    if (!r->options.copy || is_before_part(r, time) || is_hidden(r, time)) {
         av_packet_unref(r->packet);
         return 0;
     }
@@ -143,10 +159,7 @@ static int read_one(Reader *r)
     }
     const AVStream *stream = r->source->format->streams[r->packet->stream_index];
     const int64_t time = packet_time(r, r->packet);
-    note_end(&r->any_end,
-             time == AV_NOPTS_VALUE
-                 ? time
-                 : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q));
+    note_end(&r->any_end, packet_end(r, time));
     if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
         r->tail_ended = 1;
     if (stream != r->source->video)
