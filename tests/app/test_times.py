@@ -86,6 +86,41 @@ class BeginsAtZero(Case):
                                         "--acodec", "none")
                 self.assertEqual(starts(silent), [0])
 
+    def test_a_part_from_before_the_first_picture(self):
+        """Nothing of the sound before it is passed over, and what is written first is at 0."""
+        for name in ("in.mkv", "in.mp4", "in.ts", "in.nut"):
+            source = late("early-%s" % name, 100, apart=-0.7)
+            first, sound = begin(source), [p[0] for p in packets(source)]
+            for start in (0.2, 0.5):
+                with self.subTest(name, start=start):
+                    output = self.converted(source, "out.mkv", "-y", *QUICK, "--ss", start)
+                    kept = [t for t in sound if t >= first + start - 0.0005]
+                    self.assertEqual(len(packets(output)), len(kept))
+                    self.assertEqual(len(frame_times(output)), 25)
+                    self.assertEqual(begin(output), 0)
+                    self.near(starts(output), [frame_times(source)[0] - kept[0], 0], 0.0015)
+
+    def test_a_part_from_the_first_pictures(self):
+        """Demuxers that go by when packets are decoded must not land behind the first keyframe."""
+        for name, codec in (("b.ts", ("-c:v", "libx264", "-bf", "2", "-c:a", "aac")),
+                            ("b.mpg", ("-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"))):
+            source = clip(name, *codec, sound=1, size="64x64")
+            for start in ("0.01", "0.1"):
+                with self.subTest(name, start=start):
+                    output = self.converted(source, "out.mkv", "-y", *QUICK, "--ss", start)
+                    wanted = [t for t in frame_times(source) if t >= begin(source) + float(start)]
+                    self.assertEqual(len(frame_times(output)), len(wanted))
+                    self.assertEqual(begin(output), 0)
+
+    def test_a_part_after_the_end_of_the_sound(self):
+        """Where the video begins only then, nothing else does."""
+        source = self.path("in.mkv")
+        ffmpeg("-itsoffset", 1.5, "-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-f", "lavfi",
+               "-t", 1, "-i", "sine=440", *X264, "-c:a", "mp2", source)
+        output = self.converted(source, "out.mkv", *QUICK, "--ss", 1.2)
+        self.assertEqual(frame_times(output)[0], 0)
+        self.assertEqual(len(frame_times(output)), 25)
+
     def test_subtitles_and_chapters(self):
         source = self.path("in.mkv")
         text, chapters = self.write("s.srt", SUBTITLE[0]), self.write("c.txt", SUBTITLE[1])
