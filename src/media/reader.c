@@ -1,5 +1,6 @@
 #include "media/reader.h"
 
+#include <libavutil/fifo.h>
 #include <libavutil/time.h>
 
 #include "media/compat.h"
@@ -14,6 +15,10 @@
  * tracks are looked for this long. */
 #define MAX_INTERLEAVE_US 2000000
 
+/* Video packets read ahead of the decoder to see where the part begins. */
+#define MAX_AHEAD_BYTES (64 << 20)
+#define FIRST_AHEAD 64 /* room that is made for them at first */
+
 /* Samples before the first that is shown, for the decoder to start on. */
 #define MAX_PRIMING_US 10000
 
@@ -25,6 +30,8 @@ struct Reader {
     int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first message */
 
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
+    AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
+    int64_t *begins;  /* by stream: the first time read in the part; AV_NOPTS_VALUE: none yet */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
@@ -55,7 +62,12 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->zero = AV_NOPTS_VALUE;
     r->video_end = r->any_end = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
-    int ret = r->packet ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+    r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
+    int ret =
+        r->packet && r->ahead && r->begins ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
+        r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
         ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
     if (ret >= 0 && options->full_rgb)
@@ -88,23 +100,53 @@ static void note_end(int64_t *end, int64_t time)
         *end = time;
 }
 
+static int is_of_video(const Reader *r)
+{
+    return r->packet->stream_index == r->source->video->index;
+}
+
+static int has_room(const Reader *r)
+{
+    return r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES;
+}
+
+/* Of the packet that was read, which begins at `time`. */
+static int64_t packet_end(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    return time == AV_NOPTS_VALUE
+               ? time
+               : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
+}
+
 /* Sound and subtitles that an edit list hides, apart from what the decoder needs just before the
  * start. */
 static int is_hidden(const Reader *r, int64_t time)
 {
     const AVStream *stream = r->source->format->streams[r->packet->stream_index];
-    const int64_t end = time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
     return (r->packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
            stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO &&
-           (end < -MAX_PRIMING_US || time > 0);
+           (packet_end(r, time) < -MAX_PRIMING_US || time > 0);
+}
+
+/* A subtitle is before the part when nothing of it is shown there. */
+static int is_before_part(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    if (r->from == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time >= r->from)
+        return 0;
+    return stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || packet_end(r, time) <= r->from;
 }
 
 /* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
 static int keep_packet(Reader *r)
 {
     const int64_t time = packet_time(r, r->packet);
-    const int early = r->from != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time < r->from;
-    if (!r->options.copy || early || is_hidden(r, time)) {
+    const int is_in = !is_before_part(r, time) && !is_hidden(r, time);
+    int64_t *begin = &r->begins[r->packet->stream_index];
+    if (is_in && (*begin == AV_NOPTS_VALUE || time < *begin))
+        *begin = time;
+    if (!is_in || !r->options.copy) {
         av_packet_unref(r->packet);
         return 0;
     }
@@ -127,12 +169,27 @@ static int send_packet(Reader *r)
     return ret;
 }
 
+/* The next packet, in r->packet. */
+static int read_packet(Reader *r)
+{
+    AVPacket *ahead;
+    if (av_fifo_read(r->ahead, &ahead, 1) >= 0) {
+        av_packet_move_ref(r->packet, ahead);
+        av_packet_free(&ahead);
+        return 0;
+    }
+    const int ret = source_read(r->source, r->packet);
+    if (ret >= 0)
+        note_end(&r->any_end, packet_end(r, packet_time(r, r->packet)));
+    return ret;
+}
+
 /* Reads one packet and hands it on. */
 static int read_one(Reader *r)
 {
     if (r->packet->buf) /* the decoder was full */
         return send_packet(r);
-    const int ret = source_read(r->source, r->packet);
+    const int ret = read_packet(r);
     if (ret == AVERROR(ENOMEM))
         return ret;
     if (ret < 0) {
@@ -141,15 +198,10 @@ static int read_one(Reader *r)
             (void)decoder_send(r->decoder, NULL);
         return ret == AVERROR_EXIT ? ret : 0;
     }
-    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
     const int64_t time = packet_time(r, r->packet);
-    note_end(&r->any_end,
-             time == AV_NOPTS_VALUE
-                 ? time
-                 : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q));
     if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
         r->tail_ended = 1;
-    if (stream != r->source->video)
+    if (!is_of_video(r))
         return keep_packet(r);
     if (!r->frames_ended)
         return send_packet(r);
@@ -157,28 +209,66 @@ static int read_one(Reader *r)
     return 0;
 }
 
-/* Tracks whose beginnings count; covers, subtitles and data have none to rely on. */
-static int has_start(const AVStream *stream)
+/* There is a track of which nothing has been read in the part: where it begins is not known. */
+static int awaits_track(const Reader *r)
 {
-    const enum AVMediaType type = stream->codecpar->codec_type;
-    return stream->discard != AVDISCARD_ALL && !source_is_picture(stream) &&
-           (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO);
+    for (unsigned i = 0; i < r->source->stream_count; i++) {
+        const AVStream *stream = r->source->format->streams[i];
+        if (stream != r->source->video && r->begins[i] == AV_NOPTS_VALUE &&
+            source_track_start(r->source, stream) != AV_NOPTS_VALUE)
+            return 1;
+    }
+    return 0;
 }
 
-/* The first of the tracks begins at 0, none of them before the part. */
+static int put_ahead(Reader *r)
+{
+    AVPacket *packet = av_packet_clone(r->packet);
+    av_packet_unref(r->packet);
+    if (!packet || av_fifo_write(r->ahead, &packet, 1) < 0) {
+        av_packet_free(&packet);
+        return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* From the first frame of a part on: reads until every track has come to the part. Those that have
+ * not by then are over, or begin later. */
+static int look_ahead(Reader *r)
+{
+    const int64_t enough = frame_time(r, r->ready, 0) + MAX_INTERLEAVE_US;
+    int64_t time = AV_NOPTS_VALUE;
+    size_t bytes = 0;
+    int ret = r->packet->buf ? put_ahead(r) : 0;
+    while (ret >= 0 && awaits_track(r) && (time == AV_NOPTS_VALUE || time <= enough)) {
+        if (!has_room(r) || bytes >= MAX_AHEAD_BYTES)
+            return 0;
+        ret = source_read(r->source, r->packet);
+        if (ret < 0)
+            break;
+        time = packet_time(r, r->packet);
+        note_end(&r->any_end, packet_end(r, time));
+        bytes += (size_t)r->packet->size;
+        ret = is_of_video(r) ? put_ahead(r) : keep_packet(r);
+    }
+    for (unsigned i = 0; i < r->source->stream_count; i++)
+        if (r->begins[i] == AV_NOPTS_VALUE)
+            r->begins[i] = INT64_MAX;
+    return ret == AVERROR(ENOMEM) ? ret : 0;
+}
+
+/* What is written first begins at 0. */
 static void find_zero(Reader *r)
 {
-    const AVFormatContext *format = r->source->format;
     for (unsigned i = 0; i < r->source->stream_count; i++) {
-        const AVStream *stream = format->streams[i];
+        const AVStream *stream = r->source->format->streams[i];
         int64_t time = source_track_start(r->source, stream);
         if (stream == r->source->video && r->ready)
             time = frame_time(r, r->ready, 0);
-        if (!has_start(stream) || time == AV_NOPTS_VALUE)
-            continue;
-        if (r->from != AV_NOPTS_VALUE)
-            time = FFMAX(time, r->from);
-        r->zero = r->zero == AV_NOPTS_VALUE ? time : FFMIN(r->zero, time);
+        else if (time != AV_NOPTS_VALUE && r->from != AV_NOPTS_VALUE)
+            time = r->begins[i] != AV_NOPTS_VALUE ? r->begins[i] : FFMAX(time, r->from);
+        if (time != AV_NOPTS_VALUE)
+            r->zero = r->zero == AV_NOPTS_VALUE ? time : FFMIN(r->zero, time);
     }
     if (r->zero == AV_NOPTS_VALUE)
         r->zero = source_start(r->source);
@@ -280,8 +370,7 @@ static int decode_one(Reader *r, MediaError *error)
 /* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
 static int advance(Reader *r, MediaError *error)
 {
-    while (!r->ready && !(r->frames_ended && (r->input_ended || r->tail_ended)) &&
-           r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES) {
+    while (!r->ready && !(r->frames_ended && (r->input_ended || r->tail_ended)) && has_room(r)) {
         int ret = AVERROR(EAGAIN);
         if (atomic_load(r->source->stop))
             return AVERROR_EOF;
@@ -309,8 +398,11 @@ int reader_next(Reader *r, Message *message, MediaError *error)
     if (ret < 0)
         return ret;
 
-    if (r->zero == AV_NOPTS_VALUE)
+    if (r->zero == AV_NOPTS_VALUE) {
+        if (r->from != AV_NOPTS_VALUE && r->ready && look_ahead(r) < 0)
+            return media_fail(error, MEDIA_INPUT, "out of memory");
         find_zero(r);
+    }
     if (!r->ready) {
         move_packets(r, message, AV_NOPTS_VALUE);
         return message->packet_count ? 0 : AVERROR_EOF;
@@ -391,6 +483,11 @@ void reader_close(Reader **reader)
         return;
     for (int i = 0; i < r->pending_count; i++)
         av_packet_free(&r->pending[i]);
+    AVPacket *ahead;
+    while (r->ahead && av_fifo_read(r->ahead, &ahead, 1) >= 0)
+        av_packet_free(&ahead);
+    av_fifo_freep2(&r->ahead);
+    av_freep(&r->begins);
     av_frame_free(&r->ready);
     av_packet_free(&r->packet);
     decoder_close(&r->decoder);

@@ -54,6 +54,9 @@ static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
 int64_t source_track_start(const Source *s, const AVStream *stream)
 {
     const AVCodecParameters *par = stream->codecpar;
+    if (stream->discard == AVDISCARD_ALL || source_is_picture(stream) ||
+        (par->codec_type != AVMEDIA_TYPE_VIDEO && par->codec_type != AVMEDIA_TYPE_AUDIO))
+        return AV_NOPTS_VALUE;
     int64_t time = packet_time(s, unwrap(s, stream->start_time, stream), stream->index);
     if (time == AV_NOPTS_VALUE || time >= 0)
         return time;
@@ -126,6 +129,39 @@ int source_can_seek(const Source *s)
            !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS);
 }
 
+/* A seek may go by when packets are decoded, which is before their time; some demuxers refuse a
+ * time that is before the first. */
+static int seek_track_start(Source *s, const AVStream *stream)
+{
+    const int64_t start = stream->start_time;
+    const int64_t margin = av_rescale_q(SEEK_STEP_US, AV_TIME_BASE_Q, stream->time_base);
+    const int ret = av_seek_frame(s->format, stream->index, start - margin, AVSEEK_FLAG_BACKWARD);
+    return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
+}
+
+/* By the track that comes first in the file, else in time: what it has before the others would be
+ * passed over. */
+static void go_to_start(Source *s)
+{
+    const AVStream *first = NULL;
+    int64_t lowest = INT64_MAX, earliest = INT64_MAX;
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        const AVStream *stream = s->format->streams[i];
+        const int64_t start = source_track_start(s, stream);
+        if (start == AV_NOPTS_VALUE || seek_track_start(s, stream) < 0)
+            continue;
+        const int64_t at = avio_tell(s->io);
+        if (at < lowest || (at == lowest && start < earliest)) {
+            first = stream;
+            lowest = at;
+            earliest = start;
+        }
+    }
+    if ((!first || seek_track_start(s, first) < 0) &&
+        av_seek_frame(s->format, -1, source_start(s), AVSEEK_FLAG_BACKWARD) < 0)
+        (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
+}
+
 void source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
@@ -142,8 +178,7 @@ void source_seek(Source *s, int64_t position)
             return;
         }
     }
-    if (av_seek_frame(s->format, -1, source_start(s), AVSEEK_FLAG_BACKWARD) < 0)
-        (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
+    go_to_start(s);
 }
 
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)

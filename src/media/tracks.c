@@ -33,6 +33,7 @@ struct Tracks {
     TrackMuxer mux;
     void *opaque;
     int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
+    int64_t too_early;  /* subtitles that were over before 0 */
 };
 
 static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -480,9 +481,31 @@ static int convert_text(Tracks *t, Track *track, const AVPacket *packet, MediaEr
     return ret ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
+/* Subtitles and data do not count for where the output begins: they may lie before it. Muxers would
+ * have all begin with them. 0: nothing is left of the packet. One that does not say how long it
+ * lasts, lasts until the next. */
+static int cut_before_zero(AVPacket *packet)
+{
+    const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (start == AV_NOPTS_VALUE || start >= 0)
+        return 1;
+    if (packet->duration > 0 && packet->duration <= -start)
+        return 0;
+    if (packet->duration > 0)
+        packet->duration += start;
+    packet->pts = packet->dts = 0;
+    return 1;
+}
+
 int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
 {
     Track *track = &t->tracks[packet->stream_index];
+    const enum AVMediaType type = track->out->codecpar->codec_type;
+    if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO && !cut_before_zero(packet)) {
+        t->too_early += type == AVMEDIA_TYPE_SUBTITLE;
+        av_packet_unref(packet);
+        return 0;
+    }
     if (!track->audio && !track->text)
         return write_packet(t, track, packet, track->in_base, error);
     const int ret = track->audio ? convert_audio(t, track, packet, error)
@@ -497,6 +520,10 @@ int tracks_finish(Tracks *t, MediaError *error)
     for (int i = 0; i < t->count && ret >= 0; i++)
         if (t->tracks[i].audio)
             ret = convert_audio(t, &t->tracks[i], NULL, error);
+    if (t->too_early)
+        note(t, "%lld subtitle%s left out: %s over before the first picture or sound",
+             (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
+             t->too_early == 1 ? "it is" : "they are");
     return ret;
 }
 

@@ -86,6 +86,41 @@ class BeginsAtZero(Case):
                                         "--acodec", "none")
                 self.assertEqual(starts(silent), [0])
 
+    def test_a_part_from_before_the_first_picture(self):
+        """Nothing of the sound before it is passed over, and what is written first is at 0."""
+        for name in ("in.mkv", "in.mp4", "in.ts", "in.nut"):
+            source = late("early-%s" % name, 100, apart=-0.7)
+            first, sound = begin(source), [p[0] for p in packets(source)]
+            for start in (0.2, 0.5):
+                with self.subTest(name, start=start):
+                    output = self.converted(source, "out.mkv", "-y", *QUICK, "--ss", start)
+                    kept = [t for t in sound if t >= first + start - 0.0005]
+                    self.assertEqual(len(packets(output)), len(kept))
+                    self.assertEqual(len(frame_times(output)), 25)
+                    self.assertEqual(begin(output), 0)
+                    self.near(starts(output), [frame_times(source)[0] - kept[0], 0], 0.0015)
+
+    def test_a_part_from_the_first_pictures(self):
+        """Demuxers that go by when packets are decoded must not land behind the first keyframe."""
+        for name, codec in (("b.ts", ("-c:v", "libx264", "-bf", "2", "-c:a", "aac")),
+                            ("b.mpg", ("-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"))):
+            source = clip(name, *codec, sound=1, size="64x64")
+            for start in ("0.01", "0.1"):
+                with self.subTest(name, start=start):
+                    output = self.converted(source, "out.mkv", "-y", *QUICK, "--ss", start)
+                    wanted = [t for t in frame_times(source) if t >= begin(source) + float(start)]
+                    self.assertEqual(len(frame_times(output)), len(wanted))
+                    self.assertEqual(begin(output), 0)
+
+    def test_a_part_after_the_end_of_the_sound(self):
+        """Where the video begins only then, nothing else does."""
+        source = self.path("in.mkv")
+        ffmpeg("-itsoffset", 1.5, "-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-f", "lavfi",
+               "-t", 1, "-i", "sine=440", *X264, "-c:a", "mp2", source)
+        output = self.converted(source, "out.mkv", *QUICK, "--ss", 1.2)
+        self.assertEqual(frame_times(output)[0], 0)
+        self.assertEqual(len(frame_times(output)), 25)
+
     def test_subtitles_and_chapters(self):
         source = self.path("in.mkv")
         text, chapters = self.write("s.srt", SUBTITLE[0]), self.write("c.txt", SUBTITLE[1])
@@ -100,6 +135,45 @@ class BeginsAtZero(Case):
                              for c in contents(path)["chapters"]] for path in (output, source))
             self.assertEqual(len(moved), 1, name)
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
+
+    def test_subtitles_before_the_first_picture(self):
+        """They do not move the rest; what lasts until then is shown from 0 on."""
+        text = self.write("s.srt", b"".join(b"%d\n00:00:%s --> 00:00:%s\nLine %d\n\n" % (i, start, end, i)
+            for i, (start, end) in enumerate(((b"00,100", b"00,900"), (b"01,000", b"19,900"),
+                                              (b"19,500", b"20,500"), (b"20,600", b"20,900")))))
+        source = self.path("in.mkv")
+        ffmpeg("-i", text, "-itsoffset", 20, "-i", simple(), "-map", 1, "-map", 0, "-c", "copy", source)
+        self.assertGreater(begin(source), 19.9)
+        for name in ("out.mkv", "out.webm", "out.mp4", "out.ts"):
+            with self.subTest(name):
+                options = () if name == "out.webm" else QUICK
+                result = self.ok(source, "-o", self.path(name), *options)
+                output = self.path(name)
+                self.assertAlmostEqual(begin(output), 0, delta=0.09 if name == "out.ts" else 0.008)
+                found = [line for line in result.lines if "over before the first picture" in line]
+                if name == "out.ts": # it holds no such track
+                    self.assertEqual(found, [])
+                    continue
+                self.assertEqual(found, ["lumeq: 2 subtitles are left out: they are over before the "
+                                         "first picture or sound"])
+                shown = [(p["pts_time"], p["duration_time"]) for p in contents(output)["packets"]
+                         if p["codec_type"] == "subtitle" and int(p["size"]) > 2]
+                first = begin(source)
+                for got, wanted in zip(shown, ((0, 20.5 - first), (20.6 - first, 0.3))):
+                    self.near([float(t) for t in got], wanted, 0.009, name)  # Opus, as everywhere
+                self.assertEqual(len(shown), 2)
+
+    def test_a_subtitle_that_reaches_into_the_part(self):
+        source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # from 0.4 to 0.6
+        ffmpeg("-i", simple(), "-i", text, "-map", 0, "-map", 1, "-c", "copy", "-c:s", "srt", source)
+        for start, wanted in (("0.3", (0.1, 0.2)), ("0.52", (0, 0.08)), ("0.64", None)):
+            result = self.ok(source, "-o", self.path("out.mkv"), "-y", *QUICK, "--ss", start)
+            self.assertNotIn("left out", result.err)
+            shown = [(float(p["pts_time"]), float(p["duration_time"]))
+                     for p in contents(self.path("out.mkv"))["packets"] if p["codec_type"] == "subtitle"]
+            self.assertEqual(len(shown), 1 if wanted else 0, start)
+            if wanted:
+                self.near(shown[0], wanted, 0.03, start)
 
     def test_figures_count_from_zero(self):
         result = self.ok(late("in.ts", 3600), "-o", self.path("out.mkv"), *QUICK, "--stats",
