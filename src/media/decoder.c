@@ -1,5 +1,6 @@
 #include "media/decoder.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct Decoder {
     int64_t usual_duration, start; /* of the track, in its time base */
     FrameMemory *memory;
     AVFrame *raw;
+    size_t packet_size; /* of the last one */
     Damage damage;
     Converter converter;
 
@@ -132,9 +134,12 @@ void decoder_keep_full_rgb(Decoder *d)
     d->full_rgb = 1;
 }
 
+/* Many decoders tell it as damage. */
 static int is_out_of_memory(const Decoder *d, int ret)
 {
-    return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory));
+    const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
+    return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory)) ||
+           (failed && media_lacks_memory(d->packet_size));
 }
 
 static void note_damage(Decoder *d, int64_t *count, int ret)
@@ -146,6 +151,9 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
     media_log_clear();
+    errno = 0;
+    if (packet)
+        d->packet_size = (size_t)packet->size;
     const int ret = avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
@@ -234,6 +242,7 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
     int ret;
     do {
         media_log_clear();
+        errno = 0;
         ret = avcodec_receive_frame(d->codec, d->raw);
         if (is_out_of_memory(d, ret))
             return media_fail(error, MEDIA_INPUT, "out of memory");

@@ -57,6 +57,8 @@ typedef struct Source {
     unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
     int fd;
     int read_error;     /* errno of a read that failed, or 0 */
+    int no_memory;      /* not 0: an allocator said so, see media_lacks_memory() */
+    size_t bytes_read;  /* meanwhile */
     atomic_int patient; /* not 0: a pipe, whose writer takes its time */
     Network *network;   /* NULL: it is a file */
     AVIOContext *io;    /* NULL: a session of the network, or a camera */

@@ -24,11 +24,8 @@ static const char *const playlist_formats[] = {"hls", "dash", "concat", "concatf
 static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
                                               "avisynth", "vapoursynth", "tty"};
 
-static int read_bytes(void *opaque, uint8_t *buffer, int size)
+static int read_file(Source *s, uint8_t *buffer, int size)
 {
-    Source *s = opaque;
-    if (s->network)
-        return network_read(s->network, buffer, size);
     for (;;) {
         if (!S_ISREG(s->file.st_mode)) {
             struct pollfd wait = {.fd = s->fd, .events = POLLIN};
@@ -50,9 +47,21 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
     }
 }
 
+static int read_bytes(void *opaque, uint8_t *buffer, int size)
+{
+    Source *s = opaque;
+    source_keep_errno(s);
+    const int got =
+        s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
+    if (got > 0)
+        s->bytes_read += (size_t)got;
+    return got;
+}
+
 static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
 {
     Source *s = opaque;
+    source_keep_errno(s);
     if (s->network)
         return network_seek(s->network, offset, whence);
     if (whence == AVSEEK_SIZE)
@@ -186,6 +195,7 @@ static int allow_files(Source *s, char **url, const char *path)
 
 static int fail_to_open(Source *s, const char *path, int ret, MediaError *error)
 {
+    const int no_memory = ret == AVERROR(ENOMEM) || source_lacks_memory(s);
     const LogNote *note = media_log_note();
     if (source_is_stopped(s))
         return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
@@ -194,7 +204,7 @@ static int fail_to_open(Source *s, const char *path, int ret, MediaError *error)
                           media_quote(path), s->network->options.silence_s);
     if (s->read_error)
         return source_fail_to_read(s, path, error);
-    if (ret == AVERROR(ENOMEM))
+    if (no_memory)
         return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", media_quote(path));
     if (note->refused_width)
         return source_refuse_size(s, path, note->refused_width, note->refused_height, error);
@@ -233,7 +243,7 @@ static int find_streams(Source *s, const char *path, MediaError *error)
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
-    if (ret < 0)
+    if (ret < 0 || source_lacks_memory(s))
         return fail_to_open(s, path, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
@@ -247,6 +257,7 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     name_for_probe(path, name, sizeof(name));
     const AVInputFormat *input = NULL;
     media_log_clear();
+    source_watch_memory(s);
     int ret = av_probe_input_buffer2(s->io, &input, name, NULL, 0, 0);
     /* By the name of a picture, its reader of numbered files offers itself: by content, another. */
     if (ret >= 0 && strcmp(input->name, "image2") == 0) {
@@ -273,6 +284,7 @@ static int open_session(Source *s, const char *url, MediaError *error)
     const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
     AVDictionary *settings = NULL;
     media_log_clear();
+    source_watch_memory(s);
     network_begin_wait(s->network);
     int ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
     if (ret >= 0)

@@ -250,6 +250,24 @@ class Faults(Case):
                     self.refused(result, code, "out of memory")
                     self.assertEqual(self.files(), [])
 
+    def test_no_memory_for_packets(self):
+        """One of 2 MB, or all from it on: demuxers leave out what they have no memory for, and go on."""
+        ffmpeg("-f", "lavfi", "-i", DULL % ("160x90", 25), "-frames:v", 48, self.path("%02d.jpg"))
+        pictures = [self.read(name) for name in self.files()]
+        os.mkdir(self.path("out"))
+        for large in (range(4, 5), range(40, 41), range(40, 48)):
+            for i, picture in enumerate(pictures):
+                self.write("%02d.jpg" % (i + 1), picture + bytes(2 << 20 if i in large else 0))
+            for kind in ("nut", "mkv", "avi", "mov"):
+                with self.subTest(kind, large=large):
+                    source = self.path("large." + kind)
+                    ffmpeg("-i", self.path("%02d.jpg"), "-c", "copy", source)
+                    args = (source, "-o", self.path("out/a.mkv"), "-q", "--vcodec", "mpeg4")
+                    self.refused(self.fails(*args, FAULT_ALLOC="1000000"), INPUT, "out of memory")
+                    self.assertEqual(self.files(self.path("out")), [])
+        # The packet fits; the decoder's copy, which is larger by a 16th, does not, and it calls that damage.
+        self.refused(self.fails(*args, FAULT_ALLOC="2150000"), INPUT, "out of memory")
+
 
 if __name__ == "__main__":
     unittest.main()
