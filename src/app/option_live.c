@@ -66,7 +66,7 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
         return refuse(refusal,
                       "--camera and the input %s contradict each other; a device is named in one "
                       "word: --camera=/dev/video0",
-                      media_quote(o->input));
+                      media_quote_input(o->input));
     const Why *why = first_given(not_of_camera, COUNT(not_of_camera), given);
     if (why)
         return refuse(refusal, "--%s and --camera contradict each other: %s", why->name, why->text);
@@ -90,10 +90,10 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
         return 0;
     if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
         return refuse(refusal, "%s is a camera, not a file: it is opened by --camera=%s",
-                      media_quote(o->input), o->input);
+                      media_quote_input(o->input), o->input);
     if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode))
         return refuse(refusal, "--low-latency is for live input, a pipe or a camera: %s is a file",
-                      strcmp(o->input, "-") == 0 ? "standard input" : media_quote(o->input));
+                      media_quote_input(o->input));
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <libavutil/error.h>
 #include <libavutil/macros.h>
@@ -76,4 +77,9 @@ const char *media_quote(const char *name)
     text[n++] = '\'';
     text[n] = '\0';
     return text;
+}
+
+const char *media_quote_input(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : media_quote(path);
 }

@@ -37,4 +37,7 @@ const char *media_av_text(int averror);
  */
 const char *media_quote(const char *name);
 
+/* The same of an input, whose "-" is "standard input". */
+const char *media_quote_input(const char *path);
+
 #endif

@@ -374,6 +374,7 @@ void source_close(Source **source)
     avio_context_free(&s->io);
     network_close(&s->network);
     av_freep(&s->clocks);
+    av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);
     av_freep(source);
