@@ -86,8 +86,11 @@ class Stuck(Case):
                     self.assertEqual(self.files(), ["tags.mkv"])
 
     def test_the_limit(self):
-        self.refused(lumeq(self.source(), "-o", self.path("out.mkv"), "--open-timeout", 1, limit=30), INPUT,
-                     "tags.mkv", "1 s", "--open-timeout")
+        source = self.source()
+        with open(source, "rb") as stdin:
+            for use, name in ((source, "tags.mkv"), ("-", "standard input")):
+                self.refused(lumeq(use, "-o", self.path("out.mkv"), "--open-timeout", 1, stdin=stdin, limit=30), INPUT,
+                             name, "1 s", "--open-timeout")
         self.assertEqual(self.files(), ["tags.mkv"])
 
     def test_a_pipe_may_take_its_time(self):
@@ -166,7 +169,7 @@ def webp(width, height):
 
 def mkv(width, height):
     """Of FFV1, which takes its size from the container."""
-    data = bytes(patched("small.mkv", *FFV1))
+    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # no random UID with such bytes
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
     head = b"\xb0\x82" + struct.pack(">H", width) + b"\xba\x82" + struct.pack(">H", height)
@@ -176,6 +179,11 @@ def mkv(width, height):
         size = int.from_bytes(data[start:start + length], "big") + len(head) - 6
         data = data[:start] + size.to_bytes(length, "big") + data[start + length:]
     return data[:at] + head + data[at + 6:]
+
+
+def contents_of(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 class Large(Case):
@@ -203,6 +211,39 @@ class Large(Case):
         path = self.write("a.png", png(100, 101, b"\0" * 101 * 101))
         self.refused(lumeq(path, "--null", "--max-pixels", 10099), INPUT, "100x101", "--max-pixels allows 10099")
         self.ok(path, "--null", "--max-pixels", 10100)
+
+    def pictures(self, *sizes):
+        """A film of JPEGs, of which each may have another size."""
+        return self.write("a.mjpeg", b"".join(
+            contents_of(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
+            for size in sizes))
+
+    def test_in_the_middle(self):
+        """102x100 is decoded before it is refused; FFmpeg refuses what is larger by itself."""
+        for size in ((102, 100), (2200, 2200)):
+            with self.subTest(size):
+                path = self.pictures((64, 48), (64, 48), size, (64, 48))
+                for use in (("--null",), ("-o", self.path("out.mkv"))):
+                    self.refused(lumeq(path, *use, "--max-pixels", 10000), INPUT, path, "%dx%d" % size,
+                                 "--max-pixels allows 10000")
+                self.assertEqual(self.files(), ["a.mjpeg"])
+                self.ok(path, "--null", "--max-pixels", size[0] * size[1])
+
+    def test_in_the_middle_what_ffmpeg_decodes(self):
+        """No limit can be raised for that, so it is damage."""
+        small = contents_of(self.pictures((64, 48)))
+        result = lumeq(self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("3 frames", result.err)
+
+    def test_tall_psd(self):
+        """FFmpeg calls those of more than 30000 lines experimental."""
+        def psd(width, height, rows):
+            return (b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, height, width, 8, 1) + bytes(12) + struct.pack(">H", 0) +
+                    rows)
+        self.ok(self.write("a.psd", psd(16, 30001, bytes(16 * 30001))), "--null")
+        self.refused(lumeq(self.write("a.psd", psd(65535, 65535, bytes(1000))), "--null"), INPUT, "65535x65535",
+                     "--max-pixels")
 
     def test_what_an_encoder_takes(self):
         path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
