@@ -194,16 +194,24 @@ static int take_file(Options *options, FILE *file, const Refusal *refusal)
                   media_quote(lines.path));
 }
 
-/* NULL with errno, which is 0 for what is no regular file: a pipe might be waited for without end.
- */
+static int is_null_device(const struct stat *about)
+{
+    struct stat null;
+    return S_ISCHR(about->st_mode) && stat("/dev/null", &null) == 0 && S_ISCHR(null.st_mode) &&
+           null.st_rdev == about->st_rdev;
+}
+
+/* NULL with errno, which is 0 for what might be waited for without end, as a pipe or a terminal.
+ * /dev/null is how other programs are told "none". */
 static FILE *open_settings(const char *path)
 {
     struct stat about;
     FILE *file = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &about) == 0) {
         errno = S_ISDIR(about.st_mode) ? EISDIR : 0;
-        file = S_ISREG(about.st_mode) ? fdopen(fd, "r") : NULL;
+        if (S_ISREG(about.st_mode) || is_null_device(&about))
+            file = fdopen(fd, "r");
     }
     if (!file && fd >= 0)
         close(fd);

@@ -253,10 +253,10 @@ static int no_frames(Run *run, const char *damage)
 {
     const Options *o = run->options;
     const int part = o->from_us > 0 || o->to_us >= 0;
-    if (reader_explain(run->reader, options_input(o), &run->error) < 0)
+    if (reader_explain(run->reader, &run->error) < 0)
         return EXIT_INPUT;
     return -media_fail(&run->error, MEDIA_INPUT, "no frame of %s could be decoded%s%s",
-                       media_quote(options_input(o)),
+                       run->source->name,
                        *damage ? ": "
                        : part  ? ": none lies in the part that was asked for"
                                : "",

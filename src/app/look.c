@@ -23,7 +23,7 @@ static int check_reference(const Options *o, const Source *source, MediaError *e
     return media_fail(error, MEDIA_USAGE,
                       "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
                       "video is equalized at its own depth",
-                      media_quote(options_input(o)), depth);
+                      source->name, depth);
 }
 
 int look_params(LumeqParams *params, const Options *o, const Source *source, int fine,

@@ -1,9 +1,11 @@
 #include "app/option_live.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "app/option_names.h"
 #include "media/error.h"
 
 /* The major number of devices of Video4Linux. */
@@ -60,13 +62,23 @@ static const Why *first_given(const Why *list, int count, const unsigned char *g
     return NULL;
 }
 
+static int refuse_input(const Options *o, const Refusal *refusal)
+{
+    char said[600], typed[512];
+    const int is_number = !o->input[strspn(o->input, "0123456789")];
+    const int is_device = strncmp(o->input, "/dev/", strlen("/dev/")) == 0 || is_number;
+    snprintf(said, sizeof(said), "--camera and %s%s contradict each other",
+             strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
+    if (!o->output && !o->null_output && !is_device && option_names_may_be_new(o->input) &&
+        option_names_type(o->input, typed, sizeof(typed)))
+        return refuse(refusal, "%s; did you mean -o %s?", said, typed);
+    return refuse(refusal, "%s; a device is named in one word: --camera=/dev/video0", said);
+}
+
 static int check_camera(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     if (o->input)
-        return refuse(refusal,
-                      "--camera and the input %s contradict each other; a device is named in one "
-                      "word: --camera=/dev/video0",
-                      media_quote(o->input));
+        return refuse_input(o, refusal);
     const Why *why = first_given(not_of_camera, COUNT(not_of_camera), given);
     if (why)
         return refuse(refusal, "--%s and --camera contradict each other: %s", why->name, why->text);
@@ -90,10 +102,10 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
         return 0;
     if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
         return refuse(refusal, "%s is a camera, not a file: it is opened by --camera=%s",
-                      media_quote(o->input), o->input);
+                      media_quote_input(o->input), o->input);
     if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode))
         return refuse(refusal, "--low-latency is for live input, a pipe or a camera: %s is a file",
-                      strcmp(o->input, "-") == 0 ? "standard input" : media_quote(o->input));
+                      media_quote_input(o->input));
     return 0;
 }
 

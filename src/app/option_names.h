@@ -20,4 +20,10 @@ int option_names_take(OptionNames *names, Options *options, const char *name,
 /* Refuses more than one, once all options are known: was it the output, or a name with spaces? */
 int option_names_check(const OptionNames *names, const Options *options, const Refusal *refusal);
 
+/* Not 0: what may be meant as the name of an OUTPUT. */
+int option_names_may_be_new(const char *name);
+
+/* A name as it can be typed: in quotes only where a shell wants them. 0: no way that is plain. */
+int option_names_type(const char *name, char *text, size_t size);
+
 #endif

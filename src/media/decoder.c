@@ -1,9 +1,11 @@
 #include "media/decoder.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/codec_name.h"
@@ -16,6 +18,7 @@
 #define MAX_ALIGNMENT_PIXELS (63 * 65535)
 
 struct Decoder {
+    const Source *source; /* its name and limits, which do not change */
     AVCodecContext *codec;
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
@@ -23,6 +26,8 @@ struct Decoder {
     int64_t usual_duration, start; /* of the track, in its time base */
     FrameMemory *memory;
     AVFrame *raw;
+    size_t packet_size;                     /* of the last one */
+    unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
     Converter converter;
 
@@ -94,6 +99,7 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
     Decoder *d = av_mallocz(sizeof(*d));
     if (!d)
         return media_fail(error, MEDIA_INPUT, "out of memory");
+    d->source = source;
     d->stream = stream;
     d->usual_duration = usual_duration(source);
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
@@ -111,6 +117,7 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
         d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
         if (source->live)
             avoid_delay(d->codec, stream->codecpar);
+        d->codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
         d->codec->max_pixels = source->max_pixels + MAX_ALIGNMENT_PIXELS;
         d->codec->opaque = d;
         d->codec->get_buffer2 = get_buffer;
@@ -132,20 +139,37 @@ void decoder_keep_full_rgb(Decoder *d)
     d->full_rgb = 1;
 }
 
+/* Many decoders tell it as damage. */
 static int is_out_of_memory(const Decoder *d, int ret)
 {
-    return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory));
+    const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
+    return ret == AVERROR(ENOMEM) || (ret < 0 && atomic_load(&d->no_memory)) ||
+           (failed && media_lacks_memory(d->packet_size));
+}
+
+/* Of a size that FFmpeg decodes, but which is not allowed. */
+static int is_too_large(const Decoder *d, unsigned width, unsigned height)
+{
+    return (int64_t)width * height > d->source->max_pixels &&
+           av_image_check_size2(width, height, INT64_MAX, AV_PIX_FMT_NONE, 0, NULL) >= 0;
 }
 
 static void note_damage(Decoder *d, int64_t *count, int ret)
 {
     const LogNote note = codec_log_take(&d->log);
     damage_note(&d->damage, count, &note, ret);
+    if (is_too_large(d, note.refused_width, note.refused_height)) {
+        d->refused_width = note.refused_width;
+        d->refused_height = note.refused_height;
+    }
 }
 
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
     media_log_clear();
+    errno = 0;
+    if (packet)
+        d->packet_size = (size_t)packet->size;
     const int ret = avcodec_send_packet(d->codec, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
@@ -233,7 +257,10 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
 {
     int ret;
     do {
+        if (d->refused_width)
+            return source_refuse_size(d->source, d->refused_width, d->refused_height, error);
         media_log_clear();
+        errno = 0;
         ret = avcodec_receive_frame(d->codec, d->raw);
         if (is_out_of_memory(d, ret))
             return media_fail(error, MEDIA_INPUT, "out of memory");
@@ -243,6 +270,9 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
             note_damage(d, &d->damage.decode_errors, ret);
     } while (ret < 0);
 
+    if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
+        return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
+                                  error);
     if (d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT))
         note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
     if (set_shape(d, d->raw) < 0)

@@ -1,12 +1,18 @@
 #include "media/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <libavutil/error.h>
+#include <libavutil/macros.h>
+#include <libavutil/mem.h>
 
 #include "media/url.h"
+
+#define MOST_TRIED (INT_MAX / 4) /* av_malloc() has a limit of its own */
 
 int media_fail(MediaError *error, int fault, const char *format, ...)
 {
@@ -18,6 +24,18 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
     vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     return fault;
+}
+
+int media_lacks_memory(size_t size)
+{
+    if (errno != ENOMEM)
+        return 0;
+    /* What grew had to lie there twice. */
+    void *memory = av_malloc(FFMAX(FFMIN(size, MOST_TRIED) * 2, 1));
+    const int lacking = !memory;
+    av_free(memory);
+    errno = lacking ? ENOMEM : 0;
+    return lacking;
 }
 
 const char *media_av_text(int averror)
@@ -59,4 +77,9 @@ const char *media_quote(const char *name)
     text[n++] = '\'';
     text[n] = '\0';
     return text;
+}
+
+const char *media_quote_input(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : media_quote(path);
 }

@@ -21,6 +21,14 @@ typedef struct MediaError {
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * After a call into a library, errno having been 0 before it: whether there was no memory for
+ * something in it. Many go on all the same, or call it another failure; but allocators leave it in
+ * errno. Since they do so, too, where they have found another way, memory is asked for once more:
+ * `size` is of what the call was about, about.
+ */
+int media_lacks_memory(size_t size);
+
 /* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
 const char *media_av_text(int averror);
 
@@ -28,5 +36,8 @@ const char *media_av_text(int averror);
  * url_secret() finds is left out. In memory of the calling thread; two results are valid at a time.
  */
 const char *media_quote(const char *name);
+
+/* The same of an input, whose "-" is "standard input". */
+const char *media_quote_input(const char *path);
 
 #endif

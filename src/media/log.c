@@ -1,5 +1,6 @@
 #include "media/log.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -148,11 +149,8 @@ static size_t begin_line(void *context, int level)
     return used > 63 ? 63 : (size_t)used;
 }
 
-static void callback(void *context, int level, const char *format, va_list args)
+static void take_piece(void *context, int level, const char *format, va_list args)
 {
-    level &= 0xff; /* the rest is a colour */
-    if (level > AV_LOG_ERROR && level > log_state.level)
-        return;
     char text[LINE_SIZE];
     va_list copy;
     va_copy(copy, args);
@@ -172,6 +170,16 @@ static void callback(void *context, int level, const char *format, va_list args)
     snprintf(here.line + used, sizeof(here.line) - used, "%s", text);
     if (newline)
         take_line();
+}
+
+/* What a library has in errno is left there. */
+static void callback(void *context, int level, const char *format, va_list args)
+{
+    const int code = errno;
+    level &= 0xff; /* the rest is a colour */
+    if (level <= AV_LOG_ERROR || level <= log_state.level)
+        take_piece(context, level, format, args);
+    errno = code;
 }
 
 void media_log_install(int verbose, void (*print)(const char *line))

@@ -452,15 +452,15 @@ const char *reader_conversion(const Reader *r)
     return decoder_conversion(r->decoder);
 }
 
-int reader_explain(const Reader *r, const char *path, MediaError *error)
+int reader_explain(const Reader *r, MediaError *error)
 {
     const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
     const Damage *damage = frames->width ? frames : packets;
     if (r->source->read_error)
-        return source_fail_to_read(r->source, path, error);
+        return source_fail_to_read(r->source, error);
     if (!damage->width)
         return 0;
-    return source_refuse_size(r->source, path, damage->width, damage->height, error);
+    return source_refuse_size(r->source, damage->width, damage->height, error);
 }
 
 int reader_damage(const Reader *r, char *text, size_t size)

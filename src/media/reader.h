@@ -52,7 +52,7 @@ int reader_damage(const Reader *reader, char *text, size_t size);
 
 /* Of an input without a frame: MEDIA_INPUT with the sentence where it is no damage that there is
  * none (too large for FFmpeg, or not to be read); else 0. After the end. */
-int reader_explain(const Reader *reader, const char *path, MediaError *error);
+int reader_explain(const Reader *reader, MediaError *error);
 
 void reader_close(Reader **reader);
 

@@ -1,5 +1,6 @@
 #include "media/source_parts.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,6 +106,24 @@ int source_is_stopped(const Source *s)
 int source_stop_callback(const void *source)
 {
     return source_is_stopped(source);
+}
+
+void source_watch_memory(Source *s)
+{
+    s->no_memory = errno = 0;
+    s->bytes_read = 0;
+}
+
+void source_keep_errno(Source *s)
+{
+    s->no_memory |= errno == ENOMEM;
+}
+
+int source_lacks_memory(const Source *s)
+{
+    if (s->no_memory)
+        errno = ENOMEM;
+    return media_lacks_memory(s->bytes_read);
 }
 
 int source_is_still(const Source *s)
@@ -324,7 +343,12 @@ int source_read(Source *s, AVPacket *packet)
         return camera_read(s->camera, packet);
     for (;;) {
         media_log_clear();
-        const int ret = read_frame(s, packet);
+        source_watch_memory(s);
+        int ret = read_frame(s, packet);
+        if (source_lacks_memory(s)) {
+            av_packet_unref(packet);
+            ret = AVERROR(ENOMEM);
+        }
         if (ret == 0 && take_packet(s, packet) == 0)
             return 0;
         if (source_is_stopped(s)) {
@@ -385,6 +409,7 @@ void source_close(Source **source)
     avio_context_free(&s->io);
     network_close(&s->network);
     av_freep(&s->clocks);
+    av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);
     av_freep(source);

@@ -46,6 +46,7 @@ typedef struct TrackClock {
 
 /* Fields are to be read only. */
 typedef struct Source {
+    char *name; /* for messages: in quotes, or "standard input" */
     AVFormatContext *format;
     AVStream *video;  /* the track that is equalized */
     Camera *camera;   /* NULL: it is none */
@@ -57,6 +58,8 @@ typedef struct Source {
     unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
     int fd;
     int read_error;     /* errno of a read that failed, or 0 */
+    int no_memory;      /* not 0: an allocator said so, see media_lacks_memory() */
+    size_t bytes_read;  /* meanwhile */
     atomic_int patient; /* not 0: a pipe, whose writer takes its time */
     Network *network;   /* NULL: it is a file */
     AVIOContext *io;    /* NULL: a session of the network, or a camera */
@@ -96,11 +99,10 @@ void source_opening_cancel(SourceOpening **opening);
 int source_is_left_opening(void);
 
 /* The sentence about bytes that could not be read: see `read_error`. */
-int source_fail_to_read(const Source *source, const char *path, MediaError *error);
+int source_fail_to_read(const Source *source, MediaError *error);
 
 /* The sentence about frames that are larger than what is allowed, or than what FFmpeg can do. */
-int source_refuse_size(const Source *source, const char *path, unsigned width, unsigned height,
-                       MediaError *error);
+int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);
 
 /* Not 0: a cover, or a preview of a chapter; no video. */
 int source_is_picture(const AVStream *stream);

@@ -24,11 +24,8 @@ static const char *const playlist_formats[] = {"hls", "dash", "concat", "concatf
 static const char *const refused_formats[] = {"image2",   "sdp",         "rtsp",
                                               "avisynth", "vapoursynth", "tty"};
 
-static int read_bytes(void *opaque, uint8_t *buffer, int size)
+static int read_file(Source *s, uint8_t *buffer, int size)
 {
-    Source *s = opaque;
-    if (s->network)
-        return network_read(s->network, buffer, size);
     for (;;) {
         if (!S_ISREG(s->file.st_mode)) {
             struct pollfd wait = {.fd = s->fd, .events = POLLIN};
@@ -50,9 +47,21 @@ static int read_bytes(void *opaque, uint8_t *buffer, int size)
     }
 }
 
+static int read_bytes(void *opaque, uint8_t *buffer, int size)
+{
+    Source *s = opaque;
+    source_keep_errno(s);
+    const int got =
+        s->network ? network_read(s->network, buffer, size) : read_file(s, buffer, size);
+    if (got > 0)
+        s->bytes_read += (size_t)got;
+    return got;
+}
+
 static int64_t seek_bytes(void *opaque, int64_t offset, int whence)
 {
     Source *s = opaque;
+    source_keep_errno(s);
     if (s->network)
         return network_seek(s->network, offset, whence);
     if (whence == AVSEEK_SIZE)
@@ -84,14 +93,12 @@ static int open_file(Source *s, const char *path, MediaError *error)
     else
         s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &s->file) < 0)
-        return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", media_quote(path),
-                          strerror(errno));
+        return media_fail(error, MEDIA_INPUT, "cannot open %s: %s", s->name, strerror(errno));
     atomic_store(&s->patient, !S_ISREG(s->file.st_mode) && !S_ISBLK(s->file.st_mode));
     if (S_ISDIR(s->file.st_mode))
-        return media_fail(error, MEDIA_INPUT, "%s is a directory, not a video file",
-                          media_quote(path));
+        return media_fail(error, MEDIA_INPUT, "%s is a directory, not a video file", s->name);
     if (S_ISREG(s->file.st_mode) && s->file.st_size == 0)
-        return media_fail(error, MEDIA_INPUT, "%s is empty", media_quote(path));
+        return media_fail(error, MEDIA_INPUT, "%s is empty", s->name);
     return 0;
 }
 
@@ -150,9 +157,9 @@ static int is_one_of(const AVInputFormat *input, const char *const *list, size_t
     return 0;
 }
 
-static int check_format(const AVInputFormat *input, const SourceOptions *options, MediaError *error)
+static int check_format(const Source *s, const AVInputFormat *input, const SourceOptions *options,
+                        MediaError *error)
 {
-    const char *path = options->path;
     int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
     int refused = is_one_of(input, refused_formats, FF_ARRAY_ELEMS(refused_formats));
     if (options->network) { /* what a stranger's playlist names is never opened */
@@ -160,17 +167,17 @@ static int check_format(const AVInputFormat *input, const SourceOptions *options
         playlist = 0;
     }
     if (strcmp(input->name, "tty") == 0)
-        return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", media_quote(path));
+        return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", s->name);
     if (refused)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; only single files are "
                           "read",
-                          media_quote(path), input->name);
+                          s->name, input->name);
     if (playlist && !options->allow_playlists)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; --allow-playlists "
                           "allows it to read local ones",
-                          media_quote(path), input->name);
+                          s->name, input->name);
     return 0;
 }
 
@@ -184,33 +191,32 @@ static int allow_files(Source *s, char **url, const char *path)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-static int fail_to_open(Source *s, const char *path, int ret, MediaError *error)
+static int fail_to_open(const Source *s, int ret, MediaError *error)
 {
+    const int no_memory = ret == AVERROR(ENOMEM) || source_lacks_memory(s);
     const LogNote *note = media_log_note();
     if (source_is_stopped(s))
-        return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(path));
+        return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", s->name);
     if (s->network && network_is_silent(s->network))
-        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s",
-                          media_quote(path), s->network->options.silence_s);
+        return media_fail(error, MEDIA_INPUT, "%s sends nothing: no data for %g s", s->name,
+                          s->network->options.silence_s);
     if (s->read_error)
-        return source_fail_to_read(s, path, error);
-    if (ret == AVERROR(ENOMEM))
-        return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", media_quote(path));
+        return source_fail_to_read(s, error);
+    if (no_memory)
+        return media_fail(error, MEDIA_INPUT, "out of memory while opening %s", s->name);
     if (note->refused_width)
-        return source_refuse_size(s, path, note->refused_width, note->refused_height, error);
-    return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s",
-                      media_quote(path), media_av_text(ret), note->error[0] ? "; " : "",
-                      note->error);
+        return source_refuse_size(s, note->refused_width, note->refused_height, error);
+    return media_fail(error, MEDIA_INPUT, "%s is not a video that can be read: %s%s%s", s->name,
+                      media_av_text(ret), note->error[0] ? "; " : "", note->error);
 }
 
-int source_fail_to_read(const Source *s, const char *path, MediaError *error)
+int source_fail_to_read(const Source *s, MediaError *error)
 {
-    return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                      strerror(s->read_error));
+    return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", s->name, strerror(s->read_error));
 }
 
 /* Of an mp4 whose index follows what it is about, that has gone by. Before packets are read. */
-static int check_order(const Source *s, const char *path, MediaError *error)
+static int check_order(const Source *s, MediaError *error)
 {
     const int64_t kept = s->io->pos - (s->io->buf_end - s->io->buffer);
     if (!av_match_name("mov", s->format->iformat->name) || (s->io->seekable & AVIO_SEEKABLE_NORMAL))
@@ -223,18 +229,18 @@ static int check_order(const Source *s, const char *path, MediaError *error)
                 "%s is an mp4 with its index at the end, which cannot be read from a pipe or a "
                 "stream: "
                 "give the file's name, or write it with ffmpeg's -movflags +faststart",
-                strcmp(path, "-") == 0 ? "standard input" : media_quote(path));
+                s->name);
     }
     return 0;
 }
 
-static int find_streams(Source *s, const char *path, MediaError *error)
+static int find_streams(Source *s, MediaError *error)
 {
     if (s->network)
         network_begin_analysis(s->network);
     const int ret = avformat_find_stream_info(s->format, NULL);
-    if (ret < 0)
-        return fail_to_open(s, path, ret, error);
+    if (ret < 0 || source_lacks_memory(s))
+        return fail_to_open(s, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     return 0;
@@ -247,13 +253,14 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     name_for_probe(path, name, sizeof(name));
     const AVInputFormat *input = NULL;
     media_log_clear();
+    source_watch_memory(s);
     int ret = av_probe_input_buffer2(s->io, &input, name, NULL, 0, 0);
     /* By the name of a picture, its reader of numbered files offers itself: by content, another. */
     if (ret >= 0 && strcmp(input->name, "image2") == 0) {
         input = NULL;
         ret = av_probe_input_buffer2(s->io, &input, "input", NULL, 0, 0);
     }
-    if (ret >= 0 && check_format(input, options, error) < 0)
+    if (ret >= 0 && check_format(s, input, options, error) < 0)
         return error->fault;
     if (ret >= 0 && options->allow_playlists && !options->network && strcmp(path, "-") != 0)
         ret = allow_files(s, &url, path);
@@ -262,9 +269,9 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     av_free(url);
     /* An index that was read in part would make a shorter film. */
     if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name)))
-        return fail_to_open(s, path, ret, error);
-    ret = check_order(s, path, error);
-    return ret < 0 ? ret : find_streams(s, path, error);
+        return fail_to_open(s, ret, error);
+    ret = check_order(s, error);
+    return ret < 0 ? ret : find_streams(s, error);
 }
 
 /* What its demuxer opens by itself, as RTSP, which is no stream of bytes. */
@@ -273,12 +280,13 @@ static int open_session(Source *s, const char *url, MediaError *error)
     const AVInputFormat *input = av_find_input_format(s->network->scheme->session);
     AVDictionary *settings = NULL;
     media_log_clear();
+    source_watch_memory(s);
     network_begin_wait(s->network);
     int ret = av_dict_set(&settings, "rtsp_flags", "prefer_tcp", 0);
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url, input, &settings);
     av_dict_free(&settings);
-    return ret < 0 ? fail_to_open(s, url, ret, error) : find_streams(s, url, error);
+    return ret < 0 ? fail_to_open(s, ret, error) : find_streams(s, error);
 }
 
 static int open_network(Source *s, const SourceOptions *options, MediaError *error)

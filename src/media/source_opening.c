@@ -59,11 +59,19 @@ static void *opening_main(void *arg)
     return NULL;
 }
 
+static int set_name(Source *s, const char *path)
+{
+    s->name = av_strdup(media_quote_input(path));
+    return s->name ? 0 : AVERROR(ENOMEM);
+}
+
 static Source *create_source(const SourceOptions *options)
 {
     Source *s = av_mallocz(sizeof(*s));
-    if (!s)
+    if (!s || (!options->camera && set_name(s, options->path) < 0)) {
+        av_free(s);
         return NULL;
+    }
     s->fd = -1;
     s->stop = options->stop;
     s->max_pixels = options->max_pixels;
@@ -147,11 +155,11 @@ static int give_up(SourceOpening **opening, MediaError *error)
     const SourceOpening *o = *opening;
     int ret = AVERROR(EAGAIN);
     if (source_is_stopped(o->source))
-        ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(o->path));
+        ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", o->source->name);
     else if (is_too_long(o))
         ret = media_fail(error, MEDIA_INPUT,
                          "%s takes longer to open than the %g s that --open-timeout allows",
-                         media_quote(o->path), o->options.open_timeout_s);
+                         o->source->name, o->options.open_timeout_s);
     if (ret != AVERROR(EAGAIN))
         source_opening_cancel(opening);
     return ret;
@@ -189,16 +197,16 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
 {
-    SourceOptions named = *options;
     Source *s = *source = create_source(options);
     int ret = s ? camera_open(&s->camera, options->camera, source_stop_callback, s, error)
                 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0) {
         s->format = camera_format(s->camera);
-        named.path = camera_setting(s->camera)->path;
-        if (stat(named.path, &s->file) < 0)
+        const char *path = camera_setting(s->camera)->path;
+        if (stat(path, &s->file) < 0)
             s->file = (struct stat){0}; /* it is gone already */
-        ret = source_pick_video(s, &named, error);
+        ret = set_name(s, path) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory")
+                                    : source_pick_video(s, options, error);
     }
     if (ret < 0)
         source_close(source);

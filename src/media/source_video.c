@@ -57,14 +57,14 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
     int count, pictures;
     s->video = find_video(s, options->video_track, &count, &pictures);
     if (!count && s->read_error)
-        return source_fail_to_read(s, options->path, error);
+        return source_fail_to_read(s, error);
     if (!count)
-        return media_fail(error, MEDIA_INPUT, "%s has no video%s", media_quote(options->path),
+        return media_fail(error, MEDIA_INPUT, "%s has no video%s", s->name,
                           pictures ? " (a cover picture is not a video)" : "");
     if (!s->video)
         return media_fail(error, MEDIA_USAGE,
                           "--video-track %d: %s has %d video tracks, counted from 0",
-                          options->video_track - 1, media_quote(options->path), count);
+                          options->video_track - 1, s->name, count);
     if (count > 1 && !options->video_track && options->note) {
         const AVCodecParameters *par = s->video->codecpar;
         char line[160], size[32] = ""; /* which is not always known yet */
@@ -89,35 +89,34 @@ static int check_dolby_vision(const Source *s, const SourceOptions *options, Med
             error, MEDIA_INPUT,
             "%s is Dolby Vision of profile 5: its first plane is not luma, and "
             "equalizing it spoils the colours; --force-dolby-vision does it all the same",
-            media_quote(options->path));
+            s->name);
     if (profile && options->note)
         options->note("the Dolby Vision layer is left out: it describes the picture as it was");
     return 0;
 }
 
-int source_refuse_size(const Source *s, const char *path, unsigned width, unsigned height,
-                       MediaError *error)
+int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaError *error)
 {
     const int64_t pixels = (int64_t)width * height;
     if (pixels > s->max_pixels)
         return media_fail(error, MEDIA_INPUT,
-                          "%s has frames of %ux%u pixels; --max-pixels allows %" PRId64,
-                          media_quote(path), width, height, s->max_pixels);
+                          "%s has frames of %ux%u pixels; --max-pixels allows %" PRId64, s->name,
+                          width, height, s->max_pixels);
     return media_fail(error, MEDIA_INPUT,
                       "%s has frames of %ux%u pixels, which are more than FFmpeg decodes, whatever "
                       "--max-pixels allows",
-                      media_quote(path), width, height);
+                      s->name, width, height);
 }
 
 /* Where FFmpeg has refused the size, the track has none. */
-static int check_size(const Source *s, const char *path, MediaError *error)
+static int check_size(const Source *s, MediaError *error)
 {
     const AVCodecParameters *par = s->video->codecpar;
     const int64_t pixels = (int64_t)par->width * par->height;
     if (pixels > s->max_pixels)
-        return source_refuse_size(s, path, (unsigned)par->width, (unsigned)par->height, error);
+        return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
     if (pixels == 0 && s->refused_width)
-        return source_refuse_size(s, path, s->refused_width, s->refused_height, error);
+        return source_refuse_size(s, s->refused_width, s->refused_height, error);
     return 0;
 }
 
@@ -137,7 +136,7 @@ int source_pick_video(Source *s, const SourceOptions *options, MediaError *error
 {
     int ret = pick_video(s, options, error);
     if (ret >= 0)
-        ret = check_size(s, options->path, error);
+        ret = check_size(s, error);
     if (ret >= 0)
         ret = check_dolby_vision(s, options, error);
     return ret < 0 ? ret : note_streams(s, error);

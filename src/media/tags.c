@@ -4,6 +4,19 @@
 
 #include <libavutil/avstring.h>
 
+/* The first ones; how many are left, or AVERROR(ENOMEM). */
+static int copy_first(AVDictionary **to, const AVDictionary *from)
+{
+    const AVDictionaryEntry *tag = NULL;
+    int count = 0;
+    while (count < TAGS_KEPT && (tag = av_dict_get(from, "", tag, AV_DICT_IGNORE_SUFFIX))) {
+        if (av_dict_set(to, tag->key, tag->value, 0) < 0)
+            return AVERROR(ENOMEM);
+        count++;
+    }
+    return av_dict_count(from) - count;
+}
+
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names)
 {
     static const char *const names[] = {"language", "filename", "mimetype"};
@@ -16,7 +29,7 @@ int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names)
     }
     if (only_names)
         return 0;
-    const int ret = av_dict_copy(to, from, 0);
+    const int ret = copy_first(to, from);
     for (size_t i = 0; ret >= 0 && i < sizeof(old) / sizeof(old[0]); i++)
         av_dict_set(to, old[i], NULL, 0);
     return ret;
@@ -133,12 +146,13 @@ static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start
     to->chapters = list;
     to->chapters[count] = chapter;
     to->nb_chapters = count + 1;
-    return with_tags ? av_dict_copy(&chapter->metadata, from->metadata, 0) : 0;
+    return with_tags ? copy_first(&chapter->metadata, from->metadata) : 0;
 }
 
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags)
 {
+    int left_out = 0;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *chapter = from->chapters[i];
         int64_t begins = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
@@ -154,8 +168,9 @@ int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t star
         const int ret = add_chapter(to, chapter, begins, ends, with_tags);
         if (ret < 0)
             return ret;
+        left_out += ret;
     }
-    return 0;
+    return left_out;
 }
 
 void chapters_move(AVFormatContext *to, int64_t by)

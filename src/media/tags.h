@@ -4,8 +4,13 @@
 
 #include <libavformat/avformat.h>
 
-/* What is kept of the tags of a track or file: all, without what described the old file.
- * `only_names`: just the language and the names that a container asks for. 0 or AVERROR(ENOMEM). */
+/* Of a file, a track or a chapter, so many tags are kept. FFmpeg compares each with all before it,
+ * here and in its muxers: 40,000 would take seconds, in which no signal is looked at. */
+#define TAGS_KEPT 1000
+
+/* What is kept of the tags of a track or file: the first TAGS_KEPT, without what described the old
+ * file. `only_names`: just the language and the names that a container asks for. How many were too
+ * many, or AVERROR(ENOMEM). */
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
 
 /* Removes figures (bit rate, count of frames) that were taken of the old track. */
@@ -25,7 +30,7 @@ int tags_left_out(const AVFormatContext *to, char *names, size_t size);
 
 /*
  * The chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit), cut there.
- * 0 or AVERROR(ENOMEM).
+ * How many of their tags were too many, or AVERROR(ENOMEM).
  */
 int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
                   int with_tags);

@@ -34,6 +34,7 @@ struct Tracks {
     void *opaque;
     int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
     int64_t too_early;  /* subtitles that were over before 0 */
+    int tags_left_out;  /* since there are too many */
 };
 
 static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -121,11 +122,21 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
     }
 }
 
+static int copy_tags(Tracks *t, AVDictionary **to, const AVDictionary *from, MediaError *error)
+{
+    const int left_out = tags_copy(to, from, t->options->no_metadata);
+    t->tags_left_out += FFMAX(left_out, 0);
+    return left_out < 0 ? out_of_memory(error) : 0;
+}
+
 static int add_stream(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
 {
     *out = avformat_new_stream(t->to, NULL);
-    if (!*out || tags_copy(&(*out)->metadata, in->metadata, t->options->no_metadata) < 0)
+    if (!*out)
         return out_of_memory(error);
+    const int ret = copy_tags(t, &(*out)->metadata, in->metadata, error);
+    if (ret < 0)
+        return ret;
     (*out)->disposition = in->disposition;
     (*out)->time_base = in->time_base;
     if (t->options->part_given)
@@ -309,16 +320,18 @@ static int check_choice(const Source *source, enum AVMediaType type, int wanted,
                       option, wanted - 1, count);
 }
 
-static int copy_chapters(const Tracks *t, const Source *source, MediaError *error)
+static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
 {
     const TrackOptions *o = t->options;
     const AVOutputFormat *muxer = t->to->oformat;
     if (o->no_chapters || !source->format->nb_chapters)
         return 0;
-    if (chapters_fit(muxer))
-        return chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata) < 0
-                   ? out_of_memory(error)
-                   : 0;
+    if (chapters_fit(muxer)) {
+        const int left_out =
+            chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
+        t->tags_left_out += FFMAX(left_out, 0);
+        return left_out < 0 ? out_of_memory(error) : 0;
+    }
     if (muxer->audio_codec != AV_CODEC_ID_NONE)
         note(t, "the chapters are left out: the container %s holds none", muxer->name);
     return 0;
@@ -331,6 +344,9 @@ static void note_tags(const Tracks *t)
     const AVOutputFormat *muxer = t->to->oformat;
     const int count = tags_left_out(t->to, names, sizeof(names));
     const char *kind = count == 1 ? "tag" : "tags", *is = count == 1 ? "is" : "are";
+    if (t->tags_left_out)
+        note(t, "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
+             t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
     if (!count || muxer->audio_codec == AV_CODEC_ID_NONE)
         return;
     if (av_match_name(muxer->name, "mov,mp4,ipod"))
@@ -367,8 +383,8 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
     int ret = check_choice(source, AVMEDIA_TYPE_AUDIO, o->audio_track, "--audio-track", error);
     if (ret >= 0)
         ret = check_choice(source, AVMEDIA_TYPE_SUBTITLE, o->sub_track, "--sub-track", error);
-    if (ret >= 0 && !o->no_metadata && tags_copy(&t->to->metadata, source->format->metadata, 0) < 0)
-        ret = out_of_memory(error);
+    if (ret >= 0 && !o->no_metadata)
+        ret = copy_tags(t, &t->to->metadata, source->format->metadata, error);
     for (int i = 0; i < t->count && ret >= 0; i++) {
         AVStream *in = source->format->streams[i];
         t->tracks[i].in_base = in->time_base;
@@ -376,10 +392,11 @@ static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError
         ret =
             in == source->video ? add_video(t, in, video, error) : add_track(t, source, in, error);
     }
-    if (ret < 0)
-        return ret;
-    note_tags(t);
-    return copy_chapters(t, source, error);
+    if (ret >= 0)
+        ret = copy_chapters(t, source, error);
+    if (ret >= 0)
+        note_tags(t);
+    return ret;
 }
 
 int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,

@@ -29,8 +29,8 @@ class Refused(Case):
         self.refuse("/dev/null", "/dev/null")
 
     def test_empty_standard_input(self):
-        self.refuse("-", stdin=b"")
-        self.refuse("-")
+        self.refuse("-", "standard input", stdin=b"")
+        self.refuse("-", "standard input")
 
     def test_text(self):
         text = b"".join(b"This is line %d of a letter, and no video.\n" % i for i in range(200))

@@ -46,13 +46,17 @@ static void touch(const char *name)
 
 static void several_names(void)
 {
-    static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4", "my two words.mp4"};
+    static const char *const there[] = {"in.mp4", "b.mp4", "c.mp4", "my two words.mp4",
+                                        "it's here.mp4"};
     static const Line lines[] = {
         {{"in.mp4", "out.mp4"},
          "two names, 'in.mp4' and 'out.mp4', but one INPUT is taken; did you mean -o out.mp4?"},
         {{"in.mp4", "my out.mp4"}, "did you mean -o 'my out.mp4'?"},
         {{"none.mp4", "out.mp4"}, "did you mean -o out.mp4?"},
         {{"--mode", "clahe", "in.mp4", "--crf", "20", "out.mp4"}, "did you mean -o out.mp4?"},
+        {{"in.mp4", "it's.mp4"}, "did you mean -o 'it'\\''s.mp4'?"},
+        {{"in.mp4", "two\nlines.mp4"}, "an OUTPUT is named by -o"},
+        {{"it's", "here.mp4"}, "did you mean 'it'\\''s here.mp4', in quotes?"},
         {{"in.mp4", "-"}, "did you mean -o -?"},
         {{"in.mp4", "--", "-out.mp4"}, "did you mean -o -out.mp4?"},
         {{"in.mp4", "b.mp4"}, "'in.mp4' and 'b.mp4', but one INPUT is taken at a time; an OUTPUT"},
@@ -64,6 +68,13 @@ static void several_names(void)
         {{"in.mp4", "b.mp4", "c.mp4"}, "3 names, 'in.mp4' to 'c.mp4', but one INPUT"},
         {{"my", "two", "words.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
         {{"my", "two", "words.mp4", "-o", "x.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
+        {{"--camera", "out.mp4"},
+         "--camera and the input 'out.mp4' contradict each other; did you mean -o out.mp4?"},
+        {{"--camera", "in.mp4"}, "a device is named in one word: --camera=/dev/video0"},
+        {{"--camera", "/dev/video9"}, "a device is named in one word: --camera=/dev/video0"},
+        {{"--camera", "0"}, "a device is named in one word: --camera=/dev/video0"},
+        {{"--camera", "in2.mp4", "-o", "out.mp4"}, "a device is named in one word"},
+        {{"--camera", "-"}, "--camera and standard input contradict each other"},
         {{"in.mp4", "-o", "out.mp4"}, NULL},
         {{"in.mp4", "out.mp4", "--help"}, NULL},
     };

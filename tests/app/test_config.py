@@ -183,13 +183,24 @@ class Config(WithEnvironment):
     def test_what_is_no_regular_file(self):
         """Nobody may ever write into a pipe: it is not waited for."""
         os.mkfifo(self.path("pipe"))
-        for path in (self.path("pipe"), "/dev/null", "/dev/zero"):
+        terminal = os.openpty()
+        for fd in terminal:
+            self.addCleanup(os.close, fd)
+        for path in (self.path("pipe"), "/dev/zero", os.ttyname(terminal[1])):
             with self.subTest(path):
                 self.refused(lumeq("none.mp4", "--null", "--config", path, limit=20), USAGE,
                              "'%s'" % path, "no regular file")
         os.makedirs(self.path("home/.config/lumeq"))
         os.mkfifo(self.path("home/.config/lumeq/config"))
         self.refused(lumeq("none.mp4", "--null", limit=20), USAGE, "no regular file", "--no-config")
+
+    def test_none(self):
+        """As for other programs, /dev/null is no settings, also behind a link."""
+        self.settings("nonsense\n", "home/.config/lumeq/config")
+        self.ok(simple(), "--null", "--frames", 1, "--config", "/dev/null")
+        os.remove(self.path("home/.config/lumeq/config"))
+        os.symlink("/dev/null", self.path("home/.config/lumeq/config"))
+        self.ok(simple(), "--null", "--frames", 1)
 
     def test_long_lines(self):
         self.refuse_line("mode = " + "x" * 100000, "mode 'xxx")

@@ -29,6 +29,29 @@ def with_tags(path, count):
             element("1254c367", element("7373", element("63c0", b"") + tags)) + data[segment + 12:])
 
 
+class Tags(Case):
+    """FFmpeg compares each tag with all before it, in its muxers too, where no signal is looked at."""
+
+    def test_the_first_ones_are_kept(self):
+        for kind, count in (("mkv", 1003), ("mp4", 1003), ("mkv", 900)):
+            with self.subTest(kind, count=count):
+                source = self.write("tags.mkv", with_tags(clip("few.mkv", *X264), count))
+                result = self.ok(source, "-o", self.path("out." + kind), "-y")
+                tags = probe(self.path("out." + kind), "-show_format")["format"]["tags"]
+                lines = [line for line in result.lines if "tag" in line]
+                if count < 1000:
+                    self.assertEqual(lines, [])
+                else:
+                    left = len(probe(source, "-show_format")["format"]["tags"]) - 1000
+                    self.assertEqual(len(lines), 1, str(result))
+                    self.assertIn("%d tags are left out" % left, lines[0])
+                    self.assertIn("the first 1000", lines[0])
+                if kind == "mkv":
+                    kept = sum(re.fullmatch(r"K\d{7}", name) is not None for name in tags)
+                    self.assertGreater(kept, min(count, 1000) - 10)  # there are others among the first
+                    self.assertLessEqual(kept, min(count, 1000))
+
+
 class Stuck(Case):
     """What would take minutes to open."""
 
@@ -63,8 +86,11 @@ class Stuck(Case):
                     self.assertEqual(self.files(), ["tags.mkv"])
 
     def test_the_limit(self):
-        self.refused(lumeq(self.source(), "-o", self.path("out.mkv"), "--open-timeout", 1, limit=30), INPUT,
-                     "tags.mkv", "1 s", "--open-timeout")
+        source = self.source()
+        with open(source, "rb") as stdin:
+            for use, name in ((source, "tags.mkv"), ("-", "standard input")):
+                self.refused(lumeq(use, "-o", self.path("out.mkv"), "--open-timeout", 1, stdin=stdin, limit=30), INPUT,
+                             name, "1 s", "--open-timeout")
         self.assertEqual(self.files(), ["tags.mkv"])
 
     def test_a_pipe_may_take_its_time(self):
@@ -143,7 +169,7 @@ def webp(width, height):
 
 def mkv(width, height):
     """Of FFV1, which takes its size from the container."""
-    data = bytes(patched("small.mkv", *FFV1))
+    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # no random UID with such bytes
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
     head = b"\xb0\x82" + struct.pack(">H", width) + b"\xba\x82" + struct.pack(">H", height)
@@ -153,6 +179,11 @@ def mkv(width, height):
         size = int.from_bytes(data[start:start + length], "big") + len(head) - 6
         data = data[:start] + size.to_bytes(length, "big") + data[start + length:]
     return data[:at] + head + data[at + 6:]
+
+
+def contents_of(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 class Large(Case):
@@ -180,6 +211,39 @@ class Large(Case):
         path = self.write("a.png", png(100, 101, b"\0" * 101 * 101))
         self.refused(lumeq(path, "--null", "--max-pixels", 10099), INPUT, "100x101", "--max-pixels allows 10099")
         self.ok(path, "--null", "--max-pixels", 10100)
+
+    def pictures(self, *sizes):
+        """A film of JPEGs, of which each may have another size."""
+        return self.write("a.mjpeg", b"".join(
+            contents_of(clip("%dx%d.jpg" % size, "-c:v", "mjpeg", "-frames:v", 1, size="%dx%d" % size))
+            for size in sizes))
+
+    def test_in_the_middle(self):
+        """102x100 is decoded before it is refused; FFmpeg refuses what is larger by itself."""
+        for size in ((102, 100), (2200, 2200)):
+            with self.subTest(size):
+                path = self.pictures((64, 48), (64, 48), size, (64, 48))
+                for use in (("--null",), ("-o", self.path("out.mkv"))):
+                    self.refused(lumeq(path, *use, "--max-pixels", 10000), INPUT, path, "%dx%d" % size,
+                                 "--max-pixels allows 10000")
+                self.assertEqual(self.files(), ["a.mjpeg"])
+                self.ok(path, "--null", "--max-pixels", size[0] * size[1])
+
+    def test_in_the_middle_what_ffmpeg_decodes(self):
+        """No limit can be raised for that, so it is damage."""
+        small = contents_of(self.pictures((64, 48)))
+        result = lumeq(self.write("a.mjpeg", 2 * small + jpg(65535, 65535) + small), "--null")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("3 frames", result.err)
+
+    def test_tall_psd(self):
+        """FFmpeg calls those of more than 30000 lines experimental."""
+        def psd(width, height, rows):
+            return (b"8BPS" + struct.pack(">H6xHIIHH", 1, 1, height, width, 8, 1) + bytes(12) + struct.pack(">H", 0) +
+                    rows)
+        self.ok(self.write("a.psd", psd(16, 30001, bytes(16 * 30001))), "--null")
+        self.refused(lumeq(self.write("a.psd", psd(65535, 65535, bytes(1000))), "--null"), INPUT, "65535x65535",
+                     "--max-pixels")
 
     def test_what_an_encoder_takes(self):
         path = self.write("wide.png", png(20000, 16, b"\0" * 20001 * 16))
@@ -249,6 +313,24 @@ class Faults(Case):
                                         FAULT_ALLOC=str(size))
                     self.refused(result, code, "out of memory")
                     self.assertEqual(self.files(), [])
+
+    def test_no_memory_for_packets(self):
+        """One of 2 MB, or all from it on: demuxers leave out what they have no memory for, and go on."""
+        ffmpeg("-f", "lavfi", "-i", DULL % ("160x90", 25), "-frames:v", 48, self.path("%02d.jpg"))
+        pictures = [self.read(name) for name in self.files()]
+        os.mkdir(self.path("out"))
+        for large in (range(4, 5), range(40, 48)):
+            for i, picture in enumerate(pictures):
+                self.write("%02d.jpg" % (i + 1), picture + bytes(2 << 20 if i in large else 0))
+            for kind in ("nut", "mkv", "mov"):
+                with self.subTest(kind, large=large):
+                    source = self.path("large." + kind)
+                    ffmpeg("-i", self.path("%02d.jpg"), "-c", "copy", source)
+                    args = (source, "-o", self.path("out/a.mkv"), "-q", "--vcodec", "mpeg4")
+                    self.refused(self.fails(*args, FAULT_ALLOC="1000000"), INPUT, "out of memory")
+                    self.assertEqual(self.files(self.path("out")), [])
+        # The packet fits; the decoder's copy, which is larger by a 16th, does not, and it calls that damage.
+        self.refused(self.fails(*args, FAULT_ALLOC="2150000"), INPUT, "out of memory")
 
 
 if __name__ == "__main__":

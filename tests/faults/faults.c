@@ -21,7 +21,10 @@ static size_t memory_limit(void)
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    return size >= memory_limit() ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+    if (size < memory_limit())
+        return REAL(posix_memalign)(memory, alignment, size);
+    errno = ENOMEM; /* which the C library does, too */
+    return ENOMEM;
 }
 
 void *realloc(void *memory, size_t size)
