@@ -141,6 +141,10 @@ static int run_frame(Play *p, const AVFrame *in, int again, int on_device, AVFra
         av_frame_free(&made);
         return run_frame(p, in, 1, 0, out, measure, error);
     }
+    if (engine_take_output(p->engine.memory, made, &frame, error) < 0) {
+        av_frame_free(&made);
+        return error->fault;
+    }
     fill_measure(measure, &p->stats, &frame.in);
     *out = made;
     return 0;
