@@ -24,6 +24,14 @@ static struct {
     enum cudaMemoryType type;
 } blocks[BLOCKS];
 
+/* Rows that are to be written when it wakes up. */
+#define LATE_COPIES 256
+static struct {
+    uint8_t *to;
+    size_t pitch, row, height;
+} late[LATE_COPIES];
+static int late_count;
+
 static size_t on_device;  /* bytes */
 static double last_event; /* when the last one is to be done, of a device that takes its time */
 
@@ -120,6 +128,24 @@ void fake_cuda_start(FakeCuda cuda)
         remove_block(blocks[i].memory);
     fake_cuda = cuda;
     last_event = 0;
+    late_count = 0;
+}
+
+void fake_cuda_wake(void)
+{
+    while (late_count) {
+        late_count--;
+        for (size_t y = 0; y < late[late_count].height; y++)
+            memset(late[late_count].to + y * late[late_count].pitch, 0xA5, late[late_count].row);
+    }
+}
+
+static int is_pinned(const uint8_t *at)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
+            return blocks[i].type == cudaMemoryTypeHost;
+    return 0;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t size)
@@ -213,13 +239,28 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
+/* Not 0: it is for when the device wakes up. */
+static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
+{
+    if (!fake_cuda.late || stream->done <= fake_cuda.now || !is_pinned(to))
+        return 0;
+    if (late_count == LATE_COPIES)
+        abort();
+    late[late_count].to = to;
+    late[late_count].pitch = pitch;
+    late[late_count].row = row;
+    late[late_count++].height = height;
+    return 1;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
     (void)kind;
     CALL();
     stream->done = done_at();
-    memcpy(to, from, size);
+    if (!put_off(to, size, size, 1, stream))
+        memcpy(to, from, size);
     return cudaSuccess;
 }
 
@@ -229,6 +270,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     (void)kind;
     CALL();
     stream->done = done_at();
+    if (put_off(to, to_pitch, row, height, stream))
+        return cudaSuccess;
     for (size_t y = 0; y < height; y++)
         memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
     return cudaSuccess;
@@ -236,8 +279,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream)
 {
-    (void)stream;
     CALL();
+    stream->done = done_at();
     memset(memory, value, size);
     return cudaSuccess;
 }
@@ -259,7 +302,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    (void)stream;
+    if (stream->done > fake_cuda.now)
+        abort(); /* it would wait for ever */
     return call();
 }
 
@@ -406,7 +450,7 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     (void)before;
     CALL();
     if (frame->profile.blocks_done)
-        abort(); /* what a frame that was given up has counted was not cleared */
+        abort();                    /* what a frame that was given up has counted was not cleared */
     frame->profile.blocks_done = 1; /* half done, until it is written */
     stream->done = done_at();
     return cudaSuccess;

@@ -203,13 +203,15 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error)
         error = cudaEventRecord(cuda->anchor, cuda->streams[EQUALIZE]);
     if (!error)
-        error = cudaStreamSynchronize(cuda->streams[EQUALIZE]);
+        error = lumeq_cuda_await_event(cuda->anchor, lumeq_cuda_now(), 1);
     return error;
 }
 
 /* What went wrong while the backend was opened. */
-static int open_failed(const CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
 {
+    if (error == cudaErrorNotReady)
+        return lose(cuda, error, "its start", text, text_size);
     cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
