@@ -161,6 +161,11 @@ static int run_and_record(void *opaque, const AVFrame *in, int again, int on_dev
     return ret;
 }
 
+static int is_lost(void *opaque)
+{
+    return ((const Play *)opaque)->lost;
+}
+
 static void reset(void *opaque)
 {
     lumeq_reset(((Play *)opaque)->engine.equalizer);
@@ -368,6 +373,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .memory = p->engine.memory,
         .device = has_gpu(p) ? (int)o->device : -1,
         .run = run_and_record,
+        .lost = is_lost,
         .reset = reset,
         .change = change,
         .where = where,

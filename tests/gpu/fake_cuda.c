@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <cudaTypedefs.h>
+#include <cuda_gl_interop.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
@@ -91,6 +92,15 @@ static double done_at(void)
     return last_event;
 }
 
+/* Inside CUDA. */
+static void wait_for(cudaStream_t stream)
+{
+    if (stream->done > fake_cuda.now + 1e6)
+        abort(); /* it would wait for ever */
+    if (stream->done > fake_cuda.now)
+        fake_cuda.now = stream->done;
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static cudaError_t add_block(void **memory, size_t size, enum cudaMemoryType type)
@@ -140,12 +150,12 @@ void fake_cuda_wake(void)
     }
 }
 
-static int is_pinned(const uint8_t *at)
+static enum cudaMemoryType type_of(const uint8_t *at)
 {
     for (int i = 0; i < BLOCKS; i++)
         if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
-            return blocks[i].type == cudaMemoryTypeHost;
-    return 0;
+            return blocks[i].type;
+    return cudaMemoryTypeUnregistered;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t size)
@@ -178,11 +188,7 @@ cudaError_t cudaFreeHost(void *memory)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory)
 {
     CALL();
-    const uint8_t *at = memory;
-    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered};
-    for (int i = 0; i < BLOCKS; i++)
-        if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
-            attributes->type = blocks[i].type;
+    *attributes = (struct cudaPointerAttributes){.type = type_of(memory)};
     return cudaSuccess;
 }
 
@@ -242,7 +248,7 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 /* Not 0: it is for when the device wakes up. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
-    if (!fake_cuda.late || stream->done <= fake_cuda.now || !is_pinned(to))
+    if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
         return 0;
     if (late_count == LATE_COPIES)
         abort();
@@ -302,8 +308,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    if (stream->done > fake_cuda.now)
-        abort(); /* it would wait for ever */
+    wait_for(stream);
     return call();
 }
 
@@ -361,6 +366,84 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
     (void)end;
     CALL();
     *ms = 1;
+    return cudaSuccess;
+}
+
+/* ---- textures ------------------------------------------------------------------------------ */
+
+cudaError_t cudaGLGetDevices(unsigned *count, int *devices, unsigned room,
+                             enum cudaGLDeviceList list)
+{
+    (void)list;
+    CALL();
+    *count = room ? 1 : 0;
+    devices[0] = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsGLRegisterImage(cudaGraphicsResource_t *resource, unsigned image,
+                                        unsigned target, unsigned flags)
+{
+    (void)target;
+    (void)flags;
+    CALL();
+    *resource = (cudaGraphicsResource_t)(uintptr_t)image;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)
+{
+    (void)resource;
+    return call();
+}
+
+cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources,
+                                     cudaStream_t stream)
+{
+    (void)resources;
+    CALL();
+    stream->done = done_at();
+    fake_cuda.mapped += count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources,
+                                       cudaStream_t stream)
+{
+    (void)resources;
+    (void)stream;
+    CALL();
+    fake_cuda.mapped -= count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array,
+                                                  cudaGraphicsResource_t resource, unsigned index,
+                                                  unsigned level)
+{
+    (void)index;
+    (void)level;
+    CALL();
+    *array = (cudaArray_t)resource;
+    return cudaSuccess;
+}
+
+/* From ordinary memory it waits. */
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t row, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)to;
+    (void)x;
+    (void)y;
+    (void)pitch;
+    (void)row;
+    (void)height;
+    (void)kind;
+    CALL();
+    stream->done = done_at();
+    if (type_of(from) == cudaMemoryTypeUnregistered)
+        wait_for(stream);
     return cudaSuccess;
 }
 

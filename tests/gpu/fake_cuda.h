@@ -18,6 +18,7 @@ typedef struct FakeCuda {
     size_t memory;     /* bytes that the device has, 0: enough */
     size_t pinned;     /* bytes of the host that are pinned */
     int hangs;         /* work that is handed in from now on is not done ... */
+    int mapped;        /* textures that are */
     int late;          /* copies into pinned memory that hang are made when it wakes up */
     double
         stage_takes; /* ... but for this: each event takes so many seconds after the one before */
