@@ -223,7 +223,7 @@ static int is_over(Player *p, int64_t now)
 static int end_or_loop(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
-    if (!is_over(p, now))
+    if (!is_over(p, now) || p->next.source) /* that is about to take its place */
         return 0;
     if (source_is_still(b->source) && p->shown.out) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
