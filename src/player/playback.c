@@ -37,9 +37,12 @@ static void open_audio(Playback *p)
 {
     char why[256];
     const AVStream *stream = demuxer_selected(p->demuxer, DEMUX_AUDIO);
-    if (!p->audio && !p->sound_later && stream &&
-        audio_open(&p->audio, stream, why, sizeof(why)) < 0)
+    if (p->audio || p->sound_later || !stream)
+        return;
+    if (audio_open(&p->audio, stream, why, sizeof(why)) < 0)
         give_up_sound(p, why);
+    else
+        audio_pause(p->audio, 1); /* until the first frame is there */
 }
 
 static int open_all(Playback *p, const PlaybackOptions *options, MediaError *error)
