@@ -99,16 +99,21 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
     CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
+static void set_mode(LumeqEqualizer *eq, int n)
+{
+    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+    params.tiles_x = params.tiles_y = 2;
+    lumeq_set_params(eq, &params);
+}
+
 static void play_with(LumeqEqualizer *eq, Run *run)
 {
     for (int n = 0; n < FRAMES; n++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
         CheckRandom random = {(uint64_t)n, 0};
         for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
-        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
-        params.tiles_x = params.tiles_y = 2;
-        lumeq_set_params(eq, &params);
+        set_mode(eq, n);
         hand_in(eq, run, n);
     }
     lumeq_flush(eq);
@@ -258,11 +263,8 @@ static void hang(int live, int pageable)
     run.pinned = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
     double begin = 0;
     for (int n = 0; n < FRAMES; n++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
         memcpy(run.in[n], expected_run()->in[n], SIZE);
-        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
-        params.tiles_x = params.tiles_y = 2;
-        lumeq_set_params(eq, &params);
+        set_mode(eq, n);
         if (n == 5) {
             while (run.received < 5)
                 take(eq, &run);
@@ -310,11 +312,8 @@ static void wakes_up(void)
     LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
     uint8_t *pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
     for (int n = 0; n < FRAMES; n++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
         memcpy(run.in[n], expected_run()->in[n], SIZE);
-        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
-        params.tiles_x = params.tiles_y = 2;
-        lumeq_set_params(eq, &params);
+        set_mode(eq, n);
         fake_cuda.hangs = n > 4;
         LumeqFrame frame = frame_of(&run, n);
         frame.out = picture(pinned + n * SIZE, n);

@@ -26,14 +26,6 @@ static uint8_t *make_memory(Where where)
     return memory;
 }
 
-static ViewCuda *open_cuda(void)
-{
-    ViewCuda *cuda = NULL;
-    char why[256] = "";
-    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
-    return cuda;
-}
-
 static int upload(const ViewCuda *cuda, uint8_t *memory, char *why, size_t size)
 {
     const ViewUploader *way = view_cuda_uploader(cuda);
@@ -49,15 +41,25 @@ static int upload(const ViewCuda *cuda, uint8_t *memory, char *why, size_t size)
     return way->upload(way->opaque, planes, PLANES, why, size);
 }
 
+/* One frame gets through, from memory of that kind. */
+static ViewCuda *open_and_upload(Where where, uint8_t **memory)
+{
+    ViewCuda *cuda = NULL;
+    char why[256] = "";
+    fake_cuda_start((FakeCuda){0});
+    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    *memory = make_memory(where);
+    CHECK(upload(cuda, *memory, why, sizeof(why)) == 0, "no upload: %s", why);
+    return cuda;
+}
+
 /* It is given up after its time; what lies where only it reaches is refused. */
 static void hang_with(Where where)
 {
     char why[256] = "";
-    fake_cuda_start((FakeCuda){0});
-    ViewCuda *cuda = open_cuda();
-    uint8_t *memory = make_memory(where);
+    uint8_t *memory;
+    ViewCuda *cuda = open_and_upload(where, &memory);
     const ViewUploader *way = view_cuda_uploader(cuda);
-    CHECK(upload(cuda, memory, why, sizeof(why)) == 0, "no upload: %s", why);
     CHECK(!way->forget(way->opaque, 10), "a texture that is done is kept");
     const double begin = fake_cuda.now;
     fake_cuda.hangs = 1;
@@ -90,9 +92,8 @@ static void slow(void)
 {
     char why[256] = "";
     for (Where where = ORDINARY; where < WHERES; where++) {
-        fake_cuda_start((FakeCuda){0});
-        ViewCuda *cuda = open_cuda();
-        uint8_t *memory = make_memory(where);
+        uint8_t *memory;
+        ViewCuda *cuda = open_and_upload(where, &memory);
         fake_cuda.hangs = 1;
         fake_cuda.stage_takes = 1.4;
         CHECK(upload(cuda, memory, why, sizeof(why)) == 0, "memory %d: %s", where, why);
@@ -108,11 +109,9 @@ static void slow(void)
 static void given_up(void)
 {
     char why[256] = "";
-    fake_cuda_start((FakeCuda){0});
-    ViewCuda *cuda = open_cuda();
-    uint8_t *memory = make_memory(PINNED);
+    uint8_t *memory;
+    ViewCuda *cuda = open_and_upload(PINNED, &memory);
     const ViewUploader *way = view_cuda_uploader(cuda);
-    CHECK(upload(cuda, memory, why, sizeof(why)) == 0, "no upload: %s", why);
     const long calls = fake_cuda.calls;
     fake_cuda.hangs = 1;
     view_cuda_give_up(cuda, "the CPU has taken over");

@@ -80,11 +80,27 @@ static int open_clip(Session *s, const char *const *arguments)
 {
     memset(&device, 0, sizeof(device));
     atomic_store(&held, 0);
-    atomic_store(&waiting, 0);
     if (session_open(s, arguments) < 0)
         return -1;
-    SESSION_UNTIL(s, state.position >= 400000);
+    SESSION_UNTIL(s, state.position >= 240000);
     return s->ended;
+}
+
+/* Drops a file whose first frame does not come before `held` is 0 again. */
+static void drop_held(Session *s)
+{
+    atomic_store(&waiting, 0);
+    atomic_store(&held, 1);
+    session_drop(LUMEQ_CLIP);
+    SESSION_UNTIL(s, atomic_load(&waiting));
+}
+
+/* It is played from its start. */
+static void release(Session *s)
+{
+    atomic_store(&held, 0);
+    SESSION_UNTIL(s, state.position < 200000);
+    SESSION_UNTIL(s, state.position >= 200000);
 }
 
 static const char *const plainly[] = {LUMEQ_CLIP, "--no-config", NULL};
@@ -95,8 +111,7 @@ static void gets_the_only_sound_device(void)
     if (open_clip(&s, plainly))
         return;
     session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, state.position < 200000);
-    SESSION_UNTIL(&s, state.position >= 200000);
+    release(&s);
     CHECK(!device.refused && device.opened == 2, "the device was opened %d times, refused %d times",
           device.opened, device.refused);
     CHECK(strstr(session_state(&s).message, "No sound") == NULL, "it says %s",
@@ -111,31 +126,25 @@ static void does_not_stop_what_is_shown(void)
     Session s;
     if (open_clip(&s, plainly))
         return;
-    atomic_store(&held, 1);
-    session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, atomic_load(&waiting));
+    drop_held(&s);
     const int64_t shown = session_state(&s).shown;
-    SESSION_UNTIL(&s, state.shown >= shown + 3 && state.position >= 400000);
-    atomic_store(&held, 0);
-    SESSION_UNTIL(&s, state.position < 200000);
-    SESSION_UNTIL(&s, state.position >= 200000);
+    SESSION_UNTIL(&s, state.shown >= shown + 3 && state.position >= 240000);
+    release(&s);
     session_close(&s);
 }
 
 /* The end of what is shown is not that of what is about to be. */
 static void comes_at_the_end(void)
 {
-    static const char *const part[] = {LUMEQ_CLIP, "--no-config", "--to", "1", NULL};
+    static const char *const part[] = {LUMEQ_CLIP, "--no-config", "--to", "0.5", NULL};
     Session s;
     if (open_clip(&s, part))
         return;
-    atomic_store(&held, 1);
-    session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, state.position >= 960000);
+    drop_held(&s);
+    SESSION_UNTIL(&s, state.position >= 460000);
     session_turns(&s, 4);
-    atomic_store(&held, 0);
-    SESSION_UNTIL(&s, state.position < 200000);
-    SESSION_UNTIL(&s, state.position >= 1200000); /* and is played beyond --to */
+    release(&s);
+    SESSION_UNTIL(&s, state.position >= 600000); /* and is played beyond --to */
     session_close(&s);
 }
 
@@ -145,19 +154,14 @@ static void another_takes_its_place(void)
     Session s;
     if (open_clip(&s, plainly))
         return;
-    atomic_store(&held, 1);
-    session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, atomic_load(&waiting));
+    drop_held(&s);
     session_drop("/nonexistent/film.mkv");
     atomic_store(&held, 0);
     SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
     const int64_t position = session_state(&s).position;
-    SESSION_UNTIL(&s, state.position >= position + 200000);
-    CHECK(position >= 400000, "the first one is played");
-    atomic_store(&waiting, 0);
-    atomic_store(&held, 1);
-    session_drop(LUMEQ_CLIP);
-    SESSION_UNTIL(&s, atomic_load(&waiting));
+    SESSION_UNTIL(&s, state.position >= position + 80000);
+    CHECK(position >= 240000, "the first one is played");
+    drop_held(&s);
     atomic_store(&held, 0); /* or its thread would not end */
     session_close(&s);
 }
