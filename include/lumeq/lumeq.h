@@ -249,11 +249,17 @@ void lumeq_destroy(LumeqEqualizer **equalizer);
  * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
  * another program on it, no progress for 10 seconds) or cannot take a frame, for want of memory for
  * example, is replaced by the CPU: no frame is lost or doubled, the bits are the same, from then on
- * the answer is "cpu", and lumeq_last_error() says what happened. Only outputs in CUDA memory are
- * out of the CPU's reach: the frames in flight on a lost GPU that have one, and the one that could
- * not be taken, come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo()
- * with an output in host memory writes the last of them), and a submit with another one is
- * ARGUMENT.
+ * the answer is "cpu", and lumeq_last_error() says what happened. Two kinds of outputs of the
+ * frames in flight on a lost GPU are not written as they were handed in:
+ *
+ * Pinned host memory, which a GPU that wakes up later may still write to. These frames come back
+ * with out.plane and out.stride of the equalizer's own memory, which is valid until
+ * lumeq_destroy(). What was handed in must not be used for anything as long as the process lives;
+ * lumeq_free_host() and lumeq_destroy() see to it that nobody else gets it.
+ *
+ * CUDA memory, which the CPU does not reach. These frames, and the one that a GPU could not take,
+ * come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an output
+ * in host memory writes the last of them), and a submit with another one is ARGUMENT.
  */
 const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -275,8 +281,9 @@ int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /*
  * Gives back the oldest submitted frame, finished, in `frame`, and its statistics in `stats` where
- * that is not NULL. Waits for it when no more frames can be submitted or after lumeq_flush(); else
- * an unfinished frame is AGAIN. Errors: AGAIN, END, GPU.
+ * that is not NULL. Where the picture is, `frame` says: a GPU that was lost may have changed that
+ * (see lumeq_backend_name()). Waits for it when no more frames can be submitted or after
+ * lumeq_flush(); else an unfinished frame is AGAIN. Errors: AGAIN, END, GPU.
  */
 int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 

@@ -193,6 +193,17 @@ LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
+int engine_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
+                       MediaError *error)
+{
+    for (int i = 0; i < 3 && frame->out.plane[i]; i++)
+        if (frame->out.plane[i] != out->data[i] &&
+            frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
+            return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", out->width,
+                              out->height);
+    return 0;
+}
+
 int engine_depth(const AVFrame *frame)
 {
     return convert_layout(frame->format).depth;

@@ -45,6 +45,11 @@ int engine_writes_chroma(const LumeqParams *params);
  * its own. Frames are direct (media/convert.h). */
 LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out);
 
+/* After lumeq_receive(): brings the planes of `out` to where the picture came back, see
+ * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
+int engine_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
+                       MediaError *error);
+
 /* Bits of a code of its luma. */
 int engine_depth(const AVFrame *frame);
 

@@ -108,8 +108,10 @@ static int pass_finished(Pipeline *p)
         p->lost = 1;
     }
     Item *item = frame.opaque;
+    MediaError error = {0};
     item->stats = stats;
-    ret = send(p->equalized, &item);
+    ret = engine_take_output(p->memory, item->message.output, &frame, &error);
+    ret = ret < 0 ? stage_failed(p, &error) : send(p->equalized, &item);
     item_free(&item);
     return ret < 0 ? ret : 1;
 }

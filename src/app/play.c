@@ -141,6 +141,10 @@ static int run_frame(Play *p, const AVFrame *in, int again, int on_device, AVFra
         av_frame_free(&made);
         return run_frame(p, in, 1, 0, out, measure, error);
     }
+    if (engine_take_output(p->engine.memory, made, &frame, error) < 0) {
+        av_frame_free(&made);
+        return error->fault;
+    }
     fill_measure(measure, &p->stats, &frame.in);
     *out = made;
     return 0;
@@ -155,6 +159,11 @@ static int run_and_record(void *opaque, const AVFrame *in, int again, int on_dev
     if (ret >= 0 && recorded)
         recording_frame(&p->recording, *out, &p->stats);
     return ret;
+}
+
+static int is_lost(void *opaque)
+{
+    return ((const Play *)opaque)->lost;
 }
 
 static void reset(void *opaque)
@@ -364,6 +373,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .memory = p->engine.memory,
         .device = has_gpu(p) ? (int)o->device : -1,
         .run = run_and_record,
+        .lost = is_lost,
         .reset = reset,
         .change = change,
         .where = where,

@@ -111,6 +111,10 @@ typedef struct LumeqJob {
      * read during submit. */
     const LumeqHistory *restore;
 
+    /* Set by submit, also where it fails: the device writes the output by itself, and one that is
+     * lost may still do so at any time. 0 at first. */
+    int late;
+
     /* Filled by receive. */
     LumeqHistory result;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */

@@ -19,6 +19,9 @@
 /* Of LumeqParams.tiles_x and tiles_y where they are 0. */
 #define USUAL_TILES 8
 
+/* Of the rows of outputs that are moved. */
+#define MOVED_ALIGNMENT 64
+
 #define MAX_BIN_BITS 12
 _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
 
@@ -33,6 +36,9 @@ struct LumeqEqualizer {
     int finished; /* frames in flight, the oldest ones, that were finished when it was replaced */
     /* The backend is new: what its first frame starts from. NULL: it has the history. */
     const LumeqHistory *go_on_from;
+    int redoing;                  /* it has not been handed all the frames in flight yet */
+    void *moved[LUMEQ_MAX_SLOTS]; /* outputs of frames that were in flight on the GPU */
+    int moved_count;
     LumeqParams params;
 
     LumeqJob jobs[LUMEQ_MAX_SLOTS]; /* a ring: `in_flight` of them, the oldest at `first` */
@@ -176,6 +182,8 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     if (!equalizer || !*equalizer)
         return;
     LumeqEqualizer *eq = *equalizer;
+    for (int i = 0; i < eq->moved_count; i++)
+        eq->backend->free_host(eq->priv, eq->moved[i]);
     if (eq->priv != eq->first_priv) {
         eq->backend->close(eq->priv);
         free(eq->priv);
@@ -277,14 +285,42 @@ static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
     return ret;
 }
 
+static ptrdiff_t moved_stride(const LumeqImage *image, int plane)
+{
+    return (lumeq_row_size(image, plane) + MOVED_ALIGNMENT - 1) / MOVED_ALIGNMENT * MOVED_ALIGNMENT;
+}
+
+/* What the GPU may still write is no place for a picture any more. */
+static int move_output(LumeqEqualizer *eq, LumeqJob *job)
+{
+    LumeqImage *out = &job->frame.out;
+    size_t size = 0;
+    for (int i = 0; i < job->write; i++)
+        size += (size_t)(moved_stride(out, i) * lumeq_height(out, i));
+    uint8_t *memory = eq->backend->alloc_host(eq->priv, size);
+    if (!memory)
+        return fail(eq, LUMEQ_ERR_MEMORY, "no memory for a frame that the GPU had");
+    eq->moved[eq->moved_count++] = memory;
+    for (int i = 0; i < job->write; i++) {
+        out->plane[i] = memory;
+        out->stride[i] = moved_stride(out, i);
+        memory += out->stride[i] * lumeq_height(out, i);
+    }
+    job->late = 0;
+    return 0;
+}
+
 /* An output on the device is out of the CPU's reach: what is left is to measure. */
 static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
 {
+    int ret = 0;
     if (job->frame.out.memory != LUMEQ_MEMORY_HOST) {
         job->frame.out.plane[0] = NULL;
         job->write = 0;
+    } else if (job->late) {
+        ret = move_output(eq, job);
     }
-    return hand_in(eq, job);
+    return ret < 0 ? ret : hand_in(eq, job);
 }
 
 /* The frame in flight that is number `index`, the oldest being 0. */
@@ -315,26 +351,32 @@ static int finish_oldest(LumeqEqualizer *eq)
     return ret;
 }
 
-/*
- * The CPU goes on from the last frame that came back, which brought the whole history with it. From
- * a GPU that takes no more frames, but is not lost, those in flight come back first: until then it
- * writes them. Those that a lost one had are done again from their input, so that nothing is lost
- * and the bits are the same: should it still be writing one of them, it writes what the CPU writes.
- * The GPU's backend stays: its memory is still in use.
- */
-static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
+/* Where memory runs out on the way, it is gone on with another time. */
+static int redo_frames(LumeqEqualizer *eq)
 {
-    if (eq->priv != eq->first_priv)
-        return LUMEQ_ERR_GPU;
-    while (!lost && eq->finished < eq->in_flight)
-        lost = finish_oldest(eq) < 0;
-    int ret = replace_backend(eq);
+    int ret = 0;
     while (ret == 0 && eq->finished < eq->in_flight) {
         ret = hand_to_cpu(eq, job_at(eq, eq->finished));
         if (ret == 0)
             ret = finish_oldest(eq);
     }
+    eq->redoing = ret < 0;
     return ret;
+}
+
+/*
+ * The CPU goes on from the last frame that came back, which brought the whole history with it. From
+ * a GPU that takes no more frames, but is not lost, those in flight come back first: until then it
+ * writes them. Those that a lost one had are done again from their input, so that nothing is lost
+ * and the bits are the same; and elsewhere, since one that wakes up writes them from whatever their
+ * input holds by then. The GPU's backend stays: its memory is still in use.
+ */
+static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
+{
+    while (!lost && eq->finished < eq->in_flight)
+        lost = finish_oldest(eq) < 0;
+    const int ret = replace_backend(eq);
+    return ret < 0 ? ret : redo_frames(eq);
 }
 
 static BarsParams bars_params(const LumeqParams *params, const LumeqImage *in, int64_t step)
@@ -370,12 +412,14 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
     prepare_tiles(job, &eq->params);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
+    job->late = 0;
+    const int by_gpu = eq->backend == &lumeq_backend_cuda;
     int ret = hand_in(eq, job);
-    const int refused =
-        eq->priv == eq->first_priv && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
+    const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
     if (refused && eq->config.backend == LUMEQ_BACKEND_CUDA)
         return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on */
     if (refused || ret == LUMEQ_ERR_GPU) {
+        job->late &= !refused;
         ret = go_on_without_gpu(eq, !refused);
         if (ret == 0)
             ret = hand_to_cpu(eq, job);
@@ -436,7 +480,9 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
     int ret = 0;
-    if (!eq->finished)
+    if (eq->redoing)
+        ret = redo_frames(eq);
+    else if (!eq->finished)
         ret = eq->backend->receive(eq->priv, job, wait, eq->error, sizeof(eq->error));
     if (ret == LUMEQ_ERR_GPU)
         ret = go_on_without_gpu(eq, 1);

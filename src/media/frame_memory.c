@@ -33,6 +33,8 @@ struct FrameMemory {
     pthread_mutex_t pools_lock;
     PlanePool decoded[4]; /* by plane; decoder threads take from them */
     PlanePool output[3];  /* by plane */
+    AVBufferRef **aside;  /* buffers that are not given out again */
+    int aside_count;
 
     pthread_mutex_t blocks_lock; /* may be taken under the other */
     struct {
@@ -222,6 +224,27 @@ static int replace_plane(AVFrame *frame, int plane, AVBufferRef *buffer, int str
     return 0;
 }
 
+int frame_memory_set_aside(FrameMemory *m, AVFrame *frame, int plane, const uint8_t *data,
+                           ptrdiff_t stride)
+{
+    const int row = av_image_get_linesize(frame->format, frame->width, plane);
+    const int rows = plane_height(frame, plane), aligned = FFALIGN(row, ALIGNMENT);
+    AVBufferRef *held = av_frame_get_plane_buffer(frame, plane);
+    AVBufferRef *copy = av_buffer_alloc((size_t)aligned * (size_t)rows + PLANE_PADDING);
+    held = held ? av_buffer_ref(held) : NULL;
+    int ret =
+        held && copy ? av_dynarray_add_nofree(&m->aside, &m->aside_count, held) : AVERROR(ENOMEM);
+    if (ret < 0) {
+        av_buffer_unref(&held);
+    } else {
+        av_image_copy_plane(copy->data, aligned, data, (int)stride, row, rows);
+        ret = replace_plane(frame, plane, copy, aligned);
+    }
+    if (ret < 0)
+        av_buffer_unref(&copy);
+    return ret;
+}
+
 static AVBufferRef *get_output(FrameMemory *m, const AVFrame *frame, int plane, int *stride)
 {
     const int row = av_image_get_linesize(frame->format, frame->width, plane);
@@ -298,6 +321,9 @@ void frame_memory_close(FrameMemory **memory)
     FrameMemory *m = *memory;
     if (!m)
         return;
+    for (int i = 0; i < m->aside_count; i++)
+        av_buffer_unref(&m->aside[i]);
+    av_freep(&m->aside);
     for (int i = 0; i < 4; i++)
         av_buffer_pool_uninit(&m->decoded[i].pool);
     for (int i = 0; i < 3; i++)

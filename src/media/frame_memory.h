@@ -36,6 +36,12 @@ void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
  * some. NULL: out of memory. The caller frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
+/* Somebody may write into this plane of an output at any time from now on: it becomes a copy of
+ * `data`, in ordinary memory, and nobody else gets its buffer before frame_memory_close(). 0, or
+ * AVERROR. One thread at a time. */
+int frame_memory_set_aside(FrameMemory *memory, AVFrame *frame, int plane, const uint8_t *data,
+                           ptrdiff_t stride);
+
 /* Not 0: these bytes of a plane came from the allocator. Any thread. */
 int frame_memory_owns(FrameMemory *memory, const uint8_t *data);
 

@@ -447,27 +447,40 @@ static void start_file(Player *p, const char *path)
 {
     MediaError error = {0};
     p->opening[0] = '\0';
+    player_drop_next(p);
     if (!p->options.open || p->options.open(p->options.opaque, path, &error) < 0)
         status_say(p, "%s", error.fault ? error.text : "Files cannot be opened here");
     else
         snprintf(p->opening, sizeof(p->opening), "%s", path);
 }
 
-/* What cannot be played changes nothing, either. */
+/* AVERROR(EAGAIN): it is being opened, or tried. What cannot be played changes nothing, either. */
+static int follow_file(Player *p, MediaError *error)
+{
+    MediaError why = {0};
+    Source *source = NULL;
+    int ret = p->next.source ? 0 : p->options.opened(p->options.opaque, &source, error);
+    if (ret < 0)
+        return ret;
+    if (source)
+        ret = player_try(p, source, &why);
+    if (ret < 0)
+        source_close(&source);
+    else
+        ret = player_take_next(p, &why);
+    if (ret < 0 && ret != AVERROR(EAGAIN))
+        media_fail(error, why.fault, "cannot play %s: %s", media_quote(p->opening), why.text);
+    return ret;
+}
+
 static void take_file(Player *p)
 {
-    MediaError error = {0}, why = {0};
-    Source *source = NULL;
-    int ret = p->options.opened(p->options.opaque, &source, &error);
+    MediaError error = {0};
+    const int ret = follow_file(p, &error);
     if (ret == AVERROR(EAGAIN))
         return;
-    if (ret >= 0 && player_load(p, source, p->opening, &why) < 0)
-        ret =
-            media_fail(&error, why.fault, "cannot play %s: %s", media_quote(p->opening), why.text);
-    if (ret < 0) {
-        source_close(&source);
+    if (ret < 0)
         status_say(p, "%s", error.text);
-    }
     p->opening[0] = '\0';
 }
 

@@ -20,7 +20,7 @@
 static int end(Player *p, int64_t now)
 {
     Playback *b = &p->playback;
-    if (b->paused) {
+    if (b->paused || p->next.source) {
         b->ended_at = 0; /* the sound waits, too */
         return 0;
     }

@@ -88,6 +88,8 @@ struct Player {
     ViewCuda *cuda; /* NULL: planes go through host memory */
     Screenshot *screenshot;
     Playback playback;
+    Playback next;      /* of the file that was opened, until its first frame is there */
+    int64_t next_since; /* it is waited for */
     Shown shown;
     int unrelated;  /* the next frame does not follow the one that is shown */
     int64_t count;  /* frames that were shown */
@@ -138,7 +140,13 @@ struct Player {
 int64_t player_now(void);
 
 /* player.c */
-int player_load(Player *p, Source *source, const char *path, MediaError *error);
+/* Begins to play a source beside the one that is played, unseen and unheard. The source is the
+ * player's on success. MEDIA_INPUT. */
+int player_try(Player *p, Source *source, MediaError *error);
+/* Once a turn: 0: it has taken the other's place; AVERROR(EAGAIN): its first frame is not there
+ * yet; MEDIA_INPUT: nothing of it can be decoded, and it is closed. */
+int player_take_next(Player *p, MediaError *error);
+void player_drop_next(Player *p);
 void player_drop_shown(Player *p);
 
 /* stage.c: which frame is shown when. `wait` is lowered to when there is something to do. */

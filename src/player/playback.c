@@ -37,8 +37,12 @@ static void open_audio(Playback *p)
 {
     char why[256];
     const AVStream *stream = demuxer_selected(p->demuxer, DEMUX_AUDIO);
-    if (!p->audio && stream && audio_open(&p->audio, stream, why, sizeof(why)) < 0)
+    if (p->audio || p->sound_later || !stream)
+        return;
+    if (audio_open(&p->audio, stream, why, sizeof(why)) < 0)
         give_up_sound(p, why);
+    else
+        audio_pause(p->audio, 1); /* until the first frame is there */
 }
 
 static int open_all(Playback *p, const PlaybackOptions *options, MediaError *error)
@@ -62,7 +66,7 @@ static int open_all(Playback *p, const PlaybackOptions *options, MediaError *err
 int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
                   const FeedStart *start, MediaError *error)
 {
-    *p = (Playback){.source = source, .speed = options->speed};
+    *p = (Playback){.source = source, .speed = options->speed, .sound_later = options->sound_later};
     p->clock.speed = options->speed;
     int ret = open_all(p, options, error);
     if (ret >= 0)
@@ -127,6 +131,13 @@ int playback_start(Playback *p, const FeedStart *start, MediaError *error)
     if (ret >= 0)
         start_audio(p);
     return ret;
+}
+
+void playback_open_sound(Playback *p)
+{
+    p->sound_later = 0;
+    open_audio(p);
+    start_audio(p);
 }
 
 int playback_select_audio(Playback *p, const AVStream *stream, int64_t position, MediaError *error)

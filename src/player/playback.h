@@ -15,6 +15,7 @@ typedef struct PlaybackOptions {
     VideoFeedOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
     int no_audio;
+    int sound_later; /* not 0: the sound device is left alone until playback_open_sound() */
     double speed;
     void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerOptions */
     void *opaque;
@@ -27,6 +28,7 @@ typedef struct Playback {
     Demuxer *demuxer;
     VideoFeed *feed;
     Audio *audio;             /* NULL: no sound */
+    int sound_later;          /* until playback_open_sound() */
     char trouble[320];        /* why there is no sound, until it was said; else "" */
     const AVStream *subtitle; /* the track that is shown, or NULL */
     PacketStore subtitles;    /* packets of all of them so far */
@@ -50,6 +52,9 @@ typedef struct Playback {
  * such track), MEDIA_INPUT. */
 int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
                   const FeedStart *start, MediaError *error);
+
+/* Opens the sound device where that was left for later: some can be opened only once. */
+void playback_open_sound(Playback *p);
 
 /* Goes elsewhere: what is ahead is dropped. It stays paused if it was. MEDIA_INPUT. */
 int playback_start(Playback *p, const FeedStart *start, MediaError *error);

@@ -15,9 +15,9 @@
 /* How long a turn waits at most: the stop flag of the program is looked at between turns. */
 #define TURN_US 100000
 
-/* How long the first frame of a file that was dropped is waited for, and how often looked for. */
+/* How long the first frame of a file that was dropped is waited for. One that takes longer is given
+ * the benefit of the doubt. */
 #define FIRST_FRAME_US 3000000
-#define POLL_MS 2
 
 #define USUAL_WIDTH 1280
 #define USUAL_HEIGHT 720
@@ -141,6 +141,7 @@ static PlaybackOptions playback_options(Player *p, int first)
         .audio_track = first ? p->options.audio_track : 0,
         .sub_track = first ? p->options.sub_track : 0,
         .no_audio = p->options.no_audio,
+        .sound_later = !first,
         .speed = first ? p->options.speed : p->playback.speed,
         .packet = first ? p->options.packet : NULL,
         .opaque = p->options.opaque,
@@ -165,47 +166,53 @@ static int open_playback(Player *p, Playback *next, Source *source, MediaError *
     return playback_open(next, source, &options, &start, error);
 }
 
-/* Of a file that is to take the place of another one: whether anything can be decoded. One that
- * takes long over it is given the benefit of the doubt. */
-static int check_playback(Playback *next, MediaError *error)
+static void show_playback(Player *p, const char *path)
 {
-    const int64_t end = player_now() + FIRST_FRAME_US;
-    int ret = playback_fetch(next, 1, error);
-    while (ret >= 0 && !next->ahead_count && !next->ended && player_now() < end) {
-        SDL_Delay(POLL_MS);
-        ret = playback_fetch(next, 1, error);
-    }
-    if (ret >= 0 && !next->ahead_count && next->ended)
-        ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
-    if (ret < 0) {
-        next->source = NULL; /* the caller's still */
-        playback_close(next);
-    }
-    return ret;
-}
-
-int player_load(Player *p, Source *source, const char *path, MediaError *error)
-{
-    Playback next = {0};
-    const int first = !p->playback.source;
-    int ret = open_playback(p, &next, source, error);
-    if (ret >= 0 && !first)
-        ret = check_playback(&next, error);
-    if (ret < 0)
-        return ret;
-    if (!first)
-        p->options.replace(p->options.opaque);
-    player_drop_shown(p);
-    playback_close(&p->playback);
-    p->playback = next;
-    p->steps = p->steps_back = 0;
     snprintf(p->path, sizeof(p->path), "%s", path);
     apply_sound(p);
-    subtitles_select(p->subtitles, source, next.subtitle);
-    if (!first) /* its part is not theirs */
-        p->options.from_us = p->options.to_us = -1;
+    subtitles_select(p->subtitles, p->playback.source, p->playback.subtitle);
     status_title(p);
-    return 0;
+}
+
+int player_try(Player *p, Source *source, MediaError *error)
+{
+    p->next_since = player_now();
+    return open_playback(p, &p->next, source, error);
+}
+
+void player_drop_next(Player *p)
+{
+    playback_close(&p->next);
+    p->next = (Playback){0};
+}
+
+static void replace_playback(Player *p)
+{
+    p->options.replace(p->options.opaque);
+    player_drop_shown(p);
+    playback_set_speed(&p->next, p->playback.speed, player_now());
+    playback_close(&p->playback);
+    p->playback = p->next;
+    p->next = (Playback){0};
+    playback_open_sound(&p->playback);
+    p->steps = p->steps_back = 0;
+    p->options.from_us = p->options.to_us = -1; /* the part was the first one's */
+    show_playback(p, p->opening);
+}
+
+int player_take_next(Player *p, MediaError *error)
+{
+    Playback *next = &p->next;
+    int ret = playback_fetch(next, 1, error);
+    if (ret >= 0 && !next->ahead_count && next->ended)
+        ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
+    else if (ret >= 0 && !next->ahead_count && player_now() - p->next_since < FIRST_FRAME_US)
+        return AVERROR(EAGAIN);
+    if (ret < 0)
+        player_drop_next(p);
+    else
+        replace_playback(p);
+    return ret;
 }
 
 static void take_options(Player *p)
@@ -233,7 +240,10 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
         return ret;
     view_set_mirror(p->view, p->mirrored);
     open_cuda(p);
-    return player_load(p, source, path, error);
+    ret = open_playback(p, &p->playback, source, error);
+    if (ret >= 0)
+        show_playback(p, path);
+    return ret;
 }
 
 int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
@@ -414,6 +424,7 @@ void player_close(Player **player)
         finish_text(p);
     screenshot_free(&p->screenshot);
     player_drop_shown(p);
+    player_drop_next(p);
     playback_close(&p->playback);
     subtitles_close(&p->subtitles);
     osd_close(&p->osd);

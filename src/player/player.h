@@ -43,6 +43,9 @@ typedef struct PlayerEqualizer {
     int (*run)(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
                PlayerMeasure *measure, MediaError *error);
 
+    /* Not 0: the CUDA device has been lost while it ran, and must not be waited for. */
+    int (*lost)(void *opaque);
+
     /* The next frame does not follow the last one. */
     void (*reset)(void *opaque);
 

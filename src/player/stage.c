@@ -80,9 +80,11 @@ static int equalize(Player *p, int again, int on_device, MediaError *error)
     return 0;
 }
 
-/* Where CUDA can bring planes to OpenGL; once that has failed, never again. */
+/* Where CUDA can bring planes to OpenGL; once that has failed, or the GPU is lost, never again. */
 static int can_stay_on_device(Player *p)
 {
+    if (p->cuda && p->equalizer.lost(p->equalizer.opaque))
+        view_cuda_give_up(p->cuda, "the CPU has taken over");
     if (p->cuda && view_cuda_failure(p->cuda)) {
         p->options.detail(view_cuda_failure(p->cuda));
         view_set_uploader(p->view, NULL);
@@ -100,6 +102,7 @@ static int fill(Player *p, int again, MediaError *error)
     if (ret < 0)
         return ret;
     const int64_t equalized = player_now();
+    (void)can_stay_on_device(p); /* the GPU may have been lost with this frame */
     ret = upload_both(p, on_device ? &failed : error);
     if (ret < 0 && on_device && !can_stay_on_device(p)) { /* by way of the host, then */
         ret = equalize(p, 1, 0, error);
@@ -220,7 +223,7 @@ static int is_over(Player *p, int64_t now)
 static int end_or_loop(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
-    if (!is_over(p, now))
+    if (!is_over(p, now) || p->next.source) /* that is about to take its place */
         return 0;
     if (source_is_still(b->source) && p->shown.out) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);

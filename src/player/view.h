@@ -83,8 +83,9 @@ typedef struct ViewUploader {
      * some lie where only this way reaches.
      */
     int (*upload)(void *opaque, const ViewPlane *planes, int count, char *why, size_t size);
-    /* A texture, which `upload` may not have seen, is about to be deleted or to go another way. */
-    void (*forget)(void *opaque, unsigned texture);
+    /* A texture, which `upload` may not have seen, is about to be deleted or to go another way.
+     * Not 0: it must not, as it may still be written to: it is left to itself. */
+    int (*forget)(void *opaque, unsigned texture);
     void *opaque;
 } ViewUploader;
 

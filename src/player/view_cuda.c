@@ -7,10 +7,20 @@
 
 #include <cuda_gl_interop.h>
 
+#include <time.h>
+
+#include "player/clock.h"
 #include "player/why.h"
 
 /* As many as a view has: a texture for each plane of each side. */
 #define TEXTURES (3 * VIEW_SIDES)
+
+/* What does nothing for so long is lost. */
+#define PATIENCE_US 10000000
+
+/* A frame takes less; what takes longer is looked for from time to time. */
+#define SPIN_US 50000
+#define NAP_NS 200000
 
 /* OpenGL runs on one GPU, or on a few that are linked. */
 #define GL_DEVICES 16
@@ -28,15 +38,46 @@ struct ViewCuda {
     int next; /* the one that makes room when all places are taken */
     ViewUploader uploader;
     char failure[256];
+    int hangs; /* textures may be written to at any time */
 };
 
+/* Where the planes of a frame lie. */
+typedef struct Places {
+    int device, pageable; /* how many of them */
+} Places;
+
 /* What a GPU that may be lost answers after this is of no use: it is asked nothing more. */
-static void give_up(ViewCuda *cuda, cudaError_t error)
+void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
-    (void)cudaGetLastError(); /* it is said here; no later call is to trip over it */
     snprintf(cuda->failure, sizeof(cuda->failure),
              "frames no longer get from GPU %d to the screen without a detour: %s", cuda->device,
-             cudaGetErrorString(error));
+             why);
+}
+
+static void give_up(ViewCuda *cuda, cudaError_t error)
+{
+    cuda->hangs = error == cudaErrorNotReady;
+    if (!cuda->hangs)
+        (void)cudaGetLastError(); /* it is said here; no later call is to trip over it */
+    view_cuda_give_up(cuda,
+                      cuda->hangs ? "it has done nothing for 10 s" : cudaGetErrorString(error));
+}
+
+/* Until all that was handed in is done; cudaErrorNotReady: it never may be. */
+static cudaError_t await(const ViewCuda *cuda)
+{
+    const int64_t begin = clock_now();
+    const struct timespec nap = {0, NAP_NS};
+    cudaError_t error;
+    while ((error = cudaStreamQuery(cuda->stream)) == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* no error to leave behind */
+        const int64_t waited = clock_now() - begin;
+        if (waited > PATIENCE_US)
+            break;
+        if (waited > SPIN_US)
+            nanosleep(&nap, NULL);
+    }
+    return error;
 }
 
 static void unregister(Texture *t)
@@ -95,56 +136,70 @@ static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const V
     return error;
 }
 
-/* The copies are waited for: the frame may be given back at once. That before the textures are
- * handed back, an H200 is done with all of it 0.2 ms earlier than the other way round. */
+/*
+ * The copies are waited for: the frame may be given back at once. That before the textures are
+ * handed back, an H200 is done with all of it 0.2 ms earlier than the other way round.
+ * Copies from ordinary memory are waited for inside CUDA, for ever: not before the GPU is there for
+ * them.
+ */
 static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
-                        int count)
+                        int count, int pageable)
 {
     cudaError_t error = cudaGraphicsMapResources(count, resources, cuda->stream);
     if (error)
         return error;
+    if (pageable)
+        error = await(cuda);
     for (int i = 0; i < count && !error; i++)
         error = copy(cuda, resources[i], &planes[i]);
-    const cudaError_t waited = cudaStreamSynchronize(cuda->stream);
+    const cudaError_t waited = error == cudaErrorNotReady ? error : await(cuda);
+    if (waited == cudaErrorNotReady)
+        return waited;
     const cudaError_t unmapped = cudaGraphicsUnmapResources(count, resources, cuda->stream);
     return error ? error : waited ? waited : unmapped;
 }
 
-/* Also 1 where CUDA does not answer. */
-static int may_be_on_device(const ViewPlane *planes, int count)
+static cudaError_t find_places(const ViewPlane *planes, int count, Places *places)
 {
-    for (int i = 0; i < count; i++) {
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
         struct cudaPointerAttributes attributes = {0};
-        if (cudaPointerGetAttributes(&attributes, planes[i].data) != cudaSuccess ||
-            attributes.type == cudaMemoryTypeDevice)
-            return 1;
+        error = cudaPointerGetAttributes(&attributes, planes[i].data);
+        places->device += error || attributes.type == cudaMemoryTypeDevice;
+        places->pageable += attributes.type == cudaMemoryTypeUnregistered;
     }
-    return 0;
+    return error;
 }
 
 static int upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
 {
     ViewCuda *cuda = opaque;
     cudaGraphicsResource_t resources[TEXTURES];
+    Places places = {0, 0};
     if (cuda->failure[0] || count > TEXTURES)
         return 1;
     cudaError_t error = cudaSetDevice(cuda->device);
+    if (error) /* nobody can tell any more */
+        places.device = count;
+    else
+        error = find_places(planes, count, &places);
     for (int i = 0; i < count && !error; i++)
         error = resource_of(cuda, planes[i].texture, &resources[i]);
     if (!error)
-        error = fill(cuda, resources, planes, count);
+        error = fill(cuda, resources, planes, count, places.pageable);
     if (!error)
         return 0;
     give_up(cuda, error);
-    return may_be_on_device(planes, count) ? why_fail(why, size, "%s", cuda->failure) : 1;
+    return places.device ? why_fail(why, size, "%s", cuda->failure) : 1;
 }
 
-static void forget(void *opaque, unsigned texture)
+static int forget(void *opaque, unsigned texture)
 {
     ViewCuda *cuda = opaque;
     Texture *t = find(cuda, texture);
     if (t && !cuda->failure[0])
         unregister(t);
+    return t && cuda->hangs;
 }
 
 /* 0, or -1 with a sentence: OpenGL's context does not run on the device. */

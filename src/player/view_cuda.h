@@ -26,11 +26,16 @@ int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size);
 const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
 
 /*
- * NULL while all is well. Else one sentence: CUDA has failed, and planes go the usual way from then
- * on. The frame it failed at is refused by view_set_frame() where a plane of it lies on the device,
- * or nobody can tell any more; frames that come later must lie in host memory.
+ * NULL while all is well. Else one sentence: CUDA has failed, or has done nothing for 10 seconds,
+ * and planes go the usual way from then on. The frame it failed at is refused by view_set_frame()
+ * where a plane of it lies on the device, or nobody can tell any more; frames that come later must
+ * lie in host memory.
  */
 const char *view_cuda_failure(const ViewCuda *cuda);
+
+/* CUDA is not called again: the device is lost, or may hang; `why` ends the sentence that
+ * view_cuda_failure() answers from then on. */
+void view_cuda_give_up(ViewCuda *cuda, const char *why);
 
 /* After view_close(), or view_set_uploader() with NULL. *cuda is NULL then. NULL is allowed. */
 void view_cuda_close(ViewCuda **cuda);

@@ -37,10 +37,12 @@ static void release_frame(PlaneTexture *t)
     t->data = NULL;
 }
 
-static void make_forget(const Planes *planes, const PlaneTexture *t)
+/* The texture goes on without the uploader; one that it may still write to is left to it. */
+static void make_forget(const Planes *planes, PlaneTexture *t)
 {
-    if (t->texture && planes->uploader.forget)
-        planes->uploader.forget(planes->uploader.opaque, t->texture);
+    const ViewUploader *other = &planes->uploader;
+    if (t->texture && other->forget && other->forget(other->opaque, t->texture))
+        t->texture = 0;
 }
 
 void planes_set_uploader(Planes *planes, const ViewUploader *uploader)
@@ -161,8 +163,12 @@ static int upload(Planes *planes, PlaneTexture *const *to, const ViewPlane *from
     if (ret <= 0)
         return ret;
     ret = 0;
-    for (int i = 0; i < count && ret == 0; i++)
-        ret = upload_one(planes, to[i], &from[i], why, size);
+    for (int i = 0; i < count && ret == 0; i++) {
+        make_forget(planes, to[i]);
+        ret = make_texture(planes, to[i], to[i]->size, to[i]->bytes, why, size);
+        if (ret == 0)
+            ret = upload_one(planes, to[i], &from[i], why, size);
+    }
     return ret;
 }
 

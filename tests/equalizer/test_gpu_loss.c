@@ -20,6 +20,7 @@ static int calls_until_loss; /* of submit and receive together */
 static int lost, out_of_memory;
 static int refusal;        /* not 0: nothing is lost, but submit answers this from then on */
 static int in_flight_then; /* when that began */
+static int late;           /* not 0: the device that is lost writes its frames when all is over */
 static int deep;           /* frames are of 10 bits, later of 14, not of 8 */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
 
@@ -46,13 +47,44 @@ static int fails(char *text, size_t size)
     return 1;
 }
 
+/* What it may still write: an output for each frame in flight. */
+static LumeqImage unfinished[SLOTS + 1];
+static int unfinished_count;
+
+static void note_unfinished(const LumeqJob *job)
+{
+    if (job->write && job->frame.out.memory == LUMEQ_MEMORY_HOST)
+        unfinished[unfinished_count++] = job->frame.out;
+}
+
+static void lose_frames(const Fake *fake)
+{
+    for (int i = 0; i < fake->count; i++)
+        note_unfinished(fake->waiting[i]);
+}
+
+static void wake_up(void)
+{
+    while (late && unfinished_count) {
+        const LumeqImage *out = &unfinished[--unfinished_count];
+        for (int plane = 0; plane < lumeq_planes(out); plane++)
+            memset(out->plane[plane], 0xA5, (size_t)(WIDTH * lumeq_height(out, plane)));
+    }
+    unfinished_count = 0;
+}
+
 /* Frames are computed when they are handed in, and given back later; a lost device may have written
  * anything into the outputs of those in flight. */
 static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
+    job->late = late;
     if (fails(text, size)) {
         in_flight_then = fake->count;
+        if (!refusal) {
+            lose_frames(fake);
+            note_unfinished(job);
+        }
         return refusal ? refusal : LUMEQ_ERR_GPU;
     }
     if (out_of_memory) {
@@ -72,6 +104,7 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     if (!refusal && fails(text, size)) {
+        lose_frames(fake);
         for (int i = 0; i < fake->count; i++) {
             memset(&fake->waiting[i]->result, 0xA5, sizeof(job->result));
             for (int plane = 0; plane < fake->waiting[i]->write; plane++)
@@ -132,6 +165,8 @@ const LumeqBackend lumeq_backend_cuda = {
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     LumeqFrameStats stats[FRAMES];
+    LumeqImage back[FRAMES]; /* where outputs were when they came back */
+    uint8_t spare[SIZE];
     int on_device;         /* outputs are, some of them, while that is allowed */
     int unwritten[FRAMES]; /* frames that were to be written and came back measured */
     int received;
@@ -149,6 +184,7 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
     while ((ret = lumeq_receive(eq, &frame, &run->stats[run->received % FRAMES])) == 0) {
         const int n = run->received++;
         CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
+        run->back[n % FRAMES] = frame.out;
         run->unwritten[n % FRAMES] = !is_measured(n) && !frame.out.plane[0];
     }
     CHECK(ret == LUMEQ_ERR_AGAIN || (until_empty && ret == LUMEQ_ERR_END), "receive answers %d",
@@ -207,6 +243,21 @@ static void set_mode(LumeqParams *params, int n)
     params->tiles_y = 3;
 }
 
+/* Those that came back elsewhere, to where they are looked for. */
+static void collect(Run *run)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqImage *from = &run->back[n], to = picture(run->out[n], n);
+        const int moved = from->plane[0] && from->plane[0] != to.plane[0];
+        CHECK(!moved || late, "frame %d is elsewhere", n);
+        for (int plane = 0; moved && plane < lumeq_planes(&to); plane++)
+            for (int y = 0; y < lumeq_height(&to, plane); y++)
+                memcpy((uint8_t *)to.plane[plane] + y * to.stride[plane],
+                       (const uint8_t *)from->plane[plane] + y * from->stride[plane],
+                       (size_t)lumeq_row_size(&to, plane));
+    }
+}
+
 /* The same frames, with a change of parameters, a reset and a redo on the way. */
 static void play(LumeqBackendId id, Run *run)
 {
@@ -222,7 +273,7 @@ static void play(LumeqBackendId id, Run *run)
         return;
     }
     for (int n = 0; n < FRAMES; n++) {
-        const LumeqFrame frame = frame_of(run, n);
+        LumeqFrame frame = frame_of(run, n);
         for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
         params.clip = n < 9 ? 3 : 0;
@@ -237,6 +288,8 @@ static void play(LumeqBackendId id, Run *run)
         lumeq_flush(eq);
         take(eq, run, 1);
         run->received--;
+        if (late) /* what it was handed in with may be written to */
+            frame.out = picture(run->spare, n);
         params.strength = 0.4;
         lumeq_set_params(eq, &params);
         CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
@@ -249,6 +302,8 @@ static void play(LumeqBackendId id, Run *run)
     if (lost && !run->on_device) /* else a refusal may have come after it */
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
+    wake_up();
+    collect(run);
     lumeq_destroy(&eq);
 }
 
@@ -311,6 +366,15 @@ static void loss_at_any_call(void)
 static void loss_with_outputs_on_the_device(void)
 {
     lose_in_any_mode(1);
+}
+
+/* What a GPU that wakes up later writes is not what anybody looks at. */
+static void loss_with_late_writes(void)
+{
+    late = 1;
+    lose_in_any_mode(0);
+    lose_in_any_mode(1);
+    late = 0;
 }
 
 /* A GPU that cannot take a frame, whatever the reason: those that it has taken come back from it,
@@ -465,6 +529,7 @@ static void memory_outlives_the_loss(void)
 static const CheckTest tests[] = {
     {"loss_at_any_call", loss_at_any_call},
     {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
+    {"loss_with_late_writes", loss_with_late_writes},
     {"refusal_at_any_call", refusal_at_any_call},
     {"an_argument_is_no_loss", an_argument_is_no_loss},
     {"unwritten_frame_is_redone", unwritten_frame_is_redone},

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <cudaTypedefs.h>
+#include <cuda_gl_interop.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/devices.h"
@@ -23,6 +24,14 @@ static struct {
     size_t size;
     enum cudaMemoryType type;
 } blocks[BLOCKS];
+
+/* Rows that are to be written when it wakes up. */
+#define LATE_COPIES 256
+static struct {
+    uint8_t *to;
+    size_t pitch, row, height;
+} late[LATE_COPIES];
+static int late_count;
 
 static size_t on_device;  /* bytes */
 static double last_event; /* when the last one is to be done, of a device that takes its time */
@@ -83,6 +92,15 @@ static double done_at(void)
     return last_event;
 }
 
+/* Inside CUDA. */
+static void wait_for(cudaStream_t stream)
+{
+    if (stream->done > fake_cuda.now + 1e6)
+        abort(); /* it would wait for ever */
+    if (stream->done > fake_cuda.now)
+        fake_cuda.now = stream->done;
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static cudaError_t add_block(void **memory, size_t size, enum cudaMemoryType type)
@@ -120,6 +138,24 @@ void fake_cuda_start(FakeCuda cuda)
         remove_block(blocks[i].memory);
     fake_cuda = cuda;
     last_event = 0;
+    late_count = 0;
+}
+
+void fake_cuda_wake(void)
+{
+    while (late_count) {
+        late_count--;
+        for (size_t y = 0; y < late[late_count].height; y++)
+            memset(late[late_count].to + y * late[late_count].pitch, 0xA5, late[late_count].row);
+    }
+}
+
+static enum cudaMemoryType type_of(const uint8_t *at)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
+            return blocks[i].type;
+    return cudaMemoryTypeUnregistered;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t size)
@@ -152,11 +188,7 @@ cudaError_t cudaFreeHost(void *memory)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory)
 {
     CALL();
-    const uint8_t *at = memory;
-    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered};
-    for (int i = 0; i < BLOCKS; i++)
-        if (blocks[i].memory && at >= blocks[i].memory && at < blocks[i].memory + blocks[i].size)
-            attributes->type = blocks[i].type;
+    *attributes = (struct cudaPointerAttributes){.type = type_of(memory)};
     return cudaSuccess;
 }
 
@@ -213,13 +245,28 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
+/* Not 0: it is for when the device wakes up. */
+static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
+{
+    if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
+        return 0;
+    if (late_count == LATE_COPIES)
+        abort();
+    late[late_count].to = to;
+    late[late_count].pitch = pitch;
+    late[late_count].row = row;
+    late[late_count++].height = height;
+    return 1;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
     (void)kind;
     CALL();
     stream->done = done_at();
-    memcpy(to, from, size);
+    if (!put_off(to, size, size, 1, stream))
+        memcpy(to, from, size);
     return cudaSuccess;
 }
 
@@ -229,6 +276,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     (void)kind;
     CALL();
     stream->done = done_at();
+    if (put_off(to, to_pitch, row, height, stream))
+        return cudaSuccess;
     for (size_t y = 0; y < height; y++)
         memcpy((uint8_t *)to + y * to_pitch, (const uint8_t *)from + y * pitch, row);
     return cudaSuccess;
@@ -236,8 +285,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream)
 {
-    (void)stream;
     CALL();
+    stream->done = done_at();
     memset(memory, value, size);
     return cudaSuccess;
 }
@@ -259,7 +308,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    (void)stream;
+    wait_for(stream);
     return call();
 }
 
@@ -317,6 +366,84 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
     (void)end;
     CALL();
     *ms = 1;
+    return cudaSuccess;
+}
+
+/* ---- textures ------------------------------------------------------------------------------ */
+
+cudaError_t cudaGLGetDevices(unsigned *count, int *devices, unsigned room,
+                             enum cudaGLDeviceList list)
+{
+    (void)list;
+    CALL();
+    *count = room ? 1 : 0;
+    devices[0] = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsGLRegisterImage(cudaGraphicsResource_t *resource, unsigned image,
+                                        unsigned target, unsigned flags)
+{
+    (void)target;
+    (void)flags;
+    CALL();
+    *resource = (cudaGraphicsResource_t)(uintptr_t)image;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)
+{
+    (void)resource;
+    return call();
+}
+
+cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources,
+                                     cudaStream_t stream)
+{
+    (void)resources;
+    CALL();
+    stream->done = done_at();
+    fake_cuda.mapped += count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources,
+                                       cudaStream_t stream)
+{
+    (void)resources;
+    (void)stream;
+    CALL();
+    fake_cuda.mapped -= count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array,
+                                                  cudaGraphicsResource_t resource, unsigned index,
+                                                  unsigned level)
+{
+    (void)index;
+    (void)level;
+    CALL();
+    *array = (cudaArray_t)resource;
+    return cudaSuccess;
+}
+
+/* From ordinary memory it waits. */
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t row, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)to;
+    (void)x;
+    (void)y;
+    (void)pitch;
+    (void)row;
+    (void)height;
+    (void)kind;
+    CALL();
+    stream->done = done_at();
+    if (type_of(from) == cudaMemoryTypeUnregistered)
+        wait_for(stream);
     return cudaSuccess;
 }
 
@@ -406,7 +533,7 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     (void)before;
     CALL();
     if (frame->profile.blocks_done)
-        abort(); /* what a frame that was given up has counted was not cleared */
+        abort();                    /* what a frame that was given up has counted was not cleared */
     frame->profile.blocks_done = 1; /* half done, until it is written */
     stream->done = done_at();
     return cudaSuccess;

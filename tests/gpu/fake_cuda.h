@@ -18,6 +18,8 @@ typedef struct FakeCuda {
     size_t memory;     /* bytes that the device has, 0: enough */
     size_t pinned;     /* bytes of the host that are pinned */
     int hangs;         /* work that is handed in from now on is not done ... */
+    int mapped;        /* textures that are */
+    int late;          /* copies into pinned memory that hang are made when it wakes up */
     double
         stage_takes; /* ... but for this: each event takes so many seconds after the one before */
     double now;      /* seconds */
@@ -27,6 +29,10 @@ typedef struct FakeCuda {
 } FakeCuda;
 
 extern FakeCuda fake_cuda;
+
+/* What hung goes on: pinned memory that was to be copied to is written to, from what is not what it
+ * was any more. */
+void fake_cuda_wake(void);
 
 /* A new one; what equalizers on the one before have left is freed. */
 void fake_cuda_start(FakeCuda cuda);

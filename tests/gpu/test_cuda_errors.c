@@ -16,6 +16,7 @@ typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     uint8_t *pinned; /* NULL: outputs are ordinary memory */
     LumeqFrameStats stats[FRAMES];
+    LumeqImage back[FRAMES]; /* where outputs were when they came back */
     int received, refused;
     long calls_when_lost; /* 0: it was not */
 } Run;
@@ -53,6 +54,16 @@ static void note_loss(const LumeqEqualizer *eq, Run *run)
         run->calls_when_lost = fake_cuda.calls;
 }
 
+/* From where it is to where it is looked for. */
+static void copy_out(Run *run, int n)
+{
+    const LumeqImage *from = &run->back[n], to = picture(run->out[n], n);
+    for (int plane = 0; plane < 2 && to.plane[plane]; plane++)
+        for (int y = 0; y < (plane ? to.height / 2 : to.height); y++)
+            memmove((uint8_t *)to.plane[plane] + y * to.stride[plane],
+                    (uint8_t *)from->plane[plane] + y * from->stride[plane], (size_t)to.width);
+}
+
 static int take(LumeqEqualizer *eq, Run *run)
 {
     LumeqFrame frame;
@@ -62,8 +73,10 @@ static int take(LumeqEqualizer *eq, Run *run)
     if (ret < 0)
         return ret;
     CHECK(n < FRAMES && frame.opaque == run->in[n], "frame %d is another", n);
-    if (run->pinned && n < FRAMES)
-        memcpy(run->out[n], run->pinned + n % 4 * SIZE, SIZE);
+    if (n < FRAMES) {
+        run->back[n] = frame.out;
+        copy_out(run, n);
+    }
     run->received++;
     return 0;
 }
@@ -86,16 +99,21 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
     CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq));
 }
 
+static void set_mode(LumeqEqualizer *eq, int n)
+{
+    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+    params.tiles_x = params.tiles_y = 2;
+    lumeq_set_params(eq, &params);
+}
+
 static void play_with(LumeqEqualizer *eq, Run *run)
 {
     for (int n = 0; n < FRAMES; n++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
         CheckRandom random = {(uint64_t)n, 0};
         for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
-        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
-        params.tiles_x = params.tiles_y = 2;
-        lumeq_set_params(eq, &params);
+        set_mode(eq, n);
         hand_in(eq, run, n);
     }
     lumeq_flush(eq);
@@ -245,11 +263,8 @@ static void hang(int live, int pageable)
     run.pinned = pageable ? NULL : lumeq_alloc_host(eq, 4 * SIZE);
     double begin = 0;
     for (int n = 0; n < FRAMES; n++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
         memcpy(run.in[n], expected_run()->in[n], SIZE);
-        params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
-        params.tiles_x = params.tiles_y = 2;
-        lumeq_set_params(eq, &params);
+        set_mode(eq, n);
         if (n == 5) {
             while (run.received < 5)
                 take(eq, &run);
@@ -286,6 +301,54 @@ static void hangs(void)
     hang(0, 0);
     hang(0, 1);
     hang(1, 0);
+}
+
+/* It wakes up, and writes what it still had to. Frames that come later lie elsewhere. */
+static void wakes_up(void)
+{
+    static Run run;
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){.late = 1});
+    LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_AUTO);
+    uint8_t *pinned = lumeq_alloc_host(eq, FRAMES * SIZE);
+    for (int n = 0; n < FRAMES; n++) {
+        memcpy(run.in[n], expected_run()->in[n], SIZE);
+        set_mode(eq, n);
+        fake_cuda.hangs = n > 4;
+        LumeqFrame frame = frame_of(&run, n);
+        frame.out = picture(pinned + n * SIZE, n);
+        while (lumeq_submit(eq, &frame) == LUMEQ_ERR_AGAIN)
+            take(eq, &run);
+    }
+    lumeq_flush(eq);
+    while (take(eq, &run) == 0)
+        ;
+    CHECK(run.received == FRAMES && run.calls_when_lost, "%d frames came back", run.received);
+    fake_cuda_wake();
+    for (int n = 0; n < FRAMES; n++)
+        copy_out(&run, n);
+    compare(&run, "it wakes up", 0);
+    lumeq_free_host(eq, pinned);
+    lumeq_destroy(&eq);
+    CHECK(fake_cuda.calls == run.calls_when_lost, "%ld calls after the GPU was lost",
+          fake_cuda.calls - run.calls_when_lost);
+}
+
+/* It hangs before there is anything to do. */
+static void hangs_at_the_start(void)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO, .threads = 1};
+    fake_cuda_start((FakeCuda){.hangs = 1});
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "create: %s", why);
+    CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "the backend is %s", lumeq_backend_name(eq));
+    CHECK(strstr(why, "no progress") != NULL, "it says '%s'", why);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "it is lost after %.1f s", fake_cuda.now);
+    lumeq_destroy(&eq);
+    fake_cuda_start((FakeCuda){.hangs = 1});
+    config.backend = LUMEQ_BACKEND_CUDA;
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
 }
 
 /* A GPU that takes 3 s for a step is slow, not lost. */
@@ -394,6 +457,8 @@ static const CheckTest tests[] = {
     {"slow", slow},
     /* What a lost GPU has pinned stays so, and counts: these come last. */
     {"hangs", hangs},
+    {"wakes_up", wakes_up},
+    {"hangs_at_the_start", hangs_at_the_start},
     {"destroyed_while_it_hangs", destroyed_while_it_hangs},
     {"lost_at_any_call", lost_at_any_call},
 };

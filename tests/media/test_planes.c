@@ -176,6 +176,30 @@ static void check_output(FrameMemory *memory, const AVFrame *in, int chroma, int
     av_frame_free(&out);
 }
 
+/* A plane that somebody may still write to: the frame has a copy, and no later frame gets it. */
+static void check_set_aside(FrameMemory *memory, const AVFrame *in)
+{
+    const char *name = av_get_pix_fmt_name(in->format);
+    uint8_t *planes[4] = {NULL};
+    for (int n = 0; n < 3; n++) {
+        AVFrame *out = frame_memory_output(memory, in, 1);
+        if (!CHECK(out != NULL, "%s: no frame", name))
+            return;
+        for (int i = 0; i < 3 && in->data[i]; i++) {
+            CHECK(!planes[i] || out->data[i] != planes[i], "%s: plane %d is given out", name, i);
+            if (n)
+                continue;
+            planes[i] = out->data[i];
+            CHECK(frame_memory_set_aside(memory, out, i, in->data[i], in->linesize[i]) == 0,
+                  "%s: plane %d cannot be set aside", name, i);
+            CHECK(out->data[i] != planes[i], "%s: plane %d has stayed", name, i);
+            memset(planes[i], 0x77, (size_t)out->linesize[i] * (size_t)rows_of(out, i));
+        }
+        CHECK(n || hash(out) == hash(in), "%s: the copy differs", name);
+        av_frame_free(&out);
+    }
+}
+
 static void check_adopted(FrameMemory *memory, AVFrame *frame, int all_planes)
 {
     const uint64_t before = hash(frame);
@@ -197,6 +221,7 @@ static void check_format(enum AVPixelFormat format, int all_planes)
         check_output(memory, frame, 1, all_planes);
         check_adopted(memory, frame, all_planes);
         check_output(memory, frame, 1, all_planes);
+        check_set_aside(memory, frame);
         av_frame_free(&frame);
     }
     frame_memory_close(&memory);

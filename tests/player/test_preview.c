@@ -135,7 +135,8 @@ static void goes_and_returns(void)
     session_close(&s);
 }
 
-/* What is held stays what settings act on, until there is something newer. */
+/* What is held stays what settings act on, until there is something newer, although the camera was
+ * gone in the meantime. */
 static void settings_act_on_what_is_held(void)
 {
     static const char *const keys[] = {"1", "3", "5", "e", "r"};
@@ -152,6 +153,8 @@ static void settings_act_on_what_is_held(void)
         session_type(keys[i]);
         session_turns(&s, 2);
         CHECK(!s.ended, "%s ends it: %s", keys[i], s.error.text);
+        CHECK(i || strncmp(session_state(&s).message, "Strength: ", 10) == 0, "it says '%s'",
+              session_state(&s).message);
     }
     const int64_t shown = session_state(&s).shown;
     session_type(" ");

@@ -606,7 +606,7 @@ static void sizes(void)
 /* ---- who fills the textures ---- */
 
 static struct {
-    int seen, planes, forgotten, answer;
+    int seen, planes, forgotten, answer, stuck;
     unsigned texture[64];
 } uploads;
 
@@ -624,14 +624,15 @@ static int count_planes(void *opaque, const ViewPlane *planes, int count, char *
     return uploads.answer;
 }
 
-static void count_forgotten(void *opaque, unsigned texture)
+static int count_forgotten(void *opaque, unsigned texture)
 {
     (void)opaque;
     int known = 0;
     for (int i = 0; i < 64; i++)
         known |= uploads.texture[i] == texture;
-    CHECK(known, "texture %u was never filled", texture);
+    CHECK(known || uploads.stuck, "texture %u was never filled", texture);
     uploads.forgotten++;
+    return known && uploads.stuck;
 }
 
 /* A frame with a luma of its own and the chroma of another. */
@@ -689,8 +690,8 @@ static void shared_chroma(void)
     AVFrame *larger = gray_frame(66, 36, 99);
     CHECK(planes_for(VIEW_OUTPUT, larger) == 3, "another size");
     view_close(&view);
-    /* Two of each plane, and three of the other size. */
-    CHECK(uploads.forgotten == 9, "%d textures were forgotten", uploads.forgotten);
+    /* Two of each plane, and three of the other size, beside those that went the usual way. */
+    CHECK(uploads.forgotten == 9 + uploads.seen, "%d textures were forgotten", uploads.forgotten);
     av_frame_free(&old_in);
     av_frame_free(&old_out);
     av_frame_free(&redone);
@@ -738,6 +739,32 @@ static void refusing_uploader(void)
     view_set_uploader(view, NULL);
     if (draw_frame(frame, 64, 36))
         CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "the usual way");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* A texture that may still be written to is left alone: frames go to others, the usual way. */
+static void stuck_uploader(void)
+{
+    const ViewUploader uploader = {count_planes, count_forgotten, NULL};
+    if (!open_view())
+        return;
+    memset(&uploads, 0, sizeof(uploads));
+    uploads.stuck = 1;
+    uploads.answer = 1;
+    view_set_uploader(view, &uploader);
+    AVFrame *frame = gray_frame(64, 36, 120);
+    for (int i = 0; i < 3; i++) {
+        if (draw_frame(frame, 64, 36))
+            CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "frame %d is another", i);
+        for (int k = 0; k < 3 && i; k++)
+            CHECK(uploads.texture[3 * i + k] != uploads.texture[3 * i + k - 3],
+                  "frame %d: texture %u is used again", i, uploads.texture[3 * i + k]);
+    }
+    CHECK(uploads.seen == 9, "%d planes were seen", uploads.seen);
+    view_set_uploader(view, NULL);
+    if (draw_frame(frame, 64, 36))
+        CHECK(is_all((Rect){0, 0, 64, 36}, shown_level(120), 1), "without it");
     av_frame_free(&frame);
     view_close(&view);
 }
@@ -871,6 +898,7 @@ int main(int argc, char **argv)
         {"shared_chroma", shared_chroma},
         {"chroma_of_each_side", chroma_of_each_side},
         {"refusing_uploader", refusing_uploader},
+        {"stuck_uploader", stuck_uploader},
         {"window_is_what_is_read", window_is_what_is_read},
         {"window_state", window_state},
         {"window_too_large", window_too_large},

@@ -203,13 +203,15 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error)
         error = cudaEventRecord(cuda->anchor, cuda->streams[EQUALIZE]);
     if (!error)
-        error = cudaStreamSynchronize(cuda->streams[EQUALIZE]);
+        error = lumeq_cuda_await_event(cuda->anchor, lumeq_cuda_now(), 1);
     return error;
 }
 
 /* What went wrong while the backend was opened. */
-static int open_failed(const CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
 {
+    if (error == cudaErrorNotReady)
+        return lose(cuda, error, "its start", text, text_size);
     cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
@@ -418,14 +420,20 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
                       : cudaSuccess;
 }
 
+/* Planes of the output that lie in ordinary memory. */
+static int pageable_planes(const CudaBackend *cuda, const LumeqJob *job)
+{
+    int count = 0;
+    for (int i = 0; i < job->write; i++)
+        count += lumeq_device_place(cuda->number, job->frame.out.plane[i]) == LUMEQ_PLACE_PAGEABLE;
+    return count;
+}
+
 /* CUDA's copies into ordinary memory are waited for inside CUDA, for ever: not before there is
  * something to copy. */
 static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
 {
-    int pageable = 0;
-    for (int i = 0; i < job->write; i++)
-        pageable |=
-            lumeq_device_place(cuda->number, job->frame.out.plane[i]) == LUMEQ_PLACE_PAGEABLE;
+    const int pageable = pageable_planes(cuda, job);
     const cudaError_t error = pageable ? finish_frames(cuda) : cudaSuccess;
     return error || !pageable ? error : finish_stages(slot, DOWNLOAD);
 }
@@ -535,6 +543,8 @@ static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
     if (ret == 0)
         ret = check_places(cuda, &job->frame.out, job->write, "output", text, text_size);
     const size_t size = lumeq_pictures_size(&job->frame.in, planes_in(job));
+    if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
+        job->late = pageable_planes(cuda, job) < job->write;
     if (ret == 0 && size > slot->picture_size)
         ret = grow(cuda, slot, size, text, text_size);
     if (ret == 0)

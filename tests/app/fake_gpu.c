@@ -1,0 +1,142 @@
+#include "fake_gpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/backend.h"
+
+#define SLOTS 3
+#define BLOCKS 512
+
+typedef struct Fake {
+    _Alignas(max_align_t) char cpu[1 << 20];
+    LumeqJob *waiting[SLOTS];
+    int count;
+} Fake;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static int frames_left;                                  /* until it is lost */
+static int lost;
+static LumeqImage late[SLOTS];
+static void *blocks[BLOCKS]; /* its memory */
+
+static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    Fake *fake = priv;
+    if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
+        return LUMEQ_ERR_MEMORY;
+    return lumeq_backend_cpu.open(fake->cpu, config, text, size);
+}
+
+static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
+{
+    Fake *fake = priv;
+    job->late = 1;
+    int ret = lumeq_backend_cpu.submit(fake->cpu, job, text, size);
+    if (ret == 0)
+        ret = lumeq_backend_cpu.receive(fake->cpu, job, 1, text, size);
+    fake->waiting[fake->count++] = job;
+    return ret;
+}
+
+static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+{
+    Fake *fake = priv;
+    (void)job;
+    if (!wait)
+        return LUMEQ_ERR_AGAIN;
+    pthread_mutex_lock(&lock);
+    lost = frames_left-- <= 0;
+    for (int i = 0; i < fake->count && lost; i++)
+        late[i] = fake->waiting[i]->frame.out;
+    pthread_mutex_unlock(&lock);
+    if (lost) {
+        snprintf(text, size, "no progress");
+        return LUMEQ_ERR_GPU;
+    }
+    memmove(fake->waiting, fake->waiting + 1, sizeof(fake->waiting) - sizeof(fake->waiting[0]));
+    fake->count--;
+    return 0;
+}
+
+static void *alloc_fake(void *priv, size_t size)
+{
+    void *memory = NULL;
+    (void)priv;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < BLOCKS && !memory && !lost; i++)
+        if (!blocks[i])
+            memory = blocks[i] = aligned_alloc(64, (size + 63) / 64 * 64);
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+/* A lost one is not asked to. */
+static void free_fake(void *priv, void *memory)
+{
+    (void)priv;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < BLOCKS && !lost; i++)
+        if (memory && blocks[i] == memory) {
+            free(memory);
+            blocks[i] = NULL;
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+static void close_fake(void *priv)
+{
+    lumeq_backend_cpu.close(((Fake *)priv)->cpu);
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .build_info = "a made-up one",
+    .priv_size = sizeof(Fake),
+    .slots = SLOTS,
+    .open = open_fake,
+    .submit = submit_fake,
+    .receive = receive_fake,
+    .alloc_host = alloc_fake,
+    .free_host = free_fake,
+    .alloc_device = alloc_fake,
+    .free_device = free_fake,
+    .close = close_fake,
+};
+
+void fake_gpu_lose_after(int frames)
+{
+    pthread_mutex_lock(&lock);
+    frames_left = frames;
+    lost = 0;
+    memset(late, 0, sizeof(late));
+    pthread_mutex_unlock(&lock);
+}
+
+int fake_gpu_is_lost(void)
+{
+    pthread_mutex_lock(&lock);
+    const int is = lost;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+void fake_gpu_wake(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SLOTS; i++)
+        for (int plane = 0; plane < lumeq_planes(&late[i]) && late[i].plane[0]; plane++)
+            memset(late[i].plane[plane], 0xA5,
+                   (size_t)(late[i].stride[plane] * lumeq_height(&late[i], plane)));
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_gpu_free(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        free(blocks[i]);
+        blocks[i] = NULL;
+    }
+}

@@ -1,0 +1,178 @@
+/*
+ * What happens when the CPU has no memory for a frame: it is refused, or redone another time.
+ * Both backends of this program are made-up ones: a CPU that marks the frames that it writes, and a
+ * GPU that is lost when the first frame is asked for.
+ */
+#include "../check.h"
+
+#include "equalizer/backend.h"
+
+#define SIDE 16
+#define MARK 0x5A
+
+static int opened, no_memory;
+
+static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    (void)priv;
+    (void)config;
+    opened++;
+    snprintf(text, size, "a made-up CPU");
+    return 0;
+}
+
+static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t size)
+{
+    (void)priv;
+    if (no_memory) {
+        snprintf(text, size, "no memory for the tiles");
+        return LUMEQ_ERR_MEMORY;
+    }
+    memset(job->frame.out.plane[0], MARK, SIDE);
+    return 0;
+}
+
+static int receive_cpu(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+{
+    (void)priv;
+    (void)wait;
+    (void)text;
+    (void)size;
+    memset(&job->result, 0, sizeof(job->result));
+    return 0;
+}
+
+static void *alloc_cpu(void *priv, size_t size)
+{
+    (void)priv;
+    return no_memory ? NULL : malloc(size);
+}
+
+static void free_cpu(void *priv, void *memory)
+{
+    (void)priv;
+    free(memory);
+}
+
+static void close_it(void *priv)
+{
+    (void)priv;
+}
+
+const LumeqBackend lumeq_backend_cpu = {
+    .name = "cpu",
+    .priv_size = 1,
+    .slots = 1,
+    .open = open_cpu,
+    .submit = submit_cpu,
+    .receive = receive_cpu,
+    .alloc_host = alloc_cpu,
+    .free_host = free_cpu,
+    .close = close_it,
+};
+
+static int open_gpu(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    (void)priv;
+    (void)config;
+    snprintf(text, size, "a made-up GPU");
+    return 0;
+}
+
+static int submit_gpu(void *priv, LumeqJob *job, char *text, size_t size)
+{
+    (void)priv;
+    (void)text;
+    (void)size;
+    job->late = 1;
+    return 0;
+}
+
+static int receive_gpu(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+{
+    (void)priv;
+    (void)job;
+    (void)wait;
+    snprintf(text, size, "the GPU is gone");
+    return LUMEQ_ERR_GPU;
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .build_info = "a made-up one",
+    .priv_size = 1,
+    .slots = 3,
+    .open = open_gpu,
+    .submit = submit_gpu,
+    .receive = receive_gpu,
+    .alloc_host = alloc_cpu,
+    .free_host = free_cpu,
+    .close = close_it,
+};
+
+static LumeqImage picture(uint8_t *memory)
+{
+    return (LumeqImage){
+        .plane = {memory}, .stride = {SIDE}, .width = SIDE, .height = SIDE, .depth = 8};
+}
+
+static LumeqEqualizer *open_on(LumeqBackendId id)
+{
+    LumeqEqualizer *eq = NULL;
+    const LumeqConfig config = {.backend = id};
+    opened = no_memory = 0;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create");
+    return eq;
+}
+
+/* A CPU that was there first takes nobody's place. */
+static void a_frame_is_refused(void)
+{
+    static uint8_t in[SIDE * SIDE], out[SIDE * SIDE];
+    const LumeqFrame frame = {.in = picture(in), .out = picture(out)};
+    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CPU);
+    no_memory = 1;
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_MEMORY, "it is taken: %s", lumeq_last_error(eq));
+    CHECK(strcmp(lumeq_last_error(eq), "no memory for the tiles") == 0, "the error is '%s'",
+          lumeq_last_error(eq));
+    CHECK(opened == 1, "the CPU was opened %d times", opened);
+    no_memory = 0;
+    CHECK(lumeq_submit(eq, &frame) == 0 && lumeq_receive(eq, NULL, NULL) == 0, "%s",
+          lumeq_last_error(eq));
+    CHECK(out[0] == MARK, "it is not written");
+    lumeq_destroy(&eq);
+}
+
+/* Frames that a lost GPU had are kept until the CPU has memory for them. */
+static void frames_wait_for_memory(void)
+{
+    static uint8_t in[SIDE * SIDE], out[2][SIDE * SIDE];
+    LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
+    LumeqFrame back;
+    for (int n = 0; n < 2; n++) {
+        const LumeqFrame frame = {.in = picture(in), .out = picture(out[n]), .opaque = out[n]};
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_flush(eq);
+    no_memory = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_MEMORY, "a frame comes back");
+    no_memory = 0;
+    for (int n = 0; n < 2; n++) {
+        const int ret = lumeq_receive(eq, &back, NULL);
+        if (!CHECK(ret == 0, "receive answers %d: %s", ret, lumeq_last_error(eq)))
+            break;
+        CHECK(back.opaque == out[n], "frame %d is another", n);
+        CHECK(*(uint8_t *)back.out.plane[0] == MARK, "frame %d is not written", n);
+        CHECK(out[n][0] != MARK, "frame %d is written where the GPU may write", n);
+    }
+    CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_END, "there are more");
+    lumeq_destroy(&eq);
+}
+
+static const CheckTest tests[] = {
+    {"a_frame_is_refused", a_frame_is_refused},
+    {"frames_wait_for_memory", frames_wait_for_memory},
+};
+
+CHECK_MAIN(tests)

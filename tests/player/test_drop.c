@@ -1,0 +1,176 @@
+/* A file that is dropped on the window: what happens until its first picture is there. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <libavcodec/avcodec.h>
+
+#include "session.h"
+
+#define NAP_US 1000
+
+/* ---- a sound device that only one may open ---- */
+
+typedef SDL_AudioDeviceID (*OpenDevice)(const char *, int, const SDL_AudioSpec *, SDL_AudioSpec *,
+                                        int);
+typedef void (*CloseDevice)(SDL_AudioDeviceID);
+
+static struct {
+    int open, opened, refused;
+} device;
+
+static void find(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        abort();
+    memcpy(function, &found, sizeof(found));
+}
+
+SDL_AudioDeviceID SDL_OpenAudioDevice(const char *name, int capture, const SDL_AudioSpec *wanted,
+                                      SDL_AudioSpec *obtained, int changes)
+{
+    OpenDevice open = NULL;
+    find("SDL_OpenAudioDevice", &open);
+    device.refused += device.open;
+    if (device.open) {
+        SDL_SetError("Device or resource busy");
+        return 0;
+    }
+    const SDL_AudioDeviceID id = open(name, capture, wanted, obtained, changes);
+    device.open = id != 0;
+    device.opened += device.open;
+    return id;
+}
+
+void SDL_CloseAudioDevice(SDL_AudioDeviceID id)
+{
+    CloseDevice close = NULL;
+    find("SDL_CloseAudioDevice", &close);
+    device.open = 0;
+    close(id);
+}
+
+/* ---- a decoder that takes its time ---- */
+
+static atomic_int held;                       /* not 0: others than the known one are */
+static atomic_int waiting;                    /* one is */
+static _Atomic(const AVCodecContext *) known; /* the decoder of what is played */
+
+int avcodec_receive_frame(AVCodecContext *codec, AVFrame *frame)
+{
+    int (*receive)(AVCodecContext *, AVFrame *) = NULL;
+    const int of_player = codec->opaque && codec->codec_type == AVMEDIA_TYPE_VIDEO;
+    find("avcodec_receive_frame", &receive);
+    if (of_player && !atomic_load(&held))
+        atomic_store(&known, codec);
+    while (of_player && atomic_load(&held) && atomic_load(&known) != codec) {
+        atomic_store(&waiting, 1);
+        usleep(NAP_US);
+    }
+    return receive(codec, frame);
+}
+
+/* ---- tests ---- */
+
+static int open_clip(Session *s, const char *const *arguments)
+{
+    memset(&device, 0, sizeof(device));
+    atomic_store(&held, 0);
+    if (session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.position >= 240000);
+    return s->ended;
+}
+
+/* Drops a file whose first frame does not come before `held` is 0 again. */
+static void drop_held(Session *s)
+{
+    atomic_store(&waiting, 0);
+    atomic_store(&held, 1);
+    session_drop(LUMEQ_CLIP);
+    SESSION_UNTIL(s, atomic_load(&waiting));
+}
+
+/* It is played from its start. */
+static void release(Session *s)
+{
+    atomic_store(&held, 0);
+    SESSION_UNTIL(s, state.position < 200000);
+    SESSION_UNTIL(s, state.position >= 200000);
+}
+
+static const char *const plainly[] = {LUMEQ_CLIP, "--no-config", NULL};
+
+static void gets_the_only_sound_device(void)
+{
+    Session s;
+    if (open_clip(&s, plainly))
+        return;
+    session_drop(LUMEQ_CLIP);
+    release(&s);
+    CHECK(!device.refused && device.opened == 2, "the device was opened %d times, refused %d times",
+          device.opened, device.refused);
+    CHECK(strstr(session_state(&s).message, "No sound") == NULL, "it says %s",
+          session_state(&s).message);
+    session_close(&s);
+    CHECK(!device.open, "the device is still open");
+}
+
+/* What is shown goes on while its first picture is waited for, in short turns. */
+static void does_not_stop_what_is_shown(void)
+{
+    Session s;
+    if (open_clip(&s, plainly))
+        return;
+    drop_held(&s);
+    const int64_t shown = session_state(&s).shown;
+    SESSION_UNTIL(&s, state.shown >= shown + 3 && state.position >= 240000);
+    release(&s);
+    session_close(&s);
+}
+
+/* The end of what is shown is not that of what is about to be. */
+static void comes_at_the_end(void)
+{
+    static const char *const part[] = {LUMEQ_CLIP, "--no-config", "--to", "0.5", NULL};
+    Session s;
+    if (open_clip(&s, part))
+        return;
+    drop_held(&s);
+    SESSION_UNTIL(&s, state.position >= 460000);
+    session_turns(&s, 4);
+    release(&s);
+    SESSION_UNTIL(&s, state.position >= 600000); /* and is played beyond --to */
+    session_close(&s);
+}
+
+/* Another file, and the end, while the first one is still waited for. */
+static void another_takes_its_place(void)
+{
+    Session s;
+    if (open_clip(&s, plainly))
+        return;
+    drop_held(&s);
+    session_drop("/nonexistent/film.mkv");
+    atomic_store(&held, 0);
+    SESSION_UNTIL(&s, strstr(state.message, "film.mkv") != NULL);
+    const int64_t position = session_state(&s).position;
+    SESSION_UNTIL(&s, state.position >= position + 80000);
+    CHECK(position >= 240000, "the first one is played");
+    drop_held(&s);
+    atomic_store(&held, 0); /* or its thread would not end */
+    session_close(&s);
+}
+
+static const CheckTest tests[] = {
+    {"gets_the_only_sound_device", gets_the_only_sound_device},
+    {"does_not_stop_what_is_shown", does_not_stop_what_is_shown},
+    {"comes_at_the_end", comes_at_the_end},
+    {"another_takes_its_place", another_takes_its_place},
+};
+
+CHECK_MAIN(tests)
