@@ -20,12 +20,12 @@ void tags_drop_statistics(AVDictionary **tags);
  * them when it is told to write all as keys of QuickTime's ("use_metadata_tags"). */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Gives the ordinary tags, which as keys have names that only FFmpeg knows, QuickTime's names, too.
- * 0 or AVERROR(ENOMEM). */
+/* Gives the ordinary tags, which as keys have names that only FFmpeg knows, QuickTime's names, too,
+ * and takes back the capitals that Matroska has made of names. 0 or AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
-/* Which tags of a recording (device, place, time) the container drops: how many, and their names.
- */
+/* Which tags of a recording (device, place, time) the container drops: how many, and their names,
+ * as far as they fit into `size`. */
 int tags_left_out(const AVFormatContext *to, char *names, size_t size);
 
 /*

@@ -28,6 +28,8 @@ struct Writer {
     Encoder *encoder;
     Turner *turner; /* NULL: frames are written as they are stored */
     AVFrame *turned;
+    PictureTurn turn; /* of the first frame */
+    int turn_said;    /* that it is another one later */
     AVStream *video;
     AVRational copy_base; /* of its packets, where they are copied */
     AVPacket *packet;
@@ -275,24 +277,47 @@ static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaE
     return 0;
 }
 
+/* Not 0: the frame says how it is to be turned. */
+static int has_matrix(const AVFrame *frame, int32_t matrix[9])
+{
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const size_t size = 9 * sizeof(*matrix);
+    if (!data || data->size < size)
+        return 0;
+    memcpy(matrix, data->data, size);
+    return 1;
+}
+
 /* What the container does not keep is done to the pixels, or said. */
 static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
 {
-    const AVFrameSideData *data = av_frame_get_side_data(first, AV_FRAME_DATA_DISPLAYMATRIX);
     int32_t matrix[9];
-    if (!data || data->size < sizeof(matrix))
+    w->turn = picture_upright();
+    if (!has_matrix(first, matrix))
         return 0;
-    memcpy(matrix, data->data, sizeof(matrix));
-    const PictureTurn turn = picture_turn(matrix);
+    w->turn = picture_turn(matrix);
     const int whole = picture_turn_is_whole(matrix);
-    if ((whole && turn.xx > 0 && turn.yy > 0) ||
+    if ((whole && w->turn.xx > 0 && w->turn.yy > 0) ||
         container_keeps_matrix(w->muxer, w->codec->id, matrix))
         return 0;
     if (whole)
-        return open_turner(w, first, turn, error);
+        return open_turner(w, first, w->turn, error);
     note(w, "%s does not keep a rotation by %.4g degrees: it is left out", output_name(w),
          fabs(av_display_rotation_get(matrix)));
     return 0;
+}
+
+/* Neither a container nor the size of the picture can change with it. */
+static void note_other_turn(Writer *w, const AVFrame *frame)
+{
+    int32_t matrix[9];
+    const PictureTurn a = w->turn,
+                      b = has_matrix(frame, matrix) ? picture_turn(matrix) : picture_upright();
+    if (w->turn_said || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
+        return;
+    w->turn_said = 1;
+    note(w, "the video is turned another way from %.3f s on: it is written as its first frame is",
+         (double)frame->pts * av_q2d(frame->time_base));
 }
 
 int writer_is_picture(const Writer *w)
@@ -327,6 +352,8 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
         return AVERROR_EOF;
     }
     int ret = w->encoder ? 0 : choose_turn(w, frame, error);
+    if (w->encoder)
+        note_other_turn(w, frame);
     if (ret >= 0 && w->turner) {
         ret = turner_run(w->turner, frame, w->turned);
         if (ret < 0)

@@ -237,6 +237,54 @@ class ToOthers(Case):
             self.assertEqual({k: found.get(k) for k in device}, device)
             self.assertEqual(found["title"], "A title")
 
+    def test_tags_of_phones_through_matroska(self):
+        """FFmpeg writes them in capitals there, which neither QuickTime nor mp4 knows."""
+        old = {"make": "Apple", "model": "iPhone 6", "location": "+48.1374+011.5755/",
+               "date": "2015-01-02T03:04:05+0100"}
+        between = self.converted(self.recorded(old), "between.mkv", *QUICK)
+        names = probe(between, "-show_format")["format"]["tags"]
+        self.assertTrue({"MAKE", "MODEL", "LOCATION", "DATE"} <= set(names), names)
+        for name in ("out.mov", "out.mp4"):
+            result = self.ok(between, "-o", self.path(name), *QUICK)
+            self.assertEqual(lines_about(result), [], str(result))
+            found = probe(self.path(name), "-show_format")["format"]["tags"]
+            self.assertEqual({k: found.get(k) for k in old}, old)
+        for name, kept in (("out.ts", ()), ("out.avi", ("DATE",)), ("out.3gp", ("LOCATION", "creation_time"))):
+            result = self.ok(between, "-o", self.path(name), *QUICK)
+            found = [l for l in lines_about(result) if " are left out: the container " in l]
+            self.assertEqual(len(found), 1, str(result))
+            left = set(re.search("the tags (.*) are left", found[0]).group(1).split(", "))
+            self.assertEqual(left, {"MAKE", "MODEL", "LOCATION", "DATE", "creation_time"} - set(kept))
+        covered = self.path("covered.mkv")
+        ffmpeg("-i", between, "-c", "copy", "-attach", picture("cover.jpg"), "-metadata:s:t:0",
+               "mimetype=image/jpeg", covered)
+        self.assertIn("the tags MODEL, MAKE are left out: mp4 holds such tags or a cover picture",
+                      self.ok(covered, "-o", self.path("covered.mp4"), *QUICK).err)
+
+    def test_keys_of_phones_through_matroska(self):
+        keys = dict(self.PHONE)
+        keys["com.apple.quicktime.location.ISO6709"] = keys.pop("com.apple.quicktime.location.iso6709")
+        source = self.recorded(keys, "in.mov", "-movflags", "use_metadata_tags")
+        between = self.converted(source, "between.mkv", *QUICK)
+        found = probe(self.converted(between, "out.mov", *QUICK), "-show_format")["format"]["tags"]
+        self.assertEqual({k: found.get(k) for k in keys}, keys)
+
+    def test_tags_that_are_many(self):
+        source = self.recorded({"com.example.a-tag-with-a-long-name-%d" % i: "x" for i in range(20)},
+                               "in.mov", "-movflags", "use_metadata_tags")
+        found = [l for l in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)) if "tags" in l]
+        names, more = re.search("the tags (.*) and ([0-9]+) more are left out: ", found[0]).groups()
+        names = names.split(", ")
+        self.assertEqual(len(names) + int(more), 21)
+        self.assertTrue(all(re.fullmatch("creation_time|com.example.a-tag-with-a-long-name-[0-9]+", n)
+                            for n in names), names)
+
+    def test_a_date_of_the_work(self):
+        """Only a time of day makes it one of the recording."""
+        source = self.recorded({"date": "1994"})
+        for line in lines_about(self.ok(source, "-o", self.path("out.ts"), *QUICK)):
+            self.assertNotIn("date", line)
+
     def test_tags_that_have_no_place(self):
         source = self.recorded(self.PHONE, "in.mov", "-movflags", "use_metadata_tags")
         for name in ("out.ts", "out.avi", "out.3gp"):

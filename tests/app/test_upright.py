@@ -286,6 +286,19 @@ class Photos(Case):
         self.assertEqual(matrix(output), [0, ONE, -ONE, 0])
         self.assertEqual((colours(output), colours(output, shown=True)), ("RGBY", upright(TURNS[6])))
 
+    def test_orientation_that_changes(self):
+        """The first frame's holds for all, and one line says where it is another one."""
+        parts = [self.read(os.path.basename(photo(self.path("%d.jpg" % n), n))) for n in (6, 8)]
+        for name, numbers, at in (("same", (0, 0, 0), None), ("once", (0, 0, 1), "0.080"),
+                                  ("often", (0, 1, 0, 1), "0.040")):
+            source = self.write(name + ".mjpeg", b"".join(parts[n] for n in numbers))
+            for output in ("out.avi", "out.mp4"):
+                result = self.ok(source, "-o", self.path(output), "-y")
+                found = [line for line in result.lines if "turned another way" in line]
+                self.assertEqual(found, ["lumeq: the video is turned another way from %s s on: it is "
+                                         "written as its first frame is" % at] if at else [])
+                self.assertEqual(colours(self.path(output), shown=True), upright(TURNS[6]))
+
     def test_webp(self):
         if not has_encoder("libwebp"):
             self.skipTest("no libwebp")
