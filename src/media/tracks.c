@@ -11,7 +11,6 @@
 #include "media/log.h"
 #include "media/side_data.h"
 #include "media/tags.h"
-#include "media/transcode.h"
 
 /* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
 typedef struct Track {
@@ -22,6 +21,7 @@ typedef struct Track {
     TextTranscoder *text;
     AVPacket *picture; /* of a cover, to be written first */
     int64_t last_dts;  /* in out's time base; AV_NOPTS_VALUE: none yet */
+    int number;        /* among the tracks of its kind */
 } Track;
 
 struct Tracks {
@@ -233,9 +233,8 @@ static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
 static int open_converter(Track *track, const AVStream *in, AVStream *out, const AVCodec *encoder,
                           const AVOutputFormat *muxer)
 {
-    const int global_header = (muxer->flags & AVFMT_GLOBALHEADER) != 0;
     if (encoder->type == AVMEDIA_TYPE_AUDIO)
-        return audio_transcoder_open(&track->audio, in, out, encoder, global_header);
+        return audio_transcoder_open(&track->audio, in, out, encoder, muxer);
     return text_transcoder_open(&track->text, in, out, encoder);
 }
 
@@ -500,13 +499,17 @@ int tracks_finish(Tracks *t, MediaError *error)
     return ret;
 }
 
-int64_t tracks_lost_sound(const Tracks *t)
+SoundLoss tracks_lost_sound(const Tracks *t)
 {
-    int64_t lost = 0;
-    for (int i = 0; i < t->count; i++)
-        if (t->tracks[i].audio)
-            lost += audio_transcoder_lost(t->tracks[i].audio);
-    return lost;
+    SoundLoss all = {0};
+    for (int i = 0; i < t->count; i++) {
+        if (!t->tracks[i].audio)
+            continue;
+        const SoundLoss loss = audio_transcoder_loss(t->tracks[i].audio);
+        all.silence += loss.silence;
+        all.errors += loss.errors;
+    }
+    return all;
 }
 
 void tracks_close(Tracks **tracks)
