@@ -296,14 +296,29 @@ static void add_loss(char *text, size_t size, int64_t count, const char *what)
                  what);
 }
 
+static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
+{
+    const double seconds = (double)loss->silence / AV_TIME_BASE;
+    size_t length = strlen(text);
+    if (loss->silence)
+        snprintf(text + length, size - length,
+                 "%s%.*f s of sound could not be decoded and became silence",
+                 length ? "; " : "the input is damaged: ", seconds < 0.1 ? 3 : 2, seconds);
+    length = strlen(text);
+    if (loss->errors)
+        snprintf(text + length, size - length, "%s%lld error%s in the sound left no gap",
+                 length ? "; " : "the input is damaged: ", (long long)loss->errors,
+                 loss->errors == 1 ? "" : "s");
+}
+
 /* The last line, where something is known to be lost. */
 static int say_damage(const Run *run, const char *damage)
 {
     char text[768];
     snprintf(text, sizeof(text), "%s", damage);
     if (run->writer) {
-        add_loss(text, sizeof(text), writer_lost_sound(run->writer),
-                 "sound could not be decoded and became silence");
+        const SoundLoss loss = writer_lost_sound(run->writer);
+        add_sound_loss(text, sizeof(text), &loss);
         add_loss(text, sizeof(text), writer_lost_packets(run->writer),
                  "other tracks could not be copied");
     }

@@ -224,6 +224,12 @@ int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const
     return ret > 0;
 }
 
+int container_keeps_start(const AVOutputFormat *muxer)
+{
+    return !(muxer->flags & AVFMT_NOTIMESTAMPS) &&
+           !av_match_name(muxer->name, "avi,dv,gxf,ismv,rm,swf,avm2");
+}
+
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
     return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&

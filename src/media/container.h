@@ -27,6 +27,9 @@ int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream);
  * linked FFmpeg. */
 int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9]);
 
+/* Whether it keeps when a track begins; else sound is heard from the beginning of the file. */
+int container_keeps_start(const AVOutputFormat *muxer);
+
 /* Whether it takes a codec, whatever its parameters. */
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 

@@ -64,7 +64,7 @@ int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rat
     s->filtered = av_frame_alloc();
     int ret = s->decoded && s->filtered ? 0 : AVERROR(ENOMEM);
     if (ret >= 0)
-        ret = transcode_open_decoder(&s->codec, stream);
+        ret = transcode_open_decoder(&s->codec, stream->codecpar, stream->time_base);
     if (ret < 0) {
         sound_close(&s);
         return media_fail(error, MEDIA_INPUT, "cannot decode the sound (%s): %s",
@@ -120,7 +120,7 @@ static void renew_decoder(Sound *s)
 {
     AVCodecContext *fresh = NULL;
     note_damage(s);
-    if (transcode_open_decoder(&fresh, s->stream) >= 0)
+    if (transcode_open_decoder(&fresh, s->stream->codecpar, s->stream->time_base) >= 0)
         FFSWAP(AVCodecContext *, s->codec, fresh);
     avcodec_free_context(&fresh);
 }

@@ -59,7 +59,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
     d->video_width = source->video->codecpar->width;
     d->video_height = source->video->codecpar->height;
     d->is_text = subtitle_kind(stream) != SUBTITLE_KIND_IMAGES;
-    const int ret = transcode_open_decoder(&d->codec, stream);
+    const int ret = transcode_open_decoder(&d->codec, stream->codecpar, stream->time_base);
     if (ret >= 0)
         return 0;
     subtitle_decoder_close(decoder);

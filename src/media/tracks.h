@@ -4,10 +4,13 @@
 
 #include "media/error.h"
 #include "media/source.h"
+#include "media/transcode.h"
 
 /* {0}: everything there is. */
 typedef struct TrackOptions {
-    const char *acodec; /* NULL or "copy": as it is where the container can; "none"; an encoder */
+    /* NULL: as it is where the container can; "copy": the same where it does not keep when the
+     * sound begins; "none"; an encoder */
+    const char *acodec;
     int audio_track, sub_track; /* 0: all; else the number of the only one wanted, plus 1 */
     int no_subs, no_chapters, no_metadata;
     /* The part that is written, as in ReaderOptions, where part_given is set. */
@@ -44,8 +47,8 @@ int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 /* Writes what converters have left. MEDIA_OUTPUT. */
 int tracks_finish(Tracks *tracks, MediaError *error);
 
-/* Packets of sound that is converted which could not be decoded, and became silence. */
-int64_t tracks_lost_sound(const Tracks *tracks);
+/* Of all sound that is converted. */
+SoundLoss tracks_lost_sound(const Tracks *tracks);
 
 void tracks_close(Tracks **tracks);
 

@@ -33,7 +33,8 @@ int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStre
 {
     *transcoder = NULL;
     TextTranscoder *t = av_mallocz(sizeof(*t));
-    int ret = t ? transcode_open_decoder(&t->decoder, in) : AVERROR(ENOMEM);
+    int ret =
+        t ? transcode_open_decoder(&t->decoder, in->codecpar, in->time_base) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = open_encoder(t, encoder);
     if (ret >= 0)

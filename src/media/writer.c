@@ -453,9 +453,9 @@ int64_t writer_lost_packets(const Writer *w)
     return w->lost_packets;
 }
 
-int64_t writer_lost_sound(const Writer *w)
+SoundLoss writer_lost_sound(const Writer *w)
 {
-    return w->tracks ? tracks_lost_sound(w->tracks) : 0;
+    return w->tracks ? tracks_lost_sound(w->tracks) : (SoundLoss){0};
 }
 
 int writer_is_direct(const Writer *w)

@@ -74,8 +74,8 @@ int64_t writer_bytes(const Writer *writer);
 /* Copied packets that were too damaged for the container, and are not in the output. */
 int64_t writer_lost_packets(const Writer *writer);
 
-/* Packets of sound that is converted which could not be decoded, and became silence. */
-int64_t writer_lost_sound(const Writer *writer);
+/* Of all sound that is converted, once it is finished. */
+SoundLoss writer_lost_sound(const Writer *writer);
 
 /* Not 0: it goes into a pipe or a device, and nothing is kept of it. */
 int writer_is_direct(const Writer *writer);
