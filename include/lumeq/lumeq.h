@@ -255,7 +255,7 @@ void lumeq_destroy(LumeqEqualizer **equalizer);
  * Pinned host memory, which a GPU that wakes up later may still write to. These frames come back
  * with out.plane and out.stride of the equalizer's own memory, which is valid until
  * lumeq_destroy(). What was handed in must not be used for anything as long as the process lives;
- * lumeq_free_host() and lumeq_destroy() see to it that nobody else gets it.
+ * lumeq_free_host() may be called as ever, and keeps it from everybody else.
  *
  * CUDA memory, which the CPU does not reach. These frames, and the one that a GPU could not take,
  * come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an output
