@@ -49,7 +49,8 @@ int damage_describe(const Source *source, const Damage *frames, const ReadPart *
 {
     const Damage *packets = &source->damage;
     const char *first = packets->first[0] ? packets->first : frames->first;
-    const int64_t total = part->whole ? source_frame_count(source) : 0;
+    const int known = part->whole && !source_has_fragments(source);
+    const int64_t total = known ? source_frame_count(source) : 0;
     const double missing = cut_off(source, part);
     const int64_t lost = packets->read_errors + packets->corrupt_packets;
     const int64_t errors = lost + frames->decode_errors + frames->corrupt_frames;

@@ -337,6 +337,14 @@ static int read_frame(Source *s, AVPacket *packet)
     return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
 }
 
+static void note_read_error(Source *s, int ret)
+{
+    const int64_t at = s->io ? avio_tell(s->io) : 0;
+    if (!s->failures || at != s->failed_at)
+        note_damage(s, &s->damage.read_errors, ret);
+    s->failed_at = at;
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
     if (s->camera)
@@ -359,7 +367,7 @@ int source_read(Source *s, AVPacket *packet)
             continue;
         if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
             return ret;
-        note_damage(s, &s->damage.read_errors, ret);
+        note_read_error(s, ret);
         if (s->network && s->network->lost)
             return AVERROR_EOF;
         if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
@@ -370,6 +378,16 @@ int source_read(Source *s, AVPacket *packet)
 static int format_is(const Source *s, const char *name)
 {
     return av_match_name(name, s->format->iformat->name);
+}
+
+int source_has_fragments(const Source *s)
+{
+    for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
+        AVStream *stream = s->format->streams[i];
+        if (avformat_index_get_entries_count(stream) > stream->nb_frames)
+            return 1; /* than its head names */
+    }
+    return 0;
 }
 
 int64_t source_frame_count(const Source *s)

@@ -67,7 +67,8 @@ typedef struct Source {
                       AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;
     atomic_int halted; /* see source_halt() */
-    int failures;      /* read errors in a row */
+    int failures;      /* read errors in a row ... */
+    int64_t failed_at; /* ... and where the last one left off: it may come again */
     unsigned stream_count;
     int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
     TrackClock *clocks; /* by stream */
@@ -146,6 +147,9 @@ void source_seek(Source *source, int64_t position);
  * AVERROR(ENOMEM).
  */
 int source_read(Source *source, AVPacket *packet);
+
+/* Not 0: an mp4 in fragments, nothing of which says how many there are. */
+int source_has_fragments(const Source *source);
 
 /* Frames the container says the video track shows, edit lists considered; 0 where it does not. */
 int64_t source_frame_count(const Source *source);

@@ -246,6 +246,14 @@ static int find_streams(Source *s, MediaError *error)
     return 0;
 }
 
+/* An index that was read in part would make a shorter film; but of one in fragments, each has its
+ * own. */
+static int lacks_index(const Source *s)
+{
+    return s->read_error && av_match_name("mov", s->format->iformat->name) &&
+           !source_has_fragments(s);
+}
+
 static int open_format(Source *s, const SourceOptions *options, MediaError *error)
 {
     const char *path = options->path;
@@ -267,8 +275,7 @@ static int open_format(Source *s, const SourceOptions *options, MediaError *erro
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    /* An index that was read in part would make a shorter film. */
-    if (ret < 0 || (s->read_error && av_match_name("mov", s->format->iformat->name)))
+    if (ret < 0 || lacks_index(s))
         return fail_to_open(s, ret, error);
     ret = check_order(s, error);
     return ret < 0 ? ret : find_streams(s, error);

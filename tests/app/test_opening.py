@@ -279,11 +279,14 @@ class Order(Case):
 class Faults(Case):
     """A bad disk, and no memory: said as such, whatever FFmpeg makes of it."""
 
-    def fails(self, *args, **faults):
+    def faulty(self, *args, **faults):
         env = {**environment(), "LD_PRELOAD": FAULTS, **faults}
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0:allocator_may_return_null=1"
         with mock.patch.object(common, "environment", lambda: env):
-            result = lumeq(*args)
+            return lumeq(*args)
+
+    def fails(self, *args, **faults):
+        result = self.faulty(*args, **faults)
         self.assertNotIn("damaged", result.err)
         return result
 
@@ -295,6 +298,18 @@ class Faults(Case):
             with self.subTest(at):
                 self.refused(self.fails(source, "--null", FAULT_READ="disk.mp4:%d" % at), INPUT, source,
                              "Input/output error")
+
+    def test_reading_fragments(self):
+        """Each has its own index; that of them all, at the end, is only a help."""
+        for flags in ("frag_keyframe+empty_moov", "frag_keyframe"):
+            source = clip("pieces.mp4", *X264, "-qp", "5", "-g", "5", "-movflags", flags, size="320x180")
+            size = os.path.getsize(source)
+            for at, least in ((size - 8, 25), (size // 2, 10)):
+                with self.subTest(flags, at=at):
+                    result = self.faulty(source, "-o", self.path("out.mkv"), "-y", FAULT_READ="pieces.mp4:%d" % at)
+                    self.assertEqual(result.code, DAMAGED, str(result))
+                    self.assertNotRegex(result.lines[-1], "of [0-9]+ frames|[0-9]{2} packets")
+                    self.assertGreaterEqual(len(frame_times(self.path("out.mkv"))), least)
 
     def test_reading_the_first_frame(self):
         source = clip("disk.mkv", *X264)
