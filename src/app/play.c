@@ -316,7 +316,7 @@ static void lose_display(void *opaque)
     stats_flush(p->rows);
     (void)stats_commit(p->rows); /* says itself what fails */
     say(SAY_ERRORS, "the display is gone");
-    temp_file_remove_all();
+    temp_file_remove_all(NULL);
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from common import *
@@ -153,6 +154,94 @@ class FaultyDisk(Case):
         self.assertEqual(result.code, INTERRUPTED, str(result))
         self.assertIn("the file was deleted", result.err)
         self.assertNotIn("what is done is in", result.err)
+
+    # ---- interrupted twice ----
+
+    def ending(self, *args, **more):
+        """A run that writes, and cannot end before release(): syncing its file takes that long."""
+        env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, env=env, **more)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) > 30000
+                                             for f in self.files() if f.endswith(".part"))))
+        return process
+
+    def release(self, process):
+        os.unlink(self.path("now"))
+        return finish(process)
+
+    def test_signals_in_a_row_are_one(self):
+        """A terminal that closes sends SIGHUP twice, a session that ends SIGTERM and SIGHUP."""
+        for numbers in ((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT)):
+            with self.subTest([n.name for n in numbers]):
+                process = self.ending()
+                for number in numbers:
+                    process.send_signal(number)
+                    time.sleep(0.02)
+                result = self.release(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(self.told(result), "out.partial.mkv")
+                self.assertGreater(len(packets(self.path("out.partial.mkv"), "v:0")), 0)
+                os.unlink(self.path("out.partial.mkv"))
+
+    def test_hangups_never_end_it_at_once(self):
+        process = self.ending()
+        end = time.monotonic() + 1.3
+        while time.monotonic() < end:
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.02)
+        result = self.release(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.told(result), "out.partial.mkv")
+
+    def pressed(self, process):
+        """Ctrl-C, again and again: how long until it ended."""
+        begin = time.monotonic()
+        while process.poll() is None and time.monotonic() < begin + LIVENESS:
+            process.send_signal(SIGINT)
+            time.sleep(0.05)
+        return time.monotonic() - begin
+
+    def test_a_later_signal_ends_it_at_once(self):
+        """And says what is deleted by that."""
+        for more in ((), ("--stats", self.path("s.csv"))):
+            with self.subTest(more):
+                process = self.ending(*more)
+                self.assertGreater(self.pressed(process), 1)
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(sorted(result.lines), [
+                    "lumeq: interrupted again: what was written of '%s' is deleted" % self.path(name)
+                    for name in ("out.mkv", "s.csv")[:1 + len(more) // 2]])
+                self.assertEqual(self.files(), ["now"])
+
+    def test_a_later_signal_with_nothing_to_delete(self):
+        """What has taken the place of the temporary file is somebody else's."""
+        for text in (None, b"precious"):
+            with self.subTest(text):
+                process = self.ending()
+                left, = [f for f in self.files() if f.endswith(".part")]
+                os.unlink(self.path(left))
+                if text:
+                    self.write(left, text)
+                self.pressed(process)
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(result.err, "lumeq: interrupted again: ended at once\n")
+                self.assertEqual(self.files(), [left, "now"] if text else ["now"])
+
+    def test_a_later_signal_and_nobody_listens(self):
+        """That there is no room for the line does not keep it."""
+        process = self.ending("-q")
+        listener = os.open("/proc/%d/fd/2" % process.pid, os.O_WRONLY | os.O_NONBLOCK)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(listener, b"x" * 4096)
+        os.close(listener)
+        self.assertLess(self.pressed(process), LIVENESS)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertEqual(self.files(), ["now"])
 
     # ---- statistics ----
 
