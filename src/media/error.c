@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <libavutil/error.h>
 
@@ -18,6 +19,15 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
     vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     return fault;
+}
+
+void media_add(MediaError *error, const char *format, ...)
+{
+    const size_t n = strlen(error->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text + n, sizeof(error->text) - n, format, args);
+    va_end(args);
 }
 
 const char *media_av_text(int averror)
