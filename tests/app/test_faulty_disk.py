@@ -24,15 +24,15 @@ class FaultyDisk(Case):
         return finish(start(simple(), *args, "--vcodec", "ffv1", "-q",
                             env=self.environment(faults, **more)))
 
-    def interrupted(self, faults, name="out.mkv", *args):
+    def interrupted(self, faults, name="out.mkv", *args, wanted=0):
         """The result of a run that is interrupted while it writes; the faults begin with that."""
         when = self.path("now")
         out = self.path(name)
-        process = start(long_clip(), "-o", out, "--vcodec", "ffv1", *args,
+        process = start(long_clip(), "-o", out, "--vcodec", "mpeg4" if name.endswith("mp4") else "ffv1", *args,
                         env=self.environment(faults, FAULTY_DISK_WHEN=when))
         self.addCleanup(process.kill)
         folder = os.path.dirname(out)
-        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) > 30000
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= wanted
                                              for f in self.files(folder) if f.endswith(".part"))))
         process.send_signal(signal.SIGSTOP)  # so that both happen at the same time
         self.write("now", b"")
@@ -122,13 +122,23 @@ class FaultyDisk(Case):
                              ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
                              ("write", r"out\.partial\.mkv")):
             with self.subTest(faults):
-                result = self.interrupted(faults)
+                result = self.interrupted(faults, wanted=30001 if faults == "write" else 0)
                 left = self.told(result)
                 self.assertRegex(left, "^%s$" % name)
                 self.assertIn("No space left" if faults == "write" else "Input/output error",
                               result.err)
                 self.assertGreater(len(packets(self.path(left), "v:0")), 0)
                 os.unlink(self.path(left))
+
+    def test_interrupted_and_nothing_can_be_played(self):
+        """Of the part that a full disk has broken off: no file is told that is of no use."""
+        for name, wanted, text in (("out.mkv", 0, "nothing of it could be written"),
+                                   ("out.avi", 0, "nothing of it could be written"),
+                                   ("out.mp4", 30001, "what was written cannot be played, and is deleted")):
+            with self.subTest(name):
+                result = self.interrupted("write", name, wanted=wanted)
+                self.assertIn("No space left on device; " + text, result.err)
+                self.assertEqual(self.files(), [])
 
     def test_interrupted_and_the_folder_was_renamed(self):
         os.mkdir(self.path("d"))
@@ -163,8 +173,7 @@ class FaultyDisk(Case):
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
         process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, env=env, **more)
         self.addCleanup(process.kill)
-        self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) > 30000
-                                             for f in self.files() if f.endswith(".part"))))
+        self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))
         return process
 
     def release(self, process):
@@ -255,6 +264,14 @@ class FaultyDisk(Case):
                 self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
                 self.assertEqual(self.files(), ["out.mkv"])
                 os.unlink(self.path("out.mkv"))
+
+    def test_stats_of_a_video_that_cannot_be_renamed(self):
+        """Both are finished, and kept."""
+        result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
+                               FAULTY_DISK_NAME="out.mkv")
+        self.refused(result, OUTPUT, "Input/output error")
+        self.assertEqual(len(frame_times(self.path(self.told(result)))), 25)
+        self.assertEqual(self.read("s.csv").count(b"\n"), 26)
 
     def test_stats_that_cannot_be_renamed(self):
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
