@@ -357,7 +357,7 @@ static int keep_part(Run *run)
     stats_flush(run->stats);
     if (run->writer)
         (void)writer_finish(run->writer, 1, &run->error);
-    (void)stats_commit(run->stats);
+    (void)stats_commit(run->stats, 1);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, "interrupted");
     say_missed(run);
@@ -375,9 +375,12 @@ static int finish(Run *run)
         return no_frames(run, damage);
     /* Both files are whole before either gets its name. */
     stats_flush(run->stats);
-    if (run->writer && writer_finish(run->writer, 0, &run->error) < 0)
+    const int misnamed = run->writer && writer_finish(run->writer, 0, &run->error) < 0;
+    if (misnamed && !writer_name(run->writer))
         return EXIT_OUTPUT;
-    const int without_stats = stats_commit(run->stats) < 0;
+    const int without_stats = stats_commit(run->stats, 0) < 0;
+    if (misnamed)
+        return EXIT_OUTPUT;
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, without_stats ? "failed" : "done");
     say_missed(run);
@@ -420,16 +423,18 @@ static int run_all(Run *run)
 static void say_interrupted(const Run *run)
 {
     const char *name = run->writer ? writer_name(run->writer) : NULL;
+    const char *stats = stats_name(run->stats);
     const int failed =
         run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
-    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s", (long long)run->progress.frame,
+    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
         failed ? ": "
         : name ? "; what is done is in "
                : "",
         failed ? run->error.text
         : name ? media_quote(name)
-               : "");
+               : "",
+        stats ? "; the statistics are in " : "", stats ? media_quote(stats) : "");
 }
 
 int headless_run(const Options *options, atomic_int *stop)

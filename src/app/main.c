@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,47 +11,14 @@
 #include "app/profile.h"
 #include "app/record_raw.h"
 #include "app/say.h"
+#include "app/signals.h"
 #include "media/camera.h"
 #include "media/codec_list.h"
 #include "media/error.h"
 #include "media/log.h"
 #include "media/source.h"
-#include "media/temp_file.h"
 
 static atomic_int stop = RUN_ON;
-static atomic_int signals;
-
-/* The first signal ends the run in order; the second one ends it now, and still leaves no half
- * file. */
-static void on_signal(int number)
-{
-    (void)number;
-    int on = RUN_ON;
-    if (atomic_fetch_add(&signals, 1)) {
-        temp_file_remove_all();
-        _exit(EXIT_INTERRUPTED);
-    }
-    atomic_compare_exchange_strong(&stop, &on, RUN_INTERRUPTED);
-}
-
-/* A signal that was ignored from the start (nohup, a shell's background job) stays so. */
-static void install_signal(int number)
-{
-    const struct sigaction act = {.sa_handler = on_signal};
-    struct sigaction before;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(number, &act, NULL);
-}
-
-static void install_signals(void)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    install_signal(SIGINT);
-    install_signal(SIGTERM);
-    install_signal(SIGHUP);
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file too large is one too */
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error */
-}
 
 static void print_version(void)
 {
@@ -127,7 +93,7 @@ static int run(const Options *options)
     media_log_install(options->verbose, say_detail);
     if (options->config_path)
         say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
-    install_signals();
+    signals_install(&stop);
     if (!options_headless(options))
         return play_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/config.h"
 #include "app/option_habits.h"
@@ -242,10 +241,6 @@ static int check(const Parser *p)
     if (option_network_check(o, p->given, &p->refusal) < 0 ||
         option_live_check(o, p->given, &p->refusal) < 0)
         return -1;
-    if (o->output && strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return refuse(&p->refusal,
-                      "-o - would write video to the terminal; send it to a program, as in "
-                      "lumeq in.mkv -o - | mpv -, or to a file");
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)

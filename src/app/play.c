@@ -316,16 +316,25 @@ static void replace_source(void *opaque)
         say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
 }
 
+/* Answers 0 or the fault, which has been said. */
+static int end_rows(Play *p, int interrupted)
+{
+    stats_flush(p->rows);
+    const int fault = stats_commit(p->rows, interrupted);
+    if (interrupted && stats_name(p->rows))
+        say(SAY_ERRORS, "interrupted; the statistics are in %s", media_quote(stats_name(p->rows)));
+    return fault;
+}
+
 /* Anything else would only wait for the display. */
 static void lose_display(void *opaque)
 {
     Play *p = opaque;
     const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
     (void)recording_end(&p->recording, interrupted);
-    stats_flush(p->rows);
-    (void)stats_commit(p->rows); /* says itself what fails */
+    (void)end_rows(p, interrupted);
     say(SAY_ERRORS, "the display is gone");
-    temp_file_remove_all();
+    temp_file_remove_all(NULL);
     _exit(interrupted ? EXIT_INTERRUPTED : EXIT_OUTPUT);
 }
 
@@ -481,8 +490,7 @@ int play_run(const Options *options, atomic_int *stop)
     int unwritten = play ? recording_end(&play->recording, interrupted) : 0;
     atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
     if (ret >= 0) {
-        stats_flush(play->rows);
-        const int fault = stats_commit(play->rows);
+        const int fault = end_rows(play, interrupted);
         unwritten = unwritten ? unwritten : fault;
     }
     if (!interrupted)

@@ -1,7 +1,9 @@
 #include "app/say.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +14,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Verbosity verbosity = SAY_NORMAL;
 static int colored;
 static char bottom[256];
+static atomic_int has_bottom;
 
 #define ERASE_LINE "\r\033[K"
 #define USUAL_COLUMNS 80
+
+/* How long a line of a signal handler waits for its reader. */
+#define PATIENCE_MS 500
 
 void say_set_verbosity(Verbosity level)
 {
@@ -86,9 +92,31 @@ void say_bottom(const char *text)
 {
     pthread_mutex_lock(&lock);
     snprintf(bottom, sizeof(bottom), "%s", text);
+    atomic_store(&has_bottom, bottom[0] != 0);
     fprintf(stderr, ERASE_LINE "%s", bottom);
     fflush(stderr);
     pthread_mutex_unlock(&lock);
+}
+
+static size_t append(char *line, size_t size, size_t n, const char *text)
+{
+    while (*text && n < size)
+        line[n++] = *text++;
+    return n;
+}
+
+void say_in_signal(const char *before, const char *name, const char *after)
+{
+    char line[1024];
+    struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+    const char *parts[] = {atomic_load(&has_bottom) ? ERASE_LINE : "", "lumeq: ", before, name,
+                           after};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        n = append(line, sizeof(line) - 1, n, parts[i]);
+    n = append(line, sizeof(line), n, "\n");
+    if (poll(&reader, 1, PATIENCE_MS) > 0)
+        (void)!write(STDERR_FILENO, line, n); /* there is nobody to tell */
 }
 
 int say_columns(int fd)

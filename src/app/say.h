@@ -39,6 +39,10 @@ void say(Verbosity level, const char *format, ...) __attribute__((format(printf,
 void say_line(const char *line);   /* SAY_WARNINGS */
 void say_detail(const char *line); /* SAY_DETAILS */
 
+/* A line for a signal handler that ends the program, in three parts. Async-signal-safe; gives up
+ * where nobody reads it. */
+void say_in_signal(const char *before, const char *name, const char *after);
+
 /* Replaces the line at the bottom of the terminal; "" removes it. Other lines go above it. */
 void say_bottom(const char *text);
 

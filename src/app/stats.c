@@ -12,6 +12,7 @@ struct StatsFile {
     const char *path;
     OutputFile file;
     int json;
+    int64_t rows;
     int failed; /* it could not be written, and is none any more */
 };
 
@@ -158,6 +159,7 @@ void stats_write(StatsFile *f, const StatsRow *row)
     if (!f || f->failed)
         return;
     write_row(f, row);
+    f->rows++;
     if (f->file.io->error)
         flush(f, "; the run goes on without statistics");
 }
@@ -168,16 +170,22 @@ void stats_flush(StatsFile *f)
         flush(f, "");
 }
 
-int stats_commit(StatsFile *f)
+int stats_commit(StatsFile *f, int partial)
 {
     MediaError why = {0};
-    if (!f)
+    const OutputName name = partial ? OUTPUT_PARTIAL : OUTPUT_OWN_NAME;
+    if (!f || (partial && !f->rows))
         return 0;
-    if (!f->failed && output_file_commit(&f->file, OUTPUT_OWN_NAME, &why) < 0) {
+    if (!f->failed && output_file_commit(&f->file, name, &why) < 0) {
         say(SAY_ERRORS, "--stats %s: %s", media_quote(f->path), why.text);
         f->failed = 1;
     }
     return f->failed ? MEDIA_OUTPUT : 0;
+}
+
+const char *stats_name(const StatsFile *f)
+{
+    return f && !f->failed ? f->file.name : NULL;
 }
 
 void stats_close(StatsFile **file)

@@ -36,8 +36,12 @@ void stats_write(StatsFile *file, const StatsRow *row);
 /* After the last row: everything is on its way to the disk. */
 void stats_flush(StatsFile *file);
 
-/* Gives the file its name. MEDIA_OUTPUT, which has been said. */
-int stats_commit(StatsFile *file);
+/* Gives the file its name, or NAME.partial.EXT where it is `partial`: then there is none without a
+ * row. MEDIA_OUTPUT, which has been said. */
+int stats_commit(StatsFile *file, int partial);
+
+/* Once it is committed: where it is, or NULL. Valid until it is closed. */
+const char *stats_name(const StatsFile *file);
 
 /* What was not committed is removed. */
 void stats_close(StatsFile **file);

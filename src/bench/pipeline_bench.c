@@ -67,7 +67,7 @@ static void remove_files(void)
 
 static void on_signal(int number)
 {
-    temp_file_remove_all();
+    temp_file_remove_all(NULL);
     remove_files();
     _exit(128 + number);
 }

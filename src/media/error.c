@@ -38,6 +38,15 @@ int media_lacks_memory(size_t size)
     return lacking;
 }
 
+void media_add(MediaError *error, const char *format, ...)
+{
+    const size_t n = strlen(error->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text + n, sizeof(error->text) - n, format, args);
+    va_end(args);
+}
+
 const char *media_av_text(int averror)
 {
     static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];

@@ -29,6 +29,9 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
  */
 int media_lacks_memory(size_t size);
 
+/* Adds to the sentence that there is. */
+void media_add(MediaError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* FFmpeg's text for an AVERROR, in memory of the calling thread that the next call overwrites. */
 const char *media_av_text(int averror);
 

@@ -176,6 +176,20 @@ int output_file_check_free(OutputFile *file, const char *path, MediaError *error
     return check_folder(file, path, error);
 }
 
+int output_file_is_terminal(const OutputFile *file)
+{
+    struct stat there;
+    if (strcmp(file->path, "-") == 0)
+        return isatty(STDOUT_FILENO);
+    if (stat(file->path, &there) < 0 || !S_ISCHR(there.st_mode))
+        return 0;
+    const int fd = open(file->path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    const int is = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 /* Whether what was a pipe or a device is one still: it would be written over. */
 static int is_special(const char *path)
 {
@@ -301,34 +315,44 @@ static void sync_folder(const char *path)
 /* Adds to the error what has become of the file. */
 static void tell_name(const OutputFile *file, int whole, MediaError *error)
 {
-    const size_t n = strlen(error->text);
     if (file->name)
-        snprintf(error->text + n, sizeof(error->text) - n, "; %s %s",
-                 whole ? "the finished file is" : "what is done is in", media_quote(file->name));
+        media_add(error, "; %s %s", whole ? "the finished file is" : "what was written is in",
+                  media_quote(file->name));
     else
-        snprintf(error->text + n, sizeof(error->text) - n,
-                 "; the file was deleted while it was written");
+        media_add(error, "; the file was deleted while it was written");
 }
 
-/* Of a closed temporary file: it gets the best name that can be had, all in one folder. */
-static int give_name(OutputFile *file, OutputName kind, MediaError *error)
+/* The best name that can be had, all in one folder. */
+static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
-    const int whole = kind != OUTPUT_PARTIAL;
     int named = -1;
+    if (!temp_file_has_name(&file->temp))
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot rename the temporary file of %s, which is not in its place any "
+                          "more",
+                          media_quote(file->path));
     if (kind == OUTPUT_OWN_NAME)
         named = take_own_name(file, error);
     if (named < 0)
-        named = take_free_name(file, whole ? "" : ".partial", kind == OUTPUT_OWN_NAME ? 2 : 1);
-    if (named < 0) {
+        named = take_free_name(file, kind == OUTPUT_PARTIAL ? ".partial" : "",
+                               kind == OUTPUT_OWN_NAME ? 2 : 1);
+    if (named < 0)
         media_fail(error, MEDIA_OUTPUT, "cannot rename what was written of %s: %s",
                    media_quote(file->path), strerror(errno));
-        file->name = temp_file_where(&file->temp);
-    } else {
+    return named;
+}
+
+/* Of a closed temporary file. */
+static int give_name(OutputFile *file, OutputName kind, MediaError *error)
+{
+    const int named = take_name(file, kind, error) >= 0;
+    if (named)
         sync_folder(file->path);
-    }
-    temp_file_keep(&file->temp, named < 0);
+    else
+        file->name = temp_file_where(&file->temp);
+    temp_file_keep(&file->temp, !named);
     if (error->fault)
-        tell_name(file, whole, error);
+        tell_name(file, kind != OUTPUT_PARTIAL, error);
     return error->fault;
 }
 

@@ -44,6 +44,9 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
 /* As output_file_check(), for OUTPUT_FREE: there may be one of that name, whatever it is. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
 
+/* Not 0: what was checked is a terminal. */
+int output_file_is_terminal(const OutputFile *file);
+
 /* Opens the temporary file, or the final one when that is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 

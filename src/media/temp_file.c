@@ -17,6 +17,7 @@
 #include <libavutil/mem.h>
 #include <libavutil/random_seed.h>
 
+#include "media/error.h"
 #include "media/file_name.h"
 
 #define NAME_TRIES 100
@@ -32,18 +33,26 @@
 typedef struct TempNote {
     struct TempNote *next;
     atomic_int live; /* taken back by who removes or keeps the file */
+    dev_t device;
+    ino_t inode;
+    const char *path; /* that it is written for, quoted */
     char name[];
 } TempNote;
 
 static _Atomic(TempNote *) notes;
 
-static TempNote *note_down(const char *name)
+static TempNote *note_down(int fd, const char *name, const char *path)
 {
-    const size_t size = strlen(name) + 1;
-    TempNote *note = malloc(sizeof(*note) + size);
+    const char *quoted = media_quote(path);
+    const size_t size = strlen(name) + 1, quoted_size = strlen(quoted) + 1;
+    struct stat file;
+    TempNote *note = fstat(fd, &file) == 0 ? malloc(sizeof(*note) + size + quoted_size) : NULL;
     if (!note)
         return NULL;
     memcpy(note->name, name, size);
+    note->path = memcpy(note->name + size, quoted, quoted_size);
+    note->device = file.st_dev;
+    note->inode = file.st_ino;
     atomic_init(&note->live, 1);
     note->next = atomic_load(&notes);
     while (!atomic_compare_exchange_weak(&notes, &note->next, note)) {
@@ -56,11 +65,24 @@ static int take_back(TempNote *note)
     return atomic_exchange(&note->live, 0);
 }
 
-void temp_file_remove_all(void)
+static int is_there(const TempNote *note)
+{
+    struct stat there;
+    return lstat(note->name, &there) == 0 && there.st_dev == note->device &&
+           there.st_ino == note->inode;
+}
+
+/* Answers whether there is one less. */
+static int remove_noted(TempNote *note)
+{
+    return take_back(note) && is_there(note) && unlink(note->name) == 0;
+}
+
+void temp_file_remove_all(void (*removed)(const char *path))
 {
     for (TempNote *note = atomic_load(&notes); note; note = note->next)
-        if (take_back(note))
-            unlink(note->name);
+        if (remove_noted(note) && removed)
+            removed(note->path);
 }
 
 /* ---- leftovers ---- */
@@ -143,12 +165,12 @@ static int lock(int fd, const char *name)
 }
 
 /* 1: it is ours; 0: try another name; -1: see errno. */
-static int create(TempFile *temp, const char *name)
+static int create(TempFile *temp, const char *name, const char *path)
 {
     const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
-    TempNote *note = note_down(name);
+    TempNote *note = note_down(fd, name, path);
     if (note && lock(fd, name)) {
         *temp = (TempFile){.name = note->name, .fd = fd, .note = note};
         return 1;
@@ -172,7 +194,7 @@ int temp_file_create(TempFile *temp, const char *path, size_t room)
     errno = ENOMEM;
     for (int i = 0; ret == 0 && i < NAME_TRIES; i++) {
         char *name = av_asprintf("%s/%s%08x" ENDING, folder, prefix, av_get_random_seed());
-        ret = name ? create(temp, name) : -1;
+        ret = name ? create(temp, name, path) : -1;
         av_free(name);
     }
     const int reason = ret == 0 ? EEXIST : errno;
@@ -182,11 +204,16 @@ int temp_file_create(TempFile *temp, const char *path, size_t room)
     return ret > 0 ? 0 : -1;
 }
 
+int temp_file_has_name(const TempFile *temp)
+{
+    return is_there(temp->note);
+}
+
 char *temp_file_where(const TempFile *temp)
 {
     struct stat file;
     char link[32], name[PATH_MAX];
-    if (has_name(temp->fd, temp->name, &file))
+    if (temp_file_has_name(temp))
         return av_strdup(temp->name);
     if (fstat(temp->fd, &file) < 0 || file.st_nlink == 0)
         return NULL;
@@ -209,8 +236,7 @@ void temp_file_remove(TempFile *temp)
 {
     if (!temp->name)
         return;
-    if (take_back(temp->note))
-        unlink(temp->name);
+    (void)remove_noted(temp->note);
     close(temp->fd);
     *temp = (TempFile){0};
 }

@@ -22,6 +22,9 @@ typedef struct TempFile {
  */
 int temp_file_create(TempFile *temp, const char *path, size_t room);
 
+/* Not 0: its name is still its own. */
+int temp_file_has_name(const TempFile *temp);
+
 /* The name that it has now, also where its folder was renamed; to be freed with av_free(). NULL:
  * it was deleted, or out of memory. */
 char *temp_file_where(const TempFile *temp);
@@ -30,10 +33,11 @@ char *temp_file_where(const TempFile *temp);
  * read-only then, by which it is no leftover. Closes it. */
 void temp_file_keep(TempFile *temp, int own);
 
-/* Closes and removes it. Nothing happens to {0}. */
+/* Closes and removes it, unless another file has its name by now. Nothing happens to {0}. */
 void temp_file_remove(TempFile *temp);
 
-/* For a signal handler that ends the program: removes all there are. Async-signal-safe. */
-void temp_file_remove_all(void);
+/* For a signal handler that ends the program: removes all there are. `removed`, if not NULL, gets
+ * the path, quoted, that each was written for. Async-signal-safe, as `removed` has to be. */
+void temp_file_remove_all(void (*removed)(const char *path));
 
 #endif

@@ -15,6 +15,7 @@
 #include "media/container.h"
 #include "media/log.h"
 #include "media/output_file.h"
+#include "media/playable.h"
 #include "media/side_data.h"
 #include "media/tags.h"
 #include "media/turner.h"
@@ -80,6 +81,11 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
         ret = tracks_check(&options->tracks, w->muxer, error);
     if (ret >= 0)
         ret = output_file_check(&w->file, options->path, options->overwrite, input, error);
+    if (ret >= 0 && output_file_is_terminal(&w->file))
+        ret = media_fail(error, MEDIA_USAGE,
+                         "-o %s would write video to the terminal; send it to a program, as in "
+                         "lumeq in.mkv -o - | mpv -, or to a file",
+                         strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
     w->packet = av_packet_alloc();
     if (ret >= 0 && !w->packet)
         ret = out_of_memory(error);
@@ -427,6 +433,19 @@ static int write_trailer(Writer *w, MediaError *error)
     return ret < 0 ? fail_write(w, ret, error) : 0;
 }
 
+/* Of a part that could not be written to its end: whether it is worth a name. Else says so. */
+static int is_worth_keeping(const Writer *w, MediaError *error)
+{
+    struct stat file;
+    if (writer_is_direct(w) || playable_has_video(w->file.temp.name, w->muxer->name))
+        return 1;
+    if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
+        media_add(error, "; nothing of it could be written");
+    else
+        media_add(error, "; what was written cannot be played, and is deleted");
+    return 0;
+}
+
 int writer_finish(Writer *w, int partial, MediaError *error)
 {
     if (!w->header_written)
@@ -434,7 +453,9 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     int ret = write_rest(w, error);
     if (ret >= 0 || partial)
         ret = write_trailer(w, error);
-    if (ret < 0 && !partial)
+    if (ret >= 0)
+        ret = output_file_flush(&w->file, error);
+    if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
         return ret;
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
         note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);

@@ -13,6 +13,7 @@
  *   FAULTY_DISK       words, separated by blanks:
  *     write      writing: the disk is full (ENOSPC)
  *     fsync      (EIO)
+ *     sleep      fsync() does not come back: as long as it is asked for
  *     close      (EIO; the file is closed)
  *     rename     every way to give a file another name (EIO)
  *     renameat2  it is not known here (EINVAL)
@@ -88,6 +89,8 @@ int fsync(int fd)
 {
     int (*call)(int);
     *(void **)&call = real("fsync");
+    while (fails("sleep", fd))
+        usleep(10000);
     return fails("fsync", fd) ? fail(EIO) : call(fd);
 }
 

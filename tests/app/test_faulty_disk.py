@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from common import *
@@ -23,15 +24,15 @@ class FaultyDisk(Case):
         return finish(start(simple(), *args, "--vcodec", "ffv1", "-q",
                             env=self.environment(faults, **more)))
 
-    def interrupted(self, faults, name="out.mkv", *args):
+    def interrupted(self, faults, name="out.mkv", *args, wanted=0):
         """The result of a run that is interrupted while it writes; the faults begin with that."""
         when = self.path("now")
         out = self.path(name)
-        process = start(long_clip(), "-o", out, "--vcodec", "ffv1", *args,
+        process = start(long_clip(), "-o", out, "--vcodec", "mpeg4" if name.endswith("mp4") else "ffv1", *args,
                         env=self.environment(faults, FAULTY_DISK_WHEN=when))
         self.addCleanup(process.kill)
         folder = os.path.dirname(out)
-        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) > 30000
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= wanted
                                              for f in self.files(folder) if f.endswith(".part"))))
         process.send_signal(signal.SIGSTOP)  # so that both happen at the same time
         self.write("now", b"")
@@ -121,13 +122,23 @@ class FaultyDisk(Case):
                              ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
                              ("write", r"out\.partial\.mkv")):
             with self.subTest(faults):
-                result = self.interrupted(faults)
+                result = self.interrupted(faults, wanted=30001 if faults == "write" else 0)
                 left = self.told(result)
                 self.assertRegex(left, "^%s$" % name)
                 self.assertIn("No space left" if faults == "write" else "Input/output error",
                               result.err)
                 self.assertGreater(len(packets(self.path(left), "v:0")), 0)
                 os.unlink(self.path(left))
+
+    def test_interrupted_and_nothing_can_be_played(self):
+        """Of the part that a full disk has broken off: no file is told that is of no use."""
+        for name, wanted, text in (("out.mkv", 0, "nothing of it could be written"),
+                                   ("out.avi", 0, "nothing of it could be written"),
+                                   ("out.mp4", 30001, "what was written cannot be played, and is deleted")):
+            with self.subTest(name):
+                result = self.interrupted("write", name, wanted=wanted)
+                self.assertIn("No space left on device; " + text, result.err)
+                self.assertEqual(self.files(), [])
 
     def test_interrupted_and_the_folder_was_renamed(self):
         os.mkdir(self.path("d"))
@@ -154,6 +165,93 @@ class FaultyDisk(Case):
         self.assertIn("the file was deleted", result.err)
         self.assertNotIn("what is done is in", result.err)
 
+    # ---- interrupted twice ----
+
+    def ending(self, *args, **more):
+        """A run that writes, and cannot end before release(): syncing its file takes that long."""
+        env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, env=env, **more)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))
+        return process
+
+    def release(self, process):
+        os.unlink(self.path("now"))
+        return finish(process)
+
+    def test_signals_in_a_row_are_one(self):
+        """A terminal that closes sends SIGHUP twice, a session that ends SIGTERM and SIGHUP."""
+        for numbers in ((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT)):
+            with self.subTest([n.name for n in numbers]):
+                process = self.ending()
+                for number in numbers:
+                    process.send_signal(number)
+                    time.sleep(0.02)
+                result = self.release(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(self.told(result), "out.partial.mkv")
+                self.assertGreater(len(packets(self.path("out.partial.mkv"), "v:0")), 0)
+                os.unlink(self.path("out.partial.mkv"))
+
+    def test_hangups_never_end_it_at_once(self):
+        process = self.ending()
+        end = time.monotonic() + 1.3
+        while time.monotonic() < end:
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.02)
+        result = self.release(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.told(result), "out.partial.mkv")
+
+    def pressed(self, process):
+        """Ctrl-C, again and again: how long until it ended."""
+        begin = time.monotonic()
+        while process.poll() is None and time.monotonic() < begin + LIVENESS:
+            process.send_signal(SIGINT)
+            time.sleep(0.05)
+        return time.monotonic() - begin
+
+    def test_a_later_signal_ends_it_at_once(self):
+        """And says what is deleted by that."""
+        for more in ((), ("--stats", self.path("s.csv"))):
+            with self.subTest(more):
+                process = self.ending(*more)
+                self.assertGreater(self.pressed(process), 1)
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(sorted(result.lines), [
+                    "lumeq: interrupted again: what was written of '%s' is deleted" % self.path(name)
+                    for name in ("out.mkv", "s.csv")[:1 + len(more) // 2]])
+                self.assertEqual(self.files(), ["now"])
+
+    def test_a_later_signal_with_nothing_to_delete(self):
+        """What has taken the place of the temporary file is somebody else's."""
+        for text in (None, b"precious"):
+            with self.subTest(text):
+                process = self.ending()
+                left, = [f for f in self.files() if f.endswith(".part")]
+                os.unlink(self.path(left))
+                if text:
+                    self.write(left, text)
+                self.pressed(process)
+                result = finish(process)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(result.err, "lumeq: interrupted again: ended at once\n")
+                self.assertEqual(self.files(), [left, "now"] if text else ["now"])
+
+    def test_a_later_signal_and_nobody_listens(self):
+        """That there is no room for the line does not keep it."""
+        process = self.ending("-q")
+        listener = os.open("/proc/%d/fd/2" % process.pid, os.O_WRONLY | os.O_NONBLOCK)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(listener, b"x" * 4096)
+        os.close(listener)
+        self.assertLess(self.pressed(process), LIVENESS)
+        self.assertEqual(finish(process).code, INTERRUPTED)
+        self.assertEqual(self.files(), ["now"])
+
     # ---- statistics ----
 
     def test_stats_on_a_full_disk(self):
@@ -166,6 +264,14 @@ class FaultyDisk(Case):
                 self.assertEqual(len(frame_times(self.path("out.mkv"))), 25)
                 self.assertEqual(self.files(), ["out.mkv"])
                 os.unlink(self.path("out.mkv"))
+
+    def test_stats_of_a_video_that_cannot_be_renamed(self):
+        """Both are finished, and kept."""
+        result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),
+                               FAULTY_DISK_NAME="out.mkv")
+        self.refused(result, OUTPUT, "Input/output error")
+        self.assertEqual(len(frame_times(self.path(self.told(result)))), 25)
+        self.assertEqual(self.read("s.csv").count(b"\n"), 26)
 
     def test_stats_that_cannot_be_renamed(self):
         result = self.run_with("rename", "-o", self.path("out.mkv"), "--stats", self.path("s.csv"),

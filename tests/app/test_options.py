@@ -159,6 +159,12 @@ class Options(Case):
                 shown, result = on_terminal(*args, "-o", "-", code=USAGE)
                 self.assertEqual(shown, b"")
                 self.refused(result, USAGE, "-o -", "terminal", "| mpv -")
+        os.symlink("/proc/self/fd/1", self.path("link"))
+        for name in ("/dev/stdout", self.path("link")):
+            with self.subTest(name):
+                shown, result = on_terminal("none.mp4", "-o", name, "--format", "yuv4mpegpipe", "-y", code=USAGE)
+                self.assertEqual(shown, b"")
+                self.refused(result, USAGE, "-o '%s'" % name, "terminal", "| mpv -")
 
     def test_where_it_ran(self):
         """Why it is not the GPU is for those who ask."""

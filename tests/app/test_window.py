@@ -1,6 +1,7 @@
 """A real window on a real X server without a screen: what it shows, its keys, its end."""
 
 import csv
+import os
 import re
 import time
 import unittest
@@ -97,14 +98,26 @@ class Window(WindowCase):
         self.assertEqual(upright.colours(shot), upright.upright(upright.TURNS[8]))
 
     def test_signal(self):
-        for number in (2, 15):
-            stats = self.path("%d.csv" % number)
-            process = self.play(SAMPLE, "--stats", stats)
+        """What has been shown so far is a part: it takes no name, and the same command may come again."""
+        for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
+            process = self.play(SAMPLE, "--loop", "--stats", self.path("s.jsonl"))
             self.window(process)
+            self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.files()
+                                                 if f.endswith(".part"))), "no rows are written")
             process.send_signal(number)
-            self.ends(process, INTERRUPTED)
-            self.assertTrue(self.read(stats).startswith(b"frame,"))
-            self.assertEqual(finish(self.play(SAMPLE, "--stats", stats)).code, USAGE)
+            result = self.ends(process, INTERRUPTED)
+            self.assertEqual(result.err, "lumeq: interrupted; the statistics are in '%s'\n" % self.path(part))
+            self.assertTrue(self.read(self.path(part)).startswith(b'{"frame":'))
+        self.assertFalse(os.path.exists(self.path("s.jsonl")))
+
+    def test_stats_of_what_was_watched(self):
+        process = self.play(SAMPLE, "--loop", "--stats", self.path("s.csv"))
+        self.window(process)
+        time.sleep(0.5)
+        self.key("q")
+        self.ends(process)
+        self.assertTrue(self.read(self.path("s.csv")).startswith(b"frame,"))
+        self.assertEqual(finish(self.play(SAMPLE, "--stats", self.path("s.csv"))).code, USAGE)
 
     def test_without_sound_device(self):
         process = self.play(SAMPLE, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))

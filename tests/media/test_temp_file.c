@@ -58,7 +58,7 @@ static void test_closed_in_the_middle(void)
         return;
     removed_count = 0;
     gets_ahead = 1;
-    temp_file_remove_all();
+    temp_file_remove_all(NULL);
     CHECK(removed_count > 0, "nothing was removed");
     for (int i = 0; i < removed_count; i++)
         CHECK(strncmp(removed[i], folder, strlen(folder)) == 0, "'%s' was removed", removed[i]);
@@ -73,7 +73,7 @@ static void test_only_what_is_being_written(void)
         !open_in(&second, folder, "b.mkv"))
         return;
     CHECK(output_file_commit(&first, OUTPUT_OWN_NAME, &error) == 0, "%s", error.text);
-    temp_file_remove_all();
+    temp_file_remove_all(NULL);
     snprintf(whole, sizeof(whole), "%s/a.mkv", folder);
     CHECK(is_there(whole), "what was finished is gone");
     CHECK(!is_there(second.temp.name), "what was not finished is there");
