@@ -64,7 +64,8 @@ int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 /*
  * Drains the encoder, completes the container and gives the file its name, or its .partial one.
  * Before the first frame there is nothing to finish: 0, and no file. MEDIA_OUTPUT: no file is left,
- * or `error` says where. A part stays in any case, and `error` may say what failed before.
+ * or `error` says where. A part stays unless nothing of it can be played, which `error` says; that
+ * may hold what failed before.
  */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 

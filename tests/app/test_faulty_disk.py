@@ -13,6 +13,12 @@ from common import *
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
 
 
+def noise():
+    """Large frames: what is written of them soon reaches the disk."""
+    return clip("noise.mkv", "-c:v", "mpeg4", "-q:v", 20, seconds=8,
+                source="color=gray:size=320x180:rate=60,noise=alls=100:allf=t")
+
+
 class FaultyDisk(Case):
     def environment(self, faults, **more):
         env = environment()
@@ -24,15 +30,17 @@ class FaultyDisk(Case):
         return finish(start(simple(), *args, "--vcodec", "ffv1", "-q",
                             env=self.environment(faults, **more)))
 
-    def interrupted(self, faults, name="out.mkv", *args, wanted=0):
-        """The result of a run that is interrupted while it writes; the faults begin with that."""
+    def interrupted(self, faults, name="out.mkv", *args, begun=False):
+        """The result of a run that is interrupted while it writes; the faults begin with that.
+        `begun`: something of it has reached the disk by then."""
         when = self.path("now")
         out = self.path(name)
-        process = start(long_clip(), "-o", out, "--vcodec", "mpeg4" if name.endswith("mp4") else "ffv1", *args,
+        codec = "mpeg4" if name.endswith("mp4") else "ffv1"
+        process = start(noise() if begun else long_clip(), "-o", out, "--vcodec", codec, *args,
                         env=self.environment(faults, FAULTY_DISK_WHEN=when))
         self.addCleanup(process.kill)
         folder = os.path.dirname(out)
-        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= wanted
+        self.assertTrue(wait_for(lambda: any(os.path.getsize(os.path.join(folder, f)) >= begun
                                              for f in self.files(folder) if f.endswith(".part"))))
         process.send_signal(signal.SIGSTOP)  # so that both happen at the same time
         self.write("now", b"")
@@ -122,7 +130,7 @@ class FaultyDisk(Case):
                              ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
                              ("write", r"out\.partial\.mkv")):
             with self.subTest(faults):
-                result = self.interrupted(faults, wanted=30001 if faults == "write" else 0)
+                result = self.interrupted(faults, begun=faults == "write")
                 left = self.told(result)
                 self.assertRegex(left, "^%s$" % name)
                 self.assertIn("No space left" if faults == "write" else "Input/output error",
@@ -132,11 +140,11 @@ class FaultyDisk(Case):
 
     def test_interrupted_and_nothing_can_be_played(self):
         """Of the part that a full disk has broken off: no file is told that is of no use."""
-        for name, wanted, text in (("out.mkv", 0, "nothing of it could be written"),
-                                   ("out.avi", 0, "nothing of it could be written"),
-                                   ("out.mp4", 30001, "what was written cannot be played, and is deleted")):
+        for name, begun, text in (("out.mkv", False, "nothing of it could be written"),
+                                   ("out.avi", False, "nothing of it could be written"),
+                                   ("out.mp4", True, "what was written cannot be played, and is deleted")):
             with self.subTest(name):
-                result = self.interrupted("write", name, wanted=wanted)
+                result = self.interrupted("write", name, begun=begun)
                 self.assertIn("No space left on device; " + text, result.err)
                 self.assertEqual(self.files(), [])
 
