@@ -230,11 +230,13 @@ static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
     return NULL;
 }
 
-static int open_converter(Track *track, const AVStream *in, AVStream *out, const AVCodec *encoder,
-                          const AVOutputFormat *muxer)
+static int open_converter(const Tracks *t, const AVStream *in, AVStream *out,
+                          const AVCodec *encoder)
 {
+    Track *track = &t->tracks[in->index];
     if (encoder->type == AVMEDIA_TYPE_AUDIO)
-        return audio_transcoder_open(&track->audio, in, out, encoder, muxer);
+        return audio_transcoder_open(&track->audio, in, out, encoder, t->to->oformat,
+                                     t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
     return text_transcoder_open(&track->text, in, out, encoder);
 }
 
@@ -246,7 +248,7 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     AVFormatContext *scratch = avformat_alloc_context();
     AVStream *like = scratch ? avformat_new_stream(scratch, NULL) : NULL, *out;
     media_log_clear();
-    int ret = like ? open_converter(track, in, like, encoder, t->to->oformat) : AVERROR(ENOMEM);
+    int ret = like ? open_converter(t, in, like, encoder) : AVERROR(ENOMEM);
     if (ret < 0) {
         char more[160];
         snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",

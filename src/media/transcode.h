@@ -21,10 +21,11 @@ typedef struct SoundLoss {
 /*
  * From a track of sound to an encoder; `out` gets its parameters and time base. Its timeline is
  * kept: gaps, what cannot be decoded, and what comes before it where the container does not hold
- * that, become silence, and what overlaps is cut. 0 or AVERROR; *transcoder is then NULL.
+ * that, become silence, and what overlaps is cut. `whole`: not just a part of the track comes. 0 or
+ * AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer);
+                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole);
 
 /* Hands in a packet, NULL at the end, and takes out all packets that are done by then, in `out`'s
  * time base as it was at opening. 0, AVERROR, or what `take` has answered.

@@ -40,7 +40,9 @@ struct AudioTranscoder {
     int64_t next_out; /* of the first sample in `samples` */
     AVFifo *given;    /* int64_t: times of packets that the decoder has, but gave no frame for */
     int from_zero;    /* sound begins with the file, whatever the packets say */
+    int64_t length;   /* of the track, encoder's time base; 0: not known */
     int64_t begin, end;   /* of the packets, encoder's time base, or AV_NOPTS_VALUE */
+    int64_t last_end;     /* of the last one */
     int64_t lost_end;     /* of the last one that could not be decoded */
     int64_t lost;         /* samples that are silence instead */
     int64_t errors;       /* of the decoder, since the last frame */
@@ -133,7 +135,7 @@ static int keep_parameters(AudioTranscoder *t, const AVStream *in)
 }
 
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
-                          const AVCodec *encoder, const AVOutputFormat *muxer)
+                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole)
 {
     *transcoder = NULL;
     if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
@@ -154,7 +156,9 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
         t->packet = av_packet_alloc();
         t->given = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
         t->from_zero = !container_keeps_start(muxer);
-        t->next_in = t->begin = t->end = t->lost_end = AV_NOPTS_VALUE;
+        t->next_in = t->begin = t->end = t->last_end = t->lost_end = AV_NOPTS_VALUE;
+        if (whole && in->duration > 0)
+            t->length = av_rescale_q(in->duration, in->time_base, t->encoder->time_base);
         ret =
             t->samples && t->decoded && t->resampled && t->packet && t->given ? 0 : AVERROR(ENOMEM);
     }
@@ -389,7 +393,7 @@ static void lose_packet(AudioTranscoder *t)
 {
     t->errors++;
     t->worn = 1;
-    t->lost_end = t->end;
+    t->lost_end = t->last_end;
 }
 
 static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
@@ -428,7 +432,7 @@ static int complete(AudioTranscoder *t, PacketTaker take, void *opaque)
         return 0;
     if (t->next_in == AV_NOPTS_VALUE)
         ret = start(t, FFMAX(t->begin, 0), take, opaque);
-    return ret < 0 ? ret : skip(t, t->end, 1, take, opaque);
+    return ret < 0 ? ret : skip(t, FFMAX(t->end, t->last_end), 1, take, opaque);
 }
 
 static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
@@ -454,6 +458,13 @@ static void note_times(AudioTranscoder *t, const AVPacket *packet)
         t->begin = begin;
     if (t->end == AV_NOPTS_VALUE || end > t->end)
         t->end = end;
+    t->last_end = end;
+    if (!t->length || t->from->bit_rate <= 0)
+        return;
+    /* Parsers make one packet, with the duration of one, of many that are damaged. */
+    const int64_t by_size = av_rescale(packet->size, INT64_C(8) * to.den, t->from->bit_rate);
+    const int64_t by_length = FFMAX(t->begin, 0) + t->length;
+    t->last_end = FFMAX(end, FFMIN(begin + by_size, by_length));
 }
 
 int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker take, void *opaque)

@@ -1,6 +1,9 @@
 """Everything beside the video: tracks, tags, chapters, covers; copied, converted or left out."""
 
 import os
+import random
+import re
+import shutil
 import unittest
 
 from common import *
@@ -59,6 +62,11 @@ def everything():
            "-attach", text_file("note.txt", b"a note"), "-metadata:s:t:1", "mimetype=text/plain",
            "-metadata:s:t:1", "filename=note.txt", path)
     return path
+
+
+def starts(path):
+    """Of the video and the sound."""
+    return [float(s["start_time"]) for s in streams(path, "video") + streams(path, "audio")]
 
 
 def kinds(path):
@@ -349,33 +357,113 @@ class Converted(Case):
         self.assertLess(max(map(abs, samples[int(1.2 * 8000):int(1.8 * 8000)])), 10)
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
-    def spoil(self, source, numbers):
-        """Writes over these packets of sound."""
+    def spoil(self, source, numbers, half=False):
+        """Writes over these packets of sound, or the second half of each."""
+        found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
+        noise = random.Random(1)
+        with open(source, "r+b") as f:
+            for packet in (found[i] for i in numbers):
+                size = int(packet["size"])
+                f.seek(int(packet["pos"]) + (size // 2 if half else 0))
+                f.write(noise.randbytes(size - size // 2) if half else b"\xff" * size)
+
+    def header(self, source, numbers):
+        """Writes the beginning of Vorbis' first header over these packets of sound."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         with open(source, "r+b") as f:
             for packet in (found[i] for i in numbers):
                 f.seek(int(packet["pos"]))
-                f.write(b"\xff" * int(packet["size"]))
+                f.write((b"\x01vorbis" + bytes(99))[:int(packet["size"])])
+
+    def tone(self, name, *output):
+        """Two seconds of it, all of them loud."""
+        made = Store.path("-".join(map(str, output)) + name)
+        if not os.path.exists(made):
+            ffmpeg("-f", "lavfi", "-t", 2, "-i", DULL % ("64x64", 10), "-f", "lavfi", "-t", 2, "-i",
+                   "sine=440:sample_rate=48000", *X264, *output, made)
+        return shutil.copy(made, self.path(name))
+
+    def damaged(self, source, name="out.mkv", codec="flac"):
+        """What the last line says is silence, in seconds."""
+        result = lumeq(source, "-o", self.path(name), "-y", "--acodec", codec, *QUICK)
+        self.assertEqual(result.code, DAMAGED, str(result))
+        said = re.search(r"damaged: ([0-9.]+) s of sound could not be decoded and became silence$",
+                         result.lines[-1])
+        self.assertTrue(said, str(result))
+        return float(said[1])
+
+    def loud(self, path):
+        """Of every tenth of a second, whether the tone is heard and nothing louder: a string."""
+        samples = decoded(path)
+        peaks = [max(map(abs, samples[i:i + 800])) for i in range(0, len(samples) - 400, 800)]
+        return "".join("." if p < 50 else "#" if 3000 < p < 5200 else "!" for p in peaks)
 
     def test_damage_becomes_silence(self):
         """Of one packet, too, which is shorter than what passes for a rounded time, and of those that
         the decoder takes for the end (ALAC's of ones alone)."""
-        for codec, *choices in (("alac", (2, 5)), ("aac", (20,), (8, 17, 26, 35), range(12, 35))):
+        for codec, size, *choices in (("alac", 4096, (2, 5)),
+                                      ("aac", 1024, (20,), (8, 17, 26, 35), range(12, 35))):
             for spoilt in choices:
                 with self.subTest(codec, spoilt=spoilt):
                     source = self.burst("in.mp4", "-c:a", codec)
                     self.spoil(source, spoilt)
-                    result = lumeq(source, "-o", self.path("out.mkv"), "-y", "--acodec", "flac", *QUICK)
-                    self.assertEqual(result.code, DAMAGED, str(result))
-                    self.assertIn("damaged: %d packet%s of sound could not be decoded" %
-                                  (len(spoilt), "s" * (len(spoilt) > 1)), result.lines[-1])
+                    said = self.damaged(source)
+                    self.assertAlmostEqual(said, len(spoilt) * size / 44100, delta=0.006)
                     output = self.path("out.mkv")
                     begins = [float(s["start_time"]) for s in streams(output)]
                     self.assertAlmostEqual(self.onset(output) + begins[1] - begins[0], 1, delta=0.003)
                     self.assertAlmostEqual(len(decoded(output)) / 8000, 2, delta=0.03)
-        self.spoil(source, range(len(packets(source))))
-        result = lumeq(source, "-o", self.path("out.webm"), "--vopt", "deadline=realtime")
+
+    def test_damage_at_either_end(self):
+        """The track begins and ends when it would have."""
+        for codec, spoilt in (("aac", "start"), ("aac", "end"), ("aac", "all"), ("ac3", "end"), ("ac3", "all")):
+            with self.subTest(codec, spoilt=spoilt):
+                source = self.tone("in.mp4", "-c:a", codec)
+                times = [p[0] for p in packets(source)]
+                numbers = {"start": [i for i, t in enumerate(times) if t < 0.5],
+                           "end": [i for i, t in enumerate(times) if t >= 1.5],
+                           "all": range(len(times))}[spoilt]
+                self.spoil(source, numbers)
+                self.assertAlmostEqual(self.damaged(source), 2 if spoilt == "all" else 0.5, delta=0.06)
+                output = self.path("out.mkv")
+                begins = starts(output)
+                self.assertAlmostEqual(begins[1], begins[0], delta=0.01)
+                wanted = {"start": r"\.{4}[.#!]{2}#{14}", "end": r"#{14}[.#!]{2}\.{4}", "all": r"\.{20}"}
+                self.assertRegex(self.loud(output), "^%s[.#!]?$" % wanted[spoilt])
+        self.assertAlmostEqual(self.damaged(source, "out.avi", "pcm_s16le"), 2, delta=0.06)
+
+    def test_damage_that_a_checksum_finds(self):
+        """Decoders give something out for it, which is noise."""
+        for codec in ("ac3", "eac3", "flac"):
+            with self.subTest(codec):
+                source = self.tone("in.mp4", "-c:a", codec, "-strict", -2)
+                spoilt = [i for i, p in enumerate(packets(source)) if 0.5 <= p[0] < 1.4]
+                length = packets(source)[1][0] - packets(source)[0][0]
+                self.spoil(source, spoilt, half=True)
+                self.assertAlmostEqual(self.damaged(source), len(spoilt) * length, delta=0.006)
+                self.assertRegex(self.loud(self.path("out.mkv")), r"^#{5}[.#!]{2}\.{6}[.#!]{2}#{5}")
+
+    def test_decoder_goes_on_after_damage(self):
+        """Vorbis' takes a packet for the header of another stream; parsers make one of many."""
+        for codec in ("libvorbis", "ac3", "libmp3lame"):
+            with self.subTest(codec):
+                source = self.tone("in.mp4", "-c:a", codec)
+                spoilt = [i for i, p in enumerate(packets(source)) if 0.5 <= p[0] < 1.4]
+                if codec == "libvorbis":
+                    self.header(source, spoilt)
+                else:
+                    self.spoil(source, spoilt)
+                self.assertAlmostEqual(self.damaged(source), 0.9, delta=0.06)
+                self.assertRegex(self.loud(self.path("out.mkv")), r"^#{4}[.#!]{2}\.{6}[.#!]{3}#{4}")
+
+    def test_damage_too_short_for_silence(self):
+        """Less than what passes for a rounded time."""
+        source = self.tone("in.mp4", "-c:a", "libopus", "-frame_duration", "2.5",
+                           "-application", "lowdelay", "-strict", -2)
+        self.spoil(source, (300,))
+        result = lumeq(source, "-o", self.path("out.mkv"), "--acodec", "flac", *QUICK)
         self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("damaged: 1 error in the sound left no gap", result.lines[-1])
 
     def test_subtitles(self):
         for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):
