@@ -261,8 +261,6 @@ static int check(const Parser *p)
 /* Two ways of saying it become one. */
 static void simplify(Options *o)
 {
-    if (o->acodec && strcmp(o->acodec, "copy") == 0)
-        o->acodec = NULL;
     if (o->sub_track == TRACK_NONE) {
         o->sub_track = -1;
         o->no_subs = 1;

@@ -60,7 +60,8 @@ typedef struct Options {
     double crf;
     int64_t bitrate;
     const char *encoder_options[MAX_ENCODER_OPTIONS + 1]; /* NULL at the end */
-    const char *acodec; /* NULL: copy; "none", or the name of an encoder */
+    const char
+        *acodec; /* NULL: copied where that is right; "copy", "none", or the name of an encoder */
 
     int compare, histogram, hist_scale; /* indices of their choices */
     int loop, fullscreen, mute, no_audio;

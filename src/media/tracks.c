@@ -12,6 +12,9 @@
 #include "media/side_data.h"
 #include "media/tags.h"
 
+/* What is heard this much too early is noticed. */
+#define NOTICED_US 40000
+
 /* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
@@ -21,7 +24,7 @@ typedef struct Track {
     TextTranscoder *text;
     AVPacket *picture; /* of a cover, to be written first */
     int64_t last_dts;  /* in out's time base; AV_NOPTS_VALUE: none yet */
-    int number;        /* among the tracks of its kind */
+    char *early;       /* its name, until it is said how early it begins; or NULL */
 } Track;
 
 struct Tracks {
@@ -52,9 +55,14 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
+static int is(const TrackOptions *o, const char *acodec)
+{
+    return o->acodec && strcmp(o->acodec, acodec) == 0;
+}
+
 static int is_named(const TrackOptions *o)
 {
-    return o->acodec && strcmp(o->acodec, "copy") != 0 && strcmp(o->acodec, "none") != 0;
+    return o->acodec && !is(o, "copy") && !is(o, "none");
 }
 
 int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError *error)
@@ -108,8 +116,7 @@ static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
     const int number = source_track_number(source, in);
     switch (in->codecpar->codec_type) {
     case AVMEDIA_TYPE_AUDIO:
-        return !(o->acodec && strcmp(o->acodec, "none") == 0) &&
-               (!o->audio_track || o->audio_track == number + 1);
+        return !is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
     case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
     case AVMEDIA_TYPE_DATA:
         /* The demuxer has made chapters of it; or muxers make it of the video's tag anew. */
@@ -141,9 +148,10 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
 }
 
-static int add_copy(Tracks *t, const AVStream *in, MediaError *error)
+static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
 {
     AVStream *out;
+    char name[256];
     const int ret = add_stream(t, in, &out, error);
     if (ret < 0)
         return ret;
@@ -155,6 +163,10 @@ static int add_copy(Tracks *t, const AVStream *in, MediaError *error)
     out->r_frame_rate = in->r_frame_rate;
     out->sample_aspect_ratio = in->sample_aspect_ratio;
     t->tracks[in->index].out = out;
+    if (in->codecpar->codec_type != AVMEDIA_TYPE_AUDIO || container_keeps_start(t->to->oformat))
+        return 0;
+    describe(source, in, name, sizeof(name));
+    t->tracks[in->index].early = av_strdup(name);
     return 0;
 }
 
@@ -199,7 +211,7 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
         leave_out(t, source, in, "the container holds no such cover", "");
         return 0;
     }
-    const int ret = add_copy(t, in, error);
+    const int ret = add_copy(t, source, in, error);
     if (ret < 0)
         return ret;
     track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* and nothing else, for the muxer */
@@ -207,13 +219,48 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     return track->picture ? 0 : out_of_memory(error);
 }
 
-/* The encoder a track is to be converted with, or NULL. */
-static const AVCodec *audio_encoder(const Tracks *t, const char *reason)
+/* Where a track begins within the part, AV_NOPTS_VALUE: unknown. */
+static int64_t track_begin(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const int64_t begin = source_track_start(source, in);
+    if (begin == AV_NOPTS_VALUE || t->start == AV_NOPTS_VALUE)
+        return begin;
+    return FFMAX(begin, t->start);
+}
+
+/* Whether sound begins so much later than the first of the tracks that it cannot be copied into a
+ * container that does not keep that. */
+static int is_late(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const int64_t begin = track_begin(t, source, in);
+    if (begin == AV_NOPTS_VALUE || container_keeps_start(t->to->oformat))
+        return 0;
+    for (int i = 0; i < t->count; i++) {
+        const AVStream *other = source->format->streams[i];
+        const int counts =
+            other == source->video ||
+            (other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && is_wanted(t, source, other));
+        const int64_t first = track_begin(t, source, other);
+        if (counts && first != AV_NOPTS_VALUE && begin - first > NOTICED_US)
+            return 1;
+    }
+    return 0;
+}
+
+/* The encoder a track is to be converted with, or NULL. `refusal`: it cannot be copied; `late`: it
+ * should not be. */
+static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
+                                    int late)
 {
     const AVOutputFormat *muxer = t->to->oformat;
+    const AVCodec *same = late ? avcodec_find_encoder(in->codecpar->codec_id) : NULL;
     if (is_named(t->options))
         return avcodec_find_encoder_by_name(t->options->acodec);
-    return reason && !container_is_picture(muxer) ? avcodec_find_encoder(muxer->audio_codec) : NULL;
+    if ((!refusal && !late) || container_is_picture(muxer))
+        return NULL;
+    return same && !(same->capabilities & AV_CODEC_CAP_EXPERIMENTAL)
+               ? same
+               : avcodec_find_encoder(muxer->audio_codec);
 }
 
 static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
@@ -240,9 +287,10 @@ static int open_converter(const Tracks *t, const AVStream *in, AVStream *out,
     return text_transcoder_open(&track->text, in, out, encoder);
 }
 
-/* The parameters are found first: a stream that has been added cannot be taken back. */
+/* The parameters are found first: a stream that has been added cannot be taken back. `copy`: that
+ * is the other way. */
 static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
-                         const char *reason, MediaError *error)
+                         const char *reason, int copy, MediaError *error)
 {
     Track *track = &t->tracks[in->index];
     AVFormatContext *scratch = avformat_alloc_context();
@@ -251,10 +299,12 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
     int ret = like ? open_converter(t, in, like, encoder) : AVERROR(ENOMEM);
     if (ret < 0) {
         char more[160];
+        avformat_free_context(scratch);
+        if (copy)
+            return add_copy(t, source, in, error);
         snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",
                  encoder->name, media_av_text(ret));
         leave_out(t, source, in, reason ? reason : "", more);
-        avformat_free_context(scratch);
         return 0;
     }
     ret = add_stream(t, in, &out, error);
@@ -267,7 +317,9 @@ static int add_converted(Tracks *t, const Source *source, AVStream *in, const AV
         track->out = out;
         char track_name[256];
         describe(source, in, track_name, sizeof(track_name));
-        if (reason)
+        if (reason && encoder->id == in->codecpar->codec_id)
+            note(t, "%s is encoded anew: %s", track_name, reason);
+        else if (reason)
             note(t, "%s is converted to %s: %s", track_name, avcodec_get_name(encoder->id), reason);
     }
     avformat_free_context(scratch);
@@ -283,17 +335,20 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
     }
     if (source_is_picture(in))
         return add_picture(t, source, in, error);
-    const char *reason = container_refusal(t->to->oformat, in);
+    const char *refusal = container_refusal(t->to->oformat, in);
+    const int late =
+        type == AVMEDIA_TYPE_AUDIO && !refusal && !t->options->acodec && is_late(t, source, in);
+    const char *reason = late ? "the container does not keep that it begins later" : refusal;
     const AVCodec *encoder = NULL;
     if (type == AVMEDIA_TYPE_AUDIO)
-        encoder = audio_encoder(t, reason);
-    else if (type == AVMEDIA_TYPE_SUBTITLE && reason)
+        encoder = audio_encoder(t, in, refusal, late);
+    else if (type == AVMEDIA_TYPE_SUBTITLE && refusal)
         encoder = text_encoder(t, in);
     if (encoder)
-        return add_converted(t, source, in, encoder, reason, error);
-    if (!reason)
-        return add_copy(t, in, error);
-    leave_out(t, source, in, reason, "");
+        return add_converted(t, source, in, encoder, reason, late, error);
+    if (!refusal)
+        return add_copy(t, source, in, error);
+    leave_out(t, source, in, refusal, "");
     return 0;
 }
 
@@ -439,9 +494,22 @@ static void mend_times(Track *track, AVPacket *packet)
     track->last_dts = packet->dts;
 }
 
+/* What is copied is heard from the beginning of the file. */
+static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AVRational base)
+{
+    const int64_t by =
+        packet->pts == AV_NOPTS_VALUE ? 0 : av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
+    if (by > NOTICED_US)
+        note(t, "%s begins %.2f s early: the container %s does not keep that it begins later",
+             track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
+    av_freep(&track->early);
+}
+
 static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
                         MediaError *error)
 {
+    if (track->early)
+        note_early(t, track, packet, base);
     av_packet_rescale_ts(packet, base, track->out->time_base);
     mend_times(track, packet);
     return t->mux(t->opaque, packet, track->out, error);
@@ -523,6 +591,7 @@ void tracks_close(Tracks **tracks)
         audio_transcoder_close(&t->tracks[i].audio);
         text_transcoder_close(&t->tracks[i].text);
         av_packet_free(&t->tracks[i].picture);
+        av_freep(&t->tracks[i].early);
     }
     av_packet_free(&t->packet);
     av_freep(&t->tracks);

@@ -319,7 +319,8 @@ static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
 {
     if (t->errors && t->begin != AV_NOPTS_VALUE) /* what came before is lost */
         at = FFMIN(at, FFMAX(t->begin, 0));
-    const int64_t silence = t->from_zero ? FFMAX(at, 0) : 0;
+    /* A container that does not hold this does not hold what the encoder puts before it, either. */
+    const int64_t silence = t->from_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
     t->next_in = t->next_out = at - silence;
     return fill(t, silence, take, opaque);
 }
