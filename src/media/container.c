@@ -12,6 +12,9 @@
 #define TRIAL_WIDTH 320
 #define TRIAL_HEIGHT 240
 
+/* FFmpeg writes no other. */
+#define MXF_SOUND_RATE 48000
+
 static int is_in(enum AVCodecID id, const enum AVCodecID *list)
 {
     for (; *list != AV_CODEC_ID_NONE; list++)
@@ -68,7 +71,13 @@ enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *
     return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
 }
 
-/* Ogg and the MPEG streams cannot be asked, and write what nothing can read. */
+static int is_mxf(const AVOutputFormat *muxer)
+{
+    return av_match_name(muxer->name, "mxf,mxf_d10,mxf_opatom");
+}
+
+/* Ogg and the MPEG streams cannot be asked, and write what nothing can read; MXF only fails later.
+ */
 static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     static const enum AVCodecID ogg[] = {
@@ -95,8 +104,15 @@ static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
         AV_CODEC_ID_MP2,        AV_CODEC_ID_MP3,        AV_CODEC_ID_AC3,          AV_CODEC_ID_DTS,
         AV_CODEC_ID_PCM_S16BE,  AV_CODEC_ID_PCM_DVD,    AV_CODEC_ID_DVD_SUBTITLE, AV_CODEC_ID_NONE,
     };
+    static const enum AVCodecID mxf_sound[] = {
+        AV_CODEC_ID_PCM_S16LE,
+        AV_CODEC_ID_PCM_S24LE,
+        AV_CODEC_ID_NONE,
+    };
     if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
         return is_in(id, ogg);
+    if (is_mxf(muxer))
+        return avcodec_get_type(id) != AVMEDIA_TYPE_AUDIO || is_in(id, mxf_sound);
     if (strcmp(muxer->name, "mpegts") == 0)
         return is_in(id, ts);
     return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
@@ -230,6 +246,11 @@ int container_keeps_start(const AVOutputFormat *muxer)
            !av_match_name(muxer->name, "avi,dv,gxf,ismv,rm,swf,avm2");
 }
 
+int container_sound_rate(const AVOutputFormat *muxer)
+{
+    return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
+}
+
 int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
 {
     return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
@@ -247,7 +268,10 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return "the container holds the video alone";
     if (!container_takes(muxer, par->codec_type, par->codec_id))
         return "the container does not hold this codec";
-    if (strcmp(muxer->name, "mxf") != 0 && !passes_trial(muxer, stream))
+    const int rate = container_sound_rate(muxer);
+    const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
+    /* MXF's header is none without the video. */
+    if (other || (!is_mxf(muxer) && !passes_trial(muxer, stream)))
         return "the container does not hold it in this form";
     return NULL;
 }

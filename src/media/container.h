@@ -30,6 +30,9 @@ int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const
 /* Whether it keeps when a track begins; else sound is heard from the beginning of the file. */
 int container_keeps_start(const AVOutputFormat *muxer);
 
+/* The only rate that it takes of sound; 0: any. */
+int container_sound_rate(const AVOutputFormat *muxer);
+
 /* Whether it takes a codec, whatever its parameters. */
 int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 

@@ -84,11 +84,20 @@ static char *follow(const char *path)
     return joined;
 }
 
+/* Nothing is put in its place: a pipe, say, which /dev/stdout leads to by a link to no name. */
+static int is_special(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
 /* The name behind symbolic links, also where the last one points to nothing yet. NULL: see errno.
  */
 static char *resolve(const char *path)
 {
     char *name = av_strdup(path);
+    if (name && is_special(name))
+        return name;
     errno = ENOMEM;
     for (int i = 0; name && i < MAX_LINKS; i++) {
         char *next = follow(name);

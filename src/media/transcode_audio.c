@@ -82,7 +82,8 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
 }
 
 /* `bitrate` 0: the encoder's own choice. */
-static int try_encoder(AudioTranscoder *t, const AVCodec *codec, int global_header, int64_t bitrate)
+static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
+                       int64_t bitrate)
 {
     const AVCodecParameters *in = t->from;
     const enum AVSampleFormat *formats = codec_sample_formats(codec);
@@ -92,7 +93,8 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, int global_head
         return AVERROR(ENOMEM);
     AVCodecContext *c = t->encoder;
     c->sample_fmt = formats ? formats[0] : AV_SAMPLE_FMT_S16;
-    c->sample_rate = choose_rate(codec, in->sample_rate);
+    c->sample_rate = choose_rate(codec, container_sound_rate(muxer) ? container_sound_rate(muxer)
+                                                                    : in->sample_rate);
     const int ret = choose_layout(&c->ch_layout, codec, &in->ch_layout);
     if (ret < 0)
         return ret;
@@ -103,15 +105,15 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, int global_head
     } else if (bitrate) {
         c->bit_rate = bitrate * c->ch_layout.nb_channels;
     }
-    if (global_header)
+    if (muxer->flags & AVFMT_GLOBALHEADER)
         c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     return avcodec_open2(c, codec, NULL);
 }
 
-static int open_encoder(AudioTranscoder *t, const AVCodec *codec, int global_header)
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
 {
-    const int ret = try_encoder(t, codec, global_header, BITS_PER_CHANNEL);
-    return ret < 0 ? try_encoder(t, codec, global_header, 0) : ret;
+    const int ret = try_encoder(t, codec, muxer, BITS_PER_CHANNEL);
+    return ret < 0 ? try_encoder(t, codec, muxer, 0) : ret;
 }
 
 /* Damage that a checksum finds is silence rather than noise. FLAC's decoder only mentions it,
@@ -145,7 +147,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     if (ret >= 0)
         ret = open_decoder(t, &t->decoder);
     if (ret >= 0)
-        ret = open_encoder(t, encoder, (muxer->flags & AVFMT_GLOBALHEADER) != 0);
+        ret = open_encoder(t, encoder, muxer);
     if (ret >= 0)
         ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
     if (ret >= 0) {

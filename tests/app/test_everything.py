@@ -513,6 +513,18 @@ class Converted(Case):
         self.assertEqual(result.code, DAMAGED, str(result))
         self.assertIn("damaged: 1 error in the sound left no gap", result.lines[-1])
 
+    def test_mxf_holds_pcm_at_one_rate(self):
+        pcm = self.path("in.mkv")
+        ffmpeg("-i", simple(), "-c:v", "copy", "-c:a", "pcm_s24le", pcm)
+        for source, name, reason in ((simple(), "aac", "this codec"), (pcm, "pcm_s24le", "it in this form")):
+            result = self.ok(source, "-o", self.path("out.mxf"), "-y")
+            self.assertEqual(["lumeq: audio track 0 (%s) is converted to pcm_s16le: the container does not "
+                              "hold %s" % (name, reason)], lines_about(result))
+            about = streams(self.path("out.mxf"), "audio")[0]
+            self.assertEqual((about["codec_name"], about["sample_rate"]), ("pcm_s16le", "48000"))
+            self.assertAlmostEqual(len(decoded(self.path("out.mxf"))) / 8000, 1, delta=0.05)
+        self.refused(lumeq(simple(), "-o", self.path("no.mxf"), "--acodec", "aac"), USAGE, "mxf", "aac")
+
     def test_subtitles(self):
         for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):
             with self.subTest(name):
