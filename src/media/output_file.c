@@ -88,7 +88,7 @@ static char *follow(const char *path)
 static int is_special(const char *path)
 {
     struct stat there;
-    return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+    return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
 }
 
 /* The name behind symbolic links, also where the last one points to nothing yet. NULL: see errno.
@@ -197,13 +197,6 @@ int output_file_is_terminal(const OutputFile *file)
     if (fd >= 0)
         close(fd);
     return is;
-}
-
-/* Whether what was a pipe or a device is one still: it would be written over. */
-static int is_special(const char *path)
-{
-    struct stat there;
-    return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
 }
 
 int output_file_open(OutputFile *file, MediaError *error)
