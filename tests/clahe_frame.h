@@ -67,7 +67,7 @@ static inline void clahe_tiles(const TileGrid *grid, const CheckRect *src, const
     for (int tile = 0; tile < tile_count(grid); tile++)
         lumeq_clahe_tile(grid, tile, &kernels, src->pixels, src->stride, frame, before, result,
                          work);
-    lumeq_clahe_sum(grid, &frame->bars, result, work);
+    lumeq_tile_sum(grid, &frame->bars, result, work);
 }
 
 static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const CheckRect *dst,

@@ -1,15 +1,30 @@
 /*
  * liblumeq: equalizes the luma of video frames, on the GPU or, bit for bit the same, on the CPU.
  *
- * Frames go in with lumeq_submit() and come out, in the same order, with lumeq_receive(). The
- * library knows no files, codecs or windows; it never prints, exits or asserts on what it is given.
+ * There are two ways to use it. Live, a LumeqEqualizer does everything: frames go in with
+ * lumeq_submit() and come out, in the same order, with lumeq_receive(). Stepwise, the same work is
+ * three functions, each useful alone:
  *
- * Functions return 0 or a negative LUMEQ_ERR_*. An equalizer may be used by one thread at a time;
- * different equalizers are independent of each other. The functions that allocate and free memory
- * are the exception: any thread may call them at any time between create and destroy.
+ *   lumeq_measure()                           a frame -> what is to be known of it
+ *   lumeq_history_put(), lumeq_history_get()  measures, in order -> curves
+ *   lumeq_apply()                             a frame and its curve -> the frame equalized
  *
- * A pointer that is NULL where that is not allowed is LUMEQ_ERR_ARGUMENT; functions that answer no
- * error then answer NULL, an empty name, or do nothing.
+ * Only the history has a state. Frames may therefore be measured and equalized in any order, by any
+ * number of threads, processes and machines, on GPUs and CPUs: the bits are the same. A history
+ * that does not look ahead gives the bits of the live way.
+ *
+ * The library knows no files, codecs or windows; it never prints, exits, reads the environment or
+ * asserts on what it is given.
+ *
+ * Functions return 0 or a negative LUMEQ_ERR_*. A pointer that is NULL where that is not allowed is
+ * LUMEQ_ERR_ARGUMENT; functions that answer no error then answer NULL, an empty name, or do
+ * nothing. Objects are independent of each other, and each says which threads may use it.
+ *
+ * Structs that begin with `size` may grow in later versions. It is the sizeof of the struct that
+ * the caller was compiled with, or 0, which stands for the size of version 0.9. What lies beyond it
+ * is taken for 0, and 0 is always the default there. Zeroed structs are valid, but for LumeqParams
+ * (see lumeq_params_default()) and what a function says it needs. LumeqImage and LumeqRect never
+ * change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -17,31 +32,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the shared library exports. */
+#if defined(__GNUC__)
+#define LUMEQ_API __attribute__((visibility("default")))
+#else
+#define LUMEQ_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define LUMEQ_VERSION_MAJOR 0
-#define LUMEQ_VERSION_MINOR 1
+#define LUMEQ_VERSION_MINOR 9
 #define LUMEQ_VERSION_PATCH 0
 
-/* "0.1.0": the version of the library that is running. Static storage. */
-const char *lumeq_version(void);
+/* 0.9.0 is 9000. */
+#define LUMEQ_VERSION                                                                              \
+    (LUMEQ_VERSION_MAJOR * 1000000 + LUMEQ_VERSION_MINOR * 1000 + LUMEQ_VERSION_PATCH)
 
-/* What this build computes with: "CPU and CUDA 13.0" or "CPU only (...)". Static storage. */
-const char *lumeq_build_info(void);
+/* LUMEQ_VERSION of the library that is running. Any thread. */
+LUMEQ_API int lumeq_version(void);
+
+/* What this build computes with: "CPU and CUDA 13.0" or "CPU only (...)". Static storage. Any
+ * thread. */
+LUMEQ_API const char *lumeq_build_info(void);
 
 enum {
     LUMEQ_ERR_ARGUMENT = -1,    /* an argument is out of its documented range; nothing was done */
-    LUMEQ_ERR_AGAIN = -2,       /* submit: receive a frame first; receive: submit a frame first */
-    LUMEQ_ERR_END = -3,         /* receive: flushed, and every submitted frame has been received */
+    LUMEQ_ERR_AGAIN = -2,       /* submit: receive a frame first; receive: submit a frame first;
+                                 * history_get: put a measure first */
+    LUMEQ_ERR_END = -3,         /* everything that was handed in has been answered */
     LUMEQ_ERR_MEMORY = -4,      /* out of memory */
     LUMEQ_ERR_UNAVAILABLE = -5, /* the wanted backend or device is not on this machine */
     LUMEQ_ERR_GPU = -6,         /* a CUDA call failed; lumeq_last_error() has CUDA's text */
 };
 
-/* A short English phrase for a LUMEQ_ERR_*. Static storage, never NULL. */
-const char *lumeq_error_string(int error);
+/* A short English phrase for a LUMEQ_ERR_*. Static storage, never NULL. Any thread. */
+LUMEQ_API const char *lumeq_error_string(int error);
 
 /* Luma codes that mean black and white: of 8 bits 16 and 235 (limited), 0 and 255 (full); of deeper
  * samples 16 and 235 times 2^(depth - 8), 0 and the last code. */
@@ -53,9 +81,8 @@ typedef enum LumeqRange {
 /* Where planes lie. */
 typedef enum LumeqMemory {
     LUMEQ_MEMORY_HOST = 0, /* pinned or ordinary */
-    /* Of the equalizer's GPU, in the device's primary context: from lumeq_alloc_device() or
-     * cudaMalloc(). Memory of another context of that GPU is refused. Only for what is written, and
-     * only while the backend is "cuda". Fastest with rows that start at multiples of 16 bytes. */
+    /* Of the GPU that computes, in the CUDA context that it computes in (LumeqConfig.cuda_context).
+     * Refused while the backend is "cpu". Fastest with rows that start at multiples of 16 bytes. */
     LUMEQ_MEMORY_CUDA = 1,
 } LumeqMemory;
 
@@ -70,8 +97,7 @@ typedef enum LumeqMemory {
  */
 typedef struct LumeqImage {
     /* First rows of luma, Cb and Cr. Cb NULL: gray, or chroma that is none of the library's. Only
-     * Cr NULL: both kinds lie in turns in plane[1] (NV12, P010; which one is first does not
-     * matter). */
+     * Cr NULL: both lie in turns in plane[1], Cb first (NV12, P010, P016). */
     void *plane[3];
     ptrdiff_t stride[3];    /* bytes from one row to the next */
     int width, height;      /* of luma, in pixels: 1..LUMEQ_MAX_SIDE each */
@@ -110,8 +136,10 @@ typedef enum LumeqBars {
     LUMEQ_BARS_IGNORE = 1, /* they count like the picture */
 } LumeqBars;
 
-/* What may be changed from frame to frame. Start from LUMEQ_PARAMS_DEFAULT: zero has a meaning. */
+/* What may be changed from frame to frame. Start from lumeq_params_default(): zero has a meaning.
+ */
 typedef struct LumeqParams {
+    size_t size;
     LumeqMode mode;
     /* Not 0: the textbook arithmetic of OpenCV, bit for bit: equalizeHist with mode GLOBAL, CLAHE
      * with mode CLAHE, whose limit is `clip`. Each frame on its own over codes 0..255; range,
@@ -133,17 +161,21 @@ typedef struct LumeqParams {
     int dither; /* not 0: fractions of codes are not rounded, but become a fixed fine pattern that
                  * changes from frame to frame */
     LumeqBars bars;
+    /* 0 (none) .. 1: how much of the light that pumps in the source (timelapse, old film) is evened
+     * out, over half a second before and after each frame. Only in a history that looks ahead. */
+    double deflicker;
 } LumeqParams;
 
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
 #define LUMEQ_MAX_TILES 16
 
-/* Chosen for pleasing video: most of the gain in contrast, noise and flat areas held back. */
-#define LUMEQ_PARAMS_DEFAULT                                                                       \
-    {                                                                                              \
-        LUMEQ_MODE_GLOBAL, 0, 0.8, 1, 3.0, 0.5, 1, 8, 8, LUMEQ_CHROMA_SCALE, 0, LUMEQ_BARS_AUTO    \
-    }
+/*
+ * Chosen for pleasing video: most of the gain in contrast, noise and flat areas held back. Mode
+ * GLOBAL, strength 0.8 adaptive, clip 3, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no
+ * dither, bars AUTO, no deflicker. Fills what params->size says there is. Any thread.
+ */
+LUMEQ_API void lumeq_params_default(LumeqParams *params);
 
 typedef enum LumeqBackendId {
     LUMEQ_BACKEND_AUTO = 0, /* CUDA where it works, else the CPU */
@@ -151,28 +183,70 @@ typedef enum LumeqBackendId {
     LUMEQ_BACKEND_CUDA = 2,
 } LumeqBackendId;
 
-/* How an equalizer is made; {0} is the default. */
+/* What a CPU may have beyond plain C. AVX512 is F, BW, VL, VBMI, BITALG and GFNI, as of Ice Lake
+ * and Zen 4. */
+enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2 };
+
+typedef enum LumeqLogLevel {
+    LUMEQ_LOG_WARNING = 1, /* it goes on, but not as was asked for */
+    LUMEQ_LOG_INFO = 2,    /* what was chosen, and why */
+} LumeqLogLevel;
+
+/* How a context or an equalizer is made; {0} is the default. */
 typedef struct LumeqConfig {
+    size_t size;
     LumeqBackendId backend;
-    int device;  /* CUDA device number; calls of this library leave it current in their thread */
+    int device;  /* CUDA device number */
     int threads; /* CPU threads, the caller's included: 0 = one for each core, at most 256 */
+    unsigned cpu_without; /* sum of LUMEQ_CPU_*: what is not used although the CPU has it */
+    /*
+     * A CUcontext of `device` to work in, which must live longer than what is made with it: it is
+     * pushed by each call and popped again, so that the caller's current context stays. NULL: the
+     * device's primary context; calls then leave `device` current in their thread.
+     */
+    void *cuda_context;
+    /* Gets one sentence, without a newline; called in the thread of the call that it is about, and
+     * must call nothing of the library. NULL: nobody is told. */
+    void (*log)(void *user, LumeqLogLevel level, const char *text);
+    void *log_user;
 } LumeqConfig;
+
+/*
+ * What a call has to do with the caller's own work on the GPU. With a stream, or with `finished`,
+ * no call waits on the host for the GPU, as long as images lie in CUDA memory or in pinned memory;
+ * copies from and to pageable host memory may. Such a call's results are there when what was
+ * queued on the stream, or `finished`, has passed. Refused (ARGUMENT) while the backend is "cpu".
+ */
+typedef struct LumeqSync {
+    size_t size;
+    void *stream;   /* CUstream to queue all work on; NULL: the library's own */
+    void *ready;    /* CUevent to wait for before any memory is touched; NULL: none */
+    void *finished; /* CUevent that is recorded when all memory is done with; NULL: none */
+} LumeqSync;
 
 /*
  * One frame to equalize. `out` has the size, depth, shift and range of `in`, and memory of its own:
  * in and out must not overlap (a decoder goes on reading its reference frames). Where out has
- * chroma planes, in has as many of the same shape, and they are written, too. `in` lies in host
- * memory. A depth other than that of the frame before has the effect of lumeq_reset().
+ * chroma planes, in has chroma of the same subsampling, and they are written, too; one may have it
+ * in turns in one plane and the other in two. A depth other than that of the frame before has the
+ * effect of lumeq_reset().
  * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
  * An output in CUDA memory is not to be used by the GPU for anything else from submit to receive;
  * after receive it is complete for every stream. The luma is then never brought to the host.
  */
 typedef struct LumeqFrame {
+    size_t size;
     LumeqImage in, out;
     int64_t time; /* presentation time in nanoseconds, or LUMEQ_NO_TIME */
     int64_t
         duration; /* in nanoseconds; 0 = unknown. Stands in where time is missing or not rising */
     void *opaque; /* the caller's; comes back with the frame */
+    /* The frame's number in its stream, which the dither's pattern goes by. 0: that of the frame
+     * before and 1; 0 for the first one and after a reset. */
+    int64_t number;
+    /* NULL: none. Read during the call. The frame is given back without waiting for the GPU, unless
+     * statistics are asked for. */
+    const LumeqSync *sync;
 } LumeqFrame;
 
 #define LUMEQ_NO_TIME INT64_MIN
@@ -188,8 +262,9 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
 
 /*
  * What was seen and done, per frame. There are 2^depth bins, at most 4096: from 13 bits on, one
- * counts 2^(depth - 12) codes. Arrays have `bins` entries, what follows them is left as it was;
- * histograms sum to the active picture's area.
+ * counts 2^(depth - 12) codes. Histograms sum to the active picture's area.
+ *
+ * The caller sets `size`. Arrays have `bins` entries, what follows them is left as it was.
  *
  * Where a bin counts several codes, `curve` is that of its first one, and lies on straight lines
  * between those, the last of which leads to 2^depth. hist_out then takes the codes within a bin of
@@ -198,6 +273,7 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * samples to the code beside the one that hist_out has them at.
  */
 typedef struct LumeqFrameStats {
+    size_t size;
     LumeqRect active; /* what was looked at and equalized: all but the bars */
     int bins;
     uint32_t hist_in[LUMEQ_MAX_BINS];
@@ -210,14 +286,17 @@ typedef struct LumeqFrameStats {
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, codes a
                            frame */
     int scene_cut;      /* 1: taken for the first frame of a new scene */
-    double upload_us, equalize_us, download_us; /* time in each stage, in microseconds */
-    /* When each stage began and ended, in microseconds since the equalizer was made: stages of
-     * neighbouring frames overlap. 0 where there is no such stage. */
+    /* Of lumeq_receive(), else 0: time in each stage, in microseconds; and when each began and
+     * ended, since the equalizer was made: stages of neighbouring frames overlap. 0 where there is
+     * no such stage. */
+    double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
+    int previous; /* of curves: how many of the frames before it lumeq_apply() wants; 0 today */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */
 typedef struct LumeqGpu {
+    size_t size;
     char name[128];
     uint64_t memory;  /* bytes */
     int major, minor; /* compute capability */
@@ -226,24 +305,166 @@ typedef struct LumeqGpu {
 
 /*
  * Fills the first `count` of `gpus`, in the order of their numbers, and answers how many there are.
- * `gpus` may be NULL where `count` is 0.
+ * `gpus` may be NULL where `count` is 0. The size in the first entry holds for all of them.
  * Where CUDA cannot be used: UNAVAILABLE or GPU, and one sentence in `why` (of `why_size` bytes,
  * may be NULL) that says what is missing. Thread-safe.
  */
-int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size);
+LUMEQ_API int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size);
 
+/* ---- step by step --------------------------------------------------------------------------- */
+
+/*
+ * What measures and applies: the CPU's threads, or a GPU's streams. Any number of threads may use
+ * it at once; it must live longer than their calls. A GPU that is lost is replaced by the CPU, for
+ * calls whose images lie in host memory; all others are then UNAVAILABLE.
+ *
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU; *context is then NULL and `why` (where not NULL, of
+ * `why_size` bytes) holds one sentence. On success it says which backend was taken and why. NULL
+ * config: the defaults. All other functions of this part leave their sentence in
+ * lumeq_last_error(NULL).
+ */
+typedef struct LumeqContext LumeqContext;
+
+LUMEQ_API int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
+                                   size_t why_size);
+
+/* Waits for its work, frees it and sets *context to NULL. NULL is allowed. Measures that were made
+ * with sync are to be finished or freed before; curves and finished measures outlive it. */
+LUMEQ_API void lumeq_context_destroy(LumeqContext **context);
+
+/*
+ * All that is to be known of a frame: histogram of the whole frame, lit samples by lines and
+ * columns (what bars are found by), sums of luma in 16x9 cells (what tells a cut between pictures
+ * of like histogram) and, for mode CLAHE, the histograms of its tiles. One thread at a time may
+ * write it; once finished any number may read it.
+ */
+typedef struct LumeqMeasure LumeqMeasure;
+
+/*
+ * Measures the luma of `in`. *measure is made where it is NULL, else written anew. Of `params` it
+ * looks at what decides what is counted: mode, reference, tiles. `previous` is the frame before
+ * `in`, of the same size and depth, or NULL; nothing is temporal yet. Without sync the measure is
+ * finished when the call returns. On failure *measure is what it was.
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU.
+ */
+LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
+                            const LumeqParams *params, const LumeqImage *in,
+                            const LumeqImage *previous, const LumeqSync *sync);
+
+/* Waits for a measure that was made with sync; `wait` 0: AGAIN where it is not done. It is needed
+ * before the measure is read. Errors: AGAIN, GPU (the measure is then good for nothing). */
+LUMEQ_API int lumeq_measure_finish(LumeqMeasure *measure, int wait);
+
+/*
+ * Writes a finished measure as bytes that any machine and later version reads: into `bytes` if
+ * `*size` is enough, and in any case the size that is needed into *size (a measure of 8 bits takes
+ * a few KB; with tiles 64 times as much). bytes NULL: only the size. Errors: ARGUMENT (*size is too
+ * small), AGAIN (it is not finished).
+ */
+LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size);
+
+/* The other way: *measure is made where it is NULL, else written anew. Any bytes are safe to read.
+ * Errors: ARGUMENT (they are no whole measure, or one of a later version), MEMORY. */
+LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size);
+
+/* Frees it and sets *measure to NULL; waits for the GPU where it is not finished. NULL is allowed.
+ */
+LUMEQ_API void lumeq_measure_free(LumeqMeasure **measure);
+
+/* Which frame a measure is of. */
+typedef struct LumeqMoment {
+    size_t size;
+    int64_t number;         /* in the stream, from 0 on: the dither's pattern goes by it */
+    int64_t time, duration; /* as in LumeqFrame */
+    int discontinuity; /* not 0: nothing goes on from the frame before; a new stream, or a seek */
+} LumeqMoment;
+
+/*
+ * Turns measures into curves, in order. It sees no pixels and computes on the host, in integers.
+ * One thread at a time.
+ */
+typedef struct LumeqHistory LumeqHistory;
+
+#define LUMEQ_MAX_LOOKAHEAD INT64_C(10000000000)
+
+/*
+ * lookahead 0: a frame's curve depends on the frames before it, as live. Else the nanoseconds, up
+ * to LUMEQ_MAX_LOOKAHEAD, by which measures are to be ahead of the curves that are got: cuts are
+ * then exact, fades are recognized by where they lead, bars are known from their first frame on,
+ * and curves are centred in time. As many frames' measures are kept, never more.
+ * NULL params: the defaults. Errors: ARGUMENT, MEMORY; *history is then NULL.
+ */
+LUMEQ_API int lumeq_history_create(LumeqHistory **history, const LumeqParams *params,
+                                   int64_t lookahead);
+LUMEQ_API void lumeq_history_destroy(LumeqHistory **history); /* and sets it to NULL */
+
+/*
+ * Hands in the next frame's measure, which stays the caller's and may be reused at once. NULL,
+ * both: there are no more, and lumeq_history_get() ends with END; the next put begins a new stream.
+ * Errors: ARGUMENT (it was measured for other tiles than the parameters need, or is not finished),
+ * AGAIN (without lookahead: get the curve of the one before first), MEMORY; nothing was done then.
+ */
+LUMEQ_API int lumeq_history_put(LumeqHistory *history, const LumeqMeasure *measure,
+                                const LumeqMoment *moment);
+
+/* A curve; see below. */
+typedef struct LumeqCurve LumeqCurve;
+
+/* The next frame's curve, which the caller gives back with lumeq_curve_unref(). Errors: AGAIN (more
+ * measures are needed), END, MEMORY (nothing was done: it may be asked again). */
+LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
+
+/*
+ * The state as bytes, by the rules of lumeq_measure_pack(), and back: the curves that follow are
+ * those that the saved history would have given. Load keeps the history's own parameters, so that
+ * a frame may be seen with others; a state with another lookahead is ARGUMENT.
+ */
+LUMEQ_API int lumeq_history_save(const LumeqHistory *history, void *bytes, size_t *size);
+LUMEQ_API int lumeq_history_load(LumeqHistory *history, const void *bytes, size_t size);
+
+/*
+ * All that a frame is equalized by. Immutable and counted: any number of threads may use it, and
+ * each lumeq_curve_ref() is paired with a lumeq_curve_unref(), which sets *curve to NULL. Ref
+ * answers the curve.
+ */
+LUMEQ_API LumeqCurve *lumeq_curve_ref(LumeqCurve *curve);
+LUMEQ_API void lumeq_curve_unref(LumeqCurve **curve);
+
+/* What was seen, and what the curve makes of it. Error: ARGUMENT. */
+LUMEQ_API int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats);
+
+/* As bytes, by the rules of lumeq_measure_pack(), and back. */
+LUMEQ_API int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size);
+LUMEQ_API int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size);
+
+/*
+ * Writes what the curve makes of `in` into `out`, as lumeq_submit() would: the images keep to what
+ * LumeqFrame says, and to the size, depth and range that was measured. `previous` are the `count`
+ * frames before it, the nearest first; those that the curve does not want are not looked at.
+ * Without sync the output is complete when the call returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE,
+ * GPU.
+ */
+LUMEQ_API int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage *in,
+                          const LumeqImage *previous, int count, const LumeqImage *out,
+                          const LumeqSync *sync);
+
+/* ---- live ----------------------------------------------------------------------------------- */
+
+/* The three in one, for frames in order. One thread at a time may use it, but for the functions
+ * that allocate and free memory: any thread may call those between create and destroy. */
 typedef struct LumeqEqualizer LumeqEqualizer;
 
 /*
- * Makes an equalizer with LUMEQ_PARAMS_DEFAULT and an empty history. NULL config: the defaults.
+ * Makes an equalizer with the default parameters and an empty history. NULL config: the defaults.
  * Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU; *equalizer is then NULL, and `why` (where not NULL,
  * of `why_size` bytes) holds one sentence. On success it says which backend was taken and why.
  */
-int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size);
+LUMEQ_API int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why,
+                           size_t why_size);
 
 /* Waits for frames in flight, frees everything and sets *equalizer to NULL. NULL is allowed. Memory
  * from lumeq_alloc_host() and lumeq_alloc_device() must have been freed before. */
-void lumeq_destroy(LumeqEqualizer **equalizer);
+LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
 
 /*
  * "cpu" or "cuda". Static storage. A GPU that is lost in mid-run (a driver's reset, a fault of
@@ -261,13 +482,17 @@ void lumeq_destroy(LumeqEqualizer **equalizer);
  * come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an output
  * in host memory writes the last of them), and a submit with another one is ARGUMENT.
  */
-const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
+LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
-/* The text of the last error of this equalizer, "" if none. Valid until the next call on it. */
-const char *lumeq_last_error(const LumeqEqualizer *equalizer);
+/*
+ * The text of the last error of this equalizer, "" if none; valid until the next call on it. NULL:
+ * of the last function that failed in this thread and is about no equalizer; valid until the next
+ * one of those.
+ */
+LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 
 /* Parameters for the frames submitted from now on; those in flight keep theirs. Error: ARGUMENT. */
-int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
+LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
 
 /*
  * Hands in the next frame, in presentation order. On success the equalizer borrows the memory of
@@ -277,7 +502,7 @@ int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
  * asked for and the GPU cannot take this frame, for want of memory for example; it goes on with
  * those that it can take).
  */
-int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
+LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /*
  * Gives back the oldest submitted frame, finished, in `frame`, and its statistics in `stats` where
@@ -285,11 +510,15 @@ int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
  * (see lumeq_backend_name()). Waits for it when no more frames can be submitted or after
  * lumeq_flush(); else an unfinished frame is AGAIN. Errors: AGAIN, END, GPU.
  */
-int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
+LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
+
+/* One in, one out: submits the frame, waits for it and gives it back in it. AGAIN while others are
+ * in flight; else as lumeq_submit() and lumeq_receive(). stats may be NULL. */
+LUMEQ_API int lumeq_process(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 
 /* No frame follows for now: lumeq_receive() then waits for each frame in flight and ends with END.
  * The next submit ends that state; history is kept. */
-void lumeq_flush(LumeqEqualizer *equalizer);
+LUMEQ_API void lumeq_flush(LumeqEqualizer *equalizer);
 
 /*
  * Like lumeq_submit() with the frame that was received last, to see it with other parameters (a key
@@ -297,11 +526,15 @@ void lumeq_flush(LumeqEqualizer *equalizer);
  * computation in the history, which therefore does not advance. AGAIN unless all frames have been
  * received; ARGUMENT when none has been since the start or a reset.
  */
-int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
+LUMEQ_API int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /* Forgets the history (after a seek): the next frame's curve is its own. Frames in flight keep it,
  * and so does lumeq_redo() of the last of them. */
-void lumeq_reset(LumeqEqualizer *equalizer);
+LUMEQ_API void lumeq_reset(LumeqEqualizer *equalizer);
+
+/* The history after the frame that was received last, without lookahead and with the parameters of
+ * now, as an object of its own. Errors: ARGUMENT, MEMORY; *history is then NULL. */
+LUMEQ_API int lumeq_get_history(LumeqEqualizer *equalizer, LumeqHistory **history);
 
 /*
  * Host memory that the backend reads and writes fastest (pinned for CUDA, ordinary for the CPU),
@@ -309,16 +542,16 @@ void lumeq_reset(LumeqEqualizer *equalizer);
  * only slower. What is pinned is limited for the whole process: to 2 GiB, or a quarter of the
  * machine's memory where that is less. Any thread.
  */
-void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
-void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
+LUMEQ_API void *lumeq_alloc_host(LumeqEqualizer *equalizer, size_t size);
+LUMEQ_API void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
 
 /*
  * Memory of the equalizer's GPU for outputs of LUMEQ_MEMORY_CUDA, aligned to 256 bytes, its content
  * undefined. NULL when there is none: the backend is the CPU, or the GPU has none left. Freeing may
  * wait for the GPU; NULL is allowed. Any thread.
  */
-void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
-void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);
+LUMEQ_API void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
+LUMEQ_API void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/cpu_mask.h"
 #include "app/option_network.h"
 #include "app/say.h"
 #include "media/compat.h"
@@ -28,9 +29,11 @@ static int open_equalizer(Engine *engine, const Options *options, MediaError *er
     static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
                                               LUMEQ_BACKEND_CUDA};
     const LumeqConfig config = {
+        .size = sizeof(config),
         .backend = backends[options->backend],
         .device = (int)options->device,
         .threads = (int)options->threads,
+        .cpu_without = cpu_mask_without(),
     };
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));

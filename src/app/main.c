@@ -24,13 +24,14 @@ static void print_version(void)
 {
     char versions[256];
     media_versions(versions, sizeof(versions));
-    printf("lumeq %s\n%s\n%s\ncameras: %s\n", lumeq_version(), lumeq_build_info(), versions,
-           camera_support());
+    const int version = lumeq_version();
+    printf("lumeq %d.%d.%d\n%s\n%s\ncameras: %s\n", version / 1000000, version / 1000 % 1000,
+           version % 1000, lumeq_build_info(), versions, camera_support());
 }
 
 static int print_gpus(void)
 {
-    LumeqGpu gpus[16];
+    LumeqGpu gpus[16] = {{.size = sizeof(gpus[0])}};
     const int room = (int)(sizeof(gpus) / sizeof(gpus[0]));
     char why[256];
     const int count = lumeq_list_gpus(gpus, room, why, sizeof(why));

@@ -22,7 +22,8 @@ typedef struct Parser {
 
 static Options defaults(void)
 {
-    const LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
     return (Options){
         .mode = params.mode,
         .scene_cut = params.scene_cut,
@@ -316,8 +317,10 @@ void options_free(Options *options)
 
 LumeqParams options_params(const Options *o)
 {
-    const LumeqParams usual = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams usual = {.size = sizeof(usual)};
+    lumeq_params_default(&usual);
     return (LumeqParams){
+        .size = sizeof(LumeqParams),
         .mode = o->mode,
         .reference = o->reference,
         .strength = o->strength < 0 ? usual.strength : o->strength,

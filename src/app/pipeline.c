@@ -96,8 +96,8 @@ static int equalizer_failed(Pipeline *p, int ret)
 /* Hands on the oldest finished frame: 1, or 0 when there is none. */
 static int pass_finished(Pipeline *p)
 {
-    LumeqFrame frame;
-    LumeqFrameStats stats;
+    LumeqFrame frame = {.size = sizeof(frame)};
+    LumeqFrameStats stats = {.size = sizeof(stats)};
     int ret = lumeq_receive(p->equalizer, &frame, &stats);
     if (ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END)
         return 0;
@@ -204,7 +204,7 @@ static void *equalize_main(void *arg)
 /* Frames that the equalizer still holds after a failure are the caller's again, and freed. */
 static void take_back(Pipeline *p)
 {
-    LumeqFrame frame;
+    LumeqFrame frame = {.size = sizeof(frame)};
     lumeq_flush(p->equalizer);
     while (lumeq_receive(p->equalizer, &frame, NULL) == 0) {
         Item *item = frame.opaque;

@@ -26,7 +26,7 @@
 
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
-    LumeqHistory empty;
+    LumeqState empty;
     uint32_t counts[LUMEQ_MAX_BINS];
 } Memory;
 
@@ -125,7 +125,7 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     Memory *const m = bench->memory;
     LumeqCudaFrame *const frame = &m->frames[piece % FRAMES];
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
-    const LumeqHistory *const before =
+    const LumeqState *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
     cudaError_t error = cudaSuccess;
     if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */

@@ -21,6 +21,7 @@ typedef struct Run {
 
 static void look_around(Machine *machine)
 {
+    machine->gpu[0].size = sizeof(machine->gpu[0]);
     const int gpus =
         lumeq_list_gpus(machine->gpu, EQUALIZE_DEVICES, machine->why, sizeof(machine->why));
     machine->gpus = gpus < 0 ? 0 : gpus < EQUALIZE_DEVICES ? gpus : EQUALIZE_DEVICES;

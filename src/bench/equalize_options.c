@@ -15,7 +15,8 @@ static const EqualizeMode modes[] = {
 
 LumeqParams equalize_params(const EqualizeMode *mode)
 {
-    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
     params.mode = mode->mode;
     params.reference = mode->reference;
     return params;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cpu_mask.h"
 #include "bench/bench.h"
 
 /* Timings of single frames that are kept. */
@@ -81,17 +82,9 @@ static int open_equalizer(LumeqEqualizer **eq, const LumeqConfig *config, const 
  */
 static int open_plain(LumeqEqualizer **eq, const LumeqParams *params)
 {
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
-    const char *const set = getenv("LUMEQ_CPU_MASK");
-    char *const before = set ? strdup(set) : NULL;
-    setenv("LUMEQ_CPU_MASK", "0", 1);
-    const int ret = open_equalizer(eq, &config, params);
-    if (before)
-        setenv("LUMEQ_CPU_MASK", before, 1);
-    else
-        unsetenv("LUMEQ_CPU_MASK");
-    free(before);
-    return ret;
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1, .cpu_without = ~0u};
+    return open_equalizer(eq, &config, params);
 }
 
 static int put_frame(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *out, int number)
@@ -147,9 +140,11 @@ int feed_open(Feed *feed, const EqualizeCase *c, int device)
 {
     const LumeqParams params = equalize_params(c->mode);
     const int on_gpu = c->backend == EQUALIZE_CUDA;
-    const LumeqConfig config = {.backend = on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
+    const LumeqConfig config = {.size = sizeof(config),
+                                .backend = on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
                                 .device = device,
-                                .threads = c->threads};
+                                .threads = c->threads,
+                                .cpu_without = cpu_mask_without()};
     *feed = (Feed){.of = c};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cpu_mask.h"
 #include "bench/bench.h"
 #include "bench/histogram.h"
 #include "equalizer/cpu/kernels.h"
@@ -49,12 +50,9 @@ static Count *plain_loop(const HistogramJob *job)
     }
 }
 
-/* LUMEQ_CPU_MASK limits what is used, as in the library. */
 static void choose_kernels(LumeqKernels *kernels)
 {
-    const char *mask = getenv("LUMEQ_CPU_MASK");
-    const unsigned allowed = mask ? (unsigned)strtoul(mask, NULL, 0) : LUMEQ_CPU_ALL;
-    lumeq_kernels_init(kernels, lumeq_cpu_flags() & allowed);
+    lumeq_kernels_init(kernels, lumeq_cpu_flags() & ~cpu_mask_without());
 }
 
 static void count_simd(uint32_t *counts, const HistogramJob *job)

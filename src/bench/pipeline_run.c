@@ -305,7 +305,7 @@ static int open_turns(Session *s, Turns *turns)
 /* Those still in flight after a failure, too. */
 static void close_turns(Session *s, Turns *turns)
 {
-    LumeqFrame frame;
+    LumeqFrame frame = {.size = sizeof(frame)};
     if (s->engine.equalizer)
         lumeq_flush(s->engine.equalizer);
     while (s->engine.equalizer && lumeq_receive(s->engine.equalizer, &frame, NULL) == 0)
@@ -319,8 +319,8 @@ static void close_turns(Session *s, Turns *turns)
 /* Takes what is finished: 0, or a negative number. */
 static int receive_finished(Session *s)
 {
-    LumeqFrame frame;
-    LumeqFrameStats stats;
+    LumeqFrame frame = {.size = sizeof(frame)};
+    LumeqFrameStats stats = {.size = sizeof(stats)};
     int ret;
     while ((ret = lumeq_receive(s->engine.equalizer, &frame, &stats)) == 0) {
         s->result->frames++;

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "equalizer/settings.h"
+
 /* Where the sentence goes. */
 typedef struct Text {
     char *text;
@@ -23,9 +25,8 @@ static int in_range(double value, double low, double high)
     return value >= low && value <= high; /* false for NaN */
 }
 
-int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
+static int check_params(const LumeqParams *params, Text why)
 {
-    const Text why = {text, text_size};
     if (params->mode < LUMEQ_MODE_GLOBAL || params->mode > LUMEQ_MODE_STRETCH)
         return refuse(why, "unknown mode %d", (int)params->mode);
     if (params->reference && params->mode == LUMEQ_MODE_STRETCH)
@@ -45,6 +46,28 @@ int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size)
         return refuse(why, "unknown treatment %d of chroma", (int)params->chroma);
     if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
         return refuse(why, "unknown treatment %d of bars", (int)params->bars);
+    if (!in_range(params->deflicker, 0, 1))
+        return refuse(why, "deflicker %g is not within 0..1", params->deflicker);
+    return 0;
+}
+
+int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    if (lumeq_take_struct(to, sizeof(*to), from) < 0)
+        return refuse(why, "the parameters have an unknown size");
+    return check_params(to, why);
+}
+
+int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    if (config->backend < LUMEQ_BACKEND_AUTO || config->backend > LUMEQ_BACKEND_CUDA)
+        return refuse(why, "unknown backend %d", (int)config->backend);
+    if (config->device < 0)
+        return refuse(why, "there is no CUDA device %d; they count from 0", config->device);
+    if (config->threads < 0 || config->threads > 256)
+        return refuse(why, "%d CPU threads; 0 to 256 are supported", config->threads);
     return 0;
 }
 
@@ -92,49 +115,88 @@ static int check_image(const LumeqImage *image, const char *name, Text why)
     return check_samples(image, name, why);
 }
 
-static int check_output_memory(const LumeqImage *out, const LumeqBackend *backend, Text why)
+static int check_memory(const LumeqImage *image, const char *name, const LumeqBackend *backend,
+                        Text why)
 {
-    if (out->memory == LUMEQ_MEMORY_HOST)
+    if (image->memory == LUMEQ_MEMORY_HOST)
         return 0;
-    if (out->memory != LUMEQ_MEMORY_CUDA)
-        return refuse(why, "the output lies in an unknown kind of memory");
+    if (image->memory != LUMEQ_MEMORY_CUDA)
+        return refuse(why, "%s lies in an unknown kind of memory", name);
     if (!backend->alloc_device)
-        return refuse(why, "the output lies in CUDA memory, which the backend %s cannot write",
+        return refuse(why, "%s lies in CUDA memory, which the backend %s does not reach", name,
                       backend->name);
     return 0;
 }
 
-static int check_output(const LumeqFrame *frame, const LumeqBackend *backend, Text why)
+static int check_source(const LumeqImage *image, const char *name, const LumeqBackend *backend,
+                        Text why)
 {
-    const LumeqImage *in = &frame->in, *out = &frame->out;
+    int ret = check_image(image, name, why);
+    if (ret == 0 && !image->plane[0])
+        ret = refuse(why, "%s has no luma plane", name);
+    return ret < 0 ? ret : check_memory(image, name, backend, why);
+}
+
+int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend,
+                      char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    const int ret = check_source(in, "the input", backend, why);
+    if (ret < 0)
+        return ret;
+    if (params->reference && params->mode != LUMEQ_MODE_OFF && in->depth != 8)
+        return refuse(why, "the reference is defined for 8 bits a sample, not for %d", in->depth);
+    return 0;
+}
+
+int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
+                         const LumeqBackend *backend, char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    const int ret = check_source(previous, "the frame before", backend, why);
+    if (ret < 0)
+        return ret;
+    if (previous->width != in->width || previous->height != in->height ||
+        previous->depth != in->depth || previous->range != in->range)
+        return refuse(why, "the frame before has another size, depth or range");
+    return 0;
+}
+
+static int check_output(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
+                        Text why)
+{
     int ret = check_image(out, "the output", why);
     if (ret == 0)
-        ret = check_output_memory(out, backend, why);
+        ret = check_memory(out, "the output", backend, why);
     if (ret < 0)
         return ret;
     if (out->width != in->width || out->height != in->height || out->range != in->range)
         return refuse(why, "the output's size or range is not the input's");
-    if (out->depth != in->depth || out->shift != in->shift)
+    if (out->depth != in->depth)
         return refuse(why, "the output's depth is not the input's");
-    if (out->plane[1] && (lumeq_planes(out) != lumeq_planes(in) || out->chroma_x != in->chroma_x ||
-                          out->chroma_y != in->chroma_y))
+    if (out->plane[1] &&
+        (!in->plane[1] || out->chroma_x != in->chroma_x || out->chroma_y != in->chroma_y))
         return refuse(why, "the output's chroma planes are not like the input's");
     return 0;
+}
+
+int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
+                     char *text, size_t text_size)
+{
+    const Text why = {text, text_size};
+    const int ret = check_source(in, "the input", backend, why);
+    if (ret < 0)
+        return ret;
+    if (!out->plane[0])
+        return refuse(why, "the output has no luma plane");
+    return check_output(in, out, backend, why);
 }
 
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
                       const LumeqBackend *backend, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
-    const int ret = check_image(&frame->in, "the input", why);
-    if (ret < 0)
-        return ret;
-    if (!frame->in.plane[0])
-        return refuse(why, "the input has no luma plane");
-    if (frame->in.memory != LUMEQ_MEMORY_HOST)
-        return refuse(why, "the input does not lie in host memory");
-    if (params->reference && params->mode != LUMEQ_MODE_OFF && frame->in.depth != 8)
-        return refuse(why, "the reference is defined for 8 bits a sample, not for %d",
-                      frame->in.depth);
-    return frame->out.plane[0] ? check_output(frame, backend, why) : 0;
+    const int ret = lumeq_check_input(&frame->in, params, backend, text, text_size);
+    return ret < 0 || !frame->out.plane[0] ? ret
+                                           : check_output(&frame->in, &frame->out, backend, why);
 }

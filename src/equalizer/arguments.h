@@ -8,7 +8,22 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-int lumeq_check_params(const LumeqParams *params, char *text, size_t text_size);
+/* The caller's struct in this version, checked. */
+int lumeq_take_params(LumeqParams *to, const LumeqParams *from, char *text, size_t text_size);
+
+int lumeq_check_config(const LumeqConfig *config, char *text, size_t text_size);
+
+/* An image that this backend is to look at, with these parameters. */
+int lumeq_check_input(const LumeqImage *in, const LumeqParams *params, const LumeqBackend *backend,
+                      char *text, size_t text_size);
+
+/* The frame before one that has been checked. */
+int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
+                         const LumeqBackend *backend, char *text, size_t text_size);
+
+/* Two images, the second of which this backend is to write from the first. */
+int lumeq_check_pair(const LumeqImage *in, const LumeqImage *out, const LumeqBackend *backend,
+                     char *text, size_t text_size);
 
 /* For this backend, with these parameters. */
 int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,

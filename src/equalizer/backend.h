@@ -67,10 +67,10 @@ static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
 }
 
 /* All that a frame leaves behind. */
-typedef struct LumeqHistory {
+typedef struct LumeqState {
     CurveResult curve;
     TileResult tiles; /* of mode CLAHE; else its first members are 0, and the others undefined */
-} LumeqHistory;
+} LumeqState;
 
 /* Bytes of a result with this many bins. */
 static inline size_t lumeq_result_size(uint32_t bins)
@@ -87,7 +87,7 @@ static inline size_t lumeq_tiles_size(const TileResult *tiles)
                           : offsetof(TileResult, hist_out);
 }
 
-static inline void lumeq_copy_history(LumeqHistory *to, const LumeqHistory *from)
+static inline void lumeq_copy_state(LumeqState *to, const LumeqState *from)
 {
     memcpy(&to->curve, &from->curve, lumeq_result_size(from->curve.bins));
     memcpy(&to->tiles, &from->tiles, lumeq_tiles_size(&from->tiles));
@@ -101,7 +101,7 @@ static inline void lumeq_no_tiles(TileResult *tiles)
 
 /* One frame's work. Lives in the front from submit until receive has answered it. */
 typedef struct LumeqJob {
-    LumeqFrame frame;
+    LumeqFrame frame; /* its sync is there during submit only */
     CurveParams curve;
     BarsParams bars;
     int clahe; /* luma is looked up by the tiles of `grid` */
@@ -109,16 +109,70 @@ typedef struct LumeqJob {
     int write; /* how many planes are written; 0: measure only, out has no memory */
     /* History to start from instead of the one the last submitted frame left; NULL: that one. To be
      * read during submit. */
-    const LumeqHistory *restore;
+    const LumeqState *restore;
 
     /* Set by submit, also where it fails: the device writes the output by itself, and one that is
      * lost may still do so at any time. 0 at first. */
     int late;
 
     /* Filled by receive. */
-    LumeqHistory result;
+    LumeqState result;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES]; /* 0 where there is none */
 } LumeqJob;
+
+/* ---- step by step ------------------------------------------------------------------------- */
+
+/* Columns and rows of cells that luma is summed up in. */
+#define MEASURE_COLUMNS 16
+#define MEASURE_ROWS 9
+#define MEASURE_CELLS (MEASURE_COLUMNS * MEASURE_ROWS)
+
+/* The first column, or row, of a cell; `size` behind the last one. */
+static inline int measure_cell_start(int size, int cell, int cells)
+{
+    return (int)((int64_t)size * cell / cells);
+}
+
+/* What decides how much is counted of a frame, and of which codes. */
+typedef struct MeasureShape {
+    int32_t width, height, depth, shift, range;
+    int32_t bins;
+    int32_t tiles_x, tiles_y; /* of the grid that is counted; 0: none */
+    int32_t reference;        /* that grid is the reference's, whose tiles are padded */
+} MeasureShape;
+
+/* All that is counted of a frame. */
+typedef struct LumeqCounts {
+    uint32_t *hist;                  /* of the whole frame: [bins] */
+    uint64_t *cells;                 /* sums of codes, row by row: [MEASURE_CELLS] */
+    uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
+    uint32_t (*tiles)[TILE_CELLS];   /* of each tile, what it has of the frame; NULL: none */
+    uint32_t (*padding)[TILE_CELLS]; /* of each tile, what the reference adds; else NULL */
+} LumeqCounts;
+
+/* A frame to be measured. Lives until the work is finished. */
+typedef struct LumeqMeasureJob {
+    LumeqImage in;
+    CurveParams curve; /* how samples are read and binned */
+    BarsParams bars;   /* how lines are */
+    int clahe;
+    TileGrid grid;
+    LumeqCounts counts;    /* to be filled; host memory of any kind */
+    const LumeqSync *sync; /* NULL: none */
+} LumeqMeasureJob;
+
+/* A frame to be equalized by a curve. */
+typedef struct LumeqApplyJob {
+    LumeqImage in, out;
+    int write; /* planes that are written: 1, or all of out's */
+    CurveParams curve;
+    const BarsState *bars;
+    const CurveTable *table;
+    int clahe;
+    const TileGrid *grid;     /* with clahe */
+    const TileTables *tables; /* the same, as many nodes as the grid has tiles */
+    const LumeqSync *sync;
+} LumeqApplyJob;
 
 #define LUMEQ_BARS 4
 
@@ -157,6 +211,17 @@ typedef struct LumeqBackend {
     /* Finishes the oldest job. wait == 0: LUMEQ_ERR_AGAIN when it is not done yet. GPU: the device
      * is lost, and with it all jobs in flight. */
     int (*receive)(void *priv, LumeqJob *job, int wait, char *text, size_t text_size);
+    /*
+     * Step by step; any thread at any time. Without sync they return when all is done. With sync,
+     * which only a backend with alloc_device gets, measure returns at once and *pending is what
+     * measure_finish takes, which fills the counts that are handed in then, in place of the job's.
+     * Errors as for submit.
+     */
+    int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
+                   size_t text_size);
+    int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                          char *text, size_t text_size);
+    int (*apply)(void *priv, const LumeqApplyJob *job, char *text, size_t text_size);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
     /* NULL, both: there is no device, and outputs of LUMEQ_MEMORY_CUDA are never submitted. */

@@ -1,6 +1,5 @@
 #include "lumeq/lumeq.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,22 +7,18 @@
 
 #include "equalizer/arguments.h"
 #include "equalizer/backend.h"
-#include "equalizer/decay.h"
+#include "equalizer/context.h"
 #include "equalizer/frame_stats.h"
+#include "equalizer/history.h"
+#include "equalizer/settings.h"
 
-/* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
-#define FALLBACK_DURATION_NS 40000000
+#define ERROR_SIZE LUMEQ_ERROR_SIZE
 
-#define ERROR_SIZE 256
-
-/* Of LumeqParams.tiles_x and tiles_y where they are 0. */
-#define USUAL_TILES 8
+/* That are listed; no machine has as many. */
+#define MOST_GPUS 64
 
 /* Of the rows of outputs that are moved. */
 #define MOVED_ALIGNMENT 64
-
-#define MAX_BIN_BITS 12
-_Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
 
 struct LumeqEqualizer {
     const LumeqBackend *backend;
@@ -35,7 +30,7 @@ struct LumeqEqualizer {
     void *first_priv;
     int finished; /* frames in flight, the oldest ones, that were finished when it was replaced */
     /* The backend is new: what its first frame starts from. NULL: it has the history. */
-    const LumeqHistory *go_on_from;
+    const LumeqState *go_on_from;
     int redoing;                  /* it has not been handed all the frames in flight yet */
     void *moved[LUMEQ_MAX_SLOTS]; /* outputs of frames that were in flight on the GPU */
     int moved_count;
@@ -45,23 +40,20 @@ struct LumeqEqualizer {
     int first, in_flight;
     int flushing;
 
-    LumeqHistory *before, *after; /* history before and after the frame received last */
-    LumeqHistory histories[2], empty;
-    int received;      /* one has been, since the start or a reset: redo may repeat it */
-    int reset;         /* the next frame starts with an empty history */
-    uint32_t frame;    /* since the start or a reset: number of the one submitted last */
-    int64_t last_time; /* of the frame submitted last */
-    int64_t last_step; /* nanoseconds between it and the one before */
+    LumeqState *before, *after; /* history before and after the frame received last */
+    LumeqState states[2], empty;
+    int received;     /* one has been, since the start or a reset: redo may repeat it */
+    int reset;        /* the next frame starts with an empty history */
+    LumeqClock clock; /* after the frame submitted last, since the start or a reset */
+    LumeqClock clocks[LUMEQ_MAX_SLOTS]; /* the same of the frames in flight, beside `jobs` */
+    LumeqClock received_clock;          /* and of the one received last */
 
     char error[ERROR_SIZE];
 };
 
-#define TEXT_OF(number) #number
-#define TEXT(macro) TEXT_OF(macro)
-
-const char *lumeq_version(void)
+int lumeq_version(void)
 {
-    return TEXT(LUMEQ_VERSION_MAJOR) "." TEXT(LUMEQ_VERSION_MINOR) "." TEXT(LUMEQ_VERSION_PATCH);
+    return LUMEQ_VERSION;
 }
 
 const char *lumeq_build_info(void)
@@ -71,15 +63,40 @@ const char *lumeq_build_info(void)
 
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
-    char text[ERROR_SIZE] = "";
+    char *text = lumeq_error_text();
+    LumeqGpu found[MOST_GPUS];
     int ret = LUMEQ_ERR_ARGUMENT;
     if (count < 0 || (count && !gpus))
-        snprintf(text, sizeof(text), "there is no room for %d GPUs to be listed", count);
+        lumeq_refuse("there is no room for %d GPUs to be listed", count);
     else
-        ret = lumeq_backend_cuda.list_gpus(gpus, count, text, sizeof(text));
+        ret = lumeq_backend_cuda.list_gpus(found, MOST_GPUS, text, ERROR_SIZE);
+    const size_t each = count && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
+    for (int i = 0; i < ret && i < count && i < MOST_GPUS; i++) {
+        uint8_t *to = (uint8_t *)gpus + (size_t)i * each;
+        memcpy(to, &each, sizeof(each));
+        lumeq_give_struct(to, &found[i], sizeof(found[i]));
+    }
     if (why && ret < 0)
         snprintf(why, why_size, "%s", text);
     return ret;
+}
+
+void lumeq_params_default(LumeqParams *params)
+{
+    static const LumeqParams defaults = {
+        .mode = LUMEQ_MODE_GLOBAL,
+        .strength = 0.8,
+        .adaptive = 1,
+        .clip = 3.0,
+        .smooth = 0.5,
+        .scene_cut = 1,
+        .tiles_x = 8,
+        .tiles_y = 8,
+        .chroma = LUMEQ_CHROMA_SCALE,
+        .bars = LUMEQ_BARS_AUTO,
+    };
+    if (params)
+        lumeq_give_struct(params, &defaults, sizeof(defaults));
 }
 
 const char *lumeq_error_string(int error)
@@ -105,76 +122,51 @@ static int fail(LumeqEqualizer *eq, int error, const char *format, ...)
     return error;
 }
 
-static int open_backend(LumeqEqualizer *eq, const LumeqBackend *backend, const LumeqConfig *config)
+static void log_line(const LumeqEqualizer *eq, LumeqLogLevel level)
 {
-    eq->backend = backend;
-    eq->priv = calloc(1, backend->priv_size);
-    if (!eq->priv)
-        return fail(eq, LUMEQ_ERR_MEMORY, "out of memory");
-    const int ret = backend->open(eq->priv, config, eq->error, sizeof(eq->error));
-    if (ret < 0) {
-        backend->close(eq->priv);
-        free(eq->priv);
-        eq->priv = NULL;
-    }
-    return ret;
+    if (eq->config.log)
+        eq->config.log(eq->config.log_user, level, eq->error);
 }
 
-static int choose_backend(LumeqEqualizer *eq, const LumeqConfig *config)
+static void start_empty(LumeqEqualizer *eq)
 {
-    if (config->backend == LUMEQ_BACKEND_CPU)
-        return open_backend(eq, &lumeq_backend_cpu, config);
-    int ret = open_backend(eq, &lumeq_backend_cuda, config);
-    if (ret == 0 || config->backend == LUMEQ_BACKEND_CUDA)
-        return ret;
-
-    char reason[ERROR_SIZE];
-    memcpy(reason, eq->error, sizeof(reason));
-    ret = open_backend(eq, &lumeq_backend_cpu, config);
-    if (ret == 0) {
-        char cpu[ERROR_SIZE];
-        memcpy(cpu, eq->error, sizeof(cpu));
-        fail(eq, 0, "%.100s; not the GPU: %.140s", cpu, reason);
-    }
-    return ret;
+    eq->params.size = sizeof(eq->params);
+    lumeq_params_default(&eq->params);
+    eq->reset = 1;
+    eq->before = &eq->states[0];
+    eq->after = &eq->states[1];
 }
 
 int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size)
 {
-    static const LumeqConfig defaults;
     if (!equalizer)
-        return LUMEQ_ERR_ARGUMENT;
+        return lumeq_refuse("there is no place for the equalizer");
     *equalizer = NULL;
-    if (!config)
-        config = &defaults;
-    const int valid = config->backend >= LUMEQ_BACKEND_AUTO &&
-                      config->backend <= LUMEQ_BACKEND_CUDA && config->device >= 0 &&
-                      config->threads >= 0 && config->threads <= 256;
-    LumeqEqualizer *eq = valid ? calloc(1, sizeof(*eq)) : NULL;
-    if (!eq) {
-        const int error = valid ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_ARGUMENT;
-        if (why)
-            snprintf(why, why_size, "%s", lumeq_error_string(error));
-        return error;
-    }
-
-    eq->params = (LumeqParams)LUMEQ_PARAMS_DEFAULT;
-    eq->last_time = LUMEQ_NO_TIME;
-    eq->reset = 1;
-    eq->before = &eq->histories[0];
-    eq->after = &eq->histories[1];
-    eq->config = *config;
-    const int ret = choose_backend(eq, config);
-    eq->first_backend = eq->backend;
-    eq->first_priv = eq->priv;
+    LumeqWork work = {0};
+    LumeqEqualizer *eq = calloc(1, sizeof(*eq));
+    int ret = eq ? 0 : LUMEQ_ERR_MEMORY;
+    char *text = eq ? eq->error : lumeq_error_text();
+    if (!eq)
+        lumeq_refuse_with(ret, "out of memory");
+    if (ret == 0)
+        ret = lumeq_take_config(&eq->config, config, eq->error, sizeof(eq->error));
+    if (ret == 0)
+        ret = lumeq_choose_backend(&work, &eq->config, eq->error, sizeof(eq->error));
     if (why)
-        snprintf(why, why_size, "%s", eq->error);
-    eq->error[0] = '\0';
-    if (ret < 0)
+        snprintf(why, why_size, "%s", text);
+    if (ret < 0) {
+        if (eq)
+            lumeq_refuse_with(ret, "%s", eq->error);
         free(eq);
-    else
-        *equalizer = eq;
-    return ret;
+        return ret;
+    }
+    start_empty(eq);
+    eq->backend = eq->first_backend = work.backend;
+    eq->priv = eq->first_priv = work.priv;
+    log_line(eq, LUMEQ_LOG_INFO);
+    eq->error[0] = '\0';
+    *equalizer = eq;
+    return 0;
 }
 
 void lumeq_destroy(LumeqEqualizer **equalizer)
@@ -201,7 +193,7 @@ const char *lumeq_backend_name(const LumeqEqualizer *eq)
 
 const char *lumeq_last_error(const LumeqEqualizer *eq)
 {
-    return eq ? eq->error : "there is no equalizer";
+    return eq ? eq->error : lumeq_error_text();
 }
 
 int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
@@ -210,72 +202,45 @@ int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
         return LUMEQ_ERR_ARGUMENT;
     if (!params)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there are no parameters");
-    const int ret = lumeq_check_params(params, eq->error, sizeof(eq->error));
-    if (ret == 0)
-        eq->params = *params;
-    return ret;
+    LumeqParams taken;
+    const int ret = lumeq_take_params(&taken, params, eq->error, sizeof(eq->error));
+    if (ret < 0)
+        return ret;
+    if (taken.deflicker > 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "deflicker needs a history that looks ahead");
+    eq->params = taken;
+    return 0;
 }
 
-static int check_frame(LumeqEqualizer *eq, const LumeqFrame *frame)
-{
-    return frame ? lumeq_check_frame(frame, &eq->params, eq->backend, eq->error, sizeof(eq->error))
-                 : fail(eq, LUMEQ_ERR_ARGUMENT, "there is no frame");
-}
+/* The caller's frame and its sync in structs of this version, checked. */
+typedef struct TakenFrame {
+    LumeqFrame frame;
+    LumeqSync sync;
+} TakenFrame;
 
-static uint32_t to_q16(double value)
+static int take_frame(LumeqEqualizer *eq, const LumeqFrame *frame, TakenFrame *to)
 {
-    return (uint32_t)lrint(value * CURVE_ONE);
-}
-
-/* What of the frame is black, white and counted. */
-static CurveParams sample_params(const LumeqImage *image)
-{
-    const int full = image->range == LUMEQ_RANGE_FULL, depth = image->depth;
-    const int fraction = depth > MAX_BIN_BITS ? depth - MAX_BIN_BITS : 0;
-    return (CurveParams){
-        .depth = depth,
-        .shift = image->shift,
-        .bins = 1 << (depth - fraction),
-        .fraction = fraction,
-        .black = full ? 0 : 16 << (depth - 8),
-        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
-    };
-}
-
-static CurveParams curve_params(const LumeqEqualizer *eq, const LumeqImage *image, int64_t step)
-{
-    const LumeqParams *params = &eq->params;
-    const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
-    CurveParams curve = sample_params(image);
-    curve.clip = to_q16(params->clip);
-    curve.alpha = lumeq_decay(step, llrint(params->smooth * 1e9));
-    curve.strength = on ? to_q16(params->strength) : 0;
-    curve.adaptive = params->adaptive != 0;
-    curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
-    curve.scene_cut = params->scene_cut != 0;
-    curve.reference = reference;
-    curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
-    curve.dither = on && !reference && params->dither;
-    curve.frame = eq->frame;
-    if (curve.alpha < 1)
-        curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
-    return curve;
-}
-
-/* Nanoseconds since the frame before. */
-static int64_t frame_step(const LumeqEqualizer *eq, const LumeqFrame *frame)
-{
-    if (!eq->reset && frame->time != LUMEQ_NO_TIME && eq->last_time != LUMEQ_NO_TIME &&
-        frame->time > eq->last_time)
-        return (uint64_t)frame->time - (uint64_t)eq->last_time < INT64_MAX
-                   ? frame->time - eq->last_time
-                   : INT64_MAX;
-    return frame->duration > 0 ? frame->duration : FALLBACK_DURATION_NS;
+    if (!frame)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no frame");
+    if (lumeq_take_struct(&to->frame, sizeof(to->frame), frame) < 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame has an unknown size");
+    if (to->frame.number < 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame's number %lld is negative",
+                    (long long)to->frame.number);
+    if (to->frame.sync) {
+        if (lumeq_take_struct(&to->sync, sizeof(to->sync), to->frame.sync) < 0)
+            return fail(eq, LUMEQ_ERR_ARGUMENT, "the sync has an unknown size");
+        if (!eq->backend->alloc_device)
+            return fail(eq, LUMEQ_ERR_ARGUMENT,
+                        "streams and events are CUDA's, and the backend is %s", eq->backend->name);
+        to->frame.sync = &to->sync;
+    }
+    return lumeq_check_frame(&to->frame, &eq->params, eq->backend, eq->error, sizeof(eq->error));
 }
 
 static int hand_in(LumeqEqualizer *eq, LumeqJob *job)
 {
-    const LumeqHistory *restore = job->restore;
+    const LumeqState *restore = job->restore;
     if (!restore)
         job->restore = eq->go_on_from;
     const int ret = eq->backend->submit(eq->priv, job, eq->error, sizeof(eq->error));
@@ -334,13 +299,15 @@ static int replace_backend(LumeqEqualizer *eq)
 {
     char reason[ERROR_SIZE];
     memcpy(reason, eq->error, sizeof(reason));
-    if (open_backend(eq, &lumeq_backend_cpu, &eq->config) < 0) {
-        eq->backend = eq->first_backend;
-        eq->priv = eq->first_priv;
+    LumeqWork cpu;
+    if (lumeq_open_backend(&cpu, &lumeq_backend_cpu, &eq->config, eq->error, sizeof(eq->error)) < 0)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
-    }
+    eq->backend = cpu.backend;
+    eq->priv = cpu.priv;
     eq->go_on_from = eq->finished ? &job_at(eq, eq->finished - 1)->result : eq->after;
-    return fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
+    fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
+    log_line(eq, LUMEQ_LOG_WARNING);
+    return 0;
 }
 
 static int finish_oldest(LumeqEqualizer *eq)
@@ -379,37 +346,15 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-static BarsParams bars_params(const LumeqParams *params, const LumeqImage *in, int64_t step)
-{
-    const int reference = params->mode != LUMEQ_MODE_OFF && params->reference;
-    return (BarsParams){
-        .width = in->width,
-        .height = in->height,
-        .depth = in->depth,
-        .shift = in->shift,
-        .range = in->range,
-        .ignore = params->bars == LUMEQ_BARS_IGNORE || reference,
-        .step = step,
-    };
-}
-
-static void prepare_tiles(LumeqJob *job, const LumeqParams *params)
-{
-    const int x = params->tiles_x, y = params->tiles_y;
-    job->clahe = params->mode == LUMEQ_MODE_CLAHE;
-    if (job->clahe)
-        lumeq_tile_grid(&job->grid, job->frame.in.width, job->frame.in.height, x ? x : USUAL_TILES,
-                        y ? y : USUAL_TILES, &job->curve, params->clip);
-}
-
-static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
-                  const LumeqHistory *restore)
+static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock,
+                  const LumeqState *restore)
 {
     LumeqJob *job = job_at(eq, eq->in_flight);
+    eq->clocks[job - eq->jobs] = *clock;
     job->frame = *frame;
-    job->curve = curve_params(eq, &frame->in, step);
-    job->bars = bars_params(&eq->params, &frame->in, step);
-    prepare_tiles(job, &eq->params);
+    job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
+    job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
+    job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
     job->restore = restore;
     job->late = 0;
@@ -433,42 +378,66 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, int64_t step,
 
 int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
+    static const LumeqClock beginning;
+    TakenFrame taken;
     if (!eq)
         return LUMEQ_ERR_ARGUMENT;
     if (eq->in_flight >= eq->backend->slots)
         return LUMEQ_ERR_AGAIN;
-    int ret = check_frame(eq, frame);
+    int ret = take_frame(eq, frame, &taken);
     if (ret < 0)
         return ret;
-    const int64_t step = frame_step(eq, frame);
-    const uint32_t number = eq->frame;
-    eq->frame = eq->reset ? 0 : number + 1;
-    ret = submit(eq, frame, step, eq->reset ? &eq->empty : NULL);
-    if (ret < 0) {
-        eq->frame = number;
+    const LumeqFrame *f = &taken.frame;
+    const LumeqClock clock =
+        lumeq_clock_next(eq->reset ? &beginning : &eq->clock, f->number, f->time, f->duration);
+    ret = submit(eq, f, &clock, eq->reset ? &eq->empty : NULL);
+    if (ret < 0)
         return ret;
-    }
     eq->reset = 0;
-    eq->last_step = step;
-    eq->last_time = frame->time;
+    eq->clock = clock;
     return 0;
 }
 
 int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
+    TakenFrame taken;
     if (!eq)
         return LUMEQ_ERR_ARGUMENT;
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
     if (!eq->received)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "no frame has been received that could be repeated");
-    int ret = check_frame(eq, frame);
+    int ret = take_frame(eq, frame, &taken);
     if (ret < 0)
         return ret;
-    ret = submit(eq, frame, eq->last_step, eq->before);
+    ret = submit(eq, &taken.frame, &eq->clock, eq->before);
     if (ret == 0)
-        lumeq_copy_history(eq->after, eq->before); /* receive moves it back */
+        lumeq_copy_state(eq->after, eq->before); /* receive moves it back */
     return ret;
+}
+
+static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqState *before)
+{
+    const TileResult *tiles = &job->result.tiles;
+    const FrameSummary summary = {
+        .params = &job->curve,
+        .result = &job->result.curve,
+        .tiles = job->clahe ? tiles->tiles_x * tiles->tiles_y : 0,
+        .tile_hist_out = tiles->hist_out,
+        .tile_curve_sum = tiles->curve_sum,
+        .moved = lumeq_curve_moved(&job->curve, &before->curve, &job->result.curve),
+    };
+    const double *begin = job->stage_begin_us, *end = job->stage_end_us;
+    LumeqFrameStats filled;
+    if (lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
+        return;
+    lumeq_fill_stats(&filled, &summary);
+    filled.upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
+    filled.equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
+    filled.download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
+    memcpy(filled.stage_begin_us, begin, sizeof(filled.stage_begin_us));
+    memcpy(filled.stage_end_us, end, sizeof(filled.stage_end_us));
+    lumeq_give_struct(stats, &filled, sizeof(filled));
 }
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
@@ -477,6 +446,9 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return LUMEQ_ERR_ARGUMENT;
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
+    LumeqFrameStats known;
+    if (stats && lumeq_take_struct(&known, sizeof(known), stats) < 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the statistics have an unknown size");
     LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
     int ret = 0;
@@ -490,21 +462,47 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return ret;
     if (eq->finished)
         eq->finished--;
+    eq->received_clock = eq->clocks[job - eq->jobs];
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
 
-    LumeqHistory *const before = eq->after;
+    LumeqState *const before = eq->after;
     if (job->restore == &eq->empty)
-        lumeq_copy_history(before, &eq->empty);
+        lumeq_copy_state(before, &eq->empty);
     eq->after = eq->before;
     eq->before = before;
-    lumeq_copy_history(eq->after, &job->result);
+    lumeq_copy_state(eq->after, &job->result);
     eq->received = 1;
     if (frame)
-        *frame = job->frame;
+        lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
     if (stats)
-        lumeq_fill_stats(stats, job, eq->before);
+        fill_stats(stats, job, eq->before);
     return 0;
+}
+
+int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
+{
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
+    if (eq->in_flight)
+        return LUMEQ_ERR_AGAIN;
+    const int ret = lumeq_submit(eq, frame);
+    if (ret < 0)
+        return ret;
+    lumeq_flush(eq);
+    return lumeq_receive(eq, frame, stats);
+}
+
+int lumeq_get_history(LumeqEqualizer *eq, LumeqHistory **history)
+{
+    static const LumeqClock beginning;
+    if (!eq)
+        return LUMEQ_ERR_ARGUMENT;
+    if (!history)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no place for the history");
+    *history = lumeq_history_from(&eq->params, eq->received ? eq->after : &eq->empty,
+                                  eq->received ? &eq->received_clock : &beginning);
+    return *history ? 0 : fail(eq, LUMEQ_ERR_MEMORY, "no memory for a history");
 }
 
 void lumeq_flush(LumeqEqualizer *eq)

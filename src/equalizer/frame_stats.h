@@ -1,10 +1,24 @@
-/* What is reported of a frame. */
+/* What is reported of a frame, from its curve and histogram. */
 #ifndef LUMEQ_FRAME_STATS_H
 #define LUMEQ_FRAME_STATS_H
 
 #include "equalizer/backend.h"
+#include "lumeq/lumeq.h"
 
-/* From the finished job and the history it started from. */
-void lumeq_fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqHistory *before);
+/* What is known of it. */
+typedef struct FrameSummary {
+    const CurveParams *params;
+    const CurveResult *result;
+    uint32_t tiles; /* how many; 0: not mode CLAHE */
+    const uint32_t *tile_hist_out, *tile_curve_sum;
+    uint64_t moved; /* curve speed: sum over bins of the smoothed curve's change, Q16 codes */
+} FrameSummary;
+
+/* How far the smoothed curve moved, which is nothing from no history and with the reference. */
+uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
+                           const CurveResult *result);
+
+/* All of `stats` but times, as far as its caller asks for it. */
+void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *summary);
 
 #endif

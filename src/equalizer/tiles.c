@@ -1,5 +1,7 @@
 #include "equalizer/tiles.h"
 
+#include <string.h>
+
 /* Each piece's first sample: the numbers of pieces rise along the axis. */
 static void find_pieces(TileAxis *axis)
 {
@@ -60,4 +62,43 @@ void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int til
         grid->x = divide(width, tiles_x);
         grid->y = divide(height, tiles_y);
     }
+}
+
+void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
+                     const CurveResult *frame, const TileResult *before, TileResult *result,
+                     ClaheWork *work)
+{
+    const int has_history = tile_has_history(grid, before);
+    CurveBin was[TILE_CELLS] = {0}, now[TILE_CELLS] = {0};
+    CurveWork curve = {0};
+    for (int i = 0; i < TILE_CELLS; i++) {
+        now[i].hist = work->hist[tile][i] + (padding ? padding[i] : 0);
+        if (has_history)
+            was[i].smooth = before->smooth[tile][i];
+    }
+    tile_curve(grid, tile, frame, has_history, was, now, &curve);
+    for (int i = 0; i < TILE_CELLS; i++) {
+        if (now[i].hist < work->hist[tile][i])
+            work->hist[tile][i] = now[i].hist; /* without the bars */
+        result->smooth[tile][i] = now[i].smooth;
+        work->tables.nodes[tile][i] = tile_node(now[i].curve);
+    }
+    work->tables.nodes[tile][TILE_CELLS] = tile_last_node(grid->curve.depth);
+}
+
+void lumeq_tile_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
+                    ClaheWork *work)
+{
+    work->tables.inside = tile_inside(grid, bars);
+    result->tiles_x = (uint32_t)grid->x.tiles;
+    result->tiles_y = (uint32_t)grid->y.tiles;
+    result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
+    memset(result->hist_out, 0, sizeof(result->hist_out));
+    memset(result->curve_sum, 0, sizeof(result->curve_sum));
+    for (int tile = 0; tile < tile_count(grid); tile++)
+        for (int i = 0; i < TILE_CELLS; i++) {
+            const uint32_t node = work->tables.nodes[tile][i];
+            result->curve_sum[i] += node;
+            result->hist_out[tile_cell_out(node, grid->curve.fraction)] += work->hist[tile][i];
+        }
 }

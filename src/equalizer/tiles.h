@@ -70,6 +70,23 @@ typedef struct __attribute__((aligned(16))) TileTables {
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 
+/* What a frame's tiles are computed in on the CPU. */
+typedef struct ClaheWork {
+    TileTables tables;
+    uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture, padding left out */
+} ClaheWork;
+
+/* A tile's curve, from its counts in work->hist and those of its padding (NULL: none): its table,
+ * its part of the history, and in work->hist what is left of the counts without the bars. `frame`
+ * is the whole picture's result. Several threads may work on a tile each. */
+void lumeq_tile_find(const TileGrid *grid, int tile, const uint32_t *padding,
+                     const CurveResult *frame, const TileResult *before, TileResult *result,
+                     ClaheWork *work);
+
+/* After all tiles: the rest of the result, and which tiles are looked up in. */
+void lumeq_tile_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
+                    ClaheWork *work);
+
 CURVE_ALONE int tile_count(const TileGrid *grid)
 {
     return grid->x.tiles * grid->y.tiles;

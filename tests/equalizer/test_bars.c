@@ -21,8 +21,10 @@ static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
                                .shift = image->shift,
                                .range = image->range,
                                .step = step};
-    lumeq_profile_rows(&params, &profile, image->plane[0], image->stride[0], 0, image->height);
-    lumeq_profile_columns(&params, &profile, image->plane[0], image->stride[0], 0, image->width);
+    lumeq_profile_rows(&params, profile.lit[BARS_ROWS], image->plane[0], image->stride[0], 0,
+                       image->height);
+    lumeq_profile_columns(&params, profile.lit[BARS_COLUMNS], image->plane[0], image->stride[0], 0,
+                          image->width);
     *state = bars_update(&params, state, &profile, &work);
     return state->active;
 }

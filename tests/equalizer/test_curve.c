@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../default_params.h"
 #include "backends.h"
 #include "equalizer/curve.h"
 
@@ -849,7 +850,7 @@ BACKEND_TEST(cuts_rise_smoothly)
 /* A hard cut: from there on bit for bit as if the frames before had never been. */
 BACKEND_TEST(cut_is_taken_at_once)
 {
-    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams params = DEFAULT_PARAMS;
     params.smooth = 5;
     for (int enabled = 0; enabled < 2; enabled++) {
         params.scene_cut = enabled;

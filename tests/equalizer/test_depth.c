@@ -4,12 +4,13 @@
  */
 #include <math.h>
 
+#include "../default_params.h"
 #include "backends.h"
 
 #define MS INT64_C(1000000)
 #define CLIP_ROUNDS 4
 
-static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
+static const LumeqParams defaults = DEFAULT_PARAMS;
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
 static const struct {
@@ -444,7 +445,7 @@ BACKEND_TEST(refused)
     REFUSE("0 to 6", frame.in.shift = frame.out.shift = -1);
     REFUSE("0 to 0", frame.in.depth = frame.out.depth = 16; frame.in.shift = 1);
     REFUSE("0 to 0", frame.in.depth = frame.out.depth = 8; frame.in.shift = 1);
-    REFUSE("depth", frame.out.shift = 6);
+    REFUSE("below its codes", frame.out.shift = 7);
     REFUSE("depth", frame.out.depth = 12);
     REFUSE("depth", frame.in.depth = 8);
     REFUSE("shorter", frame.in.stride[0] = 30);

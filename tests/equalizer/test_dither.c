@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../default_params.h"
 #include "variants.h"
 
 #define MS INT64_C(1000000)
@@ -229,7 +230,7 @@ BACKEND_TEST(no_bands)
 {
     enum { CODES = 100 };
     for (int dither = 0; dither < 2; dither++) {
-        LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+        LumeqParams params = DEFAULT_PARAMS;
         params.adaptive = 0;
         params.dither = dither;
         params.bars = LUMEQ_BARS_IGNORE;

@@ -5,6 +5,7 @@
  * fails at a chosen call as a lost device does.
  */
 #include "../check.h"
+#include "../default_params.h"
 
 #include "equalizer/backend.h"
 #include "pictures.h"
@@ -179,7 +180,7 @@ static int is_measured(int n)
 
 static void take(LumeqEqualizer *eq, Run *run, int until_empty)
 {
-    LumeqFrame frame;
+    LumeqFrame frame = {.size = sizeof(frame)};
     int ret;
     while ((ret = lumeq_receive(eq, &frame, &run->stats[run->received % FRAMES])) == 0) {
         const int n = run->received++;
@@ -266,7 +267,7 @@ static void play(LumeqBackendId id, Run *run)
     /* A GPU that is insisted on is not replaced by the CPU when it cannot take a frame. */
     const LumeqConfig config = {
         .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id, .threads = 1};
-    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams params = DEFAULT_PARAMS;
     CheckRandom random = {7, 0};
     if (lumeq_create(&eq, &config, why, sizeof(why)) < 0) {
         CHECK(0, "no equalizer: %s", why);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "../default_params.h"
 #include "backends.h"
 
 #define MS INT64_C(1000000)
@@ -11,7 +12,7 @@
 #define HEIGHT 180
 #define PIXELS (WIDTH * HEIGHT)
 
-static const LumeqParams defaults = LUMEQ_PARAMS_DEFAULT;
+static const LumeqParams defaults = DEFAULT_PARAMS;
 
 /* ---- scenes ------------------------------------------------------------------------------- */
 

@@ -148,7 +148,7 @@ static void frames_wait_for_memory(void)
 {
     static uint8_t in[SIDE * SIDE], out[2][SIDE * SIDE];
     LumeqEqualizer *eq = open_on(LUMEQ_BACKEND_CUDA);
-    LumeqFrame back;
+    LumeqFrame back = {.size = sizeof(back)};
     for (int n = 0; n < 2; n++) {
         const LumeqFrame frame = {.in = picture(in), .out = picture(out[n]), .opaque = out[n]};
         CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));

@@ -37,7 +37,7 @@ BACKEND_TEST(opencv)
         CHECK(picture_hash(&in) == opencv_oracle[i].in_hash, "picture %d is not OpenCV's", i);
 
         /* The range tag is ignored. */
-        LumeqFrameStats stats;
+        LumeqFrameStats stats = {.size = sizeof(stats)};
         const LumeqFrame frame = frame_of(&in, &out, (LumeqRange)(i & 1), LUMEQ_NO_TIME);
         run_frame(eq, &frame, &stats);
         CHECK(picture_hash(&out) == opencv_oracle[i].out_hash, "picture %d differs from OpenCV's",

@@ -502,7 +502,7 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static LumeqHistory history; /* before the frame whose curve was found last */
+static LumeqState history; /* before the frame whose curve was found last */
 
 /* By the CPU, from there. */
 static cudaError_t compute(LumeqJob *job)

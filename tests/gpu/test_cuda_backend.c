@@ -141,7 +141,7 @@ static int submit_next(Sequence *s)
 
 static int receive_next(Sequence *s)
 {
-    LumeqFrame frame;
+    LumeqFrame frame = {.size = sizeof(frame)};
     const int ret = lumeq_receive(s->eq, &frame, &s->stats[s->received]);
     s->received += ret == 0;
     return ret;

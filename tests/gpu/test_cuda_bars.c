@@ -97,8 +97,8 @@ static void check_frame(const Film *film, const CheckRect *rect, BarsState *stat
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
     OK(cudaFree(twin));
 
-    lumeq_profile_rows(p, &profile, rect->pixels, rect->stride, 0, p->height);
-    lumeq_profile_columns(p, &profile, rect->pixels, rect->stride, 0, p->width);
+    lumeq_profile_rows(p, profile.lit[BARS_ROWS], rect->pixels, rect->stride, 0, p->height);
+    lumeq_profile_columns(p, profile.lit[BARS_COLUMNS], rect->pixels, rect->stride, 0, p->width);
     *state = bars_update(p, state, &profile, &work);
     if (!p->ignore) {
         CHECK(

@@ -3,6 +3,7 @@
  * fail, for once or for ever, and the GPU may hang: no frame is lost, the bits are the same, and a
  * GPU that is lost is not called again.
  */
+#include "../default_params.h"
 #include "../check.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
@@ -66,7 +67,7 @@ static void copy_out(Run *run, int n)
 
 static int take(LumeqEqualizer *eq, Run *run)
 {
-    LumeqFrame frame;
+    LumeqFrame frame = {.size = sizeof(frame)};
     const int n = run->received;
     const int ret = lumeq_receive(eq, &frame, &run->stats[n < FRAMES ? n : 0]);
     note_loss(eq, run);
@@ -101,7 +102,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
 
 static void set_mode(LumeqEqualizer *eq, int n)
 {
-    LumeqParams params = LUMEQ_PARAMS_DEFAULT;
+    LumeqParams params = DEFAULT_PARAMS;
     params.mode = n % 5 > 2 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
     params.tiles_x = params.tiles_y = 2;
     lumeq_set_params(eq, &params);

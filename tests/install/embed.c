@@ -20,6 +20,7 @@ int main(void)
     if (lumeq_receive(eq, &frame, NULL) < 0 || memcmp(luma, out, sizeof(out)) != 0)
         return 2;
     lumeq_destroy(&eq);
-    printf("%s\n", lumeq_version());
+    printf("%d.%d.%d\n", lumeq_version() / 1000000, lumeq_version() / 1000 % 1000,
+           lumeq_version() % 1000);
     return 0;
 }

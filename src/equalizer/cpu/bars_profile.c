@@ -53,23 +53,23 @@ DEFINE_ROW(16)
 DEFINE_COLUMNS(8)
 DEFINE_COLUMNS(16)
 
-void lumeq_profile_rows(const BarsParams *p, BarsProfile *profile, const void *src,
-                        ptrdiff_t stride, int from, int to)
+void lumeq_profile_rows(const BarsParams *p, uint8_t *lit_rows, const void *src, ptrdiff_t stride,
+                        int from, int to)
 {
     const uint32_t lit = bars_lit(p);
     const Blocks blocks = find_blocks(p->width);
     for (int y = from; y < to; y++) {
         const void *row = (const uint8_t *)src + y * stride;
-        profile->lit[BARS_ROWS][y] =
+        lit_rows[y] =
             p->depth > 8 ? row16(row, &blocks, (uint16_t)lit) : row8(row, &blocks, (uint8_t)lit);
     }
 }
 
-void lumeq_profile_columns(const BarsParams *p, BarsProfile *profile, const void *src,
+void lumeq_profile_columns(const BarsParams *p, uint8_t *lit_columns, const void *src,
                            ptrdiff_t stride, int from, int to)
 {
     const uint32_t lit = bars_lit(p);
-    uint8_t *counts = profile->lit[BARS_COLUMNS] + from;
+    uint8_t *counts = lit_columns + from;
     memset(counts, 0, (size_t)(to - from));
     for (int y = bars_first_row(p->height); y < p->height; y += bars_row_step(p->height)) {
         const uint8_t *row = (const uint8_t *)src + y * stride;

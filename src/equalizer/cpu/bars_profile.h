@@ -6,11 +6,12 @@
 
 #include "equalizer/bars.h"
 
-/* The rows, or columns, from `from` to before `to` of a frame that starts at `src`. Several threads
- * may look at lines of their own. */
-void lumeq_profile_rows(const BarsParams *params, BarsProfile *profile, const void *src,
+/* The rows, or columns, from `from` to before `to` of a frame that starts at `src`: how many
+ * samples of each are lit goes to where it is in BarsProfile.lit. Several threads may look at lines
+ * of their own. */
+void lumeq_profile_rows(const BarsParams *params, uint8_t *lit_rows, const void *src,
                         ptrdiff_t stride, int from, int to);
-void lumeq_profile_columns(const BarsParams *params, BarsProfile *profile, const void *src,
+void lumeq_profile_columns(const BarsParams *params, uint8_t *lit_columns, const void *src,
                            ptrdiff_t stride, int from, int to);
 
 #endif

@@ -39,58 +39,35 @@ static void count_inside(const TileGrid *grid, TileBounds at, const LumeqKernels
 }
 
 /* What the tile has of the reference's padding. */
-static void add_padding(const TileGrid *grid, TileBounds at, const uint8_t *src, ptrdiff_t stride,
-                        CurveBin *bins)
+static void count_padding(const TileGrid *grid, TileBounds at, const uint8_t *src, ptrdiff_t stride,
+                          uint32_t *padding)
 {
+    memset(padding, 0, TILE_CELLS * sizeof(*padding));
     for (int y = at.top; y < at.bottom; y++) {
         const uint8_t *row = src + tile_mirror(&grid->y, y) * stride;
         const int inside = y < grid->y.size ? at_most(grid->x.size, at.right) : at.left;
         for (int x = inside > at.left ? inside : at.left; x < at.right; x++)
-            bins[row[tile_mirror(&grid->x, x)]].hist++;
+            padding[row[tile_mirror(&grid->x, x)]]++;
     }
+}
+
+void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
+                       ptrdiff_t stride, uint32_t *hist, uint32_t *padding)
+{
+    const TileBounds at = bounds_of(grid, tile);
+    count_inside(grid, at, kernels, src, stride, hist);
+    if (padding)
+        count_padding(grid, at, src, stride, padding);
 }
 
 void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                       ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
                       TileResult *result, ClaheWork *work)
 {
-    const TileBounds at = bounds_of(grid, tile);
-    const int has_history = tile_has_history(grid, before);
-    CurveBin was[TILE_CELLS] = {0}, now[TILE_CELLS] = {0};
-    CurveWork curve = {0};
-    count_inside(grid, at, kernels, src, stride, work->hist[tile]);
-    for (int i = 0; i < TILE_CELLS; i++) {
-        now[i].hist = work->hist[tile][i];
-        if (has_history)
-            was[i].smooth = before->smooth[tile][i];
-    }
-    if (grid->curve.reference)
-        add_padding(grid, at, src, stride, now);
-    tile_curve(grid, tile, frame, has_history, was, now, &curve);
-    for (int i = 0; i < TILE_CELLS; i++) {
-        if (now[i].hist < work->hist[tile][i])
-            work->hist[tile][i] = now[i].hist; /* without the bars */
-        result->smooth[tile][i] = now[i].smooth;
-        work->tables.nodes[tile][i] = tile_node(now[i].curve);
-    }
-    work->tables.nodes[tile][TILE_CELLS] = tile_last_node(grid->curve.depth);
-}
-
-void lumeq_clahe_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
-                     ClaheWork *work)
-{
-    work->tables.inside = tile_inside(grid, bars);
-    result->tiles_x = (uint32_t)grid->x.tiles;
-    result->tiles_y = (uint32_t)grid->y.tiles;
-    result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
-    memset(result->hist_out, 0, sizeof(result->hist_out));
-    memset(result->curve_sum, 0, sizeof(result->curve_sum));
-    for (int tile = 0; tile < tile_count(grid); tile++)
-        for (int i = 0; i < TILE_CELLS; i++) {
-            const uint32_t node = work->tables.nodes[tile][i];
-            result->curve_sum[i] += node;
-            result->hist_out[tile_cell_out(node, grid->curve.fraction)] += work->hist[tile][i];
-        }
+    uint32_t padding[TILE_CELLS];
+    const int padded = grid->curve.reference;
+    lumeq_clahe_count(grid, tile, kernels, src, stride, work->hist[tile], padded ? padding : NULL);
+    lumeq_tile_find(grid, tile, padded ? padding : NULL, frame, before, result, work);
 }
 
 /* ---- samples ------------------------------------------------------------------------------ */

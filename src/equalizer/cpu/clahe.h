@@ -8,10 +8,10 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/tiles.h"
 
-typedef struct ClaheWork {
-    TileTables tables;
-    uint32_t hist[TILES_MAX][TILE_CELLS]; /* of the picture, padding left out */
-} ClaheWork;
+/* Counts the cells of tile number `tile` in the frame that starts at `src`: of the frame in `hist`,
+ * and of the reference's padding in `padding`, unless that is NULL. */
+void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
+                       ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
 
 /*
  * Number `tile` of the grid: its histogram, its curve, its table, and its part of the history. The
@@ -21,10 +21,6 @@ typedef struct ClaheWork {
 void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                       ptrdiff_t stride, const CurveResult *frame, const TileResult *before,
                       TileResult *result, ClaheWork *work);
-
-/* After all tiles: the rest of the result, and which tiles are looked up in. */
-void lumeq_clahe_sum(const TileGrid *grid, const BarsState *bars, TileResult *result,
-                     ClaheWork *work);
 
 /* Writes `height` rows of the frame, which is as wide as the grid, from number `y` on, where src
  * and dst start: of each the samples from `left` to before `right`, all with the reference. The two

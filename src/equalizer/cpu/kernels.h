@@ -47,14 +47,7 @@ typedef struct LumeqKernels {
     LumeqChromaKernel *chroma8, *chroma16;
 } LumeqKernels;
 
-/* What a CPU has beyond plain C. AVX512: F, BW, VL, VBMI, BITALG and GFNI, as of Ice Lake
- * and Zen 4. The environment variable LUMEQ_CPU_MASK, a sum of these, limits what the CPU backend
- * uses: 0 is plain C. */
-enum { LUMEQ_CPU_AVX2 = 1, LUMEQ_CPU_AVX512 = 2 };
-
-#define LUMEQ_CPU_ALL (~0u)
-
-/* What this CPU has, and the system saves the registers of. */
+/* What this CPU has, LUMEQ_CPU_*, and the system saves the registers of. */
 unsigned lumeq_cpu_flags(void);
 
 /* The fastest kernels that need no more than `flags`, all of which the CPU has to have. They give

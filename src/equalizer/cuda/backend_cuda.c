@@ -39,12 +39,12 @@ static const char *const stream_names[STREAMS] = {"upload", "equalize", "downloa
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
-    LumeqHistory restore[SLOTS], empty;
+    LumeqState restore[SLOTS], empty;
 } DeviceMemory;
 
 /* Its other end on the host, pinned. */
 typedef struct HostMemory {
-    LumeqHistory result[SLOTS], restore[SLOTS];
+    LumeqState result[SLOTS], restore[SLOTS];
 } HostMemory;
 
 typedef struct Slot {
@@ -330,13 +330,13 @@ static int planes_in(const LumeqJob *job)
 }
 
 /* The history that the job says is to be gone on from. */
-static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqHistory *history)
+static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState *history)
 {
     const cudaStream_t stream = cuda->streams[UPLOAD];
-    LumeqHistory *const to = &cuda->on_device->restore[index];
-    LumeqHistory *const from = &cuda->on_host->restore[index];
+    LumeqState *const to = &cuda->on_device->restore[index];
+    LumeqState *const from = &cuda->on_host->restore[index];
     const size_t tiles = lumeq_tiles_size(&history->tiles);
-    lumeq_copy_history(from, history);
+    lumeq_copy_state(from, history);
     cudaError_t error =
         cudaMemcpyAsync(&to->curve, &from->curve, lumeq_result_size(history->curve.bins),
                         cudaMemcpyHostToDevice, stream);
@@ -614,7 +614,7 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     /* With what does not poison anything, all that was started is done after refuse(). */
     if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
         return LUMEQ_ERR_GPU;
-    lumeq_copy_history(&job->result, &cuda->on_host->result[cuda->first]);
+    lumeq_copy_state(&job->result, &cuda->on_host->result[cuda->first]);
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     cuda->passed = 0;

@@ -11,7 +11,7 @@ typedef struct LumeqCudaFrame {
     LumeqCudaProfile profile;
     LumeqCudaCounters counters;
     TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
-    LumeqHistory result;
+    LumeqState result;
     CurveTable table;
     TileTables tables;
 } LumeqCudaFrame;

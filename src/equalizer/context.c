@@ -1,0 +1,284 @@
+#include "equalizer/context.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/arguments.h"
+#include "equalizer/measure.h"
+#include "equalizer/settings.h"
+#include "equalizer/tone_curve.h"
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+static _Thread_local char error_text[LUMEQ_ERROR_SIZE];
+
+char *lumeq_error_text(void)
+{
+    return error_text;
+}
+
+int lumeq_refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_text, sizeof(error_text), format, args);
+    va_end(args);
+    return LUMEQ_ERR_ARGUMENT;
+}
+
+int lumeq_refuse_with(int error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_text, sizeof(error_text), format, args);
+    va_end(args);
+    return error;
+}
+
+/* ---- backends ------------------------------------------------------------------------------ */
+
+int lumeq_take_config(LumeqConfig *to, const LumeqConfig *from, char *text, size_t text_size)
+{
+    static const LumeqConfig defaults;
+    if (lumeq_take_struct(to, sizeof(*to), from ? from : &defaults) < 0) {
+        snprintf(text, text_size, "the configuration has an unknown size");
+        return LUMEQ_ERR_ARGUMENT;
+    }
+    return lumeq_check_config(to, text, text_size);
+}
+
+int lumeq_open_backend(LumeqWork *work, const LumeqBackend *backend, const LumeqConfig *config,
+                       char *text, size_t text_size)
+{
+    work->backend = backend;
+    work->priv = calloc(1, backend->priv_size);
+    if (!work->priv) {
+        snprintf(text, text_size, "out of memory");
+        return LUMEQ_ERR_MEMORY;
+    }
+    const int ret = backend->open(work->priv, config, text, text_size);
+    if (ret < 0)
+        lumeq_close_backend(work);
+    return ret;
+}
+
+int lumeq_choose_backend(LumeqWork *work, const LumeqConfig *config, char *text, size_t text_size)
+{
+    if (config->backend == LUMEQ_BACKEND_CPU)
+        return lumeq_open_backend(work, &lumeq_backend_cpu, config, text, text_size);
+    int ret = lumeq_open_backend(work, &lumeq_backend_cuda, config, text, text_size);
+    if (ret == 0 || config->backend == LUMEQ_BACKEND_CUDA)
+        return ret;
+
+    char reason[LUMEQ_ERROR_SIZE], cpu[LUMEQ_ERROR_SIZE];
+    snprintf(reason, sizeof(reason), "%s", text);
+    ret = lumeq_open_backend(work, &lumeq_backend_cpu, config, cpu, sizeof(cpu));
+    if (ret == 0)
+        snprintf(text, text_size, "%.100s; not the GPU: %.140s", cpu, reason);
+    else
+        snprintf(text, text_size, "%s", cpu);
+    return ret;
+}
+
+void lumeq_close_backend(LumeqWork *work)
+{
+    if (work->priv)
+        work->backend->close(work->priv);
+    free(work->priv);
+    work->priv = NULL;
+}
+
+/* ---- the context --------------------------------------------------------------------------- */
+
+struct LumeqContext {
+    LumeqConfig config;
+    /* A GPU that is lost stays open: its work is in other threads' hands. */
+    LumeqWork first, cpu;
+    pthread_mutex_t lock; /* of `cpu` being opened */
+};
+
+int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
+                         size_t why_size)
+{
+    char text[LUMEQ_ERROR_SIZE] = "out of memory";
+    int ret = LUMEQ_ERR_MEMORY;
+    if (!context)
+        return lumeq_refuse("there is no place for the context");
+    *context = NULL;
+    LumeqContext *made = calloc(1, sizeof(*made));
+    if (made && pthread_mutex_init(&made->lock, NULL) == 0) {
+        ret = lumeq_take_config(&made->config, config, text, sizeof(text));
+        if (ret == 0)
+            ret = lumeq_choose_backend(&made->first, &made->config, text, sizeof(text));
+        if (ret < 0)
+            pthread_mutex_destroy(&made->lock);
+    }
+    if (ret < 0)
+        free(made);
+    else
+        *context = made;
+    if (why)
+        snprintf(why, why_size, "%s", text);
+    if (ret == 0 && made->config.log)
+        made->config.log(made->config.log_user, LUMEQ_LOG_INFO, text);
+    return ret < 0 ? lumeq_refuse_with(ret, "%s", text) : 0;
+}
+
+void lumeq_context_destroy(LumeqContext **context)
+{
+    if (!context || !*context)
+        return;
+    LumeqContext *c = *context;
+    lumeq_close_backend(&c->cpu);
+    lumeq_close_backend(&c->first);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    *context = NULL;
+}
+
+/* The CPU in the place of a GPU that failed with `text`, opened once. NULL: it cannot be. */
+static const LumeqWork *cpu_instead(LumeqContext *c, const char *text)
+{
+    char cpu[LUMEQ_ERROR_SIZE];
+    pthread_mutex_lock(&c->lock);
+    const int opened = !c->cpu.priv && lumeq_open_backend(&c->cpu, &lumeq_backend_cpu, &c->config,
+                                                          cpu, sizeof(cpu)) == 0;
+    const LumeqWork *work = c->cpu.priv ? &c->cpu : NULL;
+    pthread_mutex_unlock(&c->lock);
+    if (opened && c->config.log) {
+        char line[LUMEQ_ERROR_SIZE];
+        snprintf(line, sizeof(line), "the CPU goes on without the GPU: %.200s", text);
+        c->config.log(c->config.log_user, LUMEQ_LOG_WARNING, line);
+    }
+    return work;
+}
+
+/* Whether the CPU may do what the GPU could not. */
+static int may_replace(const LumeqContext *c, int ret, const LumeqSync *sync, int on_host)
+{
+    const int by_gpu = c->first.backend != &lumeq_backend_cpu;
+    const int refused = ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE;
+    if (!by_gpu || sync || !on_host)
+        return 0;
+    return ret == LUMEQ_ERR_GPU || (refused && c->config.backend != LUMEQ_BACKEND_CUDA);
+}
+
+/* The caller's sync, NULL where it has none. */
+static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c,
+                     const LumeqSync **sync)
+{
+    *sync = NULL;
+    if (!from)
+        return 0;
+    if (lumeq_take_struct(to, sizeof(*to), from) < 0)
+        return lumeq_refuse("the sync has an unknown size");
+    if (!c->first.backend->alloc_device)
+        return lumeq_refuse("streams and events are CUDA's, and the backend is %s",
+                            c->first.backend->name);
+    *sync = to;
+    return 0;
+}
+
+static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *params,
+                        const LumeqImage *in, const LumeqSync *sync)
+{
+    const LumeqClock clock = {0};
+    LumeqMeasureJob job = {
+        .in = *in,
+        .curve = lumeq_curve_params(params, in, &clock),
+        .bars = lumeq_bars_params(params, in, 0),
+        .sync = sync,
+    };
+    job.bars.ignore = 0;
+    job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
+    job.counts = m->counts;
+    char *text = lumeq_error_text();
+    m->pending = NULL;
+    m->context = c;
+    int ret = c->first.backend->measure(c->first.priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
+    if (may_replace(c, ret, sync, in->memory == LUMEQ_MEMORY_HOST)) {
+        const LumeqWork *cpu = cpu_instead(c, text);
+        if (cpu)
+            ret = cpu->backend->measure(cpu->priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
+    }
+    m->valid = ret == 0;
+    return ret;
+}
+
+int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqParams *params,
+                  const LumeqImage *in, const LumeqImage *previous, const LumeqSync *sync)
+{
+    LumeqParams p;
+    LumeqSync own;
+    if (!context || !measure || !params || !in)
+        return lumeq_refuse("there is no context, measure, parameters or image");
+    char *text = lumeq_error_text();
+    int ret = lumeq_take_params(&p, params, text, LUMEQ_ERROR_SIZE);
+    if (ret == 0)
+        ret = lumeq_check_input(in, &p, context->first.backend, text, LUMEQ_ERROR_SIZE);
+    if (ret == 0 && previous)
+        ret = lumeq_check_previous(previous, in, context->first.backend, text, LUMEQ_ERROR_SIZE);
+    if (ret == 0)
+        ret = take_sync(&own, sync, context, &sync);
+    if (ret < 0)
+        return ret;
+
+    LumeqMeasure *made = calloc(1, sizeof(*made));
+    const MeasureShape shape = lumeq_measure_shape(&p, in);
+    if (!made || lumeq_measure_prepare(made, &shape) < 0)
+        ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+    else
+        ret = open_measure(context, made, &p, in, sync);
+    if (ret < 0) {
+        lumeq_measure_free(&made);
+        return ret;
+    }
+    lumeq_measure_free(measure);
+    *measure = made;
+    return 0;
+}
+
+int lumeq_measure_finish(LumeqMeasure *m, int wait)
+{
+    if (!m)
+        return lumeq_refuse("there is no measure");
+    if (!m->pending)
+        return m->valid ? 0 : lumeq_refuse("nothing has been measured");
+    const LumeqWork *work = &m->context->first;
+    const int ret = work->backend->measure_finish(work->priv, m->pending, &m->counts, wait,
+                                                  lumeq_error_text(), LUMEQ_ERROR_SIZE);
+    if (ret == LUMEQ_ERR_AGAIN)
+        return ret;
+    m->pending = NULL;
+    m->valid = ret == 0;
+    return ret;
+}
+
+int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage *in,
+                const LumeqImage *previous, int count, const LumeqImage *out, const LumeqSync *sync)
+{
+    LumeqSync own;
+    if (!context || !curve || !in || !out || count < 0 || (count && !previous))
+        return lumeq_refuse("there is no context, curve, image or output, or no frames before it");
+    char *text = lumeq_error_text();
+    int ret = lumeq_check_pair(in, out, context->first.backend, text, LUMEQ_ERROR_SIZE);
+    if (ret == 0)
+        ret = lumeq_curve_fits(curve, in);
+    if (ret == 0)
+        ret = take_sync(&own, sync, context, &sync);
+    if (ret < 0)
+        return ret;
+    LumeqApplyJob job = lumeq_curve_job(curve, in, out);
+    job.sync = sync;
+    ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
+    const int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
+    if (may_replace(context, ret, sync, on_host)) {
+        const LumeqWork *cpu = cpu_instead(context, text);
+        if (cpu)
+            ret = cpu->backend->apply(cpu->priv, &job, text, LUMEQ_ERROR_SIZE);
+    }
+    return ret;
+}

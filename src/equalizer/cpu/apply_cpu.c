@@ -1,0 +1,238 @@
+/* A frame looked up in its curve, the bars around it copied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/cpu/bands.h"
+#include "equalizer/cpu/clahe.h"
+
+/* Bands smaller than this cost more to hand out than to work through. */
+#define MIN_BAND_PIXELS (64 * 1024)
+
+/* Rows of chroma that go through memory of their own where the output has another layout. */
+#define CONVERTED_ROWS 16
+
+typedef struct Apply {
+    const CpuTeam *team;
+    const LumeqApplyJob *job;
+    LumeqRect active;
+    LumeqImage in, out; /* of that */
+    int bands;
+    size_t converted_size; /* memory for each band's chroma in the input's layout; 0: not needed */
+    uint8_t *converted;
+} Apply;
+
+int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
+{
+    const int64_t wanted = (int64_t)image->width * image->height / MIN_BAND_PIXELS;
+    int bands = wanted < team->threads ? (int)wanted : team->threads;
+    if (bands > image->height)
+        bands = image->height;
+    return bands < 1 ? 1 : bands;
+}
+
+/* ---- another layout ------------------------------------------------------------------------ */
+
+/* The bits below the codes are as many as the output wants. */
+static void shift_row(uint16_t *row, int count, int from, int to)
+{
+    for (int x = 0; x < count; x++)
+        row[x] = (uint16_t)(row[x] >> from << to);
+}
+
+static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int in_shift)
+{
+    const int count = (int)(lumeq_row_size(out, plane) / 2);
+    for (int y = from; y < from + rows && out->shift != in_shift; y++)
+        shift_row(lumeq_row(out, plane, y), count, in_shift, out->shift);
+}
+
+/* Samples of one component, `from_step` and `to_step` apart. */
+#define DEFINE_TAKE(bits)                                                                          \
+    static void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,            \
+                           int from_step, int count)                                               \
+    {                                                                                              \
+        for (int x = 0; x < count; x++)                                                            \
+            to[x * to_step] = from[x * from_step];                                                 \
+    }
+
+DEFINE_TAKE(8)
+DEFINE_TAKE(16)
+
+/* Where a component's row is, and how far apart its samples are. */
+typedef struct Component {
+    uint8_t *row;
+    int step;
+} Component;
+
+static Component component(const LumeqImage *image, int i, int y)
+{
+    const int step = lumeq_step(image, 1), sample = image->depth > 8 ? 2 : 1;
+    uint8_t *row = lumeq_row(image, step == 2 ? 1 : i + 1, y);
+    return (Component){step == 2 ? row + i * sample : row, step};
+}
+
+/* Rows of chroma from one layout to the other; both images have as many columns. */
+static void copy_chroma(const LumeqImage *to, int to_row, const LumeqImage *from, int from_row,
+                        int rows)
+{
+    const int width = lumeq_width(from, 1);
+    for (int y = 0; y < rows; y++)
+        for (int i = 0; i < 2; i++) {
+            const Component dst = component(to, i, to_row + y);
+            const Component src = component(from, i, from_row + y);
+            if (from->depth > 8)
+                take16((uint16_t *)(void *)dst.row, dst.step,
+                       (const uint16_t *)(const void *)src.row, src.step, width);
+            else
+                take8(dst.row, dst.step, src.row, src.step, width);
+        }
+}
+
+static int same_layout(const LumeqImage *a, const LumeqImage *b)
+{
+    return lumeq_planes(a) == lumeq_planes(b);
+}
+
+/* ---- the picture --------------------------------------------------------------------------- */
+
+static LumeqApplyKernel *choose_kernel(const LumeqKernels *kernels, const CurveParams *params)
+{
+    if (curve_has_nodes(params))
+        return params->depth > 8 ? kernels->nodes16 : kernels->nodes8;
+    return params->depth > 8 ? kernels->apply16 : kernels->apply8;
+}
+
+static void apply_luma(const Apply *a, int band)
+{
+    const LumeqApplyJob *job = a->job;
+    const LumeqImage *in = &a->in, *out = &a->out;
+    const int y = lumeq_band_start(in->height, band, a->bands);
+    const int rows = lumeq_band_start(in->height, band + 1, a->bands) - y;
+    if (job->clahe) {
+        const LumeqRect *r = &a->active;
+        lumeq_clahe_apply(job->grid, lumeq_row(&job->out, 0, r->y + y), out->stride[0],
+                          lumeq_row(&job->in, 0, r->y + y), in->stride[0], r->x, r->x + r->width,
+                          rows, r->y + y, job->tables);
+    } else {
+        choose_kernel(&a->team->kernels, &job->curve)(lumeq_row(out, 0, y), out->stride[0],
+                                                      lumeq_row(in, 0, y), in->stride[0], in->width,
+                                                      rows, y, job->table, &job->curve);
+    }
+    shift_rows(out, 0, y, rows, in->shift);
+}
+
+/* Some rows of chroma, from number `y` of the picture on, into those of `to` from `to_row` on. */
+static void scale_chroma(const Apply *a, const LumeqImage *to, int to_row, int y, int rows)
+{
+    const LumeqApplyJob *job = a->job;
+    const LumeqImage *in = &a->in;
+    const int luma_y = y << in->chroma_y;
+    LumeqChromaRows work = {
+        .luma = lumeq_row(in, 0, luma_y),
+        .luma_stride = in->stride[0],
+        .luma_width = in->width,
+        .luma_height = in->height - luma_y,
+        .sub_x = in->chroma_x,
+        .sub_y = in->chroma_y,
+        .step = lumeq_step(in, 1),
+        .height = rows,
+        .y = y,
+        .grid = job->clahe ? job->grid : NULL,
+        .tables = job->clahe ? job->tables : NULL,
+    };
+    for (int i = 0; i < 2; i++) {
+        const int plane = lumeq_step(in, 1) == 2 ? 1 : i + 1;
+        work.dst[i] = component(to, i, to_row).row;
+        work.src[i] = component(in, i, y).row;
+        work.dst_stride[i] = to->stride[plane];
+        work.src_stride[i] = in->stride[plane];
+    }
+    (in->depth > 8 ? a->team->kernels.chroma16 : a->team->kernels.chroma8)(&work, job->table,
+                                                                           &job->curve);
+}
+
+/* An image of a few rows of chroma in the input's layout. */
+static LumeqImage converted_image(const Apply *a, int band)
+{
+    LumeqImage image = a->in;
+    uint8_t *memory = a->converted + (size_t)band * a->converted_size;
+    for (int i = 1; i < lumeq_planes(&a->in); i++) {
+        image.plane[i] = memory;
+        image.stride[i] = lumeq_row_size(&a->in, i);
+        memory += CONVERTED_ROWS * image.stride[i];
+    }
+    return image;
+}
+
+static void convert_chroma(const Apply *a, int band, int y, int end)
+{
+    const LumeqImage some = converted_image(a, band);
+    for (; y < end; y += CONVERTED_ROWS) {
+        const int rows = y + CONVERTED_ROWS < end ? CONVERTED_ROWS : end - y;
+        scale_chroma(a, &some, 0, y, rows);
+        copy_chroma(&a->out, y, &some, 0, rows);
+    }
+}
+
+static void apply_chroma(const Apply *a, int band)
+{
+    const int height = lumeq_height(&a->in, 1);
+    const int y = lumeq_band_start(height, band, a->bands);
+    const int end = lumeq_band_start(height, band + 1, a->bands);
+    if (a->converted_size)
+        convert_chroma(a, band, y, end);
+    else
+        scale_chroma(a, &a->out, y, y, end - y);
+    for (int plane = 1; plane < lumeq_planes(&a->out); plane++)
+        shift_rows(&a->out, plane, y, end - y, a->in.shift);
+}
+
+static void apply_band(void *priv, int band)
+{
+    const Apply *a = priv;
+    apply_luma(a, band);
+    if (a->job->write > 1)
+        apply_chroma(a, band);
+}
+
+/* ---- the bars ------------------------------------------------------------------------------ */
+
+static void copy_part(const LumeqApplyJob *job, LumeqRect part)
+{
+    const LumeqImage in = lumeq_part(&job->in, part), out = lumeq_part(&job->out, part);
+    const int planes = job->write > 1 && !same_layout(&in, &out) ? 1 : job->write;
+    for (int plane = 0; plane < planes; plane++)
+        for (int y = 0; y < lumeq_height(&in, plane); y++)
+            memcpy(lumeq_row(&out, plane, y), lumeq_row(&in, plane, y),
+                   (size_t)lumeq_row_size(&in, plane));
+    if (planes < job->write)
+        copy_chroma(&out, 0, &in, 0, lumeq_height(&in, 1));
+    for (int plane = 0; plane < job->write; plane++)
+        shift_rows(&out, plane, 0, lumeq_height(&out, plane), in.shift);
+}
+
+int lumeq_cpu_apply(const CpuTeam *team, const LumeqApplyJob *job)
+{
+    LumeqRect bars[LUMEQ_BARS];
+    const int count = lumeq_find_bars(&job->bars->active, job->in.width, job->in.height, bars);
+    Apply a = {
+        .team = team,
+        .job = job,
+        .active = job->bars->active,
+        .in = lumeq_part(&job->in, job->bars->active),
+        .out = lumeq_part(&job->out, job->bars->active),
+    };
+    a.bands = lumeq_count_bands(team, &a.in);
+    if (job->write > 1 && !same_layout(&a.in, &a.out)) {
+        for (int i = 1; i < lumeq_planes(&a.in); i++)
+            a.converted_size += (size_t)(CONVERTED_ROWS * lumeq_row_size(&a.in, i));
+        a.converted = malloc((size_t)a.bands * a.converted_size);
+        if (!a.converted)
+            return LUMEQ_ERR_MEMORY;
+    }
+    lumeq_workers_run(team->workers, apply_band, &a, a.bands);
+    free(a.converted);
+    for (int i = 0; i < count; i++)
+        copy_part(job, bars[i]);
+    return 0;
+}

@@ -1,0 +1,204 @@
+#include "equalizer/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/bytes.h"
+#include "equalizer/context.h"
+#include "equalizer/settings.h"
+
+#define LETTERS "LQms"
+#define FORMAT 1
+
+/* Where each array of the counts begins. */
+#define ALIGNMENT 64
+
+MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
+{
+    const CurveParams samples = lumeq_sample_params(image);
+    MeasureShape shape = {
+        .width = image->width,
+        .height = image->height,
+        .depth = image->depth,
+        .shift = image->shift,
+        .range = image->range,
+        .bins = samples.bins,
+    };
+    const LumeqClock clock = {0};
+    const CurveParams curve = lumeq_curve_params(params, image, &clock);
+    TileGrid grid;
+    if (lumeq_tiles_params(&grid, params, image, &curve)) {
+        shape.tiles_x = grid.x.tiles;
+        shape.tiles_y = grid.y.tiles;
+        shape.reference = curve.reference;
+    }
+    return shape;
+}
+
+LumeqImage lumeq_shape_image(const MeasureShape *shape)
+{
+    return (LumeqImage){
+        .width = shape->width,
+        .height = shape->height,
+        .depth = shape->depth,
+        .shift = shape->shift,
+        .range = (LumeqRange)shape->range,
+    };
+}
+
+static void *place(uint8_t *memory, size_t *used, size_t size)
+{
+    void *at = memory ? memory + *used : NULL;
+    *used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *memory)
+{
+    const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
+    size_t used = 0;
+    *counts = (LumeqCounts){
+        .hist = place(memory, &used, (size_t)shape->bins * sizeof(*counts->hist)),
+        .cells = place(memory, &used, MEASURE_CELLS * sizeof(*counts->cells)),
+    };
+    counts->lit[BARS_COLUMNS] = place(memory, &used, (size_t)shape->width);
+    counts->lit[BARS_ROWS] = place(memory, &used, (size_t)shape->height);
+    if (tiles)
+        counts->tiles = place(memory, &used, tiles * sizeof(*counts->tiles));
+    if (tiles && shape->reference)
+        counts->padding = place(memory, &used, tiles * sizeof(*counts->padding));
+    return used;
+}
+
+int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape)
+{
+    LumeqCounts counts;
+    const size_t size = lumeq_place_counts(&counts, shape, NULL);
+    if (size > measure->room) {
+        void *memory = aligned_alloc(ALIGNMENT, size);
+        if (!memory)
+            return LUMEQ_ERR_MEMORY;
+        free(measure->memory);
+        measure->memory = memory;
+        measure->room = size;
+    }
+    lumeq_place_counts(&measure->counts, shape, measure->memory);
+    measure->shape = *shape;
+    measure->valid = 0;
+    return 0;
+}
+
+void lumeq_measure_free(LumeqMeasure **measure)
+{
+    if (!measure || !*measure)
+        return;
+    (void)lumeq_measure_finish(*measure, 1);
+    free((*measure)->memory);
+    free(*measure);
+    *measure = NULL;
+}
+
+/* ---- as bytes ------------------------------------------------------------------------------ */
+
+static size_t tile_cells(const MeasureShape *shape)
+{
+    return (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS;
+}
+
+int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
+{
+    if (!measure || !size)
+        return lumeq_refuse("there is no measure, or no room for its size");
+    if (measure->pending)
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
+    if (!measure->valid)
+        return lumeq_refuse("nothing has been measured");
+    const MeasureShape *s = &measure->shape;
+    const LumeqCounts *c = &measure->counts;
+    ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
+    const int32_t fields[] = {s->width, s->height,  s->depth,   s->shift,
+                              s->range, s->tiles_x, s->tiles_y, s->reference};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        lumeq_put32(&w, (uint32_t)fields[i]);
+    lumeq_put32s(&w, c->hist, (size_t)s->bins);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        lumeq_put64(&w, c->cells[i]);
+    lumeq_put8(&w, c->lit[BARS_COLUMNS], (size_t)s->width);
+    lumeq_put8(&w, c->lit[BARS_ROWS], (size_t)s->height);
+    if (c->tiles)
+        lumeq_put32s(&w, c->tiles[0], tile_cells(s));
+    if (c->padding)
+        lumeq_put32s(&w, c->padding[0], tile_cells(s));
+    return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the measure") : 0;
+}
+
+MeasureShape lumeq_take_shape(ByteReader *r)
+{
+    MeasureShape s = {.width = lumeq_take_range(r, 1, LUMEQ_MAX_SIDE)};
+    s.height = lumeq_take_range(r, 1, LUMEQ_MAX_SIDE);
+    s.depth = lumeq_take_range(r, 8, 16);
+    s.shift = lumeq_take_range(r, 0, s.depth == 8 ? 0 : 16 - s.depth);
+    s.range = lumeq_take_range(r, LUMEQ_RANGE_LIMITED, LUMEQ_RANGE_FULL);
+    s.tiles_x = lumeq_take_range(r, 0, LUMEQ_MAX_TILES);
+    s.tiles_y = lumeq_take_range(r, 0, LUMEQ_MAX_TILES);
+    s.reference = lumeq_take_range(r, 0, s.depth == 8);
+    const LumeqImage image = lumeq_shape_image(&s);
+    s.bins = lumeq_sample_params(&image).bins;
+    r->bad |= (s.tiles_x == 0) != (s.tiles_y == 0) || (s.reference && !s.tiles_x) ||
+              (!s.reference && (s.tiles_x > s.width || s.tiles_y > s.height)) ||
+              (int64_t)s.width * s.height > INT32_MAX;
+    return s;
+}
+
+/* No histogram has more samples than its picture: sums of counts then stay within 32 bits. */
+static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bins; i++)
+        sum += hist[i];
+    r->bad |= sum > (uint64_t)most;
+}
+
+static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts *c)
+{
+    const int64_t area = (int64_t)s->width * s->height;
+    lumeq_take32s(r, c->hist, (size_t)s->bins);
+    check_sum(r, c->hist, (size_t)s->bins, area);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        c->cells[i] = lumeq_take64(r);
+    lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
+    lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
+    if (c->tiles)
+        lumeq_take32s(r, c->tiles[0], tile_cells(s));
+    if (c->padding)
+        lumeq_take32s(r, c->padding[0], tile_cells(s));
+    for (int i = 0; c->tiles && i < s->tiles_x * s->tiles_y; i++)
+        check_sum(r, c->tiles[i], TILE_CELLS, area);
+    for (int i = 0; c->padding && i < s->tiles_x * s->tiles_y; i++)
+        check_sum(r, c->padding[i], TILE_CELLS, INT32_MAX);
+}
+
+int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
+{
+    if (!measure || !bytes)
+        return lumeq_refuse("there is nothing to unpack, or no place for it");
+    uint32_t version = FORMAT;
+    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, &version);
+    const MeasureShape shape = lumeq_take_shape(&r);
+    if (r.bad)
+        return lumeq_refuse("these bytes are no measure of this version");
+    LumeqMeasure *made = calloc(1, sizeof(*made));
+    if (!made || lumeq_measure_prepare(made, &shape) < 0) {
+        free(made);
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+    }
+    take_counts(&r, &shape, &made->counts);
+    if (!lumeq_bytes_done(&r)) {
+        lumeq_measure_free(&made);
+        return lumeq_refuse("these bytes are no whole measure");
+    }
+    made->valid = 1;
+    lumeq_measure_free(measure);
+    *measure = made;
+    return 0;
+}

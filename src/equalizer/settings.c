@@ -1,0 +1,128 @@
+#include "equalizer/settings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "equalizer/decay.h"
+
+/* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
+#define FALLBACK_DURATION_NS 40000000
+
+/* Of LumeqParams.tiles_x and tiles_y where they are 0. */
+#define USUAL_TILES 8
+
+#define MAX_BIN_BITS 12
+_Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest histogram has");
+
+/* No struct will ever be larger: a size that is not set is seen. */
+#define LARGEST_STRUCT 65536
+
+int lumeq_take_struct(void *to, size_t to_size, const void *from)
+{
+    size_t size;
+    memcpy(&size, from, sizeof(size));
+    if (!size)
+        size = to_size; /* of version 0.9, which is this one */
+    if (size < sizeof(size) || size > LARGEST_STRUCT)
+        return LUMEQ_ERR_ARGUMENT;
+    for (size_t i = to_size; i < size; i++)
+        if (((const uint8_t *)from)[i])
+            return LUMEQ_ERR_ARGUMENT;
+    memset(to, 0, to_size);
+    memcpy(to, from, size < to_size ? size : to_size);
+    memcpy(to, &to_size, sizeof(to_size));
+    return 0;
+}
+
+void lumeq_give_struct(void *to, const void *from, size_t from_size)
+{
+    size_t size;
+    memcpy(&size, to, sizeof(size));
+    const size_t room = size ? size : from_size;
+    if (room > sizeof(size))
+        memcpy((uint8_t *)to + sizeof(size), (const uint8_t *)from + sizeof(size),
+               (room < from_size ? room : from_size) - sizeof(size));
+}
+
+static int64_t step_to(const LumeqClock *clock, int64_t time, int64_t duration)
+{
+    if (clock->started && time != LUMEQ_NO_TIME && clock->last_time != LUMEQ_NO_TIME &&
+        time > clock->last_time)
+        return (uint64_t)time - (uint64_t)clock->last_time < INT64_MAX ? time - clock->last_time
+                                                                       : INT64_MAX;
+    return duration > 0 ? duration : FALLBACK_DURATION_NS;
+}
+
+LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time, int64_t duration)
+{
+    return (LumeqClock){
+        .last_time = time,
+        .step = step_to(clock, time, duration),
+        .number = number || !clock->started ? number : (int64_t)((uint64_t)clock->number + 1),
+        .started = 1,
+    };
+}
+
+static uint32_t to_q16(double value)
+{
+    return (uint32_t)lrint(value * CURVE_ONE);
+}
+
+CurveParams lumeq_sample_params(const LumeqImage *image)
+{
+    const int full = image->range == LUMEQ_RANGE_FULL, depth = image->depth;
+    const int fraction = depth > MAX_BIN_BITS ? depth - MAX_BIN_BITS : 0;
+    return (CurveParams){
+        .depth = depth,
+        .shift = image->shift,
+        .bins = 1 << (depth - fraction),
+        .fraction = fraction,
+        .black = full ? 0 : 16 << (depth - 8),
+        .white = full ? (1 << depth) - 1 : 235 << (depth - 8),
+    };
+}
+
+CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *image,
+                               const LumeqClock *clock)
+{
+    const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
+    CurveParams curve = lumeq_sample_params(image);
+    curve.clip = to_q16(params->clip);
+    curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
+    curve.strength = on ? to_q16(params->strength) : 0;
+    curve.adaptive = params->adaptive != 0;
+    curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
+    curve.scene_cut = params->scene_cut != 0;
+    curve.reference = reference;
+    curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
+    curve.dither = on && !reference && params->dither;
+    curve.frame = (uint32_t)clock->number;
+    if (curve.alpha < 1)
+        curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
+    return curve;
+}
+
+BarsParams lumeq_bars_params(const LumeqParams *params, const LumeqImage *image, int64_t step)
+{
+    const int reference = params->mode != LUMEQ_MODE_OFF && params->reference;
+    return (BarsParams){
+        .width = image->width,
+        .height = image->height,
+        .depth = image->depth,
+        .shift = image->shift,
+        .range = image->range,
+        .ignore = params->bars == LUMEQ_BARS_IGNORE || reference,
+        .step = step,
+    };
+}
+
+int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqImage *image,
+                       const CurveParams *curve)
+{
+    const int x = params->tiles_x, y = params->tiles_y;
+    if (params->mode != LUMEQ_MODE_CLAHE)
+        return 0;
+    lumeq_tile_grid(grid, image->width, image->height, x ? x : USUAL_TILES, y ? y : USUAL_TILES,
+                    curve, params->clip);
+    return 1;
+}

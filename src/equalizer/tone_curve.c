@@ -1,0 +1,265 @@
+#include "equalizer/tone_curve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/bytes.h"
+#include "equalizer/context.h"
+#include "equalizer/frame_stats.h"
+#include "equalizer/measure.h"
+#include "equalizer/settings.h"
+
+#define LETTERS "LQcv"
+#define FORMAT 1
+
+#define ALIGNMENT 64
+
+static size_t tables_size(const TileGrid *grid)
+{
+    return offsetof(TileTables, nodes) +
+           (size_t)tile_count(grid) * sizeof(((TileTables *)NULL)->nodes[0]);
+}
+
+static size_t padded(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
+                            const TileGrid *grid)
+{
+    const size_t own = padded(sizeof(LumeqCurve));
+    const size_t result = padded(lumeq_result_size((uint32_t)params->bins));
+    const size_t tables = grid ? padded(tables_size(grid)) : 0;
+    const size_t more = grid ? padded(sizeof(TileGrid)) + 2 * TILE_CELLS * sizeof(uint32_t) : 0;
+    uint8_t *memory = aligned_alloc(ALIGNMENT, padded(own + result + tables + more));
+    if (!memory)
+        return NULL;
+    memset(memory, 0, own + result + tables + more);
+    LumeqCurve *curve = (LumeqCurve *)(void *)memory;
+    atomic_init(&curve->references, 1);
+    curve->shape = *shape;
+    curve->params = *params;
+    curve->result = (CurveResult *)(void *)(memory + own);
+    if (grid) {
+        curve->tables = (TileTables *)(void *)(memory + own + result);
+        curve->grid = (TileGrid *)(void *)(memory + own + result + tables);
+        *curve->grid = *grid;
+        curve->tile_hist_out =
+            (uint32_t *)(void *)(memory + own + result + tables + padded(sizeof(TileGrid)));
+        curve->tile_curve_sum = curve->tile_hist_out + TILE_CELLS;
+    }
+    return curve;
+}
+
+void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
+                      const TileTables *tables, const TileResult *tile_result)
+{
+    memcpy(curve->result, result, lumeq_result_size((uint32_t)curve->params.bins));
+    curve->table = *table;
+    if (!curve->grid)
+        return;
+    memcpy(curve->tables, tables, tables_size(curve->grid));
+    memcpy(curve->tile_hist_out, tile_result->hist_out, sizeof(tile_result->hist_out));
+    memcpy(curve->tile_curve_sum, tile_result->curve_sum, sizeof(tile_result->curve_sum));
+}
+
+LumeqCurve *lumeq_curve_ref(LumeqCurve *curve)
+{
+    if (curve)
+        atomic_fetch_add_explicit(&curve->references, 1, memory_order_relaxed);
+    return curve;
+}
+
+void lumeq_curve_unref(LumeqCurve **curve)
+{
+    if (!curve || !*curve)
+        return;
+    if (atomic_fetch_sub_explicit(&(*curve)->references, 1, memory_order_acq_rel) == 1)
+        free(*curve);
+    *curve = NULL;
+}
+
+int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
+{
+    const MeasureShape *s = &curve->shape;
+    if (in->width == s->width && in->height == s->height && in->depth == s->depth &&
+        in->shift == s->shift && (int)in->range == s->range)
+        return 0;
+    return lumeq_refuse("the curve is of a frame of %dx%d, %d bits (%d below them) and range %d; "
+                        "the input has %dx%d, %d (%d) and %d",
+                        s->width, s->height, s->depth, s->shift, s->range, in->width, in->height,
+                        in->depth, in->shift, (int)in->range);
+}
+
+LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out)
+{
+    return (LumeqApplyJob){
+        .in = *in,
+        .out = *out,
+        .write = lumeq_planes(out),
+        .curve = curve->params,
+        .bars = &curve->result->bars,
+        .table = &curve->table,
+        .clahe = curve->grid != NULL,
+        .grid = curve->grid,
+        .tables = curve->tables,
+    };
+}
+
+int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
+{
+    LumeqFrameStats filled = {0};
+    if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
+        return lumeq_refuse("there is no curve, or no statistics of a known size");
+    const FrameSummary summary = {
+        .params = &curve->params,
+        .result = curve->result,
+        .tiles = curve->grid ? (uint32_t)tile_count(curve->grid) : 0,
+        .tile_hist_out = curve->tile_hist_out,
+        .tile_curve_sum = curve->tile_curve_sum,
+        .moved = curve->moved,
+    };
+    lumeq_fill_stats(&filled, &summary);
+    lumeq_give_struct(stats, &filled, sizeof(filled));
+    return 0;
+}
+
+/* ---- as bytes ------------------------------------------------------------------------------ */
+
+static void put_tiles(ByteWriter *w, const LumeqCurve *curve)
+{
+    const TileInside *in = &curve->tables->inside;
+    const int32_t fields[] = {in->x, in->y, in->first_x, in->last_x, in->first_y, in->last_y};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        lumeq_put32(w, (uint32_t)fields[i]);
+    lumeq_put32s(w, curve->tile_hist_out, TILE_CELLS);
+    lumeq_put32s(w, curve->tile_curve_sum, TILE_CELLS);
+    for (int tile = 0; tile < tile_count(curve->grid); tile++)
+        lumeq_put32s(w, curve->tables->nodes[tile], TILE_CELLS + 1);
+}
+
+int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
+{
+    if (!curve || !size)
+        return lumeq_refuse("there is no curve, or no room for its size");
+    const MeasureShape *s = &curve->shape;
+    const CurveParams *p = &curve->params;
+    const CurveResult *result = curve->result;
+    const LumeqRect *a = &result->bars.active;
+    ByteWriter w = lumeq_bytes_begin(bytes, *size, LETTERS, FORMAT);
+    const uint32_t fields[] = {
+        (uint32_t)s->width,  (uint32_t)s->height,  (uint32_t)s->depth,     (uint32_t)s->shift,
+        (uint32_t)s->range,  (uint32_t)s->tiles_x, (uint32_t)s->tiles_y,   (uint32_t)s->reference,
+        (uint32_t)p->dither, (uint32_t)p->chroma,  (uint32_t)p->reference, p->frame,
+        (uint32_t)a->x,      (uint32_t)a->y,       (uint32_t)a->width,     (uint32_t)a->height,
+        result->strength,    result->scene_cut,
+    };
+    lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
+    lumeq_put64(&w, curve->moved);
+    for (int i = 0; i < p->bins; i++) {
+        lumeq_put32(&w, result->bin[i].hist);
+        lumeq_put32(&w, result->bin[i].curve);
+    }
+    if (curve->grid)
+        put_tiles(&w, curve);
+    return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the curve") : 0;
+}
+
+/* An edge of the picture lies at a multiple of 4, or is the frame's. */
+static int is_edge(int at, int size)
+{
+    return at % BARS_ALIGNMENT == 0 || at == size;
+}
+
+static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
+{
+    LumeqRect a = {.x = lumeq_take_range(r, 0, s->width - 1)};
+    a.y = lumeq_take_range(r, 0, s->height - 1);
+    a.width = lumeq_take_range(r, 1, s->width - a.x);
+    a.height = lumeq_take_range(r, 1, s->height - a.y);
+    r->bad |= !is_edge(a.x, s->width) || !is_edge(a.y, s->height) ||
+              !is_edge(a.x + a.width, s->width) || !is_edge(a.y + a.height, s->height);
+    return a;
+}
+
+/* No code of the curve is beyond the last one, none is below that of the bin before: what is looked
+ * up between them stays within, too. */
+static void take_bins(ByteReader *r, LumeqCurve *curve)
+{
+    const CurveParams *p = &curve->params;
+    const uint32_t most = ((1u << p->depth) - 1) << 16;
+    for (int i = 0; i < p->bins; i++) {
+        CurveBin *bin = &curve->result->bin[i];
+        bin->hist = lumeq_take32(r);
+        bin->curve = lumeq_take32(r);
+        r->bad |= bin->curve > most || (i && bin->curve < bin[-1].curve);
+    }
+}
+
+static void take_tiles(ByteReader *r, LumeqCurve *curve)
+{
+    const TileGrid *grid = curve->grid;
+    TileInside *in = &curve->tables->inside;
+    in->x = lumeq_take_range(r, 0, curve->shape.width - 1);
+    in->y = lumeq_take_range(r, 0, curve->shape.height - 1);
+    in->first_x = lumeq_take_range(r, 0, grid->x.tiles - 1);
+    in->last_x = lumeq_take_range(r, in->first_x, grid->x.tiles - 1);
+    in->first_y = lumeq_take_range(r, 0, grid->y.tiles - 1);
+    in->last_y = lumeq_take_range(r, in->first_y, grid->y.tiles - 1);
+    lumeq_take32s(r, curve->tile_hist_out, TILE_CELLS);
+    lumeq_take32s(r, curve->tile_curve_sum, TILE_CELLS);
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        uint32_t *nodes = curve->tables->nodes[tile];
+        lumeq_take32s(r, nodes, TILE_CELLS + 1);
+        for (int i = 0; i <= TILE_CELLS; i++)
+            r->bad |=
+                nodes[i] > tile_last_node(grid->curve.depth) || (i && nodes[i] < nodes[i - 1]);
+    }
+}
+
+int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
+{
+    if (!curve || !bytes)
+        return lumeq_refuse("there is nothing to unpack, or no place for it");
+    uint32_t version = FORMAT;
+    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, &version);
+    const MeasureShape shape = lumeq_take_shape(&r);
+    const LumeqImage image = lumeq_shape_image(&shape);
+    CurveParams params = lumeq_sample_params(&image);
+    params.dither = lumeq_take_range(&r, 0, 1);
+    params.chroma = lumeq_take_range(&r, 0, 1);
+    params.reference = lumeq_take_range(&r, 0, shape.depth == 8);
+    params.frame = lumeq_take32(&r);
+    const LumeqRect active = take_active(&r, &shape);
+    r.bad |= shape.tiles_x && shape.reference != params.reference;
+    if (r.bad)
+        return lumeq_refuse("these bytes are no curve of this version");
+
+    TileGrid grid;
+    if (shape.tiles_x)
+        lumeq_tile_grid(&grid, shape.width, shape.height, shape.tiles_x, shape.tiles_y, &params, 0);
+    LumeqCurve *made = lumeq_curve_new(&shape, &params, shape.tiles_x ? &grid : NULL);
+    if (!made)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a curve");
+    CurveResult *result = made->result;
+    result->bins = (uint32_t)params.bins;
+    result->depth = (uint32_t)params.depth;
+    result->bars.active = active;
+    result->bars.area = (uint32_t)shape.width * (uint32_t)shape.height -
+                        (uint32_t)active.width * (uint32_t)active.height;
+    result->strength = lumeq_take32(&r);
+    result->scene_cut = lumeq_take32(&r);
+    made->moved = lumeq_take64(&r);
+    take_bins(&r, made);
+    if (made->grid)
+        take_tiles(&r, made);
+    if (!lumeq_bytes_done(&r)) {
+        lumeq_curve_unref(&made);
+        return lumeq_refuse("these bytes are no whole curve");
+    }
+    curve_fill_table(&params, result->bin, &made->table);
+    lumeq_curve_unref(curve);
+    *curve = made;
+    return 0;
+}

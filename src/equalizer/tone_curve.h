@@ -1,0 +1,41 @@
+/* LumeqCurve: all that a frame is equalized by. */
+#ifndef LUMEQ_TONE_CURVE_H
+#define LUMEQ_TONE_CURVE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "equalizer/backend.h"
+#include "lumeq/lumeq.h"
+
+struct LumeqCurve {
+    atomic_int references;
+    MeasureShape shape; /* of the frame */
+    CurveParams params;
+    uint64_t moved; /* since the curve of the frame before, summed over bins, Q16 codes */
+    CurveTable table;
+    /* Of mode CLAHE, else NULL; of the result what tile_sum() makes, no history. */
+    TileGrid *grid;
+    TileTables *tables;
+    uint32_t *tile_hist_out, *tile_curve_sum; /* [TILE_CELLS] each */
+    CurveResult *result;                      /* its last bins are not there */
+};
+
+/*
+ * A curve with one reference, whose members are for the caller to fill but for shape, params and
+ * grid. `grid` NULL: no tiles. NULL: out of memory.
+ */
+LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
+                            const TileGrid *grid);
+
+/* Takes a frame's curve, and its tiles' where it has a grid, in. */
+void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
+                      const TileTables *tables, const TileResult *tile_result);
+
+/* Whether a curve is for such an image. ARGUMENT, with the sentence in this thread. */
+int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
+
+/* What a backend needs to apply it: borrows the curve's memory. */
+LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out);
+
+#endif

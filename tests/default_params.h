@@ -1,0 +1,15 @@
+/* What lumeq_params_default() gives, for tables and initializers; test_equalizer compares the two.
+ */
+#ifndef LUMEQ_TESTS_DEFAULT_PARAMS_H
+#define LUMEQ_TESTS_DEFAULT_PARAMS_H
+
+#include "lumeq/lumeq.h"
+
+#define DEFAULT_PARAMS                                                                             \
+    {                                                                                              \
+        .size = sizeof(LumeqParams), .mode = LUMEQ_MODE_GLOBAL, .strength = 0.8, .adaptive = 1,    \
+        .clip = 3.0, .smooth = 0.5, .scene_cut = 1, .tiles_x = 8, .tiles_y = 8,                    \
+        .chroma = LUMEQ_CHROMA_SCALE, .bars = LUMEQ_BARS_AUTO                                      \
+    }
+
+#endif
