@@ -139,6 +139,7 @@ EncoderOptions engine_encoder(const Options *options)
                             .pixel_format = options->pixel_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
+                            .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,
                             .live = options->camera != NULL};
 }
 

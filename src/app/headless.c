@@ -117,6 +117,7 @@ static int open_input(Run *run)
         .to_us = o->to_us,
         .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
         .range = (ReaderRange)o->range,
+        .deinterlace = o->deinterlace == OPTIONS_DEINTERLACE_ON ? DEINTERLACE_ON : DEINTERLACE_OFF,
         .threads = (int)o->threads,
         .full_rgb = run->writer && writer_is_full_range(run->writer),
         .copy = run->writer != NULL,

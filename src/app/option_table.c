@@ -54,6 +54,9 @@ const Option option_table[] = {
      "leave black bars out of the histogram, and as they are [auto]"},
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the stream's luma range [auto]"},
+    {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
+     "make whole frames of interlaced ones; on: of all frames; auto: of those that say so in the "
+     "window, while files keep their fields [auto]"},
     {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
      "textbook arithmetic, bit-exact with OpenCV's equalizeHist or, with --mode clahe, its CLAHE; "
      "8-bit only; what is said of strength, smoothing, chroma, dither and bars has no effect"},

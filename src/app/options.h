@@ -29,6 +29,12 @@ typedef enum OptionsDither {
     OPTIONS_DITHER_OFF,
 } OptionsDither;
 
+typedef enum OptionsDeinterlace {
+    OPTIONS_DEINTERLACE_AUTO,
+    OPTIONS_DEINTERLACE_ON,
+    OPTIONS_DEINTERLACE_OFF,
+} OptionsDeinterlace;
+
 /* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
  * given. */
 typedef struct Options {
@@ -42,6 +48,7 @@ typedef struct Options {
     LumeqChroma chroma;
     LumeqBars bars;
     int reference, scene_cut, range, dither; /* indices of their choices */
+    int deinterlace;                         /* the same */
     double strength;                         /* -1: as much as each picture needs */
     double clip, smooth;
     OptionsTiles tiles;
