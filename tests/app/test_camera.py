@@ -60,13 +60,23 @@ class CameraCase:
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
                                        env=env, cwd=self.folder, **more)
         self.addCleanup(process.kill)
+        self.process = process
         return process
 
     def said(self):
         return self.read("said").decode()
 
+    def waits_until(self, says):
+        """For what the run says, which may end instead."""
+        wait_for(lambda: says() or self.process.poll() is not None)
+        self.assertTrue(says(), "it said: %s" % self.said())
+
     def waits_for(self, text):
-        self.assertTrue(wait_for(lambda: text in self.said()), "%r is not said: %s" % (text, self.said()))
+        self.waits_until(lambda: text in self.said())
+
+    def has_done(self, frames):
+        """Waits until a run with --progress json has got so far."""
+        self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def finished(self, process, code=DONE):
         try:
@@ -218,10 +228,9 @@ class Headless(CameraCase, Case):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
                 self.control("")
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", *raw_too,
-                                     env=camera_environment(self.folder))
-                self.waits_for("camera Fake")
-                time.sleep(FILM)
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", "--progress", "json",
+                                     *raw_too, env=camera_environment(self.folder))
+                self.has_done(10)
                 self.control("gone")
                 result = self.finished(process, DAMAGED)
                 self.assertRegex(result.lines[-1], r"the camera was gone after \d+ of 1000 frames: unplugged")
@@ -231,10 +240,9 @@ class Headless(CameraCase, Case):
     def test_signal(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", *raw_too,
-                                     env=camera_environment(self.folder))
-                self.waits_for("camera Fake")
-                time.sleep(FILM)
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
+                                     *raw_too, env=camera_environment(self.folder))
+                self.has_done(10)
                 process.send_signal(signal.SIGINT)
                 self.finished(process, INTERRUPTED)
                 self.assertFalse(os.path.exists(self.path("x.mkv")))

@@ -26,6 +26,7 @@ class PipeCase(CameraCase):
                                        stderr=said, env=env or camera_environment(self.folder))
         self.addCleanup(process.kill)
         self.addCleanup(process.stdout.close)
+        self.process = process
         return process
 
     def read_all(self, process):
@@ -63,10 +64,9 @@ class Headless(PipeCase, Case):
     def test_signal_and_a_pipe(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
-                process = self.piped("--frames", "1000", *raw_too)
+                process = self.piped("--frames", "1000", "--progress", "json", *raw_too)
                 reader = self.read_all(process)
-                self.waits_for("camera Fake")
-                time.sleep(FILM)
+                self.has_done(10)
                 process.send_signal(signal.SIGINT)
                 result = self.finished(process, INTERRUPTED)
                 reader.join()
@@ -126,7 +126,7 @@ class Headless(PipeCase, Case):
                     self.assertTrue(wait_for(lambda: [f for f in self.files() if f.endswith(".part")]))
                     self.write("x.mkv", b"precious")
                     if number:
-                        time.sleep(0.3 * FILM)
+                        self.has_done(10)
                         process.send_signal(number)
                     self.assertIn("'%s'" % name, self.finished(process, code).lines[-1])
                     self.assertEqual((self.read("x.mkv"), self.read("x.partial.mkv")), (b"precious",) * 2)
