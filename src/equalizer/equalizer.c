@@ -428,16 +428,12 @@ static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqS
         .moved = lumeq_curve_moved(&job->curve, &before->curve, &job->result.curve),
     };
     const double *begin = job->stage_begin_us, *end = job->stage_end_us;
-    LumeqFrameStats filled;
-    if (lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
-        return;
-    lumeq_fill_stats(&filled, &summary);
-    filled.upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
-    filled.equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
-    filled.download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
-    memcpy(filled.stage_begin_us, begin, sizeof(filled.stage_begin_us));
-    memcpy(filled.stage_end_us, end, sizeof(filled.stage_end_us));
-    lumeq_give_struct(stats, &filled, sizeof(filled));
+    lumeq_fill_stats(stats, &summary);
+    stats->upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
+    stats->equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
+    stats->download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
+    memcpy(stats->stage_begin_us, begin, sizeof(stats->stage_begin_us));
+    memcpy(stats->stage_end_us, end, sizeof(stats->stage_end_us));
 }
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
@@ -446,8 +442,8 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return LUMEQ_ERR_ARGUMENT;
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-    LumeqFrameStats known;
-    if (stats && lumeq_take_struct(&known, sizeof(known), stats) < 0)
+    LumeqFrameStats filled;
+    if (stats && lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "the statistics have an unknown size");
     LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
@@ -475,8 +471,10 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->received = 1;
     if (frame)
         lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
-    if (stats)
-        fill_stats(stats, job, eq->before);
+    if (stats) {
+        fill_stats(&filled, job, eq->before);
+        lumeq_give_struct(stats, &filled, sizeof(filled));
+    }
     return 0;
 }
 

@@ -109,7 +109,7 @@ LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, con
 
 int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
-    LumeqFrameStats filled = {0};
+    LumeqFrameStats filled;
     if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
         return lumeq_refuse("there is no curve, or no statistics of a known size");
     const FrameSummary summary = {
