@@ -121,7 +121,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
-    lumeq_give_struct(stats, &filled, sizeof(filled));
+    (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     return 0;
 }
 
