@@ -197,6 +197,17 @@ LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
+LumeqFrameStats engine_ask_stats(StatsArrays *arrays)
+{
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    if (arrays) {
+        stats.hist_in = arrays->hist_in;
+        stats.hist_out = arrays->hist_out;
+        stats.curve = arrays->curve;
+    }
+    return stats;
+}
+
 int engine_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
                        MediaError *error)
 {

@@ -16,6 +16,14 @@ typedef struct Engine {
     char where[256];     /* what it is and why it was taken */
 } Engine;
 
+/* Room for the arrays of a frame's statistics. */
+typedef struct StatsArrays {
+    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+} StatsArrays;
+
+/* Statistics to be filled, with the arrays where they are not NULL. */
+LumeqFrameStats engine_ask_stats(StatsArrays *arrays);
+
 /* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);

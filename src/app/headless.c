@@ -233,9 +233,9 @@ static int process(Run *run)
     Pipeline *pipeline;
     const LumeqParams params = options_params(run->options);
     const int off = params.mode == LUMEQ_MODE_OFF;
-    int ret =
-        pipeline_start(&pipeline, run->reader, run->engine.equalizer,
-                       off ? NULL : run->engine.memory, engine_writes_chroma(&params), &run->error);
+    int ret = pipeline_start(&pipeline, run->reader, run->engine.equalizer,
+                             off ? NULL : run->engine.memory, engine_writes_chroma(&params),
+                             run->stats || run->overlay, &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);

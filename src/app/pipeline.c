@@ -15,6 +15,8 @@ struct Pipeline {
     LumeqEqualizer *equalizer;
     FrameMemory *memory;
     int chroma;          /* is written, too */
+    int with_arrays;     /* of the statistics */
+    StatsArrays *arrays; /* for the next frame that is received */
     const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
     int lost;
     AVThreadMessageQueue *decoded, *equalized; /* of Item * */
@@ -30,6 +32,7 @@ void item_free(Item **item)
     if (!*item)
         return;
     message_clear(&(*item)->message);
+    free((*item)->arrays);
     free(*item);
     *item = NULL;
 }
@@ -93,12 +96,30 @@ static int equalizer_failed(Pipeline *p, int ret)
     return stage_failed(p, &error);
 }
 
+/* The oldest finished frame, with its statistics, as lumeq_receive(). */
+static int receive(Pipeline *p, Item **item, LumeqFrame *frame)
+{
+    if (p->with_arrays && !p->arrays)
+        p->arrays = malloc(sizeof(*p->arrays));
+    if (p->with_arrays && !p->arrays)
+        return LUMEQ_ERR_MEMORY;
+    LumeqFrameStats stats = engine_ask_stats(p->arrays);
+    const int ret = lumeq_receive(p->equalizer, frame, &stats);
+    if (ret < 0)
+        return ret;
+    *item = frame->opaque;
+    (*item)->stats = stats;
+    (*item)->arrays = p->arrays;
+    p->arrays = NULL;
+    return 0;
+}
+
 /* Hands on the oldest finished frame: 1, or 0 when there is none. */
 static int pass_finished(Pipeline *p)
 {
     LumeqFrame frame = {.size = sizeof(frame)};
-    LumeqFrameStats stats = {.size = sizeof(stats)};
-    int ret = lumeq_receive(p->equalizer, &frame, &stats);
+    Item *item = NULL;
+    int ret = receive(p, &item, &frame);
     if (ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END)
         return 0;
     if (ret < 0)
@@ -107,9 +128,7 @@ static int pass_finished(Pipeline *p)
         say(SAY_WARNINGS, "%s", lumeq_last_error(p->equalizer));
         p->lost = 1;
     }
-    Item *item = frame.opaque;
     MediaError error = {0};
-    item->stats = stats;
     ret = engine_take_output(p->memory, item->message.output, &frame, &error);
     ret = ret < 0 ? stage_failed(p, &error) : send(p->equalized, &item);
     item_free(&item);
@@ -221,7 +240,7 @@ static int open_queue(AVThreadMessageQueue **queue)
 }
 
 int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, int chroma, MediaError *error)
+                   FrameMemory *memory, int chroma, int arrays, MediaError *error)
 {
     *pipeline = NULL;
     Pipeline *p = calloc(1, sizeof(*p));
@@ -233,6 +252,7 @@ int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalize
     p->backend = lumeq_backend_name(equalizer);
     p->memory = memory;
     p->chroma = chroma;
+    p->with_arrays = arrays;
     int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)
         ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
@@ -272,6 +292,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);
     pthread_mutex_destroy(&p->lock);
+    free(p->arrays);
     free(p);
     *pipeline = NULL;
 }

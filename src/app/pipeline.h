@@ -7,6 +7,7 @@
 #ifndef LUMEQ_APP_PIPELINE_H
 #define LUMEQ_APP_PIPELINE_H
 
+#include "app/engine.h"
 #include "lumeq/lumeq.h"
 #include "media/message.h"
 #include "media/reader.h"
@@ -15,15 +16,17 @@
 typedef struct Item {
     Message message;
     LumeqFrameStats stats;
+    StatsArrays *arrays; /* those of `stats`; NULL: there are none */
 } Item;
 
 typedef struct Pipeline Pipeline;
 
 /* Starts the threads. Output frames take their luma from `memory`, and their chroma where that is
- * written, too; NULL: they are the decoded ones, only measured. Reader, equalizer and memory are
- * used by the threads until pipeline_join(). MEDIA_INPUT. */
+ * written, too; NULL: they are the decoded ones, only measured. `arrays`: frames come with
+ * histograms and curve. Reader, equalizer and memory are used by the threads until pipeline_join().
+ * MEDIA_INPUT. */
 int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, int chroma, MediaError *error);
+                   FrameMemory *memory, int chroma, int arrays, MediaError *error);
 
 /* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another
  * negative number when a stage has failed (pipeline_join() knows the error). Waits. */

@@ -151,7 +151,7 @@ static int run_stages(Session *s)
 {
     Pipeline *pipeline;
     int ret = pipeline_start(&pipeline, s->reader, s->engine.equalizer, s->engine.memory,
-                             engine_writes_chroma(&s->params), &s->error);
+                             engine_writes_chroma(&s->params), 0, &s->error);
     while (ret >= 0) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);

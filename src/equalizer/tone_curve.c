@@ -109,7 +109,7 @@ LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, con
 
 int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
-    LumeqFrameStats filled = {0};
+    LumeqFrameStats filled;
     if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
         return lumeq_refuse("there is no curve, or no statistics of a known size");
     const FrameSummary summary = {
@@ -121,7 +121,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
-    lumeq_give_struct(stats, &filled, sizeof(filled));
+    (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     return 0;
 }
 

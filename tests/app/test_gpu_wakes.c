@@ -63,7 +63,7 @@ static int run(const char *backend, uint64_t hashes[FRAMES])
     if (ret >= 0)
         ret = reader_open(&reader, source, &part, &error);
     if (ret >= 0)
-        ret = pipeline_start(&pipeline, reader, engine.equalizer, engine.memory, 1, &error);
+        ret = pipeline_start(&pipeline, reader, engine.equalizer, engine.memory, 1, 0, &error);
     if (ret >= 0)
         count = take_frames(pipeline, hashes);
     pipeline_join(&pipeline, &error);
