@@ -37,9 +37,9 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
     lumeq_put64(w, (uint64_t)f->plateau);
     const uint32_t fields[] = {
         (uint32_t)a->x,    (uint32_t)a->y,   (uint32_t)a->width, (uint32_t)a->height,
-        (uint32_t)f->hard, (uint32_t)f->cut, (uint32_t)f->fade,  f->factor,
-        f->distance,       f->moved,         f->change,          f->gain,
-        f->light,
+        (uint32_t)f->hard, (uint32_t)f->cut, (uint32_t)f->flash, (uint32_t)f->fade,
+        f->factor,         f->distance,      f->moved,           f->change,
+        f->gain,           f->light,
     };
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put32s(w, f->level, MEASURE_CELLS);
@@ -144,6 +144,7 @@ static void take_frame(ByteReader *r, PlanFrame *f)
     f->active = lumeq_take_active(r, s);
     f->hard = lumeq_take_range(r, 0, 1);
     f->cut = lumeq_take_range(r, 0, 1);
+    f->flash = lumeq_take_range(r, 0, 1);
     f->fade = (PlanFade)lumeq_take_range(r, PLAN_NO_FADE, PLAN_FADE_OUT);
     f->factor = take_most(r, CURVE_ONE);
     f->distance = take_most(r, CURVE_ONE);

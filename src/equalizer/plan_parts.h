@@ -51,6 +51,8 @@ typedef struct PlanFrame {
     int32_t hard;  /* nothing goes on from the frame before */
     int32_t cut;   /* it is the first one of a scene */
 
+    int32_t flash; /* another picture for a moment: curves are those of what is around it */
+
     /* Against the frame before, Q16; 0 where it is hard. */
     uint32_t distance; /* of the CDFs, as the curve without lookahead has it */
     uint32_t moved;    /* that one's: enough of the picture is another one */
