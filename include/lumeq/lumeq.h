@@ -391,8 +391,8 @@ typedef struct LumeqHistory LumeqHistory;
  * lookahead 0: a frame's curve depends on the frames before it, as live. Else the nanoseconds, up
  * to LUMEQ_MAX_LOOKAHEAD, by which measures are to be ahead of the curves that are got: cuts are
  * then exact, fades are recognized by where they lead, bars are known from their first frame on,
- * and curves are centred in time. As many frames' measures are kept, and those of a quarter of it
- * (half a second at least with deflicker) behind; a frame counts for 1/300 s at least.
+ * and curves are centred in time. As many frames' measures are kept, and at most half as many
+ * behind; each frame counts for at least 1/300 s.
  * NULL params: the defaults. Errors: ARGUMENT, MEMORY; *history is then NULL.
  */
 LUMEQ_API int lumeq_history_create(LumeqHistory **history, const LumeqParams *params,

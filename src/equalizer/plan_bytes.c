@@ -258,6 +258,13 @@ static void take_needs(ByteReader *r, PlanNeeds *needs)
     }
 }
 
+/* What is before the frames to come is there, as far as it matters to them. */
+static void check_beginning(ByteReader *r, const LumeqPlan *plan)
+{
+    const size_t next = plan_place(plan, plan->next);
+    r->bad |= plan->count && !plan_frame(plan, 0)->hard && (next == SIZE_MAX || next < PLAN_AROUND);
+}
+
 /* A fade leads to a frame that is there, and like it. */
 static void check_fades(ByteReader *r, const LumeqPlan *plan)
 {
@@ -299,6 +306,8 @@ static int take_plan(ByteReader *r, LumeqPlan *plan)
         return LUMEQ_ERR_MEMORY;
     const int64_t first = plan->sequence - (int64_t)plan->count;
     r->bad |= plan->next < first || (plan->sequence && !plan->count);
+    if (!r->bad)
+        check_beginning(r, plan);
     if (!r->bad)
         take_curves(r, plan);
     if (!r->bad)

@@ -234,13 +234,12 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         return;
     }
     smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
-    if (plan_begins(plan, i)) {
+    if (plan_begins(plan, i))
         memset(&plan->needs, 0, sizeof(plan->needs));
-        plan->last.need = lumeq_plan_need(plan, i, NULL);
-    } else {
-        plan->last.need = curve_lerp(plan->last.need, lumeq_plan_need(plan, i, &plan->needs),
-                                     lumeq_decay(f->step, NEED_TIME));
-    }
+    const uint32_t need = lumeq_plan_need(plan, i, &plan->needs);
+    const uint32_t part =
+        lumeq_plan_has_needs(&plan->needs) ? lumeq_decay(f->step, NEED_TIME) : CURVE_ONE;
+    plan->last.need = curve_lerp(plan->last.need, need, part);
     lumeq_plan_needed(plan, f);
 }
 
@@ -377,9 +376,10 @@ static void find_plateau(LumeqPlan *plan, size_t i)
         plan->plateau = plan->last;
         return;
     }
+    static const PlanNeeds none;
     const size_t to = plan_place(plan, f->plateau);
     smooth(plan, plateau_window(plan, to), to, &plan->plateau);
-    plan->plateau.need = lumeq_plan_need(plan, to, NULL);
+    plan->plateau.need = lumeq_plan_need(plan, to, &none);
 }
 
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)

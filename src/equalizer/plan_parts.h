@@ -201,8 +201,12 @@ void lumeq_plan_cuts(LumeqPlan *plan);
 /* Decides all up to a time of the plan. */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
-/* The need of the segment that frame i of the queue is in: the median over what is known of it. */
+/* The need of the segment that frame i of the queue is in: the median over those of its frames that
+ * are in `past`, and of it and those behind it. 0 where all are black. */
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past);
+
+/* Whether there was one that is not black. */
+int lumeq_plan_has_needs(const PlanNeeds *needs);
 
 /* The frame's curve has been made. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);

@@ -317,30 +317,44 @@ static void find_fade_in(LumeqPlan *plan, size_t i)
     mark(plan, i, known ? to : i + 1, continues || first ? i : i - 1, to, PLAN_FADE_IN);
 }
 
+/* Where the light that falls from the plateau to frame i is at its darkest: at the first frame that
+ * is black, or where the film or the scene ends with next to no light. SIZE_MAX: it does not fall,
+ * or it is not known where to. */
+static size_t fall_from(const LumeqPlan *plan, size_t i, const PlanFrame *plateau)
+{
+    for (size_t k = i;; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        if (is_black(f))
+            return k;
+        if (k + 1 >= plan->count ? plan->ended : !goes_on(plan, k + 1))
+            return f->light < plateau->light / 8 ? k : SIZE_MAX;
+        if (k + 1 >= plan->count || plan_frame(plan, k + 1)->light > f->light + plateau->light / 64)
+            return SIZE_MAX;
+    }
+}
+
 static void find_fade_out(LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
     if (!i || f->hard || f->cut || is_black(f))
         return;
     const PlanFrame *plateau = plan_frame(plan, i - 1);
-    const uint32_t slack = plateau->light / 64;
     if (plateau->fade || f->light >= plateau->light - plateau->light / 256)
         return;
-    size_t k = i;
-    while (!is_black(plan_frame(plan, k))) {
-        k++;
-        if (k >= plan->count || !goes_on(plan, k) ||
-            plan_frame(plan, k)->light > plan_frame(plan, k - 1)->light + slack)
-            return;
-    }
-    if (k >= i + FADE_LEAST)
-        mark(plan, i, k, k, i - 1, PLAN_FADE_OUT);
+    const size_t darkest = fall_from(plan, i, plateau);
+    if (darkest == SIZE_MAX || darkest < i + FADE_LEAST)
+        return;
+    const size_t to = is_black(plan_frame(plan, darkest)) ? darkest : darkest + 1;
+    mark(plan, i, to, darkest, i - 1, PLAN_FADE_OUT);
 }
 
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
 {
     for (size_t i = plan_place(plan, plan->settled);
          i < plan->count && plan_frame(plan, i)->at <= until; i++) {
+        /* Of what begins anew too little is known yet. */
+        if (plan_frame(plan, i)->hard && plan->settled > plan->next)
+            break;
         if (plan->cuts <= plan->settled)
             decide_cut(plan, i);
         if (!plan_frame(plan, i)->fade && !plan->reference) {
@@ -363,9 +377,7 @@ static void count_need(PlanNeeds *needs, uint32_t need)
 
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
 {
-    PlanNeeds needs = {0};
-    if (past)
-        needs = *past;
+    PlanNeeds needs = *past;
     for (size_t k = i; k < plan->count && (k == i || !plan_begins(plan, k)); k++) {
         const PlanFrame *f = plan_frame(plan, k);
         if (!f->blank && !f->flash)
@@ -379,7 +391,15 @@ uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
         if (needs.count[slot] && 2 * below >= total)
             return (uint32_t)(needs.sum[slot] / needs.count[slot]);
     }
-    return plan->last.need;
+    return 0;
+}
+
+int lumeq_plan_has_needs(const PlanNeeds *needs)
+{
+    for (int slot = 0; slot < PLAN_NEEDS; slot++)
+        if (needs->count[slot])
+            return 1;
+    return 0;
 }
 
 /* What is longer ago than the lookahead counts for ever less. */

@@ -293,6 +293,17 @@ static int fade_in(int frame, int x, int y)
     return faded(still(0, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
 }
 
+/* The end of a film, the last frame of which is not quite black. */
+static int fade_out(int frame, int x, int y)
+{
+    return faded(still(0, x, y), frame < 60 ? FADE_FRAMES : 60 + FADE_FRAMES - 1 - frame);
+}
+
+static int a_then_fade_in(int frame, int x, int y)
+{
+    return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT, x, y);
+}
+
 /* A scene, to black, and another one. */
 #define OUT_START 50
 #define IN_START (OUT_START + FADE_FRAMES + 8)
@@ -453,6 +464,16 @@ static void test_fade_in(void)
     for (int i = 0; i < FADE_START; i++)
         CHECK(fabs(run->stats[i].mean_out - 16) < 0.01, "frame %d: black becomes %g", i,
               run->stats[i].mean_out);
+    free_run(&run);
+}
+
+static void test_fade_out(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(fade_out, 60 + FADE_FRAMES - 1);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int part = 1; part < FADE_FRAMES; part++)
+        check_faded(run, 60 + FADE_FRAMES - 1 - part, 40, part);
     free_run(&run);
 }
 
@@ -617,6 +638,11 @@ static void test_discontinuity(void)
     check_alone(run, scene_a, 0, 50);
     check_alone(run, scene_a, 50, 70);
     CHECK(!run->stats[50].scene_cut, "what begins is no cut");
+    free_run(&run);
+    f = film(a_then_fade_in, 120);
+    f.cut_off = CUT;
+    run = run_film(&f, &params, LOOKAHEAD);
+    check_alone(run, a_then_fade_in, CUT, 60);
     free_run(&run);
 }
 
@@ -831,6 +857,7 @@ static const CheckTest tests[] = {
     {"flash", test_flash},
     {"scene_cut_off", test_scene_cut_off},
     {"fade_in", test_fade_in},
+    {"fade_out", test_fade_out},
     {"fades_over_black", test_fades_over_black},
     {"letterbox", test_letterbox},
     {"constant", test_constant},
