@@ -118,14 +118,23 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* Whether the frame's value is far above those around it. */
+/* The change of the frame that is so many before or behind frame i; where the film is not as long,
+ * that of the one on the other side. */
+static uint32_t change_around(const LumeqPlan *plan, size_t i, int away, int of_cells)
+{
+    const PlanFrame *f = neighbour(plan, i, away);
+    if (!f || f->hard)
+        f = neighbour(plan, i, -away);
+    return !f ? 0 : of_cells ? f->change : f->distance;
+}
+
+/* Whether the frame's change is far above those around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
     uint32_t largest = 0, second = 0;
     for (int away = -PLAN_AROUND; away <= PLAN_AROUND; away++) {
-        const PlanFrame *other = away ? neighbour(plan, i, away) : NULL;
-        const uint32_t value = !other ? 0 : of_cells ? other->change : other->distance;
+        const uint32_t value = away ? change_around(plan, i, away, of_cells) : 0;
         second = value > largest ? largest : value > second ? value : second;
         largest = value > largest ? value : largest;
     }

@@ -271,6 +271,23 @@ static int a_then_mirrored(int frame, int x, int y)
     return frame < CUT ? scene_a(frame, x, y) : mirrored(frame, x, y);
 }
 
+/* A fast pan of which each picture is shown twice, and one that is drawn thrice. */
+static int pan_on_twos(int frame, int x, int y)
+{
+    return 80 + 3 * texture(1, x + frame / 2 * 12, y);
+}
+
+static int pan_on_threes(int frame, int x, int y)
+{
+    return 80 + 3 * texture(1, x + frame / 3 * 18, y);
+}
+
+/* A new scene every five frames. */
+static int montage(int frame, int x, int y)
+{
+    return 60 + frame / 5 % 7 * 10 + 3 * texture((uint64_t)(frame / 5), x + frame, y);
+}
+
 /* Of one frame, and of two. */
 static int flashes(int frame, int x, int y)
 {
@@ -420,6 +437,25 @@ static void test_flash(void)
                   on_curve(&run->stats[i], code), on_curve(&expected->stats[i], code));
     }
     free_run(&expected);
+    free_run(&run);
+}
+
+static void test_motion(void)
+{
+    const LumeqParams params = usual();
+    const Draw draws[] = {pan_on_twos, pan_on_threes, vans};
+    for (int i = 0; i < 3; i++) {
+        const Film f = film(draws[i], 120);
+        Run *run = run_film(&f, &params, LOOKAHEAD);
+        for (int n = 0; n < run->frames; n++)
+            CHECK(!run->stats[n].scene_cut, "film %d, frame %d: motion is taken for a cut", i, n);
+        free_run(&run);
+    }
+    const Film f = film(montage, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int n = 0; n < run->frames; n++)
+        CHECK(run->stats[n].scene_cut == (n && n % 5 == 0), "frame %d: scene_cut is %d", n,
+              run->stats[n].scene_cut);
     free_run(&run);
 }
 
@@ -855,6 +891,7 @@ static const CheckTest tests[] = {
     {"cut", test_cut},
     {"cut_of_like_histogram", test_cut_of_like_histogram},
     {"flash", test_flash},
+    {"motion", test_motion},
     {"scene_cut_off", test_scene_cut_off},
     {"fade_in", test_fade_in},
     {"fade_out", test_fade_out},
