@@ -10,6 +10,36 @@
 #define STEP (SECOND / 25)
 #define MOST_FRAMES 400
 
+/* What the library asks for memory; the linker puts these before the C library's. */
+static int allocations_left = -1; /* until there is none; -1: there is always some */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static int is_allowed(void)
+{
+    return allocations_left < 0 || allocations_left-- > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_allowed() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_allowed() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return is_allowed() ? __real_aligned_alloc(alignment, size) : NULL;
+}
+
 /* A code of 8 bits at a place of a frame. */
 typedef int (*Draw)(int frame, int x, int y);
 
@@ -887,6 +917,85 @@ static void test_forged(void)
     CHECK(loaded && refused, "%d loaded, %d refused", loaded, refused);
 }
 
+/* Each call is refused for want of memory until it has enough; then all is as ever. */
+static int put_in_need(LumeqHistory *h, const Film *f, const LumeqParams *params, int n)
+{
+    LumeqMeasure *m = measure(f, params, n);
+    const LumeqMoment at = moment(f, n);
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        allocations_left = enough;
+        ret = lumeq_history_put(h, m, &at);
+        allocations_left = -1;
+    }
+    lumeq_measure_free(&m);
+    return ret;
+}
+
+static int get_in_need(LumeqHistory *h, LumeqCurve **curve)
+{
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        allocations_left = enough;
+        ret = lumeq_history_get(h, curve);
+        allocations_left = -1;
+        CHECK((ret == 0) == (*curve != NULL), "get answers %d", ret);
+    }
+    return ret;
+}
+
+static void test_no_memory(void)
+{
+    LumeqParams params = usual();
+    params.mode = LUMEQ_MODE_CLAHE;
+    const Film f = film(over_black, 120);
+    Run *expected = run_film(&f, &params, SECOND);
+    LumeqHistory *h = history(&params, SECOND);
+    LumeqCurve *curve;
+    int n = 0, got = 0, ret;
+    while ((ret = get_in_need(h, &curve)) != LUMEQ_ERR_END) {
+        if (ret == LUMEQ_ERR_AGAIN) {
+            ret = n < f.frames ? put_in_need(h, &f, &params, n) : lumeq_history_put(h, NULL, NULL);
+            CHECK(ret == 0, "put %d answers %d", n, ret);
+            n++;
+            continue;
+        }
+        CHECK(same_bytes(curve, expected->curve[got]), "frame %d", got);
+        lumeq_curve_unref(&curve);
+        got++;
+    }
+    CHECK(got == f.frames, "%d curves", got);
+    lumeq_history_destroy(&h);
+    free_run(&expected);
+}
+
+static void test_load_without_memory(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(scene_a, 60);
+    LumeqHistory *from = history(&params, SECOND), *to = history(&params, SECOND);
+    for (int i = 0; i < 20; i++)
+        must(put(from, &f, &params, i) == 0 && (i > 5 || put(to, &f, &params, i) == 0), "put");
+    size_t sizes[3];
+    uint8_t *bytes = saved(from, &sizes[0]), *was = saved(to, &sizes[1]);
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        uint8_t *is = saved(to, &sizes[2]);
+        CHECK(sizes[1] == sizes[2] && !memcmp(was, is, sizes[1]), "%d allocations", enough);
+        free(is);
+        allocations_left = enough;
+        ret = lumeq_history_load(to, bytes, sizes[0]);
+        allocations_left = -1;
+    }
+    uint8_t *is = saved(to, &sizes[2]);
+    CHECK(ret == 0 && sizes[0] == sizes[2] && !memcmp(bytes, is, sizes[0]), "load answers %d", ret);
+    free(is);
+    free(was);
+    free(bytes);
+    lumeq_history_destroy(&from);
+    lumeq_history_destroy(&to);
+}
+
 static const CheckTest tests[] = {
     {"cut", test_cut},
     {"cut_of_like_histogram", test_cut_of_like_histogram},
@@ -909,6 +1018,8 @@ static const CheckTest tests[] = {
     {"reference", test_reference},
     {"save", test_save},
     {"forged", test_forged},
+    {"no_memory", test_no_memory},
+    {"load_without_memory", test_load_without_memory},
 };
 
 CHECK_MAIN(tests)
