@@ -350,7 +350,8 @@ static int fade_out(int frame, int x, int y)
 static int waver(int frame, int x, int y)
 {
     const int gain = 1000 + (int)(check_hash(6, (uint64_t)frame) % 15) - 7;
-    return 16 + ((still(0, x, y) - 16) * gain + 500) / 1000;
+    const int rest = (int)(check_hash(8, (uint64_t)(y * 256 + x)) % 1000);
+    return 16 + ((still(0, x, y) - 16) * gain + rest) / 1000;
 }
 
 static int waver_then_fade(int frame, int x, int y)
