@@ -8,8 +8,8 @@ import unittest
 
 from common import *
 
-BOTH = "two passes: "
-ONE = "one pass: "
+BOTH = "lumeq: two passes: "
+ONE = "lumeq: one pass: "
 OTHER_FRAME = "is not the one that the first pass had"
 
 # Half dark, half bright, with a cut in between: curves that know what comes differ from others.
