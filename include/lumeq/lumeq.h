@@ -391,7 +391,8 @@ typedef struct LumeqHistory LumeqHistory;
  * lookahead 0: a frame's curve depends on the frames before it, as live. Else the nanoseconds, up
  * to LUMEQ_MAX_LOOKAHEAD, by which measures are to be ahead of the curves that are got: cuts are
  * then exact, fades are recognized by where they lead, bars are known from their first frame on,
- * and curves are centred in time. As many frames' measures are kept, never more.
+ * and curves are centred in time. As many frames' measures are kept, and at most half as many
+ * behind; each frame counts for at least 1/300 s.
  * NULL params: the defaults. Errors: ARGUMENT, MEMORY; *history is then NULL.
  */
 LUMEQ_API int lumeq_history_create(LumeqHistory **history, const LumeqParams *params,
@@ -402,7 +403,7 @@ LUMEQ_API void lumeq_history_destroy(LumeqHistory **history); /* and sets it to 
  * Hands in the next frame's measure, which stays the caller's and may be reused at once. NULL,
  * both: there are no more, and lumeq_history_get() ends with END; the next put begins a new stream.
  * Errors: ARGUMENT (it was measured for other tiles than the parameters need, or is not finished),
- * AGAIN (without lookahead: get the curve of the one before first), MEMORY; nothing was done then.
+ * AGAIN (there is a curve to be got first), MEMORY; nothing was done then.
  */
 LUMEQ_API int lumeq_history_put(LumeqHistory *history, const LumeqMeasure *measure,
                                 const LumeqMoment *moment);
