@@ -217,8 +217,9 @@ typedef struct LumeqConfig {
  * copies from and to pageable host memory may, and so may a call that fails. Such a call's results
  * are there when what was queued on the stream, or `finished`, has passed. What the caller has
  * queued before counts as progress of the GPU only when it ends: where that takes more than 10
- * seconds, and it is waited for, the GPU is taken for lost. Stream and events are of the context
- * that is computed in. Refused (ARGUMENT) while the backend is "cpu".
+ * seconds, and it is waited for, the GPU is taken for lost: it may wake up, so that memory of calls
+ * that did not wait must then not be used for anything as long as the process lives. Stream and
+ * events are of the context that is computed in. Refused (ARGUMENT) while the backend is "cpu".
  */
 typedef struct LumeqSync {
     size_t size;

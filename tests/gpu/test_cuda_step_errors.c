@@ -427,6 +427,31 @@ static void hangs_while_waiting(void)
     lumeq_context_destroy(&context);
 }
 
+/* It wakes up, and writes what it still had to: nothing that the CPU has written in its place. */
+static void wakes_up(void)
+{
+    expected_run();
+    fake_cuda_start((FakeCuda){.late = 1});
+    LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
+    void *pinned = NULL;
+    CHECK(cudaHostAlloc(&pinned, SIZE, 0) == cudaSuccess, "no memory");
+    memset(pinned, 0, SIZE);
+    const LumeqParams params = params_of(0);
+    const LumeqImage in = input_of(0), out = picture(pinned, 0, 1);
+    LumeqMeasure *measure = NULL;
+    CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0, "%s",
+          lumeq_last_error(NULL));
+    LumeqCurve *curve = curve_of(measure, 0);
+    fake_cuda.hangs = 1;
+    CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, NULL) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(is_lost(context), "it does not hang");
+    fake_cuda_wake();
+    CHECK(!memcmp(pinned, expected_run()->out[0], SIZE), "the frame differs");
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
 /* ---- live ---------------------------------------------------------------------------------- */
 
 static LumeqEqualizer *open_live(void)
@@ -591,6 +616,7 @@ static const CheckTest tests[] = {
     /* What a lost GPU has pinned stays so, and counts: these come last. */
     {"hangs", hangs},
     {"hangs_while_waiting", hangs_while_waiting},
+    {"wakes_up", wakes_up},
     {"lost_inputs", lost_inputs},
     {"inputs_that_hang", inputs_that_hang},
     {"lost_at_any_call", lost_at_any_call},

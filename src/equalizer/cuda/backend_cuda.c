@@ -343,9 +343,9 @@ static void close_cuda(void *priv)
 /* A call that must not wait leaves it to a later one. */
 static cudaError_t free_later(CudaBackend *cuda, uint8_t *pictures)
 {
-    Outgrown *old = pictures ? malloc(sizeof(*old)) : NULL;
     if (!pictures)
         return cudaSuccess;
+    Outgrown *old = malloc(sizeof(*old));
     if (!old)
         return cudaErrorMemoryAllocation;
     *old = (Outgrown){cuda->outgrown, pictures};

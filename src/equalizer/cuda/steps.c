@@ -222,35 +222,44 @@ static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStr
                                             : error;
 }
 
-/* CUDA's copies from and to ordinary memory are waited for inside CUDA, for ever: not before there
- * is nothing left in front of them. */
-static cudaError_t prepare_copy(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                                const LumeqImage *image, int planes, cudaStream_t stream)
+/* The call returns when the output is there: nothing on the GPU would tell. */
+static int waits(const LumeqSync *sync)
 {
-    if (!lumeq_pageable_planes(steps->home, image, planes))
-        return cudaSuccess;
+    return !sync || (!sync->stream && !sync->finished);
+}
+
+static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
+{
     const cudaError_t error = cudaEventRecord(step->done, stream);
     return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1);
 }
 
+/* CUDA's copies from and to ordinary memory are waited for inside CUDA, for ever: not before there
+ * is nothing left in front of them. */
 static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                           const LumeqImage *to, const LumeqImage *from, int planes,
                           cudaStream_t stream)
 {
     if (from->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const cudaError_t error = prepare_copy(steps, step, from, planes, stream);
+    const cudaError_t error = lumeq_pageable_planes(steps->home, from, planes)
+                                  ? finish_so_far(step, stream)
+                                  : cudaSuccess;
     return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyHostToDevice, stream);
 }
 
+/* Where the call waits, the CPU may write the output in the place of a GPU that is lost, which then
+ * must not do so itself when it wakes up: it is not asked to before there is something to copy. */
 static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
-                            const LumeqImage *to, const LumeqImage *from, int planes,
-                            cudaStream_t stream)
+                            const LumeqApplyJob *job, const LumeqImage *from, cudaStream_t stream)
 {
+    const LumeqImage *to = &job->out;
     if (to->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const cudaError_t error = prepare_copy(steps, step, to, planes, stream);
-    return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyDeviceToHost, stream);
+    const int first = waits(job->sync) || lumeq_pageable_planes(steps->home, to, job->write) > 0;
+    const cudaError_t error = first ? finish_so_far(step, stream) : cudaSuccess;
+    return error ? error
+                 : lumeq_pictures_copy(to, from, job->write, cudaMemcpyDeviceToHost, stream);
 }
 
 /* Memory of one piece after the other. */
@@ -462,15 +471,14 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     if (!error)
         error = lumeq_pictures_convert(&pictures, stream);
     if (!error)
-        error = download(steps, step, &job->out, &pictures.out, job->write, stream);
+        error = download(steps, step, job, &pictures.out, stream);
     return error ? error : end(step, job->sync, stream);
 }
 
-/* An output that nothing on the GPU tells about is to be there when the call returns. */
 static int finish_apply(LumeqCudaSteps *steps, LumeqCudaStep *step, const LumeqSync *sync,
                         char *text, size_t text_size)
 {
-    const int wait = !sync || (!sync->stream && !sync->finished);
+    const int wait = waits(sync);
     const cudaError_t error =
         wait ? lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1) : cudaSuccess;
     if (error)
