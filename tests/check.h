@@ -2,7 +2,8 @@
  * A small harness for tests in C: CHECK() counts and goes on, CHECK_MAIN() runs named tests and
  * answers 0 (all passed), 1 (something failed) or CHECK_SKIPPED (every test was skipped).
  *
- * Arguments of the program: names of tests to run (all without), and --seed N to repeat a run.
+ * Arguments of the program: names of tests to run (all without), --seed N to repeat a run, and
+ * --seconds N for tests that go on as long as they are let.
  */
 #ifndef LUMEQ_TESTS_CHECK_H
 #define LUMEQ_TESTS_CHECK_H
@@ -17,6 +18,13 @@
 #include <time.h>
 
 #define CHECK_SKIPPED 77
+
+/* By how much limits that keep a test from hanging are longer in a sanitizer's build. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SLOWER 5
+#else
+#define CHECK_SLOWER 1
+#endif
 #define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
 
 typedef struct CheckTest {
@@ -28,6 +36,7 @@ static struct {
     atomic_int passed, failed; /* of the test that runs; any of its threads may count */
     char skipped[256];         /* why it was, "" if not */
     uint64_t seed;             /* of the whole run */
+    int seconds;               /* for each test that never ends by itself */
 } check_state;
 
 __attribute__((format(printf, 5, 6))) static inline int
@@ -86,7 +95,7 @@ static inline int check_wanted(const char *name, int argc, char **argv)
 {
     int names = 0;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--seed"))
+        if (!strcmp(argv[i], "--seed") || !strcmp(argv[i], "--seconds"))
             i++;
         else if (names++, !strcmp(argv[i], name))
             return 1;
@@ -98,9 +107,13 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
 {
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     check_state.seed = (uint64_t)time(NULL);
-    for (int i = 1; i + 1 < argc; i++)
+    check_state.seconds = 3;
+    for (int i = 1; i + 1 < argc; i++) {
         if (!strcmp(argv[i], "--seed"))
             check_state.seed = strtoull(argv[i + 1], NULL, 0);
+        if (!strcmp(argv[i], "--seconds"))
+            check_state.seconds = atoi(argv[i + 1]);
+    }
 
     int ran = 0, failed = 0, skipped = 0;
     for (int i = 0; i < count; i++) {

@@ -265,37 +265,37 @@ typedef struct LumeqRect {
 enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
 
 /*
- * What was seen and done, per frame. There are 2^depth bins, at most 4096: from 13 bits on, one
- * counts 2^(depth - 12) codes. Histograms sum to the active picture's area.
+ * What was seen and done, per frame. There are 2^depth bins, at most LUMEQ_MAX_BINS: from 13 bits
+ * on, one bin counts 2^(depth - 12) codes. Histograms sum to the area of the active picture.
  *
- * The caller sets `size`. Arrays have `bins` entries, what follows them is left as it was.
+ * The caller sets `size` and, for each array that it wants, a pointer to room for LUMEQ_MAX_BINS
+ * entries; NULL: not wanted. The first `bins` entries are written, the others stay as they are.
  *
- * Where a bin counts several codes, `curve` is that of its first one, and lies on straight lines
- * between those, the last of which leads to 2^depth. hist_out then takes the codes within a bin of
- * hist_in for evenly frequent, and the means are those of the bins' middles. In mode CLAHE `curve`
- * is the mean of the tiles', and hist_out what becomes of each tile by its own curve. Dither moves
- * samples to the code beside the one that hist_out has them at.
+ * Where a bin counts several codes, `curve` is that of the first of them; the codes between lie on
+ * a straight line to the next bin's, the last bin's line leading to 2^depth. hist_out then takes
+ * the codes within a bin of hist_in to be equally frequent, and the means are those of the bins'
+ * middles. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts what each
+ * tile's own curve makes of it. Dither may move a sample to the code next to the one that hist_out
+ * counts it at.
  */
 typedef struct LumeqFrameStats {
     size_t size;
-    LumeqRect active; /* what was looked at and equalized: all but the bars */
+    uint32_t *hist_in, *hist_out;
+    uint32_t *curve;  /* output code of each bin, with 16 fraction bits */
+    LumeqRect active; /* what was looked at and equalized: the picture without its bars */
     int bins;
-    uint32_t hist_in[LUMEQ_MAX_BINS];
-    uint32_t hist_out[LUMEQ_MAX_BINS];
-    uint32_t curve[LUMEQ_MAX_BINS]; /* output code of each bin's, with 16 fraction bits */
-    double mean_in, mean_out;       /* luma, in codes of the frame's depth */
-    double strength;                /* that was used */
-    double noise_gain;  /* steepest slope of the curve over the darkest quarter of the range: noise
-                           in  dark areas grows by this at most. 1: as it was */
-    double curve_speed; /* mean over bins of |curve - previous curve| before strength, codes a
-                           frame */
-    int scene_cut;      /* 1: taken for the first frame of a new scene */
-    /* Of lumeq_receive(), else 0: time in each stage, in microseconds; and when each began and
-     * ended, since the equalizer was made: stages of neighbouring frames overlap. 0 where there is
-     * no such stage. */
+    int scene_cut;            /* 1: taken for the first frame of a new scene */
+    double mean_in, mean_out; /* luma, in codes of the frame's depth */
+    double strength;          /* that was used */
+    double noise_gain;  /* steepest slope of the curve in the darkest quarter of the range: noise in
+                         * dark areas grows by this at most. 1: as it was */
+    double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
+    /* From lumeq_receive() and lumeq_process(), else 0: time in each stage in microseconds, and
+     * when each began and ended, counted from the making of the equalizer: stages of neighbouring
+     * frames overlap. 0 for a stage that there is not. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
-    int previous; /* of curves: how many of the frames before it lumeq_apply() wants; 0 today */
+    int previous; /* of a curve: frames before it that lumeq_apply() wants; 0 in this version */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */

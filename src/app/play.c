@@ -31,7 +31,8 @@ struct Play {
     LumeqParams next;           /* the usual ones of an input that was opened, but not taken yet */
     int off;                    /* not 0: the equalizer was switched off by its key */
     int lost;                   /* the GPU was, and it was said */
-    LumeqFrameStats stats;      /* of the last frame */
+    LumeqFrameStats stats;      /* of the last frame, with all arrays */
+    StatsArrays arrays;
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
@@ -347,6 +348,8 @@ static int open_rows(Play *p, const Source *source, MediaError *error)
 static int open_player(Play *p, Source *source, MediaError *error)
 {
     static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
+    static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
+                                                  DEINTERLACE_OFF};
     const Options *o = p->options;
     const PlayerOptions options = {
         .from_us = o->from_us,
@@ -366,6 +369,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
+        .deinterlace = deinterlace[o->deinterlace],
         .open = start_opening,
         .opened = take_opened,
         .replace = replace_source,
@@ -405,6 +409,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->options = options;
     p->stop = stop;
     p->begin = clock_now();
+    p->stats = engine_ask_stats(&p->arrays);
     int ret = recording_open(&p->recording, options, stop, error);
     if (ret >= 0)
         ret = engine_open_source(&source, options, options->input, stop, error);

@@ -31,6 +31,7 @@ typedef struct Entry {
     AVPacket *packet;
     int64_t bytes;
     LumeqFrameStats stats;
+    StatsArrays *arrays; /* those of `stats` */
 } Entry;
 
 struct Recorder {
@@ -64,6 +65,7 @@ static void entry_free(void *message)
     Entry **entry = message;
     av_frame_free(&(*entry)->frame);
     av_packet_free(&(*entry)->packet);
+    free((*entry)->arrays);
     free(*entry);
     *entry = NULL;
 }
@@ -297,13 +299,29 @@ static int put(Recorder *r, Entry *entry, unsigned flags)
     return 0;
 }
 
+static int keep_stats(Entry *entry, const LumeqFrameStats *stats)
+{
+    const size_t size = (size_t)stats->bins * sizeof(uint32_t);
+    entry->arrays = malloc(sizeof(*entry->arrays));
+    if (!entry->arrays)
+        return -1;
+    memcpy(entry->arrays->hist_in, stats->hist_in, size);
+    memcpy(entry->arrays->hist_out, stats->hist_out, size);
+    memcpy(entry->arrays->curve, stats->curve, size);
+    entry->stats = *stats;
+    entry->stats.hist_in = entry->arrays->hist_in;
+    entry->stats.hist_out = entry->arrays->hist_out;
+    entry->stats.curve = entry->arrays->curve;
+    return 0;
+}
+
 void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *stats)
 {
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry) {
         entry->frame = av_frame_clone(frame);
-        if (r->with_overlay)
-            entry->stats = *stats;
+        if (r->with_overlay && keep_stats(entry, stats) < 0)
+            av_frame_free(&entry->frame);
     }
     (void)put(r, entry, AV_THREAD_MESSAGE_NONBLOCK);
 }

@@ -306,18 +306,30 @@ static int compare_bins(const EqualizeCase *c, const char *what, const char *whi
     return 0;
 }
 
-static int compare_stats(const EqualizeCase *c, const char *what, const LumeqFrameStats *got,
-                         const LumeqFrameStats *expected)
+/* Histogram and curve, as the library tells them. */
+typedef struct Told {
+    LumeqFrameStats stats;
+    uint32_t hist_in[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+} Told;
+
+static LumeqFrameStats *ask(Told *told)
 {
-    const int ret =
-        compare_bins(c, what, "histogram", got->hist_in, expected->hist_in, expected->bins);
-    return ret < 0 ? ret
-                   : compare_bins(c, what, "curve", got->curve, expected->curve, expected->bins);
+    told->stats = (LumeqFrameStats){
+        .size = sizeof(told->stats), .hist_in = told->hist_in, .curve = told->curve};
+    return &told->stats;
+}
+
+static int compare_stats(const EqualizeCase *c, const char *what, const Told *got,
+                         const Told *expected)
+{
+    const int bins = expected->stats.bins;
+    const int ret = compare_bins(c, what, "histogram", got->hist_in, expected->hist_in, bins);
+    return ret < 0 ? ret : compare_bins(c, what, "curve", got->curve, expected->curve, bins);
 }
 
 /* Plain C makes the same of each frame in turn. */
-static int compare_frames(const Feed *feed, const LumeqFrameStats *stats, LumeqEqualizer *plain,
-                          LumeqFrameStats *expected_stats)
+static int compare_frames(const Feed *feed, const Told *told, LumeqEqualizer *plain,
+                          Told *expected_told)
 {
     const BenchPicture *picture = &feed->of->picture;
     void *const memory = malloc(feed_image_size(picture, 1));
@@ -328,18 +340,18 @@ static int compare_frames(const Feed *feed, const LumeqFrameStats *stats, LumeqE
     for (int i = 0; i < FEED_PICTURES && ret == 0; i++) {
         char what[32];
         snprintf(what, sizeof(what), "frame %d of the library", i);
-        ret = equalize_one(plain, &feed->in[i], &expected, i, expected_stats);
+        ret = equalize_one(plain, &feed->in[i], &expected, i, ask(expected_told));
         if (ret == 0)
             ret = feed_compare(feed->of, what, &feed->out[i], &expected);
         if (ret == 0)
-            ret = compare_stats(feed->of, what, &stats[i], expected_stats);
+            ret = compare_stats(feed->of, what, &told[i], expected_told);
     }
     free(memory);
     return ret;
 }
 
 /* The first frames with the slots full, and what is told of them. */
-static int run_frames(Feed *feed, LumeqFrameStats *stats)
+static int run_frames(Feed *feed, Told *told)
 {
     for (int received = 0; received < FEED_PICTURES; received++) {
         int ret = 0;
@@ -351,7 +363,7 @@ static int run_frames(Feed *feed, LumeqFrameStats *stats)
         if (feed->submitted == FEED_PICTURES)
             lumeq_flush(feed->eq);
         if (ret == 0 || ret == LUMEQ_ERR_AGAIN)
-            ret = lumeq_receive(feed->eq, NULL, &stats[received]);
+            ret = lumeq_receive(feed->eq, NULL, ask(&told[received]));
         if (ret < 0)
             return say_error(feed->eq);
     }
@@ -361,16 +373,16 @@ static int run_frames(Feed *feed, LumeqFrameStats *stats)
 int feed_check(Feed *feed)
 {
     const LumeqParams params = equalize_params(feed->of->mode);
-    LumeqFrameStats *const stats = calloc(FEED_PICTURES + 1, sizeof(*stats));
+    Told *const told = calloc(FEED_PICTURES + 1, sizeof(*told));
     LumeqEqualizer *plain = NULL;
-    if (!stats)
+    if (!told)
         fprintf(stderr, "lumeq-bench: out of memory\n");
-    int ret = stats ? run_frames(feed, stats) : -1;
+    int ret = told ? run_frames(feed, told) : -1;
     if (ret == 0)
         ret = open_plain(&plain, &params);
     if (ret == 0)
-        ret = compare_frames(feed, stats, plain, &stats[FEED_PICTURES]);
+        ret = compare_frames(feed, told, plain, &told[FEED_PICTURES]);
     lumeq_destroy(&plain);
-    free(stats);
+    free(told);
     return ret;
 }

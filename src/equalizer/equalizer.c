@@ -66,17 +66,19 @@ const char *lumeq_build_info(void)
 int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
 {
     char *text = lumeq_error_text();
-    LumeqGpu found[MOST_GPUS];
-    int ret = LUMEQ_ERR_ARGUMENT;
+    LumeqGpu found[MOST_GPUS], first;
+    int ret;
     if (count < 0 || (count && !gpus))
-        lumeq_refuse("there is no room for %d GPUs to be listed", count);
+        ret = lumeq_refuse("there is no room for %d GPUs to be listed", count);
+    else if (count && lumeq_take_struct(&first, sizeof(first), gpus) < 0)
+        ret = lumeq_refuse("the first GPU's entry has an unknown size");
     else
         ret = lumeq_backend_cuda.list_gpus(found, MOST_GPUS, text, ERROR_SIZE);
-    const size_t each = count && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
+    const size_t each = count > 0 && gpus && gpus[0].size ? gpus[0].size : sizeof(*gpus);
     for (int i = 0; i < ret && i < count && i < MOST_GPUS; i++) {
         uint8_t *to = (uint8_t *)gpus + (size_t)i * each;
         memcpy(to, &each, sizeof(each));
-        lumeq_give_struct(to, &found[i], sizeof(found[i]));
+        (void)lumeq_give_struct(to, &found[i], sizeof(found[i]));
     }
     if (why && ret < 0)
         snprintf(why, why_size, "%s", text);
@@ -98,7 +100,7 @@ void lumeq_params_default(LumeqParams *params)
         .bars = LUMEQ_BARS_AUTO,
     };
     if (params)
-        lumeq_give_struct(params, &defaults, sizeof(defaults));
+        (void)lumeq_give_struct(params, &defaults, sizeof(defaults));
 }
 
 const char *lumeq_error_string(int error)
@@ -198,10 +200,15 @@ const char *lumeq_last_error(const LumeqEqualizer *eq)
     return eq ? eq->error : lumeq_error_text();
 }
 
+static int no_equalizer(void)
+{
+    return lumeq_refuse("there is no equalizer");
+}
+
 int lumeq_set_params(LumeqEqualizer *eq, const LumeqParams *params)
 {
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (!params)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there are no parameters");
     LumeqParams taken;
@@ -394,9 +401,9 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
         if (ret == 0)
             ret = hand_to_cpu(eq, job);
     }
+    job->frame.sync = NULL; /* the caller's own, which need not be there any more */
     if (ret < 0)
         return ret;
-    job->frame.sync = NULL; /* it was read */
     eq->gone[job - eq->jobs] = 0;
     eq->in_flight++;
     eq->flushing = 0;
@@ -408,7 +415,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     static const LumeqClock beginning;
     TakenFrame taken;
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (eq->in_flight >= eq->backend->slots)
         return LUMEQ_ERR_AGAIN;
     int ret = take_frame(eq, frame, &taken);
@@ -429,7 +436,7 @@ int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
 {
     TakenFrame taken;
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
     if (!eq->received)
@@ -455,27 +462,37 @@ static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqS
         .moved = lumeq_curve_moved(&job->curve, &before->curve, &job->result.curve),
     };
     const double *begin = job->stage_begin_us, *end = job->stage_end_us;
-    LumeqFrameStats filled;
-    if (lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
-        return;
-    lumeq_fill_stats(&filled, &summary);
-    filled.upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
-    filled.equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
-    filled.download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
-    memcpy(filled.stage_begin_us, begin, sizeof(filled.stage_begin_us));
-    memcpy(filled.stage_end_us, end, sizeof(filled.stage_end_us));
-    lumeq_give_struct(stats, &filled, sizeof(filled));
+    lumeq_fill_stats(stats, &summary);
+    stats->upload_us = end[LUMEQ_STAGE_UPLOAD] - begin[LUMEQ_STAGE_UPLOAD];
+    stats->equalize_us = end[LUMEQ_STAGE_EQUALIZE] - begin[LUMEQ_STAGE_EQUALIZE];
+    stats->download_us = end[LUMEQ_STAGE_DOWNLOAD] - begin[LUMEQ_STAGE_DOWNLOAD];
+    memcpy(stats->stage_begin_us, begin, sizeof(stats->stage_begin_us));
+    memcpy(stats->stage_end_us, end, sizeof(stats->stage_end_us));
+}
+
+/* The structs that are to be filled, either of which may be NULL. */
+static int check_results(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqFrameStats *stats)
+{
+    LumeqFrame known_frame;
+    LumeqFrameStats known_stats;
+    if (frame && lumeq_take_struct(&known_frame, sizeof(known_frame), frame) < 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the frame to be filled has an unknown size");
+    if (stats && lumeq_take_struct(&known_stats, sizeof(known_stats), stats) < 0)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "the statistics have an unknown size");
+    return 0;
 }
 
 int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 {
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (!eq->in_flight)
         return eq->flushing ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-    LumeqFrameStats known;
-    if (stats && lumeq_take_struct(&known, sizeof(known), stats) < 0)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "the statistics have an unknown size");
+    LumeqFrameStats filled;
+    if (check_results(eq, frame, stats) < 0)
+        return LUMEQ_ERR_ARGUMENT;
+    if (stats)
+        (void)lumeq_take_struct(&filled, sizeof(filled), stats);
     LumeqJob *job = job_at(eq, 0);
     const int wait = eq->flushing || eq->in_flight >= eq->backend->slots;
     int ret = 0;
@@ -492,7 +509,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
     if (frame)
-        lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
+        (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
     if (eq->gone[job - eq->jobs]) {
         if (job->restore == &eq->empty)
             lumeq_copy_state(eq->after, &eq->empty);
@@ -507,17 +524,21 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->before = before;
     lumeq_copy_state(eq->after, &job->result);
     eq->received = 1;
-    if (stats)
-        fill_stats(stats, job, eq->before);
+    if (stats) {
+        fill_stats(&filled, job, eq->before);
+        (void)lumeq_give_struct(stats, &filled, sizeof(filled));
+    }
     return 0;
 }
 
 int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 {
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
+    if (check_results(eq, NULL, stats) < 0)
+        return LUMEQ_ERR_ARGUMENT;
     const int ret = lumeq_submit(eq, frame);
     if (ret < 0)
         return ret;
@@ -529,7 +550,7 @@ int lumeq_get_history(LumeqEqualizer *eq, LumeqHistory **history)
 {
     static const LumeqClock beginning;
     if (!eq)
-        return LUMEQ_ERR_ARGUMENT;
+        return no_equalizer();
     if (!history)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no place for the history");
     *history = lumeq_history_from(&eq->params, eq->received ? eq->after : &eq->empty,

@@ -2,23 +2,39 @@
 
 #include <string.h>
 
-/* In codes; each bin counts for the middle of its codes. */
-static double histogram_mean(const uint32_t *hist, const CurveParams *curve)
+/* A histogram that is summed up while it is counted, and kept where it is wanted. */
+typedef struct Tally {
+    uint32_t *hist; /* NULL: not wanted */
+    uint64_t count, sum;
+} Tally;
+
+static inline void tally(Tally *t, uint32_t bin, uint32_t count)
 {
-    uint64_t count = 0, sum = 0;
-    for (int i = 0; i < curve->bins; i++) {
-        count += hist[i];
-        sum += (uint64_t)hist[i] * (unsigned)i;
-    }
+    t->count += count;
+    t->sum += (uint64_t)count * bin;
+    if (t->hist)
+        t->hist[bin] += count;
+}
+
+static Tally tally_begin(uint32_t *hist, int bins)
+{
+    if (hist)
+        memset(hist, 0, (size_t)bins * sizeof(*hist));
+    return (Tally){.hist = hist};
+}
+
+/* In codes; each bin counts for the middle of its codes. */
+static double tally_mean(const Tally *t, const CurveParams *curve)
+{
     const int codes = 1 << curve->fraction;
-    return (double)sum / (double)count * codes + (codes - 1) / 2.0;
+    return (double)t->sum / (double)t->count * codes + (codes - 1) / 2.0;
 }
 
 /*
  * Adds what becomes of a bin that counts several codes: as if each were as frequent as the others.
  * By the terms of curve_between(), but from one output bin to the next, not code by code.
  */
-static void spread_bin(uint32_t *hist_out, const CurveParams *p, const CurveBin *bin, int is_last)
+static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, int is_last)
 {
     const uint32_t node = curve_node(bin->curve);
     const uint32_t next = is_last ? 1u << (p->depth + CURVE_NODE_BITS) : curve_node(bin[1].curve);
@@ -32,55 +48,70 @@ static void spread_bin(uint32_t *hist_out, const CurveParams *p, const CurveBin 
         if ((start + step * (codes - 1)) >> bits > to)
             end = (((to + 1) << bits) - start + step - 1) / step;
         const uint32_t count = (uint32_t)((uint64_t)bin->hist * end >> p->fraction);
-        hist_out[to < last ? to : last] += count - counted;
+        tally(out, to < last ? to : last, count - counted);
         counted = count;
         part = end;
     }
 }
 
-static void fill_curve(LumeqFrameStats *to, const FrameSummary *from)
+static void count_in(Tally *in, const FrameSummary *from)
+{
+    const CurveBin *bin = from->result->bin;
+    for (int i = 0; i < from->params->bins; i++)
+        tally(in, (uint32_t)i, bin[i].hist);
+}
+
+static void count_out(Tally *out, const FrameSummary *from)
 {
     const CurveParams *curve = from->params;
     const CurveBin *bin = from->result->bin;
-    memset(to->hist_out, 0, (size_t)curve->bins * sizeof(to->hist_out[0]));
     for (int i = 0; i < curve->bins; i++) {
-        to->curve[i] = bin[i].curve;
         if (!bin[i].hist)
             continue;
         if (curve->fraction)
-            spread_bin(to->hist_out, curve, &bin[i], i == curve->bins - 1);
+            spread_bin(out, curve, &bin[i], i == curve->bins - 1);
         else
-            to->hist_out[(bin[i].curve + CURVE_ONE / 2) >> 16] += bin[i].hist;
+            tally(out, (bin[i].curve + CURVE_ONE / 2) >> 16, bin[i].hist);
     }
 }
 
-/* Of the tiles, whose curves and histograms have 256 cells: the bins of a cell share what it has,
- * and their curve is a line from it to the next. */
-static void fill_tiles(LumeqFrameStats *to, const FrameSummary *from)
+/* The tiles' histograms have 256 cells: the bins of a cell share what it has. */
+static void count_tiles_out(Tally *out, const FrameSummary *from)
+{
+    const uint32_t width = (uint32_t)from->params->bins / TILE_CELLS;
+    for (uint32_t i = 0; i < TILE_CELLS; i++) {
+        const uint64_t count = from->tile_hist_out[i];
+        for (uint32_t k = 0; k < width; k++)
+            tally(out, i * width + k, (uint32_t)(count * (k + 1) / width - count * k / width));
+    }
+}
+
+/* The tiles' curves have a node for each cell, and lines between. */
+static uint32_t tiles_curve_at(const FrameSummary *from, uint32_t bin)
 {
     const CurveParams *curve = from->params;
-    const uint32_t width = (uint32_t)curve->bins / TILE_CELLS;
-    for (uint32_t i = 0; i < TILE_CELLS; i++) {
-        const uint64_t begin = from->tile_curve_sum[i];
-        const uint64_t end = i + 1 < TILE_CELLS ? from->tile_curve_sum[i + 1]
-                                                : (uint64_t)from->tiles << (curve->depth + 8);
-        for (uint32_t k = 0; k < width; k++) {
-            const uint64_t sum = begin + (end > begin ? end - begin : 0) * k / width;
-            const uint64_t out = from->tile_hist_out[i];
-            to->curve[i * width + k] = (uint32_t)((sum << 8) / from->tiles);
-            to->hist_out[i * width + k] = (uint32_t)(out * (k + 1) / width - out * k / width);
-        }
-    }
+    const uint32_t width = (uint32_t)curve->bins / TILE_CELLS, i = bin / width, k = bin % width;
+    const uint64_t begin = from->tile_curve_sum[i];
+    const uint64_t end = i + 1 < TILE_CELLS ? from->tile_curve_sum[i + 1]
+                                            : (uint64_t)from->tiles << (curve->depth + 8);
+    const uint64_t sum = begin + (end > begin ? end - begin : 0) * k / width;
+    return (uint32_t)((sum << 8) / from->tiles);
+}
+
+static uint32_t curve_at(const FrameSummary *from, int bin)
+{
+    return from->tiles ? tiles_curve_at(from, (uint32_t)bin) : from->result->bin[bin].curve;
 }
 
 /* Over stretches of a code of 8 bits, in the darkest quarter of the range. */
-static double noise_gain(const uint32_t *curve, const CurveParams *p)
+static double noise_gain(const FrameSummary *from)
 {
+    const CurveParams *p = from->params;
     const int width = p->bins / CURVE_CELLS, black = p->black >> p->fraction;
     const int quarter = black + ((p->white - p->black) >> (p->fraction + 2));
     uint32_t most = 0;
     for (int i = black; i < quarter; i++) {
-        const uint32_t rise = curve[i + width] - curve[i];
+        const uint32_t rise = curve_at(from, i + width) - curve_at(from, i);
         most = rise > most ? rise : most;
     }
     return (double)most / ((double)CURVE_ONE * (width << p->fraction));
@@ -102,18 +133,20 @@ uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
 void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
 {
     const CurveParams *p = from->params;
-    for (int i = 0; i < p->bins; i++)
-        stats->hist_in[i] = from->result->bin[i].hist;
+    Tally in = tally_begin(stats->hist_in, p->bins), out = tally_begin(stats->hist_out, p->bins);
+    count_in(&in, from);
     if (from->tiles)
-        fill_tiles(stats, from);
+        count_tiles_out(&out, from);
     else
-        fill_curve(stats, from);
+        count_out(&out, from);
+    for (int i = 0; stats->curve && i < p->bins; i++)
+        stats->curve[i] = curve_at(from, i);
     stats->bins = p->bins;
     stats->active = from->result->bars.active;
-    stats->mean_in = histogram_mean(stats->hist_in, p);
-    stats->mean_out = histogram_mean(stats->hist_out, p);
+    stats->mean_in = tally_mean(&in, p);
+    stats->mean_out = tally_mean(&out, p);
     stats->strength = (double)from->result->strength / CURVE_ONE;
-    stats->noise_gain = noise_gain(stats->curve, p);
+    stats->noise_gain = noise_gain(from);
     stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
     stats->scene_cut = (int)from->result->scene_cut;
     stats->previous = 0;

@@ -18,7 +18,7 @@ typedef struct FrameSummary {
 uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
                            const CurveResult *result);
 
-/* All of `stats` but times, as far as its caller asks for it. */
+/* All of `stats` but times; of its arrays, those that are there. */
 void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *summary);
 
 #endif

@@ -17,13 +17,20 @@ _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest
 /* No struct will ever be larger: a size that is not set is seen. */
 #define LARGEST_STRUCT 65536
 
-int lumeq_take_struct(void *to, size_t to_size, const void *from)
+/* The size that the caller has set; 0: it cannot be one. */
+static size_t size_of(const void *caller, size_t own)
 {
     size_t size;
-    memcpy(&size, from, sizeof(size));
+    memcpy(&size, caller, sizeof(size));
     if (!size)
-        size = to_size; /* of version 0.9, which is this one */
-    if (size < sizeof(size) || size > LARGEST_STRUCT)
+        return own; /* of version 0.9, which is this one */
+    return size < sizeof(size) || size > LARGEST_STRUCT ? 0 : size;
+}
+
+int lumeq_take_struct(void *to, size_t to_size, const void *from)
+{
+    const size_t size = size_of(from, to_size);
+    if (!size)
         return LUMEQ_ERR_ARGUMENT;
     for (size_t i = to_size; i < size; i++)
         if (((const uint8_t *)from)[i])
@@ -34,14 +41,14 @@ int lumeq_take_struct(void *to, size_t to_size, const void *from)
     return 0;
 }
 
-void lumeq_give_struct(void *to, const void *from, size_t from_size)
+int lumeq_give_struct(void *to, const void *from, size_t from_size)
 {
-    size_t size;
-    memcpy(&size, to, sizeof(size));
-    const size_t room = size ? size : from_size;
-    if (room > sizeof(size))
-        memcpy((uint8_t *)to + sizeof(size), (const uint8_t *)from + sizeof(size),
-               (room < from_size ? room : from_size) - sizeof(size));
+    const size_t room = size_of(to, from_size), begin = sizeof(size_t);
+    if (!room)
+        return LUMEQ_ERR_ARGUMENT;
+    memcpy((uint8_t *)to + begin, (const uint8_t *)from + begin,
+           (room < from_size ? room : from_size) - begin);
+    return 0;
 }
 
 static int64_t step_to(const LumeqClock *clock, int64_t time, int64_t duration)

@@ -17,8 +17,9 @@
  */
 int lumeq_take_struct(void *to, size_t to_size, const void *from);
 
-/* The other way: as many bytes as the caller's struct has room for, whose size it keeps. */
-void lumeq_give_struct(void *to, const void *from, size_t from_size);
+/* The other way: as many bytes as the caller's struct has room for, whose size it keeps. ARGUMENT
+ * where that cannot be a size. */
+int lumeq_give_struct(void *to, const void *from, size_t from_size);
 
 /* Where the times of a stream stand. Zero: at its beginning. */
 typedef struct LumeqClock {

@@ -109,7 +109,7 @@ LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, con
 
 int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 {
-    LumeqFrameStats filled = {0};
+    LumeqFrameStats filled;
     if (!curve || !stats || lumeq_take_struct(&filled, sizeof(filled), stats) < 0)
         return lumeq_refuse("there is no curve, or no statistics of a known size");
     const FrameSummary summary = {
@@ -121,7 +121,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
-    lumeq_give_struct(stats, &filled, sizeof(filled));
+    (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     return 0;
 }
 
@@ -172,7 +172,7 @@ static int is_edge(int at, int size)
     return at % BARS_ALIGNMENT == 0 || at == size;
 }
 
-static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
+LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *s)
 {
     LumeqRect a = {.x = lumeq_take_range(r, 0, s->width - 1)};
     a.y = lumeq_take_range(r, 0, s->height - 1);
@@ -231,7 +231,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     params.chroma = lumeq_take_range(&r, 0, 1);
     params.reference = lumeq_take_range(&r, 0, shape.depth == 8);
     params.frame = lumeq_take32(&r);
-    const LumeqRect active = take_active(&r, &shape);
+    const LumeqRect active = lumeq_take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
         return lumeq_refuse("these bytes are no curve of this version");

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sched.h>
 
+#include "all_stats.h"
 #include "chroma_shape.h"
 #include "lumeq/lumeq.h"
 #include "pictures.h"
@@ -102,11 +103,11 @@ static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
 }
 
 /* Waits for the oldest frame in flight: with slots free, "again" only means "not done yet". */
-static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
+static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, FrameStats *stats)
 {
     const time_t start = time(NULL);
     int ret;
-    while ((ret = lumeq_receive(eq, frame, stats)) == LUMEQ_ERR_AGAIN) {
+    while ((ret = lumeq_receive(eq, frame, ask_stats(stats))) == LUMEQ_ERR_AGAIN) {
         if (time(NULL) - start > PATIENCE_S)
             break;
         sched_yield();
@@ -116,7 +117,7 @@ static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFram
 }
 
 /* One frame in and out, none being in flight. */
-static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, LumeqFrameStats *stats)
+static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, FrameStats *stats)
 {
     const int ret = lumeq_submit(eq, frame);
     return CHECK(ret == 0, "submit answers %d: %s", ret, lumeq_last_error(eq))
@@ -124,7 +125,7 @@ static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, LumeqFr
                : ret;
 }
 
-static inline int run_redo(LumeqEqualizer *eq, const LumeqFrame *frame, LumeqFrameStats *stats)
+static inline int run_redo(LumeqEqualizer *eq, const LumeqFrame *frame, FrameStats *stats)
 {
     const int ret = lumeq_redo(eq, frame);
     return CHECK(ret == 0, "redo answers %d: %s", ret, lumeq_last_error(eq))
@@ -158,11 +159,11 @@ static inline int fraction_of(int depth)
 }
 
 /* What the curve says, on a line between two bins where there are codes between. */
-static inline double code_on_curve(const LumeqFrameStats *stats, int code, int depth)
+static inline double code_on_curve(const FrameStats *stats, int code, int depth)
 {
     const int codes = 1 << fraction_of(depth), bin = code / codes;
     const double from = stats->curve[bin] / 65536.0;
-    const double to = bin + 1 < stats->bins ? stats->curve[bin + 1] / 65536.0 : 1 << depth;
+    const double to = bin + 1 < stats->told.bins ? stats->curve[bin + 1] / 65536.0 : 1 << depth;
     return from + (to - from) * (code % codes) / codes;
 }
 
@@ -176,9 +177,9 @@ static inline int is_rounded(int code, double value, int depth, int dither)
     return (value >= code - 0.5 - slack && value < code + 0.5 + slack) || code == (1 << depth) - 1;
 }
 
-static inline int is_active(const LumeqFrameStats *stats, int x, int y)
+static inline int is_active(const FrameStats *stats, int x, int y)
 {
-    const LumeqRect *a = &stats->active;
+    const LumeqRect *a = &stats->told.active;
     return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
 }
 
@@ -190,7 +191,7 @@ typedef struct Counts {
 } Counts;
 
 /* One row; out NULL: nothing was written. The output's histogram knows nothing of dither. */
-static inline void count_row(Counts *counts, const LumeqFrameStats *stats, const CheckRect *in,
+static inline void count_row(Counts *counts, const FrameStats *stats, const CheckRect *in,
                              const CheckRect *out, int y, int depth, int shift, int dither)
 {
     const int size = depth > 8 ? 2 : 1, last = (1 << depth) - 1, fraction = fraction_of(depth);
@@ -217,13 +218,13 @@ static inline void count_row(Counts *counts, const LumeqFrameStats *stats, const
 }
 
 /* Statistics against the picture that was read and the one that was written (NULL: none). */
-static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect *in,
+static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {
     Counts c = {0};
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
     const size_t bytes = (size_t)bins * sizeof(c.in[0]);
-    if (!CHECK(stats->bins == bins, "%d bins", stats->bins))
+    if (!CHECK(stats->told.bins == bins, "%d bins", stats->told.bins))
         return;
     for (int y = 0; y < in->height; y++)
         count_row(&c, stats, in, out, y, depth, shift, dither);
@@ -233,8 +234,8 @@ static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect 
     if (!fraction) {
         const double in_mean = c.sum_in / c.pixels, out_mean = c.sum_out / c.pixels;
         CHECK(!memcmp(stats->hist_out, c.out, bytes), "not the output's histogram");
-        CHECK(stats->mean_in == in_mean, "%g, not %g", stats->mean_in, in_mean);
-        CHECK(stats->mean_out == out_mean, "%g, not %g", stats->mean_out, out_mean);
+        CHECK(stats->told.mean_in == in_mean, "%g, not %g", stats->told.mean_in, in_mean);
+        CHECK(stats->told.mean_out == out_mean, "%g, not %g", stats->told.mean_out, out_mean);
         return;
     }
     uint64_t counted = 0;
@@ -242,8 +243,8 @@ static inline void check_stats_at(const LumeqFrameStats *stats, const CheckRect 
         counted += stats->hist_out[i];
     CHECK((double)counted == c.pixels, "the output's histogram counts %g pixels", (double)counted);
     const double half = ((1 << fraction) - 1) / 2.0 + 1e-6;
-    CHECK(fabs(stats->mean_in - c.sum_in / c.pixels) <= half, "%g, not %g", stats->mean_in,
-          c.sum_in / c.pixels);
+    CHECK(fabs(stats->told.mean_in - c.sum_in / c.pixels) <= half, "%g, not %g",
+          stats->told.mean_in, c.sum_in / c.pixels);
 }
 
 /* What a picture in mode CLAHE comes to, and how many samples of it cannot be. */
@@ -256,7 +257,7 @@ typedef struct ClaheCounts {
 } ClaheCounts;
 
 /* From and to are codes that luma uses; out NULL: nothing was written. */
-static inline void count_clahe_row(ClaheCounts *counts, const LumeqFrameStats *stats,
+static inline void count_clahe_row(ClaheCounts *counts, const FrameStats *stats,
                                    const CheckRect *in, const CheckRect *out, int y, int depth,
                                    int shift, const int used[2])
 {
@@ -279,28 +280,30 @@ static inline void count_clahe_row(ClaheCounts *counts, const LumeqFrameStats *s
 }
 
 /* What holds for the curve and the output whatever the tiles. */
-static inline void check_clahe_curve(const LumeqFrameStats *stats, int depth, double pixels)
+static inline void check_clahe_curve(const FrameStats *stats, int depth, double pixels)
 {
     const double last = (1 << depth) - 1;
     double counted = 0;
     int falls = 0;
-    for (int i = 0; i < stats->bins; i++) {
+    for (int i = 0; i < stats->told.bins; i++) {
         counted += stats->hist_out[i];
         falls += i && stats->curve[i] < stats->curve[i - 1];
     }
     CHECK(!falls, "the curve falls %d times", falls);
-    CHECK(stats->curve[stats->bins - 1] / 65536.0 < 1 << depth, "the curve ends behind all codes");
+    CHECK(stats->curve[stats->told.bins - 1] / 65536.0 < 1 << depth,
+          "the curve ends behind all codes");
     CHECK(counted == pixels, "the output's histogram counts %g pixels", counted);
-    CHECK(stats->mean_out >= 0 && stats->mean_out <= last, "a mean of %g", stats->mean_out);
+    CHECK(stats->told.mean_out >= 0 && stats->told.mean_out <= last, "a mean of %g",
+          stats->told.mean_out);
 }
 
 /* Statistics of mode CLAHE, where a code's place counts: what of them is the same anywhere. */
-static inline void check_clahe_stats(const LumeqFrameStats *stats, const CheckRect *in,
+static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {
     ClaheCounts c = {0};
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
-    if (!CHECK(stats->bins == bins, "%d bins", stats->bins))
+    if (!CHECK(stats->told.bins == bins, "%d bins", stats->told.bins))
         return;
     for (int y = 0; y < in->height; y++)
         count_clahe_row(&c, stats, in, out, y, depth, shift, used);
@@ -311,27 +314,14 @@ static inline void check_clahe_stats(const LumeqFrameStats *stats, const CheckRe
     CHECK(!memcmp(stats->hist_in, c.in, (size_t)bins * sizeof(c.in[0])),
           "not the input's histogram");
     const double slack = fraction ? ((1 << fraction) - 1) / 2.0 + 1e-6 : 0;
-    CHECK(fabs(stats->mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g", stats->mean_in,
-          c.sum_in / c.pixels);
+    CHECK(fabs(stats->told.mean_in - c.sum_in / c.pixels) <= slack, "%g, not %g",
+          stats->told.mean_in, c.sum_in / c.pixels);
     check_clahe_curve(stats, depth, c.pixels);
 }
 
-static inline void check_stats(const LumeqFrameStats *stats, const CheckRect *in,
-                               const CheckRect *out)
+static inline void check_stats(const FrameStats *stats, const CheckRect *in, const CheckRect *out)
 {
     check_stats_at(stats, in, out, 8, 0, 0);
-}
-
-/* All but the times. */
-static inline int same_stats(const LumeqFrameStats *a, const LumeqFrameStats *b)
-{
-    const size_t bytes = (size_t)a->bins * sizeof(a->curve[0]);
-    return a->bins == b->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
-           !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
-           a->mean_in == b->mean_in && a->mean_out == b->mean_out &&
-           a->curve_speed == b->curve_speed && a->scene_cut == b->scene_cut &&
-           a->strength == b->strength && a->noise_gain == b->noise_gain &&
-           !memcmp(&a->active, &b->active, sizeof(a->active));
 }
 
 #endif

@@ -317,7 +317,7 @@ typedef struct Film {
     Format format;
     LumeqRange range;
     Planes in, out;
-    LumeqFrameStats stats;
+    FrameStats stats;
 } Film;
 
 /* Static: it is large. */
@@ -360,7 +360,7 @@ static void film_run(Film *f, int64_t time)
 /* What becomes of a cell of luma, in codes of 8 bits above black, by the curve that is told. */
 static double luma_told(const Film *f, int cell, int black)
 {
-    const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.bins / 256;
+    const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.told.bins / 256;
     return f->stats.curve[bin] / 65536.0 / unit - black;
 }
 

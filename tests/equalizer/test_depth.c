@@ -27,7 +27,7 @@ typedef struct Deep {
     int depth, shift, last;
     LumeqRange range;
     CheckRect in, out;
-    LumeqFrameStats stats; /* of the last frame */
+    FrameStats stats; /* of the last frame */
 } Deep;
 
 static int black_of(const Deep *d)
@@ -143,7 +143,7 @@ static void model_clip(double *hist, int bins, int width, int black, int white, 
 static void model_target(const Deep *d, double clip, double *target)
 {
     static double hist[LUMEQ_MAX_BINS];
-    const int codes = 1 << fraction_of(d->depth), bins = d->stats.bins;
+    const int codes = 1 << fraction_of(d->depth), bins = d->stats.told.bins;
     const int black = black_of(d) / codes, white = white_of(d) / codes;
     double counted = 0, sum = 0;
     for (int i = 0; i < bins; i++) {
@@ -166,7 +166,7 @@ static void model_frame(Model *m, const Deep *d, const LumeqParams *params, doub
     const double alpha = m->valid && params->smooth > 0 ? 1 - exp(-dt / params->smooth) : 1;
     const int codes = 1 << fraction_of(d->depth);
     model_target(d, params->clip, target);
-    for (int i = 0; i < d->stats.bins; i++) {
+    for (int i = 0; i < d->stats.told.bins; i++) {
         m->smooth[i] = m->valid ? m->smooth[i] + alpha * (target[i] - m->smooth[i]) : target[i];
         m->curve[i] = i * codes + params->strength * (m->smooth[i] - i * codes);
     }
@@ -177,7 +177,7 @@ static void check_model(const Model *m, const Deep *d, double tolerance)
 {
     double worst = 0;
     int falls = 0, at = 0;
-    for (int i = 0; i < d->stats.bins; i++) {
+    for (int i = 0; i < d->stats.told.bins; i++) {
         const double off = fabs(d->stats.curve[i] / 65536.0 - m->curve[i]);
         at = off > worst ? i : at;
         worst = fmax(worst, off);
@@ -196,7 +196,7 @@ static void check_model(const Model *m, const Deep *d, double tolerance)
 static double tolerance_of(const Deep *d, const LumeqParams *params)
 {
     const double range = white_of(d) - black_of(d);
-    const double counts = params->clip > 0 ? d->stats.bins / 4.0 / pixels_of(d) : 0;
+    const double counts = params->clip > 0 ? d->stats.told.bins / 4.0 / pixels_of(d) : 0;
     return 2.0 / 65536 + range * (1.0 / 65536 + counts + (params->smooth > 0 ? 1e-4 : 0));
 }
 
@@ -268,8 +268,8 @@ BACKEND_TEST(identity)
             CHECK(check_rect_equal(&d->in, &d->out), "depth %d, shift %d: codes are moved",
                   d->depth, d->shift);
             CHECK(!memcmp(d->stats.hist_in, d->stats.hist_out,
-                          (size_t)d->stats.bins * sizeof(d->stats.hist_in[0])) &&
-                      d->stats.mean_in == d->stats.mean_out,
+                          (size_t)d->stats.told.bins * sizeof(d->stats.hist_in[0])) &&
+                      d->stats.told.mean_in == d->stats.told.mean_out,
                   "depth %d: statistics are moved", d->depth);
         }
         deep_close(d);
@@ -322,10 +322,11 @@ BACKEND_TEST(output_histograms)
             expected[out_code(d, i) / codes]++;
             mean += (double)out_code(d, i) / pixels_of(d);
         }
-        CHECK(!memcmp(expected, d->stats.hist_out, (size_t)d->stats.bins * sizeof(expected[0])),
-              "depth %d: not the output's histogram", d->depth);
-        CHECK(fabs(mean - d->stats.mean_out) <= (codes - 1) / 2.0 + 1e-6, "depth %d: %g, not %g",
-              d->depth, d->stats.mean_out, mean);
+        CHECK(
+            !memcmp(expected, d->stats.hist_out, (size_t)d->stats.told.bins * sizeof(expected[0])),
+            "depth %d: not the output's histogram", d->depth);
+        CHECK(fabs(mean - d->stats.told.mean_out) <= (codes - 1) / 2.0 + 1e-6,
+              "depth %d: %g, not %g", d->depth, d->stats.told.mean_out, mean);
         deep_close(d);
     }
 }
@@ -363,8 +364,8 @@ BACKEND_TEST(cuts)
         for (int frame = 0; frame < 5; frame++) {
             fill_bell(d, middles[frame], 0.3, (uint64_t)frame);
             deep_run(d, frame * 40 * MS);
-            CHECK(d->stats.scene_cut == (frame == 2 || frame == 4), "depth %d, frame %d: cut %d",
-                  d->depth, frame, d->stats.scene_cut);
+            CHECK(d->stats.told.scene_cut == (frame == 2 || frame == 4),
+                  "depth %d, frame %d: cut %d", d->depth, frame, d->stats.told.scene_cut);
         }
         deep_close(d);
     }
@@ -403,7 +404,7 @@ BACKEND_TEST(depth_may_change)
         int format = 0;
         while (formats[format].depth != order[n])
             format++;
-        static LumeqFrameStats stats;
+        static FrameStats stats;
         Deep *fresh = deep_open(id, format, LUMEQ_RANGE_LIMITED, &params, 96, 64);
         for (int frame = 0; frame < 3; frame++) {
             fill_bell(fresh, 0.3 + 0.02 * frame + 0.05 * (n % 3), 0.3, (uint64_t)n);

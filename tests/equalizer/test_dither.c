@@ -73,7 +73,7 @@ typedef struct Film {
     LumeqEqualizer *eq;
     Format format;
     CheckRect in, out;
-    LumeqFrameStats stats;
+    FrameStats stats;
     int frames;
 } Film;
 

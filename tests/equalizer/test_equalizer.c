@@ -34,7 +34,7 @@ typedef struct Step {
 } Step;
 
 typedef struct Result {
-    LumeqFrameStats stats;
+    FrameStats stats;
     uint64_t hash; /* of the picture, 0 if it was only measured */
 } Result;
 
@@ -83,7 +83,7 @@ static LumeqFrame step_open(const Step *step, Pictures *p)
     return frame;
 }
 
-static void check_step(const Step *step, const Pictures *p, const LumeqFrameStats *stats)
+static void check_step(const Step *step, const Pictures *p, const FrameStats *stats)
 {
     const LumeqParams *params = &step->params;
     const CheckRect *out = step->measure ? NULL : &p->out[0];
@@ -621,15 +621,15 @@ BACKEND_TEST(order)
             lumeq_flush(eq);
         for (int n = 0; n < slots; n++) {
             LumeqFrame frame = {0};
-            LumeqFrameStats stats = {.size = sizeof(stats)};
-            const int ret =
-                n && !round ? receive_frame(eq, &frame, &stats) : lumeq_receive(eq, &frame, &stats);
+            FrameStats stats = {0};
+            const int ret = n && !round ? receive_frame(eq, &frame, &stats)
+                                        : lumeq_receive(eq, &frame, ask_stats(&stats));
             CHECK(ret == 0, "receive answers %d", ret);
             CHECK(frame.opaque == &p[n] && frame.in.plane[0] == p[n].in[0].pixels &&
                       frame.out.plane[0] == p[n].out[0].pixels && frame.in.width == 97 &&
                       frame.out.height == 61 && frame.time == step.time,
                   "frame %d is not what was submitted", n);
-            check_times(&stats);
+            check_times(&stats.told);
             check_stats(&stats, &p[n].in[0], &p[n].out[0]);
             free_pictures(&p[n]);
         }
@@ -838,7 +838,7 @@ BACKEND_TEST(reset_forgets)
             run_step(eq, &step, &result);
             run_step(fresh, &step, &expected);
             CHECK_SAME(&result, &expected, "frame %d after the reset", n);
-            CHECK(n || (result.stats.curve_speed == 0 && !result.stats.scene_cut),
+            CHECK(n || (result.stats.told.curve_speed == 0 && !result.stats.told.scene_cut),
                   "the first frame is compared with one before");
         }
         lumeq_destroy(&fresh);
@@ -879,8 +879,8 @@ BACKEND_TEST(mode_off_keeps_history)
         step.params.mode = off ? LUMEQ_MODE_OFF : LUMEQ_MODE_GLOBAL;
         step.params.reference = off && n % 2; /* off is off, in the textbook's way too */
         run_step(eq, &step, &result);
-        CHECK(result.stats.curve_speed == expected.stats.curve_speed &&
-                  result.stats.scene_cut == expected.stats.scene_cut,
+        CHECK(result.stats.told.curve_speed == expected.stats.told.curve_speed &&
+                  result.stats.told.scene_cut == expected.stats.told.scene_cut,
               "frame %d", n);
         if (off) {
             CHECK(
@@ -907,7 +907,8 @@ BACKEND_TEST(reference_keeps_no_history)
         step.time = LUMEQ_NO_TIME;
         run_step(eq, &step, &result);
         if (reference) {
-            CHECK(result.stats.curve_speed == 0 && !result.stats.scene_cut, "frame %d", n);
+            CHECK(result.stats.told.curve_speed == 0 && !result.stats.told.scene_cut, "frame %d",
+                  n);
         } else {
             run_step(other, &step, &expected);
             CHECK_SAME(&result, &expected, "frame %d", n);
@@ -935,7 +936,7 @@ BACKEND_TEST(whole_frame_is_active)
                 memset(check_row(&p.in[0], y), 16, 160);
         set_params(eq, &step.params);
         run_frame(eq, &frame, &result.stats);
-        const LumeqRect *active = &result.stats.active;
+        const LumeqRect *active = &result.stats.told.active;
         CHECK(active->x == 0 && active->y == 0 && active->width == 160 && active->height == 120,
               "%dx%d at %d, %d", active->width, active->height, active->x, active->y);
         CHECK(result.stats.hist_in[16] >= 160 * 40, "%u are counted as black",
@@ -991,7 +992,7 @@ BACKEND_TEST(redo_looks_for_bars)
             }
             CHECK(same_stats(&result.stats, &expected.stats),
                   "change %d, frame %d: %d and %d rows are active", i, n,
-                  result.stats.active.height, expected.stats.active.height);
+                  result.stats.told.active.height, expected.stats.told.active.height);
             free_pictures(&p);
         }
         lumeq_destroy(&eq);
@@ -1019,7 +1020,7 @@ BACKEND_TEST(reset_in_flight)
 {
     for (int redos = 0; redos < 3; redos++) {
         LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);
-        LumeqFrameStats result = {0}, expected = {0};
+        FrameStats result = {0}, expected = {0};
         for (int n = 0; n < 4; n++) {
             Pictures p, q;
             const LumeqFrame frame = submit_letterboxed(eq, n, 24, &p);
@@ -1037,7 +1038,7 @@ BACKEND_TEST(reset_in_flight)
                 run_redo(eq, &frame, &result);
                 run_redo(other, &same, &expected);
                 CHECK(same_stats(&result, &expected), "redo %d: %d and %d rows are active", i,
-                      result.active.height, expected.active.height);
+                      result.told.active.height, expected.told.active.height);
             }
             free_pictures(&p);
             free_pictures(&q);
@@ -1050,9 +1051,9 @@ BACKEND_TEST(reset_in_flight)
             receive_frame(fresh, NULL, &expected);
             CHECK(same_stats(&result, &expected),
                   "frame %d after the reset and %d redos: active are %d,%d %dx%d, not %d,%d %dx%d",
-                  n, redos, result.active.x, result.active.y, result.active.width,
-                  result.active.height, expected.active.x, expected.active.y, expected.active.width,
-                  expected.active.height);
+                  n, redos, result.told.active.x, result.told.active.y, result.told.active.width,
+                  result.told.active.height, expected.told.active.x, expected.told.active.y,
+                  expected.told.active.width, expected.told.active.height);
             free_pictures(&p);
             free_pictures(&q);
         }

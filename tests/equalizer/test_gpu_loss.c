@@ -7,6 +7,7 @@
 #include "../check.h"
 #include "../default_params.h"
 
+#include "all_stats.h"
 #include "equalizer/backend.h"
 #include "pictures.h"
 
@@ -165,7 +166,7 @@ const LumeqBackend lumeq_backend_cuda = {
 
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
-    LumeqFrameStats stats[FRAMES];
+    FrameStats stats[FRAMES];
     LumeqImage back[FRAMES]; /* where outputs were when they came back */
     uint8_t spare[SIZE];
     int on_device;         /* outputs are, some of them, while that is allowed */
@@ -182,7 +183,7 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
 {
     LumeqFrame frame = {.size = sizeof(frame)};
     int ret;
-    while ((ret = lumeq_receive(eq, &frame, &run->stats[run->received % FRAMES])) == 0) {
+    while ((ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[run->received % FRAMES]))) == 0) {
         const int n = run->received++;
         CHECK(frame.opaque == run->in[n % FRAMES], "frame %d is another", n);
         run->back[n % FRAMES] = frame.out;
@@ -313,14 +314,15 @@ static void compare(const Run *a, const Run *b, int call)
 {
     int unwritten = 0;
     for (int n = 0; n < FRAMES; n++) {
-        const LumeqFrameStats *s = &a->stats[n], *t = &b->stats[n];
+        const FrameStats *s = &a->stats[n], *t = &b->stats[n];
         unwritten += b->unwritten[n];
         CHECK(b->unwritten[n] || memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0,
               "mode %d, lost at call %d: frame %d", (int)mode, call, n);
         CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
                   memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
                   memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
-                  s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut,
+                  s->told.curve_speed == t->told.curve_speed &&
+                  s->told.scene_cut == t->told.scene_cut,
               "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
     }
     const int most = !lost || !b->on_device ? 0 : refusal ? 1 : SLOTS;

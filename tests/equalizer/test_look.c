@@ -67,7 +67,7 @@ static void fill(const CheckRect *rect, const Scene *s, int frame, double light)
 typedef struct Film {
     LumeqEqualizer *eq;
     CheckRect in, out;
-    LumeqFrameStats stats; /* of the last frame */
+    FrameStats stats; /* of the last frame */
     int frames;
 } Film;
 
@@ -142,11 +142,12 @@ BACKEND_TEST(good_pictures_stay)
     for (int i = 0; i < COUNT(good); i++) {
         Film f = film_open(id);
         film_run(&f, &good[i], 3);
-        const double deviation = deviation_of(&f.in), moved = f.stats.mean_out - f.stats.mean_in;
-        CHECK(deviation > 45 && f.stats.mean_in >= 90 && f.stats.mean_in <= 150,
-              "scene %d: mean %.1f, deviation %.1f", i, f.stats.mean_in, deviation);
+        const double deviation = deviation_of(&f.in),
+                     moved = f.stats.told.mean_out - f.stats.told.mean_in;
+        CHECK(deviation > 45 && f.stats.told.mean_in >= 90 && f.stats.told.mean_in <= 150,
+              "scene %d: mean %.1f, deviation %.1f", i, f.stats.told.mean_in, deviation);
         CHECK(fabs(moved) < 6, "scene %d: mean %.1f, deviation %.1f: moved by %.2f", i,
-              f.stats.mean_in, deviation, moved);
+              f.stats.told.mean_in, deviation, moved);
         film_close(&f);
     }
 }
@@ -159,7 +160,7 @@ BACKEND_TEST(dull_pictures_gain)
         const double before = deviation_of(&f.in), after = deviation_of(&f.out);
         CHECK(before < 25, "scene %d: deviation %.1f", i, before);
         CHECK(after >= 1.6 * before, "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times",
-              i, f.stats.mean_in, before, after, after / before);
+              i, f.stats.told.mean_in, before, after, after / before);
         film_close(&f);
     }
 }
@@ -210,11 +211,11 @@ BACKEND_TEST(noise_gain_is_limited)
         params.strength = n % 2 ? 1 : 0.8;
         set_params(f.eq, &params);
         film_run(&f, &dark[n / 8], 3);
-        const double most = 1 + f.stats.strength * (params.clip - 1);
-        CHECK(f.stats.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
-              params.clip, f.stats.noise_gain, most);
-        CHECK(fabs(f.stats.noise_gain - steepest(f.stats.curve)) < 1e-4, "%.5f is told for %.5f",
-              f.stats.noise_gain, steepest(f.stats.curve));
+        const double most = 1 + f.stats.told.strength * (params.clip - 1);
+        CHECK(f.stats.told.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
+              params.clip, f.stats.told.noise_gain, most);
+        CHECK(fabs(f.stats.told.noise_gain - steepest(f.stats.curve)) < 1e-4,
+              "%.5f is told for %.5f", f.stats.told.noise_gain, steepest(f.stats.curve));
         film_close(&f);
     }
 }
@@ -230,7 +231,7 @@ BACKEND_TEST(grain_does_not_flicker)
         double flicker = 0, before = 0;
         for (int n = 0; n < 50; n++) {
             film_next(&f, &scenes[i], 1);
-            const double more = f.stats.mean_out - f.stats.mean_in;
+            const double more = f.stats.told.mean_out - f.stats.told.mean_in;
             flicker += n ? fabs(more - before) / 49 : 0;
             before = more;
         }
@@ -248,13 +249,13 @@ static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
     Film f = film_open(id);
     film_run(&f, from, 10);
     film_run(&f, to, 2);
-    const double light = f.stats.mean_out;
+    const double light = f.stats.told.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
     film_run(&f, to, 75);
     const double apart = curves_apart(curve, f.stats.curve);
-    CHECK(apart < 0.5 && fabs(light - f.stats.mean_out) < 0.5,
+    CHECK(apart < 0.5 && fabs(light - f.stats.told.mean_out) < 0.5,
           "mean %.0f to %.0f: the curve is %.2f codes, the light %.2f from where it settles",
-          from->mean, to->mean, apart, light - f.stats.mean_out);
+          from->mean, to->mean, apart, light - f.stats.told.mean_out);
     film_close(&f);
 }
 
@@ -290,14 +291,14 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
     uint32_t curve[256];
     flash.mean += lighter;
     film_run(&f, scene, 10);
-    const double before = f.stats.mean_out;
+    const double before = f.stats.told.mean_out;
     memcpy(curve, f.stats.curve, sizeof(curve));
     film_run(&f, &flash, 1);
     film_run(&f, scene, 2);
     const double apart = curves_apart(curve, f.stats.curve);
-    CHECK(apart <= most && fabs(f.stats.mean_out - before) <= most,
+    CHECK(apart <= most && fabs(f.stats.told.mean_out - before) <= most,
           "mean %g, %g lighter: the curve is %.2f codes, the light %.2f from what it was",
-          scene->mean, lighter, apart, f.stats.mean_out - before);
+          scene->mean, lighter, apart, f.stats.told.mean_out - before);
     film_close(&f);
 }
 
@@ -387,7 +388,8 @@ BACKEND_TEST(a_cut_every_frame)
         fresh.frames = f.frames - 1;
         film_next(&fresh, scene, 1);
         const double apart = curves_apart(f.stats.curve, fresh.stats.curve);
-        CHECK(!f.stats.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n, apart);
+        CHECK(!f.stats.told.scene_cut || apart == 0, "frame %d: the curve is %.2f codes off", n,
+              apart);
         film_close(&fresh);
     }
     film_close(&f);
@@ -402,15 +404,15 @@ enum { FADE = 25, BLACK = 12 };
 static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = 1 + defaults.strength * (defaults.clip - 1);
-    const double in = f->stats.mean_in, out = f->stats.mean_out;
+    const double in = f->stats.told.mean_in, out = f->stats.told.mean_out;
     film_next(f, scene, light);
-    const double step = f->stats.mean_out - out, given = f->stats.mean_in - in;
+    const double step = f->stats.told.mean_out - out, given = f->stats.told.mean_in - in;
     CHECK((down ? step : -step) <= 0.25, "mean %g at %.2f: light goes from %.1f to %.1f",
-          scene->mean, light, out, f->stats.mean_out);
+          scene->mean, light, out, f->stats.told.mean_out);
     CHECK(fabs(step) <= most * fabs(given) + 1.5,
           "mean %g at %.2f: light goes from %.1f to %.1f, that of the input by %.1f", scene->mean,
-          light, out, f->stats.mean_out, given);
-    CHECK(!f->stats.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
+          light, out, f->stats.told.mean_out, given);
+    CHECK(!f->stats.told.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
 }
 
 /* To black in a second, black for half of one, and back. */
@@ -450,7 +452,7 @@ static void widen(const CheckRect *from, const CheckRect *to)
 
 BACKEND_TEST(container_of_ten_bits)
 {
-    static LumeqFrameStats deep;
+    static FrameStats deep;
     CheckRect in = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
     CheckRect out = check_rect(2 * WIDTH, HEIGHT, 2 * WIDTH, 0, 0);
     for (int i = 0; i < COUNT(dull) + COUNT(good); i++) {
@@ -464,8 +466,8 @@ BACKEND_TEST(container_of_ten_bits)
         for (int code = 0; code < 256; code++)
             worst = fmax(worst, fabs(deep.curve[4 * code] / 4.0 - f.stats.curve[code]) / 65536);
         CHECK(worst < 0.5, "scene %d: the curves are %.2f codes apart", i, worst);
-        CHECK(fabs(deep.strength - f.stats.strength) < 0.01, "scene %d: strength %.3f and %.3f", i,
-              deep.strength, f.stats.strength);
+        CHECK(fabs(deep.told.strength - f.stats.told.strength) < 0.01,
+              "scene %d: strength %.3f and %.3f", i, deep.told.strength, f.stats.told.strength);
         film_close(&f);
     }
     check_rect_free(&in);

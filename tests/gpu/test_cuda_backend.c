@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "../equalizer/all_stats.h"
 #include "open_on.h"
 
 #define FRAMES 40
@@ -70,7 +71,7 @@ typedef struct Sequence {
     LumeqEqualizer *eq;
     int pinned;
     uint8_t *in[FRAMES], *out[FRAMES];
-    LumeqFrameStats stats[FRAMES];
+    FrameStats stats[FRAMES];
     int submitted, received;
 } Sequence;
 
@@ -142,7 +143,7 @@ static int submit_next(Sequence *s)
 static int receive_next(Sequence *s)
 {
     LumeqFrame frame = {.size = sizeof(frame)};
-    const int ret = lumeq_receive(s->eq, &frame, &s->stats[s->received]);
+    const int ret = lumeq_receive(s->eq, &frame, ask_stats(&s->stats[s->received]));
     s->received += ret == 0;
     return ret;
 }
@@ -194,7 +195,7 @@ static void sequences(void)
     compare(&s[0], &s[1]);
     compare(&s[0], &s[2]);
     for (int i = 0; i < FRAMES; i++) {
-        const LumeqFrameStats *t = &s[2].stats[i];
+        const LumeqFrameStats *t = &s[2].stats[i].told;
         for (int stage = 0; stage < LUMEQ_STAGES; stage++)
             CHECK(t->stage_begin_us[stage] <= t->stage_end_us[stage] &&
                       (!stage || t->stage_end_us[stage - 1] <= t->stage_begin_us[stage] + 1),

@@ -3,8 +3,9 @@
  * fail, for once or for ever, and the GPU may hang: no frame is lost, the bits are the same, and a
  * GPU that is lost is not called again.
  */
-#include "../default_params.h"
 #include "../check.h"
+#include "../default_params.h"
+#include "../equalizer/all_stats.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
 
@@ -16,7 +17,7 @@
 typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     uint8_t *pinned; /* NULL: outputs are ordinary memory */
-    LumeqFrameStats stats[FRAMES];
+    FrameStats stats[FRAMES];
     LumeqImage back[FRAMES]; /* where outputs were when they came back */
     int received, refused;
     long calls_when_lost; /* 0: it was not */
@@ -69,7 +70,7 @@ static int take(LumeqEqualizer *eq, Run *run)
 {
     LumeqFrame frame = {.size = sizeof(frame)};
     const int n = run->received;
-    const int ret = lumeq_receive(eq, &frame, &run->stats[n < FRAMES ? n : 0]);
+    const int ret = lumeq_receive(eq, &frame, ask_stats(&run->stats[n < FRAMES ? n : 0]));
     note_loss(eq, run);
     if (ret < 0)
         return ret;

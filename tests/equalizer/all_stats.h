@@ -1,0 +1,42 @@
+/* Statistics of a frame with room for all that the library tells. */
+#ifndef LUMEQ_TESTS_ALL_STATS_H
+#define LUMEQ_TESTS_ALL_STATS_H
+
+#include <string.h>
+
+#include "lumeq/lumeq.h"
+
+/* A copy has its arrays, but not the pointers of `told`. */
+typedef struct FrameStats {
+    LumeqFrameStats told;
+    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+} FrameStats;
+
+/* For a function that fills statistics; NULL stays NULL. */
+static inline LumeqFrameStats *ask_stats(FrameStats *stats)
+{
+    if (!stats)
+        return NULL;
+    stats->told = (LumeqFrameStats){
+        .size = sizeof(stats->told),
+        .hist_in = stats->hist_in,
+        .hist_out = stats->hist_out,
+        .curve = stats->curve,
+    };
+    return &stats->told;
+}
+
+/* All but the times. */
+static inline int same_stats(const FrameStats *a, const FrameStats *b)
+{
+    const LumeqFrameStats *s = &a->told, *t = &b->told;
+    const size_t bytes = (size_t)s->bins * sizeof(a->curve[0]);
+    return s->bins == t->bins && !memcmp(a->hist_in, b->hist_in, bytes) &&
+           !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
+           s->mean_in == t->mean_in && s->mean_out == t->mean_out &&
+           s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut &&
+           s->strength == t->strength && s->noise_gain == t->noise_gain &&
+           !memcmp(&s->active, &t->active, sizeof(s->active));
+}
+
+#endif

@@ -1,0 +1,817 @@
+/*
+ * What the public header promises of arguments: whatever is wrong with them is refused with
+ * LUMEQ_ERR_ARGUMENT and a sentence, and leaves everything as it was.
+ */
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "../check.h"
+#include "all_stats.h"
+#include "layouts.h"
+#include "lumeq/lumeq.h"
+
+#define WIDTH 64
+#define HEIGHT 48
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* One of each object, and a frame that all of them know. */
+typedef struct Bench {
+    LumeqEqualizer *eq;
+    LumeqContext *context;
+    LumeqParams params;
+    LumeqImage in, out;
+    LumeqMeasure *measure;
+    LumeqHistory *history;
+    LumeqCurve *curve;
+} Bench;
+
+static const LumeqConfig on_cpu = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+static const LumeqMoment first_moment = {.time = 0};
+
+static LumeqImage noise(int depth, int shift, Layout layout)
+{
+    LumeqImage image = {
+        .width = WIDTH, .height = HEIGHT, .depth = depth, .shift = shift, .chroma_x = 1};
+    CheckRandom random = check_random(0);
+    layout_alloc(&image, layout);
+    for (int c = 0; c < layout_components(&image); c++)
+        for (int y = 0; y < layout_height(&image, c); y++)
+            for (int x = 0; x < layout_width(&image, c); x++)
+                layout_put(&image, c, x, y, check_below(&random, 1 << depth));
+    return image;
+}
+
+static int open_bench(Bench *b)
+{
+    memset(b, 0, sizeof(*b));
+    b->params.size = sizeof(b->params);
+    lumeq_params_default(&b->params);
+    b->in = noise(8, 0, LAYOUT_PLANAR);
+    b->out = noise(8, 0, LAYOUT_PLANAR);
+    return CHECK(lumeq_create(&b->eq, &on_cpu, NULL, 0) == 0 &&
+                     lumeq_context_create(&b->context, &on_cpu, NULL, 0) == 0 &&
+                     lumeq_measure(b->context, &b->measure, &b->params, &b->in, NULL, NULL) == 0 &&
+                     lumeq_history_create(&b->history, &b->params, 0) == 0 &&
+                     lumeq_history_put(b->history, b->measure, &first_moment) == 0 &&
+                     lumeq_history_get(b->history, &b->curve) == 0,
+                 "cannot begin: %s", lumeq_last_error(NULL));
+}
+
+static void close_bench(Bench *b)
+{
+    lumeq_curve_unref(&b->curve);
+    lumeq_history_destroy(&b->history);
+    lumeq_measure_free(&b->measure);
+    lumeq_context_destroy(&b->context);
+    lumeq_destroy(&b->eq);
+    layout_free(&b->in);
+    layout_free(&b->out);
+    CHECK(!b->curve && !b->history && !b->measure && !b->context && !b->eq,
+          "what is freed is not set to NULL");
+}
+
+static LumeqFrame frame_of(const Bench *b)
+{
+    return (LumeqFrame){.size = sizeof(LumeqFrame), .in = b->in, .out = b->out};
+}
+
+/* A call is refused, with a sentence that is new. `eq` NULL: it is about no equalizer. */
+#define REFUSED(eq, call)                                                                          \
+    do {                                                                                           \
+        (void)lumeq_measure_finish(NULL, 0); /* leaves another sentence */                         \
+        const int answer = (call);                                                                 \
+        CHECK(answer == LUMEQ_ERR_ARGUMENT, #call " answers %d", answer);                          \
+        CHECK(lumeq_last_error(eq)[0] && strlen(lumeq_last_error(eq)) < 256 &&                     \
+                  strcmp(lumeq_last_error(eq), "there is no measure") != 0,                        \
+              #call " says '%s'", lumeq_last_error(eq));                                           \
+    } while (0)
+
+/* ---- NULL ---------------------------------------------------------------------------------- */
+
+static void null_for_objects(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    LumeqFrame frame = frame_of(&b);
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    size_t size = 0;
+    CHECK(lumeq_measure_finish(NULL, 0) == LUMEQ_ERR_ARGUMENT, "finishes no measure");
+    REFUSED(NULL, lumeq_create(NULL, &on_cpu, NULL, 0));
+    REFUSED(NULL, lumeq_context_create(NULL, &on_cpu, NULL, 0));
+    REFUSED(NULL, lumeq_list_gpus(NULL, 1, NULL, 0));
+    REFUSED(NULL, lumeq_set_params(NULL, &b.params));
+    REFUSED(b.eq, lumeq_set_params(b.eq, NULL));
+    REFUSED(NULL, lumeq_submit(NULL, &frame));
+    REFUSED(b.eq, lumeq_submit(b.eq, NULL));
+    REFUSED(NULL, lumeq_receive(NULL, &frame, &stats));
+    REFUSED(NULL, lumeq_process(NULL, &frame, &stats));
+    REFUSED(b.eq, lumeq_process(b.eq, NULL, &stats));
+    REFUSED(NULL, lumeq_redo(NULL, &frame));
+    CHECK(lumeq_process(b.eq, &frame, NULL) == 0, "%s", lumeq_last_error(b.eq));
+    REFUSED(b.eq, lumeq_redo(b.eq, NULL));
+    REFUSED(NULL, lumeq_get_history(NULL, &b.history));
+    REFUSED(b.eq, lumeq_get_history(b.eq, NULL));
+
+    LumeqMeasure *measure = NULL;
+    REFUSED(NULL, lumeq_measure(NULL, &measure, &b.params, &b.in, NULL, NULL));
+    REFUSED(NULL, lumeq_measure(b.context, NULL, &b.params, &b.in, NULL, NULL));
+    REFUSED(NULL, lumeq_measure(b.context, &measure, &b.params, NULL, NULL, NULL));
+    CHECK(!measure, "a refused call makes a measure");
+    REFUSED(NULL, lumeq_measure_pack(NULL, NULL, &size));
+    REFUSED(NULL, lumeq_measure_pack(b.measure, NULL, NULL));
+    REFUSED(NULL, lumeq_measure_unpack(NULL, "", 1));
+    REFUSED(NULL, lumeq_measure_unpack(&measure, NULL, 1));
+    REFUSED(NULL, lumeq_history_create(NULL, &b.params, 0));
+    REFUSED(NULL, lumeq_history_put(NULL, b.measure, &first_moment));
+    REFUSED(NULL, lumeq_history_put(b.history, b.measure, NULL));
+    REFUSED(NULL, lumeq_history_put(b.history, NULL, &first_moment));
+    REFUSED(NULL, lumeq_history_get(NULL, &b.curve));
+    REFUSED(NULL, lumeq_history_get(b.history, NULL));
+    REFUSED(NULL, lumeq_history_save(NULL, NULL, &size));
+    REFUSED(NULL, lumeq_history_save(b.history, NULL, NULL));
+    REFUSED(NULL, lumeq_history_load(NULL, "", 1));
+    REFUSED(NULL, lumeq_history_load(b.history, NULL, 1));
+    REFUSED(NULL, lumeq_curve_stats(NULL, &stats));
+    REFUSED(NULL, lumeq_curve_stats(b.curve, NULL));
+    REFUSED(NULL, lumeq_curve_pack(NULL, NULL, &size));
+    REFUSED(NULL, lumeq_curve_pack(b.curve, NULL, NULL));
+    REFUSED(NULL, lumeq_curve_unpack(NULL, "", 1));
+    REFUSED(NULL, lumeq_curve_unpack(&b.curve, NULL, 1));
+    REFUSED(NULL, lumeq_apply(NULL, b.curve, &b.in, NULL, 0, &b.out, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, NULL, &b.in, NULL, 0, &b.out, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, NULL, NULL, 0, &b.out, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 0, NULL, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 1, &b.out, NULL));
+    CHECK(lumeq_measure(b.context, &measure, NULL, &b.in, NULL, NULL) == 0, "no default: %s",
+          lumeq_last_error(NULL));
+    lumeq_measure_free(&measure);
+    close_bench(&b);
+}
+
+/* What answers no error does nothing. */
+static void null_for_nothing(void)
+{
+    LumeqEqualizer *eq = NULL;
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL;
+    lumeq_params_default(NULL);
+    lumeq_context_destroy(NULL);
+    lumeq_context_destroy(&context);
+    lumeq_measure_free(NULL);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(NULL);
+    lumeq_history_destroy(&history);
+    lumeq_curve_unref(NULL);
+    lumeq_curve_unref(&curve);
+    lumeq_destroy(NULL);
+    lumeq_destroy(&eq);
+    lumeq_flush(NULL);
+    lumeq_reset(NULL);
+    lumeq_free_host(NULL, NULL);
+    lumeq_free_device(NULL, NULL);
+    CHECK(!lumeq_curve_ref(NULL), "a reference to no curve");
+    CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1), "memory of no equalizer");
+    CHECK(lumeq_backend_name(NULL)[0] == '\0', "no equalizer has a backend");
+    CHECK(lumeq_last_error(NULL) != NULL, "no text");
+    CHECK(lumeq_build_info()[0] && lumeq_version() == LUMEQ_VERSION, "not this version");
+    CHECK(lumeq_list_gpus(NULL, 0, NULL, 0) < 64, "GPUs without number");
+    for (int error = -10; error <= 3; error++)
+        CHECK(lumeq_error_string(error)[0], "error %d has no text", error);
+}
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+/* Larger than any struct of this version. */
+#define FUTURE 512
+
+/* Calls `takes` with the struct at each size that is wrong, and each that is right. `least`: the
+ * struct of a version before works, too, with as little. */
+static void try_sizes(const char *name, const void *of, size_t size,
+                      int (*takes)(Bench *bench, void *from), Bench *b)
+{
+    static const size_t wrong[] = {1, 7, 65537, (size_t)1 << 40, SIZE_MAX};
+    _Alignas(max_align_t) uint8_t memory[FUTURE] = {0};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        memcpy(memory, of, size);
+        memcpy(memory, &wrong[i], sizeof(wrong[i]));
+        const int ret = takes(b, memory);
+        CHECK(ret == LUMEQ_ERR_ARGUMENT, "%s of %zu bytes: %d", name, wrong[i], ret);
+    }
+    static const size_t later[] = {FUTURE};
+    const size_t right[] = {0, size, later[0]};
+    for (int i = 0; i < COUNT(right); i++) {
+        memset(memory, 0, sizeof(memory));
+        memcpy(memory, of, size);
+        memcpy(memory, &right[i], sizeof(right[i]));
+        const int ret = takes(b, memory);
+        CHECK(ret == 0, "%s of %zu bytes: %d: %s", name, right[i], ret, lumeq_last_error(NULL));
+    }
+    for (size_t at = size; at < FUTURE; at += FUTURE - 1 - size) {
+        memset(memory, 0, sizeof(memory));
+        memcpy(memory, of, size);
+        memcpy(memory, later, sizeof(later[0]));
+        memory[at] = 1;
+        const int ret = takes(b, memory);
+        CHECK(ret == LUMEQ_ERR_ARGUMENT, "%s of a later version, with byte %zu set: %d", name, at,
+              ret);
+    }
+}
+
+static int take_config(Bench *b, void *config)
+{
+    LumeqEqualizer *eq = NULL;
+    LumeqContext *context = NULL;
+    (void)b;
+    const int ret = lumeq_create(&eq, config, NULL, 0);
+    CHECK(lumeq_context_create(&context, config, NULL, 0) == ret && !eq == (ret < 0) &&
+              !context == (ret < 0),
+          "an equalizer and a context differ");
+    lumeq_destroy(&eq);
+    lumeq_context_destroy(&context);
+    return ret;
+}
+
+static int take_params(Bench *b, void *params)
+{
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    const int ret = lumeq_set_params(b->eq, params);
+    CHECK(lumeq_history_create(&history, params, 0) == ret && !history == (ret < 0) &&
+              lumeq_measure(b->context, &measure, params, &b->in, NULL, NULL) == ret,
+          "parameters are %d here and not there", ret);
+    lumeq_history_destroy(&history);
+    lumeq_measure_free(&measure);
+    return ret;
+}
+
+static int take_frame(Bench *b, void *frame)
+{
+    LumeqFrame before;
+    memcpy(&before, frame, sizeof(before));
+    int ret = lumeq_submit(b->eq, frame);
+    if (ret == 0) {
+        lumeq_flush(b->eq);
+        ret = lumeq_receive(b->eq, frame, NULL);
+        CHECK(((LumeqFrame *)frame)->size == before.size, "the caller's size is changed");
+        CHECK(lumeq_redo(b->eq, frame) == 0 && lumeq_receive(b->eq, frame, NULL) == 0, "redo: %s",
+              lumeq_last_error(b->eq));
+    } else {
+        CHECK(lumeq_redo(b->eq, frame) == ret, "redo takes what submit refuses");
+    }
+    const int processed = lumeq_process(b->eq, frame, NULL);
+    CHECK(processed == ret, "process answers %d, not %d", processed, ret);
+    return ret;
+}
+
+/* A frame as an output only. */
+static int give_frame(Bench *b, void *frame)
+{
+    const LumeqFrame whole = frame_of(b);
+    CHECK(lumeq_submit(b->eq, &whole) == 0, "%s", lumeq_last_error(b->eq));
+    lumeq_flush(b->eq);
+    const int ret = lumeq_receive(b->eq, frame, NULL);
+    if (ret < 0)
+        CHECK(lumeq_receive(b->eq, NULL, NULL) == 0, "a refused call takes the frame with it");
+    return ret;
+}
+
+static int give_stats(Bench *b, void *stats)
+{
+    LumeqFrame frame = frame_of(b);
+    const int ret = lumeq_curve_stats(b->curve, stats);
+    const int processed = lumeq_process(b->eq, &frame, stats);
+    CHECK(processed == ret, "process answers %d, the curve %d", processed, ret);
+    CHECK(ret < 0 || lumeq_curve_stats(b->curve, stats) == 0, "not twice");
+    CHECK(lumeq_receive(b->eq, NULL, NULL) != 0, "a refused call leaves its frame in flight");
+    return ret;
+}
+
+static int take_moment(Bench *b, void *moment)
+{
+    const int ret = lumeq_history_put(b->history, b->measure, moment);
+    if (ret < 0)
+        return ret;
+    lumeq_curve_unref(&b->curve);
+    return lumeq_history_get(b->history, &b->curve);
+}
+
+static void sizes(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    const LumeqFrame frame = frame_of(&b);
+    const LumeqFrameStats stats = {0};
+    try_sizes("LumeqConfig", &on_cpu, sizeof(on_cpu), take_config, &b);
+    try_sizes("LumeqParams", &b.params, sizeof(b.params), take_params, &b);
+    try_sizes("LumeqFrame", &frame, sizeof(frame), take_frame, &b);
+    try_sizes("LumeqFrameStats", &stats, sizeof(stats), give_stats, &b);
+    try_sizes("LumeqMoment", &first_moment, sizeof(first_moment), take_moment, &b);
+    /* What is only written may hold anything. */
+    static const size_t wrong[] = {1, 7, 65537, SIZE_MAX};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        LumeqFrame got = {.size = wrong[i]};
+        CHECK(give_frame(&b, &got) == LUMEQ_ERR_ARGUMENT, "a frame of %zu bytes", wrong[i]);
+    }
+    close_bench(&b);
+}
+
+/* As much as the caller's struct has room for, and no more. */
+static void short_structs(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    LumeqParams params;
+    memset(&params, 0xEE, sizeof(params));
+    params.size = offsetof(LumeqParams, clip);
+    lumeq_params_default(&params);
+    CHECK(params.strength == 0.8 && params.size == offsetof(LumeqParams, clip), "not filled");
+    for (size_t i = offsetof(LumeqParams, clip); i < sizeof(params); i++)
+        CHECK(((uint8_t *)&params)[i] == 0xEE, "byte %zu is written", i);
+    static const size_t wrong[] = {1, 7, 65537, SIZE_MAX};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        LumeqParams untouched, same;
+        memset(&untouched, 0xEE, sizeof(untouched));
+        untouched.size = wrong[i];
+        memcpy(&same, &untouched, sizeof(same));
+        lumeq_params_default(&untouched);
+        CHECK(!memcmp(&same, &untouched, sizeof(same)), "%zu bytes are filled", wrong[i]);
+    }
+
+    LumeqFrameStats stats;
+    uint32_t curve[LUMEQ_MAX_BINS];
+    memset(&stats, 0, sizeof(stats));
+    memset(curve, 0xEE, sizeof(curve));
+    stats.size = offsetof(LumeqFrameStats, mean_in);
+    stats.curve = curve;
+    stats.mean_in = -7;
+    CHECK(lumeq_curve_stats(b.curve, &stats) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(stats.bins == 256 && stats.mean_in == -7 && !stats.hist_in, "too much, or too little");
+    CHECK(curve[255] <= 255 << 16 && curve[256] == 0xEEEEEEEE, "the curve's end");
+    close_bench(&b);
+}
+
+/* ---- numbers out of range ------------------------------------------------------------------ */
+
+static void params_out_of_range(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+#define PARAM(field, value)                                                                        \
+    do {                                                                                           \
+        LumeqParams p = b.params;                                                                  \
+        p.field = (value);                                                                         \
+        CHECK(take_params(&b, &p) == LUMEQ_ERR_ARGUMENT, #field " = " #value);                     \
+    } while (0)
+#define NUMBER(field, low, high)                                                                   \
+    do {                                                                                           \
+        PARAM(field, nextafter(low, -1));                                                          \
+        PARAM(field, nextafter(high, INFINITY));                                                   \
+        PARAM(field, (double)NAN);                                                                 \
+        PARAM(field, (double)INFINITY);                                                            \
+        PARAM(field, -(double)INFINITY);                                                           \
+        PARAM(field, -DBL_MAX);                                                                    \
+    } while (0)
+    PARAM(mode, (LumeqMode)-1);
+    PARAM(mode, (LumeqMode)4);
+    PARAM(mode, (LumeqMode)INT32_MAX);
+    NUMBER(strength, 0.0, 1.0);
+    NUMBER(clip, 0.0, LUMEQ_MAX_CLIP);
+    PARAM(clip, 0.999);
+    PARAM(clip, DBL_MIN);
+    NUMBER(smooth, 0.0, LUMEQ_MAX_SMOOTH);
+    NUMBER(deflicker, 0.0, 1.0);
+    PARAM(tiles_x, -1);
+    PARAM(tiles_x, LUMEQ_MAX_TILES + 1);
+    PARAM(tiles_y, INT32_MIN);
+    PARAM(tiles_y, INT32_MAX);
+    PARAM(chroma, (LumeqChroma)2);
+    PARAM(chroma, (LumeqChroma)-1);
+    PARAM(bars, (LumeqBars)2);
+    PARAM(bars, (LumeqBars)-1);
+    LumeqParams p = b.params;
+    p.mode = LUMEQ_MODE_STRETCH;
+    p.reference = 1;
+    CHECK(take_params(&b, &p) == LUMEQ_ERR_ARGUMENT, "stretch has no reference");
+    LumeqHistory *history = NULL;
+    REFUSED(NULL, lumeq_history_create(&history, &b.params, -1));
+    REFUSED(NULL, lumeq_history_create(&history, &b.params, INT64_MIN));
+    REFUSED(NULL, lumeq_history_create(&history, &b.params, LUMEQ_MAX_LOOKAHEAD + 1));
+    p = b.params;
+    p.deflicker = 0.5;
+    REFUSED(NULL, lumeq_history_create(&history, &p, 0));
+    REFUSED(b.eq, lumeq_set_params(b.eq, &p));
+    close_bench(&b);
+}
+
+static void config_out_of_range(void)
+{
+#define CONFIG(field, value)                                                                       \
+    do {                                                                                           \
+        LumeqConfig c = on_cpu;                                                                    \
+        c.field = (value);                                                                         \
+        CHECK(take_config(NULL, &c) == LUMEQ_ERR_ARGUMENT, #field " = " #value);                   \
+    } while (0)
+    CONFIG(backend, (LumeqBackendId)-1);
+    CONFIG(backend, (LumeqBackendId)3);
+    CONFIG(device, -1);
+    CONFIG(threads, -1);
+    CONFIG(threads, 257);
+    char why[8] = "before", none = 'x';
+    LumeqEqualizer *eq = (LumeqEqualizer *)&none;
+    const LumeqConfig bad = {.threads = -1};
+    CHECK(lumeq_create(&eq, &bad, why, sizeof(why)) < 0 && !eq && strlen(why) == 7, "'%s'", why);
+    CHECK(lumeq_create(&eq, &bad, &none, 0) < 0 && none == 'x', "why of no bytes is written");
+    CHECK(lumeq_create(&eq, &bad, &none, 1) < 0 && !none, "why of one byte is not ended");
+    REFUSED(NULL, lumeq_list_gpus(NULL, -1, NULL, 0));
+}
+
+/* Each way to read an image, with `image` as the one that is wrong. */
+static void refuse_input(Bench *b, const LumeqImage *image, const char *what)
+{
+    LumeqMeasure *measure = b->measure;
+    LumeqFrame frame = frame_of(b);
+    frame.in = *image;
+    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: %s", what);
+    CHECK(lumeq_measure(b->context, &measure, &b->params, image, NULL, NULL) ==
+                  LUMEQ_ERR_ARGUMENT &&
+              measure == b->measure,
+          "measure: %s", what);
+    CHECK(lumeq_measure(b->context, &measure, &b->params, &b->in, image, NULL) ==
+                  LUMEQ_ERR_ARGUMENT &&
+              measure == b->measure,
+          "the frame before: %s", what);
+    CHECK(lumeq_apply(b->context, b->curve, image, NULL, 0, &b->out, NULL) == LUMEQ_ERR_ARGUMENT,
+          "apply: %s", what);
+}
+
+static void refuse_output(Bench *b, const LumeqImage *image, const char *what)
+{
+    LumeqFrame frame = frame_of(b);
+    frame.out = *image;
+    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: output's %s", what);
+    CHECK(lumeq_apply(b->context, b->curve, &b->in, NULL, 0, image, NULL) == LUMEQ_ERR_ARGUMENT,
+          "apply: output's %s", what);
+}
+
+static void images_out_of_range(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+#define IMAGE(field, value)                                                                        \
+    do {                                                                                           \
+        LumeqImage image = b.in;                                                                   \
+        image.field = (value);                                                                     \
+        refuse_input(&b, &image, #field " = " #value);                                             \
+        image = b.out;                                                                             \
+        image.field = (value);                                                                     \
+        refuse_output(&b, &image, #field " = " #value);                                            \
+    } while (0)
+    IMAGE(width, 0);
+    IMAGE(width, -1);
+    IMAGE(width, LUMEQ_MAX_SIDE + 1);
+    IMAGE(width, INT32_MIN);
+    IMAGE(height, 0);
+    IMAGE(height, INT32_MAX);
+    IMAGE(depth, 7);
+    IMAGE(depth, 17);
+    IMAGE(depth, -8);
+    IMAGE(shift, 1);
+    IMAGE(shift, -1);
+    IMAGE(range, (LumeqRange)2);
+    IMAGE(range, (LumeqRange)-1);
+    IMAGE(memory, (LumeqMemory)2);
+    IMAGE(memory, LUMEQ_MEMORY_CUDA); /* the backend is the CPU */
+    IMAGE(stride[0], WIDTH - 1);
+    IMAGE(stride[0], 1 - WIDTH);
+    IMAGE(stride[0], 0);
+    IMAGE(stride[0], PTRDIFF_MIN);
+    IMAGE(stride[0], PTRDIFF_MAX);
+    IMAGE(stride[1], WIDTH / 2 - 1);
+    IMAGE(stride[2], WIDTH / 2 - 1);
+    IMAGE(chroma_x, -1);
+    IMAGE(chroma_x, 3);
+    IMAGE(chroma_y, -1);
+    IMAGE(chroma_y, 3);
+    LumeqImage other = b.in;
+    other.plane[0] = NULL;
+    refuse_input(&b, &other, "no luma");
+    other = b.in;
+    other.plane[1] = other.plane[2] = NULL;
+    const LumeqFrame no_chroma = {.in = other, .out = b.out};
+    REFUSED(b.eq, lumeq_submit(b.eq, &no_chroma));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &other, NULL, 0, &b.out, NULL));
+    other = b.out;
+    other.plane[0] = NULL;
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 0, &other, NULL));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, &b.in, -1, &b.out, NULL));
+    other = b.in;
+    other.width--;
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &other, NULL, 0, &b.out, NULL));
+    close_bench(&b);
+}
+
+static void deep_images_out_of_range(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    LumeqImage deep = noise(10, 6, LAYOUT_PAIRS), odd = deep;
+    odd.plane[0] = (uint8_t *)odd.plane[0] + 1;
+    odd.height--;
+    refuse_input(&b, &odd, "an odd address");
+    odd = deep;
+    odd.stride[1]++;
+    odd.height -= 2;
+    refuse_input(&b, &odd, "an odd stride");
+    odd = deep;
+    odd.shift = 7;
+    refuse_input(&b, &odd, "a shift by 7 below 10 bits");
+    LumeqMeasure *measure = NULL;
+    b.params.reference = 1;
+    REFUSED(NULL, lumeq_measure(b.context, &measure, &b.params, &deep, NULL, NULL));
+    layout_free(&deep);
+    close_bench(&b);
+}
+
+/* What is not in this version's enumerations, or negative, or does not fit. */
+static void calls_out_of_range(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    LumeqFrame frame = frame_of(&b);
+    frame.number = -1;
+    REFUSED(b.eq, lumeq_submit(b.eq, &frame));
+    const LumeqMoment before_all = {.number = INT64_MIN};
+    REFUSED(NULL, lumeq_history_put(b.history, b.measure, &before_all));
+    const LumeqSync sync = {.size = sizeof(sync)};
+    frame = frame_of(&b);
+    frame.sync = &sync;
+    REFUSED(b.eq, lumeq_submit(b.eq, &frame));
+    LumeqMeasure *measure = NULL;
+    REFUSED(NULL, lumeq_measure(b.context, &measure, &b.params, &b.in, NULL, &sync));
+    REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 0, &b.out, &sync));
+    CHECK(lumeq_redo(b.eq, &frame) == LUMEQ_ERR_ARGUMENT, "redo of nothing");
+
+    LumeqHistory *tiled = NULL;
+    b.params.mode = LUMEQ_MODE_CLAHE;
+    CHECK(lumeq_history_create(&tiled, &b.params, 0) == 0, "%s", lumeq_last_error(NULL));
+    REFUSED(NULL, lumeq_history_put(tiled, b.measure, &first_moment));
+    lumeq_history_destroy(&tiled);
+    close_bench(&b);
+}
+
+/* Times and numbers that are far apart, or go back, are no error. */
+static void wild_times(void)
+{
+    static const int64_t times[] = {
+        0, INT64_MAX, LUMEQ_NO_TIME, INT64_MIN + 1, -1, INT64_MAX, INT64_MIN, 5, INT64_MAX - 1};
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    for (int i = 0; i < COUNT(times); i++) {
+        LumeqFrame frame = frame_of(&b);
+        frame.time = times[i];
+        frame.duration = times[COUNT(times) - 1 - i];
+        frame.number = times[i] < 0 ? 0 : times[i];
+        CHECK(lumeq_process(b.eq, &frame, NULL) == 0, "%s", lumeq_last_error(b.eq));
+        LumeqMoment moment = {.time = frame.time, .duration = frame.duration};
+        moment.number = frame.number;
+        moment.discontinuity = i % 3 == 2;
+        CHECK(take_moment(&b, &moment) == 0, "%s", lumeq_last_error(NULL));
+    }
+    close_bench(&b);
+}
+
+/* ---- the rest of the contract -------------------------------------------------------------- */
+
+typedef struct Log {
+    int infos, warnings;
+    char last[256];
+} Log;
+
+static void note(void *user, LumeqLogLevel level, const char *text)
+{
+    Log *log = user;
+    log->infos += level == LUMEQ_LOG_INFO;
+    log->warnings += level == LUMEQ_LOG_WARNING;
+    snprintf(log->last, sizeof(log->last), "%s", text);
+}
+
+static void log_callback(void)
+{
+    Log log = {0};
+    LumeqConfig config = on_cpu;
+    LumeqEqualizer *eq = NULL;
+    LumeqContext *context = NULL;
+    char why[256];
+    config.log = note;
+    config.log_user = &log;
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
+    CHECK(log.infos == 1 && !log.warnings && !strcmp(log.last, why), "the log has '%s', why '%s'",
+          log.last, why);
+    CHECK(!strchr(log.last, '\n'), "the line has an end");
+    CHECK(lumeq_context_create(&context, &config, why, sizeof(why)) == 0, "%s", why);
+    CHECK(log.infos == 2 && !log.warnings && !strcmp(log.last, why), "the log has '%s'", log.last);
+    lumeq_context_destroy(&context);
+    lumeq_destroy(&eq);
+    config.threads = -1;
+    CHECK(lumeq_create(&eq, &config, NULL, 0) < 0 && log.infos == 2, "a failure is told as done");
+}
+
+/* The bits do not depend on what the CPU has. */
+static void cpu_without(void)
+{
+    static const unsigned without[] = {0, LUMEQ_CPU_AVX512, LUMEQ_CPU_AVX512 | LUMEQ_CPU_AVX2, ~0u};
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    LumeqImage expected = noise(8, 0, LAYOUT_PLANAR);
+    for (int i = 0; i < COUNT(without); i++) {
+        LumeqConfig config = on_cpu;
+        LumeqContext *context = NULL;
+        LumeqImage *out = i ? &b.out : &expected;
+        config.cpu_without = without[i];
+        CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+                  lumeq_apply(context, b.curve, &b.in, NULL, 0, out, NULL) == 0,
+              "%s", lumeq_last_error(NULL));
+        CHECK(!i || !layout_differences(&expected, out), "without %x there are other bits",
+              without[i]);
+        lumeq_context_destroy(&context);
+    }
+    layout_free(&expected);
+    close_bench(&b);
+}
+
+static void *fail_elsewhere(void *arg)
+{
+    CHECK(lumeq_last_error(NULL)[0] == '\0', "a thread begins with '%s'", lumeq_last_error(NULL));
+    CHECK(lumeq_history_create(NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "no place for a history");
+    CHECK(strstr(lumeq_last_error(NULL), "history") != NULL, "'%s'", lumeq_last_error(NULL));
+    return arg;
+}
+
+/* Each thread has a text of its own, and each equalizer. */
+static void last_error(void)
+{
+    Bench b;
+    pthread_t thread;
+    if (!open_bench(&b))
+        return;
+    CHECK(lumeq_set_params(b.eq, NULL) < 0 && lumeq_last_error(b.eq)[0], "no text");
+    char of_equalizer[256];
+    snprintf(of_equalizer, sizeof(of_equalizer), "%s", lumeq_last_error(b.eq));
+    CHECK(lumeq_measure_finish(NULL, 0) < 0, "finishes nothing");
+    CHECK(strstr(lumeq_last_error(NULL), "measure") != NULL, "'%s'", lumeq_last_error(NULL));
+    CHECK(!strcmp(of_equalizer, lumeq_last_error(b.eq)), "the equalizer has another's text");
+    if (CHECK(pthread_create(&thread, NULL, fail_elsewhere, NULL) == 0, "no thread"))
+        pthread_join(thread, NULL);
+    CHECK(strstr(lumeq_last_error(NULL), "measure") != NULL, "another thread's text: '%s'",
+          lumeq_last_error(NULL));
+    close_bench(&b);
+}
+
+/* One in, one out, is submit and receive; what is in the way is said, and nothing is done. */
+static void process(void)
+{
+    Bench b;
+    LumeqEqualizer *other = NULL;
+    static FrameStats stats, expected;
+    if (!open_bench(&b) || !CHECK(lumeq_create(&other, &on_cpu, NULL, 0) == 0, "no second one"))
+        return;
+    LumeqImage out = noise(8, 0, LAYOUT_PLANAR);
+    for (int n = 0; n < 5; n++) {
+        LumeqFrame frame = frame_of(&b), same = frame_of(&b);
+        layout_put(&b.in, 0, n, n, 255 * (n & 1));
+        frame.opaque = &b;
+        frame.time = same.time = n * 40000000;
+        same.out = out;
+        CHECK(lumeq_process(b.eq, &frame, ask_stats(&stats)) == 0, "%s", lumeq_last_error(b.eq));
+        CHECK(frame.opaque == &b && frame.out.plane[0] == b.out.plane[0] && !frame.sync,
+              "another frame comes back");
+        CHECK(lumeq_submit(other, &same) == 0, "%s", lumeq_last_error(other));
+        CHECK(lumeq_process(other, &frame, NULL) == LUMEQ_ERR_AGAIN, "one is in flight");
+        lumeq_flush(other);
+        CHECK(lumeq_receive(other, NULL, ask_stats(&expected)) == 0, "%s", lumeq_last_error(other));
+        CHECK(same_stats(&stats, &expected) && !layout_differences(&b.out, &out), "frame %d", n);
+    }
+    LumeqFrameStats bad = {.size = 3};
+    LumeqFrame frame = frame_of(&b);
+    CHECK(lumeq_process(b.eq, &frame, &bad) == LUMEQ_ERR_ARGUMENT, "statistics of 3 bytes");
+    CHECK(lumeq_process(b.eq, &frame, NULL) == 0, "nothing is in flight: %s",
+          lumeq_last_error(b.eq));
+    layout_free(&out);
+    lumeq_destroy(&other);
+    close_bench(&b);
+}
+
+/* A history that is taken out of an equalizer goes on as the equalizer does. */
+static void get_history(void)
+{
+    Bench b;
+    if (!open_bench(&b))
+        return;
+    for (int n = 0; n < 12; n++) {
+        static FrameStats live, stepwise;
+        LumeqHistory *history = NULL;
+        for (int y = 0; y < HEIGHT; y++)
+            layout_put(&b.in, 0, n, y, n < 6 ? 30 + n : 200);
+        if (n == 8) {
+            lumeq_reset(b.eq);
+            CHECK(lumeq_get_history(b.eq, &history) == 0, "%s", lumeq_last_error(b.eq));
+            lumeq_history_destroy(&history);
+        }
+        LumeqFrame frame = frame_of(&b);
+        frame.time = n * INT64_C(40000000);
+        const LumeqMoment moment = {.time = frame.time};
+        LumeqCurve *curve = NULL;
+        CHECK(lumeq_get_history(b.eq, &history) == 0 &&
+                  lumeq_measure(b.context, &b.measure, &b.params, &b.in, NULL, NULL) == 0 &&
+                  lumeq_history_put(history, b.measure, &moment) == 0 &&
+                  lumeq_history_get(history, &curve) == 0 &&
+                  lumeq_curve_stats(curve, ask_stats(&stepwise)) == 0,
+              "frame %d: %s", n, lumeq_last_error(NULL));
+        CHECK(lumeq_process(b.eq, &frame, ask_stats(&live)) == 0, "%s", lumeq_last_error(b.eq));
+        CHECK(same_stats(&live, &stepwise), "frame %d goes on from elsewhere", n);
+        lumeq_curve_unref(&curve);
+        lumeq_history_destroy(&history);
+    }
+    close_bench(&b);
+}
+
+/* Arrays that nobody asks for are not needed for the figures beside them. */
+static void wanted_arrays(void)
+{
+    static const struct {
+        LumeqMode mode;
+        int depth;
+    } cases[] = {{LUMEQ_MODE_GLOBAL, 8},  {LUMEQ_MODE_GLOBAL, 10}, {LUMEQ_MODE_GLOBAL, 16},
+                 {LUMEQ_MODE_CLAHE, 8},   {LUMEQ_MODE_CLAHE, 14},  {LUMEQ_MODE_OFF, 8},
+                 {LUMEQ_MODE_STRETCH, 12}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        Bench b;
+        static FrameStats all;
+        if (!open_bench(&b))
+            return;
+        LumeqImage deep = noise(cases[i].depth, 0, LAYOUT_GRAY);
+        LumeqFrame frame = {.in = deep};
+        b.params.mode = cases[i].mode;
+        CHECK(lumeq_set_params(b.eq, &b.params) == 0 &&
+                  lumeq_process(b.eq, &frame, ask_stats(&all)) == 0,
+              "%s", lumeq_last_error(b.eq));
+        for (int wanted = 0; wanted < 8; wanted++) {
+            static FrameStats some;
+            memset(&some, 0xEE, sizeof(some));
+            LumeqFrameStats *ask = ask_stats(&some);
+            ask->hist_in = wanted & 1 ? some.hist_in : NULL;
+            ask->hist_out = wanted & 2 ? some.hist_out : NULL;
+            ask->curve = wanted & 4 ? some.curve : NULL;
+            frame = (LumeqFrame){.in = deep};
+            lumeq_reset(b.eq);
+            CHECK(lumeq_process(b.eq, &frame, ask) == 0, "%s", lumeq_last_error(b.eq));
+            const size_t bytes = (size_t)ask->bins * sizeof(uint32_t);
+            const uint32_t *const got[] = {some.hist_in, some.hist_out, some.curve};
+            const uint32_t *const had[] = {all.hist_in, all.hist_out, all.curve};
+            for (int k = 0; k < 3; k++) {
+                CHECK(wanted >> k & 1 ? !memcmp(got[k], had[k], bytes) : got[k][0] == 0xEEEEEEEE,
+                      "array %d of %d", k, wanted);
+                CHECK(ask->bins == LUMEQ_MAX_BINS || got[k][ask->bins] == 0xEEEEEEEE,
+                      "what follows array %d is written", k);
+            }
+            CHECK(ask->mean_in == all.told.mean_in && ask->mean_out == all.told.mean_out &&
+                      ask->noise_gain == all.told.noise_gain,
+                  "the figures depend on the arrays");
+        }
+        layout_free(&deep);
+        close_bench(&b);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"null_for_objects", null_for_objects},
+    {"null_for_nothing", null_for_nothing},
+    {"sizes", sizes},
+    {"short_structs", short_structs},
+    {"params_out_of_range", params_out_of_range},
+    {"config_out_of_range", config_out_of_range},
+    {"images_out_of_range", images_out_of_range},
+    {"deep_images_out_of_range", deep_images_out_of_range},
+    {"calls_out_of_range", calls_out_of_range},
+    {"wild_times", wild_times},
+    {"log_callback", log_callback},
+    {"cpu_without", cpu_without},
+    {"last_error", last_error},
+    {"process", process},
+    {"get_history", get_history},
+    {"wanted_arrays", wanted_arrays},
+};
+
+CHECK_MAIN(tests)

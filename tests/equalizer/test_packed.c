@@ -1,0 +1,487 @@
+/*
+ * Measures, curves and histories as bytes: what was packed comes back equal, and any other bytes
+ * are refused, or are an object that can be used.
+ */
+#include "../check.h"
+#include "all_stats.h"
+#include "layouts.h"
+#include "lumeq/lumeq.h"
+
+#define WIDTH 40
+#define HEIGHT 36
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* Objects of one frame of a film, and what they are as bytes. */
+typedef struct Packed {
+    uint8_t *bytes;
+    size_t size;
+} Packed;
+
+typedef enum Kind { MEASURE, CURVE, HISTORY, KINDS } Kind;
+
+static const char *const kind_names[KINDS] = {"measure", "curve", "history"};
+
+typedef struct Film {
+    LumeqContext *context;
+    LumeqParams params;
+    LumeqImage in, out;
+    LumeqMeasure *measure;
+    LumeqHistory *history;
+    LumeqCurve *curve;
+    int frames;
+} Film;
+
+typedef struct Case {
+    LumeqMode mode;
+    int reference, depth, shift, dither;
+} Case;
+
+static const Case cases[] = {
+    {LUMEQ_MODE_GLOBAL, 0, 8, 0, 0},  {LUMEQ_MODE_GLOBAL, 0, 10, 6, 1},
+    {LUMEQ_MODE_GLOBAL, 0, 16, 0, 0}, {LUMEQ_MODE_GLOBAL, 1, 8, 0, 0},
+    {LUMEQ_MODE_CLAHE, 0, 8, 0, 1},   {LUMEQ_MODE_CLAHE, 0, 14, 2, 0},
+    {LUMEQ_MODE_CLAHE, 1, 8, 0, 0},   {LUMEQ_MODE_STRETCH, 0, 12, 0, 0},
+    {LUMEQ_MODE_OFF, 0, 9, 0, 0},
+};
+
+static void must(int ret, const char *what)
+{
+    if (ret < 0) {
+        fprintf(stderr, "cannot go on: %s: %s\n", what, lumeq_last_error(NULL));
+        exit(1);
+    }
+}
+
+/* A picture between bars, brighter from frame to frame. */
+static void draw(const Film *f)
+{
+    CheckRandom random = check_random((uint64_t)f->frames);
+    const int codes = 1 << f->in.depth;
+    for (int c = 0; c < layout_components(&f->in); c++)
+        for (int y = 0; y < layout_height(&f->in, c); y++)
+            for (int x = 0; x < layout_width(&f->in, c); x++) {
+                const int bar = !c && (y < 8 || y >= HEIGHT - 8);
+                const int code =
+                    codes / 8 + check_below(&random, codes / 4) + f->frames * codes / 64;
+                layout_put(&f->in, c, x, y, bar ? codes / 16 : code);
+            }
+}
+
+static void next_frame(Film *f)
+{
+    const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
+    draw(f);
+    must(lumeq_measure(f->context, &f->measure, &f->params, &f->in, NULL, NULL), "measure");
+    must(lumeq_history_put(f->history, f->measure, &moment), "put");
+    lumeq_curve_unref(&f->curve);
+    must(lumeq_history_get(f->history, &f->curve), "get");
+    f->frames++;
+}
+
+static void open_film(Film *f, const Case *c)
+{
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    memset(f, 0, sizeof(*f));
+    f->params.size = sizeof(f->params);
+    lumeq_params_default(&f->params);
+    f->params.mode = c->mode;
+    f->params.reference = c->reference;
+    f->params.dither = c->dither;
+    f->params.tiles_x = 3;
+    f->params.tiles_y = 2;
+    f->in = (LumeqImage){.width = WIDTH,
+                         .height = HEIGHT,
+                         .depth = c->depth,
+                         .shift = c->shift,
+                         .chroma_x = 1,
+                         .chroma_y = 1};
+    f->out = f->in;
+    layout_alloc(&f->in, LAYOUT_PLANAR);
+    layout_alloc(&f->out, LAYOUT_PLANAR);
+    must(lumeq_context_create(&f->context, &config, NULL, 0), "a context");
+    must(lumeq_history_create(&f->history, &f->params, 0), "a history");
+    for (int i = 0; i < 3; i++)
+        next_frame(f);
+}
+
+static void close_film(Film *f)
+{
+    lumeq_curve_unref(&f->curve);
+    lumeq_measure_free(&f->measure);
+    lumeq_history_destroy(&f->history);
+    lumeq_context_destroy(&f->context);
+    layout_free(&f->in);
+    layout_free(&f->out);
+}
+
+static int pack_object(const Film *f, Kind kind, void *bytes, size_t *size)
+{
+    switch (kind) {
+    case MEASURE: return lumeq_measure_pack(f->measure, bytes, size);
+    case CURVE: return lumeq_curve_pack(f->curve, bytes, size);
+    default: return lumeq_history_save(f->history, bytes, size);
+    }
+}
+
+/* In memory of exactly that size, so that the address sanitizer sees what is beside it. */
+static Packed pack(const Film *f, Kind kind)
+{
+    Packed p = {0};
+    CHECK(pack_object(f, kind, NULL, &p.size) == 0 && p.size > 100, "%s has no size",
+          kind_names[kind]);
+    p.bytes = malloc(p.size);
+    must(p.bytes ? pack_object(f, kind, p.bytes, &p.size) : -1, "pack");
+    return p;
+}
+
+/* Uses what came from bytes; it must not matter what they say. */
+static void use_measure(const Film *f, const LumeqMeasure *measure)
+{
+    static FrameStats stats;
+    const LumeqMoment moment = {.number = 7, .time = 5};
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL;
+    must(lumeq_history_create(&history, &f->params, 0), "a history");
+    if (lumeq_history_put(history, measure, &moment) == 0 &&
+        lumeq_history_get(history, &curve) == 0) {
+        CHECK(lumeq_curve_stats(curve, ask_stats(&stats)) == 0, "no statistics");
+        (void)lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL);
+    }
+    lumeq_curve_unref(&curve);
+    lumeq_history_destroy(&history);
+}
+
+static void use_curve(const Film *f, const LumeqCurve *curve)
+{
+    static FrameStats stats;
+    size_t size = 0;
+    CHECK(lumeq_curve_stats(curve, ask_stats(&stats)) == 0, "no statistics");
+    CHECK(lumeq_curve_pack(curve, NULL, &size) == 0, "no size");
+    (void)lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL);
+}
+
+static void use_history(const Film *f, LumeqHistory *history)
+{
+    const LumeqMoment moment = {.number = 4, .time = INT64_C(160000000)};
+    LumeqCurve *curve = NULL;
+    const int ret = lumeq_history_put(history, f->measure, &moment);
+    CHECK(ret == 0 && lumeq_history_get(history, &curve) == 0, "the history has no next: %s",
+          lumeq_last_error(NULL));
+    if (curve)
+        use_curve(f, curve);
+    lumeq_curve_unref(&curve);
+}
+
+/* Unpacks: 0 when it was an object, which has then been used. */
+static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
+                  LumeqHistory *history)
+{
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    int ret = LUMEQ_ERR_ARGUMENT;
+    if (kind == MEASURE)
+        ret = lumeq_measure_unpack(&measure, bytes, size);
+    else if (kind == CURVE)
+        ret = lumeq_curve_unpack(&curve, bytes, size);
+    else
+        ret = lumeq_history_load(history, bytes, size);
+    if (kind != HISTORY)
+        CHECK((ret == 0) == (measure || curve), "%d, but an object was %smade", ret,
+              measure || curve ? "" : "not ");
+    if (measure)
+        use_measure(f, measure);
+    if (curve)
+        use_curve(f, curve);
+    if (kind == HISTORY && ret == 0)
+        use_history(f, history);
+    lumeq_measure_free(&measure);
+    lumeq_curve_unref(&curve);
+    return ret;
+}
+
+static void for_each_case(void (*test)(Film *f, Kind kind))
+{
+    for (int i = 0; i < COUNT(cases); i++)
+        for (Kind kind = 0; kind < KINDS; kind++) {
+            Film f;
+            open_film(&f, &cases[i]);
+            test(&f, kind);
+            close_film(&f);
+        }
+}
+
+/* ---- there and back ------------------------------------------------------------------------ */
+
+/* What follows from the object that came back, against what follows from the first one. */
+static void check_followers(Film *f, Kind kind, Film *other)
+{
+    static FrameStats stats, same;
+    LumeqImage expected = f->out;
+    layout_alloc(&expected, LAYOUT_PLANAR);
+    if (kind == MEASURE) {
+        const LumeqMoment moment = {.number = 3, .time = INT64_C(120000000)};
+        Packed state = pack(f, HISTORY);
+        must(lumeq_history_load(other->history, state.bytes, state.size), "load");
+        free(state.bytes);
+        for (int i = 0; i < 2; i++) {
+            Film *film = i ? other : f;
+            must(lumeq_history_put(film->history, film->measure, &moment), "put");
+            lumeq_curve_unref(&film->curve);
+            must(lumeq_history_get(film->history, &film->curve), "get");
+        }
+    }
+    for (int n = 0; n < (kind == HISTORY ? 5 : 1); n++) {
+        if (kind == HISTORY) {
+            next_frame(f);
+            next_frame(other);
+        }
+        CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
+                  lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 &&
+                  same_stats(&stats, &same),
+              "other statistics from a %s, frame %d", kind_names[kind], n);
+        CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
+                  lumeq_apply(f->context, other->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
+                  !layout_differences(&f->out, &expected),
+              "other bits from a %s, frame %d", kind_names[kind], n);
+    }
+    layout_free(&expected);
+}
+
+static void round_trip_of(Film *f, Kind kind)
+{
+    const Case usual = {.mode = f->params.mode,
+                        .reference = f->params.reference,
+                        .depth = f->in.depth,
+                        .shift = f->in.shift,
+                        .dither = f->params.dither};
+    Film other;
+    Packed p = pack(f, kind), again;
+    open_film(&other, &usual);
+    for (int i = 0; i < 4; i++) /* so that it is another one */
+        next_frame(&other);
+    other.frames = f->frames;
+    const int ret = kind == MEASURE ? lumeq_measure_unpack(&other.measure, p.bytes, p.size)
+                    : kind == CURVE ? lumeq_curve_unpack(&other.curve, p.bytes, p.size)
+                                    : lumeq_history_load(other.history, p.bytes, p.size);
+    CHECK(ret == 0, "%s: %s", kind_names[kind], lumeq_last_error(NULL));
+    again = pack(&other, kind);
+    CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size),
+          "a %s packed again is another", kind_names[kind]);
+    check_followers(f, kind, &other);
+    free(p.bytes);
+    free(again.bytes);
+    close_film(&other);
+}
+
+static void round_trip(void)
+{
+    for_each_case(round_trip_of);
+}
+
+/* With too little room nothing is written behind it, and the size is told. */
+static void no_room_for(Film *f, Kind kind)
+{
+    Packed p = pack(f, kind);
+    for (size_t room = 0; room < p.size; room += 1 + p.size / 50) {
+        uint8_t *little = malloc(room ? room : 1);
+        size_t size = room;
+        CHECK(little && pack_object(f, kind, little, &size) == LUMEQ_ERR_ARGUMENT && size == p.size,
+              "a %s in %zu bytes of %zu", kind_names[kind], room, p.size);
+        free(little);
+    }
+    free(p.bytes);
+}
+
+static void no_room(void)
+{
+    for_each_case(no_room_for);
+}
+
+/* ---- other bytes --------------------------------------------------------------------------- */
+
+/* CRC-32 by its definition (ISO 3309), a byte at a time. */
+CHECK_NOT_INSTRUMENTED static uint32_t crc32(const uint8_t *bytes, size_t size)
+{
+    static uint32_t table[256];
+    for (uint32_t i = 0; i < 256 && !table[255]; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
+        table[i] = crc;
+    }
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < size; i++)
+        crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
+    return ~crc;
+}
+
+static void seal(const Packed *p)
+{
+    const uint32_t crc = crc32(p->bytes, p->size - 4);
+    for (int i = 0; i < 4; i++)
+        p->bytes[p->size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
+}
+
+static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
+                          const char *what, size_t at)
+{
+    const int ret = unpack(f, kind, bytes, size, f->history);
+    CHECK(ret == LUMEQ_ERR_ARGUMENT, "a %s %s %zu: %d", kind_names[kind], what, at, ret);
+}
+
+/* A history that has refused bytes is what it was. */
+static void damage_of(Film *f, Kind kind)
+{
+    Packed p = pack(f, kind), after;
+    CHECK(unpack(f, kind, p.bytes, p.size, f->history) == 0, "whole: %s", lumeq_last_error(NULL));
+    const size_t step = p.size > 3000 ? p.size / 300 : 1;
+    Packed state = pack(f, HISTORY);
+    for (size_t size = 0; size < p.size; size += step) {
+        uint8_t *cut = malloc(size ? size : 1);
+        if (cut && size)
+            memcpy(cut, p.bytes, size);
+        check_refused(f, kind, cut, size, "cut to", size);
+        free(cut);
+    }
+    for (size_t i = 0; i < p.size; i += step) {
+        p.bytes[i] ^= (uint8_t)(1 << i % 8);
+        check_refused(f, kind, p.bytes, p.size, "with another byte", i);
+        p.bytes[i] ^= (uint8_t)(1 << i % 8);
+    }
+    after = pack(f, HISTORY);
+    CHECK(after.size == state.size && !memcmp(after.bytes, state.bytes, state.size),
+          "refused bytes have changed the history");
+    free(p.bytes);
+    free(state.bytes);
+    free(after.bytes);
+}
+
+static void damage(void)
+{
+    for_each_case(damage_of);
+}
+
+/* Whose checksum is right: whoever made them meant them. */
+static void forged_of(Film *f, Kind kind)
+{
+    static const uint8_t patterns[] = {0x01, 0x80, 0xFF};
+    LumeqHistory *history = NULL;
+    CheckRandom random = check_random(kind);
+    Packed p = pack(f, kind);
+    const size_t head = 400, step = p.size / 300 + 1;
+    must(lumeq_history_create(&history, &f->params, 0), "a history");
+    int refused = 0;
+    for (size_t i = 8; i < p.size - 4;
+         i += i < head ? 1 : 1 + (size_t)check_below(&random, (int)step)) {
+        const uint8_t was = p.bytes[i];
+        p.bytes[i] ^= patterns[check_below(&random, COUNT(patterns))];
+        seal(&p);
+        const int ret = unpack(f, kind, p.bytes, p.size, history);
+        CHECK(ret == 0 || ret == LUMEQ_ERR_ARGUMENT || ret == LUMEQ_ERR_MEMORY,
+              "a %s, forged at %zu: %d", kind_names[kind], i, ret);
+        refused += ret < 0;
+        p.bytes[i] = was;
+    }
+    CHECK(refused > 0, "nothing that a %s says is checked", kind_names[kind]);
+    lumeq_history_destroy(&history);
+    free(p.bytes);
+}
+
+static void forged(void)
+{
+    for_each_case(forged_of);
+}
+
+/* Random bytes over several places at once, and one version's objects for another's. */
+static void forged_at_random_of(Film *f, Kind kind)
+{
+    LumeqHistory *history = NULL;
+    Packed p = pack(f, kind);
+    CheckRandom random = check_random(100 + (uint64_t)kind);
+    Packed bad = {.bytes = malloc(p.size), .size = p.size};
+    must(bad.bytes ? lumeq_history_create(&history, &f->params, 0) : -1, "a history");
+    for (int round = 0; round < 60; round++) {
+        memcpy(bad.bytes, p.bytes, p.size);
+        for (int n = 1 + check_below(&random, 6); n > 0; n--)
+            bad.bytes[8 + check_below(&random, check_below(&random, 2) ? 120 : (int)p.size - 12)] =
+                (uint8_t)check_below(&random, 256);
+        seal(&bad);
+        const int ret = unpack(f, kind, bad.bytes, bad.size, history);
+        CHECK(ret <= 0, "a %s: %d", kind_names[kind], ret);
+    }
+    lumeq_history_destroy(&history);
+    free(p.bytes);
+    free(bad.bytes);
+}
+
+static void forged_at_random(void)
+{
+    for_each_case(forged_at_random_of);
+}
+
+static void versions_of(Film *f, Kind kind)
+{
+    Packed p = pack(f, kind);
+    static const uint8_t other[] = {0, 2, 255};
+    const uint8_t was = p.bytes[4];
+    CHECK(was == 1, "version %d", was);
+    for (int i = 0; i < COUNT(other); i++) {
+        p.bytes[4] = other[i];
+        seal(&p);
+        check_refused(f, kind, p.bytes, p.size, "of version", other[i]);
+    }
+    p.bytes[4] = was;
+    seal(&p);
+    for (Kind k = 0; k < KINDS; k++)
+        if (k != kind)
+            check_refused(f, k, p.bytes, p.size, "that is another kind", kind);
+    uint8_t *longer = calloc(1, p.size + 8);
+    if (longer) {
+        const Packed l = {longer, p.size + 8};
+        memcpy(longer, p.bytes, p.size - 4);
+        seal(&l);
+        check_refused(f, kind, l.bytes, l.size, "with more behind it", l.size);
+    }
+    free(longer);
+    free(p.bytes);
+}
+
+static void versions(void)
+{
+    for_each_case(versions_of);
+}
+
+/* Bytes are the same on any machine, and in any later version: those of version 0.9 stay. */
+static void fixed_bytes(void)
+{
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    uint8_t gray[16 * 8], bytes[8192];
+    size_t size = sizeof(bytes);
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    for (int i = 0; i < COUNT(gray); i++)
+        gray[i] = (uint8_t)(16 + i);
+    const LumeqImage in = {.plane = {gray}, .stride = {16}, .width = 16, .height = 8, .depth = 8};
+    must(lumeq_context_create(&context, &config, NULL, 0), "a context");
+    must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
+    must(lumeq_measure_pack(measure, bytes, &size), "pack");
+    static const uint8_t head[] = {'L', 'Q', 'm', 's', 1, 0, 0, 0, 16, 0,
+                                   0,   0,   8,   0,   0, 0, 8, 0, 0};
+    CHECK(!memcmp(bytes, head, sizeof(head)), "it does not begin as it did");
+    /* letters and version, 8 fields, 256 counts, 16x9 sums of 8 bytes, 16 + 8 lines, checksum */
+    CHECK(size == 8 + 32 + 1024 + 1152 + 24 + 4, "%zu bytes", size);
+    CHECK(bytes[40 + 4 * 15] == 0 && bytes[40 + 4 * 16] == 1 && bytes[40 + 4 * 143] == 1 &&
+              bytes[40 + 4 * 144] == 0,
+          "the histogram is elsewhere");
+    CHECK(bytes[1064] == 0 && bytes[1064 + 16 * 8] == 16, "the sums are elsewhere");
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
+static const CheckTest tests[] = {
+    {"round_trip", round_trip},   {"no_room", no_room},   {"damage", damage},
+    {"forged", forged},           {"versions", versions}, {"forged_at_random", forged_at_random},
+    {"fixed_bytes", fixed_bytes},
+};
+
+CHECK_MAIN(tests)
