@@ -214,8 +214,12 @@ typedef struct LumeqConfig {
 /*
  * What a call has to do with the caller's own work on the GPU. With a stream, or with `finished`,
  * no call waits on the host for the GPU, as long as images lie in CUDA memory or in pinned memory;
- * copies from and to pageable host memory may. Such a call's results are there when what was
- * queued on the stream, or `finished`, has passed. Refused (ARGUMENT) while the backend is "cpu".
+ * copies from and to pageable host memory may, and so may a call that fails. Such a call's results
+ * are there when what was queued on the stream, or `finished`, has passed. What the caller has
+ * queued before counts as progress of the GPU only when it ends: where that takes more than 10
+ * seconds, and it is waited for, the GPU is taken for lost: it may wake up, so that memory of calls
+ * that did not wait must then not be used for anything as long as the process lives. Stream and
+ * events are of the context that is computed in. Refused (ARGUMENT) while the backend is "cpu".
  */
 typedef struct LumeqSync {
     size_t size;
@@ -225,14 +229,14 @@ typedef struct LumeqSync {
 } LumeqSync;
 
 /*
- * One frame to equalize. `out` has the size, depth, shift and range of `in`, and memory of its own:
- * in and out must not overlap (a decoder goes on reading its reference frames). Where out has
- * chroma planes, in has chroma of the same subsampling, and they are written, too; one may have it
- * in turns in one plane and the other in two. A depth other than that of the frame before has the
- * effect of lumeq_reset().
- * out.plane[0] == NULL: the frame is only measured; statistics and history as if it were written.
- * An output in CUDA memory is not to be used by the GPU for anything else from submit to receive;
- * after receive it is complete for every stream. The luma is then never brought to the host.
+ * One frame to equalize. `out` has the size, depth and range of `in`, may have another shift, and
+ * has memory of its own: in and out must not overlap (a decoder goes on reading its reference
+ * frames). Where out has chroma planes, in has chroma of the same subsampling, and they are
+ * written, too; one may have it in turns in one plane and the other in two. A depth other than that
+ * of the frame before has the effect of lumeq_reset(). out.plane[0] == NULL: the frame is only
+ * measured; statistics and history as if it were written. An output in CUDA memory is not to be
+ * used by the GPU for anything else from submit to receive; after receive it is complete for every
+ * stream. The luma is then never brought to the host.
  */
 typedef struct LumeqFrame {
     size_t size;
@@ -244,8 +248,8 @@ typedef struct LumeqFrame {
     /* The frame's number in its stream, which the dither's pattern goes by. 0: that of the frame
      * before and 1; 0 for the first one and after a reset. */
     int64_t number;
-    /* NULL: none. Read during the call. The frame is given back without waiting for the GPU, unless
-     * statistics are asked for. */
+    /* NULL: none. Read during lumeq_submit(), which gives the frame back without. It is that call
+     * that does not wait for the GPU; lumeq_receive() does so as ever. */
     const LumeqSync *sync;
 } LumeqFrame;
 
@@ -482,6 +486,12 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  * CUDA memory, which the CPU does not reach. These frames, and the one that a GPU could not take,
  * come back measured, with out.plane[0] == NULL and right statistics (lumeq_redo() with an output
  * in host memory writes the last of them), and a submit with another one is ARGUMENT.
+ *
+ * Inputs in CUDA memory, and those that were waited for (LumeqSync.ready, stream), are lost with
+ * the GPU. For each of these frames lumeq_receive() answers GPU once, and gives the frame back,
+ * whose output is undefined; the history goes on without it. A GPU that only cannot take such a
+ * frame is kept, and the submit is UNAVAILABLE. Events of frames that were in flight on a lost GPU
+ * mean nothing.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -509,7 +519,8 @@ LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
  * Gives back the oldest submitted frame, finished, in `frame`, and its statistics in `stats` where
  * that is not NULL. Where the picture is, `frame` says: a GPU that was lost may have changed that
  * (see lumeq_backend_name()). Waits for it when no more frames can be submitted or after
- * lumeq_flush(); else an unfinished frame is AGAIN. Errors: AGAIN, END, GPU.
+ * lumeq_flush(); else an unfinished frame is AGAIN. Errors: AGAIN, END, GPU (also once for a frame
+ * that was lost with the GPU, and is given back).
  */
 LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 
