@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/usr" >/dev/null
 pc=$(find "$work/usr" -name lumeq.pc)
 here=$(dirname -- "${BASH_SOURCE[0]}")
-cp "$here/embed.c" "$work/embed.c"
+cp "$here/installed.c" "$work/embed.c"
 cp "$work/embed.c" "$work/embed.cpp"
 export PKG_CONFIG_PATH=${pc%/*}
 flags=$(pkg-config --cflags --libs lumeq)
