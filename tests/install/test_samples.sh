@@ -50,7 +50,7 @@ fi
 
 # A dull picture: codes 97 to 104, and no colour.
 picture() {
-    (yes abcdefgh || true) | tr -d '\n' | head -c $((width * height))
+    (yes abcdefgh | tr -d '\n' || true) | head -c $((width * height))
     head -c $((width * height / 2)) /dev/zero | tr '\0' '\200'
 }
 
