@@ -1,8 +1,9 @@
 /*
  * Frames that are on the GPU already, and stay there: a kernel draws them into device memory, the
- * library equalizes them, another kernel reads them. All of it is queued; the host waits once, at
- * the end. `ready` tells the library when a frame is drawn, `finished` tells us when it is done.
- *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq)
+ * library equalizes them, another kernel reads them. All of it is queued: the host waits only where
+ * the library takes no more frames, and at the end. `ready` tells the library when a frame is
+ * drawn, `finished` tells us when it is done. nvcc embed_cuda.cu -o embed_cuda $(pkg-config
+ * --cflags --libs lumeq)
  */
 #include <cuda_runtime.h>
 #include <lumeq/lumeq.h>
@@ -83,7 +84,11 @@ static int queue_frame(LumeqEqualizer *eq, Buffer *b, int n, unsigned *most, cud
     frame.out = image_at(b->out);
     frame.time = n * (int64_t)40000000;
     frame.sync = &sync;
-    if (lumeq_process(eq, &frame, NULL) < 0) {
+    int ret;
+    while ((ret = lumeq_submit(eq, &frame)) == LUMEQ_ERR_AGAIN)
+        if (lumeq_receive(eq, NULL, NULL) < 0)
+            break;
+    if (ret < 0) {
         fprintf(stderr, "embed_cuda: %s\n", lumeq_last_error(eq));
         return 1;
     }

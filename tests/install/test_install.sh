@@ -14,10 +14,10 @@ export PKG_CONFIG_PATH=${pc%/*}
 flags=$(pkg-config --cflags --libs lumeq)
 export LD_LIBRARY_PATH=$(dirname "$(find "$work/usr" -name 'liblumeq*' | head -n 1)")
 # shellcheck disable=SC2086 # words
-"$cc" -Wall -Werror "$work/embed.c" -o "$work/embed" $flags
+"$cc" -Wall -Wextra -Wpedantic -Werror "$work/embed.c" -o "$work/embed" $flags
 [ "$("$work/embed")" = "$(pkg-config --modversion lumeq)" ]
 if [ -n "$cxx" ]; then
     # shellcheck disable=SC2086
-    "$cxx" -Wall -Werror "$work/embed.cpp" -o "$work/embed++" $flags
+    "$cxx" -Wall -Wextra -Wpedantic -Werror "$work/embed.cpp" -o "$work/embed++" $flags
     "$work/embed++" >/dev/null
 fi
