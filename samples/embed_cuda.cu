@@ -2,8 +2,9 @@
  * Frames that are on the GPU already, and stay there: a kernel draws them into device memory, the
  * library equalizes them, another kernel reads them. All of it is queued: the host waits only where
  * the library takes no more frames, and at the end. `ready` tells the library when a frame is
- * drawn, `finished` tells us when it is done. nvcc embed_cuda.cu -o embed_cuda $(pkg-config
- * --cflags --libs lumeq)
+ * drawn, `finished` tells us when it is done.
+ *
+ *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq)
  */
 #include <cuda_runtime.h>
 #include <lumeq/lumeq.h>
