@@ -18,6 +18,13 @@
 #include <time.h>
 
 #define CHECK_SKIPPED 77
+
+/* By how much limits that keep a test from hanging are longer in a sanitizer's build. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SLOWER 5
+#else
+#define CHECK_SLOWER 1
+#endif
 #define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
 
 typedef struct CheckTest {

@@ -34,17 +34,34 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# check NAME COMMAND...: exit code 0 passes, 77 skips; a program that hangs fails.
+# A program that hangs fails.
+limited() {
+    timeout -k 10 300 "$@"
+}
+
+# check NAME COMMAND...: exit code 0 passes, 77 skips. A function sets its programs' limits itself.
 check() {
-    local name=$1 code=0 limit=()
+    local name=$1 code=0 limit=limited
     shift
-    [ "$(type -t "$1")" = function ] || limit=(timeout -k 10 300)
-    "${limit[@]}" "$@" >"$work/log" 2>&1 || code=$?
+    [ "$(type -t "$1")" != function ] || limit=
+    $limit "$@" >"$work/log" 2>&1 || code=$?
     case $code in
     0) pass "$name" ;;
     77) skip "$name: $(grep -m 1 -i skipped "$work/log")" ;;
     *) fail "$name (exit code $code)" ;;
     esac
+}
+
+# A test program, which must be there.
+check_program() {
+    local program
+    program=$(find_program "$1")
+    if [ -n "$program" ]; then
+        check "$1" "$program"
+    else
+        echo "$1 is not among the programs" >"$work/log"
+        fail "$1"
+    fi
 }
 
 # A made-up video of noise, in y4m: WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME.
@@ -62,8 +79,8 @@ same_bits() {
     local input=$1 backend
     shift
     for backend in cpu cuda; do
-        "$lumeq" "$input" -o - "$@" --backend "$backend" --stats "$work/$backend.jsonl" -y -q \
-            >"$work/$backend.y4m" || return
+        limited "$lumeq" "$input" -o - "$@" --backend "$backend" \
+            --stats "$work/$backend.jsonl" -y -q >"$work/$backend.y4m" || return
         sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
             "$work/$backend.jsonl" >"$work/$backend.stats"
     done
@@ -104,26 +121,26 @@ whole_program() {
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
-    program=$(find_program test_session)
-    [ -z "$program" ] || LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check "test_session" "$program"
+    LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
 }
 
 no_such_gpu() {
     local code=0
-    "$lumeq" "$1" --null --backend cuda --device 99 || code=$?
+    limited "$lumeq" "$1" --null --backend cuda --device 99 || code=$?
     [ "$code" = 1 ]
 }
 
 # How much overlaps depends on how fast frames come from the decoder; that the stages do when frames
 # are there is test_cuda_backend's.
 shows_timeline() {
-    "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
+    limited "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
         awk '/at the same time:/ { at = NR } /frame .*\|.*U.*E.*D.*\|/ { frames++ }
              END { exit !(at && frames == 8) }'
 }
 
 plays_on_gpu() {
-    "$lumeq" "$1" --to 1 --backend cuda -v 2>&1 | tee /dev/stderr | grep -q 'luma stays on the GPU'
+    limited "$lumeq" "$1" --to 1 --backend cuda -v 2>&1 | tee /dev/stderr |
+        grep -q 'luma stays on the GPU'
 }
 
 # Error exit codes: a tool's finding or the program's own failure.
@@ -139,13 +156,7 @@ lumeq=$(find_program lumeq)
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
     test_cuda_errors test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
-    program=$(find_program "$name")
-    if [ -n "$program" ]; then
-        check "$name" "$program"
-    else
-        echo "$name is not among the programs" >"$work/log"
-        fail "$name"
-    fi
+    check_program "$name"
 done
 bench=$(find_program lumeq-bench)
 if [ -n "$bench" ] && command -v python3 >/dev/null; then
@@ -200,7 +211,6 @@ else
     skip "compute-sanitizer: not installed, or not wanted"
 fi
 # The last of all: after its faults and hangs OpenGL did not work any more on the GPU that it ran on.
-program=$(find_program test_cuda_loss)
-[ -z "$program" ] || check test_cuda_loss "$program"
+check_program test_cuda_loss
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

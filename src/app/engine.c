@@ -24,17 +24,22 @@ static void free_host(void *equalizer, void *memory)
     lumeq_free_host(equalizer, memory);
 }
 
-static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
+static LumeqConfig config_of(const Options *options)
 {
     static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
                                               LUMEQ_BACKEND_CUDA};
-    const LumeqConfig config = {
-        .size = sizeof(config),
+    return (LumeqConfig){
+        .size = sizeof(LumeqConfig),
         .backend = backends[options->backend],
         .device = (int)options->device,
         .threads = (int)options->threads,
         .cpu_without = cpu_mask_without(),
     };
+}
+
+static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
+{
+    const LumeqConfig config = config_of(options);
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
@@ -59,6 +64,24 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
     const int gpu = strcmp(engine->backend, "cpu") != 0;
     engine->memory = frame_memory_create(gpu ? &allocator : NULL);
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+/* What was chosen is that of the equalizer, and was said. */
+static void log_warning(void *user, LumeqLogLevel level, const char *text)
+{
+    (void)user;
+    if (level == LUMEQ_LOG_WARNING)
+        say(SAY_WARNINGS, "%s", text);
+}
+
+int engine_open_context(Engine *engine, const Options *options, MediaError *error)
+{
+    LumeqConfig config = config_of(options);
+    char why[256];
+    config.log = log_warning;
+    if (lumeq_context_create(&engine->context, &config, why, sizeof(why)) < 0)
+        return media_fail(error, MEDIA_USAGE, "%s", why);
+    return 0;
 }
 
 /* What comes as it happens, not all at once. */
@@ -123,6 +146,14 @@ int engine_open_source(Source **source, const Options *options, const char *path
     return ret;
 }
 
+int engine_open_again(Source **source, const Options *options, const char *path,
+                      const atomic_int *stop, MediaError *error)
+{
+    SourceOptions wanted = source_options(options, path, stop);
+    wanted.note = NULL;
+    return source_open(source, &wanted, error);
+}
+
 int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
                          const atomic_int *stop, MediaError *error)
 {
@@ -139,6 +170,7 @@ EncoderOptions engine_encoder(const Options *options)
                             .pixel_format = options->pixel_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
+                            .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,
                             .live = options->camera != NULL};
 }
 
@@ -226,5 +258,6 @@ int engine_depth(const AVFrame *frame)
 void engine_close(Engine *engine)
 {
     frame_memory_close(&engine->memory);
+    lumeq_context_destroy(&engine->context);
     lumeq_destroy(&engine->equalizer);
 }

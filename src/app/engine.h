@@ -11,9 +11,10 @@
 /* {0} is a closed one. */
 typedef struct Engine {
     LumeqEqualizer *equalizer;
-    FrameMemory *memory; /* that frames are decoded to, and equalized into */
-    const char *backend; /* its name at the start; the CPU takes over from a GPU that is lost */
-    char where[256];     /* what it is and why it was taken */
+    LumeqContext *context; /* for two passes, else NULL */
+    FrameMemory *memory;   /* that frames are decoded to, and equalized into */
+    const char *backend;   /* its name at the start; the CPU takes over from a GPU that is lost */
+    char where[256];       /* what it is and why it was taken */
 } Engine;
 
 /* Room for the arrays of a frame's statistics. */
@@ -28,10 +29,17 @@ LumeqFrameStats engine_ask_stats(StatsArrays *arrays);
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
+/* Makes the context, once the engine is open. MEDIA_USAGE. */
+int engine_open_context(Engine *engine, const Options *options, MediaError *error);
+
 /* Opens `path`, or NULL: the camera, as the options say, and says what the camera was set to. Ends
  * at `stop`. As source_open(). */
 int engine_open_source(Source **source, const Options *options, const char *path,
                        const atomic_int *stop, MediaError *error);
+
+/* The same of a file that has been opened before: what is chosen has been said. */
+int engine_open_again(Source **source, const Options *options, const char *path,
+                      const atomic_int *stop, MediaError *error);
 
 /* Begins to open a file. As source_opening_start(). */
 int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,

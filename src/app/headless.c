@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "app/engine.h"
+#include "app/first_pass.h"
 #include "app/look.h"
 #include "app/overlay.h"
+#include "app/passes.h"
 #include "app/pipeline.h"
+#include "app/planned_curves.h"
 #include "app/progress.h"
+#include "app/pumping.h"
 #include "app/say.h"
 #include "app/stats.h"
 #include "app/timeline.h"
@@ -29,11 +33,18 @@ typedef struct Run {
     WriterOptions writer_options;
     Writer *writer;
     Source *source;
+    ReaderOptions reader_options;
     Reader *reader;
+    LumeqParams params;
+    int passes;
+    MeasureFile *measures; /* of the first of two passes */
+    PlannedCurves *planned;
+    int first_damaged; /* the first pass knew of damage */
     StatsFile *stats;
     FrameOverlay *overlay;
     Progress progress;
     Timeline timeline;
+    Pumping pumping;
     double noise_gain; /* the greatest there was */
     Missed missed;     /* of a camera */
     MediaError error;
@@ -112,11 +123,12 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     const int picture = run->writer && writer_is_picture(run->writer);
-    const ReaderOptions reader = {
+    run->reader_options = (ReaderOptions){
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
         .range = (ReaderRange)o->range,
+        .deinterlace = o->deinterlace == OPTIONS_DEINTERLACE_ON ? DEINTERLACE_ON : DEINTERLACE_OFF,
         .threads = (int)o->threads,
         .full_rgb = run->writer && writer_is_full_range(run->writer),
         .copy = run->writer != NULL,
@@ -126,21 +138,22 @@ static int open_input(Run *run)
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)
-        ret = reader_open(&run->reader, run->source, &reader, &run->error);
+        ret = reader_open(&run->reader, run->source, &run->reader_options, &run->error);
     return ret;
 }
 
 /* The equalizer's parameters, now that the input is known. */
 static int set_look(Run *run)
 {
-    LumeqParams params;
     const enum AVPixelFormat from = convert_nearest_direct(run->source->video->codecpar->format);
     const int fine = run->writer && writer_is_fine(run->writer, from);
-    const int ret = look_params(&params, run->options, run->source, fine, &run->error);
+    const int ret = look_params(&run->params, run->options, run->source, fine, &run->error);
     if (ret < 0)
         return ret;
-    if (lumeq_set_params(run->engine.equalizer, &params) < 0)
+    if (lumeq_set_params(run->engine.equalizer, &run->params) < 0)
         return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->engine.equalizer));
+    if (run->passes > 1)
+        run->params.deflicker = run->options->deflicker;
     return 0;
 }
 
@@ -209,6 +222,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     };
     stats_write(run->stats, &row);
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
+    pumping_add(&run->pumping, &item->stats, row.depth);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
     run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
@@ -226,15 +240,73 @@ static int sink(Run *run, Item *item)
     return ret;
 }
 
+/* What the writer does not want of the input, the first pass does not read either: it sees the same
+ * packets. */
+static int open_first(Run *run, Source **source)
+{
+    const Options *o = run->options;
+    if (engine_open_again(source, o, o->input, run->stop, &run->error) < 0)
+        return run->error.fault;
+    const AVFormatContext *second = run->source->format;
+    AVFormatContext *first = (*source)->format;
+    for (unsigned i = 0; i < first->nb_streams && i < second->nb_streams; i++)
+        first->streams[i]->discard = second->streams[i]->discard;
+    return 0;
+}
+
+static void say_measured(const Run *run)
+{
+    const double seconds = progress_elapsed(&run->progress);
+    const int64_t frames = measure_file_count(run->measures);
+    say(SAY_DETAILS, "measured %lld frame%s in %.2f s (%.0f fps)", (long long)frames,
+        frames == 1 ? "" : "s", seconds, (double)frames / seconds);
+}
+
+/* The first of two passes, and curves for the second where there are frames. */
+static int look_ahead(Run *run)
+{
+    const Options *o = run->options;
+    Source *source = NULL;
+    FirstPass pass = {.reader = run->reader_options,
+                      .context = run->engine.context,
+                      .params = &run->params,
+                      .progress = &run->progress};
+    pass.reader.copy = 0;
+    int ret = open_first(run, &source);
+    if (ret >= 0)
+        ret = measure_file_open(&run->measures, o->output ? o->output : o->stats, &run->error);
+    pass.source = source;
+    pass.file = run->measures;
+    if (ret >= 0)
+        ret = first_pass_run(&pass, &run->error);
+    source_close(&source);
+    if (ret < 0 || atomic_load(run->stop) != RUN_ON)
+        return ret;
+    run->first_damaged = pass.damaged;
+    say_measured(run);
+    ret = source_is_changed(run->source, o->input, &run->error);
+    if (ret < 0 || measure_file_count(run->measures) == 0)
+        return ret;
+    const PlannedOptions planned = {run->measures, run->engine.context, &run->params, run->source,
+                                    o->input};
+    run->progress.frames = measure_file_count(run->measures);
+    return planned_open(&run->planned, &planned, &run->error);
+}
+
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
     Pipeline *pipeline;
-    const LumeqParams params = options_params(run->options);
-    const int off = params.mode == LUMEQ_MODE_OFF;
-    int ret = pipeline_start(&pipeline, run->reader, run->engine.equalizer,
-                             off ? NULL : run->engine.memory, engine_writes_chroma(&params),
-                             run->stats || run->overlay, &run->error);
+    const int off = run->params.mode == LUMEQ_MODE_OFF && run->params.deflicker <= 0;
+    const PipelineParts parts = {
+        .reader = run->reader,
+        .equalizer = run->engine.equalizer,
+        .planned = run->planned,
+        .memory = off ? NULL : run->engine.memory,
+        .chroma = engine_writes_chroma(&run->params),
+        .arrays = run->stats || run->overlay,
+    };
+    int ret = pipeline_start(&pipeline, &parts, &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);
@@ -265,9 +337,11 @@ static int no_frames(Run *run, const char *damage)
 
 static void say_details(const Run *run)
 {
-    char memory[128];
+    char memory[128], pumping[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
+    if (run->planned && pumping_print(&run->pumping, pumping, sizeof(pumping)))
+        say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
     if (options_params(run->options).mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS, "noise in dark areas grew by %.1f times at most", run->noise_gain);
     if (conversion)
@@ -280,11 +354,11 @@ static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
-    say(SAY_NORMAL, "%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx) on %s",
+    say(SAY_NORMAL, "%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s",
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
         (double)run->progress.frame / seconds, run->progress.time / seconds,
-        engine_where(&run->engine));
+        run->planned ? " in two passes" : "", engine_where(&run->engine));
 }
 
 static void add_loss(char *text, size_t size, int64_t count, const char *what)
@@ -364,6 +438,20 @@ static int keep_part(Run *run)
     return EXIT_INTERRUPTED;
 }
 
+/* Other frames than in the first pass are damage, or another file. */
+static int check_passes(Run *run, const char *damage)
+{
+    if (!run->planned || !planned_differs(run->planned))
+        return 0;
+    if (source_is_changed(run->source, run->options->input, &run->error) < 0 || *damage ||
+        run->first_damaged)
+        return run->error.fault;
+    return media_fail(&run->error, MEDIA_INPUT,
+                      "%s gave other frames in the second pass than in the first: both passes have "
+                      "to see the same file",
+                      run->source->name);
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
@@ -373,6 +461,8 @@ static int finish(Run *run)
         (void)reader_damage(run->reader, damage, sizeof(damage));
     if (run->progress.frame == 0)
         return no_frames(run, damage);
+    if (check_passes(run, damage) < 0)
+        return EXIT_INPUT;
     /* Both files are whole before either gets its name. */
     stats_flush(run->stats);
     const int misnamed = run->writer && writer_finish(run->writer, 0, &run->error) < 0;
@@ -395,7 +485,11 @@ static int run_all(Run *run)
     const LumeqParams params = options_params(run->options);
     int ret = check_output(run);
     if (ret >= 0)
+        ret = run->passes = passes_choose(run->options, run->writer, &run->error);
+    if (ret >= 0)
         ret = engine_open(&run->engine, run->options, engine_writes_chroma(&params), &run->error);
+    if (ret >= 0 && run->passes > 1)
+        ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)
         ret = open_input(run);
     if (ret >= 0)
@@ -409,8 +503,15 @@ static int run_all(Run *run)
     run->progress.style = headless_progress(run->options);
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
+    run->progress.passes = run->passes;
     progress_start(&run->progress);
-    ret = process(run);
+    if (run->passes > 1) {
+        ret = look_ahead(run);
+        if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
+            progress_second_pass(&run->progress);
+    }
+    if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
+        ret = process(run);
     if (atomic_load(run->stop) == RUN_INTERRUPTED)
         return keep_part(run);
     const int code = ret < 0 ? -ret : finish(run);
@@ -426,6 +527,10 @@ static void say_interrupted(const Run *run)
     const char *stats = stats_name(run->stats);
     const int failed =
         run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
+    if (run->passes > 1 && run->progress.measuring) {
+        say(SAY_ERRORS, "interrupted in the first of two passes; nothing was written");
+        return;
+    }
     say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
         failed ? ": "
@@ -451,6 +556,8 @@ int headless_run(const Options *options, atomic_int *stop)
     writer_close(&run.writer);
     stats_close(&run.stats);
     overlay_close(&run.overlay);
+    planned_close(&run.planned);
+    measure_file_close(&run.measures);
     reader_close(&run.reader);
     source_close(&run.source);
     engine_close(&run.engine);

@@ -52,8 +52,15 @@ const Option option_table[] = {
      "output [auto]"},
     {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "auto|ignore",
      "leave black bars out of the histogram, and as they are [auto]"},
+    {"deflicker", 0, OPTION_NUMBER, 0, FIELD(deflicker), 0, 1, "X",
+     "0 .. 1: evens out light that pumps in the source; needs two passes [0]"},
+    {"two-pass", 0, OPTION_CHOICE, 0, FIELD(two_pass), 0, 0, "auto|on|off",
+     "measure all of it first, so that curves know what comes; auto: from a file to a file [auto]"},
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the stream's luma range [auto]"},
+    {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
+     "make whole frames of interlaced ones; on: of all frames; auto: of those that say so in the "
+     "window, while files keep their fields [auto]"},
     {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
      "textbook arithmetic, bit-exact with OpenCV's equalizeHist or, with --mode clahe, its CLAHE; "
      "8-bit only; what is said of strength, smoothing, chroma, dither and bars has no effect"},

@@ -9,6 +9,7 @@
 #include "app/option_names.h"
 #include "app/option_network.h"
 #include "app/option_value.h"
+#include "app/passes.h"
 #include "app/profile.h"
 #include "app/stats.h"
 #include "media/error.h"
@@ -87,6 +88,16 @@ static int no_audio_and_track(const Options *o)
     return o->audio_track >= 0 && o->acodec && strcmp(o->acodec, "none") == 0;
 }
 
+static int reference_and_deflicker(const Options *o)
+{
+    return o->reference && o->deflicker > 0;
+}
+
+static int deflicker_in_one_pass(const Options *o)
+{
+    return o->deflicker > 0 && o->two_pass == OPTIONS_TWO_PASS_OFF;
+}
+
 static int quiet_and_verbose(const Options *o)
 {
     return o->quiet && o->verbose;
@@ -101,6 +112,8 @@ static const Rivals rivals[] = {
     {"output", "null", output_and_null, "-o and --null"},
     {"reference", "mode", reference_and_off, "--reference and --mode off"},
     {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
+    {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
+    {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},
     {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},
     {"no-subs", "sub-track", no_subs_and_track, "--no-subs and --sub-track"},
     {"acodec", "audio-track", no_audio_and_track, "--acodec none and --audio-track"},
@@ -238,12 +251,14 @@ static int put_over_file(Parser *p, int argc, char **argv)
 
 static int check(const Parser *p)
 {
-    const Options *o = p->options;
+    Options *o = p->options;
     if (option_network_check(o, p->given, &p->refusal) < 0 ||
         option_live_check(o, p->given, &p->refusal) < 0)
         return -1;
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
+    if (passes_check(o, p->given, &p->refusal) < 0)
+        return -1;
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
         return refuse(&p->refusal, "--to must be after --ss: both are positions in the input");
     if (o->to_us == 0)

@@ -29,6 +29,18 @@ typedef enum OptionsDither {
     OPTIONS_DITHER_OFF,
 } OptionsDither;
 
+typedef enum OptionsDeinterlace {
+    OPTIONS_DEINTERLACE_AUTO,
+    OPTIONS_DEINTERLACE_ON,
+    OPTIONS_DEINTERLACE_OFF,
+} OptionsDeinterlace;
+
+typedef enum OptionsTwoPass {
+    OPTIONS_TWO_PASS_AUTO,
+    OPTIONS_TWO_PASS_ON,
+    OPTIONS_TWO_PASS_OFF,
+} OptionsTwoPass;
+
 /* Strings point into argv or into the settings file's text. -1 in a number, NULL in a text: not
  * given. */
 typedef struct Options {
@@ -42,9 +54,13 @@ typedef struct Options {
     LumeqChroma chroma;
     LumeqBars bars;
     int reference, scene_cut, range, dither; /* indices of their choices */
+    int deinterlace;                         /* the same */
     double strength;                         /* -1: as much as each picture needs */
     double clip, smooth;
     OptionsTiles tiles;
+    double deflicker;
+    int two_pass;                /* an OptionsTwoPass */
+    const char *passes_asked_by; /* the words on the command line that need two passes, or NULL */
 
     int backend;
     int64_t device, threads;
@@ -106,7 +122,8 @@ int options_ask(const Options *options);
 /* The option of which "help" is the value, which then lists what it may be, or NULL. */
 const char *options_list(const Options *options);
 
-/* What they ask of the equalizer, the input aside: look.h takes that into account, too. */
+/* What they ask of the equalizer, the input aside: look.h takes that into account, too. Without
+ * deflicker, which is for two passes alone. */
 LumeqParams options_params(const Options *options);
 
 /* Prints to standard output, as wide as the terminal is. */

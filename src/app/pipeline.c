@@ -13,6 +13,8 @@
 struct Pipeline {
     Reader *reader;
     LumeqEqualizer *equalizer;
+    PlannedCurves *planned; /* NULL: the equalizer makes the curves */
+    int64_t first;          /* number of the first frame that it does that for */
     FrameMemory *memory;
     int chroma;          /* is written, too */
     int with_arrays;     /* of the statistics */
@@ -162,11 +164,13 @@ static int make_output(Pipeline *p, Message *message)
 static int submit(Pipeline *p, Item *item)
 {
     Message *message = &item->message;
-    int ret = make_output(p, message);
+    int ret = message->output ? 0 : make_output(p, message);
     if (ret < 0)
         return ret;
     LumeqFrame frame = engine_frame(message->frame, p->memory ? message->output : NULL);
     frame.opaque = item;
+    frame.number = p->first;
+    p->first = 0; /* each is that of the frame before and 1 from now on */
     while ((ret = lumeq_submit(p->equalizer, &frame)) == LUMEQ_ERR_AGAIN) {
         ret = pass_finished(p);
         if (ret < 0)
@@ -175,9 +179,53 @@ static int submit(Pipeline *p, Item *item)
     return ret < 0 ? equalizer_failed(p, ret) : 0;
 }
 
+/* 1: it is; 0: there is no curve for it, nor for those that follow. */
+static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+{
+    Message *message = &item->message;
+    item->arrays = p->with_arrays ? malloc(sizeof(*item->arrays)) : NULL;
+    if (p->with_arrays && !item->arrays)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    item->stats = engine_ask_stats(item->arrays);
+    const int ret = planned_apply(p->planned, message->frame, p->memory ? message->output : NULL,
+                                  reader_zero(p->reader), &item->stats, error);
+    if (ret == 0) { /* those of the equalizer take their place */
+        free(item->arrays);
+        item->arrays = NULL;
+    }
+    return ret;
+}
+
+/* As apply_planned(); 1: the item is handed on. */
+static int equalize_planned(Pipeline *p, Item **item)
+{
+    MediaError error = {0};
+    if (make_output(p, &(*item)->message) < 0)
+        return AVERROR_EXTERNAL;
+    int ret = apply_planned(p, *item, &error);
+    if (ret < 0)
+        return stage_failed(p, &error);
+    if (ret > 0) {
+        ret = send(p->equalized, item);
+        return ret < 0 ? ret : 1;
+    }
+    p->first = planned_count(p->planned);
+    p->planned = NULL;
+    say(SAY_WARNINGS,
+        "frame %lld is not the one that the first pass had there: from it on curves go by the "
+        "frames before alone",
+        (long long)p->first);
+    return 0;
+}
+
 static int equalize(Pipeline *p, Item **item)
 {
     int ret;
+    if ((*item)->message.frame && p->planned) {
+        ret = equalize_planned(p, item);
+        if (ret != 0)
+            return ret;
+    }
     if ((*item)->message.frame) {
         ret = submit(p, *item);
         if (ret < 0)
@@ -239,20 +287,20 @@ static int open_queue(AVThreadMessageQueue **queue)
     return ret;
 }
 
-int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, int chroma, int arrays, MediaError *error)
+int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error)
 {
     *pipeline = NULL;
     Pipeline *p = calloc(1, sizeof(*p));
     if (!p)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     pthread_mutex_init(&p->lock, NULL);
-    p->reader = reader;
-    p->equalizer = equalizer;
-    p->backend = lumeq_backend_name(equalizer);
-    p->memory = memory;
-    p->chroma = chroma;
-    p->with_arrays = arrays;
+    p->reader = parts->reader;
+    p->equalizer = parts->equalizer;
+    p->planned = parts->planned;
+    p->backend = lumeq_backend_name(parts->equalizer);
+    p->memory = parts->memory;
+    p->chroma = parts->chroma;
+    p->with_arrays = parts->arrays;
     int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)
         ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;

@@ -8,6 +8,7 @@
 #define LUMEQ_APP_PIPELINE_H
 
 #include "app/engine.h"
+#include "app/planned_curves.h"
 #include "lumeq/lumeq.h"
 #include "media/message.h"
 #include "media/reader.h"
@@ -21,12 +22,22 @@ typedef struct Item {
 
 typedef struct Pipeline Pipeline;
 
-/* Starts the threads. Output frames take their luma from `memory`, and their chroma where that is
- * written, too; NULL: they are the decoded ones, only measured. `arrays`: frames come with
- * histograms and curve. Reader, equalizer and memory are used by the threads until pipeline_join().
- * MEDIA_INPUT. */
-int pipeline_start(Pipeline **pipeline, Reader *reader, LumeqEqualizer *equalizer,
-                   FrameMemory *memory, int chroma, int arrays, MediaError *error);
+/* What the stages work with, until pipeline_join(). */
+typedef struct PipelineParts {
+    Reader *reader;
+    LumeqEqualizer *equalizer;
+    /* Has the curves; where that has none for a frame, the equalizer goes on from there by itself.
+     * NULL: it does from the start. */
+    PlannedCurves *planned;
+    /* Output frames take their luma from here, and their chroma where that is written, too. NULL:
+     * they are the decoded ones, only measured. */
+    FrameMemory *memory;
+    int chroma; /* is written, too */
+    int arrays; /* frames come with histograms and curve */
+} PipelineParts;
+
+/* Starts the threads. MEDIA_INPUT. */
+int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error);
 
 /* The next item, which the caller frees with item_free(): 0, AVERROR_EOF at the end, or another
  * negative number when a stage has failed (pipeline_join() knows the error). Waits. */

@@ -348,6 +348,8 @@ static int open_rows(Play *p, const Source *source, MediaError *error)
 static int open_player(Play *p, Source *source, MediaError *error)
 {
     static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
+    static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
+                                                  DEINTERLACE_OFF};
     const Options *o = p->options;
     const PlayerOptions options = {
         .from_us = o->from_us,
@@ -367,6 +369,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
+        .deinterlace = deinterlace[o->deinterlace],
         .open = start_opening,
         .opened = take_opened,
         .replace = replace_source,

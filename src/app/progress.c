@@ -32,10 +32,19 @@ void progress_start(Progress *p)
     if (p->style == PROGRESS_AUTO)
         p->style = say_on_terminal() ? PROGRESS_BAR : PROGRESS_NONE;
     p->bytes = -1;
-    p->started = p->shown = now();
+    p->measuring = p->passes > 1;
+    p->started = p->began = p->shown = now();
 }
 
-/* 0..1, or NAN where the length is not known. */
+void progress_second_pass(Progress *p)
+{
+    p->measuring = 0;
+    p->frame = 0;
+    p->time = 0;
+    p->began = now();
+}
+
+/* Of the pass, 0..1, or NAN where the length is not known. */
 static double fraction(const Progress *p)
 {
     double done = NAN;
@@ -46,22 +55,26 @@ static double fraction(const Progress *p)
     return done > 1 ? 1 : done;
 }
 
+/* Seconds since the pass began: the other one has another speed. */
+static double elapsed(const Progress *p)
+{
+    return now() - p->began;
+}
+
 static double fps(const Progress *p)
 {
-    const double elapsed = progress_elapsed(p);
-    return elapsed > 0 ? (double)p->frame / elapsed : NAN;
+    return elapsed(p) > 0 ? (double)p->frame / elapsed(p) : NAN;
 }
 
 static double speed(const Progress *p)
 {
-    const double elapsed = progress_elapsed(p);
-    return elapsed > 0 ? p->time / elapsed : NAN;
+    return elapsed(p) > 0 ? p->time / elapsed(p) : NAN;
 }
 
 static double eta(const Progress *p)
 {
     const double done = fraction(p);
-    return done > 0 ? progress_elapsed(p) * (1 - done) / done : NAN;
+    return done > 0 ? elapsed(p) * (1 - done) / done : NAN;
 }
 
 static void print_clock(char *text, size_t size, double seconds)
@@ -88,20 +101,21 @@ static void print_bar(char *text, double done, int width)
 
 static void show_bar(const Progress *p)
 {
-    char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[240], time[32], left[32] = "?";
+    char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[256], time[32], left[32] = "?";
+    const char *what = p->measuring ? "measuring " : "";
     const double done = fraction(p);
     const int columns = say_columns(STDERR_FILENO);
     print_clock(time, sizeof(time), p->time);
     if (!isnan(eta(p)))
         print_clock(left, sizeof(left), eta(p));
-    const int room = columns - TEXT_COLUMNS;
+    const int room = columns - TEXT_COLUMNS - (int)strlen(what);
     if (!isnan(done) && room >= MIN_BAR_WIDTH)
         print_bar(bar, done, room < BAR_WIDTH ? room : BAR_WIDTH);
     if (isnan(done))
-        snprintf(line, sizeof(line), "frame %lld  %s  %.0f fps  %.2fx", (long long)p->frame, time,
-                 fps(p), speed(p));
+        snprintf(line, sizeof(line), "%sframe %lld  %s  %.0f fps  %.2fx", what, (long long)p->frame,
+                 time, fps(p), speed(p));
     else
-        snprintf(line, sizeof(line), "%3.0f%% %s  frame %lld  %s  %.0f fps  %.2fx  ETA %s",
+        snprintf(line, sizeof(line), "%s%3.0f%% %s  frame %lld  %s  %.0f fps  %.2fx  ETA %s", what,
                  floor(done * 100), bar, (long long)p->frame, time, fps(p), speed(p), left);
     if (!bar[0] && (int)strlen(line) >= columns)
         line[columns - 1] = '\0'; /* a line that wraps cannot be replaced */
@@ -116,18 +130,22 @@ static void print_number(const char *key, double value, int digits, const char *
         fprintf(stderr, "\"%s\":null%s", key, end);
 }
 
+/* What is done is what the second pass has done, as without a first one; only the percentage counts
+ * both. How fast the second will be is not known before. */
 static void show_json(const Progress *p, const char *state)
 {
+    const int first = p->measuring;
+    const double done = p->passes > 1 ? (fraction(p) + !first) / 2 : fraction(p);
     flockfile(stderr);
     fputc('{', stderr);
-    print_number("frame", (double)p->frame, 0, ",");
+    print_number("frame", first ? 0 : (double)p->frame, 0, ",");
     print_number("frames", p->frames > 0 ? (double)p->frames : NAN, 0, ",");
-    print_number("time", p->time, 3, ",");
+    print_number("time", first ? 0 : p->time, 3, ",");
     print_number("duration", p->duration > 0 ? p->duration : NAN, 3, ",");
-    print_number("percent", fraction(p) * 100, 2, ",");
-    print_number("fps", fps(p), 2, ",");
-    print_number("speed", speed(p), 3, ",");
-    print_number("eta", eta(p), 1, ",");
+    print_number("percent", done * 100, 2, ",");
+    print_number("fps", first ? NAN : fps(p), 2, ",");
+    print_number("speed", first ? NAN : speed(p), 3, ",");
+    print_number("eta", first ? NAN : eta(p), 1, ",");
     print_number("dropped", 0, 0, ",");
     print_number("bytes", p->bytes >= 0 ? (double)p->bytes : NAN, 0, ",");
     fprintf(stderr, "\"state\":\"%s\"}\n", state);

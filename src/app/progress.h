@@ -15,16 +15,22 @@ typedef struct Progress {
     ProgressStyle style;
     int64_t frames;  /* in all, 0 = unknown */
     double duration; /* of the part, in seconds, 0 = unknown */
+    int passes;      /* over all of it: 1 or 2 */
 
     /* Kept up by the run. */
     int64_t frame; /* done */
     double time;   /* seconds of video done */
     int64_t bytes; /* written, -1 = unknown */
 
-    double started, shown; /* seconds on the monotonic clock */
+    int measuring; /* not 0: this is the first of two passes, which writes nothing */
+    /* Seconds on the monotonic clock: of the run, of the pass, of the last look. */
+    double started, began, shown;
 } Progress;
 
 void progress_start(Progress *progress);
+
+/* The first pass has ended, or is left out: nothing is done of the second one yet. */
+void progress_second_pass(Progress *progress);
 
 /* Shows it when the last time is long enough ago. */
 void progress_update(Progress *progress);

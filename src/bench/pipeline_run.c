@@ -150,8 +150,13 @@ static int take_item(Session *s, Item *item)
 static int run_stages(Session *s)
 {
     Pipeline *pipeline;
-    int ret = pipeline_start(&pipeline, s->reader, s->engine.equalizer, s->engine.memory,
-                             engine_writes_chroma(&s->params), 0, &s->error);
+    const PipelineParts parts = {
+        .reader = s->reader,
+        .equalizer = s->engine.equalizer,
+        .memory = s->engine.memory,
+        .chroma = engine_writes_chroma(&s->params),
+    };
+    int ret = pipeline_start(&pipeline, &parts, &s->error);
     while (ret >= 0) {
         Item *item = NULL;
         ret = pipeline_receive(pipeline, &item);

@@ -185,7 +185,7 @@ int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
 
 /* ---- as bytes ------------------------------------------------------------------------------ */
 
-static void put_bars(ByteWriter *w, const BarsState *b)
+void lumeq_put_bars(ByteWriter *w, const BarsState *b)
 {
     const int32_t fields[] = {b->width,    b->height,   b->depth,        b->range,
                               b->active.x, b->active.y, b->active.width, b->active.height};
@@ -202,7 +202,7 @@ static void put_bars(ByteWriter *w, const BarsState *b)
     }
 }
 
-static void take_bars(ByteReader *r, BarsState *b)
+void lumeq_take_bars(ByteReader *r, BarsState *b)
 {
     b->width = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
     b->height = lumeq_take_range(r, 0, LUMEQ_MAX_SIDE);
@@ -233,7 +233,7 @@ void lumeq_put_state(ByteWriter *w, const LumeqState *state)
     const TileResult *t = &state->tiles;
     const uint32_t fields[] = {c->bins, c->depth, c->jumps, c->need, c->fades};
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
-    put_bars(w, &c->bars);
+    lumeq_put_bars(w, &c->bars);
     for (uint32_t i = 0; i < c->bins; i++) {
         lumeq_put32(w, c->bin[i].smooth);
         lumeq_put32(w, c->bin[i].cdf);
@@ -263,7 +263,7 @@ void lumeq_take_state(ByteReader *r, LumeqState *state)
     c->need = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     c->fades = (uint32_t)lumeq_take_range(r, 0, 1);
     r->bad |= c->depth && c->bins != (c->depth < 12 ? 1u << c->depth : LUMEQ_MAX_BINS);
-    take_bars(r, &c->bars);
+    lumeq_take_bars(r, &c->bars);
     uint32_t before = 0;
     for (uint32_t i = 0; i < c->bins && !r->bad; i++) {
         c->bin[i].smooth = lumeq_take32(r);

@@ -40,6 +40,10 @@ LumeqHistory *lumeq_history_from(const LumeqParams *params, const LumeqState *st
 /* One line, or column, of samples after the other, as bars_update() looks at them. */
 void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 
+/* The bars' state as bytes, and back; `bad` where it is none. */
+void lumeq_put_bars(ByteWriter *w, const BarsState *bars);
+void lumeq_take_bars(ByteReader *r, BarsState *bars);
+
 /* A state as bytes, and back; `bad` where it is none. */
 void lumeq_put_state(ByteWriter *w, const LumeqState *state);
 void lumeq_take_state(ByteReader *r, LumeqState *state);

@@ -172,7 +172,7 @@ static int is_edge(int at, int size)
     return at % BARS_ALIGNMENT == 0 || at == size;
 }
 
-static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
+LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *s)
 {
     LumeqRect a = {.x = lumeq_take_range(r, 0, s->width - 1)};
     a.y = lumeq_take_range(r, 0, s->height - 1);
@@ -231,7 +231,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     params.chroma = lumeq_take_range(&r, 0, 1);
     params.reference = lumeq_take_range(&r, 0, shape.depth == 8);
     params.frame = lumeq_take32(&r);
-    const LumeqRect active = take_active(&r, &shape);
+    const LumeqRect active = lumeq_take_active(&r, &shape);
     r.bad |= shape.tiles_x && shape.reference != params.reference;
     if (r.bad)
         return lumeq_refuse("these bytes are no curve of this version");

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "equalizer/backend.h"
+#include "equalizer/bytes.h"
 #include "lumeq/lumeq.h"
 
 struct LumeqCurve {
@@ -37,5 +38,8 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
 
 /* What a backend needs to apply it: borrows the curve's memory. */
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out);
+
+/* An active picture from bytes; `bad` where it is none of such a frame. */
+LumeqRect lumeq_take_active(ByteReader *r, const MeasureShape *shape);
 
 #endif

@@ -37,6 +37,12 @@ struct Decoder {
     enum AVColorRange range;
     enum AVColorSpace space;
 
+    atomic_int deinterlace;     /* DeinterlaceMode */
+    Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
+    int deinterlaces_all;       /* it was opened for all frames */
+    int leaving;                /* it is told the end, of the video or of its work */
+    int ended;                  /* the codec has nothing more */
+
     int full_rgb;
     int64_t last_pts, last_duration;
     char conversion[96];
@@ -105,6 +111,7 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->memory = memory;
     d->last_pts = AV_NOPTS_VALUE;
+    atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     d->raw = av_frame_alloc();
     d->codec = avcodec_alloc_context3(codec);
     int ret = d->raw && d->codec ? 0 : AVERROR(ENOMEM);
@@ -137,6 +144,11 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
 void decoder_keep_full_rgb(Decoder *d)
 {
     d->full_rgb = 1;
+}
+
+void decoder_deinterlace(Decoder *d, DeinterlaceMode mode)
+{
+    atomic_store(&d->deinterlace, (int)mode);
 }
 
 /* Many decoders tell it as damage. */
@@ -253,7 +265,8 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
+/* The next frame as it is stored. */
+static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
     int ret;
     do {
@@ -286,6 +299,79 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
         ret = convert(d, frame, error);
     else
         av_frame_move_ref(frame, d->raw);
+    return ret;
+}
+
+/* ---- fields -------------------------------------------------------------------------------- */
+
+static void stop_deinterlacing(Decoder *d)
+{
+    deinterlacer_close(&d->deinterlacer);
+    d->leaving = 0;
+}
+
+static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
+{
+    av_frame_unref(frame);
+    return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
+}
+
+/* What one frame after the other goes through, from the first one on that needs it. */
+static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    const int mode = atomic_load(&d->deinterlace);
+    if (!d->deinterlacer && mode != DEINTERLACE_OFF &&
+        (mode == DEINTERLACE_ON || FRAME_IS_INTERLACED(frame))) {
+        d->deinterlaces_all = mode == DEINTERLACE_ON;
+        const int ret =
+            deinterlacer_open(&d->deinterlacer, frame, d->deinterlaces_all, d->codec->thread_count);
+        if (ret < 0)
+            return cannot_deinterlace(ret, frame, error);
+    }
+    if (!d->deinterlacer)
+        return 0;
+    const int ret = deinterlacer_send(d->deinterlacer, frame);
+    return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
+}
+
+/* It is told the end where another mode is wanted now, so that the frame inside comes out. */
+static int leave(Decoder *d)
+{
+    d->leaving = 1;
+    return deinterlacer_send(d->deinterlacer, NULL);
+}
+
+/* The next frame that comes out of it. EAGAIN: it wants one; it may be gone. */
+static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    const int mode = atomic_load(&d->deinterlace);
+    const int changed = mode == DEINTERLACE_OFF || d->deinterlaces_all != (mode == DEINTERLACE_ON);
+    int ret = (changed || d->ended) && !d->leaving ? leave(d) : 0;
+    if (ret >= 0)
+        ret = deinterlacer_receive(d->deinterlacer, frame);
+    if (ret == AVERROR_EOF) {
+        stop_deinterlacing(d);
+        return AVERROR(EAGAIN);
+    }
+    return ret < 0 && ret != AVERROR(EAGAIN) ? cannot_deinterlace(ret, frame, error) : ret;
+}
+
+int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
+{
+    int ret;
+    do {
+        ret = d->deinterlacer ? receive_deinterlaced(d, frame, error) : AVERROR(EAGAIN);
+        if (ret != AVERROR(EAGAIN))
+            break;
+        if (d->deinterlacer && d->ended)
+            return AVERROR_EOF;
+        ret = receive_stored(d, frame, error);
+        if (ret >= 0)
+            ret = deinterlace(d, frame, error);
+        else if (ret == AVERROR(EAGAIN))
+            return ret;
+        d->ended = ret == AVERROR_EOF;
+    } while (ret == AVERROR(EAGAIN) || (d->ended && d->deinterlacer));
     if (ret >= 0 && d->memory)
         frame_memory_adopt(d->memory, frame);
     return ret;
@@ -319,6 +405,8 @@ const char *decoder_conversion(const Decoder *d)
 void decoder_flush(Decoder *d)
 {
     avcodec_flush_buffers(d->codec);
+    stop_deinterlacing(d);
+    d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;
 }
 
@@ -328,6 +416,7 @@ void decoder_close(Decoder **decoder)
     if (!d)
         return;
     convert_close(&d->converter);
+    deinterlacer_close(&d->deinterlacer);
     av_frame_free(&d->raw);
     avcodec_free_context(&d->codec);
     codec_log_close(&d->log);

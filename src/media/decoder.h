@@ -4,6 +4,7 @@
 
 #include <libavcodec/avcodec.h>
 
+#include "media/deinterlacer.h"
 #include "media/frame_memory.h"
 #include "media/source.h"
 
@@ -17,6 +18,9 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
 
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
 void decoder_keep_full_rgb(Decoder *decoder);
+
+/* For frames from now on; at first they are left as they are. Any thread. */
+void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 
 /* Hands in a packet, NULL at the end. Damage is counted, not an error. 0; AVERROR(EAGAIN): take
  * the frames out first, then hand it in again; or AVERROR(ENOMEM). */

@@ -16,6 +16,7 @@ typedef struct EncoderOptions {
     const char *pixel_format;
     const char *const *options; /* "key=value", NULL at the end; or NULL */
     int threads;
+    int deinterlaced; /* not 0: frames have no fields, whatever their track says */
     int live; /* not 0: fast rather than small where nothing else is asked for: frames do not wait
                */
 } EncoderOptions;

@@ -70,6 +70,8 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
         r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
         ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0)
+        decoder_deinterlace(r->decoder, options->deinterlace);
     if (ret >= 0 && options->full_rgb)
         decoder_keep_full_rgb(r->decoder);
     if (ret < 0)

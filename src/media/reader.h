@@ -3,6 +3,7 @@
 #ifndef LUMEQ_MEDIA_READER_H
 #define LUMEQ_MEDIA_READER_H
 
+#include "media/deinterlacer.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
 #include "media/message.h"
@@ -19,9 +20,10 @@ typedef struct ReaderOptions {
     int64_t frames;         /* at most; -1 = all */
     ReaderRange range;      /* what the stream's luma range is taken for */
     int threads;            /* of the decoder; 0 = one for each core */
-    int full_rgb;           /* not 0: RGB becomes full-range YUV, to become RGB again later */
-    int copy;               /* not 0: packets of other streams are wanted */
-    FrameMemory *memory;    /* where luma is decoded to; NULL = ordinary memory */
+    DeinterlaceMode deinterlace;
+    int full_rgb;        /* not 0: RGB becomes full-range YUV, to become RGB again later */
+    int copy;            /* not 0: packets of other streams are wanted */
+    FrameMemory *memory; /* where luma is decoded to; NULL = ordinary memory */
 } ReaderOptions;
 
 typedef struct Reader Reader;

@@ -432,3 +432,21 @@ void source_close(Source **source)
         close(s->fd);
     av_freep(source);
 }
+
+static int is_other(const struct stat *before, const struct stat *now)
+{
+    return before->st_dev != now->st_dev || before->st_ino != now->st_ino ||
+           before->st_size != now->st_size || before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
+           before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+}
+
+int source_is_changed(const Source *s, const char *path, MediaError *error)
+{
+    struct stat now;
+    const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
+    if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
+        return media_fail(error, MEDIA_INPUT,
+                          "%s was changed while it was read: both passes have to see the same file",
+                          s->name);
+    return 0;
+}

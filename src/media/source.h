@@ -102,6 +102,10 @@ int source_is_left_opening(void);
 /* The sentence about bytes that could not be read: see `read_error`. */
 int source_fail_to_read(const Source *source, MediaError *error);
 
+/* Whether its file is no longer what it was when it was opened, or `path` another one: 0, or
+ * MEDIA_INPUT with the sentence. Any thread. */
+int source_is_changed(const Source *source, const char *path, MediaError *error);
+
 /* The sentence about frames that are larger than what is allowed, or than what FFmpeg can do. */
 int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);
 

@@ -84,6 +84,8 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
     int ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0)
+        decoder_deinterlace(f->decoder, options->deinterlace);
     if (ret >= 0 && open_queue(f) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret < 0)
@@ -331,6 +333,11 @@ int video_feed_room(const VideoFeed *f)
 void video_feed_hurry(VideoFeed *f, int hurry)
 {
     atomic_store(&f->hurry, hurry);
+}
+
+void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
+{
+    decoder_deinterlace(f->decoder, mode);
 }
 
 void video_feed_stop(VideoFeed *f)

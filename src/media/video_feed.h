@@ -28,8 +28,9 @@ typedef struct VideoFeedOptions {
     FrameMemory *memory; /* where planes are decoded to; NULL = ordinary memory */
     int threads;         /* of the decoder; 0 = one for each core */
     int range;           /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
-    int64_t end;         /* frames from this position on are left out; AV_NOPTS_VALUE: none */
-    int64_t frames;      /* at most, after each start; -1 = all */
+    DeinterlaceMode deinterlace;
+    int64_t end;    /* frames from this position on are left out; AV_NOPTS_VALUE: none */
+    int64_t frames; /* at most, after each start; -1 = all */
     void (*wake)(void *opaque); /* there is something to receive; from the feed's thread */
     void *opaque;
 } VideoFeedOptions;
@@ -61,6 +62,9 @@ int video_feed_room(const VideoFeed *feed);
 
 /* Not 0: leave out frames that no other one refers to. Any thread. */
 void video_feed_hurry(VideoFeed *feed, int hurry);
+
+/* For frames that are decoded from now on. Any thread. */
+void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
 
 /* Ends the thread; frames in the queue are dropped. After demuxer_stop(), which ends its wait. */
 void video_feed_stop(VideoFeed *feed);

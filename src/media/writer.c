@@ -129,7 +129,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     w->track = (EncoderTrack){
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
-        .field_order = in->codecpar->field_order,
+        .field_order =
+            w->options->video.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
         .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
     };
     const int ret =

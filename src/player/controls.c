@@ -313,6 +313,18 @@ static int toggle_scale(Player *p, int arg, MediaError *error)
     return 0;
 }
 
+/* Frames that are there already are decoded again. */
+static int next_deinterlace(Player *p, int arg, MediaError *error)
+{
+    static const char *const names[] = {"off", "where frames are interlaced", "all frames"};
+    (void)arg;
+    p->deinterlace = (DeinterlaceMode)((p->deinterlace + 1) % 3);
+    status_say(p, "Deinterlace: %s", names[p->deinterlace]);
+    video_feed_deinterlace(p->playback.feed, p->deinterlace);
+    return playback_can_seek(&p->playback) ? go_to(p, (FeedStart){.position = from_where(p)}, error)
+                                           : 0;
+}
+
 static int toggle_mirror(Player *p, int arg, MediaError *error)
 {
     (void)arg;
@@ -372,6 +384,7 @@ static const Row rows[] = {
     {"h  H", "histogram; its scale", next_histogram, 0, {{"h", 0, 0}}},
     {NULL, NULL, toggle_scale, 0, {{"H", 0, 0}}},
     {"R", "record the camera", live_record, 0, {{"R", 0, 0}}},
+    {"D", "deinterlace", next_deinterlace, 0, {{"D", 0, 0}}},
     {"M", "mirror", toggle_mirror, 0, {{"M", 0, 0}}},
     {"f", "fullscreen", toggle_fullscreen, 0, {{"f", 0, 0}}},
     {"s", "screenshot", take_screenshot, 0, {{"s", 0, 0}}},

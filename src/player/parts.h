@@ -91,12 +91,13 @@ struct Player {
     Playback next;      /* of the file that was opened, until its first frame is there */
     int64_t next_since; /* it is waited for */
     Shown shown;
-    int unrelated;  /* the next frame does not follow the one that is shown */
-    int64_t count;  /* frames that were shown */
-    int over;       /* it is to be closed */
-    int closed;     /* the user has closed the window */
-    int ended;      /* it came to its end by itself */
-    int steps;      /* frames to go on by while paused */
+    int unrelated; /* the next frame does not follow the one that is shown */
+    int64_t count; /* frames that were shown */
+    int over;      /* it is to be closed */
+    int closed;    /* the user has closed the window */
+    int ended;     /* it came to its end by itself */
+    int steps;     /* frames to go on by while paused */
+    DeinterlaceMode deinterlace;
     int steps_back; /* frames to go back by when the one that was asked for is there */
 
     TextLoader loader;

@@ -134,6 +134,7 @@ static PlaybackOptions playback_options(Player *p, int first)
         .video = {.memory = p->equalizer.memory,
                   .threads = p->options.threads,
                   .range = p->options.range,
+                  .deinterlace = p->deinterlace,
                   .end = first && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
                   .frames = first ? p->options.frames : -1,
                   .wake = wake,
@@ -220,6 +221,7 @@ static void take_options(Player *p)
     p->compare = p->options.compare;
     p->histogram = p->options.histogram;
     p->log_scale = p->options.log_scale;
+    p->deinterlace = p->options.deinterlace;
     p->loop = p->options.loop;
     p->muted = p->options.mute;
     p->volume = p->options.volume;

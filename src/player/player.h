@@ -7,6 +7,7 @@
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
 
+#include "media/deinterlacer.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
 #include "media/source.h"
@@ -94,6 +95,7 @@ typedef struct PlayerOptions {
     PlayerCompare compare;
     PlayerHistogram histogram;
     int log_scale;
+    DeinterlaceMode deinterlace;
 
     /* Begins to open the file that was dropped on the window, and gives up one that is being
      * opened. Or NULL. */

@@ -18,7 +18,6 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
-LIVENESS = 60  # seconds; a run that takes longer hangs
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
 
 # ctest takes this line for "skipped" (SKIP_REGULAR_EXPRESSION).
@@ -30,6 +29,12 @@ if not os.access(LUMEQ, os.X_OK):
 
 with open(LUMEQ, "rb") as program:
     SANITIZED = re.search(rb"lib[at]san\.so", program.read()) is not None
+
+SLOWER = 5 if SANITIZED else 1
+LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
+SOON = 10 * SLOWER  # seconds; what is said to end at once, on a busy machine
+FILM = 3 if SANITIZED else 1  # seconds, within which a camera's frames are recorded
+BAR_FRAMES = 100 if SANITIZED else 1500  # of long_clip(): a bar is drawn several times
 
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
@@ -111,7 +116,7 @@ def tool(*args, **more):
     """Runs ffmpeg or ffprobe; answers its standard output."""
     p = subprocess.run([a if isinstance(a, bytes) else str(a) for a in args],
                        stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=LIVENESS * 2, **more)
+                       stderr=subprocess.PIPE, timeout=LIVENESS, **more)
     if p.returncode:
         raise AssertionError("%r failed:\n%s" % (args, p.stderr.decode("utf-8", "replace")))
     return p.stdout
@@ -348,6 +353,14 @@ class Case(unittest.TestCase):
 
     def files(self, folder=None):
         return sorted(os.listdir(folder or self.folder))
+
+    def catches(self, process, number):
+        """Waits until the run has a handler for that signal, which would end it before."""
+        def look():
+            with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
+                caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
+            return process.poll() is not None or caught >> (number - 1) & 1
+        self.assertTrue(wait_for(look), "it never catches %s" % number.name)
 
     def write(self, name, data):
         with open(self.path(name), "wb") as f:

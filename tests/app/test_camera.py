@@ -4,20 +4,23 @@ import glob
 import os
 import re
 import resource
+import select
 import signal
 import struct
 import subprocess
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED, USAGE, Case, Result,
-                    check_sanitizers, environment, ffmpeg, frame_times, packets, raw, streams, tool, video, wait_for)
+from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
+                    USAGE, Case, Result, check_sanitizers, environment, ffmpeg, frame_times, packets, raw,
+                    streams, tool, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
 SMALL = "MJPG 320x240@30,15;YUYV 320x240@15"
 RATE = 30
 BITS = 16
+IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
@@ -58,13 +61,23 @@ class CameraCase:
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
                                        env=env, cwd=self.folder, **more)
         self.addCleanup(process.kill)
+        self.process = process
         return process
 
     def said(self):
         return self.read("said").decode()
 
+    def waits_until(self, says):
+        """For what the run says, which may end instead."""
+        wait_for(lambda: says() or self.process.poll() is not None)
+        self.assertTrue(says(), "it said: %s" % self.said())
+
     def waits_for(self, text):
-        self.assertTrue(wait_for(lambda: text in self.said()), "%r is not said: %s" % (text, self.said()))
+        self.waits_until(lambda: text in self.said())
+
+    def has_done(self, frames):
+        """Waits until a run with --progress json has got so far."""
+        self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def finished(self, process, code=DONE):
         try:
@@ -216,10 +229,9 @@ class Headless(CameraCase, Case):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
                 self.control("")
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", *raw_too,
-                                     env=camera_environment(self.folder))
-                self.waits_for("camera Fake")
-                time.sleep(1)
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "-y", "--progress", "json",
+                                     *raw_too, env=camera_environment(self.folder))
+                self.has_done(10)
                 self.control("gone")
                 result = self.finished(process, DAMAGED)
                 self.assertRegex(result.lines[-1], r"the camera was gone after \d+ of 1000 frames: unplugged")
@@ -229,10 +241,9 @@ class Headless(CameraCase, Case):
     def test_signal(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
-                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", *raw_too,
-                                     env=camera_environment(self.folder))
-                self.waits_for("camera Fake")
-                time.sleep(1)
+                process = self.start("--camera", "-o", "x.mkv", "--frames", "1000", "--progress", "json",
+                                     *raw_too, env=camera_environment(self.folder))
+                self.has_done(10)
                 process.send_signal(signal.SIGINT)
                 self.finished(process, INTERRUPTED)
                 self.assertFalse(os.path.exists(self.path("x.mkv")))
@@ -260,6 +271,7 @@ class Headless(CameraCase, Case):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=camera_environment(self.folder))
         self.addCleanup(process.kill)
+        self.assertTrue(select.select([process.stdout], [], [], LIVENESS)[0], "nothing is written")
         time.sleep(3)
         out, err = process.communicate(timeout=LIVENESS)
         self.assertEqual(process.returncode, DONE, err)
@@ -290,10 +302,13 @@ class Window(CameraCase, WindowCase):
             return []
         return [row[3 * lit[0]:3 * lit[-1] + 3] for row in rows[HEIGHT // 2:HEIGHT // 2 + 60:7]]
 
-    def moves(self):
+    def moves(self, limit=LIVENESS):
         """Whether the picture changes."""
         before = self.picture()
-        return wait_for(lambda: self.picture() != before, 3)
+        return wait_for(lambda: self.picture() != before, limit)
+
+    def holds(self):
+        return wait_for(lambda: not self.moves(1.5))
 
     def quits(self, process):
         self.key("q")
@@ -313,7 +328,7 @@ class Window(CameraCase, WindowCase):
         for how in ("gone", "stall"):
             self.control(how)
             self.waits_for("the camera is gone")
-            self.assertTrue(wait_for(lambda: not self.moves()), "it does not hold")
+            self.assertTrue(self.holds(), "it does not hold")
             self.assertTrue(self.picture(), "the picture is gone, too")
             self.control("")
             self.waits_for("the camera is back")
@@ -361,7 +376,7 @@ class Window(CameraCase, WindowCase):
     def test_pause_holds_the_picture(self):
         process = self.preview()
         self.key("space")
-        self.assertTrue(wait_for(lambda: not self.moves()), "it goes on")
+        self.assertTrue(self.holds(), "it goes on")
         self.key("space")
         self.assertTrue(self.moves())
         self.quits(process)
@@ -388,11 +403,11 @@ class Window(CameraCase, WindowCase):
         self.key("R")
         self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, self.is_red) > 1e-5), "no red light")
         self.assertTrue(self.moves())
-        time.sleep(1.5)
+        time.sleep(1.5 * FILM)
         self.key("R")
         self.waits_for("recorded")
         self.key("R")  # a second one has a name of its own
-        time.sleep(1)
+        time.sleep(FILM)
         self.quits(process)
         self.assertEqual(len(self.recordings()), 2)
         for path in self.recordings():
@@ -400,14 +415,14 @@ class Window(CameraCase, WindowCase):
 
     def test_records_from_the_start(self):
         process = self.preview("-o", "x.mkv")
-        time.sleep(1.5)
+        time.sleep(1.5 * FILM)
         result = self.quits(process)
         count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
         self.assertEqual(len(self.has_capture_times(self.path("x.mkv"))[0]), count)
 
     def test_records_raw(self):
         process = self.preview("-o", "x.mkv", "--record-raw")
-        time.sleep(1.5)
+        time.sleep(1.5 * FILM)
         result = self.quits(process)
         self.assertEqual(video(self.path("x.mkv"))["codec_name"], "mjpeg")
         count = int(re.search(r"recorded 'x.mkv': (\d+) frame", result.err).group(1))
@@ -415,7 +430,7 @@ class Window(CameraCase, WindowCase):
 
     def test_a_recording_is_whole_when_the_camera_goes(self):
         process = self.preview("-o", "x.mkv")
-        time.sleep(1)
+        time.sleep(FILM)
         self.control("gone")
         self.waits_for("recorded 'x.mkv'")
         self.assertIsNone(process.poll())
@@ -424,7 +439,7 @@ class Window(CameraCase, WindowCase):
 
     def test_signal(self):
         process = self.preview("-o", "x.mkv")
-        time.sleep(1)
+        time.sleep(FILM)
         process.send_signal(signal.SIGINT)
         self.finished(process, INTERRUPTED)
         self.assertFalse(os.path.exists(self.path("x.mkv")))
@@ -434,7 +449,7 @@ class Window(CameraCase, WindowCase):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too), self.other_display() as server:
                 process = self.preview("-o", "x.mkv", "-y", *raw_too, TSAN_OPTIONS=THREADS_STAY)
-                time.sleep(1)
+                time.sleep(FILM)
                 server.kill()
                 result = self.finished(process, OUTPUT)
                 self.assertEqual(result.lines[-1], "lumeq: the display is gone")
@@ -482,15 +497,15 @@ class Window(CameraCase, WindowCase):
         delays = []
         for _ in range(3):  # others may be in the way for a while
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
-            time.sleep(5)
+            time.sleep(3)
             result = self.quits(process)
             found = re.search(r"it took ([\d.]+) ms, for 95 % of the frames at most (\d+) ms", result.err)
             print("capture to screen: mean %s ms, 95 %% within %s ms" % found.groups())
             delays.append(float(found.group(1)))
             if delays[-1] < 5 * 2000 / RATE:
                 break
-        if SANITIZED:  # every frame is decoded and drawn many times slower
-            print("a sanitizer's build: the delay has no limit")
+        if SANITIZED or IS_CROWDED:  # every frame is decoded and drawn many times slower
+            print("a sanitizer's build, or a crowded machine: the delay has no limit")
         else:
             self.assertLess(min(delays), 5 * 2000 / RATE)
 
@@ -517,7 +532,10 @@ class Window(CameraCase, WindowCase):
             waits.append(frames)
             if frames < 10:
                 break
-        self.assertLess(min(waits), 10)
+        if SANITIZED or IS_CROWDED:
+            print("a sanitizer's build, or a crowded machine: the delay has no limit")
+        else:
+            self.assertLess(min(waits), 10)
 
     def test_the_newest_of_many_is_shown(self):
         start = time.monotonic()

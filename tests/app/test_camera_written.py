@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import threading
 import time
 import unittest
 
-from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, USAGE, Case, frame_times, packets,
+from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SLOWER, USAGE, Case, frame_times, packets,
                     wait_for)
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
@@ -25,6 +26,7 @@ class PipeCase(CameraCase):
                                        stderr=said, env=env or camera_environment(self.folder))
         self.addCleanup(process.kill)
         self.addCleanup(process.stdout.close)
+        self.process = process
         return process
 
     def read_all(self, process):
@@ -62,10 +64,9 @@ class Headless(PipeCase, Case):
     def test_signal_and_a_pipe(self):
         for raw_too in ((), ("--record-raw",)):
             with self.subTest(raw_too):
-                process = self.piped("--frames", "1000", *raw_too)
+                process = self.piped("--frames", "1000", "--progress", "json", *raw_too)
                 reader = self.read_all(process)
-                self.waits_for("camera Fake")
-                time.sleep(1)
+                self.has_done(10)
                 process.send_signal(signal.SIGINT)
                 result = self.finished(process, INTERRUPTED)
                 reader.join()
@@ -74,7 +75,7 @@ class Headless(PipeCase, Case):
     def test_signal_and_a_pipe_that_nobody_reads(self):
         process = self.piped("--frames", "1000", "--vcodec", "rawvideo")
         self.waits_for("camera Fake")
-        time.sleep(1)
+        time.sleep(FILM)
         process.send_signal(signal.SIGINT)
         self.finished(process, INTERRUPTED)
 
@@ -82,6 +83,7 @@ class Headless(PipeCase, Case):
         """More than the queue holds: what the camera has no room for is missed and counted; nothing else is."""
         process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
                              env=camera_environment(self.folder, "YUYV 640x480@60"))
+        self.assertTrue(select.select([process.stdout], [], [], LIVENESS)[0], "nothing is written")
         time.sleep(3)
         reader = self.read_all(process)
         result = self.finished(process)
@@ -124,7 +126,7 @@ class Headless(PipeCase, Case):
                     self.assertTrue(wait_for(lambda: [f for f in self.files() if f.endswith(".part")]))
                     self.write("x.mkv", b"precious")
                     if number:
-                        time.sleep(0.3)
+                        self.has_done(10)
                         process.send_signal(number)
                     self.assertIn("'%s'" % name, self.finished(process, code).lines[-1])
                     self.assertEqual((self.read("x.mkv"), self.read("x.partial.mkv")), (b"precious",) * 2)
@@ -155,7 +157,7 @@ class Headless(PipeCase, Case):
             shortest = min(shortest, time.monotonic() - begin)
             self.assertIn("3 frames, 0.10 s of video", result.err)
         print("3 frames took %.2f s" % shortest)
-        self.assertLess(shortest, 1.9)
+        self.assertLess(shortest, 1.9 * SLOWER)
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
@@ -167,7 +169,7 @@ class Window(PipeCase, WindowCase):
         process = self.piped("--histogram", "off", *args, env=env)
         reader = self.read_all(process)
         self.window(process)
-        time.sleep(1.5)
+        time.sleep(1.5 * FILM)
         return process, reader
 
     def test_into_a_pipe(self):

@@ -188,11 +188,11 @@ class Config(WithEnvironment):
             self.addCleanup(os.close, fd)
         for path in (self.path("pipe"), "/dev/zero", os.ttyname(terminal[1])):
             with self.subTest(path):
-                self.refused(lumeq("none.mp4", "--null", "--config", path, limit=20), USAGE,
+                self.refused(lumeq("none.mp4", "--null", "--config", path, limit=SOON), USAGE,
                              "'%s'" % path, "no regular file")
         os.makedirs(self.path("home/.config/lumeq"))
         os.mkfifo(self.path("home/.config/lumeq/config"))
-        self.refused(lumeq("none.mp4", "--null", limit=20), USAGE, "no regular file", "--no-config")
+        self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "no regular file", "--no-config")
 
     def test_none(self):
         """As for other programs, /dev/null is no settings, also behind a link."""
@@ -273,7 +273,7 @@ class Color(WithEnvironment):
         self.assertNotIn("\x1b", lumeq("none.mp4", "--null", "--config", path, "--color=never").err)
 
     def test_bar(self):
-        run = (long_clip(), "--null", "--frames", "2500")
+        run = (long_clip(), "--null", "--frames", BAR_FRAMES)
         for color, there in (("auto", True), ("never", False)):
             with self.subTest(color):
                 shown = self.on_terminal(*run, "--color", color, code=DONE)
@@ -281,7 +281,7 @@ class Color(WithEnvironment):
                     self.skipTest("too fast for a bar")
                 self.assertEqual((CYAN + "█") in shown, there)
                 self.assertEqual("\x1b[2m░" in shown, there)
-                self.assertIn("2500 frames", shown)
+                self.assertIn("%d frames" % BAR_FRAMES, shown)
 
     def test_json_has_none(self):
         result = self.ok(simple(), "--null", "--progress", "json", "--color", "always", "-q")

@@ -2,7 +2,9 @@
 
 import array
 import functools
+import hashlib
 import json
+import os
 import re
 import sys
 import unittest
@@ -72,6 +74,23 @@ def codes(data, direct):
     return [s >> shift_of(direct) for s in samples]
 
 
+@functools.lru_cache(None)
+def frames_once(path, state, pix_fmt):
+    data = raw(path, pix_fmt)
+    size = len(data) // len(packets(path, "v:0"))
+    return [data[i:i + size] for i in range(0, len(data), size)]
+
+
+def frames(path, pix_fmt=None):
+    """The bytes of each, again only after the file has changed."""
+    state = os.stat(path)
+    return frames_once(path, (state.st_ino, state.st_size, state.st_mtime_ns), pix_fmt)
+
+
+def hashes(data):
+    return ["MD5:" + hashlib.md5(d).hexdigest() for d in data]
+
+
 def luma(path, direct, width=WIDTH, height=HEIGHT):
     """Codes of the first frame."""
     data = ffmpeg("-i", path, "-frames:v", 1, "-pix_fmt", direct, "-f", "rawvideo", "-")
@@ -120,11 +139,8 @@ class Every(Case):
     def written(self, source, pix_fmt, *options):
         """Into what holds the format that is wanted: nut has no names for some."""
         if re.match("yuv440p1|nv24|nv42|p[024]1", wanted(pix_fmt)):
-            output = self.lossless(source, "-y", *options)
-        else:
-            output = self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y", *options)
-        self.assertEqual(video(output)["pix_fmt"], wanted(pix_fmt))
-        return output
+            return self.lossless(source, "-y", *options)
+        return self.converted(source, "out.nut", "--vcodec", "rawvideo", "-y", *options)
 
     def test_usual_ones_are_there(self):
         for pix_fmt in USUAL:
@@ -135,9 +151,16 @@ class Every(Case):
         for pix_fmt, source in self.clips.items():
             with self.subTest(pix_fmt):
                 output = self.written(source, pix_fmt, "--mode", "off")
+                self.assertEqual(video(output)["pix_fmt"], wanted(pix_fmt))
                 swap = wanted(pix_fmt) if pix_fmt.endswith("be") else None
                 if pix_fmt not in NEAREST:
-                    self.assertEqual(raw(source, swap), raw(output))
+                    self.assertEqual(hashes(frames(source, swap)), self.hashes_of(output))
+
+    def hashes_of(self, output):
+        """Of its frames; in nut, packets are frames, which spares a decoder's run."""
+        if output.endswith(".nut"):
+            return [data for _, data in payloads(output, "v:0")]
+        return hashes(frames(output))
 
     def direct(self):
         """Those that pass as they are, the ones of 8 bits first."""
@@ -146,7 +169,7 @@ class Every(Case):
 
     def split(self, path, pix_fmt):
         """Of the first frame: codes of luma, of chroma, and of alpha."""
-        samples = codes(ffmpeg("-i", path, "-frames:v", 1, "-f", "rawvideo", "-"), pix_fmt)
+        samples = codes(frames(path)[0], pix_fmt)
         size = WIDTH * HEIGHT
         end = len(samples) - size if pix_fmt.startswith("yuva") else len(samples)
         return samples[:size], samples[size:end], samples[end:]

@@ -62,8 +62,10 @@ static int run(const char *backend, uint64_t hashes[FRAMES])
         ret = engine_open_source(&source, &options, options.input, &never, &error);
     if (ret >= 0)
         ret = reader_open(&reader, source, &part, &error);
+    const PipelineParts parts = {
+        .reader = reader, .equalizer = engine.equalizer, .memory = engine.memory, .chroma = 1};
     if (ret >= 0)
-        ret = pipeline_start(&pipeline, reader, engine.equalizer, engine.memory, 1, 0, &error);
+        ret = pipeline_start(&pipeline, &parts, &error);
     if (ret >= 0)
         count = take_frames(pipeline, hashes);
     pipeline_join(&pipeline, &error);

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import math
 import os
 import re
 import shutil
@@ -13,8 +14,9 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SIGINT, USAGE, X264, Case, clip, finish,
-                    frame_times, lumeq, packets, simple, start, streams, wait_for)
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SOON,
+                    USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
+                    wait_for)
 from window import MISSING, WindowCase
 
 SILENCE = 2  # seconds that a server may be silent, where that is what is tested
@@ -269,7 +271,7 @@ class Headless(NetworkCase):
             with self.subTest(url):
                 begin = time.monotonic()
                 self.refused(lumeq(*IMPATIENT, url % self.silent_server(), "--null"), INPUT, " %d s" % SILENCE)
-                self.assertTrue(SILENCE <= time.monotonic() - begin < SILENCE + 10)
+                self.assertTrue(SILENCE <= time.monotonic() - begin < SILENCE + SOON)
         self.refused(finish(full), INPUT, " 7 s")
         self.assertGreaterEqual(time.monotonic() - unless_told, 7)
         self.refused(finish(process), INPUT, " 10 s")
@@ -287,7 +289,7 @@ class Headless(NetworkCase):
         begin = time.monotonic()
         result = lumeq(*IMPATIENT, "http://127.0.0.1:%d/x.mkv" % port, "-o", self.path("o.mkv"))
         self.assertEqual(result.code, DAMAGED, str(result))
-        self.assertLess(time.monotonic() - begin, SILENCE + 20)
+        self.assertLess(time.monotonic() - begin, SILENCE + 2 * SOON)
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 40)
 
     def test_interrupted_while_it_waits(self):
@@ -299,7 +301,7 @@ class Headless(NetworkCase):
         process.send_signal(SIGINT)
         result = finish(process)
         self.assertEqual(result.code, INTERRUPTED, str(result))
-        self.assertLess(time.monotonic() - begin, 8)
+        self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
         """An MPEG transport stream as it happens."""
@@ -324,7 +326,7 @@ class Headless(NetworkCase):
             with self.subTest(scheme):
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60)
+                self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
     def serve_rtsp(self, stream, seconds=0):
         """One session that sends a transport stream in the connection itself, within so much time; answers its URL."""
@@ -412,11 +414,13 @@ class Window(NetworkCase, WindowCase):
             shown = int(re.search(r"(\d+) frames? shown", result.err).group(1))
             frames = float(re.search(r"seen ([\d.]+) frames after", result.err).group(1))
             print("over UDP, %d frames were seen, %.1f frames after decoding" % (shown, frames))
-            self.assertGreater(shown, 20)
-            waits.append(frames)
-            if frames < 10:
+            waits.append(frames if shown > 20 else math.inf)
+            if waits[-1] < 10:
                 break
-        self.assertLess(min(waits), 10)
+        if SANITIZED:
+            print("a sanitizer's build: the delay has no limit")
+        else:
+            self.assertLess(min(waits), 10)
 
     def test_quits_while_nothing_comes(self):
         port = self.free_port()
@@ -430,7 +434,7 @@ class Window(NetworkCase, WindowCase):
         begin = time.monotonic()
         self.key("q")
         self.ends(process)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, SOON)
 
     def test_seek_and_name(self):
         path = clip("seek.mkv", *X264, "-g", "25", seconds=35)
@@ -447,7 +451,7 @@ class Window(NetworkCase, WindowCase):
             time.sleep(0.3)
         begin = time.monotonic()
         self.ends(process)
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(time.monotonic() - begin, 2 * SOON)
 
     def test_screenshot(self):
         path = clip("shot.mkv", *X264, seconds=5)
@@ -457,13 +461,13 @@ class Window(NetworkCase, WindowCase):
                                    env=self.environment())
         self.addCleanup(process.kill)
         self.window(process)
-        time.sleep(1)
-        self.key("s")
-        time.sleep(1)
+        shots = lambda: [name for name in self.files() if name.endswith(".png")]
+        self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
         self.key("q")
         self.ends(process)
-        self.assertEqual(len(self.files()), 1, self.files())
-        self.assertRegex(self.files()[0], r"^shot-0\.00\.0\d\.\d+\.png$")
+        self.assertEqual(self.files(), shots())
+        for name in shots():
+            self.assertRegex(name, r"^shot-0\.00\.0\d\.\d+\.png$")
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ class Stuck(Case):
                     self.addCleanup(process.kill)
                     self.assertTrue(wait_for(lambda: self.is_read(process)), "it is not read")
                     process.send_signal(number)
-                    result = finish(process, 20)
+                    result = finish(process, SOON)
                     self.assertEqual(result.code, INTERRUPTED, str(result))
                     self.assertEqual(len(result.lines), 1, str(result))
                     self.assertEqual(self.files(), ["tags.mkv"])
@@ -89,7 +89,7 @@ class Stuck(Case):
         source = self.source()
         with open(source, "rb") as stdin:
             for use, name in ((source, "tags.mkv"), ("-", "standard input")):
-                self.refused(lumeq(use, "-o", self.path("out.mkv"), "--open-timeout", 1, stdin=stdin, limit=30), INPUT,
+                self.refused(lumeq(use, "-o", self.path("out.mkv"), "--open-timeout", 1, stdin=stdin, limit=LIVENESS), INPUT,
                              name, "1 s", "--open-timeout")
         self.assertEqual(self.files(), ["tags.mkv"])
 

@@ -7,6 +7,8 @@
 #include "check.h"
 #include "media/video_feed.h"
 
+#define LIVENESS_US (CHECK_SLOWER * 10000000)
+
 typedef struct LiveView {
     Source *source;
     Demuxer *demuxer;
@@ -74,7 +76,7 @@ static inline int live_view_skip(LiveView *v, int count)
 {
     for (int i = 0; i < count; i++) {
         FeedFrame frame;
-        if (!CHECK(live_view_next(v, &frame, 5000000), "no frame comes: %s", v->error.text))
+        if (!CHECK(live_view_next(v, &frame, LIVENESS_US), "no frame comes: %s", v->error.text))
             return 0;
         av_frame_free(&frame.frame);
     }

@@ -10,20 +10,30 @@
 
 static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
 
-/* A machine with other work, or a sanitizer, may be late by so much. */
-#define LATE_US 500000
+/* A machine with other work may be late by so much. */
+#define LATE_US (CHECK_SLOWER * 500000)
+
+/* Of a frame until it is decoded. */
+#define LONGEST_DELAY_US (CHECK_SLOWER * 2 * INTERVAL_US)
+
+/* For how long one looks away at most until frames are dropped. */
+#define LONGEST_LOOK_US (128 * INTERVAL_US)
 
 /* ---- packets ---- */
+
+#define MOST_FRAMES 300 /* until intervals hold, on a machine that others keep busy */
 
 /* What a camera is, what it becomes while frames wait, and how its frames are to come. */
 typedef struct Times {
     const char *words, *then; /* NULL: it stays so */
     int64_t interval, tolerance;
-    int settled; /* from this frame on the interval holds */
+    int settled;  /* from this frame on the interval holds */
+    int in_a_row; /* ... so many times */
 } Times;
 
-static void check_frame(const Times *t, int i, const AVPacket *packet, int64_t captured,
-                        int64_t last)
+/* Answers whether the interval holds. */
+static int check_frame(const Times *t, int i, const AVPacket *packet, int64_t captured,
+                       int64_t last)
 {
     const int64_t now = av_gettime_relative(), apart = packet->pts - last;
     const char *words = t->then ? t->then : t->words;
@@ -32,26 +42,33 @@ static void check_frame(const Times *t, int i, const AVPacket *packet, int64_t c
           (long long)packet->dts);
     CHECK(!i || (apart > 0 && apart < LATE_US), "'%s': %lld us between two frames", words,
           (long long)apart);
-    CHECK(i < t->settled || llabs(apart - t->interval) <= t->tolerance,
-          "'%s': %lld us between two frames, not %lld", words, (long long)apart,
-          (long long)t->interval);
     CHECK(captured <= now && captured > now - LATE_US, "'%s': captured %lld us ago", words,
           (long long)(now - captured));
     CHECK(llabs(packet->duration - t->interval) <= 1, "it lasts %lld", (long long)packet->duration);
+    if (i < t->settled || llabs(apart - t->interval) <= t->tolerance)
+        return 1;
+    printf("'%s': %lld us between two frames, not %lld\n", words, (long long)apart,
+           (long long)t->interval);
+    return 0;
 }
 
+/* What is busy with others loses frames, and reads two clocks at different times: the interval need
+ * not hold at once. */
 static void check_times(const Times *t)
 {
     Source *source;
     MediaError error;
     AVPacket *packet = av_packet_alloc();
     int64_t last = -1;
+    int held = 0;
     fake_camera_is(t->words);
     if (CHECK(fake_camera_open(&source, &small, &error) == 0, "%s", error.text)) {
-        for (int i = 0; i < 20; i++) {
-            const int ret = source_read(source, packet);
-            CHECK(ret == 0, "reading answers %d", ret);
-            check_frame(t, i, packet, camera_captured_at(source->camera, packet->pts), last);
+        for (int i = 0; i < MOST_FRAMES && held < t->in_a_row; i++) {
+            if (!CHECK(source_read(source, packet) == 0, "reading fails"))
+                break;
+            const int64_t captured = camera_captured_at(source->camera, packet->pts);
+            const int holds = check_frame(t, i, packet, captured, last);
+            held = holds && i >= t->settled ? held + 1 : 0;
             last = packet->pts;
             av_packet_unref(packet);
             if (i == 5 && t->then)
@@ -59,6 +76,8 @@ static void check_times(const Times *t)
             if (i == 6 && t->then)
                 fake_camera_is(t->then);
         }
+        CHECK(held == t->in_a_row, "'%s': frames are not as far apart as the camera says",
+              t->then ? t->then : t->words);
         source_close(&source);
     }
     av_packet_free(&packet);
@@ -67,10 +86,10 @@ static void check_times(const Times *t)
 static void test_times(void)
 {
     static const Times times[] = {
-        {"", NULL, INTERVAL_US, 2, 1},
-        {"rate=15", NULL, 1000000 / 15, 2, 1},
-        {"clock=wall", NULL, INTERVAL_US, 1000, 1},    /* the clocks are read one after the other */
-        {"clock=none", NULL, INTERVAL_US, LATE_US, 1}, /* when they arrive */
+        {"", NULL, INTERVAL_US, 2, 1, 19},
+        {"rate=15", NULL, 1000000 / 15, 2, 1, 19},
+        {"clock=wall", NULL, INTERVAL_US, 1000, 1, 19},    /* two clocks, one after the other */
+        {"clock=none", NULL, INTERVAL_US, LATE_US, 1, 19}, /* when they arrive */
     };
     for (int i = 0; i < 4 && fake_camera_ready(); i++)
         check_times(&times[i]);
@@ -81,10 +100,10 @@ static void test_times(void)
 static void test_set_clock(void)
 {
     static const Times times[] = {
-        {"clock=wall", "clock=wall wall=3600", INTERVAL_US, 1000, 16},
-        {"clock=wall", "clock=wall wall=-3600", INTERVAL_US, 1000, 16},
-        {"clock=wall", "clock=wall wall=1", INTERVAL_US, 1000, 16},
-        {"clock=wall", "clock=wall wall=-1", INTERVAL_US, 1000, 16},
+        {"clock=wall", "clock=wall wall=3600", INTERVAL_US, 1000, 16, 4},
+        {"clock=wall", "clock=wall wall=-3600", INTERVAL_US, 1000, 16, 4},
+        {"clock=wall", "clock=wall wall=1", INTERVAL_US, 1000, 16, 4},
+        {"clock=wall", "clock=wall wall=-1", INTERVAL_US, 1000, 16, 4},
     };
     for (int i = 0; i < 4 && fake_camera_ready(); i++)
         check_times(&times[i]);
@@ -197,7 +216,7 @@ static int64_t measure_delay(const CameraOptions *wanted)
     if (open_view(&view, wanted) && live_view_skip(&view, 5)) {
         for (int i = 0; i < FRAMES; i++) {
             const int before = view.last_number;
-            if (!CHECK(live_view_next(&view, &frame, 5000000), "no frame comes"))
+            if (!CHECK(live_view_next(&view, &frame, LIVENESS_US), "no frame comes"))
                 break;
             ages[i] = age(&frame);
             skipped += frame.skipped;
@@ -219,9 +238,9 @@ static int64_t measure_delay(const CameraOptions *wanted)
 static void check_delay(const CameraOptions *wanted)
 {
     int64_t delay = INT64_MAX;
-    for (int i = 0; i < 3 && delay >= 2 * INTERVAL_US; i++)
+    for (int i = 0; i < 3 && delay >= LONGEST_DELAY_US; i++)
         delay = measure_delay(wanted);
-    CHECK(delay < 2 * INTERVAL_US, "a frame is %lld us old", (long long)delay);
+    CHECK(delay < LONGEST_DELAY_US, "a frame is %lld us old", (long long)delay);
 }
 
 static void test_delay(void)
@@ -235,27 +254,41 @@ static void test_delay(void)
     check_delay(&small);
 }
 
+/* Looks away for a while: whether some frames were dropped, and a new one is there. */
+static int look_away(LiveView *view, int64_t away)
+{
+    FeedFrame frame;
+    const int before = view->last_number;
+    av_usleep((unsigned)away);
+    if (!CHECK(live_view_next(view, &frame, LIVENESS_US), "no frame comes"))
+        return 0;
+    const int missing = view->last_number - before - 1;
+    const int is_new = age(&frame) < away / 2;
+    CHECK(frame.skipped <= missing, "%d said to be dropped, %d missing", frame.skipped, missing);
+    printf("away for %lld us: %d dropped, then one that is %s\n", (long long)away, frame.skipped,
+           is_new ? "new" : "old");
+    av_frame_free(&frame.frame);
+    return frame.skipped >= 2 && is_new;
+}
+
+/* On a busy machine nothing may have come meanwhile: one looks away for longer. */
+static int newest_wins(LiveView *view)
+{
+    for (int64_t away = 8 * INTERVAL_US; away <= LONGEST_LOOK_US; away *= 2)
+        if (look_away(view, away))
+            return 1;
+    return 0;
+}
+
 /* Whoever is slow sees the newest, and how many were dropped. */
 static void test_newest_wins(void)
 {
     LiveView view;
-    FeedFrame frame;
-    int old = 0;
     if (!fake_camera_ready())
         return;
     if (open_view(&view, &small) && live_view_skip(&view, 3)) {
-        for (int i = 0; i < 5; i++) {
-            const int before = view.last_number;
-            av_usleep(8 * INTERVAL_US);
-            if (!CHECK(live_view_next(&view, &frame, 5000000), "no frame comes"))
-                break;
-            const int missing = view.last_number - before - 1;
-            CHECK(frame.skipped <= missing && frame.skipped >= 2,
-                  "%d said to be dropped, %d missing", frame.skipped, missing);
-            old += age(&frame) > 2 * INTERVAL_US;
-            av_frame_free(&frame.frame);
-        }
-        CHECK(old <= 2, "%d of 5 frames were old", old); /* some are on a busy machine */
+        for (int i = 0; i < 5; i++)
+            CHECK(newest_wins(&view), "no new frame takes the place of others");
     }
     live_view_close(&view);
 }
@@ -311,12 +344,13 @@ static void check_return(const char *words, const char *why, const char *then)
     if (open_view(&view, &small) && live_view_skip(&view, 5)) {
         const int64_t before = view.last, begin = av_gettime_relative();
         fake_camera_is(words);
-        CHECK(wait_for_state(&view, CAMERA_GONE, 6000000), "'%s': it still runs", words);
+        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "'%s': it still runs", words);
         const CameraStatus gone = camera_status(view.source->camera);
         CHECK(strstr(gone.why, why), "'%s': it is '%s'", words, gone.why);
         av_usleep(300000);
         fake_camera_is(then);
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, 6000000), "'%s': it does not return", words);
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "'%s': it does not return",
+              words);
         const CameraStatus back = camera_status(view.source->camera);
         CHECK(back.returns == 1 && !back.why[0], "it came back %d times, '%s'", (int)back.returns,
               back.why);
@@ -342,7 +376,7 @@ static void test_return(void)
 
 static int wait_for_why(LiveView *v, const char *why)
 {
-    const int64_t end = av_gettime_relative() + 6000000;
+    const int64_t end = av_gettime_relative() + LIVENESS_US;
     FeedFrame frame;
     while (!strstr(camera_status(v->source->camera).why, why) && av_gettime_relative() < end) {
         if (live_view_next(v, &frame, 0))
@@ -364,7 +398,7 @@ static void test_slow_return(void)
     if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
             fake_camera_is(words[i][0]);
-            CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
+            CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
             CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i][0]);
             CHECK(wait_for_why(&view, words[i][1]), "'%s': it is '%s'", words[i][0],
                   camera_status(view.source->camera).why);
@@ -373,7 +407,7 @@ static void test_slow_return(void)
                   "'%s': unusable: %d", words[i][0], unusable);
         }
         fake_camera_is("");
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, 12000000), "it does not return");
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, 2 * LIVENESS_US), "it does not return");
         live_view_skip(&view, 5);
     }
     live_view_close(&view);
@@ -388,7 +422,7 @@ static void check_close(const char *words, int64_t after)
         av_usleep((unsigned)after);
     }
     const int64_t took = live_view_close(&view);
-    CHECK(took < 250000, "'%s': closing took %lld us", words, (long long)took);
+    CHECK(took < CHECK_SLOWER * 250000, "'%s': closing took %lld us", words, (long long)took);
     fake_camera_is("");
 }
 
@@ -413,13 +447,13 @@ static void test_other_camera(void)
         return;
     if (open_view(&view, &small) && live_view_skip(&view, 3)) {
         fake_camera_is("gone");
-        CHECK(wait_for_state(&view, CAMERA_GONE, 2000000), "it still runs");
+        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
         fake_camera_is("name=Other");
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "another camera is shown");
         fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* a second one of its kind */
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "its twin is shown");
         fake_camera_is("");
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, 3000000), "it does not return");
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "it does not return");
     }
     live_view_close(&view);
 }

@@ -353,6 +353,12 @@ static void pages(void)
     session_type("?");
     session_type("i");
     SESSION_UNTIL(&s, !state.statistics && !state.help);
+    for (int i = 0; i < 3; i++) {
+        static const char *const words[] = {"all frames", "off", "where"};
+        session_type("D");
+        SESSION_UNTIL(&s, strncmp(state.message, "Deinterlace:", 12) == 0 &&
+                              strstr(state.message, words[i]));
+    }
     session_type("M");
     session_type("v");
     session_type("j");

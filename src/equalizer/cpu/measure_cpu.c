@@ -18,20 +18,41 @@ typedef struct Measuring {
     int bands;
 } Measuring;
 
-/* The sum of the codes of some samples. */
-#define DEFINE_SUM(bits)                                                                           \
-    static uint64_t sum##bits(const uint##bits##_t *samples, int count, int shift, uint32_t last)  \
-    {                                                                                              \
-        uint32_t sum = 0;                                                                          \
-        for (int x = 0; x < count; x++) {                                                          \
-            const uint32_t code = (uint32_t)samples[x] >> shift;                                   \
-            sum += code < last ? code : last;                                                      \
-        }                                                                                          \
-        return sum;                                                                                \
-    }
+/* Steps of eight samples whose sums fit into lanes of 16 bits. */
+#define LANE_STEPS (UINT16_MAX / (2 * UINT8_MAX))
 
-DEFINE_SUM(8)
-DEFINE_SUM(16)
+/* The sum of some samples: eight at a time, in four lanes. */
+static uint64_t sum8(const uint8_t *samples, int count)
+{
+    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t sum = 0;
+    int x = 0;
+    while (x + 8 <= count) {
+        const int steps = (count - x) / 8 < LANE_STEPS ? (count - x) / 8 : LANE_STEPS;
+        uint64_t lanes = 0;
+        for (int i = 0; i < steps; i++, x += 8) {
+            uint64_t eight;
+            memcpy(&eight, samples + x, sizeof(eight));
+            lanes += (eight & every_other) + (eight >> 8 & every_other);
+        }
+        for (; lanes; lanes >>= 16)
+            sum += lanes & UINT16_MAX;
+    }
+    for (; x < count; x++)
+        sum += samples[x];
+    return sum;
+}
+
+/* The sum of the codes of some samples. */
+static uint64_t sum16(const uint16_t *samples, int count, int shift, uint32_t last)
+{
+    uint32_t sum = 0;
+    for (int x = 0; x < count; x++) {
+        const uint32_t code = (uint32_t)samples[x] >> shift;
+        sum += code < last ? code : last;
+    }
+    return sum;
+}
 
 static void sum_row(const LumeqMeasureJob *job, const void *row, uint64_t *cells)
 {
@@ -41,7 +62,7 @@ static void sum_row(const LumeqMeasureJob *job, const void *row, uint64_t *cells
         const int from = measure_cell_start(in->width, i, MEASURE_COLUMNS);
         const int count = measure_cell_start(in->width, i + 1, MEASURE_COLUMNS) - from;
         cells[i] += in->depth > 8 ? sum16((const uint16_t *)row + from, count, in->shift, last)
-                                  : sum8((const uint8_t *)row + from, count, 0, last);
+                                  : sum8((const uint8_t *)row + from, count);
     }
 }
 

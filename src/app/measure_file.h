@@ -1,0 +1,53 @@
+/*
+ * What the first of two passes measured, kept for the second one in a file without a name: a film
+ * has more of it than memory should take. It is written in order, then read in order.
+ */
+#ifndef LUMEQ_APP_MEASURE_FILE_H
+#define LUMEQ_APP_MEASURE_FILE_H
+
+#include <stdint.h>
+
+#include "lumeq/lumeq.h"
+#include "media/error.h"
+#include "media/message.h"
+
+/* Which frame was measured. Times are those of the input, not shifted to begin at 0. */
+typedef struct MeasuredFrame {
+    int64_t pts, duration; /* in the time base of its stream */
+    int32_t width, height, format;
+    int32_t range; /* an AVColorRange */
+} MeasuredFrame;
+
+typedef struct MeasureFile MeasureFile;
+
+/* Where the next one is read; {0}: the first. */
+typedef struct MeasureCursor {
+    int64_t position;
+} MeasureCursor;
+
+/* In the folder of `output`, or where that is NULL or takes none, among the system's temporary
+ * files. MEDIA_OUTPUT. */
+int measure_file_open(MeasureFile **file, const char *output, MediaError *error);
+
+/* `shift`: what was taken off the frame's pts. */
+MeasuredFrame measure_file_frame(const AVFrame *frame, int64_t shift);
+
+/* MEDIA_OUTPUT. */
+int measure_file_add(MeasureFile *file, const MeasuredFrame *frame, const LumeqMeasure *measure,
+                     MediaError *error);
+
+/* After the last one, before the first is read. MEDIA_OUTPUT. */
+int measure_file_flush(MeasureFile *file, MediaError *error);
+
+/* How many there are. */
+int64_t measure_file_count(const MeasureFile *file);
+
+/* The next one: 1, 0 after the last, MEDIA_OUTPUT. `measure` NULL: only which frame it is of; else
+ * as lumeq_measure_unpack(). */
+int measure_file_read(MeasureFile *file, MeasureCursor *cursor, MeasuredFrame *frame,
+                      LumeqMeasure **measure, MediaError *error);
+
+/* Nothing is left of it. */
+void measure_file_close(MeasureFile **file);
+
+#endif

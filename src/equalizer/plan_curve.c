@@ -1,0 +1,392 @@
+/*
+ * A frame's curve from those of the frames around it.
+ *
+ * Smoothing: the mean of the targets of the frames of its segment that are at most `radius` away,
+ * weighted by exp(-|dt| / smooth) less what that is at the radius, so that none comes or goes at
+ * once. The mean of curves that rise, rises.
+ *
+ * Strength: by the segment's need, which moves towards the median of what is known with a time
+ * constant that nobody sees.
+ *
+ * Fade: of a plateau's curve C and a frame that has f of its light, black + f * (C(black + x / f) -
+ * black), which is what C would make of the plateau, faded as the frame is; from f of the range on
+ * it is the identity. It is continuous, and rises where C does. Weakening by the strength commutes
+ * with it.
+ *
+ * Deflicker: light that pumps multiplies all luma alike. By gamma of any exponent a factor of light
+ * is one of codes above black, so that one factor says all. That from a frame to the next is the
+ * median over the cells of the quotients, to which what moves does not matter as long as it covers
+ * less than half of them; the products of these tell how much lighter each frame around is. The
+ * codes are multiplied by the mean of that, up to a knee that leads to white, and the curve is of
+ * these: C(D(x)). (Matching quantiles of histograms, the classical way, takes everything that moves
+ * for light.)
+ */
+#include <string.h>
+
+#include "equalizer/decay.h"
+#include "equalizer/plan_parts.h"
+#include "equalizer/tone_curve.h"
+
+/* Nanoseconds: time constant of the need within a segment. */
+#define NEED_TIME INT64_C(2000000000)
+
+/* Bounds of what one frame's light is multiplied by to even it out. */
+#define EVEN_MOST (CURVE_ONE * 14 / 10)
+#define EVEN_LEAST (CURVE_ONE * 7 / 10)
+
+/* Where the codes of a curve's nodes are. */
+typedef struct Nodes {
+    int count, fraction;   /* one every 2^fraction codes */
+    uint64_t black, white; /* Q16 codes */
+} Nodes;
+
+/* The frames that are smoothed over. */
+typedef struct Window {
+    size_t from, to; /* the last one included */
+} Window;
+
+static Nodes nodes_of(const CurveParams *p)
+{
+    return (Nodes){p->bins, p->fraction, (uint64_t)p->black << 16, (uint64_t)p->white << 16};
+}
+
+static Window window_of(const LumeqPlan *plan, size_t i, int64_t radius)
+{
+    const int64_t at = plan_frame(plan, i)->at;
+    Window w = {i, i};
+    while (w.from > 0 && !plan_begins(plan, w.from) &&
+           plan_frame(plan, w.from - 1)->at >= at - radius)
+        w.from--;
+    while (w.to + 1 < plan->count && !plan_begins(plan, w.to + 1) &&
+           plan_frame(plan, w.to + 1)->at <= at + radius)
+        w.to++;
+    return w;
+}
+
+/* ---- smoothing ----------------------------------------------------------------------------- */
+
+static uint32_t weight_of(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle)
+{
+    const int64_t tau = llrint(plan->params.smooth * 1e9);
+    const int64_t away = f->at > middle->at ? f->at - middle->at : middle->at - f->at;
+    return lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
+}
+
+/* The mean of `count` values of each target in the window, from `first` on. */
+static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t count, uint32_t *to)
+{
+    uint64_t total = 0;
+    memset(plan->sums, 0, count * sizeof(plan->sums[0]));
+    for (size_t k = w.from; k <= w.to; k++) {
+        const uint32_t *target = plan_frame(plan, k)->target + first;
+        const uint32_t weight = weight_of(plan, plan_frame(plan, k), plan_frame(plan, i));
+        total += weight;
+        for (size_t bin = 0; bin < count; bin++)
+            plan->sums[bin] += (uint64_t)weight * target[bin];
+    }
+    for (size_t bin = 0; bin < count; bin++)
+        to[bin] = (uint32_t)((plan->sums[bin] + total / 2) / total);
+}
+
+/* The smoothed curve of frame i, and of its tiles; all targets in the window are there. */
+static void smooth(LumeqPlan *plan, Window w, size_t i, PlanCurve *curve)
+{
+    const MeasureShape *s = &plan_frame(plan, i)->shape;
+    average(plan, w, i, 0, (size_t)s->bins, curve->bin);
+    for (int tile = 0; tile < s->tiles_x * s->tiles_y; tile++)
+        average(plan, w, i, (size_t)s->bins + (size_t)tile * TILE_CELLS, TILE_CELLS,
+                curve->tile[tile]);
+}
+
+/* From the plateau of a fade on. */
+static Window plateau_window(const LumeqPlan *plan, size_t i)
+{
+    Window w = window_of(plan, i, plan->radius);
+    w.from = i;
+    return w;
+}
+
+static int make_targets(LumeqPlan *plan, Window w)
+{
+    for (size_t k = w.from; k <= w.to; k++)
+        if (lumeq_plan_target(plan, plan_frame(plan, k)) < 0)
+            return LUMEQ_ERR_MEMORY;
+    return 0;
+}
+
+/* ---- fades and light ----------------------------------------------------------------------- */
+
+/* The curve at a code in range, Q16, on a line between its nodes. */
+static uint64_t read_curve(const Nodes *n, const uint32_t *values, uint64_t code)
+{
+    const int bits = 16 + n->fraction;
+    const uint64_t i = code >> bits, rest = code & ((UINT64_C(1) << bits) - 1);
+    const uint64_t from = values[i];
+    const uint64_t to = i + 1 < (uint64_t)n->count ? values[i + 1] : (i + 1) << bits;
+    const uint64_t value = from + ((to > from ? to - from : 0) * rest >> bits);
+    return value < n->black ? n->black : value < n->white ? value : n->white;
+}
+
+static void fade_curve(const Nodes *n, uint32_t factor, const uint32_t *plateau, uint32_t *to)
+{
+    const uint64_t range = n->white - n->black;
+    for (int i = 0; i < n->count; i++) {
+        const uint64_t code = (uint64_t)i << (16 + n->fraction);
+        to[i] = (uint32_t)code;
+        if (code <= n->black || code >= n->white || !factor)
+            continue;
+        const uint64_t x = ((code - n->black) << 16) / factor;
+        if (x < range)
+            to[i] = (uint32_t)(n->black +
+                               ((read_curve(n, plateau, n->black + x) - n->black) * factor >> 16));
+    }
+}
+
+/* How much lighter the frames around are than frame i, on average, Q16. */
+static uint32_t light_around(const LumeqPlan *plan, size_t i)
+{
+    const Window w = window_of(plan, i, plan->flicker);
+    const uint64_t one = UINT64_C(1) << 24;
+    uint64_t sum = one, light = one;
+    for (size_t k = i + 1; k <= w.to; k++) {
+        light = light * plan_frame(plan, k)->gain >> 16;
+        light = light > 16 * one ? 16 * one : light;
+        sum += light;
+    }
+    light = one;
+    for (size_t k = i; k > w.from; k--) {
+        const uint32_t gain = plan_frame(plan, k)->gain;
+        light = (light << 16) / (gain ? gain : CURVE_ONE);
+        light = light > 16 * one ? 16 * one : light;
+        sum += light;
+    }
+    return (uint32_t)(sum / (w.to - w.from + 1) >> 8);
+}
+
+/* What the codes above black are multiplied by, Q16. */
+static uint32_t evening_of(const LumeqPlan *plan, size_t i)
+{
+    if (!plan->flicker || plan_frame(plan, i)->fade)
+        return CURVE_ONE;
+    const uint32_t light = light_around(plan, i);
+    const uint32_t bounded = light < EVEN_LEAST  ? EVEN_LEAST
+                             : light > EVEN_MOST ? EVEN_MOST
+                                                 : light;
+    return curve_lerp(CURVE_ONE, bounded, (uint32_t)lrint(plan->params.deflicker * CURVE_ONE));
+}
+
+/* D(x) - black of x above black: `even` times it up to the knee, which is where x or the result is
+ * 7/8 of the range, then a line to white. */
+static uint64_t even_out(uint64_t x, uint64_t range, uint32_t even)
+{
+    const uint64_t high = range - range / 8;
+    const uint64_t knee = even > CURVE_ONE ? (high << 16) / even : high;
+    if (x <= knee)
+        return x * even >> 16;
+    const uint64_t at_knee = knee * even >> 16;
+    return at_knee + (uint64_t)((x - knee) >> 8) * (range - at_knee) / ((range - knee) >> 8);
+}
+
+/* The curve of what the light is evened out to. */
+static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uint32_t *to)
+{
+    const uint64_t range = n->white - n->black;
+    for (int i = 0; i < n->count; i++) {
+        const uint64_t code = (uint64_t)i << (16 + n->fraction);
+        to[i] = curve[i];
+        if (code > n->black && code < n->white) {
+            const uint64_t x = even_out(code - n->black, range, even);
+            to[i] = (uint32_t)read_curve(n, curve, n->black + (x < range ? x : range));
+        }
+    }
+}
+
+/* ---- a frame ------------------------------------------------------------------------------- */
+
+/* The smoothed curve before strength that the frame has, in plan->last, with its need. */
+static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    if (f->fade) {
+        const Nodes n = nodes_of(p);
+        fade_curve(&n, f->factor, plan->plateau.bin, plan->last.bin);
+        plan->last.need = plan->plateau.need;
+        for (int tile = 0; grid && tile < tile_count(grid); tile++) {
+            const Nodes cells = nodes_of(&grid->curve);
+            fade_curve(&cells, f->factor, plan->plateau.tile[tile], plan->last.tile[tile]);
+        }
+        return;
+    }
+    smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
+    if (plan_begins(plan, i)) {
+        memset(&plan->needs, 0, sizeof(plan->needs));
+        plan->last.need = lumeq_plan_need(plan, i, NULL);
+    } else {
+        plan->last.need = curve_lerp(plan->last.need, lumeq_plan_need(plan, i, &plan->needs),
+                                     lumeq_decay(f->step, NEED_TIME));
+    }
+    lumeq_plan_needed(plan, f);
+}
+
+static uint32_t strength_of(const CurveParams *p, uint32_t need)
+{
+    if (!p->adaptive)
+        return p->strength;
+    return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
+}
+
+/* From the smoothed curve to what luma is looked up in. */
+static void finish_curve(const Nodes *n, const uint32_t *smoothed, uint32_t strength, uint32_t even,
+                         uint32_t *work, CurveBin *now)
+{
+    for (int i = 0; i < n->count; i++) {
+        now[i].smooth = smoothed[i];
+        work[i] = curve_lerp((uint32_t)i << (16 + n->fraction), smoothed[i], strength);
+        now[i].curve = work[i];
+    }
+    if (even == CURVE_ONE)
+        return;
+    uint32_t evened[LUMEQ_MAX_BINS];
+    even_curve(n, even, work, evened);
+    for (int i = 0; i < n->count; i++)
+        now[i].curve = evened[i];
+}
+
+static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)
+{
+    const Nodes n = nodes_of(&grid->curve);
+    CurveBin now[TILE_CELLS];
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        for (int i = 0; i < TILE_CELLS; i++)
+            now[i].hist = f->tiles[tile][i];
+        curve_leave_out(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
+        finish_curve(&n, plan->last.tile[tile], plan->result.strength, even, plan->values, now);
+        for (int i = 0; i < TILE_CELLS; i++) {
+            plan->clahe.hist[tile][i] = now[i].hist;
+            plan->clahe.tables.nodes[tile][i] = tile_node(now[i].curve);
+        }
+        plan->clahe.tables.nodes[tile][TILE_CELLS] = tile_last_node(grid->curve.depth);
+    }
+    lumeq_tile_sum(grid, &plan->result.bars, &plan->tiles, &plan->clahe);
+}
+
+static void take_bars(CurveResult *result, const PlanFrame *f)
+{
+    result->bars.active = f->active;
+    result->bars.area = f->area;
+}
+
+/* What is reported of it besides its curve. */
+static void fill_result(CurveResult *result, const PlanFrame *f, const CurveParams *p,
+                        uint32_t need)
+{
+    result->bins = (uint32_t)p->bins;
+    result->depth = (uint32_t)p->depth;
+    result->scene_cut = (uint32_t)f->cut;
+    result->need = need;
+    result->alpha = CURVE_ONE;
+    result->strength = strength_of(p, need);
+    result->blank = (uint32_t)f->blank;
+    result->fades = f->fade || f->blank;
+}
+
+/* How far the smoothed curve is from what it was. */
+static uint64_t moved_since(const LumeqPlan *plan, int bins, const uint32_t *was)
+{
+    uint64_t moved = 0;
+    for (int i = 0; i < bins; i++)
+        moved +=
+            was[i] > plan->last.bin[i] ? was[i] - plan->last.bin[i] : plan->last.bin[i] - was[i];
+    return moved;
+}
+
+static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid,
+                       LumeqCurve *curve)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    CurveBin *now = plan->result.bin;
+    const Nodes n = nodes_of(p);
+    uint32_t was[LUMEQ_MAX_BINS];
+    memcpy(was, plan->last.bin, (size_t)p->bins * sizeof(was[0]));
+    const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
+    const uint32_t even = evening_of(plan, i);
+    shape_curve(plan, i, p, grid);
+    fill_result(&plan->result, f, p, plan->last.need);
+    take_bars(&plan->result, f);
+    for (int bin = 0; bin < p->bins; bin++)
+        now[bin].hist = f->hist[bin];
+    curve_leave_out(p, f->area, now, &plan->work);
+    finish_curve(&n, plan->last.bin, plan->result.strength, even, plan->values, now);
+    curve_fill_table(p, now, &plan->table);
+    if (grid)
+        finish_tiles(plan, f, grid, even);
+    lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
+    curve->moved = goes_on ? moved_since(plan, p->bins, was) : 0;
+    plan->last_depth = f->shape.depth;
+}
+
+/* As without lookahead. */
+static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
+                           const TileGrid *grid, LumeqCurve *curve)
+{
+    static const CurveResult before;
+    static const TileResult none;
+    for (int i = 0; i < p->bins; i++)
+        plan->result.bin[i].hist = f->hist[i];
+    take_bars(&plan->result, f);
+    curve_compute(p, &before, before.bin, &plan->result, plan->result.bin, &plan->table,
+                  &plan->work);
+    for (int tile = 0; grid && tile < tile_count(grid); tile++) {
+        memcpy(plan->clahe.hist[tile], f->tiles[tile], sizeof(plan->clahe.hist[tile]));
+        lumeq_tile_find(grid, tile, f->padding ? f->padding[tile] : NULL, &plan->result, &none,
+                        &plan->tiles, &plan->clahe);
+    }
+    if (grid)
+        lumeq_tile_sum(grid, &plan->result.bars, &plan->tiles, &plan->clahe);
+    lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
+}
+
+/* The plateau's curve, where the frame's fade is another one than that of the frame before. */
+static void find_plateau(LumeqPlan *plan, size_t i)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    if (!f->fade) {
+        plan->plateau_of = -1;
+        return;
+    }
+    if (plan->plateau_of == f->plateau)
+        return;
+    plan->plateau_of = f->plateau;
+    if (f->fade == PLAN_FADE_OUT) {
+        plan->plateau = plan->last;
+        return;
+    }
+    const size_t to = plan_place(plan, f->plateau);
+    smooth(plan, plateau_window(plan, to), to, &plan->plateau);
+    plan->plateau.need = lumeq_plan_need(plan, to, NULL);
+}
+
+int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    const CurveParams p = lumeq_plan_params(plan, f);
+    TileGrid grid;
+    const int tiles = lumeq_plan_grid(plan, f, &p, &grid);
+    const int new_plateau = f->fade == PLAN_FADE_IN && plan->plateau_of != f->plateau;
+    if (!plan->reference &&
+        ((!f->fade && make_targets(plan, window_of(plan, i, plan->radius)) < 0) ||
+         (new_plateau &&
+          make_targets(plan, plateau_window(plan, plan_place(plan, f->plateau))) < 0)))
+        return LUMEQ_ERR_MEMORY;
+    LumeqCurve *made = lumeq_curve_new(&f->shape, &p, tiles ? &grid : NULL);
+    if (!made)
+        return LUMEQ_ERR_MEMORY;
+    if (plan->reference) {
+        make_reference(plan, f, &p, tiles ? &grid : NULL, made);
+    } else {
+        find_plateau(plan, i);
+        make_video(plan, i, &p, tiles ? &grid : NULL, made);
+    }
+    *curve = made;
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* A plan's frames: what is kept of a measure, and what a frame tells by itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/plan_parts.h"
+
+#define ALIGNMENT 64
+
+static size_t padded(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+PlanFrame *lumeq_plan_frame_new(const MeasureShape *shape)
+{
+    const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS * 4;
+    const size_t own = padded(sizeof(PlanFrame)), hist = padded((size_t)shape->bins * 4);
+    const size_t padding = shape->reference ? tiles : 0;
+    uint8_t *memory = aligned_alloc(ALIGNMENT, own + hist + tiles + padding);
+    if (!memory)
+        return NULL;
+    PlanFrame *frame = (PlanFrame *)(void *)memory;
+    memset(frame, 0, sizeof(*frame));
+    frame->shape = *shape;
+    frame->hist = (uint32_t *)(void *)(memory + own);
+    if (tiles)
+        frame->tiles = (uint32_t(*)[TILE_CELLS])(void *)(memory + own + hist);
+    if (padding)
+        frame->padding = (uint32_t(*)[TILE_CELLS])(void *)(memory + own + hist + tiles);
+    return frame;
+}
+
+void lumeq_plan_frame_free(PlanFrame *frame)
+{
+    if (!frame)
+        return;
+    free(frame->target);
+    free(frame);
+}
+
+CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame)
+{
+    const LumeqImage image = lumeq_shape_image(&frame->shape);
+    const LumeqClock clock = {.number = frame->number, .started = 1};
+    CurveParams params = lumeq_curve_params(&plan->params, &image, &clock);
+    /* What is evened out is a curve as well, in mode OFF too. */
+    if (plan->flicker && plan->params.mode == LUMEQ_MODE_OFF) {
+        params.chroma = plan->params.chroma == LUMEQ_CHROMA_SCALE;
+        params.dither = plan->params.dither != 0;
+    }
+    return params;
+}
+
+int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurveParams *params,
+                    TileGrid *grid)
+{
+    const LumeqImage image = lumeq_shape_image(&frame->shape);
+    return lumeq_tiles_params(grid, &plan->params, &image, params);
+}
+
+/* Codes with 8 fraction bits above black, of a sum over so many samples. */
+static uint32_t above_black(uint64_t sum, uint64_t samples, const CurveParams *p)
+{
+    const uint64_t most = samples * ((1u << p->depth) - 1);
+    const uint64_t mean = ((sum < most ? sum : most) << 8) / samples;
+    const uint64_t black = (uint64_t)p->black << 8;
+    return mean > black ? (uint32_t)(mean - black) : 0;
+}
+
+void lumeq_plan_take_cells(PlanFrame *f, const uint64_t *cells)
+{
+    const LumeqImage image = lumeq_shape_image(&f->shape);
+    const CurveParams p = lumeq_sample_params(&image);
+    const uint64_t last = (1u << p.depth) - 1;
+    uint64_t sum = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int x = i % MEASURE_COLUMNS, y = i / MEASURE_COLUMNS;
+        const int width = measure_cell_start(image.width, x + 1, MEASURE_COLUMNS) -
+                          measure_cell_start(image.width, x, MEASURE_COLUMNS);
+        const int height = measure_cell_start(image.height, y + 1, MEASURE_ROWS) -
+                           measure_cell_start(image.height, y, MEASURE_ROWS);
+        const uint64_t samples = (uint64_t)width * (uint64_t)height;
+        f->level[i] = samples ? above_black(cells[i], samples, &p) : 0;
+        sum += cells[i] < samples * last ? cells[i] : samples * last;
+    }
+    f->light = above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p);
+}
+
+/* Counts the picture without its bars, in plan->work and plan->result's bins. */
+static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
+                         uint32_t *counted, uint32_t *flat)
+{
+    CurveBin *now = plan->result.bin;
+    for (int i = 0; i < p->bins; i++)
+        now[i].hist = f->hist[i];
+    curve_leave_out(p, f->area, now, &plan->work);
+    *counted = curve_count(p, now, &plan->work, flat);
+    return curve_look(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
+}
+
+static void take_view(PlanFrame *f, const CurveParams *p, const CurveView *view)
+{
+    f->blank = p->adaptive && view->mean < CURVE_BLACK_MEAN;
+    f->need = curve_need(view);
+}
+
+void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int grew)
+{
+    const CurveParams p = lumeq_plan_params(plan, f);
+    CurveBin *now = plan->result.bin;
+    uint32_t counted, flat;
+    CurveView view = view_of(plan, f, &p, &counted, &flat);
+    curve_look_back(&p, &view, counted, UINT32_MAX / curve_range(&p) + 1,
+                    before ? &plan->trail : NULL, grew, plan->trail.bin, now, &plan->work);
+    for (int i = 0; i < p.bins; i++)
+        plan->trail.bin[i].cdf = now[i].cdf;
+    plan->trail.bins = (uint32_t)p.bins;
+    take_view(f, &p, &view);
+    f->distance = view.distance;
+    f->moved = view.moved;
+    if (before)
+        lumeq_plan_compare(f, before);
+}
+
+void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *active)
+{
+    const CurveParams p = lumeq_plan_params(plan, f);
+    uint32_t counted, flat;
+    f->active = *active;
+    f->area = (uint32_t)f->shape.width * (uint32_t)f->shape.height -
+              (uint32_t)active->width * (uint32_t)active->height;
+    const CurveView view = view_of(plan, f, &p, &counted, &flat);
+    take_view(f, &p, &view);
+    free(f->target);
+    f->target = NULL;
+}
+
+/* ---- targets ------------------------------------------------------------------------------- */
+
+static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p)
+{
+    CurveBin *now = plan->result.bin;
+    uint32_t counted, flat;
+    view_of(plan, f, p, &counted, &flat);
+    if (!flat && !p->stretch)
+        curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, &plan->work);
+    curve_target(p, counted, flat || f->blank, CURVE_ONE, 0, now, now, &plan->work);
+    for (int i = 0; i < p->bins; i++)
+        f->target[i] = now[i].smooth;
+}
+
+/* By the arithmetic without lookahead, with no history. */
+static void tile_targets(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid)
+{
+    CurveResult *frame = &plan->result;
+    frame->bars.active = f->active;
+    frame->bars.area = f->area;
+    frame->blank = (uint32_t)f->blank;
+    frame->alpha = CURVE_ONE;
+    frame->strength = 0;
+    static const TileResult none;
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        memcpy(plan->clahe.hist[tile], f->tiles[tile], sizeof(plan->clahe.hist[tile]));
+        lumeq_tile_find(grid, tile, NULL, frame, &none, &plan->tiles, &plan->clahe);
+        memcpy(f->target + f->shape.bins + (size_t)tile * TILE_CELLS, plan->tiles.smooth[tile],
+               sizeof(plan->tiles.smooth[tile]));
+    }
+}
+
+int lumeq_plan_target(LumeqPlan *plan, PlanFrame *f)
+{
+    if (f->target)
+        return 0;
+    const size_t tiles = (size_t)f->shape.tiles_x * (size_t)f->shape.tiles_y;
+    f->target = malloc(((size_t)f->shape.bins + tiles * TILE_CELLS) * sizeof(*f->target));
+    if (!f->target)
+        return LUMEQ_ERR_MEMORY;
+    const CurveParams p = lumeq_plan_params(plan, f);
+    TileGrid grid;
+    frame_target(plan, f, &p);
+    if (lumeq_plan_grid(plan, f, &p, &grid))
+        tile_targets(plan, f, &grid);
+    return 0;
+}

@@ -1,0 +1,123 @@
+"""Frames of two fields: without combs in the window, as they are in files unless it is asked for.
+What comes out is FFmpeg's bwdif's, bit for bit."""
+
+import os
+import unittest
+
+from common import *
+from window import MISSING, WindowCase
+
+LOSSLESS = ("--mode", "off", "--vcodec", "ffv1")
+WIDTH, HEIGHT, FRAMES = 160, 96, 12
+# A bar that moves by 8 pixels from one field to the next.
+MOVING = ("color=black:s=%dx%d:r=50,format=yuv444p,"
+          "geq=lum='if(between(X\\,8*N\\,8*N+23)\\,235\\,16)':cb=128:cr=128,format=%%s,"
+          "tinterlace=interleave_%%s,setfield=%%s" % (WIDTH, HEIGHT))
+
+
+def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
+    """A clip of fields; `first` is which one comes first."""
+    path = Store.path("fields-%s-%s-%d.mkv" % (first, pix_fmt, frames))
+    if not os.path.exists(path):
+        order = {"top": "tff", "bottom": "bff"}[first]
+        ffmpeg("-f", "lavfi", "-i", MOVING % (pix_fmt, first, order), "-frames:v", frames, "-c:v", "ffv1",
+               "-field_order", {"top": "tt", "bottom": "bb"}[first], path)
+    return path
+
+
+def filtered(path, deint):
+    """What FFmpeg's filter makes of it."""
+    return ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:parity=auto:deint=" + deint, "-f", "rawvideo", "-")
+
+
+def combs(path):
+    """How much rows differ from both their neighbours more than these do from each other, per pixel."""
+    luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
+    total = 0
+    for y in range(1, HEIGHT - 1):
+        for x in range(WIDTH):
+            above, here, below = (luma[(y + d) * WIDTH + x] for d in (-1, 0, 1))
+            total += max(0, min(abs(here - above), abs(here - below)) - abs(above - below))
+    return total / (WIDTH * HEIGHT)
+
+
+class Files(Case):
+    def written(self, source, *options):
+        output = self.converted(source, "out.mkv", "-y", *LOSSLESS, *options)
+        return output, raw(output)
+
+    def test_fields_stay(self):
+        source = interlaced()
+        for options in ((), ("--deinterlace", "auto"), ("--deinterlace", "off")):
+            output, frames = self.written(source, *options)
+            self.assertEqual(frames, raw(source))
+            self.assertEqual(video(output)["field_order"], "tt")
+
+    def test_same_as_the_filter(self):
+        for first, pix_fmt in (("top", "yuv420p"), ("bottom", "yuv420p"), ("top", "yuv422p10le"), ("top", "gray"),
+                               ("bottom", "yuv444p")):
+            with self.subTest(first=first, pix_fmt=pix_fmt):
+                source = interlaced(first, pix_fmt)
+                output, frames = self.written(source, "--deinterlace", "on")
+                self.assertEqual(frames, filtered(source, "all"))
+                self.assertNotEqual(frames, raw(source))
+                self.assertEqual(frame_times(output), frame_times(source))
+                self.assertIn(video(output).get("field_order"), (None, "unknown", "progressive"))
+        self.assertGreater(combs(source), 5)
+        self.assertLess(combs(output), combs(source) / 5)
+
+    def test_planes_in_turns(self):
+        """bwdif does not know nv12: the samples are the same."""
+        source = interlaced("top", "yuv420p")
+        path = Store.path("fields.nut")
+        ffmpeg("-i", source, "-c:v", "rawvideo", "-pix_fmt", "nv12", "-vf", "setfield=tff,format=nv12", path)
+        output = self.converted(path, "out.mkv", "-y", *LOSSLESS, "--deinterlace", "on", "--pix-fmt", "yuv420p")
+        self.assertEqual(raw(output), filtered(source, "all"))
+
+    def test_parts(self):
+        """A frame alone, and the last one of a part, are not lost."""
+        for frames in (1, 2, FRAMES):
+            source = interlaced(frames=frames)
+            self.assertEqual(len(frame_times(self.written(source, "--deinterlace", "on")[0])), frames)
+        source = interlaced()
+        for options, count in ((("--frames", "3"), 3), (("--ss", "0.16"), FRAMES - 4), (("--to", "0.2"), 5)):
+            output, _ = self.written(source, "--deinterlace", "on", *options)
+            self.assertEqual(len(frame_times(output)), count, options)
+
+    def test_whole_frames(self):
+        """On is for all frames; those that are whole differ then, where they move."""
+        source = clip("moving.mkv", "-c:v", "ffv1")
+        output, frames = self.written(source, "--deinterlace", "on")
+        self.assertEqual(frames, filtered(source, "all"))
+
+    def test_refused(self):
+        self.refused(lumeq(interlaced(), "--null", "--deinterlace", "yes"), USAGE, "--deinterlace", "auto", "on", "off")
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class InTheWindow(WindowCase):
+    def shot(self):
+        """A new picture of what is shown."""
+        before = set(self.files())
+        new = lambda: [n for n in self.files() if n.endswith(".png") and n not in before]
+        self.assertTrue(wait_for(lambda: self.key("s") or new()), "no screenshot")
+        self.assertTrue(wait_for(lambda: os.path.getsize(self.path(new()[0])) > 0))
+        return self.path(sorted(new())[-1])
+
+    def test_combs_and_key(self):
+        os.link(interlaced(frames=FRAMES), self.path("fields.mkv"))
+        process = self.play(self.path("fields.mkv"), "--loop", "--mode", "off")
+        self.window(process)
+        self.key("space")
+        without = combs(self.shot())
+        self.key("D")  # on
+        self.key("D")  # off
+        self.assertTrue(wait_for(lambda: combs(self.shot()) > 5 * without + 2), "the fields are not to be seen")
+        self.key("D")  # auto
+        self.assertTrue(wait_for(lambda: combs(self.shot()) <= without + 1), "the combs stay")
+        self.key("q")
+        self.ends(process)
+
+
+if __name__ == "__main__":
+    unittest.main()

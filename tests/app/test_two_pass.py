@@ -1,0 +1,386 @@
+"""--two-pass and --deflicker: the input is measured first, and curves know what comes."""
+
+import json
+import os
+import resource
+import signal
+import unittest
+
+from common import *
+
+BOTH = "two passes: "
+ONE = "one pass: "
+OTHER_FRAME = "is not the one that the first pass had"
+
+# Half dark, half bright, with a cut in between: curves that know what comes differ from others.
+CUT = ("testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='16+val/6'[a];"
+       "testsrc2=size=160x90:rate=25:duration=1,lutyuv=y='120+val/3'[b];[a][b]concat")
+# A source whose light pumps by some 10 codes, thrice a second.
+PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*sin(2*PI*n/8)':eval=frame"
+
+
+def large_clip():
+    """Pictures that are decoded one by one, and many times what is read of a file to open it."""
+    return clip("pictures.mkv", "-c:v", "png", "-pred", "none", source="nullsrc=size=320x180:rate=25,"
+                "format=rgb24,geq=r='random(1)*128':g='random(1)*128':b='random(1)*128'", seconds=8)
+
+
+class TwoPass(Case):
+    def passes(self, result):
+        """How many there were, by what -v says."""
+        said = [line for line in result.lines if BOTH in line or ONE in line]
+        self.assertEqual(len(said), 1, str(result))
+        return 2 if BOTH in said[0] else 1
+
+    def both(self, source, name, *options):
+        """A run in two passes, lossless, in which all went as measured."""
+        result = self.ok(source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-v", *options)
+        self.assertEqual(self.passes(result), 2, str(result))
+        self.assertNotIn(OTHER_FRAME, result.err)
+        return self.path(name)
+
+
+class Choice(TwoPass):
+    def test_auto(self):
+        out = self.path("out.mkv")
+        cases = (
+            (2, ("-o", out)),
+            (1, ("-o", out, "--two-pass", "off")),
+            (1, ("-o", out, "--mode", "off")),
+            (1, ("-o", out, "--reference")),
+            (1, ("-o", self.path("out.png"))),
+            (1, ("-o", "-")),
+            (1, ("-o", "/dev/null", "--format", "matroska")),
+            (1, ("--null",)),
+            (1, ("--null", "--stats", self.path("rows.csv"))),
+            (2, ("-o", out, "--stats", self.path("rows.csv"))),
+            (2, ("--null", "--two-pass", "on")),
+            (2, ("--null", "--two-pass", "on", "--stats", self.path("rows.csv"))),
+            (2, ("-o", out, "--mode", "off", "--two-pass", "on")),
+            (2, ("-o", out, "--reference", "--two-pass", "on")),
+            (2, ("-o", out, "--mode", "off", "--deflicker", "0.5")),
+        )
+        for passes, options in cases:
+            with self.subTest(" ".join(options)):
+                result = self.ok(simple(), "-v", "-y", *options)
+                self.assertEqual(self.passes(result), passes, str(result))
+
+    def test_an_output_that_is_there(self):
+        self.write("out.mkv", b"old")
+        self.assertEqual(self.passes(self.ok(simple(), "-v", "-y", "-o", self.path("out.mkv"))), 2)
+        os.symlink("out.mkv", self.path("link.mkv"))
+        self.assertEqual(self.passes(self.ok(simple(), "-v", "-y", "-o", self.path("link.mkv"))), 2)
+
+    def test_pipes(self):
+        with open(clip("raw.y4m", "-pix_fmt", "yuv420p"), "rb") as f:
+            result = self.ok("-", "-v", "-o", self.path("out.mkv"), stdin=f.read())
+        self.assertEqual(self.passes(result), 1, str(result))
+        os.mkfifo(self.path("fifo.mkv"))
+        reader = subprocess.Popen(["cat", self.path("fifo.mkv")], stdout=subprocess.DEVNULL)
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
+        result = self.ok(simple(), "-v", "-o", self.path("fifo.mkv"), "--acodec", "none")
+        self.assertEqual(self.passes(result), 1, str(result))
+
+    def test_refused(self):
+        out = self.path("out.mkv")
+        for asked in (("--two-pass", "on"), ("--deflicker", "0.3")):
+            cases = (
+                (simple(), "-o", "-"),
+                (simple(), "-o", "/dev/null", "--format", "matroska"),
+                (simple(), "-o", self.path("out.png")),
+                ("-", "-o", out),
+                ("/dev/zero", "-o", out),
+                ("--camera", "--frames", "3", "-o", out),
+                ("--network", "http://localhost:1/x.mkv", "-o", out),
+                (simple(),),
+            )
+            for case in cases:
+                with self.subTest(asked[0] + " " + " ".join(case)):
+                    self.refused(lumeq(*case, *asked), USAGE, asked[0])
+        self.assertEqual(self.files(), [])
+
+    def test_contradictions(self):
+        out = self.path("out.mkv")
+        for options in (("--deflicker", "0.3", "--two-pass", "off"), ("--deflicker", "1", "--reference")):
+            self.refused(lumeq(simple(), "-o", out, *options), USAGE, "--deflicker", "contradict")
+        self.refused(lumeq(simple(), "-o", out, "--deflicker", "2"), USAGE, "--deflicker")
+        self.refused(lumeq(simple(), "-o", out, "--two-pass", "maybe"), USAGE, "--two-pass", "auto")
+        self.ok(simple(), "-o", out, "--deflicker", "0", "--two-pass", "off")
+
+    def test_settings_file(self):
+        """What it says is meant for the runs that can."""
+        settings = self.write("config", b"two-pass = on\ndeflicker = 0.5\n")
+        result = self.ok(simple(), "--null", "--config", settings, "-v")
+        self.assertEqual(self.passes(result), 2)
+        result = self.ok(simple(), "-o", "-", "--config", settings, "-v")
+        self.assertEqual(self.passes(result), 1)
+        self.assertIn("deflicker", result.err)
+        result = self.ok(simple(), "--null", "--config", settings, "-v", "--two-pass", "off")
+        self.assertEqual(self.passes(result), 1)
+        result = self.ok(simple(), "--null", "--config", settings, "-v", "--reference")
+        self.assertEqual(self.passes(result), 2)
+
+    def test_missing_input(self):
+        self.refused(lumeq(self.path("none.mkv"), "-o", self.path("out.mkv"), "--two-pass", "on"), INPUT,
+                     "none.mkv")
+
+
+class Frames(TwoPass):
+    def test_everything_else_is_as_in_one_pass(self):
+        one = self.converted(simple(), "one.mkv", "--two-pass", "off")
+        two = self.converted(simple(), "two.mkv", "--two-pass", "on")
+        self.assertEqual(frame_times(one), frame_times(two))
+        self.assertEqual(packets(one), packets(two))
+        self.assertEqual(len(frame_times(two)), 25)
+
+    def test_same_bytes_again(self):
+        source = clip("cut.mkv", *X264, source=CUT, seconds=2)
+        outputs = []
+        for number, threads in enumerate(("1", "0", "3")):
+            name = "%d.y4m" % number
+            self.converted(source, name, "--two-pass", "on", "--threads", threads)
+            outputs.append(hashlib.md5(self.read(name)).hexdigest())
+        self.assertEqual(len(set(outputs)), 1)
+
+    def test_parts(self):
+        """Only what is asked for is measured: what follows it has no effect."""
+        dark = "testsrc2=size=160x90:rate=25,lutyuv=y='16+val/6'"
+        after = ",lutyuv=y='if(gte(N,50),%s,val)'"
+        options = ("-c:v", "libx264", "-qp", "0", "-g", "10", "-c:a", "aac")
+        a, b = (clip("after%d.mkv" % i, *options, seconds=4, sound=4,
+                     source=dark + ",geq=lum='if(gte(N,50),%s,lum(X,Y))':cb='cb(X,Y)':cr='cr(X,Y)'" % what)
+                for i, what in enumerate(("235-lum(X,Y)", "lum(X,Y)")))
+        for number, (part, count) in enumerate(((("--ss", "0.6", "--to", "2"), 35),
+                                                (("--ss", "1", "--frames", "20"), 20),
+                                                (("--frames", "50"), 50))):
+            with self.subTest(" ".join(part)):
+                outputs = [raw(self.both(source, "%d%s.mkv" % (number, name), *part))
+                           for source, name in ((a, "a"), (b, "b"))]
+                self.assertEqual(len(outputs[0]), count * 160 * 90 * 3 // 2)
+                self.assertEqual(*(hashlib.md5(o).hexdigest() for o in outputs))
+
+    def test_kinds_of_input(self):
+        """Depths, sizes that change within the file, chroma, rotation: none is another frame in the second
+        pass."""
+        sources = (clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le"),
+                   clip("gray.mkv", *FFV1, "-pix_fmt", "gray"),
+                   clip("rgb.mkv", "-c:v", "png"),
+                   clip("sound.ts", *X264, "-c:a", "aac", sound=2, seconds=2),
+                   clip("full.mkv", *FFV1, "-pix_fmt", "yuv444p", "-color_range", "pc"))
+        for number, source in enumerate(sources):
+            for options in ((), ("--mode", "clahe"), ("--mode", "stretch", "--range", "full")):
+                with self.subTest(os.path.basename(source) + " " + " ".join(options)):
+                    out = self.both(source, "%d.mkv" % number, "-y", *options)
+                    self.assertEqual(len(frame_times(out)), len(frame_times(source)))
+
+    def test_statistics(self):
+        source = clip("cut.mkv", *X264, source=CUT, seconds=2)
+        out = self.both(source, "out.mkv", "--stats", self.path("rows.jsonl"), "--dither", "off")
+        rows = [json.loads(line) for line in self.read("rows.jsonl").splitlines()]
+        luma = Picture(out).luma
+        self.assertEqual([row["frame"] for row in rows], list(range(50)))
+        self.assertEqual([row["scene_cut"] for row in rows], [int(i == 25) for i in range(50)])
+        for row in rows[::7] + rows[24:27]:
+            self.assertEqual(histogram(luma[row["frame"]]), row["hist_out"])
+            self.assertGreater(row["equalize_us"], 0)
+        self.ok(source, "--null", "--two-pass", "off", "--stats", self.path("one.jsonl"))
+        one = [json.loads(line) for line in self.read("one.jsonl").splitlines()]
+        for key in ("frame", "pts", "time", "mean_in", "hist_in"):
+            self.assertEqual([row[key] for row in rows], [row[key] for row in one], key)
+
+    def test_deflicker(self):
+        source = clip("pumping.mkv", *FFV1, "-pix_fmt", "yuv420p", source=PUMPING, seconds=3)
+        changes = []
+        for amount in ("0", "0.5", "1"):
+            rows = self.path("rows%s.jsonl" % amount)
+            result = self.ok(source, "-o", self.path("out%s.mkv" % amount), "--deflicker", amount,
+                             "--two-pass", "on", "--stats", rows)
+            with open(rows) as f:
+                means = [json.loads(line)["mean_out"] for line in f]
+            changes.append(sum(abs(b - a) for a, b in zip(means, means[1:])) / (len(means) - 1))
+            said = re.search(r"brightness changed by ([\d.]+) codes a frame before and ([\d.]+) after",
+                             result.err)
+            self.assertEqual(said is not None, amount != "0", str(result))
+            if said:
+                self.assertAlmostEqual(float(said.group(2)), changes[-1], delta=0.01)
+                self.assertGreater(float(said.group(1)), 3)
+        self.assertLess(changes[1], 0.8 * changes[0])
+        self.assertLess(changes[2], 0.3 * changes[0])
+
+
+class Course(TwoPass):
+    def positions(self, process, path):
+        """How far each of the program's files on the input was read."""
+        found, folder = [], "/proc/%d/" % process.pid
+        try:
+            for fd in os.listdir(folder + "fd"):
+                if os.readlink(folder + "fd/" + fd) == os.path.realpath(path):
+                    with open(folder + "fdinfo/" + fd) as f:
+                        found.append(int(f.readline().split()[1]))
+        except (OSError, ValueError):
+            return []
+        return found
+
+    def stopped(self, source, share, *options):
+        """A run that stands still in its first pass, which has read so much of the input."""
+        process = start(source, "-o", self.path("out.mkv"), "--preset", "ultrafast", *options)
+        self.addCleanup(process.kill)
+        enough = share * os.path.getsize(source)
+
+        def is_there():
+            process.send_signal(signal.SIGSTOP)
+            at = self.positions(process, source)
+            if len(at) == 2 and max(at) >= enough:
+                return True
+            process.send_signal(signal.SIGCONT)
+            return process.poll() is not None
+
+        self.assertTrue(wait_for(is_there), "it does not come so far")
+        at = self.positions(process, source)
+        self.assertEqual(len(at), 2, "the first pass is over")
+        return process
+
+    def own(self):
+        """The clip, to be changed."""
+        shutil.copy(large_clip(), self.path("in.mkv"))
+        return self.path("in.mkv")
+
+    def go_on(self, process):
+        process.send_signal(signal.SIGCONT)
+        return finish(process)
+
+    def test_interrupted(self):
+        for number in (SIGINT, SIGTERM):
+            process = self.stopped(large_clip(), 0.3, "--stats", self.path("rows.csv"))
+            self.assertEqual([f for f in self.files() if not f.endswith(".part")], [])
+            process.send_signal(number)
+            result = self.go_on(process)
+            self.refused(result, INTERRUPTED, "interrupted")
+            self.assertEqual(self.files(), [])
+
+    def test_changed_in_between(self):
+        def touch(path):
+            os.utime(path)
+
+        def append(path):
+            with open(path, "ab") as f:
+                f.write(b"more")
+
+        def replace(path):
+            shutil.copy2(path, path + ".new")
+            os.rename(path + ".new", path)
+
+        for change in (touch, append, replace):
+            with self.subTest(change.__name__):
+                source = self.own()
+                process = self.stopped(source, 0.3)
+                change(source)
+                self.refused(self.go_on(process), INPUT, "in.mkv", "changed")
+                self.assertEqual(self.files(), ["in.mkv"])
+
+    def test_deleted_in_between(self):
+        """What is open can still be read."""
+        source = self.own()
+        process = self.stopped(source, 0.3)
+        os.unlink(source)
+        self.assertEqual(self.go_on(process).code, DONE)
+
+    def spoil(self, path, share):
+        """One picture is none any more; size and time of the file stay."""
+        state = os.stat(path)
+        with open(path, "r+b") as f:
+            at = int(state.st_size * share)
+            f.seek(at)
+            f.seek(at + f.read(1 << 20).index(b"\x89PNG"))
+            f.write(bytes(16))
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    def test_damage_in_the_second_pass(self):
+        source = self.own()
+        process = self.stopped(source, 0.8)
+        self.spoil(source, 0.6)
+        result = self.go_on(process)
+        self.assertEqual(result.code, DAMAGED, str(result))
+        said = [line for line in result.lines if OTHER_FRAME in line]
+        self.assertEqual(len(said), 1, str(result))
+        first = int(re.search(r"frame (\d+)", said[0]).group(1))
+        self.assertAlmostEqual(first, 120, delta=2)
+        one = lumeq(source, "-o", self.path("one.mkv"), "--two-pass", "off", "--preset", "ultrafast")
+        self.assertEqual(one.code, DAMAGED)
+        times = frame_times(self.path("out.mkv"))
+        self.assertEqual(times, frame_times(self.path("one.mkv")))
+        self.assertGreater(len(times), 190)
+
+    def test_same_damage_in_both(self):
+        source = self.own()
+        self.spoil(source, 0.6)
+        result = lumeq(source, "-o", self.path("out.mkv"), "-v", "--preset", "ultrafast")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertEqual(self.passes(result), 2)
+        self.assertNotIn(OTHER_FRAME, result.err)
+        one = lumeq(source, "-o", self.path("one.mkv"), "--two-pass", "off", "--preset", "ultrafast")
+        self.assertEqual(one.code, DAMAGED)
+        self.assertEqual(frame_times(self.path("out.mkv")), frame_times(self.path("one.mkv")))
+
+    def empty_out(self, path, begin, end):
+        """Whole pictures of a transport stream become packets of nothing, whose counter does not tell."""
+        state = os.stat(path)
+        with open(path, "rb") as f:
+            data = bytearray(f.read())
+        starts = [i for i in range(0, len(data), 188)
+                  if data[i + 1] & 0x40 and (data[i + 1] & 0x1f) << 8 | data[i + 2] == 0x100]
+        first = next(i for i in starts if i >= begin * len(data))
+        last = next(i for i in starts if i >= end * len(data) and data[i + 3] & 15 == data[first + 3] & 15)
+        for i in range(first, last, 188):
+            data[i:i + 4] = b"\x47\x1f\xff\x10"
+        with open(path, "r+b") as f:
+            f.write(data)
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    def test_other_frames_without_damage(self):
+        """Then it is another file, whatever its size and time say."""
+        source = self.path("in.ts")
+        shutil.copy(clip("pictures.ts", "-c:v", "mpeg2video", "-q:v", "1", "-g", "1", seconds=8,
+                         source="nullsrc=size=320x180:rate=25,geq=random(1)*255:128:128"), source)
+        process = self.stopped(source, 0.8)
+        self.empty_out(source, 0.6, 0.65)
+        result = self.go_on(process)
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn(OTHER_FRAME, result.err)
+        self.assertIn("other frames in the second pass", result.lines[-1])
+        self.assertEqual(self.files(), ["in.ts"])
+
+    def test_no_room_for_the_measures(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        result = lumeq(large_clip(), "-o", self.path("out.mkv"), preexec_fn=limit)
+        self.refused(result, OUTPUT, "first pass", "--two-pass off")
+        self.assertEqual(self.files(), [])
+
+    def test_progress(self):
+        process = start(large_clip(), "-o", self.path("out.mkv"), "--progress", "json", "--preset", "ultrafast")
+        result = finish(process)
+        self.assertEqual(result.code, DONE, str(result))
+        rows = [json.loads(line) for line in result.lines if line.startswith("{")]
+        percent = [row["percent"] for row in rows]
+        self.assertEqual(percent, sorted(percent))
+        for row in rows:
+            if row["percent"] < 50:
+                self.assertEqual((row["frame"], row["time"], row["bytes"]), (0, 0, None))
+                self.assertEqual((row["fps"], row["speed"], row["eta"]), (None, None, None))
+            else:
+                self.assertAlmostEqual(row["frame"] / 200, row["percent"] / 50 - 1, delta=0.01)
+        self.assertEqual((rows[-1]["frame"], rows[-1]["frames"], rows[-1]["percent"], rows[-1]["state"]),
+                         (200, 200, 100, "done"))
+
+    def test_summary(self):
+        result = self.ok(simple(), "-o", self.path("out.mkv"))
+        self.assertIn("in two passes", result.err)
+        result = self.ok(simple(), "-o", self.path("one.mkv"), "--two-pass", "off")
+        self.assertNotIn("passes", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
