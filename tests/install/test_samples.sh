@@ -37,8 +37,8 @@ build_sample() { # SAMPLE COMPILER [OPTION...]
     "$compiler" "$@" "$file" -o "$work/$name-shared" "${shared[@]}"
     # Only what was linked so needs the library when it runs.
     if command -v ldd >/dev/null; then
-        ldd "$work/$name-shared" | grep -q liblumeq || fail "$name is not linked to the shared one"
-        ! ldd "$work/$name-static" | grep -q liblumeq || fail "$name needs a shared library"
+        [[ $(ldd "$work/$name-shared") == *liblumeq* ]] || fail "$name has the static library in it"
+        [[ $(ldd "$work/$name-static") != *liblumeq* ]] || fail "$name needs a shared library"
     fi
 }
 for sample in embed.c two_pass.c; do
