@@ -92,7 +92,8 @@ void lumeq_measure_free(LumeqMeasure **measure)
 {
     if (!measure || !*measure)
         return;
-    (void)lumeq_measure_finish(*measure, 1);
+    if ((*measure)->pending)
+        (void)lumeq_measure_finish(*measure, 1);
     free((*measure)->memory);
     free(*measure);
     *measure = NULL;

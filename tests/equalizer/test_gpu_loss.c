@@ -120,6 +120,22 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     return 0;
 }
 
+/* Step by step the same: calls fail from a chosen one on. */
+static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
+                        size_t size)
+{
+    if (fails(text, size))
+        return refusal ? refusal : LUMEQ_ERR_GPU;
+    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, job, pending, text, size);
+}
+
+static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+{
+    if (fails(text, size))
+        return refusal ? refusal : LUMEQ_ERR_GPU;
+    return lumeq_backend_cpu.apply(((Fake *)priv)->cpu, job, text, size);
+}
+
 static void *alloc_fake(void *priv, size_t size)
 {
     return lost ? NULL : lumeq_backend_cpu.alloc_host(((Fake *)priv)->cpu, size);
@@ -157,6 +173,8 @@ const LumeqBackend lumeq_backend_cuda = {
     .open = open_fake,
     .submit = submit_fake,
     .receive = receive_fake,
+    .measure = measure_fake,
+    .apply = apply_fake,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_device_fake,
@@ -260,14 +278,43 @@ static void collect(Run *run)
     }
 }
 
+/* What the library has told. */
+typedef struct Log {
+    int infos, warnings;
+    char warning[256];
+} Log;
+
+static void note(void *user, LumeqLogLevel level, const char *text)
+{
+    Log *log = user;
+    log->infos += level == LUMEQ_LOG_INFO;
+    if (level == LUMEQ_LOG_WARNING && log->warnings++ == 0)
+        snprintf(log->warning, sizeof(log->warning), "%s", text);
+}
+
+/* One line where the GPU was lost, with the reason; otherwise none. */
+static void check_log(const Log *log)
+{
+    CHECK(log->infos == 1, "%d lines say what was chosen", log->infos);
+    CHECK(log->warnings == lost, "%d warnings of %d losses", log->warnings, lost);
+    CHECK(!lost || (strstr(log->warning, "the CPU goes on without the GPU") &&
+                    strstr(log->warning, "launch failure")),
+          "the warning is '%s'", log->warning);
+}
+
 /* The same frames, with a change of parameters, a reset and a redo on the way. */
 static void play(LumeqBackendId id, Run *run)
 {
     char why[256] = "";
     LumeqEqualizer *eq = NULL;
     /* A GPU that is insisted on is not replaced by the CPU when it cannot take a frame. */
+    Log log = {0};
     const LumeqConfig config = {
-        .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id, .threads = 1};
+        .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id,
+        .threads = 1,
+        .log = note,
+        .log_user = &log,
+    };
     LumeqParams params = DEFAULT_PARAMS;
     CheckRandom random = {7, 0};
     if (lumeq_create(&eq, &config, why, sizeof(why)) < 0) {
@@ -304,6 +351,7 @@ static void play(LumeqBackendId id, Run *run)
     if (lost && !run->on_device) /* else a refusal may have come after it */
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
+    check_log(&log);
     wake_up();
     collect(run);
     lumeq_destroy(&eq);
@@ -390,6 +438,80 @@ static void refusal_at_any_call(void)
         lose_at_any_call(i % 2);
     }
     refusal = 0;
+}
+
+/* Step by step, with the GPU lost at the call that is chosen; all images are in host memory. */
+static void step(LumeqBackendId id, Run *run)
+{
+    Log log = {0};
+    const LumeqConfig config = {.backend = id, .threads = 1, .log = note, .log_user = &log};
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_history_create(&history, NULL, 0) == 0,
+          "%s", lumeq_last_error(NULL));
+    for (int n = 0; n < 4; n++) {
+        const LumeqImage in = picture(run->in[n], n), out = picture(run->out[n], n);
+        const LumeqMoment moment = {.time = INT64_C(40000000) * n};
+        LumeqCurve *curve = NULL;
+        for (int i = 0; i < SIZE; i++)
+            run->in[n][i] = (uint8_t)(40 + 3 * n + check_hash(3, (uint64_t)i) % 40);
+        CHECK(lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0 &&
+                  lumeq_history_put(history, measure, &moment) == 0 &&
+                  lumeq_history_get(history, &curve) == 0 &&
+                  lumeq_apply(context, curve, &in, NULL, 0, &out, NULL) == 0,
+              "frame %d: %s", n, lumeq_last_error(NULL));
+        lumeq_curve_unref(&curve);
+    }
+    check_log(&log);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    lumeq_context_destroy(&context);
+}
+
+/* A context goes on with the CPU, with the same bits, and says so once. */
+static void loss_step_by_step(void)
+{
+    static const int errors[] = {0, LUMEQ_ERR_MEMORY};
+    static Run expected, run;
+    calls_until_loss = 1 << 30;
+    step(LUMEQ_BACKEND_CPU, &expected);
+    for (int i = 0; i < 2; i++) {
+        int call = 0;
+        refusal = errors[i];
+        do {
+            memset(&run, 0, sizeof(run));
+            lost = 0;
+            calls_until_loss = call++;
+            step(LUMEQ_BACKEND_AUTO, &run);
+            CHECK(!memcmp(run.out, expected.out, sizeof(run.out)), "lost at call %d: other bits",
+                  call);
+        } while (lost);
+        CHECK(call == 9, "lost at %d calls", call);
+    }
+    refusal = 0;
+}
+
+/* A GPU that was asked for is not replaced where it cannot take a frame: the caller is told. */
+static void refusal_step_by_step(void)
+{
+    static Run run;
+    Log log = {0};
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .log = note, .log_user = &log};
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    const LumeqImage in = picture(run.in[0], 0);
+    lost = 0;
+    calls_until_loss = 0;
+    refusal = LUMEQ_ERR_MEMORY;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == LUMEQ_ERR_MEMORY && !measure,
+          "it is measured");
+    CHECK(strstr(lumeq_last_error(NULL), "launch failure") && !log.warnings, "'%s'",
+          lumeq_last_error(NULL));
+    lumeq_context_destroy(&context);
+    refusal = lost = 0;
 }
 
 /* Nobody can do what is no frame: it is refused, and nothing else changes. */
@@ -534,6 +656,8 @@ static const CheckTest tests[] = {
     {"loss_with_outputs_on_the_device", loss_with_outputs_on_the_device},
     {"loss_with_late_writes", loss_with_late_writes},
     {"refusal_at_any_call", refusal_at_any_call},
+    {"loss_step_by_step", loss_step_by_step},
+    {"refusal_step_by_step", refusal_step_by_step},
     {"an_argument_is_no_loss", an_argument_is_no_loss},
     {"unwritten_frame_is_redone", unwritten_frame_is_redone},
     {"memory_outlives_the_loss", memory_outlives_the_loss},

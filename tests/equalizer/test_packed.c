@@ -9,6 +9,7 @@
 
 #define WIDTH 40
 #define HEIGHT 36
+#define LOOKAHEAD INT64_C(120000000) /* three frames */
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* Objects of one frame of a film, and what they are as bytes. */
@@ -17,17 +18,19 @@ typedef struct Packed {
     size_t size;
 } Packed;
 
-typedef enum Kind { MEASURE, CURVE, HISTORY, KINDS } Kind;
+/* PLAN: a history that looks ahead. */
+typedef enum Kind { MEASURE, CURVE, HISTORY, PLAN, KINDS } Kind;
 
-static const char *const kind_names[KINDS] = {"measure", "curve", "history"};
+static const char *const kind_names[KINDS] = {"measure", "curve", "history", "plan"};
 
 typedef struct Film {
     LumeqContext *context;
     LumeqParams params;
     LumeqImage in, out;
     LumeqMeasure *measure;
-    LumeqHistory *history;
+    LumeqHistory *history, *plan;
     LumeqCurve *curve;
+    uint64_t planned; /* hash of the curves of the plan */
     int frames;
 } Film;
 
@@ -67,6 +70,27 @@ static void draw(const Film *f)
             }
 }
 
+static uint64_t hash_curve(const LumeqCurve *curve, uint64_t hash)
+{
+    size_t size = 0;
+    must(lumeq_curve_pack(curve, NULL, &size), "size");
+    uint8_t *bytes = malloc(size);
+    must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack");
+    hash = check_fnv(hash, bytes, size);
+    free(bytes);
+    return hash;
+}
+
+/* All curves that the plan has ready. */
+static void drain_plan(Film *f)
+{
+    LumeqCurve *curve = NULL;
+    while (lumeq_history_get(f->plan, &curve) == 0) {
+        f->planned = hash_curve(curve, f->planned);
+        lumeq_curve_unref(&curve);
+    }
+}
+
 static void next_frame(Film *f)
 {
     const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
@@ -75,6 +99,8 @@ static void next_frame(Film *f)
     must(lumeq_history_put(f->history, f->measure, &moment), "put");
     lumeq_curve_unref(&f->curve);
     must(lumeq_history_get(f->history, &f->curve), "get");
+    must(lumeq_history_put(f->plan, f->measure, &moment), "plan");
+    drain_plan(f);
     f->frames++;
 }
 
@@ -100,7 +126,8 @@ static void open_film(Film *f, const Case *c)
     layout_alloc(&f->out, LAYOUT_PLANAR);
     must(lumeq_context_create(&f->context, &config, NULL, 0), "a context");
     must(lumeq_history_create(&f->history, &f->params, 0), "a history");
-    for (int i = 0; i < 3; i++)
+    must(lumeq_history_create(&f->plan, &f->params, LOOKAHEAD), "a plan");
+    for (int i = 0; i < 5; i++)
         next_frame(f);
 }
 
@@ -109,6 +136,7 @@ static void close_film(Film *f)
     lumeq_curve_unref(&f->curve);
     lumeq_measure_free(&f->measure);
     lumeq_history_destroy(&f->history);
+    lumeq_history_destroy(&f->plan);
     lumeq_context_destroy(&f->context);
     layout_free(&f->in);
     layout_free(&f->out);
@@ -119,6 +147,7 @@ static int pack_object(const Film *f, Kind kind, void *bytes, size_t *size)
     switch (kind) {
     case MEASURE: return lumeq_measure_pack(f->measure, bytes, size);
     case CURVE: return lumeq_curve_pack(f->curve, bytes, size);
+    case PLAN: return lumeq_history_save(f->plan, bytes, size);
     default: return lumeq_history_save(f->history, bytes, size);
     }
 }
@@ -160,16 +189,27 @@ static void use_curve(const Film *f, const LumeqCurve *curve)
     (void)lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL);
 }
 
+static int use_curves(const Film *f, LumeqHistory *history)
+{
+    LumeqCurve *curve = NULL;
+    int got = 0;
+    for (; lumeq_history_get(history, &curve) == 0; got++) {
+        use_curve(f, curve);
+        lumeq_curve_unref(&curve);
+    }
+    return got;
+}
+
 static void use_history(const Film *f, LumeqHistory *history)
 {
-    const LumeqMoment moment = {.number = 4, .time = INT64_C(160000000)};
-    LumeqCurve *curve = NULL;
-    const int ret = lumeq_history_put(history, f->measure, &moment);
-    CHECK(ret == 0 && lumeq_history_get(history, &curve) == 0, "the history has no next: %s",
+    const LumeqMoment moment = {.number = 6, .time = INT64_C(240000000)};
+    int got = use_curves(f, history);
+    CHECK(lumeq_history_put(history, f->measure, &moment) == 0, "the history has no next: %s",
           lumeq_last_error(NULL));
-    if (curve)
-        use_curve(f, curve);
-    lumeq_curve_unref(&curve);
+    got += use_curves(f, history);
+    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "no end: %s", lumeq_last_error(NULL));
+    got += use_curves(f, history);
+    CHECK(got > 0, "the history has no curve");
 }
 
 /* Unpacks: 0 when it was an object, which has then been used. */
@@ -185,14 +225,14 @@ static int unpack(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
         ret = lumeq_curve_unpack(&curve, bytes, size);
     else
         ret = lumeq_history_load(history, bytes, size);
-    if (kind != HISTORY)
+    if (kind < HISTORY)
         CHECK((ret == 0) == (measure || curve), "%d, but an object was %smade", ret,
               measure || curve ? "" : "not ");
     if (measure)
         use_measure(f, measure);
     if (curve)
         use_curve(f, curve);
-    if (kind == HISTORY && ret == 0)
+    if (kind >= HISTORY && ret == 0)
         use_history(f, history);
     lumeq_measure_free(&measure);
     lumeq_curve_unref(&curve);
@@ -219,7 +259,7 @@ static void check_followers(Film *f, Kind kind, Film *other)
     LumeqImage expected = f->out;
     layout_alloc(&expected, LAYOUT_PLANAR);
     if (kind == MEASURE) {
-        const LumeqMoment moment = {.number = 3, .time = INT64_C(120000000)};
+        const LumeqMoment moment = {.number = 5, .time = INT64_C(200000000)};
         Packed state = pack(f, HISTORY);
         must(lumeq_history_load(other->history, state.bytes, state.size), "load");
         free(state.bytes);
@@ -230,11 +270,13 @@ static void check_followers(Film *f, Kind kind, Film *other)
             must(lumeq_history_get(film->history, &film->curve), "get");
         }
     }
-    for (int n = 0; n < (kind == HISTORY ? 5 : 1); n++) {
-        if (kind == HISTORY) {
+    for (int n = 0; n < (kind >= HISTORY ? 5 : 1); n++) {
+        if (kind >= HISTORY) {
             next_frame(f);
             next_frame(other);
         }
+        if (kind == PLAN)
+            continue;
         CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
                   lumeq_curve_stats(other->curve, ask_stats(&same)) == 0 &&
                   same_stats(&stats, &same),
@@ -260,14 +302,17 @@ static void round_trip_of(Film *f, Kind kind)
     for (int i = 0; i < 4; i++) /* so that it is another one */
         next_frame(&other);
     other.frames = f->frames;
+    other.planned = f->planned;
     const int ret = kind == MEASURE ? lumeq_measure_unpack(&other.measure, p.bytes, p.size)
                     : kind == CURVE ? lumeq_curve_unpack(&other.curve, p.bytes, p.size)
+                    : kind == PLAN  ? lumeq_history_load(other.plan, p.bytes, p.size)
                                     : lumeq_history_load(other.history, p.bytes, p.size);
     CHECK(ret == 0, "%s: %s", kind_names[kind], lumeq_last_error(NULL));
     again = pack(&other, kind);
     CHECK(p.size == again.size && !memcmp(p.bytes, again.bytes, p.size),
           "a %s packed again is another", kind_names[kind]);
     check_followers(f, kind, &other);
+    CHECK(kind != PLAN || (f->planned && f->planned == other.planned), "another plan follows");
     free(p.bytes);
     free(again.bytes);
     close_film(&other);
@@ -325,7 +370,7 @@ static void seal(const Packed *p)
 static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t size,
                           const char *what, size_t at)
 {
-    const int ret = unpack(f, kind, bytes, size, f->history);
+    const int ret = unpack(f, kind, bytes, size, kind == PLAN ? f->plan : f->history);
     CHECK(ret == LUMEQ_ERR_ARGUMENT, "a %s %s %zu: %d", kind_names[kind], what, at, ret);
 }
 
@@ -333,9 +378,11 @@ static void check_refused(const Film *f, Kind kind, const uint8_t *bytes, size_t
 static void damage_of(Film *f, Kind kind)
 {
     Packed p = pack(f, kind), after;
-    CHECK(unpack(f, kind, p.bytes, p.size, f->history) == 0, "whole: %s", lumeq_last_error(NULL));
-    const size_t step = p.size > 3000 ? p.size / 300 : 1;
-    Packed state = pack(f, HISTORY);
+    const Kind home = kind == PLAN ? PLAN : HISTORY;
+    CHECK(unpack(f, kind, p.bytes, p.size, kind == PLAN ? f->plan : f->history) == 0, "whole: %s",
+          lumeq_last_error(NULL));
+    const size_t step = p.size > 3000 ? p.size / 200 : 1;
+    Packed state = pack(f, home);
     for (size_t size = 0; size < p.size; size += step) {
         uint8_t *cut = malloc(size ? size : 1);
         if (cut && size)
@@ -348,7 +395,7 @@ static void damage_of(Film *f, Kind kind)
         check_refused(f, kind, p.bytes, p.size, "with another byte", i);
         p.bytes[i] ^= (uint8_t)(1 << i % 8);
     }
-    after = pack(f, HISTORY);
+    after = pack(f, home);
     CHECK(after.size == state.size && !memcmp(after.bytes, state.bytes, state.size),
           "refused bytes have changed the history");
     free(p.bytes);
@@ -368,8 +415,8 @@ static void forged_of(Film *f, Kind kind)
     LumeqHistory *history = NULL;
     CheckRandom random = check_random(kind);
     Packed p = pack(f, kind);
-    const size_t head = 400, step = p.size / 300 + 1;
-    must(lumeq_history_create(&history, &f->params, 0), "a history");
+    const size_t head = 200, step = p.size / 100 + 1;
+    must(lumeq_history_create(&history, &f->params, kind == PLAN ? LOOKAHEAD : 0), "a history");
     int refused = 0;
     for (size_t i = 8; i < p.size - 4;
          i += i < head ? 1 : 1 + (size_t)check_below(&random, (int)step)) {
@@ -399,7 +446,8 @@ static void forged_at_random_of(Film *f, Kind kind)
     Packed p = pack(f, kind);
     CheckRandom random = check_random(100 + (uint64_t)kind);
     Packed bad = {.bytes = malloc(p.size), .size = p.size};
-    must(bad.bytes ? lumeq_history_create(&history, &f->params, 0) : -1, "a history");
+    const int64_t lookahead = kind == PLAN ? LOOKAHEAD : 0;
+    must(bad.bytes ? lumeq_history_create(&history, &f->params, lookahead) : -1, "a history");
     for (int round = 0; round < 60; round++) {
         memcpy(bad.bytes, p.bytes, p.size);
         for (int n = 1 + check_below(&random, 6); n > 0; n--)

@@ -8,16 +8,16 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/usr" >/dev/null
 pc=$(find "$work/usr" -name lumeq.pc)
 here=$(dirname -- "${BASH_SOURCE[0]}")
-cp "$here/embed.c" "$work/embed.c"
+cp "$here/installed.c" "$work/embed.c"
 cp "$work/embed.c" "$work/embed.cpp"
 export PKG_CONFIG_PATH=${pc%/*}
 flags=$(pkg-config --cflags --libs lumeq)
 export LD_LIBRARY_PATH=$(dirname "$(find "$work/usr" -name 'liblumeq*' | head -n 1)")
 # shellcheck disable=SC2086 # words
-"$cc" -Wall -Werror "$work/embed.c" -o "$work/embed" $flags
+"$cc" -Wall -Wextra -Wpedantic -Werror "$work/embed.c" -o "$work/embed" $flags
 [ "$("$work/embed")" = "$(pkg-config --modversion lumeq)" ]
 if [ -n "$cxx" ]; then
     # shellcheck disable=SC2086
-    "$cxx" -Wall -Werror "$work/embed.cpp" -o "$work/embed++" $flags
+    "$cxx" -Wall -Wextra -Wpedantic -Werror "$work/embed.cpp" -o "$work/embed++" $flags
     "$work/embed++" >/dev/null
 fi

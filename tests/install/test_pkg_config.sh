@@ -48,7 +48,7 @@ embed() { # FOLDER
     libdir=$(dirname "$(find "$work" -path "$work/configured" -prune -o -name 'liblumeq.*' -print |
         head -n 1)")
     # shellcheck disable=SC2086 # words
-    "$cc" -Wall -Werror "$here/embed.c" -o "$work/embed" $flags || fail "with $flags"
+    "$cc" -Wall -Werror "$here/installed.c" -o "$work/embed" $flags || fail "with $flags"
     [ "$(LD_LIBRARY_PATH=$libdir "$work/embed")" = "$(ask "$1" --modversion)" ] ||
         fail "not the version that pkg-config says"
 }

@@ -1,0 +1,578 @@
+/*
+ * Measure, history and apply give the bits and the statistics of the live equalizer: whatever the
+ * order in which frames are measured and equalized, the threads and contexts that do it, and the
+ * layouts of what is written; and measures, curves and the history may have been bytes on the way.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "../check.h"
+#include "all_stats.h"
+#include "layouts.h"
+#include "lumeq/lumeq.h"
+
+#define FRAMES 18
+#define CONTEXTS 3
+#define THREADS 3
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* What a film is made of, and how it is equalized. */
+typedef struct Film {
+    int width, height, depth, shift, chroma_x, chroma_y;
+    Layout layout;
+    LumeqRange range;
+    LumeqParams params;
+    int64_t frame_time;
+    int numbered;        /* frames say which they are */
+    int out_shift;       /* of other layouts that are written */
+    Layout other_layout; /* another one with as many components */
+    uint64_t seed;
+} Film;
+
+/* ---- pictures ------------------------------------------------------------------------------ */
+
+static LumeqImage image_of(const Film *f, Layout layout, int shift)
+{
+    LumeqImage image = {.width = f->width,
+                        .height = f->height,
+                        .depth = f->depth,
+                        .shift = shift,
+                        .chroma_x = f->chroma_x,
+                        .chroma_y = f->chroma_y,
+                        .range = f->range};
+    layout_alloc(&image, layout);
+    return image;
+}
+
+/* Frames are: one scene, which fades out from the fourth on; another one after a cut; a third one
+ * between bars, which go again. */
+static int brightness(int n)
+{
+    return n < 4 ? 256 : n < 8 ? 256 - 50 * (n - 3) : 256;
+}
+
+static int is_bar(const Film *f, int n, int y)
+{
+    const int bar = n < 12 ? 0 : n < 16 ? 8 : 4;
+    return y < bar || y >= f->height - bar;
+}
+
+static int is_seek(const Film *f, int n)
+{
+    return n && check_hash(f->seed, 1000 + (uint64_t)n) % 9 == 0;
+}
+
+CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, int n)
+{
+    const int scene = n < 8 ? 0 : n < 12 ? 1 : 2, codes = 1 << f->depth;
+    const int black = f->range == LUMEQ_RANGE_FULL ? 0 : 16 << (f->depth - 8);
+    const uint64_t seed = f->seed + (uint64_t)n;
+    for (int c = 0; c < layout_components(image); c++)
+        for (int y = 0; y < layout_height(image, c); y++)
+            for (int x = 0; x < layout_width(image, c); x++) {
+                const int64_t r = (int64_t)(check_hash(seed, (uint64_t)(1000 * y + x)) % 1024);
+                const int64_t slope = (int64_t)codes * (scene ? x : y) / (scene == 2 ? 150 : 300);
+                int64_t code = codes / 8 * (1 + scene) + slope + r * codes / 16384;
+                code = black + (code - black) * brightness(n) / 256;
+                if (!c && is_bar(f, n, y))
+                    code = black;
+                if (!c && r == 7) /* beyond black and white, too */
+                    code = codes - 1;
+                layout_put(image, c, x, y, (int)(code < codes ? code : codes - 1));
+            }
+}
+
+/* ---- the live way -------------------------------------------------------------------------- */
+
+static int64_t time_of(const Film *f, int n)
+{
+    return n % 7 == 5 ? LUMEQ_NO_TIME : 100 + n * f->frame_time;
+}
+
+/* All frames of a film: what goes in, and what the live equalizer makes of it. */
+typedef struct Frames {
+    LumeqImage in[FRAMES], out[FRAMES];
+    FrameStats stats[FRAMES];
+} Frames;
+
+static void must(int ret, const char *what, const char *text)
+{
+    if (ret < 0) {
+        fprintf(stderr, "cannot go on: %s: %s (--seed %llu)\n", what, text,
+                (unsigned long long)check_state.seed);
+        exit(1);
+    }
+}
+
+static Frames *run_live(const Film *f)
+{
+    Frames *frames = calloc(1, sizeof(*frames));
+    LumeqEqualizer *eq = NULL;
+    must(frames ? 0 : -1, "frames", "no memory");
+    must(lumeq_create(&eq, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU, .threads = 1}, NULL, 0),
+         "an equalizer", lumeq_last_error(NULL));
+    must(lumeq_set_params(eq, &f->params), "parameters", lumeq_last_error(eq));
+    for (int n = 0; n < FRAMES; n++) {
+        frames->in[n] = image_of(f, f->layout, f->shift);
+        frames->out[n] = image_of(f, f->layout, f->shift);
+        draw(f, &frames->in[n], n);
+        LumeqFrame frame = {.in = frames->in[n],
+                            .out = frames->out[n],
+                            .time = time_of(f, n),
+                            .duration = f->frame_time,
+                            .number = f->numbered ? n : 0};
+        if (is_seek(f, n))
+            lumeq_reset(eq);
+        must(lumeq_process(eq, &frame, ask_stats(&frames->stats[n])), "live", lumeq_last_error(eq));
+    }
+    lumeq_destroy(&eq);
+    return frames;
+}
+
+static void free_frames(Frames *frames)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        layout_free(&frames->in[n]);
+        layout_free(&frames->out[n]);
+    }
+    free(frames);
+}
+
+/* ---- step by step -------------------------------------------------------------------------- */
+
+/* Work on all frames, in random order, by some threads; each takes a context at random. */
+typedef struct Crew {
+    const Film *film;
+    const Frames *frames;
+    LumeqContext *const *contexts;
+    int order[FRAMES];
+    atomic_int next;
+    void (*work)(struct Crew *crew, int n, uint64_t random);
+    LumeqMeasure *measures[FRAMES];
+    LumeqCurve *curves[FRAMES];
+} Crew;
+
+static void shuffle(int *order, CheckRandom *random)
+{
+    for (int i = 0; i < FRAMES; i++) {
+        const int at = check_below(random, i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
+}
+
+static void *crew_main(void *arg)
+{
+    Crew *crew = arg;
+    int i;
+    while ((i = atomic_fetch_add(&crew->next, 1)) < FRAMES)
+        crew->work(crew, crew->order[i], check_hash(crew->film->seed, 77 + (uint64_t)i));
+    return NULL;
+}
+
+static void crew_run(Crew *crew, void (*work)(Crew *crew, int n, uint64_t random), uint64_t seed)
+{
+    pthread_t threads[THREADS];
+    CheckRandom random = check_random(seed);
+    int started = 0;
+    shuffle(crew->order, &random);
+    crew->work = work;
+    atomic_store(&crew->next, 0);
+    while (started < THREADS - 1 && pthread_create(&threads[started], NULL, crew_main, crew) == 0)
+        started++;
+    crew_main(crew);
+    while (started)
+        pthread_join(threads[--started], NULL);
+}
+
+static LumeqContext *any_context(const Crew *crew, uint64_t random)
+{
+    return crew->contexts[random % CONTEXTS];
+}
+
+static LumeqMeasure *as_bytes(LumeqMeasure *measure)
+{
+    size_t size = 0;
+    LumeqMeasure *back = NULL;
+    must(lumeq_measure_pack(measure, NULL, &size), "size", lumeq_last_error(NULL));
+    void *bytes = malloc(size);
+    must(bytes ? lumeq_measure_pack(measure, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
+    must(lumeq_measure_unpack(&back, bytes, size), "unpack", lumeq_last_error(NULL));
+    lumeq_measure_free(&measure);
+    free(bytes);
+    return back;
+}
+
+static void measure_frame(Crew *crew, int n, uint64_t random)
+{
+    const LumeqImage *previous = n && random & 64 ? &crew->frames->in[n - 1] : NULL;
+    must(lumeq_measure(any_context(crew, random), &crew->measures[n], &crew->film->params,
+                       &crew->frames->in[n], previous, NULL),
+         "measure", lumeq_last_error(NULL));
+    if (random & 128)
+        crew->measures[n] = as_bytes(crew->measures[n]);
+}
+
+static LumeqCurve *curve_as_bytes(LumeqCurve *curve)
+{
+    size_t size = 0;
+    LumeqCurve *back = NULL;
+    must(lumeq_curve_pack(curve, NULL, &size), "size", lumeq_last_error(NULL));
+    void *bytes = malloc(size);
+    must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
+    must(lumeq_curve_unpack(&back, bytes, size), "unpack", lumeq_last_error(NULL));
+    lumeq_curve_unref(&curve);
+    free(bytes);
+    return back;
+}
+
+/* The history goes on in another object. */
+static void move_history(const Film *f, LumeqHistory **history, int64_t lookahead)
+{
+    size_t size = 0;
+    LumeqHistory *other = NULL;
+    must(lumeq_history_save(*history, NULL, &size), "size", lumeq_last_error(NULL));
+    void *bytes = malloc(size);
+    must(bytes ? lumeq_history_save(*history, bytes, &size) : -1, "save", lumeq_last_error(NULL));
+    must(lumeq_history_create(&other, &f->params, lookahead), "a history", lumeq_last_error(NULL));
+    must(lumeq_history_load(other, bytes, size), "load", lumeq_last_error(NULL));
+    lumeq_history_destroy(history);
+    *history = other;
+    free(bytes);
+}
+
+static int take_curves(LumeqHistory *history, LumeqCurve **curves, int got)
+{
+    int ret = 0;
+    while (got < FRAMES && (ret = lumeq_history_get(history, &curves[got])) == 0)
+        got++;
+    CHECK(ret == 0 || ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END, "get answers %d", ret);
+    return got;
+}
+
+/* All measures in order; `moves`: the history is saved and loaded on the way. */
+static void run_history(Crew *crew, int64_t lookahead, int moves)
+{
+    const Film *f = crew->film;
+    LumeqHistory *history = NULL;
+    int got = 0;
+    must(lumeq_history_create(&history, &f->params, lookahead), "a history",
+         lumeq_last_error(NULL));
+    for (int n = 0; n < FRAMES; n++) {
+        const LumeqMoment moment = {.number = f->numbered ? n : 0,
+                                    .time = time_of(f, n),
+                                    .duration = f->frame_time,
+                                    .discontinuity = is_seek(f, n)};
+        must(lumeq_history_put(history, crew->measures[n], &moment), "put", lumeq_last_error(NULL));
+        got = take_curves(history, crew->curves, got);
+        if (moves && check_hash(f->seed, 300 + (uint64_t)n) % 4 == 0)
+            move_history(f, &history, lookahead);
+    }
+    must(lumeq_history_put(history, NULL, NULL), "end", lumeq_last_error(NULL));
+    got = take_curves(history, crew->curves, got);
+    LumeqCurve *none = NULL;
+    CHECK(got == FRAMES && lumeq_history_get(history, &none) == LUMEQ_ERR_END && !none, "%d curves",
+          got);
+    lumeq_history_destroy(&history);
+}
+
+static void name_film(const Film *f, char *text, size_t size)
+{
+    snprintf(text, size, "mode %d%s, %dx%d, depth %d (%d), layout %d -> %d (%d), tiles %dx%d",
+             (int)f->params.mode, f->params.reference ? " (reference)" : "", f->width, f->height,
+             f->depth, f->shift, (int)f->layout, (int)f->other_layout, f->out_shift,
+             f->params.tiles_x, f->params.tiles_y);
+}
+
+static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int shift)
+{
+    const LumeqImage *live = &crew->frames->out[n];
+    LumeqImage out = image_of(crew->film, layout, shift);
+    const int ret = lumeq_apply(any_context(crew, random), crew->curves[n], &crew->frames->in[n],
+                                NULL, 0, &out, NULL);
+    char name[160];
+    name_film(crew->film, name, sizeof(name));
+    CHECK(ret == 0, "%s, frame %d: %d: %s", name, n, ret, lumeq_last_error(NULL));
+    const int differences = ret ? 0 : layout_differences(&out, live);
+    CHECK(!differences, "%s, frame %d, layout %d: %d samples are others", name, n, (int)layout,
+          differences);
+    layout_free(&out);
+}
+
+static void apply_frame(Crew *crew, int n, uint64_t random)
+{
+    const Film *f = crew->film;
+    if (random & 256)
+        crew->curves[n] = curve_as_bytes(crew->curves[n]);
+    check_output(crew, n, random, f->layout, f->shift);
+    check_output(crew, n, random >> 8, f->other_layout, f->out_shift);
+    if (f->layout != LAYOUT_GRAY)
+        check_output(crew, n, random >> 16, LAYOUT_GRAY, f->shift);
+}
+
+static void check_stats(const Crew *crew)
+{
+    char name[160];
+    name_film(crew->film, name, sizeof(name));
+    for (int n = 0; n < FRAMES; n++) {
+        FrameStats *stats = calloc(1, sizeof(*stats));
+        if (CHECK(stats && lumeq_curve_stats(crew->curves[n], ask_stats(stats)) == 0,
+                  "no statistics"))
+            CHECK(same_stats(stats, &crew->frames->stats[n]), "%s: statistics of frame %d", name,
+                  n);
+        free(stats);
+    }
+}
+
+static void crew_clear(Crew *crew)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        lumeq_measure_free(&crew->measures[n]);
+        lumeq_curve_unref(&crew->curves[n]);
+    }
+}
+
+static LumeqContext *contexts[CONTEXTS];
+
+static void open_contexts(void)
+{
+    static const LumeqConfig configs[CONTEXTS] = {
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 1},
+        {.backend = LUMEQ_BACKEND_CPU, .threads = 3, .cpu_without = LUMEQ_CPU_AVX512},
+        {.backend = LUMEQ_BACKEND_CPU,
+         .threads = 2,
+         .cpu_without = LUMEQ_CPU_AVX2 | LUMEQ_CPU_AVX512},
+    };
+    for (int i = 0; i < CONTEXTS; i++)
+        must(lumeq_context_create(&contexts[i], &configs[i], NULL, 0), "a context",
+             lumeq_last_error(NULL));
+}
+
+static void close_contexts(void)
+{
+    for (int i = 0; i < CONTEXTS; i++)
+        lumeq_context_destroy(&contexts[i]);
+}
+
+/* The live way with another layout to write to. */
+static void check_live_layout(const Film *f, const Frames *frames)
+{
+    LumeqEqualizer *eq = NULL;
+    must(lumeq_create(&eq, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU, .threads = 2}, NULL, 0),
+         "an equalizer", lumeq_last_error(NULL));
+    must(lumeq_set_params(eq, &f->params), "parameters", lumeq_last_error(eq));
+    for (int n = 0; n < FRAMES; n++) {
+        LumeqImage out = image_of(f, f->other_layout, f->out_shift);
+        LumeqFrame frame = {.in = frames->in[n],
+                            .out = out,
+                            .time = time_of(f, n),
+                            .duration = f->frame_time,
+                            .number = f->numbered ? n : 0};
+        char name[160];
+        name_film(f, name, sizeof(name));
+        if (is_seek(f, n))
+            lumeq_reset(eq);
+        CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s: %s", name, lumeq_last_error(eq));
+        CHECK(!layout_differences(&out, &frames->out[n]), "%s, live, frame %d", name, n);
+        layout_free(&out);
+    }
+    lumeq_destroy(&eq);
+}
+
+static void check_film(const Film *f)
+{
+    Frames *frames = run_live(f);
+    Crew crew = {.film = f, .frames = frames, .contexts = contexts};
+    crew_run(&crew, measure_frame, f->seed);
+    run_history(&crew, 0, 1);
+    check_stats(&crew);
+    crew_run(&crew, apply_frame, f->seed + 1);
+    check_live_layout(f, frames);
+    crew_clear(&crew);
+    free_frames(frames);
+}
+
+/* ---- films --------------------------------------------------------------------------------- */
+
+static Film any_film(uint64_t seed)
+{
+    static const int subsamplings[][2] = {{1, 1}, {1, 0}, {0, 0}, {2, 0}, {2, 2}, {0, 1}};
+    CheckRandom random = check_random(seed);
+    const int *sub = subsamplings[check_below(&random, COUNT(subsamplings))];
+    Film f = {.width = 41 + check_below(&random, 60),
+              .height = 40 + check_below(&random, 40),
+              .depth = check_below(&random, 3) ? 8 + check_below(&random, 9) : 8,
+              .chroma_x = sub[0],
+              .chroma_y = sub[1],
+              .layout = (Layout)check_below(&random, LAYOUTS),
+              .range = (LumeqRange)check_below(&random, 2),
+              .frame_time = check_below(&random, 2) ? 40000000 : 300000000,
+              .numbered = check_below(&random, 2),
+              .seed = check_hash(check_state.seed, seed)};
+    if (f.depth > 8 && check_below(&random, 2))
+        f.shift = check_below(&random, 17 - f.depth);
+    f.out_shift = f.depth > 8 ? check_below(&random, 17 - f.depth) : 0;
+    f.other_layout = f.layout == LAYOUT_PAIRS    ? LAYOUT_PLANAR
+                     : f.layout == LAYOUT_PLANAR ? LAYOUT_PAIRS
+                                                 : LAYOUT_GRAY;
+    f.params.size = sizeof(f.params);
+    lumeq_params_default(&f.params);
+    f.params.adaptive = check_below(&random, 2);
+    f.params.strength = check_below(&random, 11) / 10.0;
+    f.params.smooth = check_below(&random, 3) / 2.0;
+    f.params.clip = check_below(&random, 3) ? 2.5 : 0;
+    f.params.scene_cut = check_below(&random, 3) != 0;
+    f.params.dither = check_below(&random, 2);
+    f.params.chroma = (LumeqChroma)(check_below(&random, 4) == 0);
+    f.params.bars = (LumeqBars)(check_below(&random, 4) == 0);
+    return f;
+}
+
+/* P010 to three planes of 10 bits, and back; NV12 likewise. */
+static Film known_film(int number)
+{
+    static const struct {
+        int depth, shift, out_shift;
+        Layout from, to;
+    } known[] = {
+        {10, 6, 0, LAYOUT_PAIRS, LAYOUT_PLANAR}, {10, 0, 6, LAYOUT_PLANAR, LAYOUT_PAIRS},
+        {8, 0, 0, LAYOUT_PAIRS, LAYOUT_PLANAR},  {8, 0, 0, LAYOUT_PLANAR, LAYOUT_PAIRS},
+        {16, 0, 0, LAYOUT_PAIRS, LAYOUT_PLANAR}, {12, 4, 0, LAYOUT_PAIRS, LAYOUT_PAIRS},
+    };
+    const int k = number % COUNT(known);
+    Film f = any_film(5000 + (uint64_t)number);
+    f.depth = known[k].depth;
+    f.shift = known[k].shift;
+    f.out_shift = known[k].out_shift;
+    f.layout = known[k].from;
+    f.other_layout = known[k].to;
+    f.chroma_x = f.chroma_y = 1;
+    f.params.chroma = LUMEQ_CHROMA_SCALE;
+    return f;
+}
+
+static void each_mode(LumeqMode mode, int reference)
+{
+    static const int tiles[][2] = {{0, 0}, {3, 5}, {7, 1}, {1, 16}, {16, 16}};
+    open_contexts();
+    for (int n = 0; n < 12 + 9; n++) {
+        Film f = n < 12 ? any_film(100 * (uint64_t)mode + (uint64_t)n) : known_film(n);
+        if (n < 9)
+            f.depth = 8 + n;
+        if (reference)
+            f.depth = 8;
+        if (f.depth == 8)
+            f.shift = f.out_shift = 0;
+        if (f.shift > 16 - f.depth)
+            f.shift = 16 - f.depth;
+        if (f.out_shift > 16 - f.depth)
+            f.out_shift = 16 - f.depth;
+        f.params.mode = mode;
+        f.params.reference = reference;
+        f.params.tiles_x = tiles[n % COUNT(tiles)][0];
+        f.params.tiles_y = tiles[n % COUNT(tiles)][1];
+        check_film(&f);
+    }
+    close_contexts();
+}
+
+static void global(void)
+{
+    each_mode(LUMEQ_MODE_GLOBAL, 0);
+}
+
+static void clahe(void)
+{
+    each_mode(LUMEQ_MODE_CLAHE, 0);
+}
+
+static void stretch(void)
+{
+    each_mode(LUMEQ_MODE_STRETCH, 0);
+}
+
+static void off(void)
+{
+    each_mode(LUMEQ_MODE_OFF, 0);
+}
+
+static void reference(void)
+{
+    each_mode(LUMEQ_MODE_GLOBAL, 1);
+}
+
+static void clahe_reference(void)
+{
+    each_mode(LUMEQ_MODE_CLAHE, 1);
+}
+
+/* ---- planned ------------------------------------------------------------------------------- */
+
+#define LOOKAHEAD INT64_C(1000000000)
+
+static uint64_t pack_hash(const LumeqCurve *curve)
+{
+    size_t size = 0;
+    must(lumeq_curve_pack(curve, NULL, &size), "size", lumeq_last_error(NULL));
+    uint8_t *bytes = malloc(size);
+    must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack", lumeq_last_error(NULL));
+    const uint64_t hash = check_fnv(CHECK_FNV_START, bytes, size);
+    free(bytes);
+    return hash;
+}
+
+/* Measured in one go and in any order, with a history that looks ahead and moves: one plan. */
+static void check_planned(const Film *f)
+{
+    Film live = *f;
+    live.params.deflicker = 0; /* which it does not know */
+    Frames *frames = run_live(&live);
+    Crew one = {.film = f, .frames = frames, .contexts = contexts};
+    Crew other = {.film = f, .frames = frames, .contexts = contexts};
+    char name[160];
+    name_film(f, name, sizeof(name));
+    for (int n = 0; n < FRAMES; n++)
+        measure_frame(&one, n, 0);
+    run_history(&one, LOOKAHEAD, 0);
+    crew_run(&other, measure_frame, f->seed);
+    run_history(&other, LOOKAHEAD, 1);
+    for (int n = 0; n < FRAMES; n++) {
+        CHECK(pack_hash(one.curves[n]) == pack_hash(other.curves[n]), "%s: curve %d", name, n);
+        layout_free(&frames->out[n]);
+        frames->out[n] = image_of(f, f->layout, f->shift);
+        CHECK(lumeq_apply(contexts[0], one.curves[n], &frames->in[n], NULL, 0, &frames->out[n],
+                          NULL) == 0,
+              "%s: %s", name, lumeq_last_error(NULL));
+    }
+    crew_run(&other, apply_frame, f->seed + 1);
+    crew_clear(&one);
+    crew_clear(&other);
+    free_frames(frames);
+}
+
+static void planned(void)
+{
+    LumeqHistory *history = NULL;
+    if (lumeq_history_create(&history, NULL, LOOKAHEAD) == LUMEQ_ERR_MEMORY) {
+        check_skip("this build has no history that looks ahead");
+        return;
+    }
+    lumeq_history_destroy(&history);
+    open_contexts();
+    for (int n = 0; n < 16; n++) {
+        Film f = any_film(9000 + (uint64_t)n);
+        f.params.mode = (LumeqMode)(n % 4);
+        f.params.tiles_x = n % 5;
+        f.params.deflicker = n % 3 / 2.0;
+        check_planned(&f);
+    }
+    close_contexts();
+}
+
+static const CheckTest tests[] = {
+    {"global", global},   {"clahe", clahe},         {"stretch", stretch},
+    {"off", off},         {"reference", reference}, {"clahe_reference", clahe_reference},
+    {"planned", planned},
+};
+
+CHECK_MAIN(tests)
