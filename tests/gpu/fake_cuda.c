@@ -362,6 +362,16 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
 }
 
+/* It is not called, but takes a while. */
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user)
+{
+    (void)function;
+    (void)user;
+    CALL();
+    stream->done = (stream->done > fake_cuda.now ? stream->done : fake_cuda.now) + 5;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;

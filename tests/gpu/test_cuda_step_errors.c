@@ -434,10 +434,11 @@ static void wakes_up(void)
     fake_cuda_start((FakeCuda){.late = 1});
     LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
     void *pinned = NULL;
-    CHECK(cudaHostAlloc(&pinned, SIZE, 0) == cudaSuccess, "no memory");
+    CHECK(cudaHostAlloc(&pinned, (size_t)2 * SIZE, 0) == cudaSuccess, "no memory");
     memset(pinned, 0, SIZE);
+    memcpy((uint8_t *)pinned + SIZE, input[0], SIZE);
     const LumeqParams params = params_of(0);
-    const LumeqImage in = input_of(0), out = picture(pinned, 0, 1);
+    const LumeqImage in = picture((uint8_t *)pinned + SIZE, 0, 0), out = picture(pinned, 0, 1);
     LumeqMeasure *measure = NULL;
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0, "%s",
           lumeq_last_error(NULL));

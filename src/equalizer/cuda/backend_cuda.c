@@ -559,10 +559,10 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error = download_pictures(cuda, slot, job);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->reported, 0);
-    if (!error)
-        error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     if (!error && sync && sync->finished)
         error = cudaEventRecord((cudaEvent_t)sync->finished, stream);
+    if (!error) /* last: a frame that was received is finished */
+        error = cudaEventRecord(slot->end[DOWNLOAD], stream);
     return error;
 }
 

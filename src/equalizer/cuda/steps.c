@@ -215,11 +215,12 @@ static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
                                : cudaSuccess;
 }
 
+/* `done` is the last: what has been waited for is finished. */
 static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
 {
-    const cudaError_t error = cudaEventRecord(step->done, stream);
-    return !error && sync && sync->finished ? cudaEventRecord((cudaEvent_t)sync->finished, stream)
-                                            : error;
+    const cudaError_t error =
+        sync && sync->finished ? cudaEventRecord((cudaEvent_t)sync->finished, stream) : cudaSuccess;
+    return error ? error : cudaEventRecord(step->done, stream);
 }
 
 /* The call returns when the output is there: nothing on the GPU would tell. */
