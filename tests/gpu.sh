@@ -155,7 +155,8 @@ lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
 for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
-    test_cuda_errors test_cuda_gl test_equalizer test_reference test_curve test_depth test_dither test_look; do
+    test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl test_equalizer \
+    test_reference test_curve test_depth test_dither test_look; do
     check_program "$name"
 done
 bench=$(find_program lumeq-bench)
@@ -193,6 +194,8 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
         program=$(find_program test_cuda_outputs)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
+        program=$(find_program test_cuda_steps)
+        [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program" frames
         for bins in 50 256; do
             [ -z "$bench" ] || under "$tool" "$bench" histogram --check --cumulate --size 333x77 \
                 --pitch 400 --bins $bins

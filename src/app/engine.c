@@ -191,7 +191,7 @@ int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
 
 int engine_writes_chroma(const LumeqParams *params)
 {
-    return params->mode != LUMEQ_MODE_OFF && !params->reference &&
+    return (params->mode != LUMEQ_MODE_OFF || params->deflicker > 0) && !params->reference &&
            params->chroma == LUMEQ_CHROMA_SCALE;
 }
 

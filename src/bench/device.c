@@ -155,7 +155,7 @@ static cudaError_t count(void *data, int piece, cudaStream_t stream)
     const LumeqCudaPlane luma = lumeq_pictures_plane(&in, 0);
     LumeqCudaCounts *const counts =
         bench->job.curve.depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    const cudaError_t error = counts(&bench->device, &luma, bench->job.curve.bins,
+    const cudaError_t error = counts(&bench->device, &luma, 0, bench->job.curve.bins,
                                      bench->memory->counts, &frame->counters, stream);
     return error ? error : come_back(bench, piece, stream);
 }

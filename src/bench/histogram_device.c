@@ -77,7 +77,7 @@ static cudaError_t count_lumeq(const Gpu *gpu, const HistogramPlane *plane, int 
                                  (int)plane->width, (int)plane->height};
     LumeqCudaCounts *const counts =
         job->sample_size == 2 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
-    return counts(&gpu->device, &luma, job->bins, r->counts[piece], &r->counters[piece], stream);
+    return counts(&gpu->device, &luma, 0, job->bins, r->counts[piece], &r->counters[piece], stream);
 }
 
 /* ---- all of them ---- */

@@ -31,7 +31,9 @@ struct LumeqEqualizer {
     int finished; /* frames in flight, the oldest ones, that were finished when it was replaced */
     /* The backend is new: what its first frame starts from. NULL: it has the history. */
     const LumeqState *go_on_from;
-    int redoing;                  /* it has not been handed all the frames in flight yet */
+    int redoing; /* it has not been handed all the frames in flight yet */
+    /* Beside `jobs`: frames whose input the GPU alone has, and those that were lost with it. */
+    int only_gpu[LUMEQ_MAX_SLOTS], gone[LUMEQ_MAX_SLOTS];
     void *moved[LUMEQ_MAX_SLOTS]; /* outputs of frames that were in flight on the GPU */
     int moved_count;
     LumeqParams params;
@@ -282,10 +284,13 @@ static int move_output(LumeqEqualizer *eq, LumeqJob *job)
     return 0;
 }
 
-/* An output on the device is out of the CPU's reach: what is left is to measure. */
+/* An output on the device is out of the CPU's reach: what is left is to measure. Of an input there
+ * nothing is, nor of one that is not known to be written yet. */
 static int hand_to_cpu(LumeqEqualizer *eq, LumeqJob *job)
 {
     int ret = 0;
+    if (eq->only_gpu[job - eq->jobs])
+        return LUMEQ_ERR_GPU;
     if (job->frame.out.memory != LUMEQ_MEMORY_HOST) {
         job->frame.out.plane[0] = NULL;
         job->write = 0;
@@ -325,14 +330,31 @@ static int finish_oldest(LumeqEqualizer *eq)
     return ret;
 }
 
+/* The history goes on without it, from where it would have. */
+static void give_up(LumeqEqualizer *eq, const LumeqJob *job)
+{
+    eq->gone[job - eq->jobs] = 1;
+    if (job->restore)
+        eq->go_on_from = job->restore;
+    eq->finished++;
+}
+
+static int redo_frame(LumeqEqualizer *eq, LumeqJob *job)
+{
+    const int ret = hand_to_cpu(eq, job);
+    return ret < 0 ? ret : finish_oldest(eq);
+}
+
 /* Where memory runs out on the way, it is gone on with another time. */
 static int redo_frames(LumeqEqualizer *eq)
 {
     int ret = 0;
     while (ret == 0 && eq->finished < eq->in_flight) {
-        ret = hand_to_cpu(eq, job_at(eq, eq->finished));
-        if (ret == 0)
-            ret = finish_oldest(eq);
+        LumeqJob *job = job_at(eq, eq->finished);
+        if (eq->only_gpu[job - eq->jobs])
+            give_up(eq, job);
+        else
+            ret = redo_frame(eq, job);
     }
     eq->redoing = ret < 0;
     return ret;
@@ -366,10 +388,13 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->restore = restore;
     job->late = 0;
     const int by_gpu = eq->backend == &lumeq_backend_cuda;
+    int *only_gpu = &eq->only_gpu[job - eq->jobs];
+    *only_gpu = frame->in.memory != LUMEQ_MEMORY_HOST ||
+                (frame->sync && (frame->sync->ready || frame->sync->stream));
     int ret = hand_in(eq, job);
     const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
-    if (refused && eq->config.backend == LUMEQ_BACKEND_CUDA)
-        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on */
+    if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *only_gpu))
+        return LUMEQ_ERR_UNAVAILABLE; /* the GPU was insisted on, or has the input */
     if (refused || ret == LUMEQ_ERR_GPU) {
         job->late &= !refused;
         ret = go_on_without_gpu(eq, !refused);
@@ -379,6 +404,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->frame.sync = NULL; /* the caller's own, which need not be there any more */
     if (ret < 0)
         return ret;
+    eq->gone[job - eq->jobs] = 0;
     eq->in_flight++;
     eq->flushing = 0;
     return 0;
@@ -480,10 +506,17 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
         return ret;
     if (eq->finished)
         eq->finished--;
-    eq->received_clock = eq->clocks[job - eq->jobs];
     eq->first = (eq->first + 1) % LUMEQ_MAX_SLOTS;
     eq->in_flight--;
+    if (frame)
+        (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
+    if (eq->gone[job - eq->jobs]) {
+        if (job->restore == &eq->empty)
+            lumeq_copy_state(eq->after, &eq->empty);
+        return LUMEQ_ERR_GPU;
+    }
 
+    eq->received_clock = eq->clocks[job - eq->jobs];
     LumeqState *const before = eq->after;
     if (job->restore == &eq->empty)
         lumeq_copy_state(before, &eq->empty);
@@ -491,8 +524,6 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->before = before;
     lumeq_copy_state(eq->after, &job->result);
     eq->received = 1;
-    if (frame)
-        (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
     if (stats) {
         fill_stats(&filled, job, eq->before);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));

@@ -87,13 +87,22 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
     return f;
 }
 
-/* The bars of the frames before are the ones that are believed from now on, since they were found.
- */
+/* By a sixteenth or more: a part of what comes up from black. */
+static int is_darker(const PlanFrame *f, const PlanFrame *next)
+{
+    return !next->cut && f->light + f->light / 16 < next->light;
+}
+
+/* The bars that are believed from now on are also those of the frames before, since they were
+ * found; and of those that came up to there from black, too dark to show them. */
 static void hold_earlier(LumeqPlan *plan, const PlanFrame *now, int direction)
 {
     for (size_t i = plan->count; i-- > 0;) {
         PlanFrame *f = plan_frame(plan, i);
-        if (f->sequence < plan->found[direction] || f->sequence < plan->next)
+        if (f->sequence < plan->next)
+            break;
+        const PlanFrame *next = i + 1 < plan->count ? plan_frame(plan, i + 1) : now;
+        if (f->sequence < plan->found[direction] && !is_darker(f, next))
             break;
         LumeqRect active = f->active;
         if (direction == BARS_ROWS) {
@@ -121,10 +130,12 @@ static void find_bars(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m)
     f->area = plan->bars.area;
     for (int i = 0; i < BARS_DIRECTIONS; i++) {
         const BarsPair *was = &before.pair[i], *pair = &plan->bars.pair[i];
-        if (f->hard || memcmp(pair->found, was->found, sizeof(pair->found)) != 0)
+        if (f->hard)
             plan->found[i] = f->sequence;
         if (pair->held[0] > was->held[0] || pair->held[1] > was->held[1])
             hold_earlier(plan, f, i);
+        if (memcmp(pair->found, was->found, sizeof(pair->found)) != 0)
+            plan->found[i] = f->sequence;
     }
 }
 

@@ -37,9 +37,9 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
     lumeq_put64(w, (uint64_t)f->plateau);
     const uint32_t fields[] = {
         (uint32_t)a->x,    (uint32_t)a->y,   (uint32_t)a->width, (uint32_t)a->height,
-        (uint32_t)f->hard, (uint32_t)f->cut, (uint32_t)f->fade,  f->factor,
-        f->distance,       f->moved,         f->change,          f->gain,
-        f->light,
+        (uint32_t)f->hard, (uint32_t)f->cut, (uint32_t)f->flash, (uint32_t)f->fade,
+        f->factor,         f->distance,      f->moved,           f->change,
+        f->gain,           f->light,
     };
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put32s(w, f->level, MEASURE_CELLS);
@@ -144,6 +144,7 @@ static void take_frame(ByteReader *r, PlanFrame *f)
     f->active = lumeq_take_active(r, s);
     f->hard = lumeq_take_range(r, 0, 1);
     f->cut = lumeq_take_range(r, 0, 1);
+    f->flash = lumeq_take_range(r, 0, 1);
     f->fade = (PlanFade)lumeq_take_range(r, PLAN_NO_FADE, PLAN_FADE_OUT);
     f->factor = take_most(r, CURVE_ONE);
     f->distance = take_most(r, CURVE_ONE);
@@ -257,6 +258,13 @@ static void take_needs(ByteReader *r, PlanNeeds *needs)
     }
 }
 
+/* What is before the frames to come is there, as far as it matters to them. */
+static void check_beginning(ByteReader *r, const LumeqPlan *plan)
+{
+    const size_t next = plan_place(plan, plan->next);
+    r->bad |= plan->count && !plan_frame(plan, 0)->hard && (next == SIZE_MAX || next < PLAN_AROUND);
+}
+
 /* A fade leads to a frame that is there, and like it. */
 static void check_fades(ByteReader *r, const LumeqPlan *plan)
 {
@@ -298,6 +306,8 @@ static int take_plan(ByteReader *r, LumeqPlan *plan)
         return LUMEQ_ERR_MEMORY;
     const int64_t first = plan->sequence - (int64_t)plan->count;
     r->bad |= plan->next < first || (plan->sequence && !plan->count);
+    if (!r->bad)
+        check_beginning(r, plan);
     if (!r->bad)
         take_curves(r, plan);
     if (!r->bad)

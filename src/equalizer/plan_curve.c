@@ -72,17 +72,33 @@ static uint32_t weight_of(const LumeqPlan *plan, const PlanFrame *f, const PlanF
     return lumeq_decay(plan->radius, tau) - lumeq_decay(away, tau) + 1;
 }
 
+/* A frame's weight in the window; flashes have one only where there is nothing else. */
+static uint32_t weight_in(const LumeqPlan *plan, const PlanFrame *f, const PlanFrame *middle,
+                          int only_flashes)
+{
+    return f->flash && !only_flashes ? 0 : weight_of(plan, f, middle);
+}
+
+static int are_flashes(const LumeqPlan *plan, Window w)
+{
+    for (size_t k = w.from; k <= w.to; k++)
+        if (!plan_frame(plan, k)->flash)
+            return 0;
+    return 1;
+}
+
 /* The mean of `count` values of each target in the window, from `first` on. */
 static void average(LumeqPlan *plan, Window w, size_t i, size_t first, size_t count, uint32_t *to)
 {
+    const int only_flashes = are_flashes(plan, w);
     uint64_t total = 0;
     memset(plan->sums, 0, count * sizeof(plan->sums[0]));
     for (size_t k = w.from; k <= w.to; k++) {
-        const uint32_t *target = plan_frame(plan, k)->target + first;
-        const uint32_t weight = weight_of(plan, plan_frame(plan, k), plan_frame(plan, i));
+        const PlanFrame *f = plan_frame(plan, k);
+        const uint32_t weight = weight_in(plan, f, plan_frame(plan, i), only_flashes);
         total += weight;
-        for (size_t bin = 0; bin < count; bin++)
-            plan->sums[bin] += (uint64_t)weight * target[bin];
+        for (size_t bin = 0; weight && bin < count; bin++)
+            plan->sums[bin] += (uint64_t)weight * f->target[first + bin];
     }
     for (size_t bin = 0; bin < count; bin++)
         to[bin] = (uint32_t)((plan->sums[bin] + total / 2) / total);
@@ -218,13 +234,12 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         return;
     }
     smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
-    if (plan_begins(plan, i)) {
+    if (plan_begins(plan, i))
         memset(&plan->needs, 0, sizeof(plan->needs));
-        plan->last.need = lumeq_plan_need(plan, i, NULL);
-    } else {
-        plan->last.need = curve_lerp(plan->last.need, lumeq_plan_need(plan, i, &plan->needs),
-                                     lumeq_decay(f->step, NEED_TIME));
-    }
+    const uint32_t need = lumeq_plan_need(plan, i, &plan->needs);
+    const uint32_t part =
+        lumeq_plan_has_needs(&plan->needs) ? lumeq_decay(f->step, NEED_TIME) : CURVE_ONE;
+    plan->last.need = curve_lerp(plan->last.need, need, part);
     lumeq_plan_needed(plan, f);
 }
 
@@ -361,9 +376,10 @@ static void find_plateau(LumeqPlan *plan, size_t i)
         plan->plateau = plan->last;
         return;
     }
+    static const PlanNeeds none;
     const size_t to = plan_place(plan, f->plateau);
     smooth(plan, plateau_window(plan, to), to, &plan->plateau);
-    plan->plateau.need = lumeq_plan_need(plan, to, NULL);
+    plan->plateau.need = lumeq_plan_need(plan, to, &none);
 }
 
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)

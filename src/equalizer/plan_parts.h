@@ -51,6 +51,8 @@ typedef struct PlanFrame {
     int32_t hard;  /* nothing goes on from the frame before */
     int32_t cut;   /* it is the first one of a scene */
 
+    int32_t flash; /* another picture for a moment: curves are those of what is around it */
+
     /* Against the frame before, Q16; 0 where it is hard. */
     uint32_t distance; /* of the CDFs, as the curve without lookahead has it */
     uint32_t moved;    /* that one's: enough of the picture is another one */
@@ -199,8 +201,12 @@ void lumeq_plan_cuts(LumeqPlan *plan);
 /* Decides all up to a time of the plan. */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
-/* The need of the segment that frame i of the queue is in: the median over what is known of it. */
+/* The need of the segment that frame i of the queue is in: the median over those of its frames that
+ * are in `past`, and of it and those behind it. 0 where all are black. */
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past);
+
+/* Whether there was one that is not black. */
+int lumeq_plan_has_needs(const PlanNeeds *needs);
 
 /* The frame's curve has been made. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);

@@ -5,7 +5,7 @@
  * (as without lookahead) or of the mean luma of 16x9 cells, which tells pictures of like histogram
  * apart. Of the changes of the three frames before and behind, the largest but one is what motion,
  * and a picture that is shown twice or three times, comes to. A flash is none: behind it, the
- * picture is what it was before it.
+ * picture is what it was before it. Its frames take the curve of those around them.
  *
  * Fade: light that rises from black to where it stays, or falls from where it was to black, while
  * the picture remains the same: code = black + f * (plateau's code - black), so that each cell's
@@ -118,57 +118,84 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* Whether the frame's value is far above those around it. */
+/* The change of the frame that is so many before or behind frame i; where the film is not as long,
+ * that of the one on the other side. */
+static uint32_t change_around(const LumeqPlan *plan, size_t i, int away, int of_cells)
+{
+    const PlanFrame *f = neighbour(plan, i, away);
+    if (!f || f->hard)
+        f = neighbour(plan, i, -away);
+    return !f ? 0 : of_cells ? f->change : f->distance;
+}
+
+/* Whether the frame's change is far above those around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
     uint32_t largest = 0, second = 0;
     for (int away = -PLAN_AROUND; away <= PLAN_AROUND; away++) {
-        const PlanFrame *other = away ? neighbour(plan, i, away) : NULL;
-        const uint32_t value = !other ? 0 : of_cells ? other->change : other->distance;
+        const uint32_t value = away ? change_around(plan, i, away, of_cells) : 0;
         second = value > largest ? largest : value > second ? value : second;
         largest = value > largest ? value : largest;
     }
     return 2 * (uint64_t)(of_cells ? f->change : f->distance) > SPIKE_HALVES * (uint64_t)second;
 }
 
-/* Whether the picture soon is again what it was, or has been before what it is now. */
-static int is_flash(const LumeqPlan *plan, size_t i)
+/* After how many frames the picture is again what it was before frame i. 0: after none. */
+static int returns_after(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i), *before = neighbour(plan, i, -1);
     for (int away = 1; away < PLAN_AROUND; away++) {
         const PlanFrame *behind = neighbour(plan, i, away);
-        const PlanFrame *earlier = neighbour(plan, i, -1 - away);
-        if (behind && 2 * change_between(behind, before) < f->change)
-            return 1;
-        if (earlier && 2 * change_between(f, earlier) < f->change)
+        if (behind && 2 * (uint64_t)change_between(behind, before) < f->change)
+            return away;
+    }
+    return 0;
+}
+
+/* Whether frame i is what the picture was before a flash. */
+static int is_return(const LumeqPlan *plan, size_t i)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    for (int away = 2; away <= PLAN_AROUND; away++) {
+        const PlanFrame *earlier = neighbour(plan, i, -away);
+        if (earlier && 2 * (uint64_t)change_between(f, earlier) < f->change)
             return 1;
     }
     return 0;
 }
 
-/* Whether only the light is another one. */
+/* Whether only the light is another one: what else is different is little beside what is to be seen
+ * in the picture. */
 static int is_light(const PlanFrame *f, const PlanFrame *before)
 {
-    return 3 * difference(f, before, f->gain) < difference(f, before, CURVE_ONE);
+    uint64_t contrast = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        contrast += apart(f->level[i], f->light);
+    return 4 * difference(f, before, f->gain) < contrast;
 }
 
-static int is_cut(const LumeqPlan *plan, size_t i)
+static int is_break(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
     if (f->hard || f->fade || !plan->params.scene_cut || plan->reference)
         return 0;
     const int jumps = f->moved && (f->distance >= CURVE_CUT_HIGH ||
                                    (f->distance >= CURVE_JUMP && stands_out(plan, i, 0)));
-    const int changes = f->change >= CHANGED && stands_out(plan, i, 1);
-    return (jumps || changes) && !is_flash(plan, i) &&
-           !(plan->flicker && is_light(f, neighbour(plan, i, -1)));
+    return jumps || (f->change >= CHANGED && stands_out(plan, i, 1));
 }
 
 static void decide_cut(LumeqPlan *plan, size_t i)
 {
-    plan_frame(plan, i)->cut = is_cut(plan, i);
-    plan->cuts = plan_frame(plan, i)->sequence + 1;
+    PlanFrame *f = plan_frame(plan, i);
+    if (is_break(plan, i)) {
+        const int frames = returns_after(plan, i);
+        for (size_t k = i; k < i + (size_t)frames; k++)
+            plan_frame(plan, k)->flash = 1;
+        f->cut = !frames && !is_return(plan, i) &&
+                 !(plan->flicker && is_light(f, plan_frame(plan, i - 1)));
+    }
+    plan->cuts = f->sequence + 1;
 }
 
 void lumeq_plan_cuts(LumeqPlan *plan)
@@ -226,24 +253,35 @@ static int stays(const LumeqPlan *plan, size_t i)
     return plan->ended || last->hard || last->at - f->at >= CALM_TIME ? 1 : -1;
 }
 
-/* Marks the frames from `from` to before `to`, which are the plateau's in less light; answers 0
- * where they are not. */
-static int mark(LumeqPlan *plan, size_t from, size_t to, size_t plateau, PlanFade fade)
+/* Whether the light keeps pace: of the way to black it has gone half of what a fade in a straight
+ * line has, and more. Else it only wavers before a fade begins, or once it is over. */
+static int keeps_pace(const PlanFrame *f, const PlanFrame *black, const PlanFrame *plateau)
+{
+    const int64_t whole =
+        plateau->at > black->at ? plateau->at - black->at : black->at - plateau->at;
+    const int64_t left = plateau->at > f->at ? plateau->at - f->at : f->at - plateau->at;
+    return CURVE_ONE + CURVE_ONE / 32 >= factor_of(f, plateau) + CURVE_ONE * left / (2 * whole);
+}
+
+/* Marks the frames from `from` to before `to`, which are the plateau's in less light. `black`:
+ * where the fade is at its darkest. */
+static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t plateau,
+                 PlanFade fade)
 {
     const PlanFrame *p = plan_frame(plan, plateau);
     if (!is_plateau(p))
-        return 0;
+        return;
     for (size_t i = from; i < to; i++)
-        if (!is_dimmed(plan_frame(plan, i), p))
-            return 0;
+        if (!is_dimmed(plan_frame(plan, i), p) ||
+            !keeps_pace(plan_frame(plan, i), plan_frame(plan, black), p))
+            return;
     for (size_t i = from; i < to; i++) {
         PlanFrame *f = plan_frame(plan, i);
         f->fade = fade;
         f->factor = factor_of(f, p);
         f->plateau = p->sequence;
-        f->cut = 0;
+        f->cut = f->flash = 0;
     }
-    return 1;
 }
 
 /* Where the light that rises at frame i leads: the first frame at which it stays. SIZE_MAX: it does
@@ -285,7 +323,23 @@ static void find_fade_in(LumeqPlan *plan, size_t i)
         return;
     if (first && 4 * (uint64_t)f->light > plan_frame(plan, to)->light)
         return;
-    mark(plan, i, known ? to : i + 1, to, PLAN_FADE_IN);
+    mark(plan, i, known ? to : i + 1, continues || first ? i : i - 1, to, PLAN_FADE_IN);
+}
+
+/* Where the light that falls from the plateau to frame i is at its darkest: at the first frame that
+ * is black, or where the film or the scene ends with next to no light. SIZE_MAX: it does not fall,
+ * or it is not known where to. */
+static size_t fall_from(const LumeqPlan *plan, size_t i, const PlanFrame *plateau)
+{
+    for (size_t k = i;; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        if (is_black(f))
+            return k;
+        if (k + 1 >= plan->count ? plan->ended : !goes_on(plan, k + 1))
+            return f->light < plateau->light / 8 ? k : SIZE_MAX;
+        if (k + 1 >= plan->count || plan_frame(plan, k + 1)->light > f->light + plateau->light / 64)
+            return SIZE_MAX;
+    }
 }
 
 static void find_fade_out(LumeqPlan *plan, size_t i)
@@ -294,24 +348,22 @@ static void find_fade_out(LumeqPlan *plan, size_t i)
     if (!i || f->hard || f->cut || is_black(f))
         return;
     const PlanFrame *plateau = plan_frame(plan, i - 1);
-    const uint32_t slack = plateau->light / 64;
     if (plateau->fade || f->light >= plateau->light - plateau->light / 256)
         return;
-    size_t k = i;
-    while (!is_black(plan_frame(plan, k))) {
-        k++;
-        if (k >= plan->count || !goes_on(plan, k) ||
-            plan_frame(plan, k)->light > plan_frame(plan, k - 1)->light + slack)
-            return;
-    }
-    if (k >= i + FADE_LEAST)
-        mark(plan, i, k, i - 1, PLAN_FADE_OUT);
+    const size_t darkest = fall_from(plan, i, plateau);
+    if (darkest == SIZE_MAX || darkest < i + FADE_LEAST)
+        return;
+    const size_t to = is_black(plan_frame(plan, darkest)) ? darkest : darkest + 1;
+    mark(plan, i, to, darkest, i - 1, PLAN_FADE_OUT);
 }
 
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
 {
     for (size_t i = plan_place(plan, plan->settled);
          i < plan->count && plan_frame(plan, i)->at <= until; i++) {
+        /* Of what begins anew too little is known yet. */
+        if (plan_frame(plan, i)->hard && plan->settled > plan->next)
+            break;
         if (plan->cuts <= plan->settled)
             decide_cut(plan, i);
         if (!plan_frame(plan, i)->fade && !plan->reference) {
@@ -334,12 +386,10 @@ static void count_need(PlanNeeds *needs, uint32_t need)
 
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
 {
-    PlanNeeds needs = {0};
-    if (past)
-        needs = *past;
+    PlanNeeds needs = *past;
     for (size_t k = i; k < plan->count && (k == i || !plan_begins(plan, k)); k++) {
         const PlanFrame *f = plan_frame(plan, k);
-        if (!f->blank)
+        if (!f->blank && !f->flash)
             count_need(&needs, f->need);
     }
     uint64_t total = 0, below = 0;
@@ -350,14 +400,22 @@ uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
         if (needs.count[slot] && 2 * below >= total)
             return (uint32_t)(needs.sum[slot] / needs.count[slot]);
     }
-    return plan->last.need;
+    return 0;
+}
+
+int lumeq_plan_has_needs(const PlanNeeds *needs)
+{
+    for (int slot = 0; slot < PLAN_NEEDS; slot++)
+        if (needs->count[slot])
+            return 1;
+    return 0;
 }
 
 /* What is longer ago than the lookahead counts for ever less. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *f)
 {
     PlanNeeds *needs = &plan->needs;
-    if (!f->blank)
+    if (!f->blank && !f->flash)
         count_need(needs, f->need);
     needs->time += f->step;
     if (needs->time <= plan->lookahead)

@@ -83,9 +83,10 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_disk_full(self):
-        result = self.run_with("write", "-o", self.path("out.mkv"))
-        self.refused(result, OUTPUT, "out.mkv", "No space left")
-        self.assertEqual(self.files(), [])
+        for passes, said in (("off", "out.mkv"), ("on", "first pass")):
+            result = self.run_with("write", "-o", self.path("out.mkv"), "--two-pass", passes)
+            self.refused(result, OUTPUT, said, "No space left")
+            self.assertEqual(self.files(), [])
 
     # ---- file systems that can less ----
 

@@ -55,7 +55,7 @@ class Stats(Case):
     def test_same_figures_with_null(self):
         keys = COLUMNS[:11]
         self.ok(self.source(), "--null", "--stats", self.path("null.csv"))
-        self.lossless(self.source(), "--stats", self.path("file.csv"))
+        self.lossless(self.source(), "--stats", self.path("file.csv"), "--two-pass", "off")
         pick = lambda name: [[row[k] for k in keys] for row in self.rows(name)]
         self.assertEqual(pick("null.csv"), pick("file.csv"))
 

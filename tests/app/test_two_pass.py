@@ -8,8 +8,8 @@ import unittest
 
 from common import *
 
-BOTH = "two passes: "
-ONE = "one pass: "
+BOTH = "lumeq: two passes: "
+ONE = "lumeq: one pass: "
 OTHER_FRAME = "is not the one that the first pass had"
 
 # Half dark, half bright, with a cut in between: curves that know what comes differ from others.
@@ -188,6 +188,26 @@ class Frames(TwoPass):
         one = [json.loads(line) for line in self.read("one.jsonl").splitlines()]
         for key in ("frame", "pts", "time", "mean_in", "hist_in"):
             self.assertEqual([row[key] for row in rows], [row[key] for row in one], key)
+
+    def test_deflicker_alone(self):
+        """--mode off leaves the picture alone but for its light, which colour follows."""
+        source = clip("light.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=2,
+                      source="testsrc2=size=160x90:rate=25,format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(0.6+0.15*"
+                      "sin(N*PI/4))':cb='128+(cb(X,Y)-128)*(0.6+0.15*sin(N*PI/4))':cr='128+(cr(X,Y)-128)*"
+                      "(0.6+0.15*sin(N*PI/4))'")
+        out = self.both(source, "out.mkv", "--mode", "off", "--deflicker", "1", "--dither", "off",
+                        "--stats", self.path("rows.jsonl"))
+        rows = [json.loads(line) for line in self.read("rows.jsonl").splitlines()]
+        before, after = Picture(source), Picture(out)
+        for i in (0, 11, 30, 49):
+            self.assertEqual(histogram(after.luma[i]), rows[i]["hist_out"])
+
+        def change(planes, zero):
+            levels = [sum(abs(x - zero) for x in plane) / len(plane) for plane in planes]
+            return sum(abs(b - a) for a, b in zip(levels, levels[1:])) / (len(levels) - 1)
+
+        self.assertLess(change(after.luma, 16), 0.3 * change(before.luma, 16))
+        self.assertLess(change(after.chroma, 128), 0.7 * change(before.chroma, 128))
 
     def test_deflicker(self):
         source = clip("pumping.mkv", *FFV1, "-pix_fmt", "yuv420p", source=PUMPING, seconds=3)

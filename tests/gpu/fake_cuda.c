@@ -33,7 +33,6 @@ static struct {
 } late[LATE_COPIES];
 static int late_count;
 
-static size_t on_device;  /* bytes */
 static double last_event; /* when the last one is to be done, of a device that takes its time */
 
 struct CUevent_st {
@@ -48,6 +47,7 @@ struct CUstream_st {
 static cudaError_t call(void)
 {
     fake_cuda.calls++;
+    fake_cuda.outside += fake_cuda.context && !fake_cuda.pushed;
     if (fake_cuda.fail_at && fake_cuda.calls == fake_cuda.fail_at)
         fake_cuda.failed = 1;
     const int fails =
@@ -92,6 +92,14 @@ static double done_at(void)
     return last_event;
 }
 
+/* What is handed in to a stream is done after what is in front of it. */
+static void work(cudaStream_t stream)
+{
+    const double done = done_at();
+    if (done > stream->done)
+        stream->done = done;
+}
+
 /* Inside CUDA. */
 static void wait_for(cudaStream_t stream)
 {
@@ -113,7 +121,7 @@ static cudaError_t add_block(void **memory, size_t size, enum cudaMemoryType typ
             blocks[i].memory = *memory;
             blocks[i].size = size;
             blocks[i].type = type;
-            *(type == cudaMemoryTypeDevice ? &on_device : &fake_cuda.pinned) += size;
+            *(type == cudaMemoryTypeDevice ? &fake_cuda.on_device : &fake_cuda.pinned) += size;
             return cudaSuccess;
         }
     return cudaErrorMemoryAllocation;
@@ -123,7 +131,7 @@ static cudaError_t remove_block(void *memory)
 {
     for (int i = 0; i < BLOCKS && memory; i++)
         if (blocks[i].memory == memory) {
-            *(blocks[i].type == cudaMemoryTypeDevice ? &on_device : &fake_cuda.pinned) -=
+            *(blocks[i].type == cudaMemoryTypeDevice ? &fake_cuda.on_device : &fake_cuda.pinned) -=
                 blocks[i].size;
             blocks[i].memory = NULL;
             free(memory);
@@ -161,7 +169,7 @@ static enum cudaMemoryType type_of(const uint8_t *at)
 cudaError_t cudaMalloc(void **memory, size_t size)
 {
     CALL();
-    if (fake_cuda.memory && on_device + size > fake_cuda.memory)
+    if (fake_cuda.memory && fake_cuda.on_device + size > fake_cuda.memory)
         return cudaErrorMemoryAllocation;
     return add_block(memory, size, cudaMemoryTypeDevice);
 }
@@ -200,13 +208,32 @@ static CUresult CUDAAPI pointer_attribute(void *data, CUpointer_attribute attrib
         return CUDA_ERROR_INVALID_VALUE;
     const uintptr_t start = (uintptr_t)fake_cuda.foreign;
     const int foreign = pointer >= start && pointer < start + (uintptr_t)fake_cuda.foreign_size;
-    *(CUcontext *)data = (CUcontext)&blocks[foreign];
+    *(CUcontext *)data = foreign             ? (CUcontext)&blocks[1]
+                         : fake_cuda.context ? (CUcontext)fake_cuda.context
+                                             : (CUcontext)&blocks[0];
     return CUDA_SUCCESS;
 }
 
 static CUresult CUDAAPI current_context(CUcontext *context)
 {
-    *context = (CUcontext)&blocks[0];
+    *context = fake_cuda.pushed ? (CUcontext)fake_cuda.context : (CUcontext)&blocks[0];
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI push_context(CUcontext context)
+{
+    if (context != (CUcontext)fake_cuda.context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    fake_cuda.pushed++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI pop_context(CUcontext *context)
+{
+    if (!fake_cuda.pushed)
+        abort();
+    *context = (CUcontext)fake_cuda.context;
+    fake_cuda.pushed--;
     return CUDA_SUCCESS;
 }
 
@@ -215,11 +242,17 @@ static cudaError_t entry_point(const char *name, void **function,
 {
     const PFN_cuPointerGetAttribute_v4000 attribute = pointer_attribute;
     const PFN_cuCtxGetCurrent_v4000 current = current_context;
+    const PFN_cuCtxPushCurrent_v4000 push = push_context;
+    const PFN_cuCtxPopCurrent_v4000 pop = pop_context;
     *result = cudaDriverEntryPointSuccess;
     if (!strcmp(name, "cuPointerGetAttribute"))
         memcpy(function, &attribute, sizeof(attribute));
     else if (!strcmp(name, "cuCtxGetCurrent"))
         memcpy(function, &current, sizeof(current));
+    else if (!strcmp(name, "cuCtxPushCurrent"))
+        memcpy(function, &push, sizeof(push));
+    else if (!strcmp(name, "cuCtxPopCurrent"))
+        memcpy(function, &pop, sizeof(pop));
     else
         *result = cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
@@ -264,9 +297,18 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 {
     (void)kind;
     CALL();
-    stream->done = done_at();
+    work(stream);
     if (!put_off(to, size, size, 1, stream))
         memcpy(to, from, size);
+    return cudaSuccess;
+}
+
+/* What the caller copies itself: waits for nothing that is made up. */
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
+{
+    (void)kind;
+    CALL();
+    memcpy(to, from, size);
     return cudaSuccess;
 }
 
@@ -275,7 +317,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     (void)kind;
     CALL();
-    stream->done = done_at();
+    work(stream);
     if (put_off(to, to_pitch, row, height, stream))
         return cudaSuccess;
     for (size_t y = 0; y < height; y++)
@@ -286,7 +328,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream)
 {
     CALL();
-    stream->done = done_at();
+    work(stream);
     memset(memory, value, size);
     return cudaSuccess;
 }
@@ -296,12 +338,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     (void)flags;
     CALL();
     *stream = calloc(1, sizeof(**stream));
+    fake_cuda.streams++;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     CALL();
+    fake_cuda.streams--;
     free(stream);
     return cudaSuccess;
 }
@@ -331,6 +375,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
     CALL();
     *event = calloc(1, sizeof(**event));
+    fake_cuda.events++;
     return cudaSuccess;
 }
 
@@ -343,6 +388,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     CALL();
+    fake_cuda.events--;
     free(event);
     return cudaSuccess;
 }
@@ -358,6 +404,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     CALL();
     return event->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    CALL();
+    if (event->done > fake_cuda.now)
+        fake_cuda.now = event->done;
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
@@ -402,7 +456,7 @@ cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resource
 {
     (void)resources;
     CALL();
-    stream->done = done_at();
+    work(stream);
     fake_cuda.mapped += count;
     return cudaSuccess;
 }
@@ -441,7 +495,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
     (void)height;
     (void)kind;
     CALL();
-    stream->done = done_at();
+    work(stream);
     if (type_of(from) == cudaMemoryTypeUnregistered)
         wait_for(stream);
     return cudaSuccess;
@@ -449,10 +503,19 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
+/* Puts the primary context in the place of the current one. */
 cudaError_t cudaSetDevice(int device)
 {
     (void)device;
+    fake_cuda.outside += fake_cuda.context != NULL;
     return call();
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    CALL();
+    *device = 0;
+    return cudaSuccess;
 }
 
 cudaError_t cudaGetLastError(void)
@@ -471,6 +534,7 @@ const char *cudaGetErrorString(cudaError_t error)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     (void)device;
+    fake_cuda.outside -= fake_cuda.context && !fake_cuda.pushed; /* it needs none */
     CALL();
     snprintf(properties->name, sizeof(properties->name), "a made-up GPU");
     return cudaSuccess;
@@ -493,7 +557,7 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
     return 1;
 }
 
-cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
+cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
 {
     (void)device;
     (void)number;
@@ -504,8 +568,7 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
 
 static LumeqState history; /* before the frame whose curve was found last */
 
-/* By the CPU, from there. */
-static cudaError_t compute(LumeqJob *job)
+static void *cpu_backend(void)
 {
     static _Alignas(max_align_t) char cpu[1 << 20];
     static const LumeqConfig config = {.threads = 1};
@@ -515,6 +578,14 @@ static cudaError_t compute(LumeqJob *job)
                     lumeq_backend_cpu.open(cpu, &config, text, sizeof(text)) < 0))
         abort();
     opened = 1;
+    return cpu;
+}
+
+/* By the CPU, from there. */
+static cudaError_t compute(LumeqJob *job)
+{
+    void *cpu = cpu_backend();
+    char text[256];
     job->restore = &history;
     if (lumeq_backend_cpu.submit(cpu, job, text, sizeof(text)) < 0 ||
         lumeq_backend_cpu.receive(cpu, job, 1, text, sizeof(text)) < 0)
@@ -535,7 +606,7 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     if (frame->profile.blocks_done)
         abort();                    /* what a frame that was given up has counted was not cleared */
     frame->profile.blocks_done = 1; /* half done, until it is written */
-    stream->done = done_at();
+    work(stream);
     return cudaSuccess;
 }
 
@@ -551,7 +622,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     measured = *job;
     measured.frame.in = *in;
     measured.write = 0;
-    stream->done = done_at();
+    work(stream);
     compute(&measured);
     frame->result = measured.result;
     frame->counters.blocks_done++; /* half done, until it is written */
@@ -571,7 +642,8 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;
-    stream->done = done_at();
+    written.write = job->write > 1 ? lumeq_planes(in) : job->write;
+    work(stream);
     return job->write ? compute(&written) : cudaSuccess;
 }
 
@@ -580,5 +652,52 @@ cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size, cudaStr
     (void)stream;
     CALL();
     memcpy(host, from, size);
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
+                               LumeqCudaCounters *counters, cudaStream_t stream)
+{
+    char text[256];
+    void *pending;
+    CALL();
+    if (device->early_launches || counters->blocks_done || job->counts.hist[0] ||
+        job->counts.cells[0])
+        abort();
+    counters->blocks_done = 1; /* to be cleared by the next one */
+    work(stream);
+    if (lumeq_backend_cpu.measure(cpu_backend(), job, &pending, text, sizeof(text)) < 0)
+        abort();
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                   cudaStream_t stream)
+{
+    char text[256];
+    CALL();
+    if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
+        job->in.shift != job->out.shift)
+        abort(); /* kernels write in the input's layout */
+    work(stream);
+    if (lumeq_backend_cpu.apply(cpu_backend(), job, text, sizeof(text)) < 0)
+        abort();
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
+                               int height, int sample_size, int down, int up, cudaStream_t stream)
+{
+    CALL();
+    work(stream);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const uint8_t *in = from->data + y * from->stride + x * from->step * sample_size;
+            uint8_t *out = to->data + y * to->stride + x * to->step * sample_size;
+            uint16_t sample = 0;
+            memcpy(&sample, in, (size_t)sample_size);
+            sample = (uint16_t)(sample >> down << up);
+            memcpy(out, &sample, (size_t)sample_size);
+        }
     return cudaSuccess;
 }

@@ -25,7 +25,12 @@ typedef struct FakeCuda {
     double now;      /* seconds */
     const void *foreign; /* memory of another context */
     long foreign_size;
-    long checked; /* pointers whose context was asked for */
+    long checked;  /* pointers whose context was asked for */
+    void *context; /* the caller's CUcontext that all is to be done in; NULL: the primary one */
+    int pushed;    /* contexts that are */
+    long outside;  /* calls out of `context` */
+    int events, streams; /* that there are */
+    size_t on_device;    /* bytes of its memory that are taken */
 } FakeCuda;
 
 extern FakeCuda fake_cuda;

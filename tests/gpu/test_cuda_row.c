@@ -165,7 +165,7 @@ static void counts_alone(void)
         OK(cudaMemset(counters, 0, 3 * sizeof(*counters)));
         LumeqCudaCounts *const counts = depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
         for (int k = 0; k < 2; k++)
-            OK(counts(&device, &in.plane, params.bins, counters[2].hist, &counters[k], 0));
+            OK(counts(&device, &in.plane, 0, params.bins, counters[2].hist, &counters[k], 0));
         OK(cudaMemcpy(hist, counters[2].hist, sizeof(hist), cudaMemcpyDeviceToHost));
         memset(expected, 0, sizeof(expected));
         (depth > 8 ? reference.histogram16 : reference.histogram8)(expected, src.pixels, src.stride,

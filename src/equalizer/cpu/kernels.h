@@ -13,6 +13,10 @@
 typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
                                   int height, const CurveParams *params);
 
+/* The sum of the codes of width x height samples. */
+typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
+                                const CurveParams *params);
+
 /* Looks the samples of src up; the two must not overlap, nothing outside the rectangle is written.
  * `y` is the number of its first row in the active picture, where the dither's pattern begins. */
 typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
@@ -42,6 +46,7 @@ typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *ta
 /* Of the parameters a kernel looks at those of the samples and the dither. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
+    LumeqSumKernel *sum8, *sum16;
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;

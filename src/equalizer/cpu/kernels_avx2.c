@@ -20,6 +20,37 @@ static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int wi
     add_counters(hist, &counters);
 }
 
+/* ---- sums --------------------------------------------------------------------------------- */
+
+static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
+                     const CurveParams *params)
+{
+    (void)params;
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i sums = zero;
+    uint64_t rest = 0, lane[4];
+    for (int y = 0; y < height; y++) {
+        const uint8_t *row = (const uint8_t *)src + y * stride;
+        int x = 0;
+        for (; x + 32 <= width; x += 32)
+            sums = _mm256_add_epi64(
+                sums, _mm256_sad_epu8(_mm256_loadu_si256((const void *)(row + x)), zero));
+        for (; x + 8 <= width; x += 8)
+            sums = _mm256_add_epi64(
+                sums, _mm256_sad_epu8(_mm256_zextsi128_si256(_mm_loadu_si64(row + x)), zero));
+        for (; x < width; x++)
+            rest += row[x];
+    }
+    _mm256_storeu_si256((void *)lane, sums);
+    return lane[0] + lane[1] + lane[2] + lane[3] + rest;
+}
+
+static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
+                      const CurveParams *params)
+{
+    return add_codes16(src, stride, width, height, params);
+}
+
 /* ---- luma --------------------------------------------------------------------------------- */
 
 /*
@@ -248,6 +279,8 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
 {
     kernels->histogram8 = histogram8;
     kernels->histogram16 = histogram16;
+    kernels->sum8 = sum8;
+    kernels->sum16 = sum16;
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;

@@ -30,6 +30,24 @@ static inline void find_some_codes(uint16_t *codes, const uint16_t *samples, int
     find_codes(codes, count < DEEP_STEP ? some : samples, shift, last);
 }
 
+/* The kernel sum16, for a compiler to make vectors of. */
+static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width, int height,
+                                   const CurveParams *params)
+{
+    const uint32_t last = (1u << params->depth) - 1;
+    uint64_t sum = 0;
+    for (int y = 0; y < height; y++) {
+        const uint16_t *row = (const void *)((const uint8_t *)src + y * stride);
+        uint32_t row_sum = 0; /* of 65535 samples at most */
+        for (int x = 0; x < width; x++) {
+            const uint32_t code = (uint32_t)row[x] >> params->shift;
+            row_sum += code < last ? code : last;
+        }
+        sum += row_sum;
+    }
+    return sum;
+}
+
 /* A row of the kernel apply16. */
 static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width,
                                const CurveTable *table, const CurveParams *params,

@@ -18,62 +18,24 @@ typedef struct Measuring {
     int bands;
 } Measuring;
 
-/* Steps of eight samples whose sums fit into lanes of 16 bits. */
-#define LANE_STEPS (UINT16_MAX / (2 * UINT8_MAX))
-
-/* The sum of some samples: eight at a time, in four lanes. */
-static uint64_t sum8(const uint8_t *samples, int count)
+/* Adds the cells' parts of some rows. */
+static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
 {
-    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
-    uint64_t sum = 0;
-    int x = 0;
-    while (x + 8 <= count) {
-        const int steps = (count - x) / 8 < LANE_STEPS ? (count - x) / 8 : LANE_STEPS;
-        uint64_t lanes = 0;
-        for (int i = 0; i < steps; i++, x += 8) {
-            uint64_t eight;
-            memcpy(&eight, samples + x, sizeof(eight));
-            lanes += (eight & every_other) + (eight >> 8 & every_other);
-        }
-        for (; lanes; lanes >>= 16)
-            sum += lanes & UINT16_MAX;
-    }
-    for (; x < count; x++)
-        sum += samples[x];
-    return sum;
-}
-
-/* The sum of the codes of some samples. */
-static uint64_t sum16(const uint16_t *samples, int count, int shift, uint32_t last)
-{
-    uint32_t sum = 0;
-    for (int x = 0; x < count; x++) {
-        const uint32_t code = (uint32_t)samples[x] >> shift;
-        sum += code < last ? code : last;
-    }
-    return sum;
-}
-
-static void sum_row(const LumeqMeasureJob *job, const void *row, uint64_t *cells)
-{
-    const LumeqImage *in = &job->in;
-    const uint32_t last = (1u << in->depth) - 1;
-    for (int i = 0; i < MEASURE_COLUMNS; i++) {
-        const int from = measure_cell_start(in->width, i, MEASURE_COLUMNS);
-        const int count = measure_cell_start(in->width, i + 1, MEASURE_COLUMNS) - from;
-        cells[i] += in->depth > 8 ? sum16((const uint16_t *)row + from, count, in->shift, last)
-                                  : sum8((const uint8_t *)row + from, count);
-    }
-}
-
-static void sum_rows(const LumeqMeasureJob *job, uint64_t *cells, int from, int to)
-{
-    const int height = job->in.height;
-    for (int i = 0; i < MEASURE_ROWS; i++) {
-        const int start = measure_cell_start(height, i, MEASURE_ROWS);
-        const int end = measure_cell_start(height, i + 1, MEASURE_ROWS);
-        for (int y = start > from ? start : from; y < end && y < to; y++)
-            sum_row(job, lumeq_row(&job->in, 0, y), &cells[i * MEASURE_COLUMNS]);
+    const LumeqImage *in = &m->job->in;
+    const LumeqKernels *kernels = &m->team->kernels;
+    LumeqSumKernel *const sum = in->depth > 8 ? kernels->sum16 : kernels->sum8;
+    const int size = in->depth > 8 ? 2 : 1;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int row = i / MEASURE_COLUMNS, column = i % MEASURE_COLUMNS;
+        const int left = measure_cell_start(in->width, column, MEASURE_COLUMNS);
+        const int right = measure_cell_start(in->width, column + 1, MEASURE_COLUMNS);
+        int top = measure_cell_start(in->height, row, MEASURE_ROWS);
+        int bottom = measure_cell_start(in->height, row + 1, MEASURE_ROWS);
+        top = top > from ? top : from;
+        bottom = bottom < to ? bottom : to;
+        if (top < bottom)
+            cells[i] += sum((const uint8_t *)lumeq_row(in, 0, top) + left * size, in->stride[0],
+                            right - left, bottom - top, &m->job->curve);
     }
 }
 
@@ -85,7 +47,7 @@ static void measure_rows(const Measuring *m, Band *band, int from, int to)
         band->hist, lumeq_row(in, 0, from), in->stride[0], in->width, to - from, &job->curve);
     lumeq_profile_rows(&job->bars, job->counts.lit[BARS_ROWS], in->plane[0], in->stride[0], from,
                        to);
-    sum_rows(job, band->cells, from, to);
+    sum_rows(m, band->cells, from, to);
 }
 
 static void measure_band(void *priv, int number)

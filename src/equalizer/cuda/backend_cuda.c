@@ -1,17 +1,20 @@
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/clahe_kernels.h"
+#include "equalizer/cuda/cuda_context.h"
 #include "equalizer/cuda/device_memory.h"
 #include "equalizer/cuda/devices.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/loss.h"
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
+#include "equalizer/cuda/steps.h"
 #include "equalizer/cuda/waiting.h"
 
 /* Frames in flight: one in each stage. With two, the copies are idle while the host takes the frame
@@ -48,21 +51,33 @@ typedef struct HostMemory {
 } HostMemory;
 
 typedef struct Slot {
-    uint8_t *in, *out;   /* pictures on the device: the planes one after the other */
-    size_t picture_size; /* of each of the two */
+    uint8_t *pictures;             /* on the device */
+    size_t size;                   /* bytes of them */
+    cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
+    const LumeqCudaDevice *device;
     cudaEvent_t begin[STAGES], end[STAGES];
     cudaEvent_t bars;     /* they are there */
     cudaEvent_t curve;    /* it is there */
     cudaEvent_t reported; /* and so on the host */
 } Slot;
 
+/* Pictures' memory that was too small. */
+typedef struct Outgrown {
+    struct Outgrown *next;
+    uint8_t *pictures;
+} Outgrown;
+
 typedef struct CudaBackend {
-    int number; /* of the device */
+    LumeqCudaHome home;
     LumeqCudaDevice device;
+    LumeqCudaDevice in_turn; /* the same, where no kernel starts early: the caller's may precede */
     char name[256];
     int started; /* CUDA has been used: there may be something to clean up */
 
     cudaStream_t streams[STREAMS];
+    cudaStream_t named; /* the caller's, while a frame is handed in that names it; else NULL */
+    int was_named;      /* the frame before had one */
+    Outgrown *outgrown;
     DeviceMemory *on_device;
     HostMemory *on_host;
     LumeqCudaHistory history; /* after the frame submitted last */
@@ -75,49 +90,19 @@ typedef struct CudaBackend {
     cudaEvent_t anchor; /* an event at anchor_us since the backend was opened */
     double anchor_us;
 
-    /* The device has failed in mid-work. Such errors poison the process' use of it, and copies may
-     * still be under way: nothing is called, freed or reused after it. */
-    atomic_int lost;
-    char lost_text[256];
+    LumeqCudaSteps steps;
+    LumeqCudaLoss loss;
 } CudaBackend;
 
 static int lose(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
                 size_t text_size)
 {
-    if (!atomic_load(&cuda->lost)) {
-        if (error == cudaErrorNotReady)
-            snprintf(cuda->lost_text, sizeof(cuda->lost_text),
-                     "GPU %d makes no progress: %s is not done after 10 s", cuda->number, what);
-        else
-            snprintf(cuda->lost_text, sizeof(cuda->lost_text), "%s failed on GPU %d: %s", what,
-                     cuda->number, cudaGetErrorString(error));
-        atomic_store(&cuda->lost, 1);
-    }
-    snprintf(text, text_size, "%s", cuda->lost_text);
-    return LUMEQ_ERR_GPU;
+    return lumeq_cuda_lose(&cuda->loss, error, what, text, text_size);
 }
 
-/* Errors after which no call succeeds: those that the CUDA runtime's documentation says leave the
- * process in an inconsistent state, and a device that is gone. Others that are as bad are seen when
- * the streams are waited for. */
-static int is_loss(cudaError_t error)
+static int is_lost(CudaBackend *cuda)
 {
-    switch (error) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorUnknown: return 1;
-    default: return 0;
-    }
+    return lumeq_cuda_is_lost(&cuda->loss);
 }
 
 static cudaError_t finish_stages(const Slot *slot, int stages)
@@ -144,6 +129,8 @@ static cudaError_t finish_streams(const CudaBackend *cuda)
     for (int i = 0; i < STREAMS && !error; i++)
         if (cuda->streams[i])
             error = lumeq_cuda_await_stream(cuda->streams[i], lumeq_cuda_now());
+    if (!error && cuda->named)
+        error = lumeq_cuda_await_stream(cuda->named, lumeq_cuda_now());
     return error;
 }
 
@@ -152,13 +139,13 @@ static cudaError_t finish_streams(const CudaBackend *cuda)
 static int refuse(CudaBackend *cuda, cudaError_t error, const char *what, char *text,
                   size_t text_size)
 {
-    if (is_loss(error) || error == cudaErrorNotReady)
+    if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
         return lose(cuda, error, what, text, text_size);
     (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
     const cudaError_t after = finish_streams(cuda);
     if (after)
         return lose(cuda, after, what, text, text_size);
-    snprintf(text, text_size, "%s failed on GPU %d: %s", what, cuda->number,
+    snprintf(text, text_size, "%s failed on GPU %d: %s", what, cuda->home.number,
              cudaGetErrorString(error));
     return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
 }
@@ -192,7 +179,7 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error)
         error = cudaMalloc((void **)&cuda->on_device, sizeof(*cuda->on_device));
     if (!error) {
-        cuda->on_host = lumeq_pinned_alloc_needed(cuda->number, sizeof(*cuda->on_host));
+        cuda->on_host = lumeq_pinned_alloc_needed(&cuda->home, sizeof(*cuda->on_host));
         error = cuda->on_host ? cudaSuccess : cudaErrorMemoryAllocation;
     }
     if (!error)
@@ -216,45 +203,66 @@ static int open_failed(CudaBackend *cuda, cudaError_t error, char *text, size_t 
     const char *reason = cudaGetErrorString(error);
     switch (error) {
     case cudaErrorMemoryAllocation:
-        snprintf(text, text_size, "%s (GPU %d) is out of memory", cuda->name, cuda->number);
+        snprintf(text, text_size, "%s (GPU %d) is out of memory", cuda->name, cuda->home.number);
         return LUMEQ_ERR_MEMORY;
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorInvalidDeviceFunction:
         snprintf(text, text_size, "this build has no code for %s (GPU %d): %s", cuda->name,
-                 cuda->number, reason);
+                 cuda->home.number, reason);
         return LUMEQ_ERR_UNAVAILABLE;
     case cudaErrorDevicesUnavailable:
         snprintf(text, text_size, "%s (GPU %d) is kept by another program: %s", cuda->name,
-                 cuda->number, reason);
+                 cuda->home.number, reason);
         return LUMEQ_ERR_UNAVAILABLE;
     default:
-        snprintf(text, text_size, "%s (GPU %d) does not start: %s", cuda->name, cuda->number,
+        snprintf(text, text_size, "%s (GPU %d) does not start: %s", cuda->name, cuda->home.number,
                  reason);
         return LUMEQ_ERR_GPU;
     }
 }
 
-static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t text_size)
+static cudaError_t start_here(CudaBackend *cuda)
 {
-    CudaBackend *cuda = priv;
-    cuda->number = config->device;
-    const int ret = lumeq_cuda_check(cuda->number, text, text_size);
-    if (ret < 0)
-        return ret;
+    cudaError_t error = lumeq_cuda_load(&cuda->device, cuda->home.number);
+    cuda->in_turn = cuda->device;
+    cuda->in_turn.early_launches = 0;
+    return error ? error : create_all(cuda);
+}
 
+static int start(CudaBackend *cuda, char *text, size_t text_size)
+{
     struct cudaDeviceProp properties;
-    cudaError_t error = cudaGetDeviceProperties(&properties, cuda->number);
+    cudaError_t error = cudaGetDeviceProperties(&properties, cuda->home.number);
     snprintf(cuda->name, sizeof(cuda->name), "%s", error ? "the GPU" : properties.name);
     cuda->started = 1;
     if (!error)
-        error = lumeq_cuda_prepare(&cuda->device, cuda->number);
-    if (!error)
-        error = create_all(cuda);
-    if (error)
-        return open_failed(cuda, error, text, text_size);
+        error = lumeq_cuda_enter(&cuda->home);
+    if (!error) {
+        error = start_here(cuda);
+        lumeq_cuda_leave(&cuda->home);
+    }
+    return error ? open_failed(cuda, error, text, text_size) : 0;
+}
+
+static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    cuda->home = (LumeqCudaHome){config->device, config->cuda_context};
+    cuda->loss.number = config->device;
+    int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
+    if (ret == 0)
+        ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
+    if (ret == 0)
+        ret = start(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    if (lumeq_cuda_steps_open(&cuda->steps, &cuda->home, &cuda->device, &cuda->loss) < 0) {
+        snprintf(text, text_size, "out of memory");
+        return LUMEQ_ERR_MEMORY;
+    }
     cuda->history = (LumeqCudaHistory){&cuda->on_device->empty.curve, NULL};
-    snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->number);
+    snprintf(text, text_size, "%s (GPU %d)", cuda->name, cuda->home.number);
     return 0;
 }
 
@@ -264,75 +272,126 @@ static void destroy_event(cudaEvent_t event)
         cudaEventDestroy(event);
 }
 
-static void close_cuda(void *priv)
+/* Nothing of them is in use. */
+static void free_outgrown(CudaBackend *cuda)
 {
-    CudaBackend *cuda = priv;
-    if (!cuda->started || atomic_load(&cuda->lost))
-        return;
-    cudaSetDevice(cuda->number);
-    if (finish_streams(cuda))
-        return; /* lost at last */
-    for (int i = 0; i < SLOTS; i++) {
-        for (int stage = 0; stage < STAGES; stage++) {
-            destroy_event(cuda->slots[i].begin[stage]);
-            destroy_event(cuda->slots[i].end[stage]);
-        }
-        destroy_event(cuda->slots[i].bars);
-        destroy_event(cuda->slots[i].curve);
-        destroy_event(cuda->slots[i].reported);
-        cudaFree(cuda->slots[i].in);
+    while (cuda->outgrown) {
+        Outgrown *old = cuda->outgrown;
+        cuda->outgrown = old->next;
+        cudaFree(old->pictures);
+        free(old);
     }
+}
+
+static void destroy_slot(Slot *slot)
+{
+    for (int stage = 0; stage < STAGES; stage++) {
+        destroy_event(slot->begin[stage]);
+        destroy_event(slot->end[stage]);
+    }
+    destroy_event(slot->bars);
+    destroy_event(slot->curve);
+    destroy_event(slot->reported);
+    cudaFree(slot->pictures);
+}
+
+static void destroy_all(CudaBackend *cuda)
+{
+    for (int i = 0; i < SLOTS; i++)
+        destroy_slot(&cuda->slots[i]);
+    free_outgrown(cuda);
     destroy_event(cuda->anchor);
     for (int i = 0; i < STREAMS; i++)
         if (cuda->streams[i])
             cudaStreamDestroy(cuda->streams[i]);
     cudaFree(cuda->on_device);
     if (cuda->on_host)
-        lumeq_pinned_free(cuda->number, cuda->on_host);
+        lumeq_pinned_free(&cuda->home, cuda->on_host);
+}
+
+/* What a lost device may still use stays; the rest of it is the host's. */
+static void forget(CudaBackend *cuda)
+{
+    lumeq_cuda_steps_close(&cuda->steps);
+    while (cuda->outgrown) {
+        Outgrown *old = cuda->outgrown;
+        cuda->outgrown = old->next;
+        free(old);
+    }
+}
+
+static void close_cuda(void *priv)
+{
+    CudaBackend *cuda = priv;
+    char text[256];
+    if (!cuda->started)
+        return;
+    const int here = !is_lost(cuda) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
+    if (here && !finish_streams(cuda))
+        lumeq_cuda_steps_close(&cuda->steps);
+    else
+        lose(cuda, cudaErrorUnknown, "the end", text, sizeof(text)); /* at last */
+    if (is_lost(cuda))
+        forget(cuda);
+    else
+        destroy_all(cuda);
+    if (here)
+        lumeq_cuda_leave(&cuda->home);
     memset(cuda, 0, sizeof(*cuda));
+}
+
+/* A call that must not wait leaves it to a later one. */
+static cudaError_t free_later(CudaBackend *cuda, uint8_t *pictures)
+{
+    if (!pictures)
+        return cudaSuccess;
+    Outgrown *old = malloc(sizeof(*old));
+    if (!old)
+        return cudaErrorMemoryAllocation;
+    *old = (Outgrown){cuda->outgrown, pictures};
+    cuda->outgrown = old;
+    return cudaSuccess;
+}
+
+static cudaError_t free_now(CudaBackend *cuda, uint8_t *pictures)
+{
+    const cudaError_t error = finish_streams(cuda); /* freeing would wait for them, and for ever */
+    if (error)
+        return error;
+    free_outgrown(cuda);
+    return cudaFree(pictures);
 }
 
 /* Makes room for larger pictures in a slot that is not in flight; without memory it keeps what it
  * has. */
-static int grow(CudaBackend *cuda, Slot *slot, size_t picture_size, char *text, size_t text_size)
+static int grow(CudaBackend *cuda, Slot *slot, size_t size, int at_once, char *text,
+                size_t text_size)
 {
     uint8_t *larger = NULL;
-    cudaError_t error = cudaMalloc((void **)&larger, 2 * picture_size);
+    cudaError_t error = cudaMalloc((void **)&larger, size);
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError(); /* it is reported here */
         snprintf(text, text_size, "%s (GPU %d) is out of memory: a frame needs %zu MB more",
-                 cuda->name, cuda->number, (2 * picture_size >> 20) + 1);
+                 cuda->name, cuda->home.number, (size >> 20) + 1);
         return LUMEQ_ERR_MEMORY;
     }
     if (error)
         return refuse(cuda, error, "allocating memory", text, text_size);
-    error = finish_streams(cuda); /* freeing would wait for them, and for ever */
-    if (!error)
-        error = cudaFree(slot->in);
-    slot->in = larger;
-    slot->out = larger + picture_size;
-    slot->picture_size = picture_size;
+    error = at_once ? free_later(cuda, slot->pictures) : free_now(cuda, slot->pictures);
+    slot->pictures = larger;
+    slot->size = size;
     return error ? refuse(cuda, error, "freeing memory", text, text_size) : 0;
 }
 
-/* Where the kernels write: the caller's picture itself, or what is downloaded into it. */
-static LumeqImage output_of(const Slot *slot, const LumeqJob *job)
+static LumeqCudaPictures pictures_of(const Slot *slot, const LumeqJob *job)
 {
-    const LumeqImage *out = &job->frame.out;
-    return out->memory == LUMEQ_MEMORY_CUDA ? *out
-                                            : lumeq_pictures_on_device(slot->out, out, job->write);
-}
-
-/* Planes that are uploaded. */
-static int planes_in(const LumeqJob *job)
-{
-    return job->write ? job->write : 1;
+    return lumeq_pictures_place(slot->pictures, &job->frame.in, &job->frame.out, job->write);
 }
 
 /* The history that the job says is to be gone on from. */
 static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState *history)
 {
-    const cudaStream_t stream = cuda->streams[UPLOAD];
+    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
     LumeqState *const to = &cuda->on_device->restore[index];
     LumeqState *const from = &cuda->on_host->restore[index];
     const size_t tiles = lumeq_tiles_size(&history->tiles);
@@ -346,15 +405,52 @@ static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState
     return error;
 }
 
+/* What has to be over before the frame: what the caller says, and on a stream of the caller's, or
+ * behind one, the frame before, whose history this one goes on from. */
+static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const LumeqSync *sync = job->frame.sync;
+    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
+    const Slot *before = &cuda->slots[(index + SLOTS - 1) % SLOTS];
+    cudaError_t error = cudaSuccess;
+    if (cuda->named || cuda->was_named)
+        error = cudaStreamWaitEvent(stream, before->end[DOWNLOAD], 0);
+    if (!error && sync && sync->ready)
+        error = cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0);
+    return error;
+}
+
+/* CUDA's copies from ordinary memory may wait for what is in front of them, for ever. */
+static cudaError_t prepare_upload(const CudaBackend *cuda, const LumeqImage *in, int planes,
+                                  const LumeqJob *job, cudaStream_t stream)
+{
+    return job->frame.sync && lumeq_pageable_planes(&cuda->home, in, planes)
+               ? lumeq_cuda_await_stream(stream, lumeq_cuda_now())
+               : cudaSuccess;
+}
+
+static cudaError_t upload_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+{
+    const LumeqImage *in = &job->frame.in;
+    const cudaStream_t stream = slot->streams[UPLOAD];
+    const LumeqCudaPictures pictures = pictures_of(slot, job);
+    if (in->memory != LUMEQ_MEMORY_HOST)
+        return cudaSuccess;
+    const cudaError_t error = prepare_upload(cuda, in, pictures.planes, job, stream);
+    return error ? error
+                 : lumeq_pictures_copy(&pictures.in, in, pictures.planes, cudaMemcpyHostToDevice,
+                                       stream);
+}
+
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[UPLOAD];
-    const LumeqImage *in = &job->frame.in;
     Slot *slot = &cuda->slots[index];
-    const LumeqImage copy = lumeq_pictures_on_device(slot->in, in, planes_in(job));
-    cudaError_t error = cudaEventRecord(slot->begin[UPLOAD], stream);
+    const cudaStream_t stream = slot->streams[UPLOAD];
+    cudaError_t error = wait_for_others(cuda, index, job);
     if (!error)
-        error = lumeq_pictures_copy(&copy, in, planes_in(job), cudaMemcpyHostToDevice, stream);
+        error = cudaEventRecord(slot->begin[UPLOAD], stream);
+    if (!error)
+        error = upload_pictures(cuda, slot, job);
     if (!error && job->restore)
         error = upload_history(cuda, index, job->restore);
     if (!error)
@@ -365,7 +461,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 /* The curve to the host. */
 static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[EQUALIZE];
+    const cudaStream_t stream = cuda->slots[index].streams[EQUALIZE];
     const size_t size = lumeq_result_size((uint32_t)job->curve.bins);
     const cudaError_t error =
         lumeq_cuda_report(&cuda->on_host->result[index].curve,
@@ -375,12 +471,13 @@ static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[EQUALIZE], write = cuda->streams[WRITE];
-    const cudaStream_t bars = cuda->streams[BARS];
     Slot *slot = &cuda->slots[index];
+    const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
+    const cudaStream_t bars = slot->streams[BARS];
+    const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
-    const LumeqImage in = lumeq_pictures_on_device(slot->in, &job->frame.in, planes_in(job));
-    const LumeqImage out = output_of(slot, job);
+    const LumeqCudaPictures pictures = pictures_of(slot, job);
+    const LumeqImage *in = &pictures.in;
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
@@ -388,13 +485,13 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaEventRecord(slot->begin[EQUALIZE], bars);
     if (!error)
-        error = lumeq_cuda_find_bars(&cuda->device, job, &in, before.curve, frame, bars);
+        error = lumeq_cuda_find_bars(device, job, in, before.curve, frame, bars);
     if (!error)
         error = cudaEventRecord(slot->bars, bars);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->bars, 0);
     if (!error)
-        error = lumeq_cuda_find_curve(&cuda->device, job, &in, before, frame, stream);
+        error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)
@@ -404,7 +501,9 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaStreamWaitEvent(write, slot->curve, 0);
     if (!error)
-        error = lumeq_cuda_write(&cuda->device, job, &in, &out, frame, write);
+        error = lumeq_cuda_write(device, job, in, &pictures.written, frame, write);
+    if (!error)
+        error = lumeq_pictures_convert(&pictures, write);
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], write);
     return error;
@@ -416,24 +515,20 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
     lumeq_no_tiles(to);
     return job->clahe ? cudaMemcpyAsync(to, &cuda->on_device->frames[index].result.tiles,
                                         tile_result_size(&job->grid), cudaMemcpyDeviceToHost,
-                                        cuda->streams[DOWNLOAD])
+                                        cuda->slots[index].streams[DOWNLOAD])
                       : cudaSuccess;
 }
 
-/* Planes of the output that lie in ordinary memory. */
-static int pageable_planes(const CudaBackend *cuda, const LumeqJob *job)
+static int pageable_outputs(const CudaBackend *cuda, const LumeqJob *job)
 {
-    int count = 0;
-    for (int i = 0; i < job->write; i++)
-        count += lumeq_device_place(cuda->number, job->frame.out.plane[i]) == LUMEQ_PLACE_PAGEABLE;
-    return count;
+    return lumeq_pageable_planes(&cuda->home, &job->frame.out, job->write);
 }
 
 /* CUDA's copies into ordinary memory are waited for inside CUDA, for ever: not before there is
  * something to copy. */
 static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
 {
-    const int pageable = pageable_planes(cuda, job);
+    const int pageable = pageable_outputs(cuda, job);
     const cudaError_t error = pageable ? finish_frames(cuda) : cudaSuccess;
     return error || !pageable ? error : finish_stages(slot, DOWNLOAD);
 }
@@ -443,17 +538,18 @@ static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, 
     const LumeqImage *out = &job->frame.out;
     if (!job->write || out->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
-    const LumeqImage copy = lumeq_pictures_on_device(slot->out, out, job->write);
+    const LumeqCudaPictures pictures = pictures_of(slot, job);
     const cudaError_t error = prepare_copy(cuda, slot, job);
     return error ? error
-                 : lumeq_pictures_copy(out, &copy, job->write, cudaMemcpyDeviceToHost,
-                                       cuda->streams[DOWNLOAD]);
+                 : lumeq_pictures_copy(out, &pictures.out, job->write, cudaMemcpyDeviceToHost,
+                                       slot->streams[DOWNLOAD]);
 }
 
 static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->streams[DOWNLOAD];
     Slot *slot = &cuda->slots[index];
+    const LumeqSync *sync = job->frame.sync;
+    const cudaStream_t stream = slot->streams[DOWNLOAD];
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
@@ -465,32 +561,9 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error = cudaStreamWaitEvent(stream, slot->reported, 0);
     if (!error)
         error = cudaEventRecord(slot->end[DOWNLOAD], stream);
+    if (!error && sync && sync->finished)
+        error = cudaEventRecord((cudaEvent_t)sync->finished, stream);
     return error;
-}
-
-/* A picture that does not lie where it is said to is nobody's to read or write. */
-static int check_places(const CudaBackend *cuda, const LumeqImage *image, int planes,
-                        const char *name, char *text, size_t text_size)
-{
-    const int on_device = image->memory == LUMEQ_MEMORY_CUDA;
-    for (int i = 0; i < planes; i++) {
-        const LumeqPlace place = lumeq_device_place(cuda->number, image->plane[i]);
-        const int right = on_device ? place == LUMEQ_PLACE_DEVICE : place <= LUMEQ_PLACE_HOST;
-        if (right || place == LUMEQ_PLACE_UNKNOWN)
-            continue;
-        if (!on_device)
-            snprintf(text, text_size, "the %s lies in memory of a GPU, not in host memory", name);
-        else if (place == LUMEQ_PLACE_OTHER_CONTEXT)
-            snprintf(text, text_size,
-                     "the %s lies in memory of another CUDA context of GPU %d; the device's "
-                     "primary context, which cudaMalloc() uses, is needed",
-                     name, cuda->number);
-        else
-            snprintf(text, text_size, "the %s does not lie in memory of GPU %d", name,
-                     cuda->number);
-        return LUMEQ_ERR_ARGUMENT;
-    }
-    return 0;
 }
 
 /* Makes up for a frame of which a part may have been done: the next one in its slot counts from
@@ -507,6 +580,8 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
                                 cuda->streams[BARS]);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
+    if (!error) /* the next frame may come on any stream */
+        error = finish_streams(cuda);
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;
 }
 
@@ -526,29 +601,60 @@ static int start_stages(CudaBackend *cuda, int index, const LumeqJob *job, char 
     return 0;
 }
 
+/* Without the caller's context nothing can be asked any more. */
+static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t text_size)
+{
+    static const char what[] = "selecting the device";
+    return cuda->home.context ? lose(cuda, error, what, text, text_size)
+                              : refuse(cuda, error, what, text, text_size);
+}
+
+static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
+{
+    cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
+    slot->device = cuda->named ? &cuda->in_turn : &cuda->device;
+    for (int i = 0; i < STREAMS; i++)
+        slot->streams[i] = cuda->named ? cuda->named : cuda->streams[i];
+}
+
+static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text_size)
+{
+    const int index = (cuda->first + cuda->in_flight) % SLOTS;
+    Slot *slot = &cuda->slots[index];
+    const LumeqSync *sync = job->frame.sync;
+    const int planes = job->write > 1 ? lumeq_planes(&job->frame.in) : 1;
+    int ret = lumeq_check_places(&cuda->home, &job->frame.in, planes, "input", text, text_size);
+    if (ret == 0)
+        ret =
+            lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output", text, text_size);
+    const size_t size =
+        lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
+    const int at_once = sync && (sync->stream || sync->finished);
+    if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
+        job->late = pageable_outputs(cuda, job) < job->write;
+    if (ret == 0 && size > slot->size)
+        ret = grow(cuda, slot, size, at_once, text, text_size);
+    choose_streams(cuda, slot, sync);
+    if (ret == 0)
+        ret = start_stages(cuda, index, job, text, text_size);
+    if (ret == 0)
+        cuda->was_named = cuda->named != NULL;
+    cuda->named = NULL;
+    return ret;
+}
+
 /* Waits for nothing, unless the planes must grow or the caller's memory is not pinned: CUDA's
  * copies of that are not asynchronous. */
 static int submit_cuda(void *priv, LumeqJob *job, char *text, size_t text_size)
 {
     CudaBackend *cuda = priv;
-    const int index = (cuda->first + cuda->in_flight) % SLOTS;
-    Slot *slot = &cuda->slots[index];
-    if (atomic_load(&cuda->lost))
+    if (is_lost(cuda))
         return lose(cuda, cudaSuccess, "", text, text_size);
-    const cudaError_t error = cudaSetDevice(cuda->number);
+    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
     if (error)
-        return refuse(cuda, error, "selecting the device", text, text_size);
-
-    int ret = check_places(cuda, &job->frame.in, planes_in(job), "input", text, text_size);
-    if (ret == 0)
-        ret = check_places(cuda, &job->frame.out, job->write, "output", text, text_size);
-    const size_t size = lumeq_pictures_size(&job->frame.in, planes_in(job));
-    if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
-        job->late = pageable_planes(cuda, job) < job->write;
-    if (ret == 0 && size > slot->picture_size)
-        ret = grow(cuda, slot, size, text, text_size);
-    if (ret == 0)
-        ret = start_stages(cuda, index, job, text, text_size);
+        return not_entered(cuda, error, text, text_size);
+    const int ret = submit_here(cuda, job, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
     if (ret < 0)
         return ret;
     if (!cuda->in_flight)
@@ -597,16 +703,9 @@ static cudaError_t await_oldest(CudaBackend *cuda, int wait)
     return error;
 }
 
-static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t text_size)
+static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, size_t text_size)
 {
-    CudaBackend *cuda = priv;
-    if (atomic_load(&cuda->lost))
-        return lose(cuda, cudaSuccess, "", text, text_size);
-    memset(job->stage_begin_us, 0, sizeof(job->stage_begin_us));
-    memset(job->stage_end_us, 0, sizeof(job->stage_end_us));
-    cudaError_t error = cudaSetDevice(cuda->number);
-    if (!error)
-        error = await_oldest(cuda, wait);
+    cudaError_t error = await_oldest(cuda, wait);
     if (error == cudaErrorNotReady && !lumeq_cuda_overdue(cuda->progress))
         return LUMEQ_ERR_AGAIN;
     if (!error)
@@ -622,30 +721,98 @@ static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t 
     return 0;
 }
 
+static int receive_cuda(void *priv, LumeqJob *job, int wait, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    if (is_lost(cuda))
+        return lose(cuda, cudaSuccess, "", text, text_size);
+    memset(job->stage_begin_us, 0, sizeof(job->stage_begin_us));
+    memset(job->stage_end_us, 0, sizeof(job->stage_end_us));
+    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
+    /* Else all that was started is done. */
+    if (error && not_entered(cuda, error, text, text_size) == LUMEQ_ERR_GPU)
+        return LUMEQ_ERR_GPU;
+    const int ret = receive_here(cuda, job, wait, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
+/* For any thread; each that succeeds is paired with a leave. */
+static int enter(CudaBackend *cuda, char *text, size_t text_size)
+{
+    if (is_lost(cuda))
+        return lose(cuda, cudaSuccess, "", text, text_size);
+    const cudaError_t error = lumeq_cuda_enter(&cuda->home);
+    if (!error)
+        return 0;
+    if (cuda->home.context || lumeq_cuda_is_loss(error))
+        return lose(cuda, error, "selecting the device", text, text_size);
+    (void)cudaGetLastError(); /* it is reported here */
+    snprintf(text, text_size, "selecting the device failed on GPU %d: %s", cuda->home.number,
+             cudaGetErrorString(error));
+    return LUMEQ_ERR_UNAVAILABLE;
+}
+
+static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
+                        size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    *pending = NULL;
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = lumeq_cuda_steps_measure(&cuda->steps, job, pending, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
+static int measure_finish_cuda(void *priv, void *pending, const LumeqCounts *counts, int wait,
+                               char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = lumeq_cuda_steps_finish(&cuda->steps, pending, counts, wait, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
+static int apply_cuda(void *priv, const LumeqApplyJob *job, char *text, size_t text_size)
+{
+    CudaBackend *cuda = priv;
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    ret = lumeq_cuda_steps_apply(&cuda->steps, job, text, text_size);
+    lumeq_cuda_leave(&cuda->home);
+    return ret;
+}
+
 static void *alloc_cuda(void *priv, size_t size)
 {
     CudaBackend *cuda = priv;
-    return atomic_load(&cuda->lost) ? NULL : lumeq_pinned_alloc(cuda->number, size);
+    return is_lost(cuda) ? NULL : lumeq_pinned_alloc(&cuda->home, size);
 }
 
 static void free_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
-    if (!atomic_load(&cuda->lost))
-        lumeq_pinned_free(cuda->number, memory);
+    if (!is_lost(cuda))
+        lumeq_pinned_free(&cuda->home, memory);
 }
 
 static void *alloc_device_cuda(void *priv, size_t size)
 {
     CudaBackend *cuda = priv;
-    return atomic_load(&cuda->lost) ? NULL : lumeq_device_alloc(cuda->number, size);
+    return is_lost(cuda) ? NULL : lumeq_device_alloc(&cuda->home, size);
 }
 
 static void free_device_cuda(void *priv, void *memory)
 {
     CudaBackend *cuda = priv;
-    if (!atomic_load(&cuda->lost))
-        lumeq_device_free(cuda->number, memory);
+    if (!is_lost(cuda))
+        lumeq_device_free(&cuda->home, memory);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
@@ -657,6 +824,9 @@ const LumeqBackend lumeq_backend_cuda = {
     .open = open_cuda,
     .submit = submit_cuda,
     .receive = receive_cuda,
+    .measure = measure_cuda,
+    .measure_finish = measure_finish_cuda,
+    .apply = apply_cuda,
     .alloc_host = alloc_cuda,
     .free_host = free_cuda,
     .alloc_device = alloc_device_cuda,

@@ -52,7 +52,7 @@ static __device__ __forceinline__ bool is_lit(const Luma &luma, int x, int y, ui
 /* A warp's row. */
 template <typename Sample>
 static __device__ __forceinline__ void count_row(const Luma &luma, const BarsParams &params, int y,
-                                                 uint32_t lit, BarsProfile *profile)
+                                                 uint32_t lit, uint8_t *lit_rows)
 {
     const int lane = (int)threadIdx.x % 32, samples = min(params.width, BARS_ROW_SAMPLES);
     int count = 0;
@@ -63,13 +63,13 @@ static __device__ __forceinline__ void count_row(const Luma &luma, const BarsPar
         count += __popc(__ballot_sync(~0u, k < samples && is_lit<Sample>(luma, x, y, lit)));
     }
     if (lane == 0)
-        profile->lit[BARS_ROWS][y] = (uint8_t)count;
+        lit_rows[y] = (uint8_t)count;
 }
 
 /* A block's 32 columns, among whose warps the rows are shared. */
 template <typename Sample>
 static __device__ __forceinline__ void count_columns(const Luma &luma, const BarsParams &params,
-                                                     int first, uint32_t lit, BarsProfile *profile)
+                                                     int first, uint32_t lit, uint8_t *lit_columns)
 {
     __shared__ uint32_t counts[WARPS][32];
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, x = first + lane;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void count_columns(const Luma &luma, const Bar
     if (warp == 0 && x < params.width) {
         for (int i = 1; i < WARPS; i++)
             count += counts[i][lane];
-        profile->lit[BARS_COLUMNS][x] = (uint8_t)count;
+        lit_columns[x] = (uint8_t)count;
     }
 }
 
@@ -104,9 +104,9 @@ static __global__ void __launch_bounds__(THREADS)
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
     if (block < column_blocks)
-        count_columns<Sample>(luma, params, block * 32, lit, &profile->lines);
+        count_columns<Sample>(luma, params, block * 32, lit, profile->lines.lit[BARS_COLUMNS]);
     else if (y < params.height && !params.ignore)
-        count_row<Sample>(luma, params, y, lit, &profile->lines);
+        count_row<Sample>(luma, params, y, lit, profile->lines.lit[BARS_ROWS]);
     __syncthreads();
     if (threadIdx.x == 0)
         last = is_last_block(&profile->blocks_done, gridDim.x);
@@ -121,11 +121,45 @@ static __global__ void __launch_bounds__(THREADS)
         *state = now;
 }
 
+/* The profile alone. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS)
+    profile_lines(const Luma luma, const BarsParams params, int column_blocks, uint8_t *columns,
+                  uint8_t *rows)
+{
+    const uint32_t lit = bars_lit(&params);
+    const int block = (int)blockIdx.x;
+    const int y = (block - column_blocks) * WARPS + (int)threadIdx.x / 32;
+    if (block < column_blocks)
+        count_columns<Sample>(luma, params, block * 32, lit, columns);
+    else if (y < params.height)
+        count_row<Sample>(luma, params, y, lit, rows);
+}
+
 extern "C" cudaError_t lumeq_cuda_load_bars(void)
 {
     cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, find_bars<uint8_t>);
-    return error ? error : cudaFuncGetAttributes(&attributes, find_bars<uint16_t>);
+    cudaError_t error = cudaFuncGetAttributes(&attributes, find_bars<uint8_t>);
+    if (!error)
+        error = cudaFuncGetAttributes(&attributes, find_bars<uint16_t>);
+    if (!error)
+        error = cudaFuncGetAttributes(&attributes, profile_lines<uint8_t>);
+    return error ? error : cudaFuncGetAttributes(&attributes, profile_lines<uint16_t>);
+}
+
+extern "C" cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
+                                          uint8_t *columns, uint8_t *rows, cudaStream_t stream)
+{
+    const Luma plane = {luma->data, (int)luma->stride};
+    const int column_blocks = (params->width + 31) / 32;
+    const int row_blocks = (params->height + WARPS - 1) / WARPS;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = (unsigned)(column_blocks + row_blocks);
+    config.blockDim = THREADS;
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config,
+                              params->depth > 8 ? profile_lines<uint16_t> : profile_lines<uint8_t>,
+                              plane, *params, column_blocks, columns, rows);
 }
 
 extern "C" cudaError_t lumeq_cuda_bars(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,

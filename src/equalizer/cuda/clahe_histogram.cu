@@ -118,9 +118,9 @@ static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, con
     }
 }
 
-/* Adds the block's tables to the tile's counters. Answers whether all blocks of the tile have. */
-static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, int has_padding,
-                                             TileCounters *counters)
+/* Adds the block's tables to those of its tile. */
+static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_padding,
+                                              uint32_t *hist, uint32_t *padding)
 {
     CURVE_EACH (i, TILE_CELLS) {
         uint32_t sum = 0;
@@ -128,11 +128,18 @@ static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, i
         for (int k = 0; k < WARP_TABLES; k++)
             sum += tables[k * TILE_CELLS + i];
         if (sum)
-            atomicAdd(&counters->hist[tile][i], sum);
-        const uint32_t padding = has_padding ? tables[WARP_TABLES * TILE_CELLS + i] : 0;
-        if (padding)
-            atomicAdd(&counters->padding[tile][i], padding);
+            atomicAdd(&hist[i], sum);
+        const uint32_t mirrored = has_padding ? tables[WARP_TABLES * TILE_CELLS + i] : 0;
+        if (mirrored)
+            atomicAdd(&padding[i], mirrored);
     }
+}
+
+/* To the tile's counters. Answers whether all blocks of the tile have. */
+static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, int has_padding,
+                                             TileCounters *counters)
+{
+    add_up(tables, has_padding, counters->hist[tile], counters->padding[tile]);
     return is_last(&counters->blocks_done[tile], gridDim.z);
 }
 
@@ -194,7 +201,31 @@ static __device__ __forceinline__ void wait_for_frame(void)
 #endif
 }
 
-/* Blocks: columns of tiles, rows of tiles, parts of a tile. */
+/* Counts what the block has of its tile, whose number it answers. Blocks: columns of tiles, rows of
+ * tiles, parts of a tile. */
+template <typename Sample>
+static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPlane &src,
+                                                 const TileGrid &grid)
+{
+    const int x = (int)blockIdx.x, y = (int)blockIdx.y, tile = y * grid.x.tiles + x;
+    const int left = tile_start(&grid.x, x), right = tile_start(&grid.x, x + 1);
+    const int first = tile_start(&grid.y, y), rows = tile_start(&grid.y, y + 1) - first;
+    const int top = first + (int)((int64_t)rows * blockIdx.z / gridDim.z);
+    const int bottom = first + (int)((int64_t)rows * (blockIdx.z + 1) / gridDim.z);
+
+    const Codes cells = {grid.curve.shift + grid.curve.fraction, TILE_CELLS - 1};
+    const int width = grid.x.size, height = grid.y.size;
+    const Part part = part_of<Sample>(src, left, min(right, width), top, min(bottom, height));
+    count_part<Sample>(tables, src, part, cells);
+    if (grid.curve.reference) {
+        uint32_t *const padding = tables + WARP_TABLES * TILE_CELLS;
+        count_mirrored(padding, src, grid, max(left, width), right, top, min(bottom, height));
+        count_mirrored(padding, src, grid, left, right, max(top, height), bottom);
+    }
+    __syncthreads();
+    return tile;
+}
+
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_histogram(const PartPlane src, const __grid_constant__ TileGrid grid,
@@ -206,22 +237,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     /* Apply may start once all blocks are here: it fetches its samples, then waits for the end. */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
-    const int x = (int)blockIdx.x, y = (int)blockIdx.y, tile = y * grid.x.tiles + x;
-    const int left = tile_start(&grid.x, x), right = tile_start(&grid.x, x + 1);
-    const int first = tile_start(&grid.y, y), rows = tile_start(&grid.y, y + 1) - first;
-    const int top = first + (int)((int64_t)rows * blockIdx.z / gridDim.z);
-    const int bottom = first + (int)((int64_t)rows * (blockIdx.z + 1) / gridDim.z);
-
-    const Codes cells = {grid.curve.shift + grid.curve.fraction, TILE_CELLS - 1};
-    const int width = grid.x.size, height = grid.y.size;
-    const Part part = part_of<Sample>(src, left, min(right, width), top, min(bottom, height));
-    count_part<Sample>(memory.tables, src, part, cells);
-    if (grid.curve.reference) {
-        uint32_t *const padding = memory.tables + WARP_TABLES * TILE_CELLS;
-        count_mirrored(padding, src, grid, max(left, width), right, top, min(bottom, height));
-        count_mirrored(padding, src, grid, left, right, max(top, height), bottom);
-    }
-    __syncthreads();
+    const int tile = count_tile<Sample>(memory.tables, src, grid);
     if (threadIdx.x >= CURVE_THREADS)
         return;
     if (!merge(memory.tables, tile, grid.curve.reference, counters))
@@ -230,6 +246,19 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     finish_tile(grid, tile, frame, before, result, tables, counters, &memory.work);
     if (is_last(&counters->tiles_done, gridDim.x * gridDim.y))
         finish_all(grid, frame, result, tables, counters);
+}
+
+/* The counts alone. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
+    clahe_counts(const PartPlane src, const __grid_constant__ TileGrid grid,
+                 uint32_t (*hist)[TILE_CELLS], uint32_t (*padding)[TILE_CELLS])
+{
+    __shared__ __align__(16) uint32_t tables[TABLES * TILE_CELLS];
+    const int tile = count_tile<Sample>(tables, src, grid);
+    const int has_padding = grid.curve.reference;
+    if (threadIdx.x < CURVE_THREADS)
+        add_up(tables, has_padding, hist[tile], has_padding ? padding[tile] : NULL);
 }
 
 template <typename Sample> static cudaError_t load(void)
@@ -244,8 +273,13 @@ template <typename Sample> static cudaError_t load(void)
 
 extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
 {
-    const cudaError_t error = load<uint8_t>();
-    return error ? error : load<uint16_t>();
+    cudaFuncAttributes attributes;
+    cudaError_t error = load<uint8_t>();
+    if (!error)
+        error = load<uint16_t>();
+    if (!error)
+        error = cudaFuncGetAttributes(&attributes, clahe_counts<uint8_t>);
+    return error ? error : cudaFuncGetAttributes(&attributes, clahe_counts<uint16_t>);
 }
 
 /* As many blocks as run at once; but a row at least for each, and a chunk for each thread. */
@@ -294,4 +328,28 @@ extern "C" cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device,
     return (grid->curve.depth > 8 ? launch<uint16_t> : launch<uint8_t>)(device, src, grid, frame,
                                                                         before, result, tables,
                                                                         counters, stream);
+}
+
+template <typename Sample>
+static cudaError_t launch_counts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                 const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
+                                 uint32_t (*padding)[TILE_CELLS], cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)grid->x.tiles, (unsigned)grid->y.tiles,
+                          parts_of_tile(device, grid, (int)sizeof(Sample)));
+    config.blockDim = THREADS;
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, clahe_counts<Sample>,
+                              part_plane(src, src, (int)sizeof(Sample)), *grid, hist, padding);
+}
+
+extern "C" cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device,
+                                               const LumeqCudaPlane *src, const TileGrid *grid,
+                                               uint32_t (*hist)[TILE_CELLS],
+                                               uint32_t (*padding)[TILE_CELLS], cudaStream_t stream)
+{
+    return (grid->curve.depth > 8
+                ? launch_counts<uint16_t>
+                : launch_counts<uint8_t>)(device, src, grid, hist, padding, stream);
 }

@@ -31,6 +31,12 @@ cudaError_t lumeq_cuda_clahe_histogram(const LumeqCudaDevice *device, const Lume
                                        TileTables *tables, TileCounters *counters,
                                        cudaStream_t stream);
 
+/* The counts alone, of all tiles, added to `hist` and, with a reference's grid, `padding`, which
+ * are zeroed before. */
+cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                    const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
+                                    uint32_t (*padding)[TILE_CELLS], cudaStream_t stream);
+
 /* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
  * planes must not overlap. To be started right behind the
  * histogram that makes the tables: it may begin while that still runs. */

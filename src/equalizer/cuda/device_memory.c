@@ -1,19 +1,17 @@
 #include "equalizer/cuda/device_memory.h"
 
-#include <pthread.h>
-#include <stdint.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <cuda_runtime_api.h>
 
-#include <cudaTypedefs.h>
-
-void *lumeq_device_alloc(int device, size_t size)
+void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size)
 {
     void *memory = NULL;
-    cudaError_t error = cudaSetDevice(device);
-    if (!error)
+    cudaError_t error = lumeq_cuda_enter(home);
+    if (!error) {
         error = cudaMalloc(&memory, size); /* aligned to 256 bytes, says the CUDA C++ guide */
+        lumeq_cuda_leave(home);
+    }
     if (error) {
         (void)cudaGetLastError(); /* the caller goes on without; no later call is to trip over it */
         return NULL;
@@ -21,66 +19,68 @@ void *lumeq_device_alloc(int device, size_t size)
     return memory;
 }
 
-void lumeq_device_free(int device, void *memory)
+void lumeq_device_free(const LumeqCudaHome *home, void *memory)
 {
-    cudaSetDevice(device);
+    if (lumeq_cuda_enter(home))
+        return;
     cudaFree(memory);
+    lumeq_cuda_leave(home);
 }
 
-/* What the runtime does not tell; NULL where the driver has no such function. */
-static struct {
-    PFN_cuPointerGetAttribute_v4000 attribute;
-    PFN_cuCtxGetCurrent_v4000 current;
-} driver;
+typedef enum Place {
+    PAGEABLE, /* ordinary memory of the host */
+    HOST,     /* pinned, or managed: the GPU reaches it by itself */
+    DEVICE,
+    OTHER_CONTEXT, /* of that device, but not to be reached from the context */
+    OTHER_DEVICE,
+    UNKNOWN, /* CUDA does not answer: the device may be lost, and the next call says so */
+} Place;
 
-static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
-
-/* `function`: a pointer to one. */
-static void find_function(const char *name, void *function)
-{
-    void *found = NULL;
-    enum cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-    const cudaError_t error =
-        cudaGetDriverEntryPointByVersion(name, &found, 4000, cudaEnableDefault, &result);
-#else
-    const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
-#endif
-    if (error)
-        (void)cudaGetLastError(); /* no error to leave behind */
-    else if (result == cudaDriverEntryPointSuccess)
-        memcpy(function, &found, sizeof(found));
-}
-
-static void find_driver(void)
-{
-    find_function("cuPointerGetAttribute", &driver.attribute);
-    find_function("cuCtxGetCurrent", &driver.current);
-}
-
-/* Memory of a pool or a mapping belongs to no context, but to the device. */
-static int of_other_context(const void *memory)
-{
-    CUcontext owner = NULL, ours = NULL;
-    pthread_once(&driver_once, find_driver);
-    return driver.attribute && driver.current &&
-           driver.attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)(uintptr_t)memory) ==
-               CUDA_SUCCESS &&
-           owner && driver.current(&ours) == CUDA_SUCCESS && owner != ours;
-}
-
-LumeqPlace lumeq_device_place(int device, const void *memory)
+static Place place_of(const LumeqCudaHome *home, const void *memory)
 {
     struct cudaPointerAttributes attributes = {0};
     if (cudaPointerGetAttributes(&attributes, memory)) {
         (void)cudaGetLastError(); /* no error to leave behind */
-        return LUMEQ_PLACE_UNKNOWN;
+        return UNKNOWN;
     }
     if (attributes.type == cudaMemoryTypeUnregistered)
-        return LUMEQ_PLACE_PAGEABLE;
+        return PAGEABLE;
     if (attributes.type != cudaMemoryTypeDevice)
-        return LUMEQ_PLACE_HOST;
-    if (attributes.device != device)
-        return LUMEQ_PLACE_OTHER_DEVICE;
-    return of_other_context(memory) ? LUMEQ_PLACE_OTHER_CONTEXT : LUMEQ_PLACE_DEVICE;
+        return HOST;
+    if (attributes.device != home->number)
+        return OTHER_DEVICE;
+    return lumeq_cuda_is_foreign(memory) ? OTHER_CONTEXT : DEVICE;
+}
+
+int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes)
+{
+    int count = 0;
+    for (int i = 0; i < planes; i++)
+        count += place_of(home, image->plane[i]) == PAGEABLE;
+    return count;
+}
+
+int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
+                       const char *name, char *text, size_t text_size)
+{
+    const int on_device = image->memory == LUMEQ_MEMORY_CUDA;
+    for (int i = 0; i < planes; i++) {
+        const Place place = place_of(home, image->plane[i]);
+        const int right = on_device ? place == DEVICE : place <= HOST;
+        if (right || place == UNKNOWN)
+            continue;
+        if (!on_device)
+            snprintf(text, text_size, "the %s lies in memory of a GPU, not in host memory", name);
+        else if (place == OTHER_CONTEXT)
+            snprintf(text, text_size,
+                     "the %s lies in memory of another CUDA context of GPU %d; %s is needed", name,
+                     home->number,
+                     home->context ? "the one that was configured"
+                                   : "the device's primary context, which cudaMalloc() uses,");
+        else
+            snprintf(text, text_size, "the %s does not lie in memory of GPU %d", name,
+                     home->number);
+        return LUMEQ_ERR_ARGUMENT;
+    }
+    return 0;
 }

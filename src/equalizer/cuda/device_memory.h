@@ -1,26 +1,25 @@
-/* Memory of a GPU that callers of the library write their outputs to. Any thread. */
+/* Memory of a GPU, and where memory lies. Any thread. */
 #ifndef LUMEQ_CUDA_DEVICE_MEMORY_H
 #define LUMEQ_CUDA_DEVICE_MEMORY_H
 
 #include <stddef.h>
 
+#include "equalizer/cuda/cuda_context.h"
+#include "lumeq/lumeq.h"
+
 /* Aligned to 256 bytes; NULL when there is none left. */
-void *lumeq_device_alloc(int device, size_t size);
+void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size);
 
 /* May wait for the GPU. */
-void lumeq_device_free(int device, void *memory);
+void lumeq_device_free(const LumeqCudaHome *home, void *memory);
 
-/* Where memory lies, for work in the primary context of a device, which is current. */
-typedef enum LumeqPlace {
-    LUMEQ_PLACE_PAGEABLE, /* ordinary memory of the host */
-    LUMEQ_PLACE_HOST,     /* pinned, or managed: the GPU reaches it by itself */
-    LUMEQ_PLACE_DEVICE,
-    LUMEQ_PLACE_OTHER_CONTEXT, /* of that device, but not to be reached from the primary context */
-    LUMEQ_PLACE_OTHER_DEVICE,
-    LUMEQ_PLACE_UNKNOWN, /* CUDA does not answer: the device may be lost, and the next call says so
-                          */
-} LumeqPlace;
+/* The first planes of an image that lie in ordinary memory of the host: CUDA's copies of those are
+ * not asynchronous. In the context. */
+int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes);
 
-LumeqPlace lumeq_device_place(int device, const void *memory);
+/* Whether the first planes of an image, the caller's `name`, lie where it says, to be reached from
+ * the context, in which the thread is. ARGUMENT, with one sentence in `text`. */
+int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
+                       const char *name, char *text, size_t text_size);
 
 #endif

@@ -80,10 +80,15 @@ int lumeq_cuda_list(LumeqGpu *gpus, int count, char *text, size_t text_size)
 
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
 {
+    const cudaError_t error = cudaSetDevice(number);
+    return error ? error : lumeq_cuda_load(device, number);
+}
+
+cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
+{
     int major = 0, code = 0;
-    cudaError_t error = cudaSetDevice(number);
-    if (!error)
-        error = cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
+    cudaError_t error =
+        cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, number);
     if (!error)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
     if (!error)
@@ -105,5 +110,9 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number)
         error = lumeq_cuda_load_clahe_histogram();
     if (!error)
         error = lumeq_cuda_load_clahe_apply();
+    if (!error)
+        error = lumeq_cuda_load_cells();
+    if (!error)
+        error = lumeq_cuda_load_convert();
     return error;
 }

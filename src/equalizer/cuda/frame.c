@@ -2,45 +2,63 @@
 
 #include "equalizer/cuda/pictures.h"
 
-/* One frame on its way. */
-typedef struct Work {
-    const LumeqCudaDevice *device;
-    const LumeqJob *job;
-    const LumeqImage *in, *out;
-    LumeqCudaFrame *frame;
-    cudaStream_t stream;
-} Work;
-
-static cudaError_t apply_luma(const Work *w)
+static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                              cudaStream_t stream)
 {
-    const LumeqCudaPlane in = lumeq_pictures_plane(w->in, 0);
-    const LumeqCudaPlane out = lumeq_pictures_plane(w->out, 0);
-    const BarsState *bars = &w->frame->result.curve.bars;
-    return w->job->clahe ? lumeq_cuda_clahe_apply(w->device, &out, &in, &w->job->grid,
-                                                  &w->frame->tables, bars, w->stream)
-                         : lumeq_cuda_apply(w->device, &out, &in, &w->frame->table, bars,
-                                            &w->job->curve, w->stream);
+    const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
+    const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
+    return job->clahe
+               ? lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars,
+                                        stream)
+               : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, stream);
 }
 
-static cudaError_t apply_chroma(const Work *w)
+static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                cudaStream_t stream)
 {
     LumeqCudaChroma chroma = {
-        .luma = lumeq_pictures_plane(w->in, 0),
-        .planes = w->job->write - 1,
-        .step = lumeq_step(w->in, 1),
-        .width = lumeq_width(w->in, 1),
-        .height = lumeq_height(w->in, 1),
-        .sub_x = w->in->chroma_x,
-        .sub_y = w->in->chroma_y,
-        .grid = w->job->clahe ? &w->job->grid : NULL,
-        .tables = &w->frame->tables,
-        .bars = &w->frame->result.curve.bars,
+        .luma = lumeq_pictures_plane(&job->in, 0),
+        .planes = job->write - 1,
+        .step = lumeq_step(&job->in, 1),
+        .width = lumeq_width(&job->in, 1),
+        .height = lumeq_height(&job->in, 1),
+        .sub_x = job->in.chroma_x,
+        .sub_y = job->in.chroma_y,
+        .grid = job->clahe ? job->grid : NULL,
+        .tables = job->tables,
+        .bars = job->bars,
     };
     for (int i = 0; i < chroma.planes; i++) {
-        chroma.in[i] = lumeq_pictures_plane(w->in, i + 1);
-        chroma.out[i] = lumeq_pictures_plane(w->out, i + 1);
+        chroma.in[i] = lumeq_pictures_plane(&job->in, i + 1);
+        chroma.out[i] = lumeq_pictures_plane(&job->out, i + 1);
     }
-    return lumeq_cuda_chroma(w->device, &chroma, &w->frame->table, &w->job->curve, w->stream);
+    return lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
+}
+
+cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                   cudaStream_t stream)
+{
+    const cudaError_t error = apply_luma(device, job, stream);
+    return error || job->write == 1 ? error : apply_chroma(device, job, stream);
+}
+
+cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
+                               LumeqCudaCounters *counters, cudaStream_t stream)
+{
+    const CurveParams *p = &job->curve;
+    const LumeqCounts *c = &job->counts;
+    const LumeqCudaPlane luma = lumeq_pictures_plane(&job->in, 0);
+    LumeqCudaCounts *const counts = p->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
+    cudaError_t error =
+        counts(device, &luma, p->shift + p->fraction, p->bins, c->hist, counters, stream);
+    if (!error)
+        error =
+            lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);
+    if (!error)
+        error = lumeq_cuda_cells(&luma, p->depth, p->shift, c->cells, stream);
+    if (!error && job->clahe)
+        error = lumeq_cuda_clahe_counts(device, &luma, &job->grid, c->tiles, c->padding, stream);
+    return error;
 }
 
 cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
@@ -73,9 +91,16 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
                              cudaStream_t stream)
 {
-    if (!job->write)
-        return cudaSuccess;
-    const Work w = {device, job, in, out, frame, stream};
-    const cudaError_t error = apply_luma(&w);
-    return error || job->write == 1 ? error : apply_chroma(&w);
+    const LumeqApplyJob apply = {
+        .in = *in,
+        .out = *out,
+        .write = job->write > 1 ? lumeq_planes(in) : 1,
+        .curve = job->curve,
+        .bars = &frame->result.curve.bars,
+        .table = &frame->table,
+        .clahe = job->clahe,
+        .grid = &job->grid,
+        .tables = &frame->tables,
+    };
+    return job->write ? lumeq_cuda_apply_curve(device, &apply, stream) : cudaSuccess;
 }

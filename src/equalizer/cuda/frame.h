@@ -34,6 +34,16 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
                                   const LumeqImage *in, LumeqCudaHistory before,
                                   LumeqCudaFrame *frame, cudaStream_t stream);
 
+/* All that is counted of a frame, whose luma and counts are on the device; these and the counters
+ * are zeroed before. Waits for nothing. */
+cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
+                               LumeqCudaCounters *counters, cudaStream_t stream);
+
+/* The output of a frame by its curve. All but the grid is on the device, and `out` is laid out like
+ * `in`; `write` is how many of its planes are written. Waits for nothing. */
+cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                                   cudaStream_t stream);
+
 /* Where the job writes, `out` from `in` and what was found. To be started after that on any stream:
  * on another one the curve of the next frame may be found meanwhile. Waits for nothing. */
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,

@@ -40,10 +40,10 @@ extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
 }
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                           int bins, uint32_t *hist, LumeqCudaCounters *counters,
-                                           cudaStream_t stream)
+                                           int shift, int bins, uint32_t *hist,
+                                           LumeqCudaCounters *counters, cudaStream_t stream)
 {
-    const Codes in_bins = {0, (uint32_t)bins - 1};
+    const Codes in_bins = {shift, (uint32_t)bins - 1};
     return launch<uint16_t>(bins > FEW_BINS ? counts<uint16_t, MANY> : counts<uint16_t, FEW>,
                             device, src, stream, in_bins, hist, counters);
 }

@@ -41,7 +41,7 @@ extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
 }
 
 extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                          int, uint32_t *hist, LumeqCudaCounters *counters,
+                                          int, int, uint32_t *hist, LumeqCudaCounters *counters,
                                           cudaStream_t stream)
 {
     const Codes in_bins = {0, CURVE_BINS - 1};

@@ -46,8 +46,10 @@ typedef struct LumeqCudaCounters {
     uint32_t blocks_done;
 } LumeqCudaCounters;
 
-/* Finds out about a device, selects it for the calling thread and loads the kernels onto it. */
+/* Finds out about a device and loads the kernels into the current context, which is one of it. The
+ * first selects the device for the calling thread before. */
 cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
+cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were compiled for: 90 */
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
@@ -55,6 +57,8 @@ cudaError_t lumeq_cuda_load_apply(void);
 cudaError_t lumeq_cuda_load_bars(void);
 cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_report(void);
+cudaError_t lumeq_cuda_load_cells(void);
+cudaError_t lumeq_cuda_load_convert(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
  * one for those above. */
@@ -64,11 +68,12 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 
-/* The counts alone, as many as there are bins: 256 of 8 bits, 1024 or 4096 of deeper samples, of
- * which those beyond count as the last. */
+/* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
+ * samples. A bin is what is left of those above their lowest `shift` bits; what is beyond counts as
+ * the last. */
 typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                    int bins, uint32_t *hist, LumeqCudaCounters *counters,
-                                    cudaStream_t stream);
+                                    int shift, int bins, uint32_t *hist,
+                                    LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
 
 /* What the blocks of one profile share; as LumeqCudaCounters. */
@@ -81,6 +86,14 @@ typedef struct LumeqCudaProfile {
 cudaError_t lumeq_cuda_bars(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,
                             const BarsParams *params, const BarsState *before, BarsState *state,
                             LumeqCudaProfile *profile, cudaStream_t stream);
+
+/* The profile alone: `columns` and `rows` have as many entries as the luma. */
+cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
+                               uint8_t *columns, uint8_t *rows, cudaStream_t stream);
+
+/* Adds the codes of luma up in cells, which are zeroed before: [MEASURE_CELLS]. */
+cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
+                             cudaStream_t stream);
 
 /* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
  * planes must not overlap. */
@@ -106,6 +119,18 @@ typedef struct LumeqCudaChroma {
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
+
+/* The samples of one component in a plane. */
+typedef struct LumeqCudaSamples {
+    uint8_t *data;
+    ptrdiff_t stride; /* bytes */
+    int step;         /* samples from one to the next */
+} LumeqCudaSamples;
+
+/* Copies a component, of which `width` samples of 1 or 2 bytes are in a row, and drops `down` bits
+ * of each at its lower end and puts `up` there. */
+cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
+                               int height, int sample_size, int down, int up, cudaStream_t stream);
 
 /* Copies from device memory to pinned memory of the host, both aligned to 16 bytes, whole 16 of
  * them: while large copies are under way a small one would have to wait for its turn. */

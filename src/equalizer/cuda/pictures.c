@@ -5,6 +5,9 @@
 /* Rows of the device's planes start at multiples of this: what a thread reads at once. */
 #define PITCH_ALIGNMENT 16
 
+/* And pictures at multiples of this, as memory of CUDA's does. */
+#define PICTURE_ALIGNMENT 256
+
 static size_t pitch_of(const LumeqImage *image, int plane)
 {
     const size_t row = (size_t)lumeq_row_size(image, plane);
@@ -45,6 +48,63 @@ LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, in
             device.plane[i] = NULL;
     }
     return device;
+}
+
+/* A copy of the picture behind what is used of the memory. */
+static LumeqImage place(uint8_t *memory, size_t *used, const LumeqImage *image, int planes)
+{
+    const size_t size = lumeq_pictures_size(image, planes), start = *used;
+    *used += (size + PICTURE_ALIGNMENT - 1) / PICTURE_ALIGNMENT * PICTURE_ALIGNMENT;
+    return memory ? lumeq_pictures_on_device(memory + start, image, planes) : *image;
+}
+
+LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, const LumeqImage *out,
+                                       int write)
+{
+    LumeqCudaPictures p = {
+        .in = *in,
+        .out = *out,
+        .planes = write > 1 ? lumeq_planes(in) : 1,
+        .planes_out = write,
+    };
+    if (in->memory != LUMEQ_MEMORY_CUDA)
+        p.in = place(memory, &p.size, in, p.planes);
+    if (write && out->memory != LUMEQ_MEMORY_CUDA)
+        p.out = place(memory, &p.size, out, write);
+    p.written = p.out;
+    p.converted =
+        write && (in->shift != out->shift || (write > 1 && lumeq_planes(in) != lumeq_planes(out)));
+    if (!p.converted)
+        return p;
+    p.written = place(memory, &p.size, in, p.planes);
+    if (in->shift == out->shift) { /* only chroma is converted */
+        p.written.plane[0] = p.out.plane[0];
+        p.written.stride[0] = p.out.stride[0];
+    }
+    return p;
+}
+
+/* Luma, Cb or Cr. */
+static LumeqCudaSamples component(const LumeqImage *image, int i)
+{
+    const int step = lumeq_step(image, i), plane = step == 2 ? 1 : i;
+    const ptrdiff_t before = step == 2 ? (i - 1) * (image->depth > 8 ? 2 : 1) : 0;
+    return (LumeqCudaSamples){(uint8_t *)image->plane[plane] + before, image->stride[plane], step};
+}
+
+cudaError_t lumeq_pictures_convert(const LumeqCudaPictures *p, cudaStream_t stream)
+{
+    const int shifts = p->in.shift != p->out.shift;
+    const int down = shifts ? p->in.shift : 0, up = shifts ? p->out.shift : 0;
+    cudaError_t error = cudaSuccess;
+    if (!p->converted)
+        return error;
+    for (int i = shifts ? 0 : 1; i < (p->planes_out > 1 ? 3 : 1) && !error; i++) {
+        const LumeqCudaSamples to = component(&p->out, i), from = component(&p->written, i);
+        error = lumeq_cuda_convert(&to, &from, lumeq_width(&p->out, i), lumeq_height(&p->out, i),
+                                   p->out.depth > 8 ? 2 : 1, down, up, stream);
+    }
+    return error;
 }
 
 LumeqCudaPlane lumeq_pictures_plane(const LumeqImage *image, int plane)

@@ -24,12 +24,14 @@ static size_t most_bytes(void)
 }
 
 /* How many bytes a piece has stands before it. Mapped: kernels write to it, too. */
-static void *alloc_counted(int device, size_t whole)
+static void *alloc_counted(const LumeqCudaHome *home, size_t whole)
 {
     void *memory = NULL;
-    cudaError_t error = cudaSetDevice(device); /* any thread may come here first */
-    if (!error)
+    cudaError_t error = lumeq_cuda_enter(home); /* any thread may come here first */
+    if (!error) {
         error = cudaHostAlloc(&memory, whole, cudaHostAllocPortable | cudaHostAllocMapped);
+        lumeq_cuda_leave(home);
+    }
     if (error) {
         (void)cudaGetLastError(); /* ordinary memory is taken then; no later call is to trip over it
                                    */
@@ -40,7 +42,7 @@ static void *alloc_counted(int device, size_t whole)
     return (uint8_t *)memory + ALIGNMENT;
 }
 
-void *lumeq_pinned_alloc(int device, size_t size)
+void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size)
 {
     const size_t most = most_bytes();
     if (size > most)
@@ -50,21 +52,23 @@ void *lumeq_pinned_alloc(int device, size_t size)
         atomic_fetch_sub(&given_out, whole);
         return NULL;
     }
-    return alloc_counted(device, whole);
+    return alloc_counted(home, whole);
 }
 
-void *lumeq_pinned_alloc_needed(int device, size_t size)
+void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size)
 {
     atomic_fetch_add(&given_out, size + ALIGNMENT);
-    return alloc_counted(device, size + ALIGNMENT);
+    return alloc_counted(home, size + ALIGNMENT);
 }
 
-void lumeq_pinned_free(int device, void *memory)
+void lumeq_pinned_free(const LumeqCudaHome *home, void *memory)
 {
     uint8_t *const start = (uint8_t *)memory - ALIGNMENT;
     size_t whole;
     memcpy(&whole, start, sizeof(whole));
-    cudaSetDevice(device);
+    if (lumeq_cuda_enter(home))
+        return;
     cudaFreeHost(start);
+    lumeq_cuda_leave(home);
     atomic_fetch_sub(&given_out, whole);
 }

@@ -5,12 +5,14 @@
 
 #include <stddef.h>
 
+#include "equalizer/cuda/cuda_context.h"
+
 /* Aligned to 64 bytes; NULL when there is none left. */
-void *lumeq_pinned_alloc(int device, size_t size);
+void *lumeq_pinned_alloc(const LumeqCudaHome *home, size_t size);
 
 /* The same for what cannot do without: it counts, but the cap does not stop it. */
-void *lumeq_pinned_alloc_needed(int device, size_t size);
+void *lumeq_pinned_alloc_needed(const LumeqCudaHome *home, size_t size);
 
-void lumeq_pinned_free(int device, void *memory);
+void lumeq_pinned_free(const LumeqCudaHome *home, void *memory);
 
 #endif

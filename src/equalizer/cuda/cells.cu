@@ -1,0 +1,63 @@
+/* Sums of the codes in each cell of a picture. */
+#include <stdint.h>
+
+#include "equalizer/backend.h"
+#include "equalizer/cuda/kernels.h"
+
+/* A block's share of a cell: a warp a row. */
+#define LANES 32
+#define WARPS 8
+
+/* Blocks that share a cell: each has as many rows, one in so many. */
+#define BLOCKS_A_CELL 4
+
+/* The first column and row of each cell; the last ones are the picture's ends. */
+typedef struct Starts {
+    int x[MEASURE_COLUMNS + 1], y[MEASURE_ROWS + 1];
+} Starts;
+
+/* Blocks: columns of cells, rows of cells, parts of a cell. */
+template <typename Sample>
+static __global__ void __launch_bounds__(LANES *WARPS)
+    sum_cells(const uint8_t *data, int64_t stride, const Starts starts, int shift, uint32_t last,
+              unsigned long long *cells)
+{
+    const int left = starts.x[blockIdx.x], right = starts.x[blockIdx.x + 1];
+    const int top = starts.y[blockIdx.y], bottom = starts.y[blockIdx.y + 1];
+    unsigned long long sum = 0;
+    for (int y = top + (int)(blockIdx.z * WARPS + threadIdx.y); y < bottom;
+         y += WARPS * BLOCKS_A_CELL) {
+        const Sample *row = (const Sample *)(data + y * stride);
+        for (int x = left + (int)threadIdx.x; x < right; x += LANES)
+            sum += min((uint32_t)row[x] >> shift, last);
+    }
+    for (int lanes = LANES / 2; lanes; lanes /= 2)
+        sum += __shfl_xor_sync(~0u, sum, lanes);
+    if (threadIdx.x == 0 && sum)
+        atomicAdd(&cells[blockIdx.y * MEASURE_COLUMNS + blockIdx.x], sum);
+}
+
+extern "C" cudaError_t lumeq_cuda_load_cells(void)
+{
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, sum_cells<uint8_t>);
+    return error ? error : cudaFuncGetAttributes(&attributes, sum_cells<uint16_t>);
+}
+
+extern "C" cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift,
+                                        uint64_t *cells, cudaStream_t stream)
+{
+    static_assert(sizeof(uint64_t) == sizeof(unsigned long long), "what atomicAdd() takes");
+    Starts starts;
+    for (int i = 0; i <= MEASURE_COLUMNS; i++)
+        starts.x[i] = measure_cell_start(luma->width, i, MEASURE_COLUMNS);
+    for (int i = 0; i <= MEASURE_ROWS; i++)
+        starts.y[i] = measure_cell_start(luma->height, i, MEASURE_ROWS);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(MEASURE_COLUMNS, MEASURE_ROWS, BLOCKS_A_CELL);
+    config.blockDim = dim3(LANES, WARPS);
+    config.stream = stream;
+    return cudaLaunchKernelEx(&config, depth > 8 ? sum_cells<uint16_t> : sum_cells<uint8_t>,
+                              (const uint8_t *)luma->data, (int64_t)luma->stride, starts, shift,
+                              (1u << depth) - 1, (unsigned long long *)cells);
+}

@@ -1,0 +1,96 @@
+#include "equalizer/cuda/cuda_context.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cudaTypedefs.h>
+
+#include "lumeq/lumeq.h"
+
+/* What the runtime does not have; NULL where the driver has no such function. */
+static struct {
+    PFN_cuPointerGetAttribute_v4000 attribute;
+    PFN_cuCtxGetCurrent_v4000 current;
+    PFN_cuCtxPushCurrent_v4000 push;
+    PFN_cuCtxPopCurrent_v4000 pop;
+} driver;
+
+static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
+
+/* `function`: a pointer to one. */
+static void find_function(const char *name, void *function)
+{
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, &found, 4000, cudaEnableDefault, &result);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#endif
+    if (error)
+        (void)cudaGetLastError(); /* no error to leave behind */
+    else if (result == cudaDriverEntryPointSuccess)
+        memcpy(function, &found, sizeof(found));
+}
+
+static void find_driver(void)
+{
+    find_function("cuPointerGetAttribute", &driver.attribute);
+    find_function("cuCtxGetCurrent", &driver.current);
+    find_function("cuCtxPushCurrent", &driver.push);
+    find_function("cuCtxPopCurrent", &driver.pop);
+}
+
+cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home)
+{
+    if (!home->context)
+        return cudaSetDevice(home->number);
+    pthread_once(&driver_once, find_driver);
+    if (!driver.push || !driver.pop)
+        return cudaErrorNotSupported;
+    /* The runtime's errors have the driver's numbers. */
+    return (cudaError_t)driver.push((CUcontext)home->context);
+}
+
+void lumeq_cuda_leave(const LumeqCudaHome *home)
+{
+    CUcontext left;
+    if (home->context)
+        (void)driver.pop(&left);
+}
+
+int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_size)
+{
+    int number = -1;
+    if (!home->context)
+        return 0;
+    cudaError_t error = lumeq_cuda_enter(home);
+    if (!error) {
+        error = cudaGetDevice(&number);
+        lumeq_cuda_leave(home);
+    }
+    if (error) {
+        (void)cudaGetLastError(); /* it is reported here */
+        snprintf(text, text_size, "the CUDA context cannot be used: %s", cudaGetErrorString(error));
+        return LUMEQ_ERR_GPU;
+    }
+    if (number == home->number)
+        return 0;
+    snprintf(text, text_size, "the CUDA context is one of GPU %d, not of GPU %d", number,
+             home->number);
+    return LUMEQ_ERR_ARGUMENT;
+}
+
+/* Memory of a pool or a mapping belongs to no context, but to the device. */
+int lumeq_cuda_is_foreign(const void *memory)
+{
+    CUcontext owner = NULL, ours = NULL;
+    pthread_once(&driver_once, find_driver);
+    return driver.attribute && driver.current &&
+           driver.attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)(uintptr_t)memory) ==
+               CUDA_SUCCESS &&
+           owner && driver.current(&ours) == CUDA_SUCCESS && owner != ours;
+}

@@ -1,0 +1,509 @@
+#include "equalizer/cuda/steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equalizer/cuda/device_memory.h"
+#include "equalizer/cuda/frame.h"
+#include "equalizer/cuda/pictures.h"
+#include "equalizer/cuda/pinned_memory.h"
+#include "equalizer/cuda/waiting.h"
+#include "equalizer/measure.h"
+
+/* Parts of a piece of memory begin at multiples of this. */
+#define PART_ALIGNMENT 256
+
+/* A frame's memory is a power of two, from here on. Steps stay until the end, as freeing memory
+ * waits for the whole device: those that have become too small then take no more, together, than
+ * the largest. */
+#define LEAST_MEMORY ((size_t)64 << 10)
+
+/* What one frame is worked on in. */
+struct LumeqCudaStep {
+    LumeqCudaStep *next;
+    int busy; /* a call's, or a measure's that is not finished */
+    int used; /* `done` has been recorded since it was seen to have passed */
+    cudaStream_t stream;
+    cudaEvent_t done; /* its last work */
+    uint8_t *device, *host;
+    size_t device_size, host_size;
+
+    /* Of a measure that is not finished: what it has counted, in `host`. */
+    MeasureShape shape;
+    LumeqCounts counts;
+    double asked; /* since when it has been asked whether it is done; 0: it has not been */
+};
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+int lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
+                          const LumeqCudaDevice *device, LumeqCudaLoss *loss)
+{
+    steps->home = home;
+    steps->loss = loss;
+    steps->device = *device;
+    /* The caller's kernels may come before these, and have written what these read. */
+    steps->device.early_launches = 0;
+    steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
+    return steps->opened ? 0 : LUMEQ_ERR_MEMORY;
+}
+
+static int lose(const LumeqCudaSteps *steps, cudaError_t error, const char *what, char *text,
+                size_t text_size)
+{
+    return lumeq_cuda_lose(steps->loss, error, what, text, text_size);
+}
+
+/* Not in use on the device. */
+static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
+{
+    if (step->done)
+        cudaEventDestroy(step->done);
+    if (step->stream)
+        cudaStreamDestroy(step->stream);
+    if (step->host)
+        lumeq_pinned_free(steps->home, step->host);
+    if (step->device)
+        cudaFree(step->device);
+    free(step);
+}
+
+static cudaError_t finish_all(const LumeqCudaSteps *steps)
+{
+    cudaError_t error = cudaSuccess;
+    for (LumeqCudaStep *step = steps->first; step && !error; step = step->next)
+        if (step->used || step->busy)
+            error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1);
+    return error;
+}
+
+void lumeq_cuda_steps_close(LumeqCudaSteps *steps)
+{
+    if (!steps->opened)
+        return;
+    char text[256];
+    const cudaError_t error = lumeq_cuda_is_lost(steps->loss) ? cudaSuccess : finish_all(steps);
+    if (error)
+        lose(steps, error, "the end", text, sizeof(text));
+    const int lost = lumeq_cuda_is_lost(steps->loss);
+    while (steps->first) {
+        LumeqCudaStep *step = steps->first;
+        steps->first = step->next;
+        if (lost)
+            free(step);
+        else
+            destroy(steps, step);
+    }
+    pthread_mutex_destroy(&steps->lock);
+    steps->opened = 0;
+}
+
+static size_t memory_for(size_t size)
+{
+    size_t memory = LEAST_MEMORY;
+    while (memory < size)
+        memory *= 2;
+    return memory;
+}
+
+static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&step->stream, cudaStreamNonBlocking);
+    if (!error)
+        error = cudaEventCreateWithFlags(&step->done, cudaEventDisableTiming);
+    if (!error) {
+        step->host = lumeq_pinned_alloc_needed(steps->home, step->host_size);
+        error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
+    }
+    if (!error)
+        error = cudaMalloc((void **)&step->device, step->device_size);
+    return error;
+}
+
+/* The smallest that is free and large enough; NULL: none is. */
+static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size)
+{
+    LumeqCudaStep *found = NULL;
+    pthread_mutex_lock(&steps->lock);
+    for (LumeqCudaStep *step = steps->first; step; step = step->next) {
+        if (step->busy || step->device_size < device_size || step->host_size < host_size ||
+            (found && found->device_size <= step->device_size))
+            continue;
+        if (step->used && lumeq_cuda_await_event(step->done, 0, 0) == cudaSuccess)
+            step->used = 0;
+        if (!step->used)
+            found = step;
+    }
+    if (found)
+        found->busy = 1;
+    pthread_mutex_unlock(&steps->lock);
+    return found;
+}
+
+/* A step of the caller's. */
+static cudaError_t take_step(LumeqCudaSteps *steps, size_t device_size, size_t host_size,
+                             LumeqCudaStep **taken)
+{
+    *taken = find_step(steps, device_size, host_size);
+    if (*taken)
+        return cudaSuccess;
+    LumeqCudaStep *step = calloc(1, sizeof(*step));
+    if (!step)
+        return cudaErrorMemoryAllocation;
+    step->busy = 1;
+    step->device_size = memory_for(device_size);
+    step->host_size = memory_for(host_size);
+    const cudaError_t error = fill_step(steps, step);
+    if (error) {
+        (void)cudaGetLastError(); /* it is reported by the caller */
+        if (lumeq_cuda_is_loss(error))
+            free(step);
+        else
+            destroy(steps, step);
+        return error;
+    }
+    pthread_mutex_lock(&steps->lock);
+    step->next = steps->first;
+    steps->first = step;
+    pthread_mutex_unlock(&steps->lock);
+    *taken = step;
+    return cudaSuccess;
+}
+
+/* `done`: its work has been seen to be over. */
+static void give_step(LumeqCudaSteps *steps, LumeqCudaStep *step, int done)
+{
+    pthread_mutex_lock(&steps->lock);
+    step->used = !done;
+    step->busy = 0;
+    if (done)
+        steps->progress = lumeq_cuda_now();
+    pthread_mutex_unlock(&steps->lock);
+}
+
+/* What follows from a call that failed: the device is lost, or it cannot do this frame, and what it
+ * had started of it, on `stream`, is over. `step` NULL: nothing. */
+static int refuse(LumeqCudaSteps *steps, LumeqCudaStep *step, cudaStream_t stream,
+                  cudaError_t error, const char *what, char *text, size_t text_size)
+{
+    if (lumeq_cuda_is_loss(error) || error == cudaErrorNotReady)
+        return lose(steps, error, what, text, text_size);
+    (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+    /* Freeing nothing tells of an error that stays. */
+    const cudaError_t after =
+        step ? lumeq_cuda_await_stream(stream, lumeq_cuda_now()) : cudaFree(NULL);
+    if (after)
+        return lose(steps, after, what, text, text_size);
+    if (step)
+        give_step(steps, step, 1);
+    snprintf(text, text_size, "%s failed on GPU %d: %s", what, steps->home->number,
+             cudaGetErrorString(error));
+    return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
+}
+
+/* ---- the caller's streams and events ------------------------------------------------------- */
+
+static cudaStream_t stream_of(const LumeqCudaStep *step, const LumeqSync *sync)
+{
+    return sync && sync->stream ? (cudaStream_t)sync->stream : step->stream;
+}
+
+static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
+{
+    return sync && sync->ready ? cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0)
+                               : cudaSuccess;
+}
+
+static cudaError_t end(const LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
+{
+    const cudaError_t error = cudaEventRecord(step->done, stream);
+    return !error && sync && sync->finished ? cudaEventRecord((cudaEvent_t)sync->finished, stream)
+                                            : error;
+}
+
+/* The call returns when the output is there: nothing on the GPU would tell. */
+static int waits(const LumeqSync *sync)
+{
+    return !sync || (!sync->stream && !sync->finished);
+}
+
+static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
+{
+    const cudaError_t error = cudaEventRecord(step->done, stream);
+    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1);
+}
+
+/* CUDA's copies from and to ordinary memory are waited for inside CUDA, for ever: not before there
+ * is nothing left in front of them. */
+static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                          const LumeqImage *to, const LumeqImage *from, int planes,
+                          cudaStream_t stream)
+{
+    if (from->memory != LUMEQ_MEMORY_HOST)
+        return cudaSuccess;
+    const cudaError_t error = lumeq_pageable_planes(steps->home, from, planes)
+                                  ? finish_so_far(step, stream)
+                                  : cudaSuccess;
+    return error ? error : lumeq_pictures_copy(to, from, planes, cudaMemcpyHostToDevice, stream);
+}
+
+/* Where the call waits, the CPU may write the output in the place of a GPU that is lost, which then
+ * must not do so itself when it wakes up: it is not asked to before there is something to copy. */
+static cudaError_t download(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                            const LumeqApplyJob *job, const LumeqImage *from, cudaStream_t stream)
+{
+    const LumeqImage *to = &job->out;
+    if (to->memory != LUMEQ_MEMORY_HOST)
+        return cudaSuccess;
+    const int first = waits(job->sync) || lumeq_pageable_planes(steps->home, to, job->write) > 0;
+    const cudaError_t error = first ? finish_so_far(step, stream) : cudaSuccess;
+    return error ? error
+                 : lumeq_pictures_copy(to, from, job->write, cudaMemcpyDeviceToHost, stream);
+}
+
+/* Memory of one piece after the other. */
+static size_t part_of(size_t *used, size_t size)
+{
+    const size_t start = *used;
+    *used += (size + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+    return start;
+}
+
+/* ---- measure ------------------------------------------------------------------------------- */
+
+static MeasureShape shape_of(const LumeqMeasureJob *job)
+{
+    MeasureShape shape = {
+        .width = job->in.width,
+        .height = job->in.height,
+        .depth = job->in.depth,
+        .shift = job->in.shift,
+        .range = job->in.range,
+        .bins = job->curve.bins,
+    };
+    if (job->clahe) {
+        shape.tiles_x = job->grid.x.tiles;
+        shape.tiles_y = job->grid.y.tiles;
+        shape.reference = job->grid.curve.reference;
+    }
+    return shape;
+}
+
+static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const MeasureShape *shape)
+{
+    const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
+    memcpy(to->hist, from->hist, (size_t)shape->bins * sizeof(*to->hist));
+    memcpy(to->cells, from->cells, MEASURE_CELLS * sizeof(*to->cells));
+    memcpy(to->lit[BARS_COLUMNS], from->lit[BARS_COLUMNS], (size_t)shape->width);
+    memcpy(to->lit[BARS_ROWS], from->lit[BARS_ROWS], (size_t)shape->height);
+    if (tiles)
+        memcpy(to->tiles, from->tiles, tiles * sizeof(*to->tiles));
+    if (tiles && shape->reference)
+        memcpy(to->padding, from->padding, tiles * sizeof(*to->padding));
+}
+
+/* Where a measure's parts are in the device's memory. */
+typedef struct MeasurePlaces {
+    size_t counters, counts, pictures;
+    size_t counts_size, size;
+} MeasurePlaces;
+
+static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShape *shape)
+{
+    static const LumeqImage none;
+    LumeqCounts counts;
+    MeasurePlaces at = {.counts_size = lumeq_place_counts(&counts, shape, NULL)};
+    at.counters = part_of(&at.size, sizeof(LumeqCudaCounters));
+    at.counts = part_of(&at.size, at.counts_size);
+    at.pictures = part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &none, 0).size);
+    return at;
+}
+
+static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *step,
+                                 const LumeqMeasureJob *job, const MeasurePlaces *at,
+                                 cudaStream_t stream)
+{
+    static const LumeqImage none;
+    const LumeqCudaPictures pictures =
+        lumeq_pictures_place(step->device + at->pictures, &job->in, &none, 0);
+    LumeqCudaCounters *counters = (LumeqCudaCounters *)(void *)(step->device + at->counters);
+    LumeqMeasureJob on_device = *job;
+    on_device.in = pictures.in;
+    lumeq_place_counts(&on_device.counts, &step->shape, step->device + at->counts);
+    lumeq_place_counts(&step->counts, &step->shape, step->host);
+
+    cudaError_t error = begin(job->sync, stream);
+    if (!error)
+        error = cudaMemsetAsync(step->device, 0, at->counts + at->counts_size, stream);
+    if (!error)
+        error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
+    if (!error)
+        error = lumeq_cuda_measure(&steps->device, &on_device, counters, stream);
+    if (!error)
+        error = cudaMemcpyAsync(step->host, step->device + at->counts, at->counts_size,
+                                cudaMemcpyDeviceToHost, stream);
+    return error ? error : end(step, job->sync, stream);
+}
+
+int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, void **pending,
+                             char *text, size_t text_size)
+{
+    LumeqCudaStep *step;
+    *pending = NULL;
+    const int ret = lumeq_check_places(steps->home, &job->in, 1, "input", text, text_size);
+    if (ret < 0)
+        return ret;
+    const MeasureShape shape = shape_of(job);
+    const MeasurePlaces at = place_measure(job, &shape);
+    cudaError_t error = take_step(steps, at.size, at.counts_size, &step);
+    if (error)
+        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+    step->shape = shape;
+    step->asked = 0;
+    const cudaStream_t stream = stream_of(step, job->sync);
+    error = start_measure(steps, step, job, &at, stream);
+    if (error)
+        return refuse(steps, step, stream, error, "a measure", text, text_size);
+    if (!job->sync)
+        return lumeq_cuda_steps_finish(steps, step, &job->counts, 1, text, text_size);
+    *pending = step;
+    return 0;
+}
+
+/* Since when it would have to be done: asked again and again, it is lost after a while, too. */
+static double waiting_since(LumeqCudaSteps *steps, LumeqCudaStep *step, int wait)
+{
+    const double now = lumeq_cuda_now();
+    if (wait)
+        return now;
+    if (step->asked <= 0)
+        step->asked = now;
+    pthread_mutex_lock(&steps->lock);
+    const double since = steps->progress > step->asked ? steps->progress : step->asked;
+    pthread_mutex_unlock(&steps->lock);
+    return since;
+}
+
+int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCounts *counts,
+                            int wait, char *text, size_t text_size)
+{
+    LumeqCudaStep *step = pending;
+    const double since = waiting_since(steps, step, wait);
+    const cudaError_t error = lumeq_cuda_await_event(step->done, since, wait);
+    if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
+        return LUMEQ_ERR_AGAIN;
+    if (error)
+        return lose(steps, error, "a measure", text, text_size);
+    copy_counts(counts, &step->counts, &step->shape);
+    give_step(steps, step, 1);
+    return 0;
+}
+
+/* ---- apply --------------------------------------------------------------------------------- */
+
+/* Bytes of a table that samples are looked up in, and chroma's gains. */
+static size_t table_size(const CurveParams *p)
+{
+    const size_t bins = (size_t)p->bins;
+    return offsetof(CurveTable, codes8) + (curve_has_nodes(p) ? (bins + 1) * sizeof(uint32_t)
+                                           : p->depth == 8    ? bins
+                                                              : bins * sizeof(uint16_t));
+}
+
+static size_t tiles_size(const LumeqApplyJob *job)
+{
+    return job->clahe ? offsetof(TileTables, nodes) +
+                            (size_t)tile_count(job->grid) * sizeof(job->tables->nodes[0])
+                      : 0;
+}
+
+/* Where the curve's parts are, in the host's memory and in the device's, where the pictures are
+ * behind them. */
+typedef struct ApplyPlaces {
+    size_t table, tiles, bars, curve_size;
+    size_t pictures, size;
+} ApplyPlaces;
+
+static ApplyPlaces place_apply(const LumeqApplyJob *job)
+{
+    ApplyPlaces at = {0};
+    at.table = part_of(&at.size, table_size(&job->curve));
+    at.tiles = part_of(&at.size, tiles_size(job));
+    at.bars = part_of(&at.size, sizeof(*job->bars));
+    at.curve_size = at.size;
+    at.pictures =
+        part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
+    return at;
+}
+
+static cudaError_t upload_curve(const LumeqCudaStep *step, const LumeqApplyJob *job,
+                                const ApplyPlaces *at, cudaStream_t stream)
+{
+    memcpy(step->host + at->table, job->table, table_size(&job->curve));
+    if (job->clahe)
+        memcpy(step->host + at->tiles, job->tables, tiles_size(job));
+    memcpy(step->host + at->bars, job->bars, sizeof(*job->bars));
+    return cudaMemcpyAsync(step->device, step->host, at->curve_size, cudaMemcpyHostToDevice,
+                           stream);
+}
+
+static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                               const LumeqApplyJob *job, const ApplyPlaces *at, cudaStream_t stream)
+{
+    const LumeqCudaPictures pictures =
+        lumeq_pictures_place(step->device + at->pictures, &job->in, &job->out, job->write);
+    LumeqApplyJob on_device = *job;
+    on_device.in = pictures.in;
+    on_device.out = pictures.written;
+    on_device.write = pictures.planes;
+    on_device.table = (const CurveTable *)(const void *)(step->device + at->table);
+    on_device.tables = (const TileTables *)(const void *)(step->device + at->tiles);
+    on_device.bars = (const BarsState *)(const void *)(step->device + at->bars);
+
+    cudaError_t error = begin(job->sync, stream);
+    if (!error)
+        error = upload_curve(step, job, at, stream);
+    if (!error)
+        error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
+    if (!error)
+        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
+    if (!error)
+        error = lumeq_pictures_convert(&pictures, stream);
+    if (!error)
+        error = download(steps, step, job, &pictures.out, stream);
+    return error ? error : end(step, job->sync, stream);
+}
+
+static int finish_apply(LumeqCudaSteps *steps, LumeqCudaStep *step, const LumeqSync *sync,
+                        char *text, size_t text_size)
+{
+    const int wait = waits(sync);
+    const cudaError_t error =
+        wait ? lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1) : cudaSuccess;
+    if (error)
+        return lose(steps, error, "a frame", text, text_size);
+    give_step(steps, step, wait);
+    return 0;
+}
+
+int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char *text,
+                           size_t text_size)
+{
+    LumeqCudaStep *step;
+    const int planes = job->write > 1 ? lumeq_planes(&job->in) : 1;
+    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", text, text_size);
+    if (ret == 0)
+        ret = lumeq_check_places(steps->home, &job->out, job->write, "output", text, text_size);
+    if (ret < 0)
+        return ret;
+    const ApplyPlaces at = place_apply(job);
+    cudaError_t error = take_step(steps, at.size, at.curve_size, &step);
+    if (error)
+        return refuse(steps, NULL, NULL, error, "allocating memory", text, text_size);
+    const cudaStream_t stream = stream_of(step, job->sync);
+    error = start_apply(steps, step, job, &at, stream);
+    if (error)
+        return refuse(steps, step, stream, error, "a frame", text, text_size);
+    return finish_apply(steps, step, job->sync, text, text_size);
+}

@@ -1,0 +1,1068 @@
+/* The history with lookahead, on made-up films: what it makes of cuts, fades, bars and light, and
+ * that it is the same however it is fed, saved and restored. */
+#include <math.h>
+
+#include "../check.h"
+#include "lumeq/lumeq.h"
+
+#define SECOND INT64_C(1000000000)
+#define LOOKAHEAD (4 * SECOND)
+#define STEP (SECOND / 25)
+#define MOST_FRAMES 400
+
+/* What the library asks for memory; the linker puts these before the C library's. */
+static int allocations_left = -1; /* until there is none; -1: there is always some */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static int is_allowed(void)
+{
+    return allocations_left < 0 || allocations_left-- > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_allowed() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_allowed() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return is_allowed() ? __real_aligned_alloc(alignment, size) : NULL;
+}
+
+/* A code of 8 bits at a place of a frame. */
+typedef int (*Draw)(int frame, int x, int y);
+
+typedef struct Film {
+    Draw draw;
+    int frames, width, height, depth;
+    LumeqRange range;
+    int64_t step;
+    int first;    /* the frame that it begins with */
+    int backward; /* the last one comes first */
+    int cut_off;  /* not 0: a discontinuity there */
+} Film;
+
+/* What became of it. */
+typedef struct Run {
+    int frames, held; /* the most that were put and not got */
+    LumeqCurve *curve[MOST_FRAMES];
+    LumeqFrameStats *stats; /* of each */
+} Run;
+
+static LumeqContext *context;
+
+static void must(int ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "cannot go on: %s: %s\n", what, lumeq_last_error(NULL));
+        exit(1);
+    }
+}
+
+static LumeqParams usual(void)
+{
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
+    return params;
+}
+
+static Film film(Draw draw, int frames)
+{
+    return (Film){
+        .draw = draw, .frames = frames, .width = 96, .height = 54, .depth = 8, .step = STEP};
+}
+
+CHECK_NOT_INSTRUMENTED static void draw_frame(const Film *f, int n, uint16_t *samples)
+{
+    const int frame = f->first + (f->backward ? f->frames - 1 - n : n);
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x++) {
+            const int code = f->draw(frame, x, y);
+            const int bounded = code < 0 ? 0 : code > 255 ? 255 : code;
+            if (f->depth == 8)
+                ((uint8_t *)samples)[y * f->width + x] = (uint8_t)bounded;
+            else
+                samples[y * f->width + x] = (uint16_t)(bounded << (f->depth - 8));
+        }
+}
+
+static LumeqMeasure *measure(const Film *f, const LumeqParams *params, int n)
+{
+    static uint16_t samples[256 * 256];
+    LumeqMeasure *m = NULL;
+    draw_frame(f, n, samples);
+    const LumeqImage image = {.plane = {samples},
+                              .stride = {f->width * (f->depth > 8 ? 2 : 1)},
+                              .width = f->width,
+                              .height = f->height,
+                              .depth = f->depth,
+                              .range = f->range};
+    if (!context) {
+        const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
+        must(lumeq_context_create(&context, &config, NULL, 0) == 0, "context");
+    }
+    must(lumeq_measure(context, &m, params, &image, NULL, NULL) == 0, "measure");
+    return m;
+}
+
+static LumeqMoment moment(const Film *f, int n)
+{
+    return (LumeqMoment){.size = sizeof(LumeqMoment),
+                         .number = n,
+                         .time = n * f->step,
+                         .duration = f->step,
+                         .discontinuity = f->cut_off && n == f->cut_off};
+}
+
+static int put(LumeqHistory *h, const Film *f, const LumeqParams *params, int n)
+{
+    LumeqMeasure *m = measure(f, params, n);
+    const LumeqMoment at = moment(f, n);
+    const int ret = lumeq_history_put(h, m, &at);
+    lumeq_measure_free(&m);
+    return ret;
+}
+
+static LumeqHistory *history(const LumeqParams *params, int64_t lookahead)
+{
+    LumeqHistory *h = NULL;
+    must(lumeq_history_create(&h, params, lookahead) == 0, "history");
+    return h;
+}
+
+static void take(Run *run, LumeqCurve *curve)
+{
+    LumeqFrameStats *stats = &run->stats[run->frames];
+    stats->size = sizeof(*stats);
+    run->curve[run->frames++] = curve;
+    must(lumeq_curve_stats(curve, stats) == 0, "statistics");
+}
+
+/* Puts frames from *n on until a curve comes, and gets it; END as the history says it. */
+static int next_curve(LumeqHistory *h, const Film *f, const LumeqParams *params, int *n,
+                      LumeqCurve **curve)
+{
+    int ret;
+    while ((ret = lumeq_history_get(h, curve)) == LUMEQ_ERR_AGAIN) {
+        ret = *n < f->frames ? put(h, f, params, *n) : lumeq_history_put(h, NULL, NULL);
+        must(ret == 0, "put");
+        ++*n;
+    }
+    return ret;
+}
+
+static Run *run_film(const Film *f, const LumeqParams *params, int64_t lookahead)
+{
+    Run *run = calloc(1, sizeof(*run));
+    must(run && f->frames <= MOST_FRAMES, "memory");
+    run->stats = calloc((size_t)f->frames, sizeof(*run->stats));
+    must(run->stats != NULL, "memory");
+    LumeqHistory *h = history(params, lookahead);
+    LumeqCurve *curve;
+    int n = 0, ret;
+    while ((ret = next_curve(h, f, params, &n, &curve)) == 0) {
+        const int put_so_far = n < f->frames ? n : f->frames;
+        run->held = put_so_far - run->frames > run->held ? put_so_far - run->frames : run->held;
+        take(run, curve);
+    }
+    CHECK(ret == LUMEQ_ERR_END, "the end is %d", ret);
+    CHECK(run->frames == f->frames, "%d curves of %d frames", run->frames, f->frames);
+    lumeq_history_destroy(&h);
+    return run;
+}
+
+static void free_run(Run **run)
+{
+    for (int i = 0; i < (*run)->frames; i++)
+        lumeq_curve_unref(&(*run)->curve[i]);
+    free((*run)->stats);
+    free(*run);
+    *run = NULL;
+}
+
+static int same_curve(const LumeqFrameStats *a, const LumeqFrameStats *b)
+{
+    return a->bins == b->bins &&
+           !memcmp(a->curve, b->curve, (size_t)a->bins * sizeof(a->curve[0])) &&
+           a->strength == b->strength;
+}
+
+/* The bytes of a curve; the caller frees them. */
+static uint8_t *packed(const LumeqCurve *curve, size_t *size)
+{
+    *size = 0;
+    must(lumeq_curve_pack(curve, NULL, size) == 0, "size");
+    uint8_t *bytes = malloc(*size);
+    must(bytes && lumeq_curve_pack(curve, bytes, size) == 0, "pack");
+    return bytes;
+}
+
+static int same_bytes(const LumeqCurve *a, const LumeqCurve *b)
+{
+    size_t sizes[2];
+    uint8_t *bytes[2] = {packed(a, &sizes[0]), packed(b, &sizes[1])};
+    const int same = sizes[0] == sizes[1] && !memcmp(bytes[0], bytes[1], sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+    return same;
+}
+
+static double on_curve(const LumeqFrameStats *stats, int code)
+{
+    return stats->curve[code] / 65536.0;
+}
+
+/* Mean over frames, cuts left out, of the change of brightness that the picture does not have. */
+static double excess_flicker(const Run *run)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 1; i < run->frames; i++) {
+        const LumeqFrameStats *a = &run->stats[i - 1], *b = &run->stats[i];
+        if (b->scene_cut)
+            continue;
+        sum += fabs((b->mean_out - a->mean_out) - (b->mean_in - a->mean_in));
+        count++;
+    }
+    return sum / count;
+}
+
+/* Mean absolute difference of brightness. */
+static double unsteadiness(const Run *run, int out)
+{
+    double sum = 0;
+    for (int i = 1; i < run->frames; i++) {
+        const LumeqFrameStats *a = &run->stats[i - 1], *b = &run->stats[i];
+        sum += out ? fabs(b->mean_out - a->mean_out) : fabs(b->mean_in - a->mean_in);
+    }
+    return sum / (run->frames - 1);
+}
+
+/* ---- films --------------------------------------------------------------------------------- */
+
+/* -8..8 or so, smooth over some ten pixels, and different for each seed. */
+CHECK_NOT_INSTRUMENTED static int texture(uint64_t seed, int x, int y)
+{
+    int sum = 0;
+    for (int k = 0; k < 4; k++) {
+        const int u = (x + 4 * k) / 12, v = (y + 4 * k) / 12;
+        sum += (int)(check_hash(seed, (uint64_t)(v * 100 + u)) % 9) - 4;
+    }
+    return sum / 2;
+}
+
+CHECK_NOT_INSTRUMENTED static int grain(int frame, int x, int y)
+{
+    return (int)(check_hash(77, ((uint64_t)frame << 32) + (uint64_t)(y * 256 + x)) % 3) - 1;
+}
+
+static int still(int frame, int x, int y)
+{
+    (void)frame;
+    return 80 + 3 * texture(1, x, y);
+}
+
+static int scene_a(int frame, int x, int y)
+{
+    return 80 + 3 * texture(1, x + frame / 3, y) + grain(frame, x, y);
+}
+
+static int scene_b(int frame, int x, int y)
+{
+    return 110 + 4 * texture(2, x + frame / 3, y) + grain(frame, x, y);
+}
+
+/* The histogram of scene_a, in other places. */
+static int mirrored(int frame, int x, int y)
+{
+    return scene_a(frame, 95 - x, 53 - y);
+}
+
+#define CUT 60
+
+static int a_then_b(int frame, int x, int y)
+{
+    return frame < CUT ? scene_a(frame, x, y) : scene_b(frame, x, y);
+}
+
+static int a_then_mirrored(int frame, int x, int y)
+{
+    return frame < CUT ? scene_a(frame, x, y) : mirrored(frame, x, y);
+}
+
+/* A fast pan of which each picture is shown twice, and one that is drawn thrice. */
+static int pan_on_twos(int frame, int x, int y)
+{
+    return 80 + 3 * texture(1, x + frame / 2 * 12, y);
+}
+
+static int pan_on_threes(int frame, int x, int y)
+{
+    return 80 + 3 * texture(1, x + frame / 3 * 18, y);
+}
+
+/* A new scene every five frames. */
+static int montage(int frame, int x, int y)
+{
+    return 60 + frame / 5 % 7 * 10 + 3 * texture((uint64_t)(frame / 5), x + frame, y);
+}
+
+/* Of one frame, and of two. */
+static int flashes(int frame, int x, int y)
+{
+    const int flash = frame == 40 || frame == 70 || frame == 71;
+    return scene_a(frame, x, y) + (flash ? 90 : 0);
+}
+
+/* Black, a fade of 24 frames to a dull still picture, and that. */
+#define FADE_START 6
+#define FADE_FRAMES 24
+
+static int faded(int code, int part)
+{
+    return 16 + ((code - 16) * part + FADE_FRAMES / 2) / FADE_FRAMES;
+}
+
+static int fade_in(int frame, int x, int y)
+{
+    const int part = frame - FADE_START;
+    return faded(still(0, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
+}
+
+/* The end of a film, the last frame of which is not quite black. */
+static int fade_out(int frame, int x, int y)
+{
+    return faded(still(0, x, y), frame < 60 ? FADE_FRAMES : 60 + FADE_FRAMES - 1 - frame);
+}
+
+/* Light that wavers by half a percent or so, as a candle's; and then goes out. */
+static int waver(int frame, int x, int y)
+{
+    const int gain = 1000 + (int)(check_hash(6, (uint64_t)frame) % 15) - 7;
+    const int rest = (int)(check_hash(8, (uint64_t)(y * 256 + x)) % 1000);
+    return 16 + ((still(0, x, y) - 16) * gain + rest) / 1000;
+}
+
+static int waver_then_fade(int frame, int x, int y)
+{
+    const int part = CUT + FADE_FRAMES - frame;
+    return faded(waver(frame, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
+}
+
+/* A fade that has begun. */
+static int a_then_fade_in(int frame, int x, int y)
+{
+    return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT + FADE_START + 2, x, y);
+}
+
+/* A scene, to black, and another one. */
+#define OUT_START 50
+#define IN_START (OUT_START + FADE_FRAMES + 8)
+
+static int over_black(int frame, int x, int y)
+{
+    if (frame < IN_START) {
+        const int part = OUT_START + FADE_FRAMES - frame;
+        return faded(still(0, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
+    }
+    const int part = frame - IN_START;
+    return faded(100 + 3 * texture(2, x, y), part > FADE_FRAMES ? FADE_FRAMES : part);
+}
+
+#define BAR 8
+
+/* A letterboxed scene after one without bars. */
+static int letterboxed(int frame, int x, int y)
+{
+    if (frame < CUT)
+        return scene_a(frame, x, y);
+    return y < BAR || y >= 56 - BAR ? 16 : scene_b(frame, x, y);
+}
+
+/* Light that comes up over a second, amid a shot. */
+static int brighter(int frame, int x, int y)
+{
+    const int part = frame < 50 ? 0 : frame < 75 ? frame - 50 : 25;
+    return scene_a(0, x, y) + part;
+}
+
+/* A light van crosses a dull street within a second, and a dark one. */
+static int vans(int frame, int x, int y)
+{
+    const int left = (frame - 30) * 5 - 40, right = 96 - (frame - 70) * 5;
+    const int light = frame >= 30 && frame < 70 && x >= left && x < left + 40;
+    const int dark = frame >= 70 && frame < 110 && x >= right && x < right + 40;
+    if (y > 15 && y < 45 && (light || dark))
+        return light ? 205 : 30;
+    return scene_a(0, x, y);
+}
+
+CHECK_NOT_INSTRUMENTED static int pumping(int frame, int x, int y)
+{
+    const int gain = 900 + (int)(check_hash(5, (uint64_t)frame) % 201);
+    return 16 + ((scene_b(0, x, y) - 16) * gain + 500) / 1000;
+}
+
+/* Anything: textures that change, black, fades, bars, cuts. */
+CHECK_NOT_INSTRUMENTED static int anything(int frame, int x, int y)
+{
+    const uint64_t scene = check_hash(check_state.seed, (uint64_t)(frame / 12));
+    const int light = (int)(scene % 200), part = scene >> 8 & 1 ? frame % 12 : 11;
+    const int bars = scene >> 10 & 1 ? 7 : 0;
+    if (scene >> 12 % 5 == 0 || y < bars || y >= 54 - bars)
+        return 16;
+    return 16 + (light + (int)(scene >> 16 & 7) * texture(scene, x + frame, y)) * part / 11;
+}
+
+/* ---- cuts ---------------------------------------------------------------------------------- */
+
+static void check_one_cut(const Run *run)
+{
+    for (int i = 0; i < run->frames; i++)
+        CHECK(run->stats[i].scene_cut == (i == CUT), "frame %d: scene_cut is %d", i,
+              run->stats[i].scene_cut);
+}
+
+/* The shots' curves are those that each has alone. */
+static void check_alone(const Run *run, Draw draw, int from, int frames)
+{
+    Film alone = film(draw, frames);
+    const LumeqParams params = usual();
+    alone.first = from;
+    Run *expected = run_film(&alone, &params, LOOKAHEAD);
+    for (int i = 0; i < frames; i++)
+        CHECK(same_curve(&run->stats[from + i], &expected->stats[i]),
+              "frame %d is not as its shot alone", from + i);
+    free_run(&expected);
+}
+
+static void test_cut(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(a_then_b, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    check_one_cut(run);
+    check_alone(run, scene_a, 0, CUT);
+    check_alone(run, scene_b, CUT, 120 - CUT);
+    free_run(&run);
+}
+
+static void test_cut_of_like_histogram(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(a_then_mirrored, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD), *causal = run_film(&f, &params, 0);
+    check_one_cut(run);
+    CHECK(!causal->stats[CUT].scene_cut, "the histograms are too different for this test");
+    free_run(&causal);
+    free_run(&run);
+}
+
+static void test_flash(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(flashes, 120), quiet = film(scene_a, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD), *expected = run_film(&quiet, &params, LOOKAHEAD);
+    for (int i = 0; i < run->frames; i++) {
+        CHECK(!run->stats[i].scene_cut, "frame %d: a flash is taken for a cut", i);
+        for (int code = 40; code < 140; code += 20)
+            CHECK(fabs(on_curve(&run->stats[i], code) - on_curve(&expected->stats[i], code)) < 6,
+                  "frame %d, code %d: %g, without flashes %g", i, code,
+                  on_curve(&run->stats[i], code), on_curve(&expected->stats[i], code));
+    }
+    free_run(&expected);
+    free_run(&run);
+}
+
+static void test_motion(void)
+{
+    const LumeqParams params = usual();
+    const Draw draws[] = {pan_on_twos, pan_on_threes, vans};
+    for (int i = 0; i < 3; i++) {
+        const Film f = film(draws[i], 120);
+        Run *run = run_film(&f, &params, LOOKAHEAD);
+        for (int n = 0; n < run->frames; n++)
+            CHECK(!run->stats[n].scene_cut, "film %d, frame %d: motion is taken for a cut", i, n);
+        free_run(&run);
+    }
+    const Film f = film(montage, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int n = 0; n < run->frames; n++)
+        CHECK(run->stats[n].scene_cut == (n && n % 5 == 0), "frame %d: scene_cut is %d", n,
+              run->stats[n].scene_cut);
+    free_run(&run);
+}
+
+static void test_scene_cut_off(void)
+{
+    LumeqParams params = usual();
+    params.scene_cut = 0;
+    const Film f = film(a_then_b, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    CHECK(!run->stats[CUT].scene_cut, "a cut although none is to be looked for");
+    CHECK(!same_curve(&run->stats[CUT - 1], &run->stats[0]), "nothing is smoothed over it");
+    free_run(&run);
+}
+
+/* ---- fades --------------------------------------------------------------------------------- */
+
+/* Each frame of the fade is what the plateau becomes, faded alike. `part` of FADE_FRAMES. */
+static void check_faded(const Run *run, int frame, int plateau, int part)
+{
+    for (int code = 50; code <= 110; code += 10) {
+        const double full = on_curve(&run->stats[plateau], code);
+        const double expected = 16 + (full - 16) * part / FADE_FRAMES;
+        const double is = on_curve(&run->stats[frame], faded(code, part));
+        CHECK(fabs(is - expected) < 2, "frame %d, code %d: %g, not %g", frame, code, is, expected);
+    }
+}
+
+static void test_fade_in(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(fade_in, 140);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    const int end = FADE_START + FADE_FRAMES;
+    for (int part = 1; part < FADE_FRAMES; part++)
+        check_faded(run, FADE_START + part, 139, part);
+    for (int i = 1; i < run->frames; i++)
+        CHECK(run->stats[i].mean_out >= run->stats[i - 1].mean_out - 0.1,
+              "frame %d: it gets darker, %g after %g", i, run->stats[i].mean_out,
+              run->stats[i - 1].mean_out);
+    CHECK(same_curve(&run->stats[end], &run->stats[139]), "the fade ends with another curve");
+    CHECK(run->stats[end].strength > 0.75, "and a strength of %g", run->stats[end].strength);
+    for (int i = 0; i < FADE_START; i++)
+        CHECK(fabs(run->stats[i].mean_out - 16) < 0.01, "frame %d: black becomes %g", i,
+              run->stats[i].mean_out);
+    free_run(&run);
+}
+
+static void test_fade_out(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(fade_out, 60 + FADE_FRAMES - 1);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int part = 1; part < FADE_FRAMES; part++)
+        check_faded(run, 60 + FADE_FRAMES - 1 - part, 40, part);
+    free_run(&run);
+}
+
+/* A fade does not begin before it does. */
+static void test_fade_after_waver(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(waver_then_fade, 120), steady = film(waver, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD), *other = run_film(&steady, &params, LOOKAHEAD);
+    for (int i = 0; i < CUT - 3; i++)
+        for (int code = 60; code < 160; code += 10)
+            CHECK(fabs(on_curve(&run->stats[i], code) - on_curve(&other->stats[i], code)) < 0.4,
+                  "frame %d, code %d: %g, without the fade %g", i, code,
+                  on_curve(&run->stats[i], code), on_curve(&other->stats[i], code));
+    free_run(&other);
+    free_run(&run);
+}
+
+static void test_fades_over_black(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(over_black, IN_START + FADE_FRAMES + 40);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int part = 1; part < FADE_FRAMES; part++) {
+        check_faded(run, OUT_START + FADE_FRAMES - part, OUT_START, part);
+        check_faded(run, IN_START + part, f.frames - 1, part);
+    }
+    for (int i = 0; i < run->frames; i++)
+        CHECK(!run->stats[i].scene_cut, "frame %d: a fade is taken for a cut", i);
+    free_run(&run);
+}
+
+/* ---- the rest of the picture --------------------------------------------------------------- */
+
+static void test_letterbox(void)
+{
+    const LumeqParams params = usual();
+    Film f = film(letterboxed, 120);
+    f.height = 56;
+    Run *run = run_film(&f, &params, LOOKAHEAD), *causal = run_film(&f, &params, 0);
+    for (int i = 0; i < run->frames; i++) {
+        const LumeqRect *a = &run->stats[i].active;
+        const int bar = i < CUT ? 0 : BAR;
+        CHECK(a->y == bar && a->height == 56 - 2 * bar, "frame %d: rows from %d, %d of them", i,
+              a->y, a->height);
+    }
+    CHECK(causal->stats[CUT].active.height == 56, "without lookahead it knows them as well");
+    free_run(&causal);
+    free_run(&run);
+}
+
+static void test_constant(void)
+{
+    for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_STRETCH; mode++) {
+        LumeqParams params = usual();
+        params.mode = (LumeqMode)mode;
+        const Film f = film(still, 60);
+        Run *run = run_film(&f, &params, LOOKAHEAD), *causal = run_film(&f, &params, 0);
+        for (int i = 0; i < run->frames; i++)
+            CHECK(same_bytes(run->curve[i], causal->curve[i]), "mode %d, frame %d", mode, i);
+        free_run(&causal);
+        free_run(&run);
+    }
+}
+
+/* Backward in, backward out: the curve is centred in time. */
+static void test_centred(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(brighter, 100);
+    Film back = f;
+    back.backward = 1;
+    Run *run = run_film(&f, &params, 8 * SECOND), *other = run_film(&back, &params, 8 * SECOND);
+    for (int i = 0; i < run->frames; i++)
+        CHECK(same_curve(&run->stats[i], &other->stats[99 - i]), "frame %d", i);
+    CHECK(!same_curve(&run->stats[40], &run->stats[20]), "it does not begin before the light");
+    CHECK(same_curve(&run->stats[10], &run->stats[20]), "it begins too early");
+    free_run(&other);
+    free_run(&run);
+}
+
+static void test_passing_object(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(vans, 140);
+    Run *run = run_film(&f, &params, 8 * SECOND), *causal = run_film(&f, &params, 0);
+    CHECK(excess_flicker(run) < 0.7 * excess_flicker(causal), "flicker of %g, causal %g",
+          excess_flicker(run), excess_flicker(causal));
+    for (int i = 0; i < run->frames; i++) {
+        CHECK(!run->stats[i].scene_cut, "frame %d is no cut", i);
+        CHECK(run->stats[i].strength == run->stats[0].strength, "frame %d: strength %g, was %g", i,
+              run->stats[i].strength, run->stats[0].strength);
+    }
+    free_run(&causal);
+    free_run(&run);
+}
+
+/* ---- deflicker ----------------------------------------------------------------------------- */
+
+/* Lights stay lights, and apart from white. */
+static void check_knee(const Run *run)
+{
+    for (int i = 0; i < run->frames; i++)
+        CHECK(on_curve(&run->stats[i], 235) == 235 && on_curve(&run->stats[i], 233) < 235 &&
+                  on_curve(&run->stats[i], 233) > 228,
+              "frame %d: 233 and 235 become %g and %g", i, on_curve(&run->stats[i], 233),
+              on_curve(&run->stats[i], 235));
+}
+
+static void test_deflicker(void)
+{
+    for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_CLAHE; mode++) {
+        LumeqParams params = usual();
+        params.mode = (LumeqMode)mode;
+        const Film f = film(pumping, 120);
+        Run *without = run_film(&f, &params, LOOKAHEAD);
+        params.deflicker = 1;
+        Run *with = run_film(&f, &params, LOOKAHEAD);
+        CHECK(unsteadiness(with, 1) < 0.2 * unsteadiness(without, 1), "mode %d: %g, was %g", mode,
+              unsteadiness(with, 1), unsteadiness(without, 1));
+        if (mode == LUMEQ_MODE_OFF)
+            check_knee(with);
+        free_run(&with);
+        params.deflicker = 0.5;
+        with = run_film(&f, &params, LOOKAHEAD);
+        CHECK(unsteadiness(with, 1) < 0.7 * unsteadiness(without, 1) &&
+                  unsteadiness(with, 1) > 0.3 * unsteadiness(without, 1),
+              "mode %d: half of it: %g, was %g", mode, unsteadiness(with, 1),
+              unsteadiness(without, 1));
+        free_run(&with);
+        free_run(&without);
+    }
+}
+
+static void test_deflicker_of_steady(void)
+{
+    const Draw draws[] = {still, scene_a, vans};
+    for (int i = 0; i < 3; i++) {
+        LumeqParams params = usual();
+        params.mode = LUMEQ_MODE_OFF;
+        params.deflicker = 1;
+        const Film f = film(draws[i], 140);
+        Run *run = run_film(&f, &params, LOOKAHEAD);
+        for (int n = 0; n < run->frames; n++)
+            for (int code = 16; code < 236; code += 10)
+                CHECK(fabs(on_curve(&run->stats[n], code) - code) < 0.01 * code,
+                      "film %d, frame %d: %d becomes %g", i, n, code,
+                      on_curve(&run->stats[n], code));
+        free_run(&run);
+    }
+}
+
+/* ---- protocol ------------------------------------------------------------------------------ */
+
+static void test_protocol(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(scene_a, 30);
+    LumeqHistory *h = history(&params, 10 * STEP);
+    LumeqCurve *curve = NULL;
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve of nothing");
+    for (int i = 0; i < 10; i++) {
+        CHECK(put(h, &f, &params, i) == 0, "put %d", i);
+        CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "a curve too early, at %d", i);
+    }
+    CHECK(put(h, &f, &params, 10) == 0, "put");
+    CHECK(put(h, &f, &params, 11) == LUMEQ_ERR_AGAIN, "more is taken than looked ahead at");
+    CHECK(lumeq_history_get(h, &curve) == 0 && curve, "no curve");
+    lumeq_curve_unref(&curve);
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN && !curve, "a second one");
+    CHECK(lumeq_history_put(h, NULL, NULL) == 0, "end");
+    for (int i = 0; i < 10; i++) {
+        CHECK(lumeq_history_get(h, &curve) == 0, "curve %d of those left", i);
+        lumeq_curve_unref(&curve);
+    }
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "no end");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_END, "the end does not last");
+    CHECK(put(h, &f, &params, 12) == 0, "nothing is taken after the end");
+    CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "it goes on to end");
+    lumeq_history_destroy(&h);
+}
+
+static void test_discontinuity(void)
+{
+    const LumeqParams params = usual();
+    Film f = film(scene_a, 120);
+    f.cut_off = 50;
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    check_alone(run, scene_a, 0, 50);
+    check_alone(run, scene_a, 50, 70);
+    CHECK(!run->stats[50].scene_cut, "what begins is no cut");
+    free_run(&run);
+    f = film(a_then_fade_in, 120);
+    f.cut_off = CUT;
+    run = run_film(&f, &params, LOOKAHEAD);
+    check_alone(run, a_then_fade_in, CUT, 60);
+    free_run(&run);
+}
+
+/* However short frames say they are, and whatever their times. */
+static void test_bounds(void)
+{
+    const LumeqParams params = usual();
+    Film f = film(scene_a, 400);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    CHECK(run->held == 101, "%d frames of 4 s", run->held);
+    free_run(&run);
+    f.step = 1;
+    run = run_film(&f, &params, SECOND);
+    CHECK(run->held <= 302, "%d frames of a second", run->held);
+    free_run(&run);
+    f.frames = 30;
+    f.step = SECOND * SECOND / 40;
+    run = run_film(&f, &params, LOOKAHEAD);
+    CHECK(run->held <= 2, "%d frames that last for years", run->held);
+    free_run(&run);
+}
+
+/* ---- any film ------------------------------------------------------------------------------ */
+
+static Film any_film(CheckRandom *random)
+{
+    Film f = film(anything, 40 + check_below(random, 40));
+    f.depth = 8 + check_below(random, 9);
+    f.range = (LumeqRange)check_below(random, 2);
+    f.step = STEP / (1 + check_below(random, 3));
+    f.first = check_below(random, 1000);
+    return f;
+}
+
+static LumeqParams any_params(CheckRandom *random)
+{
+    LumeqParams params = usual();
+    params.mode = (LumeqMode)check_below(random, 4);
+    params.strength = check_below(random, 11) / 10.0;
+    params.adaptive = check_below(random, 2);
+    params.clip = check_below(random, 3) ? 1 + check_below(random, 8) : 0;
+    params.smooth = check_below(random, 4) / 3.0;
+    params.scene_cut = check_below(random, 4) > 0;
+    params.tiles_x = 1 + check_below(random, 9);
+    params.tiles_y = 1 + check_below(random, 9);
+    params.dither = check_below(random, 2);
+    params.deflicker = check_below(random, 3) / 2.0;
+    return params;
+}
+
+/* Unpacking refuses curves that fall or leave the range. */
+static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, int n)
+{
+    size_t size;
+    LumeqCurve *other = NULL;
+    uint8_t *bytes = packed(curve, &size);
+    CHECK(lumeq_curve_unpack(&other, bytes, size) == 0, "frame %d: %s", n, lumeq_last_error(NULL));
+    lumeq_curve_unref(&other);
+    free(bytes);
+    for (int i = 1; i < stats->bins; i++)
+        if (!CHECK(stats->curve[i] >= stats->curve[i - 1], "frame %d: the curve falls", n))
+            return;
+}
+
+static void test_anything(void)
+{
+    for (int round = 0; round < 25; round++) {
+        CheckRandom random = check_random((uint64_t)round);
+        const Film f = any_film(&random);
+        const LumeqParams params = any_params(&random);
+        const int64_t lookahead = 1 + check_below(&random, 2000) * (SECOND / 1000);
+        Run *run = run_film(&f, &params, lookahead), *again = run_film(&f, &params, lookahead);
+        for (int i = 0; i < run->frames; i++) {
+            check_curve(run->curve[i], &run->stats[i], i);
+            CHECK(same_bytes(run->curve[i], again->curve[i]), "frame %d differs when repeated", i);
+        }
+        free_run(&again);
+        free_run(&run);
+    }
+}
+
+static void test_reference(void)
+{
+    for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_CLAHE; mode += LUMEQ_MODE_CLAHE) {
+        LumeqParams params = usual();
+        params.mode = (LumeqMode)mode;
+        params.reference = 1;
+        const Film f = film(anything, 60);
+        Run *run = run_film(&f, &params, SECOND), *causal = run_film(&f, &params, 0);
+        for (int i = 0; i < run->frames; i++)
+            CHECK(same_bytes(run->curve[i], causal->curve[i]), "mode %d, frame %d", mode, i);
+        free_run(&causal);
+        free_run(&run);
+    }
+}
+
+/* ---- as bytes ------------------------------------------------------------------------------ */
+
+static uint8_t *saved(const LumeqHistory *h, size_t *size)
+{
+    *size = 0;
+    must(lumeq_history_save(h, NULL, size) == 0, "size");
+    uint8_t *bytes = malloc(*size);
+    must(bytes && lumeq_history_save(h, bytes, size) == 0, "save");
+    return bytes;
+}
+
+static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahead)
+{
+    size_t size;
+    uint8_t *bytes = saved(*h, &size);
+    lumeq_history_destroy(h);
+    *h = history(params, lookahead);
+    CHECK(lumeq_history_load(*h, bytes, size) == 0, "%s", lumeq_last_error(NULL));
+    free(bytes);
+}
+
+/* Saved and loaded now and then, it goes on as if it had not been. */
+static void test_save(void)
+{
+    for (int round = 0; round < 16; round++) {
+        CheckRandom random = check_random(1000 + (uint64_t)round);
+        const Film f = any_film(&random);
+        const LumeqParams params = any_params(&random);
+        const int64_t lookahead = SECOND / 5 + check_below(&random, 1000) * (SECOND / 1000);
+        Run *expected = run_film(&f, &params, lookahead);
+        LumeqHistory *h = history(&params, lookahead);
+        LumeqCurve *curve;
+        int n = 0, got = 0;
+        while (next_curve(h, &f, &params, &n, &curve) == 0) {
+            CHECK(same_bytes(curve, expected->curve[got]), "round %d: frame %d", round, got);
+            lumeq_curve_unref(&curve);
+            got++;
+            if (check_below(&random, 6) == 0)
+                replace(&h, &params, lookahead);
+        }
+        CHECK(got == f.frames, "%d curves", got);
+        lumeq_history_destroy(&h);
+        free_run(&expected);
+    }
+}
+
+/* CRC-32 as in zlib. */
+static uint32_t crc_of(const uint8_t *bytes, size_t size)
+{
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
+    return ~crc;
+}
+
+static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
+{
+    for (int i = 1 + check_below(random, 3); i > 0; i--) {
+        const size_t at = 8 + (size_t)check_below(random, (int)size - 12);
+        bytes[at] = (uint8_t)check_below(random, 256);
+    }
+    const uint32_t crc = crc_of(bytes, size - 4);
+    for (int i = 0; i < 4; i++)
+        bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
+}
+
+/* Whatever is loaded, curves are curves, and it is as it was where it is not. */
+static void test_forged(void)
+{
+    int loaded = 0, refused = 0;
+    for (int round = 0; round < 80; round++) {
+        CheckRandom random = check_random(2000 + (uint64_t)round);
+        Film f = any_film(&random);
+        f.frames = 30;
+        const LumeqParams params = any_params(&random);
+        LumeqHistory *h = history(&params, SECOND / 2);
+        LumeqCurve *curve;
+        int n = 0;
+        for (int i = check_below(&random, 10); i > 0; i--) {
+            must(next_curve(h, &f, &params, &n, &curve) == 0, "curve");
+            lumeq_curve_unref(&curve);
+        }
+        size_t size, after;
+        uint8_t *bytes = saved(h, &size), *was = saved(h, &after);
+        forge(bytes, size, &random);
+        if (lumeq_history_load(h, bytes, size) < 0) {
+            refused++;
+            uint8_t *is = saved(h, &after);
+            CHECK(after == size && !memcmp(is, was, size), "round %d: it has changed", round);
+            free(is);
+        } else {
+            loaded++;
+        }
+        LumeqFrameStats *stats = calloc(1, sizeof(*stats));
+        must(stats != NULL, "memory");
+        stats->size = sizeof(*stats);
+        for (int i = 0; next_curve(h, &f, &params, &n, &curve) == 0; i++) {
+            must(lumeq_curve_stats(curve, stats) == 0, "statistics");
+            check_curve(curve, stats, i);
+            lumeq_curve_unref(&curve);
+        }
+        free(stats);
+        free(bytes);
+        free(was);
+        lumeq_history_destroy(&h);
+    }
+    CHECK(loaded && refused, "%d loaded, %d refused", loaded, refused);
+}
+
+/* Each call is refused for want of memory until it has enough; then all is as ever. */
+static int put_in_need(LumeqHistory *h, const Film *f, const LumeqParams *params, int n)
+{
+    LumeqMeasure *m = measure(f, params, n);
+    const LumeqMoment at = moment(f, n);
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        allocations_left = enough;
+        ret = lumeq_history_put(h, m, &at);
+        allocations_left = -1;
+    }
+    lumeq_measure_free(&m);
+    return ret;
+}
+
+static int get_in_need(LumeqHistory *h, LumeqCurve **curve)
+{
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        allocations_left = enough;
+        ret = lumeq_history_get(h, curve);
+        allocations_left = -1;
+        CHECK((ret == 0) == (*curve != NULL), "get answers %d", ret);
+    }
+    return ret;
+}
+
+static void test_no_memory(void)
+{
+    LumeqParams params = usual();
+    params.mode = LUMEQ_MODE_CLAHE;
+    const Film f = film(over_black, 120);
+    Run *expected = run_film(&f, &params, SECOND);
+    LumeqHistory *h = history(&params, SECOND);
+    LumeqCurve *curve;
+    int n = 0, got = 0, ret;
+    while ((ret = get_in_need(h, &curve)) != LUMEQ_ERR_END) {
+        if (ret == LUMEQ_ERR_AGAIN) {
+            ret = n < f.frames ? put_in_need(h, &f, &params, n) : lumeq_history_put(h, NULL, NULL);
+            CHECK(ret == 0, "put %d answers %d", n, ret);
+            n++;
+            continue;
+        }
+        CHECK(same_bytes(curve, expected->curve[got]), "frame %d", got);
+        lumeq_curve_unref(&curve);
+        got++;
+    }
+    CHECK(got == f.frames, "%d curves", got);
+    lumeq_history_destroy(&h);
+    free_run(&expected);
+}
+
+static void test_load_without_memory(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(scene_a, 60);
+    LumeqHistory *from = history(&params, SECOND), *to = history(&params, SECOND);
+    for (int i = 0; i < 20; i++)
+        must(put(from, &f, &params, i) == 0 && (i > 5 || put(to, &f, &params, i) == 0), "put");
+    size_t sizes[3];
+    uint8_t *bytes = saved(from, &sizes[0]), *was = saved(to, &sizes[1]);
+    int ret = LUMEQ_ERR_MEMORY;
+    for (int enough = 0; ret == LUMEQ_ERR_MEMORY; enough++) {
+        uint8_t *is = saved(to, &sizes[2]);
+        CHECK(sizes[1] == sizes[2] && !memcmp(was, is, sizes[1]), "%d allocations", enough);
+        free(is);
+        allocations_left = enough;
+        ret = lumeq_history_load(to, bytes, sizes[0]);
+        allocations_left = -1;
+    }
+    uint8_t *is = saved(to, &sizes[2]);
+    CHECK(ret == 0 && sizes[0] == sizes[2] && !memcmp(bytes, is, sizes[0]), "load answers %d", ret);
+    free(is);
+    free(was);
+    free(bytes);
+    lumeq_history_destroy(&from);
+    lumeq_history_destroy(&to);
+}
+
+static const CheckTest tests[] = {
+    {"cut", test_cut},
+    {"cut_of_like_histogram", test_cut_of_like_histogram},
+    {"flash", test_flash},
+    {"motion", test_motion},
+    {"scene_cut_off", test_scene_cut_off},
+    {"fade_in", test_fade_in},
+    {"fade_out", test_fade_out},
+    {"fade_after_waver", test_fade_after_waver},
+    {"fades_over_black", test_fades_over_black},
+    {"letterbox", test_letterbox},
+    {"constant", test_constant},
+    {"centred", test_centred},
+    {"passing_object", test_passing_object},
+    {"deflicker", test_deflicker},
+    {"deflicker_of_steady", test_deflicker_of_steady},
+    {"protocol", test_protocol},
+    {"discontinuity", test_discontinuity},
+    {"bounds", test_bounds},
+    {"anything", test_anything},
+    {"reference", test_reference},
+    {"save", test_save},
+    {"forged", test_forged},
+    {"no_memory", test_no_memory},
+    {"load_without_memory", test_load_without_memory},
+};
+
+CHECK_MAIN(tests)

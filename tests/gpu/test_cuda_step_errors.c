@@ -1,0 +1,625 @@
+/*
+ * What the CUDA backend does about errors step by step, with a made-up CUDA: any call may fail, for
+ * once or for ever, and the GPU may hang. Results are right, a GPU that is lost is not called
+ * again, nothing that was to go on without waiting waits, and nothing is left behind.
+ */
+#include <stdlib.h>
+
+#include "../check.h"
+#include "../default_params.h"
+#include "fake_cuda.h"
+#include "lumeq/lumeq.h"
+
+enum { FRAMES = 5, WIDTH = 64, HEIGHT = 48, SIZE = WIDTH * HEIGHT * 3, PACKED = 1 << 20 };
+
+typedef struct Run {
+    uint8_t out[FRAMES][SIZE];
+    uint8_t packed[FRAMES][PACKED];
+    size_t packed_size[FRAMES];
+    int refused;
+} Run;
+
+static uint8_t input[FRAMES][SIZE];
+
+/* 8 bits in turns, then 10 bits, planar. */
+static LumeqImage picture(uint8_t *memory, int n, int planar)
+{
+    const int deep = n % 2, sample = 1 + deep, luma = WIDTH * HEIGHT * sample;
+    LumeqImage image = {.plane = {memory, memory + luma},
+                        .stride = {WIDTH * sample, WIDTH * sample / (1 + planar)},
+                        .width = WIDTH,
+                        .height = HEIGHT,
+                        .chroma_x = 1,
+                        .chroma_y = 1,
+                        .depth = deep ? 10 : 8,
+                        .shift = deep && !planar ? 6 : 0};
+    if (planar) {
+        image.plane[2] = memory + luma + luma / 4;
+        image.stride[2] = image.stride[1];
+    }
+    return image;
+}
+
+static LumeqImage input_of(int n)
+{
+    return picture(input[n], n, 0);
+}
+
+static LumeqParams params_of(int n)
+{
+    LumeqParams params = DEFAULT_PARAMS;
+    params.mode = n > 1 ? LUMEQ_MODE_CLAHE : LUMEQ_MODE_GLOBAL;
+    params.reference = n == 4;
+    params.tiles_x = params.tiles_y = 3;
+    return params;
+}
+
+static void fill_inputs(void)
+{
+    for (int n = 0; n < FRAMES; n++) {
+        CheckRandom random = {(uint64_t)n, 0};
+        for (int i = 0; i < SIZE; i++)
+            input[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * n));
+    }
+}
+
+static LumeqContext *open_fake(LumeqBackendId id, void *cuda_context)
+{
+    LumeqContext *context = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = id, .threads = 1, .cuda_context = cuda_context};
+    const int ret = lumeq_context_create(&context, &config, why, sizeof(why));
+    CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return context;
+}
+
+static LumeqCurve *curve_of(const LumeqMeasure *measure, int n)
+{
+    const LumeqParams params = params_of(n);
+    const LumeqMoment moment = {.number = n};
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL;
+    CHECK(lumeq_history_create(&history, &params, 0) == 0 &&
+              lumeq_history_put(history, measure, &moment) == 0 &&
+              lumeq_history_get(history, &curve) == 0,
+          "%s", lumeq_last_error(NULL));
+    lumeq_history_destroy(&history);
+    return curve;
+}
+
+/* What is refused is tried once more. */
+static int again(Run *run, int ret)
+{
+    run->refused += ret == LUMEQ_ERR_UNAVAILABLE || ret == LUMEQ_ERR_MEMORY;
+    return ret == LUMEQ_ERR_UNAVAILABLE || ret == LUMEQ_ERR_MEMORY;
+}
+
+static void step(LumeqContext *context, Run *run, int n)
+{
+    const LumeqParams params = params_of(n);
+    const LumeqImage in = input_of(n), out = picture(run->out[n], n, 1);
+    LumeqMeasure *measure = NULL;
+    int ret = lumeq_measure(context, &measure, &params, &in, NULL, NULL);
+    if (again(run, ret))
+        ret = lumeq_measure(context, &measure, &params, &in, NULL, NULL);
+    if (!CHECK(ret == 0, "measure %d answers %d: %s", n, ret, lumeq_last_error(NULL)))
+        return;
+    run->packed_size[n] = PACKED;
+    CHECK(lumeq_measure_pack(measure, run->packed[n], &run->packed_size[n]) == 0, "%s",
+          lumeq_last_error(NULL));
+    LumeqCurve *curve = curve_of(measure, n);
+    ret = lumeq_apply(context, curve, &in, NULL, 0, &out, NULL);
+    if (again(run, ret))
+        ret = lumeq_apply(context, curve, &in, NULL, 0, &out, NULL);
+    CHECK(ret == 0, "apply %d answers %d: %s", n, ret, lumeq_last_error(NULL));
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+}
+
+static void work(LumeqContext *context, Run *run)
+{
+    memset(run, 0, sizeof(*run));
+    for (int n = 0; n < FRAMES; n++)
+        step(context, run, n);
+}
+
+static const Run *expected_run(void)
+{
+    static Run expected;
+    if (!expected.packed_size[0]) {
+        fill_inputs();
+        LumeqContext *cpu = open_fake(LUMEQ_BACKEND_CPU, NULL);
+        work(cpu, &expected);
+        lumeq_context_destroy(&cpu);
+    }
+    return &expected;
+}
+
+static void compare(const Run *run, const char *what, long call)
+{
+    const Run *expected = expected_run();
+    for (int n = 0; n < FRAMES; n++) {
+        CHECK(run->packed_size[n] == expected->packed_size[n] &&
+                  !memcmp(run->packed[n], expected->packed[n], run->packed_size[n]),
+              "%s at call %ld: measure %d differs", what, call, n);
+        CHECK(!memcmp(run->out[n], expected->out[n], SIZE), "%s at call %ld: frame %d differs",
+              what, call, n);
+    }
+}
+
+static void check_empty(const char *what, long call)
+{
+    CHECK(!fake_cuda.pinned && !fake_cuda.on_device && !fake_cuda.events && !fake_cuda.streams,
+          "%s at call %ld: %zu bytes pinned and %zu on the device, %d events and %d streams left",
+          what, call, fake_cuda.pinned, fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
+}
+
+static void no_error(void)
+{
+    static Run run;
+    static int callers;
+    expected_run();
+    for (int own = 0; own < 2; own++) {
+        void *wanted = own ? &callers : NULL;
+        fake_cuda_start((FakeCuda){.context = wanted});
+        LumeqContext *context = open_fake(LUMEQ_BACKEND_CUDA, wanted);
+        work(context, &run);
+        compare(&run, "no error", 0);
+        CHECK(!run.refused, "something is refused");
+        const long calls = fake_cuda.calls;
+        const size_t memory = fake_cuda.on_device;
+        work(context, &run);
+        CHECK(fake_cuda.calls > calls && fake_cuda.on_device == memory, "memory grows");
+        lumeq_context_destroy(&context);
+        check_empty("no error", 0);
+        CHECK(!fake_cuda.pushed && !fake_cuda.outside, "%d contexts left, %ld calls outside",
+              fake_cuda.pushed, fake_cuda.outside);
+    }
+}
+
+/* Answers whether the GPU is lost: it is not called for another frame. */
+static int is_lost(LumeqContext *context)
+{
+    static Run run;
+    const long calls = fake_cuda.calls;
+    memset(&run, 0, sizeof(run));
+    step(context, &run, 0);
+    return fake_cuda.calls == calls;
+}
+
+static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, int own)
+{
+    static Run run;
+    static int callers;
+    char what[64];
+    expected_run();
+    snprintf(what, sizeof(what), "error %d, %s", (int)error, sticky ? "for ever" : "once");
+    for (int k = 1, failed = 1; failed; k++) {
+        void *wanted = own ? &callers : NULL;
+        fake_cuda_start((FakeCuda){.error = error, .sticky = sticky, .context = wanted});
+        LumeqContext *context = open_fake(id, wanted);
+        fake_cuda.fail_at = fake_cuda.calls + k;
+        work(context, &run);
+        compare(&run, what, k);
+        failed = fake_cuda.failed;
+        if (!failed)
+            fake_cuda.fail_at = 0;
+        CHECK(run.refused <= 1, "%s at call %d: refused %d times", what, k, run.refused);
+        const int lost = is_lost(context);
+        if (sticky && failed)
+            CHECK(lost, "%s at call %d: it is not noticed", what, k);
+        fake_cuda.fail_at = 0;
+        const long calls = fake_cuda.calls;
+        lumeq_context_destroy(&context);
+        if (lost)
+            CHECK(fake_cuda.calls == calls, "%s at call %d: a lost GPU is called", what, k);
+        else
+            check_empty(what, k);
+        CHECK(!fake_cuda.pushed && !fake_cuda.outside,
+              "%s at call %d: %d contexts left, %ld calls outside", what, k, fake_cuda.pushed,
+              fake_cuda.outside);
+        CHECK(failed || k > 10 * FRAMES, "it only failed at %d calls", k);
+    }
+}
+
+static void refused_at_any_call(void)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorMemoryAllocation, 0, 0);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
+    fail_at_any_call(LUMEQ_BACKEND_CUDA, cudaErrorLaunchOutOfResources, 0, 0);
+}
+
+static void lost_at_any_call(void)
+{
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 0);
+    fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorSystemNotReady, 1, 1);
+}
+
+/* ---- without waiting ----------------------------------------------------------------------- */
+
+typedef struct Device {
+    uint8_t *in, *out;
+    cudaStream_t stream;
+    cudaEvent_t ready, finished;
+} Device;
+
+static Device open_device(int n)
+{
+    Device d = {0};
+    void *memory = NULL;
+    CHECK(cudaMalloc(&memory, SIZE) == cudaSuccess, "no memory");
+    d.in = memory;
+    CHECK(cudaMalloc(&memory, SIZE) == cudaSuccess, "no memory");
+    d.out = memory;
+    memcpy(d.in, input[n], SIZE);
+    memset(d.out, 0, SIZE);
+    cudaStreamCreateWithFlags(&d.stream, cudaStreamNonBlocking);
+    cudaEventCreate(&d.ready);
+    cudaEventCreate(&d.finished);
+    return d;
+}
+
+static void close_device(Device *d)
+{
+    cudaFree(d->in);
+    cudaFree(d->out);
+    cudaStreamDestroy(d->stream);
+    cudaEventDestroy(d->ready);
+    cudaEventDestroy(d->finished);
+}
+
+/* The caller's work takes so many seconds, until `ready`. */
+static void be_busy(const Device *d, double seconds)
+{
+    fake_cuda.hangs = 1;
+    fake_cuda.stage_takes = seconds;
+    cudaMemsetAsync(d->out, 0, SIZE, d->stream);
+    cudaEventRecord(d->ready, d->stream);
+    fake_cuda.hangs = 0;
+}
+
+static void asynchronous_with(LumeqContext *context, int by_stream, int n)
+{
+    Device d = open_device(n);
+    const LumeqParams params = params_of(n);
+    LumeqImage in = picture(d.in, n, 0), out = picture(d.out, n, 1);
+    in.memory = out.memory = LUMEQ_MEMORY_CUDA;
+    LumeqMeasure *first = NULL, *measure = NULL;
+    CHECK(lumeq_measure(context, &first, &params, &in, NULL, NULL) == 0, "%s",
+          lumeq_last_error(NULL));
+    LumeqCurve *curve = curve_of(first, n);
+    be_busy(&d, 5);
+    const double begin = fake_cuda.now;
+    const LumeqSync sync = {.stream = by_stream ? d.stream : NULL,
+                            .ready = by_stream ? NULL : d.ready,
+                            .finished = d.finished};
+    CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == 0, "%s",
+          lumeq_last_error(NULL));
+    for (int i = 0; i < 3; i++) /* each in memory of its own */
+        CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, &sync) == 0, "%s",
+              lumeq_last_error(NULL));
+    CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "it is measured already");
+    CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
+    CHECK(fake_cuda.now < begin + 1, "%.1f s have been waited", fake_cuda.now - begin);
+    CHECK(lumeq_measure_finish(measure, 1) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(fake_cuda.now > begin + 4, "only %.1f s have been waited", fake_cuda.now - begin);
+    cudaEventSynchronize(d.finished);
+    size_t size = PACKED;
+    static uint8_t packed[PACKED];
+    CHECK(lumeq_measure_pack(measure, packed, &size) == 0 &&
+              !memcmp(packed, expected_run()->packed[n], size),
+          "the measure differs");
+    CHECK(!memcmp(d.out, expected_run()->out[n], SIZE), "the frame differs");
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&first);
+    lumeq_measure_free(&measure);
+    close_device(&d);
+}
+
+static void asynchronous(void)
+{
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqContext *context = open_fake(LUMEQ_BACKEND_CUDA, NULL);
+    for (int n = 0; n < FRAMES; n++)
+        asynchronous_with(context, n % 2, n);
+    lumeq_context_destroy(&context);
+    check_empty("asynchronous", 0);
+}
+
+/* Each call of measures and frames that are not waited for fails: what is answered is an error or
+ * right, and what was taken is given back. */
+static void asynchronous_errors(void)
+{
+    expected_run();
+    for (int k = 1, failed = 1; failed; k++) {
+        fake_cuda_start((FakeCuda){.error = cudaErrorInvalidValue});
+        LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
+        Device d = open_device(0);
+        const LumeqParams params = params_of(0);
+        LumeqImage in = picture(d.in, 0, 0), out = picture(d.out, 0, 1);
+        in.memory = out.memory = LUMEQ_MEMORY_CUDA;
+        const LumeqSync sync = {.stream = d.stream, .ready = d.ready, .finished = d.finished};
+        LumeqMeasure *measure = NULL, *plain = NULL;
+        CHECK(lumeq_measure(context, &plain, &params, &in, NULL, NULL) == 0, "%s",
+              lumeq_last_error(NULL));
+        LumeqCurve *curve = curve_of(plain, 0);
+        fake_cuda.fail_at = fake_cuda.calls + k;
+        int ret = lumeq_measure(context, &measure, &params, &in, NULL, &sync);
+        CHECK(ret == 0 || (ret == LUMEQ_ERR_UNAVAILABLE && !measure), "measure answers %d", ret);
+        const int applied = lumeq_apply(context, curve, &in, NULL, 0, &out, &sync);
+        const int refused = applied == LUMEQ_ERR_UNAVAILABLE || applied == LUMEQ_ERR_MEMORY;
+        CHECK(applied == 0 || refused, "apply answers %d", applied);
+        if (measure)
+            ret = lumeq_measure_finish(measure, 1);
+        if (applied == 0)
+            CHECK(!memcmp(d.out, expected_run()->out[0], SIZE), "call %d: the frame differs", k);
+        CHECK(ret == 0 || ret == LUMEQ_ERR_UNAVAILABLE || ret == LUMEQ_ERR_GPU, "it answers %d",
+              ret);
+        failed = fake_cuda.failed;
+        const int lost = ret == LUMEQ_ERR_GPU;
+        fake_cuda.fail_at = 0;
+        lumeq_measure_free(&measure);
+        lumeq_measure_free(&plain);
+        lumeq_curve_unref(&curve);
+        close_device(&d);
+        lumeq_context_destroy(&context);
+        if (!lost)
+            check_empty("asynchronous", k);
+        CHECK(failed || k > 20, "it only failed at %d calls", k);
+    }
+}
+
+/* What hangs is lost after a while, waited for or asked again and again; the CPU goes on with what
+ * lies in host memory. */
+static void hang(int wait)
+{
+    static Run run;
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
+    Device d = open_device(0);
+    const LumeqParams params = params_of(0);
+    LumeqImage in = picture(d.in, 0, 0);
+    in.memory = LUMEQ_MEMORY_CUDA;
+    const LumeqSync sync = {.stream = d.stream};
+    LumeqMeasure *measure = NULL;
+    fake_cuda.hangs = 1;
+    const double begin = fake_cuda.now;
+    CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == 0, "%s",
+          lumeq_last_error(NULL));
+    int ret = LUMEQ_ERR_AGAIN;
+    for (int i = 0; i < 1000 && ret == LUMEQ_ERR_AGAIN; i++) {
+        ret = lumeq_measure_finish(measure, wait);
+        fake_cuda.now += 0.03;
+    }
+    CHECK(ret == LUMEQ_ERR_GPU, "finish answers %d", ret);
+    CHECK(fake_cuda.now > begin + 9.9 && fake_cuda.now < begin + 11.5, "it is lost after %.1f s",
+          fake_cuda.now - begin);
+    CHECK(strstr(lumeq_last_error(NULL), "no progress") != NULL, "it says %s",
+          lumeq_last_error(NULL));
+    work(context, &run);
+    compare(&run, "a hang", 0);
+    CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == LUMEQ_ERR_GPU,
+          "it is measured");
+    CHECK(is_lost(context), "a lost GPU is called");
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
+static void hangs(void)
+{
+    hang(1);
+    hang(0);
+}
+
+/* Without sync each call waits, and the CPU does it after a while. */
+static void hangs_while_waiting(void)
+{
+    static Run run;
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
+    fake_cuda.hangs = 1;
+    work(context, &run);
+    compare(&run, "a hang", 0);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11.5, "it is lost after %.1f s", fake_cuda.now);
+    lumeq_context_destroy(&context);
+}
+
+/* It wakes up, and writes what it still had to: nothing that the CPU has written in its place. */
+static void wakes_up(void)
+{
+    expected_run();
+    fake_cuda_start((FakeCuda){.late = 1});
+    LumeqContext *context = open_fake(LUMEQ_BACKEND_AUTO, NULL);
+    void *pinned = NULL;
+    CHECK(cudaHostAlloc(&pinned, SIZE, 0) == cudaSuccess, "no memory");
+    memset(pinned, 0, SIZE);
+    const LumeqParams params = params_of(0);
+    const LumeqImage in = input_of(0), out = picture(pinned, 0, 1);
+    LumeqMeasure *measure = NULL;
+    CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0, "%s",
+          lumeq_last_error(NULL));
+    LumeqCurve *curve = curve_of(measure, 0);
+    fake_cuda.hangs = 1;
+    CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, NULL) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(is_lost(context), "it does not hang");
+    fake_cuda_wake();
+    CHECK(!memcmp(pinned, expected_run()->out[0], SIZE), "the frame differs");
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
+/* ---- live ---------------------------------------------------------------------------------- */
+
+static LumeqEqualizer *open_live(void)
+{
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_AUTO, .threads = 1};
+    CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "%s", why);
+    return eq;
+}
+
+/* Frames that lie in host memory, in CUDA memory, and in host memory again are in flight when the
+ * GPU is lost: the second one is gone, the third one goes on from the first. */
+static void lost_inputs(void)
+{
+    enum { COUNT = 3 };
+    static uint8_t out[COUNT][SIZE], expected[COUNT][SIZE];
+    expected_run();
+    for (int gone = 0; gone < 2; gone++) {
+        fake_cuda_start((FakeCuda){0});
+        LumeqEqualizer *eq = open_live(), *cpu = NULL;
+        const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+        CHECK(lumeq_create(&cpu, &config, NULL, 0) == 0, "no CPU");
+        uint8_t *memory = lumeq_alloc_device(eq, SIZE);
+        for (int i = 0; i < COUNT; i++) {
+            const int n = 2 * i; /* 8 bits */
+            LumeqFrame frame = {.in = input_of(n), .out = picture(expected[i], n, 1), .number = i};
+            if (i != 1) {
+                CHECK(lumeq_process(cpu, &frame, NULL) == 0, "%s", lumeq_last_error(cpu));
+            }
+            frame.out = picture(out[i], n, 1);
+            if (i == 1) {
+                memcpy(memory, input[n], SIZE);
+                frame.in = picture(memory, n, 0);
+                frame.in.memory = LUMEQ_MEMORY_CUDA;
+            }
+            frame.opaque = out[i];
+            /* What is pageable is waited for: the loss shows when the last one is handed in. */
+            fake_cuda.hangs = i == COUNT - 1;
+            if (gone)
+                frame.out.plane[0] = NULL; /* then at receive */
+            CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+        }
+        lumeq_flush(eq);
+        for (int i = 0; i < COUNT; i++) {
+            LumeqFrame frame = {.size = sizeof(frame)};
+            const int ret = lumeq_receive(eq, &frame, NULL);
+            /* Only what was still in flight is lost. */
+            CHECK(ret == 0 || (ret == LUMEQ_ERR_GPU && i == 1), "frame %d answers %d", i, ret);
+            CHECK(frame.opaque == out[i], "frame %d is another", i);
+        }
+        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "it does not end");
+        CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "it is not lost");
+        CHECK(gone || !memcmp(out[0], expected[0], SIZE), "the first frame differs");
+        lumeq_destroy(&eq);
+        lumeq_destroy(&cpu);
+    }
+}
+
+/* All three are in flight when it hangs. */
+static void inputs_that_hang(void)
+{
+    enum { COUNT = 3 };
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live(), *cpu = NULL;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    CHECK(lumeq_create(&cpu, &config, NULL, 0) == 0, "no CPU");
+    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
+    static uint32_t curve[LUMEQ_MAX_BINS], expected_curve[LUMEQ_MAX_BINS];
+    fake_cuda.hangs = 1;
+    for (int i = 0; i < COUNT; i++) {
+        LumeqFrame frame = {.in = input_of(2 * i), .number = i, .opaque = &input[i]};
+        LumeqFrameStats expected = {.size = sizeof(expected), .curve = expected_curve};
+        if (i != 1)
+            CHECK(lumeq_process(cpu, &frame, &expected) == 0, "%s", lumeq_last_error(cpu));
+        if (i == 1) {
+            memcpy(memory, input[2], SIZE);
+            frame.in = picture(memory, 2, 0);
+            frame.in.memory = LUMEQ_MEMORY_CUDA;
+        }
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_flush(eq);
+    for (int i = 0; i < COUNT; i++) {
+        LumeqFrame frame = {.size = sizeof(frame)};
+        LumeqFrameStats stats = {.size = sizeof(stats), .curve = curve};
+        const int ret = lumeq_receive(eq, &frame, &stats);
+        CHECK(ret == (i == 1 ? LUMEQ_ERR_GPU : 0), "frame %d answers %d", i, ret);
+        CHECK(frame.opaque == &input[i], "frame %d is another", i);
+    }
+    CHECK(!memcmp(curve, expected_curve, sizeof(curve)) && curve[255],
+          "the history goes on from elsewhere");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "it does not end");
+    LumeqFrame last = {.in = picture(memory, 2, 0)};
+    last.in.memory = LUMEQ_MEMORY_CUDA;
+    CHECK(lumeq_submit(eq, &last) == LUMEQ_ERR_ARGUMENT, "the CPU takes it");
+    lumeq_destroy(&eq);
+    lumeq_destroy(&cpu);
+}
+
+/* A frame for which there is no memory: the GPU stays. */
+static void refused_input(void)
+{
+    static uint8_t out[SIZE];
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live();
+    uint8_t *memory = lumeq_alloc_device(eq, SIZE);
+    LumeqFrame frame = {.in = picture(memory, 0, 0), .out = picture(out, 0, 1)};
+    frame.in.memory = LUMEQ_MEMORY_CUDA;
+    fake_cuda.memory = 1;
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_UNAVAILABLE, "it is taken");
+    fake_cuda.memory = 0;
+    CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
+    CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
+    lumeq_free_device(eq, memory);
+    lumeq_destroy(&eq);
+    check_empty("refused", 0);
+}
+
+/* Submit does not wait for the caller's work, however much memory it needs. */
+static void live_without_waiting(void)
+{
+    static uint8_t *pinned;
+    expected_run();
+    fake_cuda_start((FakeCuda){0});
+    LumeqEqualizer *eq = open_live();
+    pinned = lumeq_alloc_host(eq, (size_t)FRAMES * SIZE);
+    for (int n = 0; n < FRAMES; n++) {
+        Device d = open_device(n);
+        LumeqFrame frame = {
+            .in = picture(pinned + n * SIZE, n, 0), .out = picture(d.out, n, 1), .number = n};
+        memcpy(pinned + n * SIZE, input[n], SIZE);
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+        be_busy(&d, 5);
+        const double begin = fake_cuda.now;
+        const LumeqSync sync = {
+            .stream = n % 2 ? d.stream : NULL, .ready = d.ready, .finished = d.finished};
+        frame.sync = &sync;
+        CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+        CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
+        CHECK(cudaEventQuery(d.finished) == cudaErrorNotReady, "it is finished already");
+        CHECK(fake_cuda.now < begin + 1, "%.1f s have been waited", fake_cuda.now - begin);
+        lumeq_flush(eq);
+        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "%s", lumeq_last_error(eq));
+        CHECK(cudaEventQuery(d.finished) == cudaSuccess, "it is not finished");
+        close_device(&d);
+    }
+    lumeq_free_host(eq, pinned);
+    lumeq_destroy(&eq);
+    check_empty("live", 0);
+}
+
+static const CheckTest tests[] = {
+    {"no_error", no_error},
+    {"refused_at_any_call", refused_at_any_call},
+    {"asynchronous", asynchronous},
+    {"asynchronous_errors", asynchronous_errors},
+    {"refused_input", refused_input},
+    {"live_without_waiting", live_without_waiting},
+    /* What a lost GPU has pinned stays so, and counts: these come last. */
+    {"hangs", hangs},
+    {"hangs_while_waiting", hangs_while_waiting},
+    {"wakes_up", wakes_up},
+    {"lost_inputs", lost_inputs},
+    {"inputs_that_hang", inputs_that_hang},
+    {"lost_at_any_call", lost_at_any_call},
+};
+
+CHECK_MAIN(tests)

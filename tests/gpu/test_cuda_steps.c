@@ -1,0 +1,753 @@
+/*
+ * Step by step on the GPU: what it measures and writes is, bit for bit, what the CPU does, from and
+ * to any memory and in any layout; and live is the same. LUMEQ_TEST_CASES sets how many frames are
+ * drawn. With FAKE_CUDA the GPU is made up, and what is tested is the host's part.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+
+#include "../check.h"
+#include "../default_params.h"
+#include "lumeq/lumeq.h"
+#ifdef FAKE_CUDA
+#include "fake_cuda.h"
+#endif
+
+#define DEFAULT_CASES 300
+#define GUARD 128
+
+static int cuda_ok(cudaError_t error, const char *what)
+{
+    return CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
+}
+
+#define OK(call) cuda_ok(call, #call)
+
+static int is_ok(int ret, const char *what)
+{
+    return CHECK(ret == 0, "%s answers %d: %s", what, ret, lumeq_last_error(NULL));
+}
+
+#define DONE(call) is_ok(call, #call)
+
+static int cases_wanted(void)
+{
+    const char *wanted = getenv("LUMEQ_TEST_CASES");
+    return wanted ? atoi(wanted) : DEFAULT_CASES;
+}
+
+static LumeqContext *open_context(LumeqBackendId backend, void *cuda_context)
+{
+    LumeqContext *context = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = backend, .threads = 1, .cuda_context = cuda_context};
+    const int ret = lumeq_context_create(&context, &config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("no GPU: %s", why);
+    else
+        CHECK(ret == 0, "create answers %d: %s", ret, why);
+    return context;
+}
+
+/* ---- pictures ------------------------------------------------------------------------------ */
+
+typedef enum Where { PAGEABLE, PINNED, ON_DEVICE, WHERES } Where;
+
+/* An image in guarded memory, or in a twin of that elsewhere. */
+typedef struct Picture {
+    CheckRect rect[3];
+    uint8_t *twin[3];
+    LumeqImage image;
+    Where where;
+} Picture;
+
+/* All that images of a frame have in common. */
+typedef struct Format {
+    int width, height, depth, chroma_x, chroma_y;
+    LumeqRange range;
+} Format;
+
+static CheckRect draw_rect(int row, int height, int sample, CheckRandom *random)
+{
+    static const int offsets[] = {0, 0, 0, 1, 3, 8, 15, 16, 17};
+    const int pad = (int[]){0, 1, 7, 16 + (16 - row / sample % 16) % 16}[check_below(random, 4)];
+    const ptrdiff_t stride = row + pad * sample;
+    return check_rect(row, height, check_below(random, 3) ? stride : -stride,
+                      offsets[check_below(random, 9)] * sample, GUARD);
+}
+
+/* `planes`: 1 gray, 2 chroma in turns, 3 planar. */
+static Picture make_picture(const Format *f, int planes, int shift, Where where,
+                            CheckRandom *random)
+{
+    const int sample = f->depth > 8 ? 2 : 1;
+    Picture p = {.where = where,
+                 .image = {.width = f->width,
+                           .height = f->height,
+                           .chroma_x = f->chroma_x,
+                           .chroma_y = f->chroma_y,
+                           .depth = f->depth,
+                           .shift = shift,
+                           .range = f->range,
+                           .memory = where == ON_DEVICE ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST}};
+    for (int i = 0; i < planes; i++) {
+        const int x = i ? f->chroma_x : 0, y = i ? f->chroma_y : 0;
+        const int columns = (f->width + (1 << x) - 1) >> x, rows = (f->height + (1 << y) - 1) >> y;
+        p.rect[i] = draw_rect(columns * sample * (i && planes == 2 ? 2 : 1), rows, sample, random);
+        p.image.plane[i] = p.rect[i].pixels;
+        p.image.stride[i] = p.rect[i].stride;
+    }
+    return p;
+}
+
+/* To where it is to be. */
+static void place(Picture *p)
+{
+    for (int i = 0; i < 3 && p->where != PAGEABLE && p->rect[i].memory; i++) {
+        void *memory = NULL;
+        if (!(p->where == PINNED ? OK(cudaHostAlloc(&memory, p->rect[i].size, 0))
+                                 : OK(cudaMalloc(&memory, p->rect[i].size))))
+            exit(1);
+        p->twin[i] = memory;
+        OK(cudaMemcpy(memory, p->rect[i].memory, p->rect[i].size, cudaMemcpyDefault));
+        p->image.plane[i] = p->twin[i] + (p->rect[i].pixels - p->rect[i].memory);
+    }
+}
+
+/* Back to where it is looked at. */
+static void fetch(const Picture *p)
+{
+    for (int i = 0; i < 3; i++)
+        if (p->twin[i])
+            OK(cudaMemcpy(p->rect[i].memory, p->twin[i], p->rect[i].size, cudaMemcpyDefault));
+}
+
+static void free_picture(Picture *p)
+{
+    for (int i = 0; i < 3; i++) {
+        if (p->twin[i])
+            OK(p->where == PINNED ? cudaFreeHost(p->twin[i]) : cudaFree(p->twin[i]));
+        check_rect_free(&p->rect[i]);
+    }
+    *p = (Picture){0};
+}
+
+static void set_sample(const CheckRect *rect, int sample_size, int x, int y, uint32_t value)
+{
+    const uint16_t deep = (uint16_t)value;
+    if (sample_size == 2)
+        memcpy(check_row(rect, y) + 2 * x, &deep, 2);
+    else
+        check_row(rect, y)[x] = (uint8_t)value;
+}
+
+enum { FLAT, EXTREMES, ANYTHING, NARROW, CONTENTS };
+
+/* Deeper samples have bits below the code, and some are above the last one. */
+static void fill_plane(const Picture *p, int plane, int content, CheckRandom *random)
+{
+    const LumeqImage *image = &p->image;
+    const CheckRect *rect = &p->rect[plane];
+    const int sample = image->depth > 8 ? 2 : 1;
+    const uint32_t most = sample == 2 ? 0xffff : 0xff, last = ((1u << image->depth) - 1);
+    const uint32_t low = (uint32_t)check_below(random, (int)last + 1);
+    for (int y = 0; y < rect->height; y++)
+        for (int x = 0; x < rect->width / sample; x++) {
+            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 200003 + (uint64_t)x);
+            const uint32_t values[CONTENTS] = {
+                low << image->shift, hash & 1 ? most : 0, (uint32_t)hash & most,
+                ((low / 2 + (uint32_t)(hash % (last / 8 + 1))) << image->shift) |
+                    ((uint32_t)(hash >> 40) & ((1u << image->shift) - 1))};
+            set_sample(rect, sample, x, y, values[content]);
+        }
+}
+
+static void paint_bars(const Picture *p, int rows, int columns)
+{
+    const CheckRect *rect = &p->rect[0];
+    const int sample = p->image.depth > 8 ? 2 : 1;
+    for (int y = 0; y < rect->height; y++)
+        for (int x = 0; x < rect->width / sample; x++)
+            if (y < rows || y >= rect->height - rows || x < columns ||
+                x >= rect->width / sample - columns)
+                set_sample(rect, sample, x, y, 0);
+}
+
+static void fill_picture(const Picture *p, CheckRandom *random)
+{
+    const int content = check_below(random, CONTENTS + 1) % CONTENTS;
+    for (int i = 0; i < 3 && p->rect[i].memory; i++)
+        fill_plane(p, i, content, random);
+    if (check_below(random, 2))
+        paint_bars(p, p->image.height * check_below(random, 40) / 100,
+                   p->image.width * check_below(random, 40) / 100);
+}
+
+static Format draw_format(CheckRandom *random)
+{
+    static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1283};
+    static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240};
+    return (Format){.width = widths[check_below(random, 14)],
+                    .height = heights[check_below(random, 9)],
+                    .depth = check_below(random, 3) ? 8 + check_below(random, 9) : 8,
+                    .chroma_x = check_below(random, 3),
+                    .chroma_y = check_below(random, 3),
+                    .range = check_below(random, 2) ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED};
+}
+
+static int draw_shift(int depth, CheckRandom *random)
+{
+    return depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0;
+}
+
+static LumeqParams draw_params(int depth, CheckRandom *random)
+{
+    LumeqParams p = DEFAULT_PARAMS;
+    p.mode = (LumeqMode)check_below(random, 4);
+    p.reference = depth == 8 && p.mode != LUMEQ_MODE_STRETCH && check_below(random, 3) == 0;
+    p.adaptive = check_below(random, 2);
+    p.clip = check_below(random, 3) ? 1 + check_below(random, 40) / 10.0 : 0;
+    p.tiles_x = 1 + check_below(random, LUMEQ_MAX_TILES);
+    p.tiles_y = 1 + check_below(random, LUMEQ_MAX_TILES);
+    p.chroma = check_below(random, 4) ? LUMEQ_CHROMA_SCALE : LUMEQ_CHROMA_KEEP;
+    p.dither = check_below(random, 2);
+    p.bars = check_below(random, 4) ? LUMEQ_BARS_AUTO : LUMEQ_BARS_IGNORE;
+    return p;
+}
+
+/* ---- one frame ----------------------------------------------------------------------------- */
+
+static void compare_measures(const LumeqMeasure *a, const LumeqMeasure *b, const char *name)
+{
+    size_t sizes[2] = {0, 0};
+    if (!DONE(lumeq_measure_pack(a, NULL, &sizes[0])) ||
+        !DONE(lumeq_measure_pack(b, NULL, &sizes[1])))
+        return;
+    uint8_t *bytes[2] = {malloc(sizes[0]), malloc(sizes[1])};
+    DONE(lumeq_measure_pack(a, bytes[0], &sizes[0]));
+    DONE(lumeq_measure_pack(b, bytes[1], &sizes[1]));
+    CHECK(sizes[0] == sizes[1], "%s: the measures have %zu and %zu bytes", name, sizes[0],
+          sizes[1]);
+    size_t at = 0;
+    while (at < sizes[0] && at < sizes[1] && bytes[0][at] == bytes[1][at])
+        at++;
+    CHECK(at == sizes[0], "%s: the measures differ from byte %zu of %zu on", name, at, sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+static void compare_pictures(const Picture *expected, const Picture *got, const char *name)
+{
+    for (int i = 0; i < 3 && expected->rect[i].memory; i++) {
+        CHECK(check_rect_equal(&expected->rect[i], &got->rect[i]), "%s: plane %d differs", name, i);
+        CHECK(check_rect_intact(&got->rect[i]), "%s: plane %d: written beside it", name, i);
+    }
+}
+
+/* The frame comes again and again: what lies around the picture is then believed to be bars. */
+static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure)
+{
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL;
+    DONE(lumeq_history_create(&history, params, 0));
+    for (int i = 0; i < 3; i++) {
+        const LumeqMoment moment = {.number = i, .time = i * INT64_C(1000000000)};
+        lumeq_curve_unref(&curve);
+        DONE(lumeq_history_put(history, measure, &moment));
+        DONE(lumeq_history_get(history, &curve));
+    }
+    lumeq_history_destroy(&history);
+    return curve;
+}
+
+/* How the GPU is told what to wait for, and tells when it is done. */
+typedef struct Signals {
+    cudaStream_t stream;
+    cudaEvent_t ready, finished;
+} Signals;
+
+static Signals open_signals(void)
+{
+    Signals s = {0};
+    OK(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
+    OK(cudaEventCreateWithFlags(&s.ready, cudaEventDisableTiming));
+    OK(cudaEventCreateWithFlags(&s.finished, cudaEventDisableTiming));
+    return s;
+}
+
+static void close_signals(Signals *s)
+{
+    OK(cudaStreamDestroy(s->stream));
+    OK(cudaEventDestroy(s->ready));
+    OK(cudaEventDestroy(s->finished));
+}
+
+static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams *params,
+                         const Picture *in, const LumeqSync *sync, LumeqMeasure **expected,
+                         const char *name)
+{
+    LumeqMeasure *got = NULL;
+    LumeqImage on_host = in->image;
+    for (int i = 0; i < 3; i++)
+        on_host.plane[i] = in->rect[i].pixels;
+    on_host.memory = LUMEQ_MEMORY_HOST;
+    DONE(lumeq_measure(cpu, expected, params, &on_host, NULL, NULL));
+    DONE(lumeq_measure(gpu, &got, params, &in->image, NULL, sync));
+    if (DONE(lumeq_measure_finish(got, 1)))
+        compare_measures(*expected, got, name);
+    lumeq_measure_free(&got);
+}
+
+static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number)
+{
+    CheckRandom random = check_random((uint64_t)number);
+    const Format format = draw_format(&random);
+    const LumeqParams params = draw_params(format.depth, &random);
+    const int planes = 1 + check_below(&random, 3);
+    const int planes_out = planes == 1 ? 1 : 1 + check_below(&random, 3);
+    const int shift = draw_shift(format.depth, &random);
+    const int shift_out = check_below(&random, 2) ? shift : draw_shift(format.depth, &random);
+    Picture in = make_picture(&format, planes, shift, number % WHERES, &random);
+    fill_picture(&in, &random);
+    Picture expected = make_picture(&format, planes_out, shift_out, PAGEABLE, &random);
+    Picture out = make_picture(&format, planes_out, shift_out, number / 3 % WHERES, &random);
+    const LumeqImage in_on_host = in.image;
+    place(&in);
+    place(&out);
+    char name[160];
+    snprintf(name, sizeof(name),
+             "case %d: %dx%d, %d bits, shifts %d and %d, %d to %d planes of 2^%dx2^%d, mode %d%s",
+             number, format.width, format.height, format.depth, shift, shift_out, planes,
+             planes_out, format.chroma_x, format.chroma_y, (int)params.mode,
+             params.reference ? ", reference" : "");
+
+    OK(cudaEventRecord(signals->ready, signals->stream));
+    const LumeqSync syncs[] = {
+        {.stream = signals->stream},
+        {.ready = signals->ready, .finished = signals->finished},
+        {.stream = signals->stream, .ready = signals->ready, .finished = signals->finished},
+    };
+    const int which = number / 9 % 4;
+    const LumeqSync *sync = which ? &syncs[which - 1] : NULL;
+    LumeqMeasure *measure = NULL;
+    measure_both(cpu, gpu, &params, &in, sync, &measure, name);
+    LumeqCurve *curve = curve_of(&params, measure);
+    LumeqImage host = in_on_host;
+    host.memory = LUMEQ_MEMORY_HOST;
+    DONE(lumeq_apply(cpu, curve, &host, NULL, 0, &expected.image, NULL));
+    DONE(lumeq_apply(gpu, curve, &in.image, NULL, 0, &out.image, sync));
+    if (sync && sync->finished)
+        OK(cudaEventSynchronize(signals->finished));
+    else if (sync)
+        OK(cudaStreamSynchronize(signals->stream));
+    fetch(&out);
+    compare_pictures(&expected, &out, name);
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    free_picture(&in);
+    free_picture(&out);
+    free_picture(&expected);
+}
+
+static void frames(void)
+{
+    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
+    if (gpu) {
+        Signals signals = open_signals();
+        for (int number = 0; number < cases_wanted(); number++)
+            run_case(cpu, gpu, &signals, number);
+        close_signals(&signals);
+    }
+    lumeq_context_destroy(&gpu);
+    lumeq_context_destroy(&cpu);
+}
+
+/* Any thread at any time. */
+#ifndef FAKE_CUDA
+typedef struct Worker {
+    LumeqContext *cpu, *gpu;
+    int first, cases;
+} Worker;
+
+static void *run_cases(void *user)
+{
+    const Worker *w = user;
+    Signals signals = open_signals();
+    for (int i = 0; i < w->cases; i++)
+        run_case(w->cpu, w->gpu, &signals, w->first + i);
+    close_signals(&signals);
+    return NULL;
+}
+#endif
+
+static void threads(void)
+{
+#ifdef FAKE_CUDA
+    check_skip("a made-up GPU has one thread");
+#else
+    enum { THREADS = 4 };
+    Worker workers[THREADS];
+    pthread_t started[THREADS];
+    LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, NULL);
+    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    for (int i = 0; gpu && i < THREADS; i++) {
+        workers[i] = (Worker){cpu, gpu, 1000000 * (i + 1), cases_wanted() / THREADS};
+        if (!CHECK(pthread_create(&started[i], NULL, run_cases, &workers[i]) == 0, "no thread"))
+            exit(1);
+    }
+    for (int i = 0; gpu && i < THREADS; i++)
+        pthread_join(started[i], NULL);
+    lumeq_context_destroy(&gpu);
+    lumeq_context_destroy(&cpu);
+#endif
+}
+
+/* ---- live ---------------------------------------------------------------------------------- */
+
+/* What is written next is handed in to each. */
+typedef struct Both {
+    LumeqContext *cpu;
+    LumeqHistory *history;
+    LumeqEqualizer *eq;
+} Both;
+
+static void next_live(Both *b, const LumeqParams *params, const Format *format, const Signals *s,
+                      int number, int single, CheckRandom *random)
+{
+    const int planes = 2 + number % 2, planes_out = 2 + number / 2 % 2;
+    const int shift = format->depth > 8 ? number / 4 % 2 * (16 - format->depth) : 0;
+    const int shift_out = format->depth > 8 ? number / 8 % 2 * (16 - format->depth) : 0;
+    Picture in = make_picture(format, planes, shift, number % WHERES, random);
+    fill_picture(&in, random);
+    Picture expected = make_picture(format, planes_out, shift_out, PAGEABLE, random);
+    Picture out = make_picture(format, planes_out, shift_out, number / 3 % WHERES, random);
+    const LumeqImage on_host = in.image;
+    place(&in);
+    place(&out);
+
+    LumeqImage host = on_host;
+    host.memory = LUMEQ_MEMORY_HOST;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    const LumeqMoment moment = {.number = number, .time = number * INT64_C(40000000)};
+    DONE(lumeq_measure(b->cpu, &measure, params, &host, NULL, NULL));
+    DONE(lumeq_history_put(b->history, measure, &moment));
+    DONE(lumeq_history_get(b->history, &curve));
+    DONE(lumeq_apply(b->cpu, curve, &host, NULL, 0, &expected.image, NULL));
+
+    OK(cudaEventRecord(s->ready, s->stream));
+    const LumeqSync syncs[] = {{.stream = s->stream},
+                               {.ready = s->ready, .finished = s->finished},
+                               {.stream = s->stream, .finished = s->finished}};
+    const int which = single ? single : number % 4;
+    LumeqFrame frame = {.in = in.image,
+                        .out = out.image,
+                        .time = moment.time,
+                        .number = number,
+                        .sync = which ? &syncs[which - 1] : NULL};
+    const int ret = lumeq_process(b->eq, &frame, NULL);
+    CHECK(ret == 0, "process answers %d: %s", ret, lumeq_last_error(b->eq));
+    CHECK(!frame.sync, "the sync comes back");
+    if (which > 1)
+        CHECK(cudaEventQuery(s->finished) == cudaSuccess, "it is not finished");
+    fetch(&out);
+    char name[64];
+    snprintf(name, sizeof(name), "frame %d, mode %d, %d bits", number, (int)params->mode,
+             format->depth);
+    compare_pictures(&expected, &out, name);
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    free_picture(&in);
+    free_picture(&out);
+    free_picture(&expected);
+}
+
+/* `single`: the caller's events and streams are the same for all frames; 0: they change. */
+static void play_live(int mode, int depth, int single)
+{
+    enum { FRAMES = 24 };
+    LumeqParams params = DEFAULT_PARAMS;
+    params.mode = (LumeqMode)mode;
+    params.dither = depth == 8;
+    const Format format = {
+        .width = 322, .height = 181, .depth = depth, .chroma_x = 1, .chroma_y = 1};
+    Both b = {.cpu = open_context(LUMEQ_BACKEND_CPU, NULL)};
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    char why[256] = "";
+    const int ret = lumeq_create(&b.eq, &config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("no GPU: %s", why);
+    else if (CHECK(ret == 0, "create answers %d: %s", ret, why)) {
+        CheckRandom random = check_random((uint64_t)(depth * 8 + mode));
+        Signals signals = open_signals();
+        DONE(lumeq_history_create(&b.history, &params, 0));
+        lumeq_set_params(b.eq, &params);
+        for (int number = 0; number < FRAMES; number++)
+            next_live(&b, &params, &format, &signals, number, single, &random);
+        lumeq_history_destroy(&b.history);
+        lumeq_destroy(&b.eq);
+        close_signals(&signals);
+    }
+    lumeq_context_destroy(&b.cpu);
+}
+
+static void live(void)
+{
+    for (int mode = 0; mode < 4; mode++)
+        for (int depth = 8; depth <= 16; depth += mode == LUMEQ_MODE_CLAHE ? 2 : 4)
+            play_live(mode, depth, depth / 4 % 3);
+}
+
+/* ---- nothing waits ------------------------------------------------------------------------- */
+
+#ifndef FAKE_CUDA
+typedef struct Gate {
+    atomic_int open, passed;
+} Gate;
+
+/* The caller's work takes its time: until it is told to end, or a few seconds. */
+static void CUDART_CB stand_at(void *user)
+{
+    Gate *gate = user;
+    const struct timespec nap = {0, 1000000};
+    for (int i = 0; i < 5000 && !atomic_load(&gate->open); i++)
+        nanosleep(&nap, NULL);
+    atomic_store(&gate->passed, 1);
+}
+
+/* A frame that is not there before the gate is open: from `source`. */
+static void produce(const Signals *s, Gate *gate, const Picture *in, const Picture *source)
+{
+    atomic_store(&gate->open, 0);
+    atomic_store(&gate->passed, 0);
+    OK(cudaLaunchHostFunc(s->stream, stand_at, gate));
+    for (int i = 0; i < 3; i++)
+        if (in->twin[i])
+            OK(cudaMemcpyAsync(in->twin[i], source->twin[i], in->rect[i].size, cudaMemcpyDefault,
+                               s->stream));
+    OK(cudaEventRecord(s->ready, s->stream));
+}
+
+typedef struct Waiting {
+    LumeqContext *cpu, *gpu;
+    Signals signals;
+    LumeqParams params;
+    LumeqCurve *curve;
+    LumeqMeasure *expected;
+    Picture in, source, out, wanted;
+    Gate gate;
+} Waiting;
+
+static void open_waiting(Waiting *w)
+{
+    static const Format format = {
+        .width = 640, .height = 360, .depth = 8, .chroma_x = 1, .chroma_y = 1};
+    CheckRandom random = check_random(1), again = random;
+    w->params = (LumeqParams)DEFAULT_PARAMS;
+    w->signals = open_signals();
+    w->in = make_picture(&format, 2, 0, ON_DEVICE, &again);
+    w->source = make_picture(&format, 2, 0, PINNED, &random); /* laid out like it */
+    for (int i = 0; i < 2; i++) {
+        fill_plane(&w->in, i, FLAT, &random);
+        fill_plane(&w->source, i, NARROW, &random);
+    }
+    w->out = make_picture(&format, 3, 0, ON_DEVICE, &random);
+    w->wanted = make_picture(&format, 3, 0, PAGEABLE, &random);
+    const LumeqImage host = w->source.image;
+    DONE(lumeq_measure(w->cpu, &w->expected, &w->params, &host, NULL, NULL));
+    w->curve = curve_of(&w->params, w->expected);
+    DONE(lumeq_apply(w->cpu, w->curve, &host, NULL, 0, &w->wanted.image, NULL));
+    place(&w->in);
+    place(&w->source);
+    place(&w->out);
+}
+
+static void close_waiting(Waiting *w)
+{
+    lumeq_curve_unref(&w->curve);
+    lumeq_measure_free(&w->expected);
+    free_picture(&w->in);
+    free_picture(&w->source);
+    free_picture(&w->out);
+    free_picture(&w->wanted);
+    close_signals(&w->signals);
+}
+
+/* `warm`: the gate is open, and memory is allocated as the frames after need it. */
+static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
+{
+    LumeqMeasure *measure = NULL;
+    produce(&w->signals, &w->gate, &w->in, &w->source);
+    if (warm)
+        atomic_store(&w->gate.open, 1);
+    DONE(lumeq_measure(w->gpu, &measure, &w->params, &w->in.image, NULL, sync));
+    DONE(lumeq_apply(w->gpu, w->curve, &w->in.image, NULL, 0, &w->out.image, sync));
+    if (!warm) {
+        CHECK(!atomic_load(&w->gate.passed), "a call has waited");
+        CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "it is measured already");
+        CHECK(cudaEventQuery(w->signals.finished) == cudaErrorNotReady, "it is finished already");
+        atomic_store(&w->gate.open, 1);
+    }
+    DONE(lumeq_measure_finish(measure, 1));
+    compare_measures(w->expected, measure, "behind a gate");
+    OK(cudaEventSynchronize(w->signals.finished));
+    fetch(&w->out);
+    compare_pictures(&w->wanted, &w->out, "behind a gate");
+    lumeq_measure_free(&measure);
+}
+
+static void live_behind_gate(Waiting *w, LumeqEqualizer *eq, const LumeqSync *sync, int warm)
+{
+    const LumeqFrame frame = {.in = w->in.image, .out = w->out.image, .sync = sync};
+    LumeqFrame back = {.size = sizeof(back)};
+    produce(&w->signals, &w->gate, &w->in, &w->source);
+    if (warm)
+        atomic_store(&w->gate.open, 1);
+    lumeq_reset(eq);
+    CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
+    if (!warm) {
+        CHECK(!atomic_load(&w->gate.passed), "submit has waited");
+        CHECK(lumeq_receive(eq, &back, NULL) == LUMEQ_ERR_AGAIN, "it is there already");
+        atomic_store(&w->gate.open, 1);
+    }
+    lumeq_flush(eq);
+    CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
+    CHECK(cudaEventQuery(w->signals.finished) == cudaSuccess, "it is not finished");
+}
+#endif
+
+static void nothing_waits(void)
+{
+#ifdef FAKE_CUDA
+    check_skip("a made-up GPU has no callbacks");
+#else
+    Waiting w = {.gpu = open_context(LUMEQ_BACKEND_CUDA, NULL)};
+    if (!w.gpu)
+        return;
+    w.cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    open_waiting(&w);
+    const LumeqSync by_event = {.ready = w.signals.ready, .finished = w.signals.finished};
+    const LumeqSync by_stream = {.stream = w.signals.stream, .finished = w.signals.finished};
+    for (int warm = 1; warm >= 0; warm--) {
+        steps_behind_gate(&w, &by_event, warm);
+        steps_behind_gate(&w, &by_stream, warm);
+    }
+    LumeqEqualizer *eq = NULL;
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA};
+    if (CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL)))
+        for (int warm = 2; warm >= 0; warm--) { /* all slots */
+            live_behind_gate(&w, eq, &by_event, warm);
+            live_behind_gate(&w, eq, &by_stream, warm);
+        }
+    lumeq_destroy(&eq);
+    close_waiting(&w);
+    lumeq_context_destroy(&w.gpu);
+    lumeq_context_destroy(&w.cpu);
+#endif
+}
+
+/* ---- the caller's context ------------------------------------------------------------------ */
+
+#if !defined(FAKE_CUDA) && CUDART_VERSION >= 12050
+static void *driver_function(const char *name, unsigned version)
+{
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult result;
+    return OK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result))
+               ? found
+               : NULL;
+}
+
+/* Frames in it are as elsewhere, and the primary one stays current. */
+static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
+                      PFN_cuCtxPushCurrent_v4000 push, PFN_cuCtxPopCurrent_v4000 pop)
+{
+    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, context);
+    CUcontext before = NULL, after = NULL;
+    CHECK(push(context) == CUDA_SUCCESS, "push");
+    Signals signals = open_signals();
+    for (int number = 0; gpu && number < 36; number++)
+        run_case(cpu, gpu, &signals, number);
+    close_signals(&signals);
+    CHECK(pop(&before) == CUDA_SUCCESS && before == context, "something else is current");
+
+    CheckRandom random = check_random(7);
+    const Format format = {.width = 64, .height = 64, .depth = 8};
+    LumeqMeasure *measure = NULL;
+    LumeqParams params = DEFAULT_PARAMS;
+    OK(cudaSetDevice(0));
+    CHECK(current(&before) == CUDA_SUCCESS, "no context is current");
+    Picture in = make_picture(&format, 1, 0, ON_DEVICE, &random);
+    place(&in);
+    CHECK(lumeq_measure(gpu, &measure, &params, &in.image, NULL, NULL) == LUMEQ_ERR_ARGUMENT,
+          "memory of the primary context is taken");
+    CHECK(strstr(lumeq_last_error(NULL), "another CUDA context") != NULL, "it says %s",
+          lumeq_last_error(NULL));
+    lumeq_context_destroy(&gpu);
+    CHECK(current(&after) == CUDA_SUCCESS && after == before, "another context is current");
+    free_picture(&in);
+    lumeq_context_destroy(&cpu);
+}
+#endif
+
+static void callers_context(void)
+{
+#ifdef FAKE_CUDA
+    static int context;
+    fake_cuda_start((FakeCuda){.context = &context});
+    LumeqContext *cpu = open_context(LUMEQ_BACKEND_CPU, NULL);
+    LumeqContext *gpu = open_context(LUMEQ_BACKEND_CUDA, &context);
+    fake_cuda.pushed++;
+    Signals signals = open_signals();
+    for (int number = 0; number < 36; number++)
+        run_case(cpu, gpu, &signals, number);
+    close_signals(&signals);
+    fake_cuda.pushed--;
+    lumeq_context_destroy(&gpu);
+    lumeq_context_destroy(&cpu);
+    CHECK(!fake_cuda.pushed && !fake_cuda.outside, "%d contexts left, %ld calls outside",
+          fake_cuda.pushed, fake_cuda.outside);
+    fake_cuda_start((FakeCuda){0});
+#elif CUDART_VERSION >= 12050
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+        check_skip("no GPU");
+        return;
+    }
+    OK(cudaSetDevice(0));
+    const PFN_cuCtxCreate_v3020 create =
+        (PFN_cuCtxCreate_v3020)(uintptr_t)driver_function("cuCtxCreate", 3020);
+    const PFN_cuCtxDestroy_v4000 destroy =
+        (PFN_cuCtxDestroy_v4000)(uintptr_t)driver_function("cuCtxDestroy", 4000);
+    const PFN_cuCtxGetCurrent_v4000 current =
+        (PFN_cuCtxGetCurrent_v4000)(uintptr_t)driver_function("cuCtxGetCurrent", 4000);
+    const PFN_cuCtxPushCurrent_v4000 push =
+        (PFN_cuCtxPushCurrent_v4000)(uintptr_t)driver_function("cuCtxPushCurrent", 4000);
+    const PFN_cuCtxPopCurrent_v4000 pop =
+        (PFN_cuCtxPopCurrent_v4000)(uintptr_t)driver_function("cuCtxPopCurrent", 4000);
+    CUcontext context = NULL, popped = NULL;
+    if (!CHECK(create && destroy && current && push && pop, "the driver lacks a function") ||
+        !CHECK(create(&context, 0, 0) == CUDA_SUCCESS && pop(&popped) == CUDA_SUCCESS, "create"))
+        return;
+    frames_in(context, current, push, pop);
+    CHECK(destroy(context) == CUDA_SUCCESS, "destroy");
+#else
+    check_skip("no GPU: CUDA before 12.5 does not tell functions of a version");
+#endif
+}
+
+static const CheckTest tests[] = {
+    {"frames", frames},
+    {"threads", threads},
+    {"live", live},
+    {"nothing_waits", nothing_waits},
+    {"callers_context", callers_context},
+};
+
+CHECK_MAIN(tests)
