@@ -103,15 +103,17 @@ static uint32_t curve_at(const FrameSummary *from, int bin)
     return from->tiles ? tiles_curve_at(from, (uint32_t)bin) : from->result->bin[bin].curve;
 }
 
-/* Over stretches of a code of 8 bits, in the darkest quarter of the range. */
-static double noise_gain(const FrameSummary *from)
+/* Over stretches of a code of 8 bits, in the darkest quarter of the range. `curve` has been filled,
+ * or is NULL. */
+static double noise_gain(const FrameSummary *from, const uint32_t *curve)
 {
     const CurveParams *p = from->params;
     const int width = p->bins / CURVE_CELLS, black = p->black >> p->fraction;
     const int quarter = black + ((p->white - p->black) >> (p->fraction + 2));
     uint32_t most = 0;
     for (int i = black; i < quarter; i++) {
-        const uint32_t rise = curve_at(from, i + width) - curve_at(from, i);
+        const uint32_t rise =
+            curve ? curve[i + width] - curve[i] : curve_at(from, i + width) - curve_at(from, i);
         most = rise > most ? rise : most;
     }
     return (double)most / ((double)CURVE_ONE * (width << p->fraction));
@@ -146,7 +148,7 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
     stats->mean_in = tally_mean(&in, p);
     stats->mean_out = tally_mean(&out, p);
     stats->strength = (double)from->result->strength / CURVE_ONE;
-    stats->noise_gain = noise_gain(from);
+    stats->noise_gain = noise_gain(from, stats->curve);
     stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
     stats->scene_cut = (int)from->result->scene_cut;
     stats->previous = 0;
