@@ -346,9 +346,24 @@ static int fade_out(int frame, int x, int y)
     return faded(still(0, x, y), frame < 60 ? FADE_FRAMES : 60 + FADE_FRAMES - 1 - frame);
 }
 
+/* Light that wavers by half a percent or so, as a candle's; and then goes out. */
+static int waver(int frame, int x, int y)
+{
+    const int gain = 1000 + (int)(check_hash(6, (uint64_t)frame) % 15) - 7;
+    const int rest = (int)(check_hash(8, (uint64_t)(y * 256 + x)) % 1000);
+    return 16 + ((still(0, x, y) - 16) * gain + rest) / 1000;
+}
+
+static int waver_then_fade(int frame, int x, int y)
+{
+    const int part = CUT + FADE_FRAMES - frame;
+    return faded(waver(frame, x, y), part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
+}
+
+/* A fade that has begun. */
 static int a_then_fade_in(int frame, int x, int y)
 {
-    return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT, x, y);
+    return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT + FADE_START + 2, x, y);
 }
 
 /* A scene, to black, and another one. */
@@ -543,6 +558,21 @@ static void test_fade_out(void)
     free_run(&run);
 }
 
+/* A fade does not begin before it does. */
+static void test_fade_after_waver(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(waver_then_fade, 120), steady = film(waver, 120);
+    Run *run = run_film(&f, &params, LOOKAHEAD), *other = run_film(&steady, &params, LOOKAHEAD);
+    for (int i = 0; i < CUT - 3; i++)
+        for (int code = 60; code < 160; code += 10)
+            CHECK(fabs(on_curve(&run->stats[i], code) - on_curve(&other->stats[i], code)) < 0.4,
+                  "frame %d, code %d: %g, without the fade %g", i, code,
+                  on_curve(&run->stats[i], code), on_curve(&other->stats[i], code));
+    free_run(&other);
+    free_run(&run);
+}
+
 static void test_fades_over_black(void)
 {
     const LumeqParams params = usual();
@@ -624,6 +654,16 @@ static void test_passing_object(void)
 
 /* ---- deflicker ----------------------------------------------------------------------------- */
 
+/* Lights stay lights, and apart from white. */
+static void check_knee(const Run *run)
+{
+    for (int i = 0; i < run->frames; i++)
+        CHECK(on_curve(&run->stats[i], 235) == 235 && on_curve(&run->stats[i], 233) < 235 &&
+                  on_curve(&run->stats[i], 233) > 228,
+              "frame %d: 233 and 235 become %g and %g", i, on_curve(&run->stats[i], 233),
+              on_curve(&run->stats[i], 235));
+}
+
 static void test_deflicker(void)
 {
     for (int mode = LUMEQ_MODE_GLOBAL; mode <= LUMEQ_MODE_CLAHE; mode++) {
@@ -635,6 +675,8 @@ static void test_deflicker(void)
         Run *with = run_film(&f, &params, LOOKAHEAD);
         CHECK(unsteadiness(with, 1) < 0.2 * unsteadiness(without, 1), "mode %d: %g, was %g", mode,
               unsteadiness(with, 1), unsteadiness(without, 1));
+        if (mode == LUMEQ_MODE_OFF)
+            check_knee(with);
         free_run(&with);
         params.deflicker = 0.5;
         with = run_film(&f, &params, LOOKAHEAD);
@@ -1004,6 +1046,7 @@ static const CheckTest tests[] = {
     {"scene_cut_off", test_scene_cut_off},
     {"fade_in", test_fade_in},
     {"fade_out", test_fade_out},
+    {"fade_after_waver", test_fade_after_waver},
     {"fades_over_black", test_fades_over_black},
     {"letterbox", test_letterbox},
     {"constant", test_constant},
