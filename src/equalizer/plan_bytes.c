@@ -10,7 +10,7 @@
 #define MOST_FRAMES (INT64_C(1) << 62)
 
 /* More than a segment's needs ever count to. */
-#define MOST_COUNT (1u << 28)
+#define MOST_COUNT (1u << 22)
 
 static size_t tiles_of(const MeasureShape *s)
 {

@@ -422,7 +422,8 @@ void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *f)
         return;
     needs->time /= 2;
     for (int slot = 0; slot < PLAN_NEEDS; slot++) {
-        needs->count[slot] /= 2;
-        needs->sum[slot] = needs->count[slot] ? needs->sum[slot] / 2 : 0;
+        const uint32_t count = needs->count[slot];
+        needs->count[slot] = count / 2;
+        needs->sum[slot] = count ? needs->sum[slot] * (count / 2) / count : 0; /* as on average */
     }
 }

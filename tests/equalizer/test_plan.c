@@ -909,7 +909,8 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
 {
     for (int i = 1 + check_below(random, 3); i > 0; i--) {
         const size_t at = 8 + (size_t)check_below(random, (int)size - 12);
-        bytes[at] = (uint8_t)check_below(random, 256);
+        const uint8_t other = (uint8_t)check_below(random, 256);
+        bytes[at] = check_below(random, 2) ? other : bytes[at] & other; /* less is often right */
     }
     const uint32_t crc = crc_of(bytes, size - 4);
     for (int i = 0; i < 4; i++)
