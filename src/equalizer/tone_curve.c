@@ -39,6 +39,8 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     LumeqCurve *curve = (LumeqCurve *)(void *)memory;
     atomic_init(&curve->references, 1);
     curve->shape = *shape;
+    if (!grid) /* its measure may have counted tiles all the same */
+        curve->shape.tiles_x = curve->shape.tiles_y = curve->shape.reference = 0;
     curve->params = *params;
     curve->result = (CurveResult *)(void *)(memory + own);
     if (grid) {

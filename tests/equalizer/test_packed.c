@@ -526,9 +526,39 @@ static void fixed_bytes(void)
     lumeq_context_destroy(&context);
 }
 
+/* Tiles that were counted for nothing are none of a curve's. */
+static void tiles_that_are_not_used(void)
+{
+    const LumeqParams global = {.size = sizeof(global), .strength = 1, .clip = 3};
+    const LumeqMoment moment = {.size = sizeof(moment)};
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL, *back = NULL;
+    Film f;
+    open_film(&f, &cases[4]);
+    must(lumeq_history_create(&history, &global, 0), "a history");
+    must(lumeq_history_put(history, f.measure, &moment), "put");
+    must(lumeq_history_get(history, &curve), "get");
+    size_t size = 0;
+    must(lumeq_curve_pack(curve, NULL, &size), "size");
+    uint8_t *bytes = malloc(size);
+    must(bytes ? lumeq_curve_pack(curve, bytes, &size) : -1, "pack");
+    CHECK(lumeq_curve_unpack(&back, bytes, size) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(!back || hash_curve(back, 0) == hash_curve(curve, 0), "another curve came back");
+    free(bytes);
+    lumeq_curve_unref(&back);
+    lumeq_curve_unref(&curve);
+    lumeq_history_destroy(&history);
+    close_film(&f);
+}
+
 static const CheckTest tests[] = {
-    {"round_trip", round_trip},   {"no_room", no_room},   {"damage", damage},
-    {"forged", forged},           {"versions", versions}, {"forged_at_random", forged_at_random},
+    {"tiles_that_are_not_used", tiles_that_are_not_used},
+    {"round_trip", round_trip},
+    {"no_room", no_room},
+    {"damage", damage},
+    {"forged", forged},
+    {"versions", versions},
+    {"forged_at_random", forged_at_random},
     {"fixed_bytes", fixed_bytes},
 };
 
