@@ -57,7 +57,8 @@ typedef struct Film {
 typedef struct Run {
     int frames, held; /* the most that were put and not got */
     LumeqCurve *curve[MOST_FRAMES];
-    LumeqFrameStats *stats; /* of each */
+    LumeqFrameStats *stats; /* of each, with its curve */
+    uint32_t *curves;
 } Run;
 
 static LumeqContext *context;
@@ -145,6 +146,7 @@ static void take(Run *run, LumeqCurve *curve)
 {
     LumeqFrameStats *stats = &run->stats[run->frames];
     stats->size = sizeof(*stats);
+    stats->curve = run->curves + (size_t)run->frames * LUMEQ_MAX_BINS;
     run->curve[run->frames++] = curve;
     must(lumeq_curve_stats(curve, stats) == 0, "statistics");
 }
@@ -167,7 +169,8 @@ static Run *run_film(const Film *f, const LumeqParams *params, int64_t lookahead
     Run *run = calloc(1, sizeof(*run));
     must(run && f->frames <= MOST_FRAMES, "memory");
     run->stats = calloc((size_t)f->frames, sizeof(*run->stats));
-    must(run->stats != NULL, "memory");
+    run->curves = calloc((size_t)f->frames, LUMEQ_MAX_BINS * sizeof(*run->curves));
+    must(run->stats && run->curves, "memory");
     LumeqHistory *h = history(params, lookahead);
     LumeqCurve *curve;
     int n = 0, ret;
@@ -187,6 +190,7 @@ static void free_run(Run **run)
     for (int i = 0; i < (*run)->frames; i++)
         lumeq_curve_unref(&(*run)->curve[i]);
     free((*run)->stats);
+    free((*run)->curves);
     free(*run);
     *run = NULL;
 }
@@ -944,15 +948,13 @@ static void test_forged(void)
         } else {
             loaded++;
         }
-        LumeqFrameStats *stats = calloc(1, sizeof(*stats));
-        must(stats != NULL, "memory");
-        stats->size = sizeof(*stats);
+        static uint32_t bins[LUMEQ_MAX_BINS];
+        LumeqFrameStats stats = {.size = sizeof(stats), .curve = bins};
         for (int i = 0; next_curve(h, &f, &params, &n, &curve) == 0; i++) {
-            must(lumeq_curve_stats(curve, stats) == 0, "statistics");
-            check_curve(curve, stats, i);
+            must(lumeq_curve_stats(curve, &stats) == 0, "statistics");
+            check_curve(curve, &stats, i);
             lumeq_curve_unref(&curve);
         }
-        free(stats);
         free(bytes);
         free(was);
         lumeq_history_destroy(&h);
