@@ -384,10 +384,35 @@ static void count_need(PlanNeeds *needs, uint32_t need)
     needs->sum[slot] += (uint64_t)need * 256;
 }
 
+/* Where the light that has gone out at frame `dark` began to: the fade has not been looked for yet.
+ * Equal frames are part of it only between others. */
+static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
+{
+    size_t end = dark;
+    for (size_t k = dark; k > i + 1; k--) {
+        const uint32_t now = plan_frame(plan, k - 1)->light, was = plan_frame(plan, k - 2)->light;
+        if (was < now)
+            break;
+        end = was > now ? k - 1 : end;
+    }
+    return end;
+}
+
+/* Behind the last frame of the same scene, as far as it is there: fades may not be known yet, but
+ * what comes after black is another scene. */
+static size_t end_of_scene(const LumeqPlan *plan, size_t i)
+{
+    size_t k = i + 1;
+    while (k < plan->count && !plan_begins(plan, k) && !plan_frame(plan, k)->blank)
+        k++;
+    return k < plan->count && plan_frame(plan, k)->blank ? before_the_dark(plan, i, k) : k;
+}
+
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
 {
     PlanNeeds needs = *past;
-    for (size_t k = i; k < plan->count && (k == i || !plan_begins(plan, k)); k++) {
+    const size_t end = end_of_scene(plan, i);
+    for (size_t k = i; k < end; k++) {
         const PlanFrame *f = plan_frame(plan, k);
         if (!f->blank && !f->flash)
             count_need(&needs, f->need);

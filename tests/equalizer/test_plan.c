@@ -521,6 +521,65 @@ static void test_scene_cut_off(void)
 
 /* ---- fades --------------------------------------------------------------------------------- */
 
+#define SHOT 70                   /* frames of each scene */
+#define DARK (SHOT + FADE_FRAMES) /* it is black from here on */
+#define NEXT (DARK + 6)           /* the other scene comes up */
+#define LONG_FILM (NEXT + FADE_FRAMES + SHOT)
+
+static int bright(int frame, int x, int y)
+{
+    (void)frame;
+    return 128 + 14 * texture(3, x, y);
+}
+
+/* A scene, black, and another one; `first` and `second`: in whole. */
+static int two_scenes(int frame, int first, int second)
+{
+    if (frame < DARK)
+        return faded(first, frame <= SHOT ? FADE_FRAMES : DARK - frame);
+    const int part = frame - NEXT;
+    return faded(second, part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part);
+}
+
+static int dull_then_bright(int frame, int x, int y)
+{
+    return two_scenes(frame, still(0, x, y), bright(0, x, y));
+}
+
+static int bright_then_dull(int frame, int x, int y)
+{
+    return two_scenes(frame, bright(0, x, y), still(0, x, y));
+}
+
+/* What a scene needs does not depend on the one behind the black, however far is looked ahead. */
+static void test_scenes_between_fades(void)
+{
+    const LumeqParams params = usual();
+    const Draw films[] = {dull_then_bright, bright_then_dull}, scenes[] = {still, bright};
+    for (int i = 0; i < 2; i++) {
+        const Film f = film(films[i], LONG_FILM);
+        const Film scene[2] = {film(scenes[i], SHOT), film(scenes[!i], SHOT)};
+        Run *alone[2] = {run_film(&scene[0], &params, SECOND),
+                         run_film(&scene[1], &params, SECOND)};
+        for (int ahead = 1; ahead <= 10; ahead += 3) {
+            Run *run = run_film(&f, &params, ahead * SECOND);
+            for (int n = 0; n < run->frames; n++) {
+                const int second = n >= NEXT + FADE_FRAMES;
+                const double expected = alone[second]->stats[0].strength;
+                if (n < SHOT || second)
+                    CHECK(fabs(run->stats[n].strength - expected) < 0.01,
+                          "film %d, %d s ahead, frame %d: strength %g, alone %g", i, ahead, n,
+                          run->stats[n].strength, expected);
+            }
+            free_run(&run);
+        }
+        CHECK(fabs(alone[0]->stats[0].strength - alone[1]->stats[0].strength) > 0.5,
+              "the scenes need the same");
+        free_run(&alone[0]);
+        free_run(&alone[1]);
+    }
+}
+
 /* Each frame of the fade is what the plateau becomes, faded alike. `part` of FADE_FRAMES. */
 static void check_faded(const Run *run, int frame, int plateau, int part)
 {
@@ -1050,6 +1109,7 @@ static const CheckTest tests[] = {
     {"fade_in", test_fade_in},
     {"fade_out", test_fade_out},
     {"fade_after_waver", test_fade_after_waver},
+    {"scenes_between_fades", test_scenes_between_fades},
     {"fades_over_black", test_fades_over_black},
     {"letterbox", test_letterbox},
     {"constant", test_constant},
