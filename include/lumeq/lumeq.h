@@ -539,8 +539,9 @@ LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
 /*
  * One sentence about the last error of this equalizer, "" if there was none; valid until the next
- * call on it. NULL: about the last error in this thread of a function that is about no equalizer
- * (one that was passed NULL instead of an equalizer included); valid until the next such error.
+ * call on it. AGAIN and END are no errors in this sense: they leave it as it is. NULL: about the
+ * last error in this thread of a function that is about no equalizer (one that was passed NULL
+ * instead of an equalizer included); valid until the next such error.
  */
 LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 

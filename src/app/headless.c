@@ -293,6 +293,34 @@ static int look_ahead(Run *run)
     return planned_open(&run->planned, &planned, &run->error);
 }
 
+/* What the measures could not be kept for is not worth an output: unless two passes were asked for,
+ * there is one, then. */
+static int do_without(Run *run)
+{
+    char text[sizeof(run->error.text)];
+    const int asked = run->options->two_pass == OPTIONS_TWO_PASS_ON || run->params.deflicker > 0;
+    if (run->error.fault != MEDIA_OUTPUT)
+        return run->error.fault;
+    snprintf(text, sizeof(text), "%s", run->error.text);
+    run->error = (MediaError){0};
+    if (asked)
+        return media_fail(&run->error, MEDIA_OUTPUT, "%s; --two-pass off does without", text);
+    say(SAY_WARNINGS, "one pass, in which curves go by the frames before alone: %s", text);
+    measure_file_close(&run->measures);
+    run->passes = 1;
+    return 0;
+}
+
+/* An output that cannot be written for want of room: some is taken by what comes before it. */
+static void say_measures(const Run *run)
+{
+    if (run->error.fault == MEDIA_OUTPUT && run->planned)
+        say(SAY_ERRORS,
+            "the measures of the first pass take %.1f MB beside the output until it is done; "
+            "--two-pass off does without",
+            (double)measure_file_size(run->measures) / 1e6);
+}
+
 /* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
@@ -438,14 +466,15 @@ static int keep_part(Run *run)
     return EXIT_INTERRUPTED;
 }
 
-/* Other frames than in the first pass are damage, or another file. */
+/* Other frames than in the first pass are damage, or another file; and so may be the same times. */
 static int check_passes(Run *run, const char *damage)
 {
-    if (!run->planned || !planned_differs(run->planned))
+    if (!run->planned)
         return 0;
-    if (source_is_changed(run->source, run->options->input, &run->error) < 0 || *damage ||
-        run->first_damaged)
+    if (source_is_changed(run->source, run->options->input, &run->error) < 0)
         return run->error.fault;
+    if (!planned_differs(run->planned) || *damage || run->first_damaged)
+        return 0;
     return media_fail(&run->error, MEDIA_INPUT,
                       "%s gave other frames in the second pass than in the first: both passes have "
                       "to see the same file",
@@ -507,6 +536,8 @@ static int run_all(Run *run)
     progress_start(&run->progress);
     if (run->passes > 1) {
         ret = look_ahead(run);
+        if (ret < 0)
+            ret = do_without(run);
         if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
             progress_second_pass(&run->progress);
     }
@@ -552,6 +583,7 @@ int headless_run(const Options *options, atomic_int *stop)
         say_interrupted(&run);
     else if (run.error.fault)
         say(SAY_ERRORS, "%s", run.error.text);
+    say_measures(&run);
     /* Frames first: their memory is the equalizer's. */
     writer_close(&run.writer);
     stats_close(&run.stats);

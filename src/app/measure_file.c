@@ -74,8 +74,7 @@ int measure_file_open(MeasureFile **file, const char *output, MediaError *error)
         ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
     else if (f->fd < 0)
         ret = media_fail(error, MEDIA_OUTPUT,
-                         "two passes need a temporary file, and none can be made in %s: %s; "
-                         "--two-pass off does without",
+                         "two passes need a temporary file, and none can be made in %s: %s",
                          media_quote(f->folder), strerror(errno));
     if (ret < 0)
         measure_file_close(&f);
@@ -98,8 +97,7 @@ MeasuredFrame measure_file_frame(const AVFrame *frame, int64_t shift)
 static int cannot_write(const MeasureFile *f, int reason, MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT,
-                      "cannot write the temporary file of the first pass in the folder %s: %s; "
-                      "--two-pass off does without",
+                      "cannot write the temporary file of the first pass in the folder %s: %s",
                       media_quote(f->folder), strerror(reason));
 }
 
@@ -148,6 +146,11 @@ int measure_file_add(MeasureFile *f, const MeasuredFrame *frame, const LumeqMeas
     f->used += sizeof(record) + size;
     f->count++;
     return 0;
+}
+
+int64_t measure_file_size(const MeasureFile *f)
+{
+    return f->written + (int64_t)f->used;
 }
 
 int64_t measure_file_count(const MeasureFile *f)

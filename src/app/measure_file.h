@@ -39,6 +39,9 @@ int measure_file_add(MeasureFile *file, const MeasuredFrame *frame, const LumeqM
 /* After the last one, before the first is read. MEDIA_OUTPUT. */
 int measure_file_flush(MeasureFile *file, MediaError *error);
 
+/* Bytes that it takes on the disk. */
+int64_t measure_file_size(const MeasureFile *file);
+
 /* How many there are. */
 int64_t measure_file_count(const MeasureFile *file);
 

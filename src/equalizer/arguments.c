@@ -177,6 +177,10 @@ static int check_output(const LumeqImage *in, const LumeqImage *out, const Lumeq
     if (out->plane[1] &&
         (!in->plane[1] || out->chroma_x != in->chroma_x || out->chroma_y != in->chroma_y))
         return refuse(why, "the output's chroma planes are not like the input's");
+    for (int i = 0; i < lumeq_planes(out); i++)
+        for (int k = 0; k < lumeq_planes(in); k++)
+            if (out->plane[i] == in->plane[k])
+                return refuse(why, "the output needs memory of its own: a plane is the input's");
     return 0;
 }
 

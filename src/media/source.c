@@ -445,8 +445,10 @@ int source_is_changed(const Source *s, const char *path, MediaError *error)
     struct stat now;
     const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
-        return media_fail(error, MEDIA_INPUT,
-                          "%s was changed while it was read: both passes have to see the same file",
-                          s->name);
+        return media_fail(
+            error, MEDIA_INPUT,
+            "%s was changed while it was read: both passes have to see the same file; "
+            "--two-pass off reads it once",
+            s->name);
     return 0;
 }

@@ -83,7 +83,7 @@ class FaultyDisk(Case):
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_disk_full(self):
-        for passes, said in (("off", "out.mkv"), ("on", "first pass")):
+        for passes, said in (("off", "out.mkv"), ("on", "--two-pass off"), ("auto", "out.mkv")):
             result = self.run_with("write", "-o", self.path("out.mkv"), "--two-pass", passes)
             self.refused(result, OUTPUT, said, "No space left")
             self.assertEqual(self.files(), [])

@@ -299,6 +299,21 @@ class Course(TwoPass):
                 self.refused(self.go_on(process), INPUT, "in.mkv", "changed")
                 self.assertEqual(self.files(), ["in.mkv"])
 
+    def test_changed_in_the_second_pass(self):
+        """Also where the frames have the times and sizes that they had."""
+        source = self.own()
+        process = self.stopped(source, 0.3)
+
+        def is_second():
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGSTOP)
+            return len(self.positions(process, source)) == 1
+
+        self.assertTrue(wait_for(is_second), "it does not come to the second pass")
+        os.utime(source)
+        self.refused(self.go_on(process), INPUT, "in.mkv", "changed", "--two-pass off")
+        self.assertEqual(self.files(), ["in.mkv"])
+
     def test_deleted_in_between(self):
         """What is open can still be read."""
         source = self.own()
@@ -372,12 +387,17 @@ class Course(TwoPass):
         self.assertEqual(self.files(), ["in.ts"])
 
     def test_no_room_for_the_measures(self):
+        """Unless two passes were asked for, there is one then."""
         def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
 
-        result = lumeq(large_clip(), "-o", self.path("out.mkv"), preexec_fn=limit)
+        result = lumeq(large_clip(), "-o", self.path("out.mkv"), "--two-pass", "on", preexec_fn=limit)
         self.refused(result, OUTPUT, "first pass", "--two-pass off")
         self.assertEqual(self.files(), [])
+        result = lumeq(clip("small.mkv", *X264, seconds=8), "-o", self.path("out.mkv"), "--crf", "40", preexec_fn=limit)
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertRegex(result.lines[0], "one pass, .*: cannot write the temporary file of the first pass")
+        self.assertEqual(len(frame_times(self.path("out.mkv"))), 200)
 
     def test_progress(self):
         process = start(large_clip(), "-o", self.path("out.mkv"), "--progress", "json", "--preset", "ultrafast")
