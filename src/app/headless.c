@@ -1,5 +1,6 @@
 #include "app/headless.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,6 +26,9 @@
 
 /* A camera's frame that is older than this when it is written waited for the encoder. */
 #define BEHIND_US 200000
+
+/* Bytes that measures take. */
+#define WORTH_SAYING 1000000
 
 typedef struct Run {
     const Options *options;
@@ -311,14 +315,18 @@ static int do_without(Run *run)
     return 0;
 }
 
-/* An output that cannot be written for want of room: some is taken by what comes before it. */
-static void say_measures(const Run *run)
+/* Where an output has no room, what the measures take may be what it lacks. */
+static void say_failed(const Run *run)
 {
-    if (run->error.fault == MEDIA_OUTPUT && run->planned)
+    const int full = run->error.fault == MEDIA_OUTPUT && strstr(run->error.text, strerror(ENOSPC));
+    const int64_t size = run->planned ? measure_file_size(run->measures) : 0;
+    if (full && size >= WORTH_SAYING)
         say(SAY_ERRORS,
-            "the measures of the first pass take %.1f MB beside the output until it is done; "
-            "--two-pass off does without",
-            (double)measure_file_size(run->measures) / 1e6);
+            "%s; %.0f MB are taken by the measures of the first pass, which --two-pass "
+            "off does without",
+            run->error.text, (double)size / 1e6);
+    else
+        say(SAY_ERRORS, "%s", run->error.text);
 }
 
 /* Runs the stages to the end of the input, the first error or a signal. */
@@ -582,8 +590,7 @@ int headless_run(const Options *options, atomic_int *stop)
     if (code == EXIT_INTERRUPTED)
         say_interrupted(&run);
     else if (run.error.fault)
-        say(SAY_ERRORS, "%s", run.error.text);
-    say_measures(&run);
+        say_failed(&run);
     /* Frames first: their memory is the equalizer's. */
     writer_close(&run.writer);
     stats_close(&run.stats);
