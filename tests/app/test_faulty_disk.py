@@ -11,6 +11,7 @@ import unittest
 from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
+ONE_PASS = ("--two-pass", "off")  # writing begins at once
 
 
 def noise():
@@ -36,7 +37,7 @@ class FaultyDisk(Case):
         when = self.path("now")
         out = self.path(name)
         codec = "mpeg4" if name.endswith("mp4") else "ffv1"
-        process = start(noise() if begun else long_clip(), "-o", out, "--vcodec", codec, *args,
+        process = start(noise() if begun else long_clip(), "-o", out, *ONE_PASS, "--vcodec", codec, *args,
                         env=self.environment(faults, FAULTY_DISK_WHEN=when))
         self.addCleanup(process.kill)
         folder = os.path.dirname(out)
@@ -151,7 +152,7 @@ class FaultyDisk(Case):
 
     def test_interrupted_and_the_folder_was_renamed(self):
         os.mkdir(self.path("d"))
-        process = start(long_clip(), "-o", self.path("d/out.mkv"), "--vcodec", "ffv1")
+        process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
         os.rename(self.path("d"), self.path("e"))
@@ -164,7 +165,7 @@ class FaultyDisk(Case):
 
     def test_interrupted_and_the_folder_was_removed(self):
         os.mkdir(self.path("d"))
-        process = start(long_clip(), "-o", self.path("d/out.mkv"), "--vcodec", "ffv1")
+        process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
         shutil.rmtree(self.path("d"))
@@ -180,7 +181,8 @@ class FaultyDisk(Case):
         """A run that writes, and cannot end before release(): syncing its file takes that long."""
         env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # ended at once, it waits for no thread
-        process = start(long_clip(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", *args, env=env, **more)
+        process = start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
+                        **more)
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))
         return process

@@ -16,7 +16,7 @@ class Signals(Case):
 
     def started(self, *args, name="out.mkv", **more):
         """A run that has begun to write: there will be at least one frame."""
-        process = start(long_clip(), "-o", self.path(name), "--format", "matroska", "--vcodec", "ffv1",
+        process = start(long_clip(), "-o", self.path(name), "--two-pass", "off", "--format", "matroska", "--vcodec", "ffv1",
                         *args, **more)
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: [f for f in self.hidden() if ".csv" not in f]), "it does not begin")
@@ -43,7 +43,7 @@ class Signals(Case):
                 os.unlink(self.path("out.partial.mkv"))
 
     def test_partial_mp4_is_playable(self):
-        process = start(long_clip(), "-o", self.path("out.mp4"), "--preset", "ultrafast")
+        process = start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--preset", "ultrafast")
         self.addCleanup(process.kill)
         self.assertTrue(wait_for(lambda: self.hidden()))
         time.sleep(0.3)
