@@ -352,7 +352,7 @@ LUMEQ_API int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_s
 /*
  * What measures and applies: threads of the CPU, or streams of a GPU. Any thread; it must outlive
  * the calls that use it. A GPU that is lost is replaced by the CPU for calls whose images are in
- * host memory and that have no sync; all others are then UNAVAILABLE.
+ * host memory and that have no sync; all others then fail with GPU.
  *
  * The functions of this part leave a sentence about their last error in lumeq_last_error(NULL).
  */
