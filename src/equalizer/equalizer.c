@@ -180,12 +180,10 @@ void lumeq_destroy(LumeqEqualizer **equalizer)
     LumeqEqualizer *eq = *equalizer;
     for (int i = 0; i < eq->moved_count; i++)
         eq->backend->free_host(eq->priv, eq->moved[i]);
-    if (eq->priv != eq->first_priv) {
-        eq->backend->close(eq->priv);
-        free(eq->priv);
-    }
-    eq->first_backend->close(eq->first_priv);
-    free(eq->first_priv);
+    LumeqWork now = {eq->backend, eq->priv}, first = {eq->first_backend, eq->first_priv};
+    if (now.priv != first.priv)
+        lumeq_close_backend(&now);
+    lumeq_close_backend(&first);
     free(eq);
     *equalizer = NULL;
 }

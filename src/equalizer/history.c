@@ -227,7 +227,7 @@ void lumeq_take_bars(ByteReader *r, BarsState *b)
     b->grew = 0;
 }
 
-void lumeq_put_state(ByteWriter *w, const LumeqState *state)
+static void put_state(ByteWriter *w, const LumeqState *state)
 {
     const CurveResult *c = &state->curve;
     const TileResult *t = &state->tiles;
@@ -252,7 +252,7 @@ static void check_rise(ByteReader *r, uint32_t value, uint32_t *before, uint32_t
     *before = value;
 }
 
-void lumeq_take_state(ByteReader *r, LumeqState *state)
+static void take_state(ByteReader *r, LumeqState *state)
 {
     CurveResult *c = &state->curve;
     TileResult *t = &state->tiles;
@@ -300,7 +300,7 @@ int lumeq_history_save(const LumeqHistory *h, void *bytes, size_t *size)
         lumeq_put64(&w, (uint64_t)h->clock.last_time);
         lumeq_put64(&w, (uint64_t)h->clock.number);
         lumeq_put32(&w, (uint32_t)h->clock.started);
-        lumeq_put_state(&w, &h->states[h->last]);
+        put_state(&w, &h->states[h->last]);
     }
     return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the history") : 0;
 }
@@ -313,7 +313,7 @@ static int load_state(LumeqHistory *h, ByteReader *r)
     LumeqState *state = malloc(sizeof(*state));
     if (!state)
         return LUMEQ_ERR_MEMORY;
-    lumeq_take_state(r, state);
+    take_state(r, state);
     if (lumeq_bytes_done(r)) {
         h->states[h->last] = *state;
         h->clock = clock;

@@ -44,8 +44,4 @@ void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 void lumeq_put_bars(ByteWriter *w, const BarsState *bars);
 void lumeq_take_bars(ByteReader *r, BarsState *bars);
 
-/* A state as bytes, and back; `bad` where it is none. */
-void lumeq_put_state(ByteWriter *w, const LumeqState *state);
-void lumeq_take_state(ByteReader *r, LumeqState *state);
-
 #endif
