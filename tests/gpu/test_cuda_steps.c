@@ -157,7 +157,8 @@ static void fill_plane(const Picture *p, int plane, int content, CheckRandom *ra
     const uint32_t low = (uint32_t)check_below(random, (int)last + 1);
     for (int y = 0; y < rect->height; y++)
         for (int x = 0; x < rect->width / sample; x++) {
-            const uint64_t hash = check_hash(random->seed, (uint64_t)y * 200003 + (uint64_t)x);
+            const uint64_t hash =
+                check_hash(random->seed + (uint64_t)plane, (uint64_t)y * 200003 + (uint64_t)x);
             const uint32_t values[CONTENTS] = {
                 low << image->shift, hash & 1 ? most : 0, (uint32_t)hash & most,
                 ((low / 2 + (uint32_t)(hash % (last / 8 + 1))) << image->shift) |
