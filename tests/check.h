@@ -2,8 +2,9 @@
  * A small harness for tests in C: CHECK() counts and goes on, CHECK_MAIN() runs named tests and
  * answers 0 (all passed), 1 (something failed) or CHECK_SKIPPED (every test was skipped).
  *
- * Arguments of the program: names of tests to run (all without), --seed N to repeat a run, and
- * --seconds N for tests that go on as long as they are let.
+ * Arguments of the program: names of tests to run (all without), --seed N to repeat a run
+ * (without: $CHECK_SEED, else the time), and --seconds N for tests that go on as long as they are
+ * let.
  */
 #ifndef LUMEQ_TESTS_CHECK_H
 #define LUMEQ_TESTS_CHECK_H
@@ -105,8 +106,9 @@ static inline int check_wanted(const char *name, int argc, char **argv)
 
 static inline int check_main(const CheckTest *tests, int count, int argc, char **argv)
 {
+    const char *seed = getenv("CHECK_SEED");
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    check_state.seed = (uint64_t)time(NULL);
+    check_state.seed = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
     check_state.seconds = 3;
     for (int i = 1; i + 1 < argc; i++) {
         if (!strcmp(argv[i], "--seed"))

@@ -42,6 +42,14 @@ set_sanitizer_options() {
     [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
 }
 
+# Random content is the commit's: other commits draw others, and a failure can be repeated.
+set_seed() {
+    local commit
+    commit=$(git rev-parse --short=8 HEAD 2>/dev/null) || commit=1
+    export CHECK_SEED=${CHECK_SEED:-0x$commit}
+    say "random content: CHECK_SEED=$CHECK_SEED"
+}
+
 # The sanitizers of GCC before 14 do not start under the address randomization of newer kernels.
 choose_launcher() {
     launcher=()
@@ -112,6 +120,7 @@ run_build() {
 
 prepare "$install" ffmpeg python3 xvfb xdotool
 cd -- "$root"
+set_seed
 set_sanitizer_options
 for name in "${builds[@]}"; do
     run_build "$name"

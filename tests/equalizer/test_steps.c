@@ -76,11 +76,11 @@ CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, 
                 code = black + (code - black) * brightness(n) / 256;
                 if (!c && is_bar(f, n, y))
                     code = black;
+                if (code > codes - 1 || (!c && r == 7)) /* beyond black and white, too */
+                    code = codes - 1;
                 if (c == 2) /* not to be mistaken for the other chroma */
                     code = codes - 1 - code;
-                if (!c && r == 7) /* beyond black and white, too */
-                    code = codes - 1;
-                layout_put(image, c, x, y, (int)(code < codes ? code : codes - 1));
+                layout_put(image, c, x, y, (int)code);
             }
 }
 
