@@ -3,7 +3,7 @@
 #define LUMEQ_SAMPLES_STILLS_H
 
 #include "media/convert.h"
-#include "media/decoder.h"
+#include "media/input/decoder.h"
 
 /* Fields are to be read only. */
 typedef struct Stills {

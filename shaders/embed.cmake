@@ -11,5 +11,5 @@ foreach(path ${SHADERS})
     string(APPEND arrays "static const char ${symbol}[] = {\n    ${bytes}0};\n\n")
     string(APPEND entries "    {\"${name}\", ${symbol}},\n")
 endforeach()
-file(WRITE "${OUT}" "#include \"player/view_shaders.h\"\n\n${arrays}"
+file(WRITE "${OUT}" "#include \"player/view/view_shaders.h\"\n\n${arrays}"
                     "const ViewShader view_shaders[] = {\n${entries}    {0}};\n")

@@ -5,7 +5,7 @@
 
 #include "app/headless.h"
 #include "app/say.h"
-#include "media/camera.h"
+#include "media/camera/camera.h"
 
 static int failed(const MediaError *error)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "app/cpu_mask.h"
-#include "app/option_network.h"
+#include "app/options/option_network.h"
 #include "app/say.h"
 #include "media/compat.h"
 #include "media/convert.h"

@@ -2,11 +2,11 @@
 #ifndef LUMEQ_APP_ENGINE_H
 #define LUMEQ_APP_ENGINE_H
 
-#include "app/options.h"
-#include "media/encoder.h"
+#include "app/options/options.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
-#include "media/source.h"
+#include "media/input/source.h"
+#include "media/output/encoder.h"
 
 /* {0} is a closed one. */
 typedef struct Engine {

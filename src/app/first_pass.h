@@ -7,7 +7,7 @@
 
 #include "app/measure_file.h"
 #include "app/progress.h"
-#include "media/reader.h"
+#include "media/input/reader.h"
 
 typedef struct FirstPass {
     Source *source;       /* opened for this pass alone */

@@ -22,7 +22,7 @@
 #include "app/timeline.h"
 #include "media/compat.h"
 #include "media/convert.h"
-#include "media/writer.h"
+#include "media/output/writer.h"
 
 /* A camera's frame that is older than this when it is written waited for the encoder. */
 #define BEHIND_US 200000

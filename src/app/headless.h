@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "app/progress.h"
-#include "media/source.h"
+#include "media/input/source.h"
 
 /* The program's exit codes, see cli. */
 enum {

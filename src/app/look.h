@@ -2,8 +2,8 @@
 #ifndef LUMEQ_APP_LOOK_H
 #define LUMEQ_APP_LOOK_H
 
-#include "app/options.h"
-#include "media/source.h"
+#include "app/options/options.h"
+#include "media/input/source.h"
 
 /* `fine`: the output shows fractions of codes: --dither auto is on. Says what is chosen
  * because of the input. MEDIA_USAGE where the options do not suit it. */

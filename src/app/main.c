@@ -6,17 +6,17 @@
 
 #include "app/camera_list.h"
 #include "app/headless.h"
-#include "app/options.h"
+#include "app/options/options.h"
+#include "app/options/profile.h"
 #include "app/play.h"
-#include "app/profile.h"
 #include "app/record_raw.h"
 #include "app/say.h"
 #include "app/signals.h"
-#include "media/camera.h"
-#include "media/codec_list.h"
+#include "media/camera/camera.h"
 #include "media/error.h"
+#include "media/input/source.h"
 #include "media/log.h"
-#include "media/source.h"
+#include "media/output/codec_list.h"
 
 static atomic_int stop = RUN_ON;
 

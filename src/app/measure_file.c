@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "media/compat.h"
-#include "media/file_name.h"
+#include "media/output/file_name.h"
 
 /* Written at once. */
 #define BUFFER_SIZE ((size_t)256 << 10)

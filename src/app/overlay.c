@@ -5,7 +5,7 @@
 
 #include "app/engine.h"
 #include "app/say.h"
-#include "media/blend.h"
+#include "media/output/blend.h"
 #include "media/picture_format.h"
 #include "panel/panel_place.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/option_network.h"
+#include "app/options/option_network.h"
 #include "app/say.h"
 
 int passes_check(Options *o, const unsigned char *given, const Refusal *refusal)

@@ -2,9 +2,9 @@
 #ifndef LUMEQ_APP_PASSES_H
 #define LUMEQ_APP_PASSES_H
 
-#include "app/option_value.h"
-#include "app/options.h"
-#include "media/writer.h"
+#include "app/options/option_value.h"
+#include "app/options/options.h"
+#include "media/output/writer.h"
 
 /* Notes what is asked for on the command line, and refuses what a run without an output of its own
  * cannot do. `given`: by the place in option_table. 0, or -1 with a sentence. */

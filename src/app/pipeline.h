@@ -10,8 +10,8 @@
 #include "app/engine.h"
 #include "app/planned_curves.h"
 #include "lumeq/lumeq.h"
+#include "media/input/reader.h"
 #include "media/message.h"
-#include "media/reader.h"
 
 /* What comes out. message.output is set where message.frame is. */
 typedef struct Item {

@@ -7,7 +7,7 @@
 #define LUMEQ_APP_PLANNED_CURVES_H
 
 #include "app/measure_file.h"
-#include "media/source.h"
+#include "media/input/source.h"
 
 typedef struct PlannedOptions {
     MeasureFile *file;     /* of the first pass, flushed */

@@ -9,12 +9,12 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/look.h"
-#include "app/option_network.h"
+#include "app/options/option_network.h"
 #include "app/recording.h"
 #include "app/say.h"
 #include "app/stats.h"
-#include "media/temp_file.h"
-#include "media/url.h"
+#include "media/input/url.h"
+#include "media/output/temp_file.h"
 #include "player/clock.h"
 
 /* What a key changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */

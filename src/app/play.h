@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "media/error.h"
 #include "player/player.h"
 

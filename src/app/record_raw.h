@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 
 /* As headless_run(). */
 int record_raw_run(const Options *options, atomic_int *stop);

@@ -12,7 +12,7 @@
 #include "app/say.h"
 #include "media/compat.h"
 #include "media/message.h"
-#include "media/writer.h"
+#include "media/output/writer.h"
 
 /* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
  * (a 4K frame has 12 MB). */

@@ -8,9 +8,9 @@
 
 #include <stdatomic.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "media/error.h"
-#include "media/source.h"
+#include "media/input/source.h"
 
 typedef struct Recorder Recorder;
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "app/say.h"
-#include "media/camera.h"
+#include "media/camera/camera.h"
 
 int recording_open(Recording *r, const Options *options, const atomic_int *stop, MediaError *error)
 {

@@ -6,7 +6,7 @@
 
 #include "app/headless.h"
 #include "app/say.h"
-#include "media/temp_file.h"
+#include "media/output/temp_file.h"
 
 #define TOGETHER_NS 1000000000LL
 

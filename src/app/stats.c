@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/say.h"
-#include "media/output_file.h"
+#include "media/output/output_file.h"
 
 struct StatsFile {
     const char *path;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "bench/equalize.h"
+#include "bench/equalize/equalize.h"
 
 /* In rotation on the host, each way: more than can be in flight. */
 #define FEED_PICTURES 8

@@ -10,7 +10,7 @@
 #include <libavutil/macros.h>
 #include <libavutil/mem.h>
 
-#include "media/url.h"
+#include "media/input/url.h"
 
 #define MOST_TRIED (INT_MAX / 4) /* av_malloc() has a limit of its own */
 

@@ -12,7 +12,7 @@
 #include <libavutil/log.h>
 #include <libswscale/swscale.h>
 
-#include "media/url.h"
+#include "media/input/url.h"
 
 #define LINE_SIZE 1024
 

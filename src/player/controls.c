@@ -2,7 +2,7 @@
 
 #include <SDL.h>
 
-#include "media/track_choice.h"
+#include "media/input/track_choice.h"
 #include "player/parts.h"
 
 /* Without being moved for this long, the cursor hides. */

@@ -4,7 +4,7 @@
 
 #include <SDL.h>
 
-#include "media/camera.h"
+#include "media/camera/camera.h"
 #include "player/parts.h"
 
 /* After the last picture, sound that is on its way plays out, for so long: a sender that is faster

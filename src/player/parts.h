@@ -7,13 +7,13 @@
 #include <stdatomic.h>
 
 #include "panel/panel.h"
-#include "player/osd.h"
+#include "player/osd/osd.h"
 #include "player/playback.h"
 #include "player/player.h"
 #include "player/screenshot.h"
-#include "player/subtitles.h"
-#include "player/view.h"
-#include "player/view_cuda.h"
+#include "player/subtitles/subtitles.h"
+#include "player/view/view.h"
+#include "player/view/view_cuda.h"
 #include "player/window.h"
 
 /* The frame in the window's textures. */

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "media/track_choice.h"
+#include "media/input/track_choice.h"
 
 /* The frame before another one is hardly further away. */
 #define BEFORE_US 500000

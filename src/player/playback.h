@@ -2,9 +2,9 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
-#include "media/packet_store.h"
-#include "media/video_feed.h"
-#include "player/audio.h"
+#include "media/input/video_feed.h"
+#include "media/subtitles/packet_store.h"
+#include "player/sound/audio.h"
 #include "player/sync.h"
 
 /* Frames taken from the feed: the next one, and where that is late, the one after it, which tells

@@ -6,8 +6,8 @@
 
 #include <SDL.h>
 
-#include "media/damage.h"
-#include "media/track_choice.h"
+#include "media/input/damage.h"
+#include "media/input/track_choice.h"
 #include "panel/panel_place.h"
 #include "player/library_log.h"
 #include "player/parts.h"

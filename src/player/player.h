@@ -7,10 +7,10 @@
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
 
-#include "media/deinterlacer.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
-#include "media/source.h"
+#include "media/input/deinterlacer.h"
+#include "media/input/source.h"
 
 /* What keys change of how frames are equalized. */
 typedef enum PlayerSetting {

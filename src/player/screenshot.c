@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "media/file_name.h"
-#include "media/picture_file.h"
+#include "media/output/file_name.h"
+#include "media/output/picture_file.h"
 
 /* "-123.45.67.890-1234.png" comes behind it. */
 #define MAX_STEM (NAME_MAX - 32)

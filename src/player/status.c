@@ -5,8 +5,8 @@
 
 #include <SDL.h>
 
-#include "media/camera.h"
-#include "media/track_choice.h"
+#include "media/camera/camera.h"
+#include "media/input/track_choice.h"
 #include "player/parts.h"
 
 void status_say(Player *p, const char *format, ...)

@@ -6,7 +6,7 @@
 
 #include <SDL.h>
 
-#include "player/gl.h"
+#include "player/view/gl.h"
 #include "player/why.h"
 
 /* Where nothing says how large the window should be. */

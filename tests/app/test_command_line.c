@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "app/options.h"
+#include "app/options/options.h"
 #include "check.h"
 
 #define MAX_WORDS 8

@@ -21,7 +21,7 @@ MAY_INCLUDE = {
 FFMPEG = re.compile(r"lib(av|sw|postproc)\w+/")
 SDL_GL = re.compile(r"(SDL2?/|SDL|GL/|GLES|EGL/|epoxy/|glad/)")
 CUDA = re.compile(r"(cuda|cub/|cooperative_groups|nvtx|nvml|thrust/|driver_types|vector_types)")
-CUDA_HOMES = ("src/equalizer/cuda/", "src/player/view_cuda.c", "src/bench/")
+CUDA_HOMES = ("src/equalizer/cuda/", "src/player/view/view_cuda.c", "src/bench/")
 
 
 def tracked(*patterns):

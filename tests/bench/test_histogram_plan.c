@@ -1,6 +1,6 @@
 /* Grids of lumeq-bench histogram's strategies, without a GPU: so many elements a thread. */
 #include "../check.h"
-#include "bench/histogram_kernels.h"
+#include "bench/histogram/histogram_kernels.h"
 
 cudaError_t histogram_residents(const HistogramPlan *plan, int *blocks)
 {

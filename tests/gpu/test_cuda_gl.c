@@ -13,7 +13,7 @@
 
 #include "../check.h"
 #include "lumeq/lumeq.h"
-#include "player/view_cuda.h"
+#include "player/view/view_cuda.h"
 
 #define DEVICE 0
 #define READ_WIDTH 160

@@ -5,7 +5,7 @@
 #include "../check.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
-#include "player/view_cuda.h"
+#include "player/view/view_cuda.h"
 
 #define PLANES 2
 #define WIDTH 64

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "media/source.h"
+#include "media/input/source.h"
 
 static atomic_int fake_stop;
 

@@ -4,7 +4,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "check.h"
-#include "media/blend.h"
+#include "media/output/blend.h"
 
 #define SIDE 40
 

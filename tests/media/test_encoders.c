@@ -3,9 +3,9 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "media/codec_list.h"
-#include "media/encoder.h"
-#include "media/encoder_choice.h"
+#include "media/output/codec_list.h"
+#include "media/output/encoder.h"
+#include "media/output/encoder_choice.h"
 
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 

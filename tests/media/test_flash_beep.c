@@ -3,9 +3,9 @@
  * through what the player reads with: the demuxer, the feed of pictures and the decoder of sound.
  * Flashes and beeps must be at the same positions, from the start and after a seek.
  */
-#include "media/demuxer.h"
-#include "media/sound.h"
-#include "media/video_feed.h"
+#include "media/input/demuxer.h"
+#include "media/input/video_feed.h"
+#include "media/sound/sound.h"
 
 #include "beeps.h"
 

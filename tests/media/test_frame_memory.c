@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "media/frame_memory.h"
-#include "media/reader.h"
+#include "media/input/reader.h"
 
 #define FRAMES 60
 

@@ -7,7 +7,7 @@
 
 #include <libavutil/avutil.h>
 
-#include "media/sound.h"
+#include "media/sound/sound.h"
 
 #define SECONDS 5
 #define MAX_PACKETS 4096

@@ -1,5 +1,5 @@
 /* Temporary files, when a signal handler removes them while another thread is at work on them. */
-#include "media/output_file.h"
+#include "media/output/output_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

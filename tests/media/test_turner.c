@@ -6,7 +6,7 @@
 #include "check.h"
 #include "media/compat.h"
 #include "media/convert.h"
-#include "media/turner.h"
+#include "media/output/turner.h"
 
 static const struct {
     PictureTurn turn;

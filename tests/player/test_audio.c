@@ -4,8 +4,8 @@
  */
 #include "beeps.h"
 
-#include "player/audio.h"
 #include "player/clock.h"
+#include "player/sound/audio.h"
 
 #include <sys/stat.h>
 

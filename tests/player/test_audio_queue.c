@@ -1,7 +1,7 @@
 /* The queue between decoder and device, by hand: what the device gets, and what is known of it. */
 #include "check.h"
 
-#include "player/audio_queue.h"
+#include "player/sound/audio_queue.h"
 
 #include <math.h>
 #include <pthread.h>

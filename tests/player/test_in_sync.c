@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-#include "player/audio_queue.h"
+#include "player/sound/audio_queue.h"
 #include "player/sync.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "app/fake_gpu.h"
-#include "player/view_cuda.h"
+#include "player/view/view_cuda.h"
 #include "session.h"
 
 #define LOST_AFTER 6

@@ -1,7 +1,7 @@
 /* The on-screen display: that all of it is inside the window, apart from each other, and goes when
  * it should. */
 #include "check.h"
-#include "player/osd.h"
+#include "player/osd/osd.h"
 #include "rects.h"
 
 static const int sizes[][2] = {

@@ -7,8 +7,8 @@
 #include <libavutil/intreadwrite.h>
 
 #include "check.h"
-#include "media/subtitle_decoder.h"
-#include "player/subtitles.h"
+#include "media/subtitles/subtitle_decoder.h"
+#include "player/subtitles/subtitles.h"
 
 #define SECOND INT64_C(1000000)
 #define WIDTH 1280

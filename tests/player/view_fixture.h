@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "keep_libraries.h"
-#include "player/view.h"
+#include "player/view/view.h"
 #include "player/window.h"
 
 #define MAX_SIDE 1024

@@ -1,0 +1,242 @@
+#include "app/options/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/options/option_value.h"
+#include "app/options/profile.h"
+#include "media/error.h"
+
+#define MAX_CONFIG (1 << 20) /* bytes; a larger file is something else */
+#define BLANK " \t\r"
+#define MAX_SENTENCE 700 /* bytes, with a value that is quoted in it */
+
+typedef struct Lines {
+    Options *options;
+    const char *path;
+    int line;
+    const Refusal *refusal;
+} Lines;
+
+/* Prints the default path; answers 0 where there is none. */
+static int print_default_path(char *path, size_t size)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (config && config[0] == '/') /* others are to be ignored, as its specification says */
+        return snprintf(path, size, "%s/lumeq/config", config) < (int)size;
+    if (home && home[0] == '/')
+        return snprintf(path, size, "%s/.config/lumeq/config", home) < (int)size;
+    return 0;
+}
+
+/* A NUL ends the text; answers its length, or -1 with errno, which is 0 for a file that is no
+ * settings. */
+static long read_all(FILE *file, char **text)
+{
+    errno = 0;
+    *text = malloc(MAX_CONFIG + 2);
+    if (!*text)
+        return -1;
+    const size_t n = fread(*text, 1, MAX_CONFIG + 1, file);
+    if (ferror(file))
+        return -1;
+    (*text)[n] = '\0';
+    errno = 0;
+    return n > MAX_CONFIG || strlen(*text) != n ? -1 : (long)n;
+}
+
+static int refuse_line(const Lines *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int refuse_line(const Lines *l, const char *format, ...)
+{
+    char sentence[MAX_SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    return refuse(l->refusal, "%s line %d: %s", media_quote(l->path), l->line, sentence);
+}
+
+/* Cuts a comment and what is blank at the end. Quotes protect a #, and so does a letter before it.
+ */
+static void cut_comment(char *text)
+{
+    char *end = text;
+    char quote = '\0', before = ' ';
+    for (char *c = text; *c && !(*c == '#' && !quote && strchr(BLANK, before)); c++) {
+        if (quote ? *c == quote : (*c == '"' || *c == '\'') && strchr(BLANK "=", before))
+            quote = quote ? '\0' : *c;
+        before = *c;
+        if (!strchr(BLANK, *c))
+            end = c + 1;
+    }
+    *end = '\0';
+}
+
+/* Takes the quotes off. -1: one of them is missing. */
+static int unquote(char **value)
+{
+    char *text = *value;
+    if (*text != '"' && *text != '\'')
+        return 0;
+    char *end = strchr(text + 1, *text);
+    if (!end || end[1])
+        return -1;
+    *end = '\0';
+    *value = text + 1;
+    return 0;
+}
+
+static int unknown_key(const Lines *l, const char *key)
+{
+    const char *bare = key + strspn(key, "-");
+    const Option *near = option_find(bare, strlen(bare));
+    if (!near)
+        near = option_nearest(bare, strlen(bare));
+    if (near && !(near->flags & OPTION_ONCE))
+        return refuse_line(l, "unknown key %s; did you mean %s? lumeq --help=full lists them",
+                           media_quote(key), near->name);
+    return refuse_line(l, "unknown key %s; keys are the long options that lumeq --help=full lists",
+                       media_quote(key));
+}
+
+static int take_value(const Lines *l, const char *key, char *value)
+{
+    char wrong[MAX_SENTENCE - 64];
+    const Refusal refusal = {wrong, sizeof(wrong), ""};
+    const Option *option = option_find(key, strlen(key));
+    if (!option)
+        return unknown_key(l, key);
+    if (option->flags & OPTION_ONCE)
+        return refuse_line(l, "%s belongs to a single run: give --%s on the command line", key,
+                           key);
+    if (unquote(&value) < 0)
+        return refuse_line(l, "%s %s: a quote is missing at the end, or something follows it", key,
+                           media_quote(value));
+    if (option_set(option, l->options, value, &refusal) < 0)
+        return refuse_line(l, "%s", wrong);
+    return 0;
+}
+
+static int take_line(const Lines *l, char *line)
+{
+    cut_comment(line);
+    char *key = line + strspn(line, BLANK);
+    if (!*key)
+        return 0;
+    char *equals = strchr(key, '=');
+    if (!equals || equals == key)
+        return refuse_line(l, "%s is not of the form key = value%s", media_quote(key),
+                           option_find(key, strlen(key)) ? " (flags: yes or no)" : "");
+    char *value = equals + 1 + strspn(equals + 1, BLANK);
+    while (equals > key && strchr(BLANK, equals[-1]))
+        equals--;
+    *equals = '\0';
+    return take_value(l, key, value);
+}
+
+static int take_lines(Lines *l, char *text)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0)
+        text += strlen(byte_order_mark);
+    for (char *next; text; text = next) {
+        next = strchr(text, '\n');
+        if (next)
+            *next++ = '\0';
+        l->line++;
+        if (take_line(l, text) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The file's lines go over the profile that it names, wherever that stands: it is looked for first.
+ * The command line's takes its place. */
+static int take_text(Lines *lines, char *text)
+{
+    Options sought = *lines->options;
+    Lines first = *lines;
+    char *copy = strdup(text);
+    if (!copy)
+        return refuse(lines->refusal, "out of memory");
+    first.options = &sought;
+    const int given = lines->options->profile, ret = take_lines(&first, copy);
+    const char *list = ret < 0 ? NULL : options_list(&sought);
+    free(copy);
+    if (ret < 0)
+        return ret;
+    if (list)
+        return refuse(lines->refusal, "%s: %s = help belongs on the command line",
+                      media_quote(lines->path), list);
+    if (!given) {
+        lines->options->profile = sought.profile;
+        profile_apply(lines->options);
+    }
+    return take_lines(lines, text);
+}
+
+static int take_file(Options *options, FILE *file, const Refusal *refusal)
+{
+    Lines lines = {options, options->config_path, 0, refusal};
+    if (read_all(file, &options->config_text) >= 0)
+        return take_text(&lines, options->config_text);
+    if (errno)
+        return refuse(refusal, "cannot read the settings in %s: %s", media_quote(lines.path),
+                      strerror(errno));
+    return refuse(refusal, "%s is no settings file: it is not text, or larger than 1 MiB",
+                  media_quote(lines.path));
+}
+
+static int is_null_device(const struct stat *about)
+{
+    struct stat null;
+    return S_ISCHR(about->st_mode) && stat("/dev/null", &null) == 0 && S_ISCHR(null.st_mode) &&
+           null.st_rdev == about->st_rdev;
+}
+
+/* NULL with errno, which is 0 for what might be waited for without end, as a pipe or a terminal.
+ * /dev/null is how other programs are told "none". */
+static FILE *open_settings(const char *path)
+{
+    struct stat about;
+    FILE *file = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, &about) == 0) {
+        errno = S_ISDIR(about.st_mode) ? EISDIR : 0;
+        if (S_ISREG(about.st_mode) || is_null_device(&about))
+            file = fdopen(fd, "r");
+    }
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
+int config_read(Options *options, const char *path, char *text, size_t text_size)
+{
+    const Refusal refusal = {text, text_size, "--"};
+    char usual[4096];
+    if (path && strcmp(path, "-") == 0)
+        return refuse(&refusal, "--config -: name a file; standard input may be the video");
+    if (!path && !print_default_path(usual, sizeof(usual)))
+        return 0;
+    FILE *file = open_settings(path ? path : usual);
+    if (!file && !path && (errno == ENOENT || errno == ENOTDIR))
+        return 0;
+    if (!file)
+        return refuse(&refusal, "%s%s: %s%s", path ? "--config " : "the settings file ",
+                      media_quote(path ? path : usual),
+                      errno ? strerror(errno) : "it is no regular file",
+                      path ? "" : "; --no-config does without it");
+    options->config_path = strdup(path ? path : usual);
+    const int ret = options->config_path ? take_file(options, file, &refusal)
+                                         : refuse(&refusal, "out of memory");
+    fclose(file);
+    return ret;
+}

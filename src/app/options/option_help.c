@@ -1,0 +1,130 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/options/option_table.h"
+#include "app/say.h"
+
+#define MIN_WIDTH 44  /* narrower terminals wrap by themselves */
+#define MAX_WIDTH 120 /* longer lines are hard to read */
+#define INDENT 32     /* where the explanations begin */
+#define USAGE_INDENT 41
+#define NARROW 70 /* without room for two columns, explanations go below */
+#define NARROW_INDENT 10
+
+static void pad(int columns)
+{
+    printf("%*s", columns, "");
+}
+
+/* Prints words from `column` on, and from `indent` on in further lines. */
+static void print_wrapped(const char *text, int column, int indent, int width)
+{
+    int first = 1;
+    while (*text) {
+        const int n = (int)strcspn(text, " \n");
+        if (!first && column + 1 + n > width) {
+            putchar('\n');
+            pad(indent);
+            column = indent;
+        } else if (!first) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", n, text);
+        column += n;
+        first = 0;
+        text += n;
+        text += strspn(text, " \n");
+    }
+    putchar('\n');
+}
+
+/* What is explained, and the explanation beside it or, without room for that, below. */
+static void print_pair(const char *left, const char *text, int indent, int width)
+{
+    const int used = (int)strlen(left);
+    if (width < NARROW)
+        indent = NARROW_INDENT;
+    fputs(left, stdout);
+    if (used + 2 > indent)
+        putchar('\n');
+    pad(used + 2 > indent ? indent : indent - used);
+    print_wrapped(text, indent, indent, width);
+}
+
+static void print_option(const Option *o, int width)
+{
+    char left[64], letter[8] = "    ";
+    if (o->letter)
+        snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+    if (o->choices && option_may_stand_alone(o))
+        snprintf(left, sizeof(left), "  %s--%s[=%s]", letter, o->name, o->choices);
+    else
+        snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name, o->choices ? " " : "",
+                 o->choices ? o->choices : "");
+    print_pair(left, o->help, INDENT, width);
+}
+
+static void print_usage(int width)
+{
+    print_pair("Usage: lumeq [options] INPUT", "play it, beside its histogram", USAGE_INDENT,
+               width);
+    print_pair("       lumeq [options] INPUT -o OUTPUT", "write the processed video", USAGE_INDENT,
+               width);
+    print_pair("       lumeq [options] INPUT --null", "process and throw away (timing)",
+               USAGE_INDENT, width);
+    print_pair("       lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it",
+               USAGE_INDENT, width);
+    putchar('\n');
+    print_wrapped(
+        "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, OUTPUT an "
+        "mp4, mkv, webm, mov or y4m; - is standard input or output. Defaults are in [].",
+        0, 0, width);
+}
+
+static void print_short(int width)
+{
+    fputs("\nThe options needed most\n", stdout);
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].flags & OPTION_COMMON)
+            print_option(&option_table[i], width);
+    putchar('\n');
+    print_wrapped("lumeq --help=full explains all options, the settings file and the exit codes.",
+                  0, 0, width);
+}
+
+static void print_full(int width)
+{
+    for (int i = 0; i < option_count; i++) {
+        if (option_table[i].name) {
+            print_option(&option_table[i], width);
+            continue;
+        }
+        putchar('\n');
+        print_wrapped(option_table[i].help, 0, 0, width);
+    }
+    fputs("\nThe settings file\n  ", stdout);
+    print_wrapped("It has lines such as strength = 0.6 or reference = yes: the long options "
+                  "without their dashes. # begins a comment, values may be in quotes. The command "
+                  "line wins over the file; --reference=no takes back a yes.",
+                  2, 2, width);
+    fputs("\nExit codes\n  ", stdout);
+    print_wrapped("0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written; "
+                  "4 interrupted; 5 done, but the input was damaged.",
+                  2, 2, width);
+}
+
+void options_print_help(OptionsHelp help)
+{
+    int width = say_columns(STDOUT_FILENO);
+    if (width < MIN_WIDTH)
+        width = MIN_WIDTH;
+    if (width > MAX_WIDTH)
+        width = MAX_WIDTH;
+    print_usage(width);
+    if (help == OPTIONS_HELP_FULL)
+        print_full(width);
+    else
+        print_short(width);
+}

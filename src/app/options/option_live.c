@@ -1,0 +1,133 @@
+#include "app/options/option_live.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "app/options/option_names.h"
+#include "media/error.h"
+
+/* The major number of devices of Video4Linux. */
+#define V4L2_MAJOR 81
+
+typedef struct Why {
+    const char *name, *text;
+} Why;
+
+static const Why of_camera[] = {
+    {"video-size", "the size of a camera's picture"},
+    {"framerate", "the rate of a camera"},
+    {"input-format", "what a camera sends"},
+    {"record-raw", "how a camera is recorded"},
+};
+
+static const Why not_of_camera[] = {
+    {"ss", "a camera has no positions, only now; --frames N ends after so many"},
+    {"to", "a camera has no positions, only now; --frames N ends after so many"},
+    {"loop", "a camera has no end to begin again from"},
+    {"speed", "a camera has the speed of what it sees"},
+    {"video-track", "a camera has one track, its picture"},
+    {"audio-track", "a camera has one track, its picture"},
+    {"sub-track", "a camera has one track, its picture"},
+    {"acodec", "a camera has one track, its picture"},
+    {"network", "a camera is not on the network"},
+    {"allow-playlists", "a camera is no playlist"},
+};
+
+static const Why not_of_raw[] = {
+    {"null", "nothing is recorded then"},
+    {"vcodec", "what is recorded untouched is not encoded"},
+    {"crf", "what is recorded untouched is not encoded"},
+    {"preset", "what is recorded untouched is not encoded"},
+    {"bitrate", "what is recorded untouched is not encoded"},
+    {"pix-fmt", "what is recorded untouched is not encoded"},
+    {"vopt", "what is recorded untouched is not encoded"},
+    {"overlay", "what is recorded untouched has nothing laid over it"},
+};
+
+static const Why of_window[] = {
+    {"mirror", "for the window: what is written is never mirrored"},
+    {"low-latency", "for the window: what is written has every frame that comes"},
+};
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
+
+/* The first of the list that is on the command line, or NULL. */
+static const Why *first_given(const Why *list, int count, const unsigned char *given)
+{
+    for (int i = 0; i < count; i++)
+        if (option_is_given(given, list[i].name))
+            return &list[i];
+    return NULL;
+}
+
+static int refuse_input(const Options *o, const Refusal *refusal)
+{
+    char said[600], typed[512];
+    const int is_number = !o->input[strspn(o->input, "0123456789")];
+    const int is_device = strncmp(o->input, "/dev/", strlen("/dev/")) == 0 || is_number;
+    snprintf(said, sizeof(said), "--camera and %s%s contradict each other",
+             strcmp(o->input, "-") == 0 ? "" : "the input ", media_quote_input(o->input));
+    if (!o->output && !o->null_output && !is_device && option_names_may_be_new(o->input) &&
+        option_names_type(o->input, typed, sizeof(typed)))
+        return refuse(refusal, "%s; did you mean -o %s?", said, typed);
+    return refuse(refusal, "%s; a device is named in one word: --camera=/dev/video0", said);
+}
+
+static int check_camera(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    if (o->input)
+        return refuse_input(o, refusal);
+    const Why *why = first_given(not_of_camera, COUNT(not_of_camera), given);
+    if (why)
+        return refuse(refusal, "--%s and --camera contradict each other: %s", why->name, why->text);
+    if (!o->record_raw)
+        return 0;
+    if (o->stats && options_headless(o))
+        return refuse(refusal, "--stats and --record-raw contradict each other: what is recorded "
+                               "untouched is not measured");
+    why = first_given(not_of_raw, COUNT(not_of_raw), given);
+    return why ? refuse(refusal, "--%s and --record-raw contradict each other: %s", why->name,
+                        why->text)
+               : 0;
+}
+
+/* Devices are not read as files are, and files have all their frames at once. */
+static int check_input(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    struct stat file;
+    const int known = strcmp(o->input, "-") == 0 ? fstat(0, &file) : stat(o->input, &file);
+    if (known < 0)
+        return 0;
+    if (S_ISCHR(file.st_mode) && major(file.st_rdev) == V4L2_MAJOR)
+        return refuse(refusal, "%s is a camera, not a file: it is opened by --camera=%s",
+                      media_quote_input(o->input), o->input);
+    if (option_is_given(given, "low-latency") && S_ISREG(file.st_mode))
+        return refuse(refusal, "--low-latency is for live input, a pipe or a camera: %s is a file",
+                      media_quote_input(o->input));
+    return 0;
+}
+
+int option_live_check(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    const Why *why = options_headless(o) ? first_given(of_window, COUNT(of_window), given) : NULL;
+    if (why)
+        return refuse(refusal, "--%s is %s", why->name, why->text);
+    if (o->camera)
+        return check_camera(o, given, refusal);
+    why = first_given(of_camera, COUNT(of_camera), given);
+    if (why)
+        return refuse(refusal, "--%s is %s: --camera is missing", why->name, why->text);
+    return o->input ? check_input(o, given, refusal) : 0;
+}
+
+int option_live_check_lists(const Options *o, const Refusal *refusal)
+{
+    if (o->camera && o->list_devices)
+        return refuse(refusal, "--camera and --list-devices contradict each other: all are listed");
+    if (o->camera && o->list_formats)
+        return refuse(refusal, "--camera and --list-formats contradict each other: the camera is "
+                               "named in one word, --list-formats=/dev/video0");
+    return 0;
+}

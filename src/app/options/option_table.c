@@ -1,0 +1,233 @@
+#include "app/options/option_table.h"
+
+#include <string.h>
+
+#include "app/options/nearest.h"
+
+#define MAX_TRACK 9999
+#define MIN_BITRATE                                                                                \
+    10e3 /* what is less has lost its K or M: not even a thumbnail moves with it                   \
+          */
+
+#define FIELD(name) offsetof(Options, name)
+#define HEADING(text)                                                                              \
+    {                                                                                              \
+        NULL, 0, OPTION_FLAG, 0, 0, 0, 0, NULL, text                                               \
+    }
+#define COMMON OPTION_COMMON
+#define ONCE OPTION_ONCE
+
+const Option option_table[] = {
+    HEADING("Output"),
+    {"output", 'o', OPTION_TEXT, COMMON | ONCE, FIELD(output), 0, 0, "OUTPUT",
+     "the processed video; - is standard output (y4m)"},
+    {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
+     "process and throw away, for timing"},
+    {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
+     "replace files that exist, --stats too"},
+    {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
+     "blend the histogram panel into the video that is written"},
+    {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
+     "write one row of figures per frame; jsonl has the histograms too"},
+
+    HEADING("What is done to the picture"),
+    {"mode", 0, OPTION_MODE, COMMON, FIELD(mode), 0, 0, "global|clahe|stretch|off",
+     "one curve, one a tile, a line, or none [global]"},
+    {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
+     "settings for a kind of video; help lists them [none]"},
+    {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
+     "0 untouched .. 1 fully equalized; auto: what each picture needs [auto]"},
+    {"clip", 0, OPTION_ZERO_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "X",
+     "contrast limit in multiples of the mean bin, from 1; 0 = none [3]"},
+    {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
+     "of --mode clahe: columns and rows of tiles [8x8]"},
+    {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
+     "time constant of the curve; 0 = each frame on its own [0.5]"},
+    {"scene-cut", 0, OPTION_CHOICE, 0, FIELD(scene_cut), 0, 0, "off|on",
+     "let a cut take the new curve at once [on]"},
+    {"chroma", 0, OPTION_CHOICE, 0, FIELD(chroma), 0, 0, "scale|keep",
+     "saturation follows luma, or stays [scale]"},
+    {"dither", 0, OPTION_CHOICE, 0, FIELD(dither), 0, 0, "auto|on|off",
+     "fractions of codes become a fine pattern; auto: in the window and for lossless or deeper "
+     "output [auto]"},
+    {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "auto|ignore",
+     "leave black bars out of the histogram, and as they are [auto]"},
+    {"deflicker", 0, OPTION_NUMBER, 0, FIELD(deflicker), 0, 1, "X",
+     "0 .. 1: evens out light that pumps in the source; needs two passes [0]"},
+    {"two-pass", 0, OPTION_CHOICE, 0, FIELD(two_pass), 0, 0, "auto|on|off",
+     "measure all of it first, so that curves know what comes; auto: from a file to a file [auto]"},
+    {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
+     "override the stream's luma range [auto]"},
+    {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
+     "make whole frames of interlaced ones; on: of all frames; auto: of those that say so in the "
+     "window, while files keep their fields [auto]"},
+    {"reference", 0, OPTION_FLAG, 0, FIELD(reference), 0, 0, NULL,
+     "textbook arithmetic, bit-exact with OpenCV's equalizeHist or, with --mode clahe, its CLAHE; "
+     "8-bit only; what is said of strength, smoothing, chroma, dither and bars has no effect"},
+
+    HEADING("Part of the input"),
+    {"ss", 0, OPTION_TIME, COMMON | ONCE, FIELD(from_us), 0, 0, "TIME",
+     "start here ([[HH:]MM:]SS[.m], or 90s, 1500ms)"},
+    {"to", 0, OPTION_TIME, ONCE, FIELD(to_us), 0, 0, "TIME", "end here (a position in the input)"},
+    {"frames", 0, OPTION_INTEGER, ONCE, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
+
+    HEADING("Container and encoder"),
+    {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME|help",
+     "container; help lists them [by OUTPUT's name]"},
+    {"vcodec", 0, OPTION_TEXT, COMMON, FIELD(vcodec), 0, 0, "NAME|help",
+     "video encoder; help lists them [the container's usual one; mp4, mkv: libx264]"},
+    {"crf", 0, OPTION_NUMBER, COMMON, FIELD(crf), 0, 63, "X",
+     "constant quality, lower is better [libx264: 18]"},
+    {"preset", 0, OPTION_TEXT, 0, FIELD(preset), 0, 0, "NAME",
+     "speed of the encoder [libx264: medium]"},
+    {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
+     "bits a second, instead of --crf; from 10K on"},
+    {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
+     "pixel format [the source's]"},
+    {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
+     "any option of the video encoder; may be given several times"},
+
+    HEADING("Tracks and tags (tracks of a kind count from 0)"),
+    {"video-track", 0, OPTION_INTEGER, 0, FIELD(video_track), 0, MAX_TRACK, "N",
+     "the video track to process [the best]"},
+    {"audio-track", 0, OPTION_INTEGER, 0, FIELD(audio_track), 0, MAX_TRACK, "N",
+     "keep only this audio track [all]"},
+    {"sub-track", 0, OPTION_TRACK, 0, FIELD(sub_track), 0, MAX_TRACK, "N|none",
+     "keep only this subtitle track, or none [all]"},
+    {"acodec", 0, OPTION_TEXT, 0, FIELD(acodec), 0, 0, "copy|NAME|none|help",
+     "sound: as it is, with this encoder, or left out [copy]"},
+    {"no-subs", 0, OPTION_FLAG, 0, FIELD(no_subs), 0, 0, NULL, "leave out the subtitles"},
+    {"no-chapters", 0, OPTION_FLAG, 0, FIELD(no_chapters), 0, 0, NULL, "leave out the chapters"},
+    {"no-metadata", 0, OPTION_FLAG, 0, FIELD(no_metadata), 0, 0, NULL, "leave out the tags"},
+
+    HEADING("The window (? in it shows its keys)"),
+    {"compare", 0, OPTION_CHOICE, COMMON, FIELD(compare), 0, 0, "off|split|side",
+     "show the untouched picture as well: left of a line, or beside [off]"},
+    {"histogram", 0, OPTION_CHOICE, 0, FIELD(histogram), 0, 0, "off|panel|overlay",
+     "beside the picture, or over it [panel]"},
+    {"hist-scale", 0, OPTION_CHOICE, 0, FIELD(hist_scale), 0, 0, "linear|log",
+     "how high bars are; log shows rare codes as well [linear]"},
+    {"loop", 0, OPTION_FLAG, 0, FIELD(loop), 0, 0, NULL, "begin again at the end"},
+    {"speed", 0, OPTION_NUMBER, ONCE, FIELD(speed), 0.25, 4, "X",
+     "how fast it plays; the sound's pitch is kept [1]"},
+    {"fullscreen", 0, OPTION_FLAG, 0, FIELD(fullscreen), 0, 0, NULL, "fill the screen"},
+    {"volume", 0, OPTION_INTEGER, 0, FIELD(volume), 0, 100, "N", "in percent [100]"},
+    {"mute", 0, OPTION_FLAG, 0, FIELD(mute), 0, 0, NULL, "begin without sound"},
+    {"no-audio", 0, OPTION_FLAG, 0, FIELD(no_audio), 0, 0, NULL, "open no sound device"},
+
+    HEADING("The camera"),
+    {"camera", 0, OPTION_MAY_TEXT, ONCE, FIELD(camera), 0, 0, "DEV|N",
+     "preview a camera: its device, or the number of /dev/videoN; with -o it is recorded, too, "
+     "and with -o and --frames without a window [the first]"},
+    {"list-devices", 0, OPTION_FLAG, ONCE, FIELD(list_devices), 0, 0, NULL,
+     "show the cameras there are"},
+    {"list-formats", 0, OPTION_MAY_TEXT, ONCE, FIELD(list_formats), 0, 0, "DEV|N",
+     "show what a camera offers: formats, sizes and rates [of the first]"},
+    {"video-size", 0, OPTION_SIZE, 0, FIELD(video_size), 1, 32767, "WxH",
+     "of the camera's picture [the largest that comes 30 times a second]"},
+    {"framerate", 0, OPTION_NUMBER, 0, FIELD(framerate), 1, 1000, "X",
+     "of the camera, a second [the highest for the size]"},
+    {"input-format", 0, OPTION_TEXT, 0, FIELD(input_format), 0, 0, "NAME",
+     "of the camera, such as mjpeg or yuyv422 [what reaches the size at the highest rate]"},
+    {"mirror", 0, OPTION_FLAG, 0, FIELD(mirror), 0, 0, NULL,
+     "show it as in a mirror; what is recorded stays as it is"},
+    {"record-raw", 0, OPTION_FLAG, 0, FIELD(record_raw), 0, 0, NULL,
+     "record what the camera sends, untouched, not the equalized picture"},
+    {"low-latency", 0, OPTION_FLAG, 0, FIELD(low_latency), 0, 0, NULL,
+     "of any live input (a pipe): the newest frame is shown at once; cameras are always"},
+
+    HEADING("Where it runs"),
+    {"backend", 0, OPTION_CHOICE, COMMON, FIELD(backend), 0, 0, "auto|cpu|cuda",
+     "what computes; both give the same picture [auto]"},
+    {"device", 0, OPTION_INTEGER, 0, FIELD(device), 0, 255, "N", "number of the GPU [0]"},
+    {"list-gpus", 0, OPTION_FLAG, ONCE, FIELD(list_gpus), 0, 0, NULL, "show the GPUs there are"},
+    {"threads", 0, OPTION_INTEGER, 0, FIELD(threads), 0, 256, "N",
+     "CPU threads; 0 = all cores [0]"},
+
+    HEADING("What is let in"),
+    {"network", 0, OPTION_FLAG, ONCE, FIELD(network), 0, 0, NULL,
+     "let INPUT be a URL, such as http://, rtsp:// or udp://"},
+    {"network-timeout", 0, OPTION_NUMBER, 0, FIELD(network_timeout), 1, 3600, "SECONDS",
+     "without a byte for so long a URL counts as lost [10]"},
+    {"open-timeout", 0, OPTION_NUMBER, 0, FIELD(open_timeout), 1, 3600, "SECONDS",
+     "give up a file that takes longer to open; pipes are waited for, URLs see above [60]"},
+    {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
+     "open playlists, and the local files that a file refers to"},
+    {"force-dolby-vision", 0, OPTION_FLAG, 0, FIELD(force_dovi), 0, 0, NULL,
+     "process Dolby Vision profile 5 too, whose first plane is not luma: colours will be wrong"},
+    {"max-pixels", 0, OPTION_INTEGER, 0, FIELD(max_pixels), 1, 2147483647, "N",
+     "refuse larger frames [67108864 = 8192x8192]"},
+
+    HEADING("Settings and messages"),
+    {"config", 0, OPTION_TEXT, ONCE, FIELD(config), 0, 0, "FILE",
+     "take settings from this file [$XDG_CONFIG_HOME/lumeq/config, if it is there]"},
+    {"no-config", 0, OPTION_FLAG, ONCE, FIELD(no_config), 0, 0, NULL, "read no such file"},
+    {"progress", 0, OPTION_CHOICE, 0, FIELD(progress), 0, 0, "auto|bar|json|none",
+     "auto: a bar on a terminal; json: one object a line [auto]"},
+    {"color", 0, OPTION_CHOICE, 0, FIELD(color), 0, 0, "auto|always|never",
+     "auto: on a terminal, unless NO_COLOR is set [auto]"},
+    {"quiet", 'q', OPTION_FLAG, 0, FIELD(quiet), 0, 0, NULL, "errors only"},
+    {"verbose", 'v', OPTION_FLAG, 0, FIELD(verbose), 0, 0, NULL, "details, FFmpeg's messages too"},
+    {"help", 'h', OPTION_HELP, ONCE, FIELD(help), 0, 0, "short|full",
+     "the options needed most, or all of them [short]"},
+    {"version", 0, OPTION_FLAG, ONCE, FIELD(version), 0, 0, NULL,
+     "versions of the program and its libraries"},
+};
+
+const int option_count = sizeof(option_table) / sizeof(option_table[0]);
+
+_Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTION_MAX, "OPTION_MAX");
+
+const Option *option_find(const char *name, size_t n)
+{
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].name && strlen(option_table[i].name) == n &&
+            strncmp(option_table[i].name, name, n) == 0)
+            return &option_table[i];
+    return NULL;
+}
+
+int option_is_given(const unsigned char *given, const char *name)
+{
+    return given[option_find(name, strlen(name)) - option_table];
+}
+
+const Option *option_nearest(const char *name, size_t n)
+{
+    Nearest nearest;
+    nearest_start(&nearest, name, n);
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].name)
+            nearest_try(&nearest, option_table[i].name, strlen(option_table[i].name), i);
+    return nearest.index < 0 ? NULL : &option_table[nearest.index];
+}
+
+int option_may_stand_alone(const Option *option)
+{
+    return option->type == OPTION_FLAG || option->type == OPTION_HELP ||
+           option->type == OPTION_MAY_TEXT;
+}
+
+size_t option_size(const Option *option)
+{
+    switch (option->type) {
+    case OPTION_FLAG:
+    case OPTION_HELP:
+    case OPTION_CHOICE:
+    case OPTION_MODE:
+    case OPTION_PROFILE: return sizeof(int);
+    case OPTION_NUMBER:
+    case OPTION_ZERO_NUMBER:
+    case OPTION_AUTO_NUMBER: return sizeof(double);
+    case OPTION_TILES: return sizeof(OptionsTiles);
+    case OPTION_SIZE: return sizeof(OptionsSize);
+    case OPTION_INTEGER:
+    case OPTION_TRACK:
+    case OPTION_RATE:
+    case OPTION_TIME: return sizeof(int64_t);
+    case OPTION_MAY_TEXT:
+    case OPTION_TEXT: return sizeof(const char *);
+    case OPTION_LIST: return sizeof(((Options *)0)->encoder_options);
+    }
+    return 0;
+}

@@ -1,0 +1,315 @@
+#include "app/options/option_value.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/options/nearest.h"
+#include "app/options/profile.h"
+#include "media/error.h"
+
+/* A rate that is written without its unit: less than this in megabits a second, else kilobits. */
+#define MEGABITS_BELOW 100
+
+/* One value on its way into its field. */
+typedef struct Setting {
+    const Option *option;
+    const char *value;
+    void *field;
+    const Refusal *refusal;
+} Setting;
+
+int refuse(const Refusal *refusal, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(refusal->text, refusal->size, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* "--clip '-1': it is ..." */
+static int refuse_value(const Setting *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int refuse_value(const Setting *s, const char *format, ...)
+{
+    char allowed[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(allowed, sizeof(allowed), format, args);
+    va_end(args);
+    return refuse(s->refusal, "%s%s %s: it is %s", s->refusal->dashes, s->option->name,
+                  media_quote(s->value), allowed);
+}
+
+static int read_number(const char *text, double *value)
+{
+    char *end;
+    if (*text == '\0' || strpbrk(text, " xXnN")) /* no spaces, hexadecimal, nan, inf */
+        return -1;
+    *value = strtod(text, &end);
+    return *end == '\0' ? 0 : -1;
+}
+
+/* [[HH:]MM:]SS[.m], or a number with the unit s, ms or us. */
+static int read_time(const char *text, int64_t *us)
+{
+    double parts[3], total = 0, unit = 1;
+    char copy[64];
+    int count = 0;
+    if (strlen(text) >= sizeof(copy))
+        return -1;
+    strcpy(copy, text);
+    const size_t n = strlen(copy);
+    if (n > 2 && (strcmp(copy + n - 2, "ms") == 0 || strcmp(copy + n - 2, "us") == 0)) {
+        unit = copy[n - 2] == 'm' ? 1e-3 : 1e-6;
+        copy[n - 2] = '\0';
+    } else if (n > 1 && copy[n - 1] == 's') {
+        copy[n - 1] = '\0';
+    }
+    for (char *part = copy, *next; part; part = next) {
+        next = strchr(part, ':');
+        if (next)
+            *next++ = '\0';
+        if (count == 3 || read_number(part, &parts[count]) < 0 || parts[count] < 0)
+            return -1;
+        if (count && parts[count] >= 60)
+            return -1;
+        total = total * 60 + parts[count++];
+    }
+    total *= unit;
+    if (!(total < 1e10))
+        return -1;
+    *us = llrint(total * 1e6);
+    return 0;
+}
+
+static int set_flag(const Setting *s)
+{
+    const int no = s->value && strcmp(s->value, "no") == 0;
+    if (s->value && !no && strcmp(s->value, "yes") != 0) {
+        if (*s->refusal->dashes)
+            return refuse(s->refusal, "%s%s takes no value, or =yes or =no: not %s",
+                          s->refusal->dashes, s->option->name, media_quote(s->value));
+        return refuse_value(s, "yes or no");
+    }
+    *(int *)s->field = !no;
+    return 0;
+}
+
+/* Answers the index in choices, or -1. */
+static int read_choice(const Setting *s)
+{
+    const char *choice = s->option->choices;
+    Nearest nearest;
+    nearest_start(&nearest, s->value, strlen(s->value));
+    for (int i = 0;; i++) {
+        const size_t n = strcspn(choice, "|");
+        if (strlen(s->value) == n && strncmp(choice, s->value, n) == 0)
+            return i;
+        nearest_try(&nearest, choice, n, (int)(choice - s->option->choices));
+        if (choice[n] == '\0')
+            break;
+        choice += n + 1;
+    }
+    if (nearest.index < 0)
+        return refuse_value(s, "one of %s", s->option->choices);
+    const char *meant = s->option->choices + nearest.index;
+    return refuse_value(s, "one of %s; did you mean %.*s?", s->option->choices,
+                        (int)strcspn(meant, "|"), meant);
+}
+
+static int set_choice(const Setting *s)
+{
+    const int index = read_choice(s);
+    if (index >= 0)
+        *(int *)s->field = index;
+    return index < 0 ? -1 : 0;
+}
+
+static int set_mode(const Setting *s)
+{
+    static const LumeqMode modes[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
+                                      LUMEQ_MODE_OFF};
+    const int index = read_choice(s);
+    if (index >= 0)
+        *(LumeqMode *)s->field = modes[index];
+    return index < 0 ? -1 : 0;
+}
+
+static int set_profile(const Setting *s)
+{
+    char names[128];
+    const int number = profile_find(s->value);
+    if (number) {
+        *(int *)s->field = number;
+        return 0;
+    }
+    profile_names(names, sizeof(names));
+    return refuse_value(s, "one of %s, or help", names);
+}
+
+static int set_help(const Setting *s)
+{
+    const int index = s->value ? read_choice(s) : 0;
+    if (index >= 0)
+        *(int *)s->field = index + 1;
+    return index < 0 ? -1 : 0;
+}
+
+static int set_number(const Setting *s)
+{
+    const Option *o = s->option;
+    const int zero = o->type == OPTION_ZERO_NUMBER, any = o->type == OPTION_AUTO_NUMBER;
+    double number;
+    if (any && strcmp(s->value, "auto") == 0) {
+        *(double *)s->field = -1;
+        return 0;
+    }
+    if (read_number(s->value, &number) < 0 || number > o->max ||
+        (number < o->min && !(zero && number == 0)))
+        return refuse_value(s, "%sa number from %.15g to %.15g",
+                            zero  ? "0 or "
+                            : any ? "auto or "
+                                  : "",
+                            o->min, o->max);
+    *(double *)s->field = number;
+    return 0;
+}
+
+static int set_integer(const Setting *s)
+{
+    const Option *o = s->option;
+    double number;
+    if (o->type == OPTION_TRACK && strcmp(s->value, "none") == 0) {
+        *(int64_t *)s->field = TRACK_NONE;
+        return 0;
+    }
+    if (read_number(s->value, &number) < 0 || number < o->min || number > o->max)
+        return refuse_value(s, "a number from %.15g to %.15g%s", o->min, o->max,
+                            o->type == OPTION_TRACK ? ", or none" : "");
+    if (number != floor(number))
+        return refuse_value(s, "a whole number");
+    *(int64_t *)s->field = (int64_t)number;
+    return 0;
+}
+
+/* "8x8" */
+static int set_tiles(const Setting *s)
+{
+    const Option *o = s->option;
+    OptionsTiles tiles;
+    int end = 0;
+    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
+        sscanf(s->value, "%3dx%3d%n", &tiles.x, &tiles.y, &end) != 2 || s->value[end] ||
+        tiles.x < o->min || tiles.x > o->max || tiles.y < o->min || tiles.y > o->max)
+        return refuse_value(s, "columns x rows such as 8x8, from %.15g to %.15g each", o->min,
+                            o->max);
+    *(OptionsTiles *)s->field = tiles;
+    return 0;
+}
+
+/* "1280x720" */
+static int set_size(const Setting *s)
+{
+    const Option *o = s->option;
+    OptionsSize size;
+    int end = 0;
+    if (strspn(s->value, "0123456789x") != strlen(s->value) ||
+        sscanf(s->value, "%5dx%5d%n", &size.width, &size.height, &end) != 2 || s->value[end] ||
+        size.width < o->min || size.width > o->max || size.height < o->min || size.height > o->max)
+        return refuse_value(s, "width x height such as 1280x720");
+    *(OptionsSize *)s->field = size;
+    return 0;
+}
+
+static int read_rate(const char *text, double *rate)
+{
+    char copy[32];
+    const size_t n = strlen(text);
+    double unit = 1;
+    if (n == 0 || n >= sizeof(copy))
+        return -1;
+    strcpy(copy, text);
+    if (strchr("kK", copy[n - 1]))
+        unit = 1e3;
+    else if (strchr("mM", copy[n - 1]))
+        unit = 1e6;
+    if (unit > 1)
+        copy[n - 1] = '\0';
+    if (read_number(copy, rate) < 0)
+        return -1;
+    *rate *= unit;
+    return 0;
+}
+
+static int set_rate(const Setting *s)
+{
+    static const char what[] = "bits a second, from 10K on, such as 800K or 4M";
+    double rate;
+    if (read_rate(s->value, &rate) < 0 || rate <= 0 || rate > s->option->max)
+        return refuse_value(s, "%s", what);
+    if (rate < s->option->min && strspn(s->value, "0123456789.") < strlen(s->value))
+        return refuse_value(s, "%s", what);
+    if (rate < s->option->min)
+        return refuse_value(s, "%s; did you mean %s%s?", what, s->value,
+                            rate < MEGABITS_BELOW ? "M" : "k");
+    *(int64_t *)s->field = llrint(rate);
+    return 0;
+}
+
+static int set_time(const Setting *s)
+{
+    if (read_time(s->value, s->field) < 0)
+        return refuse_value(s, "a time such as 90, 1:30, 1:02:03.5 or 1500ms");
+    return 0;
+}
+
+static int set_text(const Setting *s)
+{
+    if (!*s->value)
+        return refuse(s->refusal, "%s%s needs a value: %s", s->refusal->dashes, s->option->name,
+                      s->option->choices);
+    *(const char **)s->field = s->value;
+    return 0;
+}
+
+static int set_may_text(const Setting *s)
+{
+    *(const char **)s->field = "";
+    return s->value ? set_text(s) : 0;
+}
+
+static int set_list(const Setting *s)
+{
+    const char **list = s->field;
+    int count = 0;
+    while (list[count])
+        count++;
+    if (!strchr(s->value, '=') || s->value[0] == '=')
+        return refuse_value(s, "KEY=VALUE");
+    if (count == MAX_ENCODER_OPTIONS)
+        return refuse(s->refusal, "%s%s: at most %d are taken", s->refusal->dashes, s->option->name,
+                      MAX_ENCODER_OPTIONS);
+    list[count] = s->value;
+    return 0;
+}
+
+int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
+{
+    static int (*const setters[])(const Setting *) = {
+        [OPTION_FLAG] = set_flag,         [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,     [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,         [OPTION_ZERO_NUMBER] = set_number,
+        [OPTION_RATE] = set_rate,         [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,         [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,         [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
+        [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
+        [OPTION_MAY_TEXT] = set_may_text,
+    };
+    const Setting setting = {option, value, (char *)options + option->offset, refusal};
+    return setters[option->type](&setting);
+}

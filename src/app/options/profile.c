@@ -1,0 +1,93 @@
+#include "app/options/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/options/option_table.h"
+#include "app/options/option_value.h"
+
+#define MAX_SETTINGS 8
+
+typedef struct ProfileSetting {
+    const char *option, *value;
+} ProfileSetting;
+
+typedef struct Profile {
+    const char *name, *purpose;
+    ProfileSetting settings[MAX_SETTINGS]; /* up to the first without an option */
+} Profile;
+
+static const Profile profiles[] = {
+    {"film",
+     "films and series: dark scenes are opened a little, the rest keeps its look",
+     {{"clip", "1.7"}, {"smooth", "1"}}},
+    {"fog",
+     "fog, haze, smoke: local contrast back, near and far, and some of the grain with it",
+     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "4.5"}, {"tiles", "4x4"}}},
+    {"night",
+     "night and dim rooms: lifted well, lamps in the picture or not; noise is held back",
+     {{"strength", "0.9"}, {"clip", "2.5"}}},
+    {"screen",
+     "screen recordings: pale or dark ones get more contrast, flat colours stay flat",
+     {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},
+    {"surveillance",
+     "fixed cameras: every part of the picture is made readable, slowly and calmly",
+     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
+    {"medical-gray",
+     "X-ray, ultrasound and the like: mild local contrast, each frame nearly on its own",
+     {{"mode", "clahe"},
+      {"strength", "1"},
+      {"clip", "2"},
+      {"tiles", "4x4"},
+      {"smooth", "0.1"},
+      {"chroma", "keep"},
+      {"bars", "ignore"}}},
+};
+
+#define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))
+
+int profile_find(const char *name)
+{
+    if (strcmp(name, "help") == 0)
+        return PROFILE_HELP;
+    for (int i = 0; i < PROFILES; i++)
+        if (strcmp(name, profiles[i].name) == 0)
+            return i + 1;
+    return 0;
+}
+
+const char *profile_name(int number)
+{
+    return profiles[number - 1].name;
+}
+
+void profile_names(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < PROFILES && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", profiles[i].name);
+}
+
+void profile_apply(Options *options)
+{
+    char unused[64];
+    const Refusal refusal = {unused, sizeof(unused), ""};
+    if (options->profile < 1)
+        return;
+    const Profile *profile = &profiles[options->profile - 1];
+    for (const ProfileSetting *s = profile->settings; s->option; s++)
+        (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
+    options->profile_strength = options->strength;
+}
+
+void profile_print_all(void)
+{
+    for (int i = 0; i < PROFILES; i++) {
+        const Profile *p = &profiles[i];
+        printf("%-14s%s\n%14s", p->name, p->purpose, "");
+        for (const ProfileSetting *s = p->settings; s->option; s++)
+            printf("%s--%s %s", s == p->settings ? "" : " ", s->option, s->value);
+        putchar('\n');
+    }
+}

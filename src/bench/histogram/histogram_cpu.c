@@ -1,0 +1,124 @@
+/* Histograms on one core. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cpu_mask.h"
+#include "bench/bench.h"
+#include "bench/histogram/histogram.h"
+#include "equalizer/cpu/kernels.h"
+
+/* Runs until there are enough of them, and for so long. */
+#define MIN_RUNS 5
+#define MAX_RUNS 101
+#define ENOUGH_US 100e3
+
+/* Quicker work is done several times in a run, so that the clock's own time does not show. */
+#define RUN_US 50
+
+typedef void Count(uint32_t *counts, const HistogramJob *job);
+
+#define DEFINE_COUNT(bits)                                                                         \
+    static void count##bits(uint32_t *counts, const HistogramJob *job)                             \
+    {                                                                                              \
+        for (int y = 0; y < job->height; y++) {                                                    \
+            const uint##bits##_t *row = (const void *)(job->data + (size_t)y * job->pitch);        \
+            for (int x = 0; x < job->width; x++)                                                   \
+                counts[row[x]]++;                                                                  \
+        }                                                                                          \
+    }                                                                                              \
+    static void saturate##bits(uint32_t *counts, const HistogramJob *job)                          \
+    {                                                                                              \
+        for (int y = 0; y < job->height; y++) {                                                    \
+            const uint##bits##_t *row = (const void *)(job->data + (size_t)y * job->pitch);        \
+            for (int x = 0; x < job->width; x++)                                                   \
+                counts[row[x]] += counts[row[x]] < job->saturate;                                  \
+        }                                                                                          \
+    }
+
+DEFINE_COUNT(8)
+DEFINE_COUNT(16)
+DEFINE_COUNT(32)
+
+static Count *plain_loop(const HistogramJob *job)
+{
+    switch (job->sample_size) {
+    case 1: return job->saturate ? saturate8 : count8;
+    case 2: return job->saturate ? saturate16 : count16;
+    default: return job->saturate ? saturate32 : count32;
+    }
+}
+
+static void choose_kernels(LumeqKernels *kernels)
+{
+    lumeq_kernels_init(kernels, lumeq_cpu_flags() & ~cpu_mask_without());
+}
+
+static void count_simd(uint32_t *counts, const HistogramJob *job)
+{
+    LumeqKernels kernels;
+    CurveParams params = {.depth = 8, .bins = 256};
+    choose_kernels(&kernels);
+    if (job->sample_size == 2)
+        params = (CurveParams){.depth = 12, .bins = job->bins};
+    LumeqHistogramKernel *const kernel =
+        job->sample_size == 2 ? kernels.histogram16 : kernels.histogram8;
+    kernel(counts, job->data, (ptrdiff_t)job->pitch, job->width, job->height, &params);
+    for (int i = 0; job->saturate && i < job->bins; i++)
+        if (counts[i] > job->saturate)
+            counts[i] = job->saturate;
+}
+
+/* The counts that --saturate would cut. */
+static void count_whole(HistogramOutcome *outcome, const HistogramJob *job, HistogramKind kind)
+{
+    HistogramJob whole = *job;
+    whole.saturate = 0;
+    memset(outcome->whole, 0, sizeof(outcome->whole));
+    (kind == HISTOGRAM_CPU ? plain_loop(&whole) : count_simd)(outcome->whole, &whole);
+}
+
+static void run_once(HistogramOutcome *outcome, const HistogramJob *job, Count *count)
+{
+    memset(outcome->counts, 0, sizeof(outcome->counts));
+    count(outcome->counts, job);
+    uint32_t sum = 0;
+    for (int i = 0; job->cumulate && i < job->bins; i++)
+        outcome->sums[i] = sum += outcome->counts[i];
+}
+
+static double time_runs(HistogramOutcome *outcome, const HistogramJob *job, Count *count, int runs)
+{
+    const double start = bench_now_us();
+    for (int i = 0; i < runs; i++)
+        run_once(outcome, job, count);
+    return (bench_now_us() - start) / runs;
+}
+
+void histogram_cpu(HistogramOutcome *outcome, const HistogramJob *job, HistogramKind kind)
+{
+    double times[MAX_RUNS];
+    int count = 0;
+    outcome->up_us = outcome->down_us = outcome->peak_gb_s = outcome->copy_gb_s = NAN;
+    outcome->status = HISTOGRAM_SKIPPED;
+    if (kind == HISTOGRAM_CPU_SIMD && job->sample_size == 4) {
+        snprintf(outcome->why, sizeof(outcome->why), "there are no kernels for u32");
+        return;
+    }
+    outcome->status = HISTOGRAM_DONE;
+    outcome->us = outcome->spread_us = outcome->alone_us = NAN;
+    Count *const how = kind == HISTOGRAM_CPU ? plain_loop(job) : count_simd;
+    if (job->saturate)
+        count_whole(outcome, job, kind);
+    if (job->check_only) {
+        run_once(outcome, job, how);
+        return;
+    }
+    const int runs = 1 + (int)(RUN_US / time_runs(outcome, job, how, 1));
+    const double start = bench_now_us();
+    while (count < MIN_RUNS || (count < MAX_RUNS && bench_now_us() - start < ENOUGH_US))
+        times[count++] = time_runs(outcome, job, how, runs);
+    outcome->us = bench_median(times, count); /* sorts */
+    outcome->spread_us = times[count * 3 / 4] - times[count / 4];
+}

@@ -1,0 +1,383 @@
+/* lumeq-bench pipeline: what the machine allows and what the program reaches, in one table. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "bench/pcie.h"
+#include "bench/pipeline/pipeline_options.h"
+#include "bench/pipeline/pipeline_rows.h"
+#include "bench/pipeline/pipeline_run.h"
+#include "media/log.h"
+#include "media/output/temp_file.h"
+
+#define MAX_STEPS 16
+#define PCIE_SECONDS 0.5
+
+enum { CPU, CUDA, BACKENDS };
+static const char *const backend_names[BACKENDS] = {"cpu", "cuda"};
+
+static const char *const pcie_both = "PCIe both ways";
+static const char *const encoder_alone = "encoder alone";
+
+typedef struct PcieJob {
+    int device, way;
+    int64_t size;
+} PcieJob;
+
+typedef struct Step {
+    const char *what;
+    int backend; /* -1: none */
+    PipelineWork *work;
+    PipelineJob run;
+    PcieJob pcie;
+    int counts_frames;       /* not 0: it must give as many frames as there are */
+    PipelineResult *results; /* by round; after all of them, the median is first */
+} Step;
+
+typedef struct Bench {
+    PipelineOptions options;
+    Options programs[BACKENDS];
+    int works[BACKENDS]; /* not 0: to be measured */
+    PipelineResult video;
+    char gpu[256];
+    Step steps[MAX_STEPS];
+    int count;
+} Bench;
+
+/* For the signal handler. */
+static char folder[4000], raw[4096], encoded[4096];
+
+static int refuse(const char *sentence)
+{
+    fprintf(stderr, "lumeq-bench pipeline: %s\n", sentence);
+    return -1;
+}
+
+static void remove_files(void)
+{
+    unlink(raw);
+    unlink(encoded);
+    rmdir(folder);
+}
+
+static void on_signal(int number)
+{
+    temp_file_remove_all(NULL);
+    remove_files();
+    _exit(128 + number);
+}
+
+static int make_folder(const char *place)
+{
+    const struct sigaction act = {.sa_handler = on_signal};
+    if (strlen(place) > sizeof(folder) - 32)
+        return refuse("the name of --folder is too long");
+    snprintf(folder, sizeof(folder), "%s/lumeq-bench-XXXXXX", place);
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "lumeq-bench pipeline: no folder can be made in %s: %s\n", place,
+                strerror(errno));
+        return -1;
+    }
+    snprintf(raw, sizeof(raw), "%s/raw.%s", folder, PIPELINE_RAW_FORMAT);
+    snprintf(encoded, sizeof(encoded), "%s/encoded.mkv", folder);
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
+    return 0;
+}
+
+static PipelineJob job_of(const Bench *b, int backend, PipelineSink sink)
+{
+    return (PipelineJob){.options = &b->programs[backend],
+                         .input = b->options.input,
+                         .output = sink == PIPELINE_STORE ? raw : encoded,
+                         .equalize = 1,
+                         .gpu = backend == CUDA,
+                         .sink = sink};
+}
+
+/* Opens everything once. Without --backend, a GPU that is not there is no error. */
+static int probe(Bench *b, int backend)
+{
+    const int asked = b->options.backend != NULL;
+    if (asked && strcmp(b->options.backend, backend_names[backend]) != 0)
+        return 0;
+    if (pipeline_program_options(&b->programs[backend], &b->options, backend_names[backend],
+                                 encoded) < 0)
+        return -1;
+    const PipelineJob job = job_of(b, backend, PIPELINE_ENCODE);
+    PipelineResult result;
+    if (pipeline_child(pipeline_probe, &job, &result) == 0) {
+        b->works[backend] = 1;
+        b->video = result;
+        if (backend == CUDA)
+            snprintf(b->gpu, sizeof(b->gpu), "%s", result.where);
+        return 0;
+    }
+    if (asked || backend == CPU)
+        return refuse(result.error);
+    fprintf(stderr, "lumeq-bench pipeline: PCIe and what runs on a GPU are left out: %s\n",
+            result.error);
+    return 0;
+}
+
+static int first_backend(const Bench *b)
+{
+    return b->works[CPU] ? CPU : CUDA;
+}
+
+static PipelineJob raw_job(const Bench *b, PipelineSink sink)
+{
+    PipelineJob job = job_of(b, first_backend(b), sink);
+    job.input = raw;
+    job.equalize = 0;
+    job.gpu = 0;
+    return job;
+}
+
+/* Sums over all frames: *sum is that of the first run, which the others must have, too. */
+static int compare(Bench *b, PipelineJob job, const char *what, int first)
+{
+    PipelineResult result;
+    job.sum = 1;
+    if (pipeline_child(pipeline_run, &job, &result) < 0)
+        return refuse(result.error);
+    if (first) {
+        b->video.frames = result.frames;
+        b->video.sum = result.sum;
+    }
+    if (result.frames == b->video.frames && result.sum == b->video.sum)
+        return 0;
+    fprintf(stderr,
+            "lumeq-bench pipeline: MISMATCH: %s: %lld frames of sum %016llx; expected %lld of "
+            "%016llx\n",
+            what, (long long)result.frames, (unsigned long long)result.sum,
+            (long long)b->video.frames, (unsigned long long)b->video.sum);
+    return -1;
+}
+
+/* Stores the equalized frames and sees to it that all the ways to them are right. */
+static int prepare(Bench *b)
+{
+    const int first = first_backend(b);
+    PipelineJob plain = job_of(b, CPU, PIPELINE_DROP);
+    plain.plain = 1;
+    int ret = compare(b, job_of(b, first, PIPELINE_STORE), backend_names[first], 1);
+    if (ret == 0 && b->works[CPU])
+        ret = compare(b, plain, "plain C", 0);
+    if (ret == 0 && b->works[CPU] && b->works[CUDA])
+        ret = compare(b, job_of(b, CUDA, PIPELINE_DROP), backend_names[CUDA], 0);
+    return ret < 0 ? ret : compare(b, raw_job(b, PIPELINE_DROP), "the stored frames", 0);
+}
+
+static int work_pcie(const void *data, PipelineResult *result)
+{
+    const PcieJob *job = data;
+    PipelineMeter meter;
+    double us;
+    long count;
+    pipeline_meter_begin(&meter);
+    const int ret = bench_pcie(&us, &count, job->device, (PcieWay)job->way, (size_t)job->size,
+                               PCIE_SECONDS, result->error, sizeof(result->error));
+    if (ret == 0) {
+        result->wall_us = us * (double)count;
+        result->frames = count;
+    }
+    return ret;
+}
+
+static Step *add_step(Bench *b, const char *what, int backend, PipelineWork *work)
+{
+    Step *step = &b->steps[b->count++];
+    *step = (Step){.what = what, .backend = backend, .work = work};
+    return step;
+}
+
+static void add_pcie(Bench *b, const char *what, PcieWay way)
+{
+    const PcieJob job = {(int)b->programs[CUDA].device, way, b->video.frame_bytes};
+    add_step(b, what, CUDA, work_pcie)->pcie = job;
+}
+
+static void add_run(Bench *b, const char *what, int backend, PipelineWork *work, PipelineJob job)
+{
+    Step *step = add_step(b, what, backend, work);
+    step->run = job;
+    step->counts_frames = work == pipeline_run;
+}
+
+static PipelineJob decode_job(const Bench *b, int backend)
+{
+    PipelineJob job = job_of(b, backend, PIPELINE_DROP);
+    job.pass = 1;
+    return job;
+}
+
+static void add_steps(Bench *b)
+{
+    if (b->works[CUDA]) {
+        add_pcie(b, "PCIe up", PCIE_UP);
+        add_pcie(b, "PCIe down", PCIE_DOWN);
+        add_pcie(b, pcie_both, PCIE_BOTH);
+    }
+    for (int i = 0; i < BACKENDS; i++) {
+        if (!b->works[i])
+            continue;
+        add_run(b, "library", i, pipeline_library, job_of(b, i, PIPELINE_DROP));
+        add_run(b, "decode", i, pipeline_run, decode_job(b, i));
+        add_run(b, "decode+equalize", i, pipeline_run, job_of(b, i, PIPELINE_DROP));
+        add_run(b, "decode+equalize+encode", i, pipeline_run, job_of(b, i, PIPELINE_ENCODE));
+    }
+    add_run(b, "raw decode", -1, pipeline_run, raw_job(b, PIPELINE_DROP));
+    add_run(b, "raw decode+encode", -1, pipeline_run, raw_job(b, PIPELINE_ENCODE));
+    add_step(b, encoder_alone, -1, NULL);
+}
+
+/* What the encoder adds to the two steps before it. */
+static void subtract(Step *alone, int64_t round)
+{
+    const PipelineResult *decode = &alone[-2].results[round], *both = &alone[-1].results[round];
+    PipelineResult *r = &alone->results[round];
+    *r = *decode;
+    r->wall_us = both->wall_us - decode->wall_us;
+    r->cpu_us = both->cpu_us - decode->cpu_us;
+    r->memory_mib = r->decode_busy = NAN;
+}
+
+static int run_step(const Bench *b, Step *step, int64_t round)
+{
+    PipelineResult *result = &step->results[round];
+    if (!step->work) {
+        subtract(step, round);
+        return 0;
+    }
+    const void *job = step->work == work_pcie ? (const void *)&step->pcie : &step->run;
+    if (pipeline_child(step->work, job, result) < 0)
+        return refuse(result->error);
+    if (step->counts_frames && result->frames != b->video.frames) {
+        fprintf(stderr, "lumeq-bench pipeline: MISMATCH: %s gave %lld frames, expected %lld\n",
+                step->what, (long long)result->frames, (long long)b->video.frames);
+        return -1;
+    }
+    return 0;
+}
+
+static double frame_us(const PipelineResult *result)
+{
+    return result->wall_us / (double)result->frames;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const double x = frame_us(a), y = frame_us(b);
+    return (x > y) - (x < y);
+}
+
+/* Of an even number of runs, the slower one of the two in the middle. */
+static void put_median_first(Step *step, int64_t rounds)
+{
+    qsort(step->results, (size_t)rounds, sizeof(*step->results), compare_times);
+    step->results[0] = step->results[rounds / 2];
+}
+
+static int measure(Bench *b)
+{
+    const int64_t rounds = b->options.rounds;
+    for (int i = 0; i < b->count; i++) {
+        b->steps[i].results = calloc((size_t)rounds, sizeof(PipelineResult));
+        if (!b->steps[i].results)
+            return refuse("out of memory");
+    }
+    for (int64_t round = 0; round < rounds; round++)
+        for (int i = 0; i < b->count; i++)
+            if (run_step(b, &b->steps[i], round) < 0)
+                return -1;
+    for (int i = 0; i < b->count; i++)
+        put_median_first(&b->steps[i], rounds);
+    return 0;
+}
+
+static const Step *find_step(const Bench *b, const char *what, int backend)
+{
+    for (int i = 0; i < b->count; i++)
+        if (!strcmp(b->steps[i].what, what) && b->steps[i].backend == backend)
+            return &b->steps[i];
+    return NULL;
+}
+
+/* The step that this one can at best be as fast as, or NULL. */
+static const Step *bound_of(const Bench *b, const Step *step)
+{
+    if (!strcmp(step->what, "library"))
+        return find_step(b, pcie_both, step->backend);
+    if (!strcmp(step->what, "decode+equalize+encode"))
+        return find_step(b, encoder_alone, -1);
+    if (strcmp(step->what, "decode+equalize") != 0)
+        return NULL;
+    const Step *decode = find_step(b, "decode", step->backend);
+    const Step *library = find_step(b, "library", step->backend);
+    return frame_us(decode->results) > frame_us(library->results) ? decode : library;
+}
+
+static void print_step(const Bench *b, const BenchReport *report, const Step *step)
+{
+    const int on_bus =
+        step->backend == CUDA && (step->work == work_pcie || step->work == pipeline_library);
+    const Step *bound = bound_of(b, step);
+    const PipelineRow row = {.what = step->what,
+                             .backend = step->backend < 0 ? NULL : backend_names[step->backend],
+                             .result = step->results[0],
+                             .bytes = on_bus ? b->video.frame_bytes : 0,
+                             .bound = bound ? bound->what : NULL,
+                             .bound_us = bound ? frame_us(bound->results) : NAN};
+    pipeline_row(report, &row, &b->video);
+}
+
+static void print_all(const Bench *b, const char *command)
+{
+    BenchReport report;
+    pipeline_report(&report, b->options.format);
+    bench_report_begin(&report, command, b->gpu[0] ? b->gpu : NULL);
+    for (int i = 0; i < b->count; i++)
+        print_step(b, &report, &b->steps[i]);
+}
+
+static int run(Bench *b, const char *command)
+{
+    int ret = 0;
+    for (int i = 0; i < BACKENDS && ret == 0; i++)
+        ret = probe(b, i);
+    if (ret == 0)
+        ret = prepare(b);
+    if (ret == 0) {
+        add_steps(b);
+        ret = measure(b);
+    }
+    if (ret == 0)
+        print_all(b, command);
+    for (int i = 0; i < b->count; i++)
+        free(b->steps[i].results);
+    for (int i = 0; i < BACKENDS; i++)
+        options_free(&b->programs[i]);
+    return ret;
+}
+
+int bench_pipeline(int argc, char **argv)
+{
+    static Bench bench;
+    const char *command = bench_command_line(argc, argv);
+    const int asked = pipeline_options(&bench.options, argc, argv);
+    if (asked)
+        return asked < 0;
+    media_log_install(0, NULL);
+    if (make_folder(bench.options.folder) < 0)
+        return 1;
+    const int ret = run(&bench, command);
+    remove_files();
+    return ret < 0;
+}

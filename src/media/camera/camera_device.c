@@ -1,0 +1,254 @@
+/* Which cameras there are: device files, asked what they are. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/videodev2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
+
+#include "media/camera/camera_parts.h"
+
+#define MAX_NODES 64 /* of /dev/video0 and on, that are looked at */
+
+int camera_ioctl(int fd, unsigned long request, void *argument)
+{
+    int ret;
+    do
+        ret = ioctl(fd, request, argument);
+    while (ret < 0 && errno == EINTR);
+    return ret;
+}
+
+/* The group whose members may use the device file, NULL: nobody should be in it. `names` keeps it.
+ */
+static const char *group_of(const struct stat *is, char names[4096])
+{
+    struct group entry, *group = NULL;
+    if (is->st_gid == 0 || (is->st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP) ||
+        getgrgid_r(is->st_gid, &entry, names, 4096, &group) != 0 || !group)
+        return NULL;
+    return group->gr_name;
+}
+
+static int no_permission(MediaError *error, const char *path, const char *what)
+{
+    struct stat is;
+    char names[4096];
+    const char *group = "video"; /* the usual one */
+    if (stat(path, &is) == 0) {
+        if (!S_ISCHR(is.st_mode))
+            return media_fail(error, MEDIA_INPUT, "%s is no camera: it is not a device",
+                              media_quote(path));
+        group = group_of(&is, names);
+    }
+    if (!group)
+        return media_fail(error, MEDIA_INPUT, "no permission to use %s: only its owner may", what);
+    return media_fail(error, MEDIA_INPUT,
+                      "no permission to use %s: add yourself to the group '%s' "
+                      "(sudo usermod -aG %s \"$USER\") and log in again",
+                      what, group, group);
+}
+
+int camera_fail(MediaError *error, const char *path, const char *name, int system_error)
+{
+    char what[400];
+    snprintf(what, sizeof(what), "the camera %s%s%s%s", media_quote(path), name[0] ? " (" : "",
+             name, name[0] ? ")" : "");
+    switch (system_error) {
+    case ENOENT:
+    case ENXIO:
+    case ENODEV: return media_fail(error, MEDIA_INPUT, "%s is not there", what);
+    case EACCES:
+    case EPERM: return no_permission(error, path, what);
+    case EBUSY:
+        return media_fail(error, MEDIA_INPUT, "%s is in use by another program; close that first",
+                          what);
+    case ENOSPC:
+        return media_fail(error, MEDIA_INPUT,
+                          "%s has no room on its USB bus: use another port, a smaller "
+                          "--video-size or --input-format mjpeg",
+                          what);
+    default:
+        return media_fail(error, MEDIA_INPUT, "cannot use %s: %s", what, strerror(system_error));
+    }
+}
+
+static void take_text(char *to, size_t size, const uint8_t *from, size_t room)
+{
+    const size_t n = strnlen((const char *)from, room);
+    snprintf(to, size, "%.*s", (int)n, (const char *)from);
+    for (char *c = to; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+}
+
+/* A node is a camera when it, and not only its driver, captures. */
+static int is_camera(int fd, CameraDevice *device)
+{
+    struct v4l2_capability has = {0};
+    if (camera_ioctl(fd, VIDIOC_QUERYCAP, &has) < 0)
+        return 0;
+    take_text(device->name, sizeof(device->name), has.card, sizeof(has.card));
+    take_text(device->bus, sizeof(device->bus), has.bus_info, sizeof(has.bus_info));
+    const uint32_t caps =
+        has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
+    return (caps & V4L2_CAP_VIDEO_CAPTURE) && (caps & V4L2_CAP_STREAMING);
+}
+
+/* Opens and describes it: a descriptor, or MEDIA_INPUT. `*other`: not 0: it is no camera. */
+static int open_node(const char *path, CameraDevice *device, int *other, MediaError *error)
+{
+    *device = (CameraDevice){.name = ""};
+    *other = 0;
+    av_strlcpy(device->path, path, sizeof(device->path));
+    const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return camera_fail(error, path, "", errno);
+    if (is_camera(fd, device))
+        return fd;
+    *other = 1;
+    close(fd);
+    return media_fail(error, MEDIA_INPUT, "%s%s%s%s is no camera: it cannot capture video",
+                      media_quote(path), device->name[0] ? " (" : "", device->name,
+                      device->name[0] ? ")" : "");
+}
+
+/* The next device file that is there, from number *next on: 1 and its path, or 0. */
+static int next_node(int *next, char path[32])
+{
+    while (*next < MAX_NODES) {
+        snprintf(path, 32, "/dev/video%d", (*next)++);
+        if (access(path, F_OK) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int find_first(CameraDevice *device, MediaError *error)
+{
+    char path[32];
+    int next = 0, other;
+    MediaError first = {0}; /* of those that could be cameras */
+    while (next_node(&next, path)) {
+        MediaError why = {0};
+        const int fd = open_node(path, device, &other, &why);
+        if (fd >= 0)
+            return fd;
+        if (!other)
+            media_fail(&first, why.fault, "%s", why.text);
+    }
+    if (first.fault)
+        return media_fail(error, first.fault, "%s", first.text);
+    return media_fail(error, MEDIA_INPUT,
+                      "no camera was found: no /dev/video device captures video");
+}
+
+static void add_others(char *text, size_t size)
+{
+    CameraDevice *devices;
+    MediaError error = {0};
+    const int count = camera_list_devices(&devices, &error);
+    for (int i = 0; i < count; i++)
+        av_strlcatf(text, size, "%s%s%s%s%s", i ? ", " : "; there is ", devices[i].path,
+                    devices[i].name[0] ? " (" : "", devices[i].name, devices[i].name[0] ? ")" : "");
+    camera_free(&devices);
+    if (count <= 0)
+        av_strlcat(text, "; no camera is connected", size);
+}
+
+/* Opens what is named by its number or path: a descriptor, or MEDIA_INPUT. */
+static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
+{
+    char path[32], *end;
+    int other;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    const int is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
+    snprintf(path, sizeof(path), "/dev/video%lu", number);
+    av_strlcpy(device->path, is_number ? path : wanted, sizeof(device->path));
+    if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
+        return media_fail(error, MEDIA_INPUT,
+                          "there is no camera %s: one is named by N, for /dev/videoN, or by the "
+                          "path of its device file",
+                          media_quote(wanted));
+    return open_node(is_number ? path : wanted, device, &other, error);
+}
+
+int camera_find(const char *wanted, CameraDevice *device, MediaError *error)
+{
+    MediaError why = {0};
+    if (!wanted || !*wanted)
+        return find_first(device, error);
+    const int fd = open_named(wanted, device, &why);
+    if (fd >= 0)
+        return fd;
+    if (access(device->path, F_OK) != 0 && errno == ENOENT)
+        add_others(why.text, sizeof(why.text));
+    return media_fail(error, why.fault, "%s", why.text);
+}
+
+static int is_absent(int system_error)
+{
+    return system_error == ENOENT || system_error == ENXIO || system_error == ENODEV;
+}
+
+/* As camera_find_again(), of one path. */
+static int is_back(const char *path, const CameraDevice *before, CameraDevice *now)
+{
+    const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return is_absent(errno) ? 0 : AVERROR(errno);
+    *now = (CameraDevice){.name = ""};
+    av_strlcpy(now->path, path, sizeof(now->path));
+    const int camera = is_camera(fd, now);
+    close(fd);
+    return camera && strcmp(now->name, before->name) == 0 &&
+           (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);
+}
+
+int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now)
+{
+    char path[32];
+    int next = 0;
+    const int there = is_back(before->path, before, now);
+    while (there <= 0 && everywhere && next_node(&next, path))
+        if (is_back(path, before, now) > 0)
+            return 1;
+    return there;
+}
+
+int camera_list_devices(CameraDevice **devices, MediaError *error)
+{
+    char path[32];
+    int next = 0, other, count = 0;
+    *devices = NULL;
+    while (next_node(&next, path)) {
+        CameraDevice device;
+        MediaError why = {0};
+        const int fd = open_node(path, &device, &other, &why);
+        if (fd >= 0)
+            close(fd);
+        if (other)
+            continue;
+        av_strlcpy(device.problem, why.text, sizeof(device.problem));
+        CameraDevice *more = av_realloc_array(*devices, (size_t)count + 1, sizeof(**devices));
+        if (!more) {
+            camera_free(devices);
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        }
+        *devices = more;
+        more[count++] = device;
+    }
+    return count;
+}
+
+void camera_free(void *list)
+{
+    av_freep(list);
+}

@@ -1,0 +1,77 @@
+#include "media/input/damage.h"
+
+#include <libavutil/avstring.h>
+#include <libavutil/parseutils.h>
+
+/* A video that ends this much before its declared end is cut off. */
+#define CUT_OFF_SECONDS 1.0
+
+/* Where the video should end, absolute; AV_NOPTS_VALUE where the container does not say it. `*any`:
+ * said of the file as a whole, so that any track may be what reaches it. */
+static int64_t declared_end(const Source *source, int *any)
+{
+    const AVStream *video = source->video;
+    const AVDictionaryEntry *tag = av_dict_get(video->metadata, "DURATION", NULL, 0);
+    int64_t duration = 0;
+    *any = 0;
+    if (!source_declares_duration(source))
+        return AV_NOPTS_VALUE;
+    /* Matroska has the track's length as a tag; what lavf has as the track's is the file's there.
+     */
+    const int is_end = source_duration_is_end(source);
+    if (is_end && tag && av_parse_time(&duration, tag->value, 1) >= 0 && duration > 0)
+        return duration;
+    if (!is_end && video->duration > 0) {
+        duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
+    } else {
+        duration = source->format->duration;
+        *any = 1;
+    }
+    if (duration <= 0)
+        return AV_NOPTS_VALUE;
+    return is_end ? duration : source_start(source) + duration;
+}
+
+/* Seconds that are missing at the end, 0 when it is not known or not asked for. */
+static double cut_off(const Source *source, const ReadPart *part)
+{
+    int any;
+    const int64_t declared = declared_end(source, &any);
+    const int64_t end = any ? part->any_end : part->video_end;
+    if (!part->to_end || declared == AV_NOPTS_VALUE || end == AV_NOPTS_VALUE)
+        return 0;
+    const double missing = (double)(declared - end) / AV_TIME_BASE;
+    return missing > CUT_OFF_SECONDS ? missing : 0;
+}
+
+int damage_describe(const Source *source, const Damage *frames, const ReadPart *part, char *text,
+                    size_t size)
+{
+    const Damage *packets = &source->damage;
+    const char *first = packets->first[0] ? packets->first : frames->first;
+    const int known = part->whole && !source_has_fragments(source);
+    const int64_t total = known ? source_frame_count(source) : 0;
+    const double missing = cut_off(source, part);
+    const int64_t lost = packets->read_errors + packets->corrupt_packets;
+    const int64_t errors = lost + frames->decode_errors + frames->corrupt_frames;
+    if (!errors && missing <= 0)
+        return 0;
+    av_strlcpy(text, "the input is damaged", size);
+    if (total > part->frames)
+        av_strlcatf(text, size, ": %" PRId64 " of %" PRId64 " frames could be decoded",
+                    part->frames, total);
+    else if (missing > 0)
+        av_strlcatf(text, size, ": its video ends %.1f s early", missing);
+    if (lost)
+        av_strlcatf(text, size, "; %" PRId64 " packet%s unreadable or corrupt", lost,
+                    lost == 1 ? "" : "s");
+    if (frames->decode_errors)
+        av_strlcatf(text, size, "; %" PRId64 " packet%s not decodable", frames->decode_errors,
+                    frames->decode_errors == 1 ? "" : "s");
+    if (frames->corrupt_frames)
+        av_strlcatf(text, size, "; %" PRId64 " frame%s with errors in the picture",
+                    frames->corrupt_frames, frames->corrupt_frames == 1 ? "" : "s");
+    if (first[0])
+        av_strlcatf(text, size, " (first: %s)", first);
+    return 1;
+}

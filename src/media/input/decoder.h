@@ -1,0 +1,54 @@
+/* The video track's packets to frames that are ready to be equalized. */
+#ifndef LUMEQ_MEDIA_DECODER_H
+#define LUMEQ_MEDIA_DECODER_H
+
+#include <libavcodec/avcodec.h>
+
+#include "media/frame_memory.h"
+#include "media/input/deinterlacer.h"
+#include "media/input/source.h"
+
+typedef struct Decoder Decoder;
+
+/* `memory` is where luma goes, NULL = ordinary memory; `threads`: 0 = one for each core. The source
+ * and the memory must outlive the decoder; once it is open, another thread may read the source.
+ * Errors: MEDIA_INPUT; *decoder is then NULL. */
+int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
+                 MediaError *error);
+
+/* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
+void decoder_keep_full_rgb(Decoder *decoder);
+
+/* For frames from now on; at first they are left as they are. Any thread. */
+void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
+
+/* Hands in a packet, NULL at the end. Damage is counted, not an error. 0; AVERROR(EAGAIN): take
+ * the frames out first, then hand it in again; or AVERROR(ENOMEM). */
+int decoder_send(Decoder *decoder, const AVPacket *packet);
+
+/*
+ * The next frame in presentation order: direct (convert.h), all of the first one's size and format,
+ * with a pts (in the track's time base) that rises from frame to frame, and with color_range always
+ * set. 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
+ */
+int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
+
+/* What damage it has met since it was opened, or told to forget it. */
+const Damage *decoder_damage(const Decoder *decoder);
+void decoder_forget_damage(Decoder *decoder);
+
+/* Frames it works on at a time, and so has at hand soon after each other; 1: one by one. */
+int decoder_frame_threads(const Decoder *decoder);
+
+/* Not 0: frames that no other frame refers to are left out, to catch up. */
+void decoder_hurry(Decoder *decoder, int hurry);
+
+/* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
+const char *decoder_conversion(const Decoder *decoder);
+
+/* Forgets what it holds, after a seek. */
+void decoder_flush(Decoder *decoder);
+
+void decoder_close(Decoder **decoder);
+
+#endif

@@ -1,0 +1,320 @@
+#include "media/input/demuxer.h"
+
+#include <pthread.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/fifo.h>
+
+/* It reads on until each queue of sound and pictures holds this much, ... */
+#define ENOUGH_US 1000000
+#define ENOUGH_PACKETS 25
+/* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). */
+#define MAX_BYTES (64 << 20)
+
+#define FIRST_PACKETS 64 /* a queue grows from here */
+
+/* Of a live source, so many packets of the video wait until a newer keyframe makes them old; where
+ * every picture stands for itself, none does. */
+#define LIVE_PACKETS 5
+
+typedef struct PacketQueue {
+    const AVStream *stream; /* NULL: not wanted */
+    AVFifo *packets;        /* AVPacket * */
+    int64_t duration;       /* of what is in it, in the stream's time base */
+} PacketQueue;
+
+struct Demuxer {
+    Source *source;
+    pthread_t thread;
+    int running;
+    int64_t position; /* to start at */
+    int64_t end;      /* of what was read, the thread's while it runs */
+
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t changed;
+    PacketQueue queues[DEMUX_KINDS];
+    size_t bytes;
+    int64_t dropped;
+    int stop;
+    int ended; /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
+    void (*tap)(void *opaque, const AVPacket *packet);
+    void *tap_opaque;
+};
+
+static int is_subtitle(const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+}
+
+int demuxer_create(Demuxer **demuxer, Source *source, MediaError *error)
+{
+    Demuxer *d = av_mallocz(sizeof(*d));
+    *demuxer = d;
+    if (!d)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    d->source = source;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->changed, NULL);
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        d->queues[i].packets =
+            av_fifo_alloc2(FIRST_PACKETS, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+        if (!d->queues[i].packets) {
+            demuxer_free(demuxer);
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        }
+        av_fifo_auto_grow_limit(d->queues[i].packets, MAX_BYTES);
+    }
+    for (unsigned i = 0; i < source->stream_count; i++)
+        source->format->streams[i]->discard =
+            is_subtitle(source->format->streams[i]) ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    return 0;
+}
+
+void demuxer_select(Demuxer *d, DemuxKind kind, const AVStream *stream)
+{
+    const AVStream *old = d->queues[kind].stream;
+    if (old)
+        d->source->format->streams[old->index]->discard = AVDISCARD_ALL;
+    if (stream)
+        d->source->format->streams[stream->index]->discard = AVDISCARD_DEFAULT;
+    d->queues[kind].stream = stream;
+}
+
+const AVStream *demuxer_selected(const Demuxer *d, DemuxKind kind)
+{
+    return d->queues[kind].stream;
+}
+
+static void empty_queue(Demuxer *d, PacketQueue *queue)
+{
+    AVPacket *packet;
+    while (queue->packets && av_fifo_read(queue->packets, &packet, 1) >= 0) {
+        d->bytes -= (size_t)packet->size;
+        av_packet_free(&packet);
+    }
+    queue->duration = 0;
+}
+
+void demuxer_tap(Demuxer *d, void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    pthread_mutex_lock(&d->lock);
+    d->tap = take;
+    d->tap_opaque = opaque;
+    pthread_mutex_unlock(&d->lock);
+}
+
+void demuxer_give_up(Demuxer *d, DemuxKind kind)
+{
+    pthread_mutex_lock(&d->lock);
+    d->queues[kind].stream = NULL;
+    empty_queue(d, &d->queues[kind]);
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static int has_enough(const PacketQueue *queue, DemuxKind kind)
+{
+    if (!queue->stream || kind == DEMUX_SUBTITLE)
+        return 1;
+    return av_fifo_can_read(queue->packets) >= ENOUGH_PACKETS &&
+           (queue->duration == 0 ||
+            av_rescale_q(queue->duration, queue->stream->time_base, AV_TIME_BASE_Q) >= ENOUGH_US);
+}
+
+static int is_full(const Demuxer *d)
+{
+    int full = !d->source->live;
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        full &= has_enough(&d->queues[i], (DemuxKind)i);
+    return full || d->bytes >= MAX_BYTES;
+}
+
+static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
+{
+    const AVStream *wanted = d->queues[kind].stream;
+    if (kind == DEMUX_SUBTITLE)
+        return is_subtitle(d->source->format->streams[packet->stream_index]);
+    return wanted && wanted->index == packet->stream_index;
+}
+
+static int is_intra_only(const AVStream *stream)
+{
+    const AVCodecDescriptor *codec = avcodec_descriptor_get(stream->codecpar->codec_id);
+    return codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
+}
+
+/* A keyframe makes what waits before it old. */
+static void drop_old(Demuxer *d, PacketQueue *queue, const AVPacket *packet)
+{
+    const size_t waiting = av_fifo_can_read(queue->packets);
+    if (!(packet->flags & AV_PKT_FLAG_KEY) ||
+        (waiting < LIVE_PACKETS && !is_intra_only(queue->stream)))
+        return;
+    d->dropped += (int64_t)waiting;
+    empty_queue(d, queue);
+}
+
+/* Takes the packet over. */
+static int keep(Demuxer *d, AVPacket *packet)
+{
+    for (int i = 0; i < DEMUX_KINDS; i++) {
+        PacketQueue *queue = &d->queues[i];
+        if (!belongs(d, (DemuxKind)i, packet))
+            continue;
+        if (i == DEMUX_VIDEO && d->source->live)
+            drop_old(d, queue, packet);
+        if (av_fifo_write(queue->packets, &packet, 1) < 0)
+            return AVERROR(ENOMEM);
+        queue->duration += packet->duration;
+        d->bytes += (size_t)packet->size;
+        pthread_cond_broadcast(&d->changed);
+        return 0;
+    }
+    av_packet_free(&packet);
+    return 0;
+}
+
+static void note_end(Demuxer *d, const AVPacket *packet)
+{
+    const AVStream *stream = d->source->format->streams[packet->stream_index];
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return;
+    const int64_t end = av_rescale_q(time + packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    d->end = d->end == AV_NOPTS_VALUE ? end : FFMAX(d->end, end);
+}
+
+int64_t demuxer_end(const Demuxer *d)
+{
+    return d->end;
+}
+
+/* Reads one packet; negative at the end. */
+static int read_one(Demuxer *d)
+{
+    AVPacket *packet = av_packet_alloc();
+    int ret = packet ? source_read(d->source, packet) : AVERROR(ENOMEM);
+    if (ret < 0) {
+        av_packet_free(&packet);
+        return ret;
+    }
+    note_end(d, packet);
+    pthread_mutex_lock(&d->lock);
+    if (d->tap && belongs(d, DEMUX_VIDEO, packet))
+        d->tap(d->tap_opaque, packet);
+    ret = keep(d, packet);
+    while (!d->stop && is_full(d))
+        pthread_cond_wait(&d->changed, &d->lock);
+    if (d->stop)
+        ret = AVERROR_EXIT;
+    pthread_mutex_unlock(&d->lock);
+    if (ret == AVERROR(ENOMEM))
+        av_packet_free(&packet);
+    return ret;
+}
+
+static void *demux_main(void *arg)
+{
+    Demuxer *d = arg;
+    if (d->position != AV_NOPTS_VALUE)
+        source_seek(d->source, d->position);
+    int ret;
+    do
+        ret = read_one(d);
+    while (ret >= 0);
+    pthread_mutex_lock(&d->lock);
+    d->ended = ret == AVERROR(ENOMEM) ? ret : AVERROR_EOF;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+static void empty(Demuxer *d)
+{
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        empty_queue(d, &d->queues[i]);
+}
+
+int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
+{
+    empty(d);
+    d->position = position;
+    d->end = AV_NOPTS_VALUE;
+    d->stop = d->ended = 0;
+    source_halt(d->source, 0);
+    if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
+    d->running = 1;
+    return 0;
+}
+
+static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
+{
+    PacketQueue *queue = &d->queues[kind];
+    AVPacket *first;
+    if (d->stop)
+        return AVERROR_EXIT;
+    if (!queue->stream && kind != DEMUX_SUBTITLE)
+        return AVERROR_EOF;
+    if (av_fifo_read(queue->packets, &first, 1) < 0)
+        return d->ended ? d->ended : AVERROR(EAGAIN);
+    queue->duration -= first->duration;
+    d->bytes -= (size_t)first->size;
+    av_packet_move_ref(packet, first);
+    av_packet_free(&first);
+    pthread_cond_broadcast(&d->changed);
+    return 0;
+}
+
+int demuxer_read(Demuxer *d, DemuxKind kind, AVPacket *packet, int wait)
+{
+    pthread_mutex_lock(&d->lock);
+    int ret;
+    while ((ret = take(d, kind, packet)) == AVERROR(EAGAIN) && wait)
+        pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+    return ret;
+}
+
+int64_t demuxer_dropped(Demuxer *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const int64_t dropped = d->dropped;
+    pthread_mutex_unlock(&d->lock);
+    return dropped;
+}
+
+int demuxer_waiting(Demuxer *d, DemuxKind kind)
+{
+    pthread_mutex_lock(&d->lock);
+    const int count = (int)av_fifo_can_read(d->queues[kind].packets);
+    pthread_mutex_unlock(&d->lock);
+    return count;
+}
+
+void demuxer_stop(Demuxer *d)
+{
+    if (!d->running)
+        return;
+    source_halt(d->source, 1);
+    pthread_mutex_lock(&d->lock);
+    d->stop = 1;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    pthread_join(d->thread, NULL);
+    d->running = 0;
+}
+
+void demuxer_free(Demuxer **demuxer)
+{
+    Demuxer *d = *demuxer;
+    if (!d)
+        return;
+    demuxer_stop(d);
+    empty(d);
+    for (int i = 0; i < DEMUX_KINDS; i++)
+        av_fifo_freep2(&d->queues[i].packets);
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->lock);
+    av_freep(demuxer);
+}

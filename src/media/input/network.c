@@ -1,0 +1,170 @@
+#include "media/input/network.h"
+
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/time.h>
+
+#include "media/input/url.h"
+#include "media/log.h"
+
+/* A web server may send a client on to HTTPS, and https_proxy may stand in between. */
+#define WEB "http,https,tls,tcp,httpproxy"
+
+/* FFmpeg looks at so much of a stream at most, and at a little more, before it knows its tracks. */
+#define ANALYSIS_US (7 * INT64_C(1000000))
+
+static const NetworkScheme schemes[] = {
+    {"http", WEB, NULL, 0},        {"https", WEB, NULL, 0}, {"rtsp", "rtsp,rtp,udp,tcp", "rtsp", 0},
+    {"rtmp", "rtmp,tcp", NULL, 0}, {"srt", "srt", NULL, 0}, {"udp", "udp", NULL, 1},
+    {"rtp", "rtp,udp", "rtp", 1},  {"tcp", "tcp", NULL, 0}, {"tls", "tls,tcp", NULL, 0},
+};
+
+static int is_supported(const NetworkScheme *scheme)
+{
+    if (scheme->session)
+        return av_find_input_format(scheme->session) != NULL;
+    void *state = NULL;
+    for (const char *name; (name = avio_enum_protocols(&state, 0));)
+        if (strcmp(name, scheme->name) == 0)
+            return 1;
+    return 0;
+}
+
+const NetworkScheme *network_scheme(const char *name)
+{
+    const size_t n = url_scheme_length(name);
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(schemes); i++)
+        if (strlen(schemes[i].name) == n && av_strncasecmp(schemes[i].name, name, n) == 0)
+            return is_supported(&schemes[i]) ? &schemes[i] : NULL;
+    return NULL;
+}
+
+void network_list_schemes(char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(schemes); i++)
+        if (is_supported(&schemes[i]))
+            av_strlcatf(text, size, "%s%s://", text[0] ? ", " : "", schemes[i].name);
+}
+
+int network_is_silent(const Network *n)
+{
+    const double silence_us = (double)(av_gettime_relative() - n->heard);
+    return !n->patient && silence_us > n->options.silence_s * AV_TIME_BASE;
+}
+
+int network_is_interrupted(void *network)
+{
+    const Network *n = network;
+    return n->options.is_stopped(n->options.opaque) || network_is_silent(n);
+}
+
+void network_begin_wait(Network *n)
+{
+    n->heard = av_gettime_relative();
+}
+
+void network_begin_analysis(Network *n)
+{
+    network_begin_wait(n);
+    if (n->scheme->session)
+        n->heard += ANALYSIS_US;
+}
+
+int network_end_wait(Network *n, int ret)
+{
+    if (ret >= 0 || (ret == AVERROR(EAGAIN) && !network_is_silent(n)))
+        return ret;
+    if (n->options.is_stopped(n->options.opaque))
+        return AVERROR_EXIT;
+    if (ret == AVERROR_EOF)
+        return ret;
+    if (network_is_silent(n))
+        ret = n->scheme->has_no_end ? AVERROR_EOF : AVERROR(ETIMEDOUT);
+    return n->lost = ret;
+}
+
+int network_read(Network *n, uint8_t *buffer, int size)
+{
+    if (n->lost)
+        return n->lost;
+    /* What stopped a read before is no reason not to read on. */
+    n->io->eof_reached = n->io->error = 0;
+    network_begin_wait(n);
+    return network_end_wait(n, avio_read_partial(n->io, buffer, size));
+}
+
+int64_t network_seek(Network *n, int64_t offset, int whence)
+{
+    if (whence == AVSEEK_SIZE)
+        return avio_size(n->io);
+    network_begin_wait(n);
+    const int64_t at = avio_seek(n->io, offset, whence);
+    if (at >= 0)
+        n->lost = 0; /* it is a connection of its own */
+    return at;
+}
+
+int network_can_seek(const Network *n)
+{
+    return n->io && (n->io->seekable & AVIO_SEEKABLE_NORMAL);
+}
+
+static int connect_once(Network *n, const char *url)
+{
+    const AVIOInterruptCB interrupt = {network_is_interrupted, n};
+    const int64_t silence_ms = (int64_t)(n->options.silence_s * 1000);
+    AVDictionary *settings = NULL;
+    int ret = av_dict_set(&settings, "protocol_whitelist", n->scheme->protocols, 0);
+    if (ret >= 0)
+        ret = av_dict_set(&settings, "tls_verify", "1", 0);
+    if (ret >= 0) /* SRT's own limit is shorter; this one is never reached */
+        ret = av_dict_set_int(&settings, "connect_timeout", silence_ms + 1000, 0);
+    media_log_clear();
+    if (ret >= 0)
+        ret = avio_open2(&n->io, url, AVIO_FLAG_READ, &interrupt, &settings);
+    av_dict_free(&settings);
+    return ret;
+}
+
+/* FFmpeg gives TCP five seconds: again, while there is time. */
+static int connect_to(Network *n, const char *url)
+{
+    int ret;
+    network_begin_wait(n);
+    do
+        ret = connect_once(n, url);
+    while (ret == AVERROR(ETIMEDOUT) && !network_is_interrupted(n));
+    return network_end_wait(n, ret);
+}
+
+int network_open(Network **network, const char *url, const NetworkOptions *options,
+                 MediaError *error)
+{
+    Network *n = *network = av_mallocz(sizeof(*n));
+    if (!n)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    n->scheme = network_scheme(url);
+    n->options = *options;
+    const int ret = n->scheme->session ? 0 : connect_to(n, url);
+    if (ret >= 0)
+        return 0;
+    network_close(network);
+    if (ret == AVERROR_EXIT)
+        return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", media_quote(url));
+    if (ret == AVERROR(ETIMEDOUT))
+        return media_fail(error, MEDIA_INPUT, "%s does not answer within %g s", media_quote(url),
+                          options->silence_s);
+    /* Such as what is wrong with a certificate. */
+    const char *detail = ret == AVERROR(EIO) ? media_log_error() : "";
+    return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
+                      media_av_text(ret), detail[0] ? "; " : "", detail);
+}
+
+void network_close(Network **network)
+{
+    if (*network)
+        avio_closep(&(*network)->io);
+    av_freep(network);
+}

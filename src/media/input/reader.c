@@ -1,0 +1,497 @@
+#include "media/input/reader.h"
+
+#include <libavutil/fifo.h>
+#include <libavutil/time.h>
+
+#include "media/compat.h"
+#include "media/input/damage.h"
+#include "media/input/decoder.h"
+
+/* Packets kept back until the frame they belong before has been decoded. */
+#define MAX_PENDING_PACKETS 1024
+#define MAX_PENDING_BYTES (4 << 20)
+
+/* How far the tracks of a file may be apart in it: after the end of the part, packets of other
+ * tracks are looked for this long. */
+#define MAX_INTERLEAVE_US 2000000
+
+/* Video packets read ahead of the decoder to see where the part begins. */
+#define MAX_AHEAD_BYTES (64 << 20)
+#define FIRST_AHEAD 64 /* room that is made for them at first */
+
+/* Samples before the first that is shown, for the decoder to start on. */
+#define MAX_PRIMING_US 10000
+
+struct Reader {
+    Source *source;
+    Decoder *decoder;
+    ReaderOptions options;
+    int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
+    int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first message */
+
+    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
+    AVFifo *ahead;    /* packets of the video, to be decoded before more are read */
+    int64_t *begins;  /* by stream: the first time read in the part; AV_NOPTS_VALUE: none yet */
+    AVPacket *pending[MAX_PENDING_PACKETS];
+    int pending_count;
+    size_t pending_bytes;
+    AVFrame *ready; /* decoded; its message is being filled */
+
+    int input_ended;   /* no packet is left */
+    int frames_ended;  /* no frame is left */
+    int tail_ended;    /* nothing that belongs before the part's end can follow */
+    int64_t end;       /* of the part, absolute, once known */
+    int64_t frames;    /* given out */
+    int64_t video_end; /* end of the last frame decoded, absolute */
+    int64_t any_end;   /* end of anything read, absolute */
+    double busy_us;
+};
+
+int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error)
+{
+    *reader = NULL;
+    Reader *r = av_mallocz(sizeof(*r));
+    if (!r)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    r->source = source;
+    r->options = *options;
+    const int64_t start = source_start(source);
+    r->from = options->from_us >= 0 ? start + options->from_us : AV_NOPTS_VALUE;
+    r->to = options->to_us >= 0 ? start + options->to_us : AV_NOPTS_VALUE;
+    r->end = r->to;
+    r->zero = AV_NOPTS_VALUE;
+    r->video_end = r->any_end = AV_NOPTS_VALUE;
+    r->packet = av_packet_alloc();
+    r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+    r->begins = av_malloc_array(source->stream_count, sizeof(*r->begins));
+    int ret =
+        r->packet && r->ahead && r->begins ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
+        r->begins[i] = AV_NOPTS_VALUE;
+    if (ret >= 0)
+        ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0)
+        decoder_deinterlace(r->decoder, options->deinterlace);
+    if (ret >= 0 && options->full_rgb)
+        decoder_keep_full_rgb(r->decoder);
+    if (ret < 0)
+        reader_close(&r);
+    else if (options->from_us > 0)
+        source_seek(source, options->from_us);
+    *reader = r;
+    return ret;
+}
+
+static int64_t packet_time(const Reader *r, const AVPacket *packet)
+{
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return av_rescale_q(time, r->source->format->streams[packet->stream_index]->time_base,
+                        AV_TIME_BASE_Q);
+}
+
+static int64_t frame_time(const Reader *r, const AVFrame *frame, int64_t plus)
+{
+    return av_rescale_q(frame->pts + plus, r->source->video->time_base, AV_TIME_BASE_Q);
+}
+
+static void note_end(int64_t *end, int64_t time)
+{
+    if (time != AV_NOPTS_VALUE && (*end == AV_NOPTS_VALUE || time > *end))
+        *end = time;
+}
+
+static int is_of_video(const Reader *r)
+{
+    return r->packet->stream_index == r->source->video->index;
+}
+
+static int has_room(const Reader *r)
+{
+    return r->pending_count < MAX_PENDING_PACKETS && r->pending_bytes < MAX_PENDING_BYTES;
+}
+
+/* Of the packet that was read, which begins at `time`. */
+static int64_t packet_end(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    return time == AV_NOPTS_VALUE
+               ? time
+               : time + av_rescale_q(r->packet->duration, stream->time_base, AV_TIME_BASE_Q);
+}
+
+/* Sound and subtitles that an edit list hides, apart from what the decoder needs just before the
+ * start. */
+static int is_hidden(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    return (r->packet->flags & AV_PKT_FLAG_DISCARD) && time != AV_NOPTS_VALUE &&
+           stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO &&
+           (packet_end(r, time) < -MAX_PRIMING_US || time > 0);
+}
+
+/* A subtitle is before the part when nothing of it is shown there. */
+static int is_before_part(const Reader *r, int64_t time)
+{
+    const AVStream *stream = r->source->format->streams[r->packet->stream_index];
+    if (r->from == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time >= r->from)
+        return 0;
+    return stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || packet_end(r, time) <= r->from;
+}
+
+/* Takes the packet over when it is wanted. advance() has seen to it that there is room. */
+static int keep_packet(Reader *r)
+{
+    const int64_t time = packet_time(r, r->packet);
+    const int is_in = !is_before_part(r, time) && !is_hidden(r, time);
+    int64_t *begin = &r->begins[r->packet->stream_index];
+    if (is_in && (*begin == AV_NOPTS_VALUE || time < *begin))
+        *begin = time;
+    if (!is_in || !r->options.copy) {
+        av_packet_unref(r->packet);
+        return 0;
+    }
+    AVPacket *kept = av_packet_alloc();
+    if (!kept)
+        return AVERROR(ENOMEM);
+    av_packet_move_ref(kept, r->packet);
+    r->pending[r->pending_count++] = kept;
+    r->pending_bytes += (size_t)kept->size;
+    return 0;
+}
+
+/* Keeps the packet where the decoder is full. */
+static int send_packet(Reader *r)
+{
+    const int ret = decoder_send(r->decoder, r->packet);
+    if (ret == AVERROR(EAGAIN))
+        return 0;
+    av_packet_unref(r->packet);
+    return ret;
+}
+
+/* The next packet, in r->packet. */
+static int read_packet(Reader *r)
+{
+    AVPacket *ahead;
+    if (av_fifo_read(r->ahead, &ahead, 1) >= 0) {
+        av_packet_move_ref(r->packet, ahead);
+        av_packet_free(&ahead);
+        return 0;
+    }
+    const int ret = source_read(r->source, r->packet);
+    if (ret >= 0)
+        note_end(&r->any_end, packet_end(r, packet_time(r, r->packet)));
+    return ret;
+}
+
+/* Reads one packet and hands it on. */
+static int read_one(Reader *r)
+{
+    if (r->packet->buf) /* the decoder was full */
+        return send_packet(r);
+    const int ret = read_packet(r);
+    if (ret == AVERROR(ENOMEM))
+        return ret;
+    if (ret < 0) {
+        r->input_ended = 1;
+        if (!r->frames_ended)
+            (void)decoder_send(r->decoder, NULL);
+        return ret == AVERROR_EXIT ? ret : 0;
+    }
+    const int64_t time = packet_time(r, r->packet);
+    if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
+        r->tail_ended = 1;
+    if (!is_of_video(r))
+        return keep_packet(r);
+    if (!r->frames_ended)
+        return send_packet(r);
+    av_packet_unref(r->packet);
+    return 0;
+}
+
+/* There is a track of which nothing has been read in the part: where it begins is not known. */
+static int awaits_track(const Reader *r)
+{
+    for (unsigned i = 0; i < r->source->stream_count; i++) {
+        const AVStream *stream = r->source->format->streams[i];
+        if (stream != r->source->video && r->begins[i] == AV_NOPTS_VALUE &&
+            source_track_start(r->source, stream) != AV_NOPTS_VALUE)
+            return 1;
+    }
+    return 0;
+}
+
+static int put_ahead(Reader *r)
+{
+    AVPacket *packet = av_packet_clone(r->packet);
+    av_packet_unref(r->packet);
+    if (!packet || av_fifo_write(r->ahead, &packet, 1) < 0) {
+        av_packet_free(&packet);
+        return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* From the first frame of a part on: reads until every track has come to the part. Those that have
+ * not by then are over, or begin later. */
+static int look_ahead(Reader *r)
+{
+    const int64_t enough = frame_time(r, r->ready, 0) + MAX_INTERLEAVE_US;
+    int64_t time = AV_NOPTS_VALUE;
+    size_t bytes = 0;
+    int ret = r->packet->buf ? put_ahead(r) : 0;
+    while (ret >= 0 && awaits_track(r) && (time == AV_NOPTS_VALUE || time <= enough)) {
+        if (!has_room(r) || bytes >= MAX_AHEAD_BYTES)
+            return 0;
+        ret = source_read(r->source, r->packet);
+        if (ret < 0)
+            break;
+        time = packet_time(r, r->packet);
+        note_end(&r->any_end, packet_end(r, time));
+        bytes += (size_t)r->packet->size;
+        ret = is_of_video(r) ? put_ahead(r) : keep_packet(r);
+    }
+    for (unsigned i = 0; i < r->source->stream_count; i++)
+        if (r->begins[i] == AV_NOPTS_VALUE)
+            r->begins[i] = INT64_MAX;
+    return ret == AVERROR(ENOMEM) ? ret : 0;
+}
+
+/* What is written first begins at 0. */
+static void find_zero(Reader *r)
+{
+    for (unsigned i = 0; i < r->source->stream_count; i++) {
+        const AVStream *stream = r->source->format->streams[i];
+        int64_t time = source_track_start(r->source, stream);
+        if (stream == r->source->video && r->ready)
+            time = frame_time(r, r->ready, 0);
+        else if (time != AV_NOPTS_VALUE && r->from != AV_NOPTS_VALUE)
+            time = r->begins[i] != AV_NOPTS_VALUE ? r->begins[i] : FFMAX(time, r->from);
+        if (time != AV_NOPTS_VALUE)
+            r->zero = r->zero == AV_NOPTS_VALUE ? time : FFMIN(r->zero, time);
+    }
+    if (r->zero == AV_NOPTS_VALUE)
+        r->zero = source_start(r->source);
+}
+
+static void shift_packet(const Reader *r, AVPacket *packet)
+{
+    const int64_t by = av_rescale_q(r->zero, AV_TIME_BASE_Q,
+                                    r->source->format->streams[packet->stream_index]->time_base);
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts -= by;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= by;
+}
+
+/* Moves pending packets that start before `limit` (AV_NOPTS_VALUE: all) into the message; what
+ * starts at or after the end of the part is dropped. */
+static void move_packets(Reader *r, Message *message, int64_t limit)
+{
+    int left = 0;
+    for (int i = 0; i < r->pending_count; i++) {
+        AVPacket *packet = r->pending[i];
+        const int64_t time = packet_time(r, packet);
+        const int late = r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE && time >= r->end;
+        const int due = limit == AV_NOPTS_VALUE || time == AV_NOPTS_VALUE || time < limit;
+        if (!late && (!due || message->packet_count == MESSAGE_PACKETS)) {
+            r->pending[left++] = packet;
+            continue;
+        }
+        r->pending_bytes -= (size_t)packet->size;
+        if (late) {
+            av_packet_free(&packet);
+            continue;
+        }
+        shift_packet(r, packet);
+        message->packets[message->packet_count++] = packet;
+    }
+    r->pending_count = left;
+}
+
+/* No packets of other tracks can follow. */
+static int is_alone(const AVFormatContext *format)
+{
+    return format->nb_streams == 1 && !(format->ctx_flags & AVFMTCTX_NOHEADER);
+}
+
+static void end_frames(Reader *r)
+{
+    r->frames_ended = 1;
+    if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
+        r->end = r->video_end;
+    if (r->end == AV_NOPTS_VALUE)
+        return; /* the end of the input is the end */
+    if (!r->options.copy || is_alone(r->source->format))
+        r->tail_ended = 1;
+}
+
+/* Takes a decoded frame, or answers 0 without one in r->ready when it is not in the part. */
+static int take_frame(Reader *r, AVFrame *frame)
+{
+    const int64_t time = frame_time(r, frame, 0);
+    const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
+    if (r->to != AV_NOPTS_VALUE && time >= r->to) {
+        end_frames(r);
+        return 0;
+    }
+    note_end(&r->video_end, end);
+    if (r->from != AV_NOPTS_VALUE &&
+        av_compare_ts(frame->pts, r->source->video->time_base, r->from, AV_TIME_BASE_Q) < 0 &&
+        time < r->from)
+        return 0;
+    if (r->options.range != READER_RANGE_AUTO)
+        frame->color_range =
+            r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    if (r->from != AV_NOPTS_VALUE && r->frames == 0) { /* what is before the part does not count */
+        r->source->damage = (Damage){0};
+        decoder_forget_damage(r->decoder);
+    }
+    r->frames++;
+    return 1;
+}
+
+static int decode_one(Reader *r, MediaError *error)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = decoder_receive(r->decoder, frame, error);
+    if (ret == AVERROR_EOF)
+        end_frames(r);
+    if (ret >= 0 && take_frame(r, frame)) {
+        r->ready = frame;
+        return 0;
+    }
+    av_frame_free(&frame);
+    return ret == AVERROR_EOF ? 0 : ret;
+}
+
+/* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
+static int advance(Reader *r, MediaError *error)
+{
+    while (!r->ready && !(r->frames_ended && (r->input_ended || r->tail_ended)) && has_room(r)) {
+        int ret = AVERROR(EAGAIN);
+        if (atomic_load(r->source->stop))
+            return AVERROR_EOF;
+        if (!r->frames_ended && r->options.frames >= 0 && r->frames >= r->options.frames)
+            end_frames(r);
+        if (!r->frames_ended)
+            ret = decode_one(r, error);
+        if (ret == AVERROR(EAGAIN) && !r->input_ended)
+            ret = read_one(r);
+        if (ret == AVERROR_EXIT)
+            return AVERROR_EOF;
+        if (ret == AVERROR(ENOMEM))
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        if (ret < 0 && ret != AVERROR(EAGAIN))
+            return ret;
+    }
+    return 0;
+}
+
+int reader_next(Reader *r, Message *message, MediaError *error)
+{
+    const int64_t begin = av_gettime_relative();
+    const int ret = advance(r, error);
+    r->busy_us += (double)(av_gettime_relative() - begin);
+    if (ret < 0)
+        return ret;
+
+    if (r->zero == AV_NOPTS_VALUE) {
+        if (r->from != AV_NOPTS_VALUE && r->ready && look_ahead(r) < 0)
+            return media_fail(error, MEDIA_INPUT, "out of memory");
+        find_zero(r);
+    }
+    if (!r->ready) {
+        move_packets(r, message, AV_NOPTS_VALUE);
+        return message->packet_count ? 0 : AVERROR_EOF;
+    }
+    const int64_t end = frame_time(r, r->ready, FRAME_DURATION(r->ready));
+    move_packets(r, message, end);
+    if (message->packet_count == MESSAGE_PACKETS)
+        return 0; /* the frame follows in a message of its own */
+    r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
+    message->frame = r->ready;
+    message->decode_us = r->busy_us;
+    r->ready = NULL;
+    r->busy_us = 0;
+    return 0;
+}
+
+double reader_duration(const Reader *r)
+{
+    const int64_t total = source_duration(r->source);
+    const int64_t start = source_start(r->source);
+    const int64_t begin = r->from != AV_NOPTS_VALUE ? r->from - start : 0;
+    int64_t end = total > 0 ? total : AV_NOPTS_VALUE;
+    if (r->to != AV_NOPTS_VALUE && (end == AV_NOPTS_VALUE || r->to - start < end))
+        end = r->to - start;
+    if (end == AV_NOPTS_VALUE || end <= begin)
+        return 0;
+    return (double)(end - begin) / AV_TIME_BASE;
+}
+
+int64_t reader_frames(const Reader *r)
+{
+    int64_t known = 0;
+    if (r->from == AV_NOPTS_VALUE && r->to == AV_NOPTS_VALUE)
+        known = source_frame_count(r->source);
+    if (r->options.frames >= 0 && (!known || r->options.frames < known))
+        known = r->options.frames;
+    return known;
+}
+
+int64_t reader_zero(const Reader *r)
+{
+    return r->zero;
+}
+
+const char *reader_conversion(const Reader *r)
+{
+    return decoder_conversion(r->decoder);
+}
+
+int reader_explain(const Reader *r, MediaError *error)
+{
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    const Damage *damage = frames->width ? frames : packets;
+    if (r->source->read_error)
+        return source_fail_to_read(r->source, error);
+    if (!damage->width)
+        return 0;
+    return source_refuse_size(r->source, damage->width, damage->height, error);
+}
+
+int reader_damage(const Reader *r, char *text, size_t size)
+{
+    const int to_end = r->to == AV_NOPTS_VALUE && r->options.frames < 0;
+    const ReadPart part = {
+        .frames = r->frames,
+        .video_end = r->video_end,
+        .any_end = r->any_end,
+        .to_end = to_end,
+        .whole = to_end && r->from == AV_NOPTS_VALUE,
+    };
+    return damage_describe(r->source, decoder_damage(r->decoder), &part, text, size);
+}
+
+void reader_close(Reader **reader)
+{
+    Reader *r = *reader;
+    if (!r)
+        return;
+    for (int i = 0; i < r->pending_count; i++)
+        av_packet_free(&r->pending[i]);
+    AVPacket *ahead;
+    while (r->ahead && av_fifo_read(r->ahead, &ahead, 1) >= 0)
+        av_packet_free(&ahead);
+    av_fifo_freep2(&r->ahead);
+    av_freep(&r->begins);
+    av_frame_free(&r->ready);
+    av_packet_free(&r->packet);
+    decoder_close(&r->decoder);
+    av_freep(reader);
+}

@@ -1,0 +1,61 @@
+/* The wanted part of a source as messages: decoded frames, and packets to copy, in order of time.
+ */
+#ifndef LUMEQ_MEDIA_READER_H
+#define LUMEQ_MEDIA_READER_H
+
+#include "media/error.h"
+#include "media/frame_memory.h"
+#include "media/input/deinterlacer.h"
+#include "media/input/source.h"
+#include "media/message.h"
+
+typedef enum ReaderRange {
+    READER_RANGE_AUTO,
+    READER_RANGE_LIMITED,
+    READER_RANGE_FULL,
+} ReaderRange;
+
+typedef struct ReaderOptions {
+    int64_t from_us, to_us; /* positions from the start of the input; -1 = its start, its end */
+    int64_t frames;         /* at most; -1 = all */
+    ReaderRange range;      /* what the stream's luma range is taken for */
+    int threads;            /* of the decoder; 0 = one for each core */
+    DeinterlaceMode deinterlace;
+    int full_rgb;        /* not 0: RGB becomes full-range YUV, to become RGB again later */
+    int copy;            /* not 0: packets of other streams are wanted */
+    FrameMemory *memory; /* where luma is decoded to; NULL = ordinary memory */
+} ReaderOptions;
+
+typedef struct Reader Reader;
+
+/* Seeks to the part and opens the decoder. The source and the memory must outlive the
+ * reader. MEDIA_INPUT. */
+int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error);
+
+/*
+ * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source
+ * was told to stop; MEDIA_INPUT with `error` filled. Times are shifted so that the first of the
+ * tracks that are not discarded starts at 0. One thread at a time.
+ */
+int reader_next(Reader *reader, Message *message, MediaError *error);
+
+/* What of the input's times became 0, AV_TIME_BASE units. Once a message was filled, any thread. */
+int64_t reader_zero(const Reader *reader);
+
+/* Length of the part in seconds, and its frames; 0 where that is not known. */
+double reader_duration(const Reader *reader);
+int64_t reader_frames(const Reader *reader);
+
+/* See decoder.h. Once the reader's thread has ended, or from it. */
+const char *reader_conversion(const Reader *reader);
+
+/* The sentence about what is known to be lost of the input, or 0 when nothing is. After the end. */
+int reader_damage(const Reader *reader, char *text, size_t size);
+
+/* Of an input without a frame: MEDIA_INPUT with the sentence where it is no damage that there is
+ * none (too large for FFmpeg, or not to be read); else 0. After the end. */
+int reader_explain(const Reader *reader, MediaError *error);
+
+void reader_close(Reader **reader);
+
+#endif

@@ -1,0 +1,454 @@
+#include "media/input/source_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+
+/* A read error may be passing (a bad sector, a damaged packet); this many in a row are the end. */
+#define MAX_READ_FAILURES 64
+
+/* How far a seek is repeated ahead of where the one before it found no keyframe, doubled each time,
+ * and how many packets are looked at for one. */
+#define SEEK_STEP_US 2000000
+#define MAX_PACKETS_TO_KEY 20000
+
+/* A time this far from what is due is a jump. */
+#define JUMP_AHEAD_US 10000000
+#define JUMP_BACK_US 100000
+
+static void forget_times(Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++)
+        s->clocks[i].last = AV_NOPTS_VALUE;
+    s->jump = s->last_jump = 0;
+    s->clock = s->latest = AV_NOPTS_VALUE;
+}
+
+int64_t source_start(const Source *s)
+{
+    return s->format->start_time == AV_NOPTS_VALUE ? 0 : s->format->start_time;
+}
+
+static int64_t packet_time(const Source *s, int64_t time, int stream)
+{
+    if (time == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return av_rescale_q(time, s->format->streams[stream]->time_base, AV_TIME_BASE_Q);
+}
+
+/*
+ * A clock of few bits begins anew when it is full (after 26.5 hours in transport streams), and
+ * libavformat sees that once at most. Of the times that one may stand for, it is the nearest to
+ * what was read last.
+ */
+static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
+{
+    if (time == AV_NOPTS_VALUE || s->clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
+        return time;
+    const int64_t period = INT64_C(1) << stream->pts_wrap_bits;
+    const int64_t behind = av_rescale_q(s->clock, AV_TIME_BASE_Q, stream->time_base) - time;
+    return time + (behind + (behind < 0 ? -period : period) / 2) / period * period;
+}
+
+int64_t source_track_start(const Source *s, const AVStream *stream)
+{
+    const AVCodecParameters *par = stream->codecpar;
+    if (stream->discard == AVDISCARD_ALL || source_is_picture(stream) ||
+        (par->codec_type != AVMEDIA_TYPE_VIDEO && par->codec_type != AVMEDIA_TYPE_AUDIO))
+        return AV_NOPTS_VALUE;
+    int64_t time = packet_time(s, unwrap(s, stream->start_time, stream), stream->index);
+    if (time == AV_NOPTS_VALUE || time >= 0)
+        return time;
+    if (par->initial_padding > 0 && par->sample_rate > 0) /* samples that the decoder drops */
+        time += av_rescale(par->initial_padding, AV_TIME_BASE, par->sample_rate);
+    /* What an edit list puts before 0 is hidden. */
+    return time < 0 && av_match_name("mov", s->format->iformat->name) ? 0 : time;
+}
+
+/* Whether the next keyframe of the video from here on is one to decode `target` from. */
+static int keyframe_fits(Source *s, int64_t target)
+{
+    int fits = 0;
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; packet && i < MAX_PACKETS_TO_KEY && !source_is_stopped(s) &&
+                    av_read_frame(s->format, packet) >= 0;
+         i++) {
+        const int key =
+            packet->stream_index == s->video->index && (packet->flags & AV_PKT_FLAG_KEY);
+        const int64_t time = key ? packet_time(s, packet->pts, packet->stream_index) : 0;
+        av_packet_unref(packet);
+        if (!key)
+            continue;
+        fits = time != AV_NOPTS_VALUE && time <= target;
+        break;
+    }
+    av_packet_free(&packet);
+    return fits;
+}
+
+static int seek_before(Source *s, int64_t target)
+{
+    return avformat_seek_file(s->format, -1, INT64_MIN, target, target, 0);
+}
+
+void source_halt(Source *s, int halted)
+{
+    atomic_store(&s->halted, halted);
+}
+
+int source_is_stopped(const Source *s)
+{
+    return atomic_load(&s->halted) || atomic_load(s->stop);
+}
+
+int source_stop_callback(const void *source)
+{
+    return source_is_stopped(source);
+}
+
+void source_watch_memory(Source *s)
+{
+    s->no_memory = errno = 0;
+    s->bytes_read = 0;
+}
+
+void source_keep_errno(Source *s)
+{
+    s->no_memory |= errno == ENOMEM;
+}
+
+int source_lacks_memory(const Source *s)
+{
+    if (s->no_memory)
+        errno = ENOMEM;
+    return media_lacks_memory(s->bytes_read);
+}
+
+int source_is_still(const Source *s)
+{
+    const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
+    if (length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0)
+        return 1;
+    return s->format->nb_streams == 1 && s->video->nb_frames == 1;
+}
+
+int64_t source_duration(const Source *s)
+{
+    int64_t duration = s->format->duration;
+    if (duration != AV_NOPTS_VALUE && source_duration_is_end(s))
+        duration -= source_start(s);
+    return duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration;
+}
+
+int source_can_seek(const Source *s)
+{
+    return s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+           !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS);
+}
+
+/* A seek may go by when packets are decoded, which is before their time; some demuxers refuse a
+ * time that is before the first. */
+static int seek_track_start(Source *s, const AVStream *stream)
+{
+    const int64_t start = stream->start_time;
+    const int64_t margin = av_rescale_q(SEEK_STEP_US, AV_TIME_BASE_Q, stream->time_base);
+    const int ret = av_seek_frame(s->format, stream->index, start - margin, AVSEEK_FLAG_BACKWARD);
+    return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
+}
+
+/* By the track that comes first in the file, else in time: what it has before the others would be
+ * passed over. */
+static void go_to_start(Source *s)
+{
+    const AVStream *first = NULL;
+    int64_t lowest = INT64_MAX, earliest = INT64_MAX;
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        const AVStream *stream = s->format->streams[i];
+        const int64_t start = source_track_start(s, stream);
+        if (start == AV_NOPTS_VALUE || seek_track_start(s, stream) < 0)
+            continue;
+        const int64_t at = avio_tell(s->io);
+        if (at < lowest || (at == lowest && start < earliest)) {
+            first = stream;
+            lowest = at;
+            earliest = start;
+        }
+    }
+    if ((!first || seek_track_start(s, first) < 0) &&
+        av_seek_frame(s->format, -1, source_start(s), AVSEEK_FLAG_BACKWARD) < 0)
+        (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
+}
+
+void source_seek(Source *s, int64_t position)
+{
+    const int64_t target = source_start(s) + position;
+    forget_times(s);
+    if (!source_can_seek(s))
+        return;
+    s->clock = target;
+    /* Where there is no index, a seek lands anywhere near. */
+    for (int64_t back = 0; back < position; back = back ? 2 * back : SEEK_STEP_US) {
+        if (seek_before(s, target - back) < 0 || source_is_stopped(s))
+            break;
+        if (keyframe_fits(s, target)) {
+            s->wants_key = seek_before(s, target - back) >= 0;
+            return;
+        }
+    }
+    go_to_start(s);
+}
+
+void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
+{
+    ++*count;
+    if (!damage->first[0])
+        av_strlcpy(damage->first, note->error[0] ? note->error : media_av_text(averror),
+                   sizeof(damage->first));
+    if (!damage->width) {
+        damage->width = note->refused_width;
+        damage->height = note->refused_height;
+    }
+}
+
+static void note_damage(Source *s, int64_t *count, int ret)
+{
+    damage_note(&s->damage, count, media_log_note(), ret);
+}
+
+static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
+{
+    const int64_t by = av_rescale_q(by_us, AV_TIME_BASE_Q, stream->time_base);
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts += by;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += by;
+}
+
+/* Since one of the times has jumped, what is nearer to those of the other tracks holds. */
+static int64_t jump_of_subtitle(const Source *s, int64_t time)
+{
+    const int64_t now = s->latest == AV_NOPTS_VALUE ? time : s->latest;
+    return FFABS(time + s->jump - now) <= FFABS(time + s->last_jump - now) ? s->jump : s->last_jump;
+}
+
+/* Where no other track is that far ahead: or else it is a gap. */
+static int jumps_ahead(const Source *s, const TrackClock *clock, int64_t time)
+{
+    return clock->interval &&
+           time - FFMAX(clock->last + clock->interval, s->latest) > JUMP_AHEAD_US;
+}
+
+static int jumps_back(const TrackClock *clock, int64_t time)
+{
+    return clock->last + clock->duration - time > JUMP_BACK_US;
+}
+
+/* What has to be added to a packet that belongs at `time`. */
+static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
+{
+    const int64_t due = clock->last + clock->interval;
+    if (clock->last == AV_NOPTS_VALUE)
+        return s->jump;
+    /* What the other track had in the file before the jump comes after it. */
+    if (FFABS(time + s->last_jump - due) < JUMP_BACK_US &&
+        FFABS(time + s->jump - due) > JUMP_BACK_US)
+        return s->last_jump;
+    if (jumps_ahead(s, clock, time + s->jump) || jumps_back(clock, time + s->jump)) {
+        s->last_jump = s->jump;
+        s->jump = due - time;
+    }
+    return s->jump;
+}
+
+/*
+ * Files joined end to end, and broadcasts, begin to count anew: from there on all times are moved
+ * so that they go on. A time is taken for such a jump when it is far from when the track's next
+ * packet is due.
+ */
+static void smooth_times(Source *s, AVPacket *packet)
+{
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    const int has_jumps = (s->format->iformat->flags & AVFMT_TS_DISCONT) != 0;
+    TrackClock *clock = &s->clocks[packet->stream_index];
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const int64_t time = packet_time(s, stamp, packet->stream_index);
+    if (time == AV_NOPTS_VALUE)
+        return;
+    if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO) {
+        if (has_jumps)
+            move(packet, jump_of_subtitle(s, time), stream);
+        return;
+    }
+    s->clock = time;
+    if (!has_jumps)
+        return;
+    const int64_t by = find_jump(s, clock, time), moved = time + by;
+    const int64_t since = clock->last == AV_NOPTS_VALUE ? 0 : FFMAX(moved - clock->last, 0);
+    clock->duration = av_rescale_q(packet->duration, stream->time_base, AV_TIME_BASE_Q);
+    clock->interval = clock->duration ? clock->duration : since;
+    clock->last = moved;
+    s->latest = FFMAX(s->latest, moved);
+    move(packet, by, stream);
+}
+
+/* Some packets were queued before it was known what is wanted of the file. */
+static int is_wanted(Source *s, const AVPacket *packet)
+{
+    if ((unsigned)packet->stream_index >= s->stream_count ||
+        s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
+        return 0;
+    if (s->wants_key && packet->stream_index == s->video->index) {
+        if (!(packet->flags & AV_PKT_FLAG_KEY))
+            return 0;
+        s->wants_key = 0;
+    }
+    return 1;
+}
+
+/* 0: the packet is to be handed out; 1: go on reading. */
+static int take_packet(Source *s, AVPacket *packet)
+{
+    s->failures = 0;
+    if (!is_wanted(s, packet)) {
+        av_packet_unref(packet);
+        return 1;
+    }
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
+    smooth_times(s, packet);
+    if ((packet->flags & AV_PKT_FLAG_CORRUPT) && !(packet->flags & AV_PKT_FLAG_DISCARD))
+        note_damage(s, &s->damage.corrupt_packets, AVERROR_INVALIDDATA);
+    return 0;
+}
+
+/* Demuxers tell a connection that was lost as the end; AVERROR_EOF is the end. */
+static int read_frame(Source *s, AVPacket *packet)
+{
+    if (!s->network)
+        return av_read_frame(s->format, packet);
+    network_begin_wait(s->network);
+    int ret = av_read_frame(s->format, packet);
+    if (!s->io)
+        ret = network_end_wait(s->network, ret);
+    return ret == AVERROR_EOF && s->network->lost ? s->network->lost : ret;
+}
+
+static void note_read_error(Source *s, int ret)
+{
+    const int64_t at = s->io ? avio_tell(s->io) : 0;
+    if (!s->failures || at != s->failed_at)
+        note_damage(s, &s->damage.read_errors, ret);
+    s->failed_at = at;
+}
+
+int source_read(Source *s, AVPacket *packet)
+{
+    if (s->camera)
+        return camera_read(s->camera, packet);
+    for (;;) {
+        media_log_clear();
+        source_watch_memory(s);
+        int ret = read_frame(s, packet);
+        if (source_lacks_memory(s)) {
+            av_packet_unref(packet);
+            ret = AVERROR(ENOMEM);
+        }
+        if (ret == 0 && take_packet(s, packet) == 0)
+            return 0;
+        if (source_is_stopped(s)) {
+            av_packet_unref(packet);
+            return AVERROR_EXIT;
+        }
+        if (ret == 0 || ret == AVERROR(EAGAIN))
+            continue;
+        if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
+            return ret;
+        note_read_error(s, ret);
+        if (s->network && s->network->lost)
+            return AVERROR_EOF;
+        if (++s->failures >= MAX_READ_FAILURES || avio_feof(s->io))
+            return AVERROR_EOF;
+    }
+}
+
+static int format_is(const Source *s, const char *name)
+{
+    return av_match_name(name, s->format->iformat->name);
+}
+
+int source_has_fragments(const Source *s)
+{
+    for (unsigned i = 0; i < s->format->nb_streams && format_is(s, "mov"); i++) {
+        AVStream *stream = s->format->streams[i];
+        if (avformat_index_get_entries_count(stream) > stream->nb_frames)
+            return 1; /* than its head names */
+    }
+    return 0;
+}
+
+int64_t source_frame_count(const Source *s)
+{
+    if (!format_is(s, "mov"))
+        return 0;
+    const int entries = avformat_index_get_entries_count(s->video);
+    int64_t shown = 0;
+    for (int i = 0; i < entries; i++) {
+        const AVIndexEntry *entry = avformat_index_get_entry(s->video, i);
+        shown += !(entry->flags & AVINDEX_DISCARD_FRAME);
+    }
+    return shown;
+}
+
+int source_declares_duration(const Source *s)
+{
+    return format_is(s, "mov") || format_is(s, "matroska") || format_is(s, "flv");
+}
+
+int source_duration_is_end(const Source *s)
+{
+    return format_is(s, "matroska") || format_is(s, "flv");
+}
+
+void source_close(Source **source)
+{
+    Source *s = *source;
+    if (!s)
+        return;
+    if (s->camera)
+        camera_close(&s->camera);
+    else
+        avformat_close_input(&s->format);
+    if (s->io)
+        av_freep(&s->io->buffer);
+    avio_context_free(&s->io);
+    network_close(&s->network);
+    av_freep(&s->clocks);
+    av_freep(&s->name);
+    if (s->fd >= 0)
+        close(s->fd);
+    av_freep(source);
+}
+
+static int is_other(const struct stat *before, const struct stat *now)
+{
+    return before->st_dev != now->st_dev || before->st_ino != now->st_ino ||
+           before->st_size != now->st_size || before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
+           before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+}
+
+int source_is_changed(const Source *s, const char *path, MediaError *error)
+{
+    struct stat now;
+    const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
+    if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
+        return media_fail(
+            error, MEDIA_INPUT,
+            "%s was changed while it was read: both passes have to see the same file; "
+            "--two-pass off reads it once",
+            s->name);
+    return 0;
+}

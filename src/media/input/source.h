@@ -1,0 +1,169 @@
+/* A file, standard input or a URL, demuxed: what is in it and its packets. */
+#ifndef LUMEQ_MEDIA_SOURCE_H
+#define LUMEQ_MEDIA_SOURCE_H
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include <libavformat/avformat.h>
+
+#include "media/camera/camera.h"
+#include "media/error.h"
+#include "media/input/network.h"
+#include "media/log.h"
+
+typedef struct SourceOptions {
+    const char *path;            /* a plain file name, no protocol; "-" is standard input */
+    int network;                 /* not 0: `path` is a URL that network_scheme() knows */
+    double silence_s;            /* of the network, until it counts as lost */
+    int64_t max_pixels;          /* frames with more are refused */
+    const atomic_int *stop;      /* not 0: give up; it outlives all that is opened */
+    double open_timeout_s;       /* of files, until it is given up; 0: none */
+    int video_track;             /* 0: the best one; else its number, plus 1 */
+    int allow_playlists;         /* not 0: other local files that the input names are opened too */
+    const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
+    int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
+    int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
+    void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
+} SourceOptions;
+
+/* What is known to be wrong with the packets of the input, and with the frames in them. */
+typedef struct Damage {
+    int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
+    char first[256];        /* FFmpeg's first word on it, or "" */
+    unsigned width, height; /* of a picture that was too large for it, or 0 */
+} Damage;
+
+/* Counts a damage; what FFmpeg said of it is kept where it is the first. */
+void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror);
+
+/* Of a track, AV_TIME_BASE units. */
+typedef struct TrackClock {
+    int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
+    int64_t duration; /* of that packet, 0 = unknown */
+    int64_t interval; /* the next one is due then, after it; 0 = unknown */
+} TrackClock;
+
+/* Fields are to be read only. */
+typedef struct Source {
+    char *name; /* for messages: in quotes, or "standard input" */
+    AVFormatContext *format;
+    AVStream *video;  /* the track that is equalized */
+    Camera *camera;   /* NULL: it is none */
+    int live;         /* not 0: the newest is what counts */
+    struct stat file; /* zeros: it is none */
+    Damage damage;
+
+    int64_t max_pixels;
+    unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
+    int fd;
+    int read_error;     /* errno of a read that failed, or 0 */
+    int no_memory;      /* not 0: an allocator said so, see media_lacks_memory() */
+    size_t bytes_read;  /* meanwhile */
+    atomic_int patient; /* not 0: a pipe, whose writer takes its time */
+    Network *network;   /* NULL: it is a file */
+    AVIOContext *io;    /* NULL: a session of the network, or a camera */
+    int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
+                      AVDictionary **options); /* FFmpeg's own way to open a file */
+    const atomic_int *stop;
+    atomic_int halted; /* see source_halt() */
+    int failures;      /* read errors in a row ... */
+    int64_t failed_at; /* ... and where the last one left off: it may come again */
+    unsigned stream_count;
+    int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
+    TrackClock *clocks; /* by stream */
+    int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
+    int64_t last_jump;  /* what was added before that */
+    int64_t clock;      /* of the last packet of sound or video, before that is added */
+    int64_t latest;     /* of the packets that were handed out */
+} Source;
+
+/*
+ * Opens the input and picks its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
+ * *source is then NULL.
+ */
+int source_open(Source **source, const SourceOptions *options, MediaError *error);
+
+/* As source_open(), beside the caller's other work; not for a camera. */
+typedef struct SourceOpening SourceOpening;
+int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error);
+
+/* Waits `wait_ms` at most. AVERROR(EAGAIN): not yet; else as source_open(), and *opening is NULL.
+ */
+int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
+
+/* Gives it up. NULL is allowed inside. */
+void source_opening_cancel(SourceOpening **opening);
+
+/* Not 0: a thread goes on with what was given up. A program that ends has to leave by _exit() then,
+ * not to take from it what it uses. */
+int source_is_left_opening(void);
+
+/* The sentence about bytes that could not be read: see `read_error`. */
+int source_fail_to_read(const Source *source, MediaError *error);
+
+/* Whether its file is no longer what it was when it was opened, or `path` another one: 0, or
+ * MEDIA_INPUT with the sentence. Any thread. */
+int source_is_changed(const Source *source, const char *path, MediaError *error);
+
+/* The sentence about frames that are larger than what is allowed, or than what FFmpeg can do. */
+int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);
+
+/* Not 0: a cover, or a preview of a chapter; no video. */
+int source_is_picture(const AVStream *stream);
+
+/* Its number among the tracks of its kind, from 0. */
+int source_track_number(const Source *source, const AVStream *stream);
+
+/* Where the timestamps of the input begin, in AV_TIME_BASE units: positions are counted from here.
+ */
+int64_t source_start(const Source *source);
+
+/* Where a track begins to be heard or seen, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
+int64_t source_track_start(const Source *source, const AVStream *stream);
+
+/* Not 0: whoever reads it gives up waiting and answers AVERROR_EXIT, until it is 0 again. Any
+ * thread.
+ */
+void source_halt(Source *source, int halted);
+
+/* Not 0: it was halted, or told to stop. */
+int source_is_stopped(const Source *source);
+
+/* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */
+int source_is_still(const Source *source);
+
+/* From where its timestamps begin to its end, AV_TIME_BASE units; 0 where that is not known. */
+int64_t source_duration(const Source *source);
+
+/* 0: it can only be read from front to back. */
+int source_can_seek(const Source *source);
+
+/*
+ * Goes to where the video can be decoded from to show `position` (AV_TIME_BASE units, from
+ * source_start()): a keyframe at or before it, its packet the first of the video that is read then.
+ * An input that cannot do that stays at its start.
+ */
+void source_seek(Source *source, int64_t position);
+
+/* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
+ * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped,
+ * AVERROR(ENOMEM).
+ */
+int source_read(Source *source, AVPacket *packet);
+
+/* Not 0: an mp4 in fragments, nothing of which says how many there are. */
+int source_has_fragments(const Source *source);
+
+/* Frames the container says the video track shows, edit lists considered; 0 where it does not. */
+int64_t source_frame_count(const Source *source);
+
+/* Not 0: its video duration can be relied on (mp4, mov, mkv, webm, flv). */
+int source_declares_duration(const Source *source);
+
+/* Not 0: the duration is counted from time 0, not from where the timestamps begin (mkv, flv). */
+int source_duration_is_end(const Source *source);
+
+void source_close(Source **source);
+
+#endif

@@ -1,0 +1,81 @@
+#include "media/input/track_choice.h"
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/codec_name.h"
+#include "media/side_data.h"
+
+int track_count(const Source *source, enum AVMediaType type)
+{
+    int count = 0;
+    for (unsigned i = 0; i < source->stream_count; i++)
+        count += source->format->streams[i]->codecpar->codec_type == type;
+    return count;
+}
+
+const AVStream *track_find(const Source *source, enum AVMediaType type, int number)
+{
+    for (unsigned i = 0; i < source->stream_count; i++) {
+        const AVStream *stream = source->format->streams[i];
+        if (stream->codecpar->codec_type == type && number-- == 0)
+            return stream;
+    }
+    return NULL;
+}
+
+const AVStream *track_best(const Source *source, enum AVMediaType type)
+{
+    const int index = av_find_best_stream(source->format, type, -1, source->video->index, NULL, 0);
+    if (index >= 0 && (unsigned)index < source->stream_count)
+        return source->format->streams[index];
+    return track_find(source, type, 0);
+}
+
+static void add_tag(const AVStream *stream, const char *key, const char *before, char *text,
+                    size_t size)
+{
+    const AVDictionaryEntry *tag = av_dict_get(stream->metadata, key, NULL, 0);
+    if (tag && tag->value[0])
+        av_strlcatf(text, size, "%s%s", before, tag->value);
+}
+
+void track_describe_video(const Source *source, const AVFrame *frame, char *text, size_t size)
+{
+    const char *format = av_get_pix_fmt_name(frame->format);
+    snprintf(text, size, "%s, %dx%d %s, %s range", codec_name(source->video->codecpar),
+             frame->width, frame->height, format ? format : "?",
+             frame->color_range == AVCOL_RANGE_JPEG ? "full" : "limited");
+}
+
+void track_display_size(const Source *source, int *width, int *height)
+{
+    const AVCodecParameters *video = source->video->codecpar;
+    const AVRational aspect = av_guess_sample_aspect_ratio(source->format, source->video, NULL);
+    const int32_t *matrix = side_data_display_matrix(source->video);
+    *width = video->width;
+    *height = video->height;
+    if (aspect.num > aspect.den && aspect.den > 0)
+        *width = (int)av_rescale(*width, aspect.num, aspect.den);
+    else if (aspect.num > 0 && aspect.num < aspect.den)
+        *height = (int)av_rescale(*height, aspect.den, aspect.num);
+    if (matrix && FFABS(matrix[1]) > FFABS(matrix[0])) /* a quarter turn */
+        FFSWAP(int, *width, *height);
+}
+
+const char *source_title(const Source *source)
+{
+    const AVDictionaryEntry *tag = av_dict_get(source->format->metadata, "title", NULL, 0);
+    return tag && tag->value[0] ? tag->value : NULL;
+}
+
+void track_describe(const Source *source, const AVStream *stream, char *text, size_t size)
+{
+    const enum AVMediaType type = stream->codecpar->codec_type;
+    snprintf(text, size, "%d of %d", source_track_number(source, stream) + 1,
+             track_count(source, type));
+    add_tag(stream, "language", ": ", text, size);
+    add_tag(stream, "title", ", ", text, size);
+    av_strlcatf(text, size, " (%s)", codec_name(stream->codecpar));
+}

@@ -1,0 +1,80 @@
+#include "media/input/url.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+size_t url_scheme_length(const char *name)
+{
+    size_t n = 0;
+    while (is_letter(name[n]) || (n && (is_digit(name[n]) || (name[n] && strchr("+.-", name[n])))))
+        n++;
+    return strncmp(name + n, "://", 3) == 0 ? n : 0;
+}
+
+/* Where its host and port are, user and password before them. */
+static const char *find_authority(const char *url, size_t *length)
+{
+    const char *authority = url + url_scheme_length(url) + 3;
+    *length = strcspn(authority, "/?# ");
+    return authority;
+}
+
+/* The end of user and password: the last @ before the host, or NULL. */
+static const char *find_at(const char *authority, size_t length)
+{
+    while (length && authority[length - 1] != '@')
+        length--;
+    return length ? authority + length - 1 : NULL;
+}
+
+size_t url_secret(const char *url, size_t from, size_t *start)
+{
+    size_t length;
+    if (!url_scheme_length(url))
+        return 0;
+    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
+    *start = (size_t)(authority - url);
+    if (at && at > authority && from <= *start)
+        return (size_t)(at - authority);
+    /* Of RTMP, what follows a blank is a query, too. */
+    const size_t rest = *start + length, query = rest + strcspn(url + rest, "?# ");
+    *start = query + 1;
+    return url[query] && from <= *start ? strlen(url + *start) : 0;
+}
+
+/* Answers how many bytes of `text` became one of the name. */
+static size_t take_letter(const char *text, size_t left, char *letter)
+{
+    const int plain = is_letter(*text) || is_digit(*text) || strchr("._-", *text) || *text & 0x80;
+    *letter = plain ? *text : '_';
+    return *text == '%' && left >= 3 ? 3 : 1;
+}
+
+void url_file_name(const char *url, char *name, size_t size)
+{
+    size_t length, n = 0;
+    const char *authority = find_authority(url, &length), *at = find_at(authority, length);
+    const char *end = authority + length + strcspn(authority + length, "?# "), *begin = end;
+    while (begin > authority + length && begin[-1] != '/')
+        begin--;
+    if (begin == end) {
+        begin = at ? at + 1 : authority;
+        end = authority + length;
+    }
+    begin += strspn(begin, ".-"); /* neither hidden nor an option */
+    while (begin < end && n + 1 < size)
+        begin += take_letter(begin, (size_t)(end - begin), &name[n++]);
+    name[n] = '\0';
+    if (!n)
+        snprintf(name, size, "lumeq");
+}

@@ -1,0 +1,359 @@
+#include "media/output/blend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <libavutil/imgutils.h>
+#include <libavutil/intreadwrite.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/picture_format.h"
+
+/* Lines from which on a frame that does not name its matrix is taken for HD. */
+#define HD_LINES 720
+
+/* Samples of chroma that are worked on together, and pixels for each of them, either way, at most.
+ */
+#define COLUMNS 32
+#define MAX_SUB 4
+
+/* Rows begin at multiples of this, and encoders read this much past the end of a plane. */
+#define ALIGNMENT 64
+#define PADDING 64
+
+/* White of graphics in HDR video (ITU-R BT.2408), and the screen that HLG is meant for, in nits. */
+#define WHITE 203.0
+#define HLG_SCREEN 1000.0
+
+/* One component of the picture, and how much of what lies below it each sample covers. Both in
+ * samples of as many bytes as the frame's, of which they use all bits. */
+typedef struct Layer {
+    const uint8_t *samples, *cover;
+    ptrdiff_t stride, cover_stride;
+    BlendPlace place;
+} Layer;
+
+/* One component of the frame. */
+typedef struct Component {
+    uint8_t *data;
+    ptrdiff_t stride;
+    int step;          /* bytes from one sample to the next */
+    int sub_x, sub_y;  /* pixels for each sample */
+    int width, height; /* of the frame in pixels */
+    int depth, shift;  /* a sample holds code << shift */
+} Component;
+
+/* What follows is compiled for samples of one byte and of two: `bytes` is a constant everywhere. */
+#define TEMPLATE static inline __attribute__((always_inline))
+
+TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
+{
+    return bytes == 1 ? samples[i] : AV_RL16(samples + i * 2);
+}
+
+/* The code at some place of the frame. */
+TEMPLATE uint32_t get_code(const Component *c, const uint8_t *at, int bytes)
+{
+    return bytes == 1 ? *at : load(at, 0, 2) >> c->shift;
+}
+
+TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes)
+{
+    if (bytes == 1)
+        *at = (uint8_t)code;
+    else
+        AV_WL16(at, (uint16_t)(code << c->shift));
+}
+
+/* A sample of the picture as a code of the frame. */
+TEMPLATE uint32_t picture_code(const Component *c, const uint8_t *samples, ptrdiff_t i, int bytes)
+{
+    return bytes == 1 ? samples[i] : load(samples, i, 2) >> (16 - c->depth);
+}
+
+/* 0..255 */
+TEMPLATE uint32_t picture_cover(const uint8_t *cover, ptrdiff_t i, int bytes)
+{
+    return load(cover, i, bytes) >> (8 * (bytes - 1));
+}
+
+TEMPLATE void blend_row(const Component *c, uint8_t *to, const uint8_t *samples,
+                        const uint8_t *cover, int count, int bytes)
+{
+    for (int x = 0; x < count; x++, to += bytes) {
+        const uint32_t share = picture_cover(cover, x, bytes);
+        const uint32_t sum = get_code(c, to, bytes) * (255 - share) +
+                             picture_code(c, samples, x, bytes) * share + 127;
+        /* Of bytes, 16 bits hold it: twice as many at a time. */
+        put_code(c, to, bytes == 1 ? (uint16_t)sum / 255u : sum / 255, bytes);
+    }
+}
+
+/* A component with a sample for every pixel. */
+TEMPLATE void blend_whole(const Component *c, const Layer *l, int bytes)
+{
+    for (int y = 0; y < l->place.height; y++)
+        blend_row(c, c->data + (l->place.y + y) * c->stride + (ptrdiff_t)l->place.x * bytes,
+                  l->samples + y * l->stride, l->cover + y * l->cover_stride, l->place.width,
+                  bytes);
+}
+
+/* Some of a component, beside each other. */
+typedef struct Samples {
+    int row, column, count;
+} Samples;
+
+/* By column of pixels, the sums over some rows of the picture: codes weighted by cover. */
+typedef struct Sums {
+    uint32_t codes[COLUMNS * MAX_SUB];
+    uint16_t cover[COLUMNS * MAX_SUB];
+} Sums;
+
+/* Columns `left`..`right` - 1 of the picture, into `sums` from `first` on. */
+TEMPLATE void add_row(Sums *sums, int first, const Component *c, const Layer *l, int y, int left,
+                      int right, int bytes)
+{
+    const uint8_t *samples = l->samples + y * l->stride, *cover = l->cover + y * l->cover_stride;
+    for (int x = left; x < right; x++)
+        sums->codes[first + x - left] +=
+            picture_code(c, samples, x, bytes) * picture_cover(cover, x, bytes);
+    for (int x = left; x < right; x++)
+        sums->cover[first + x - left] += (uint16_t)picture_cover(cover, x, bytes);
+}
+
+/* Over the rows of some samples' pixels. */
+TEMPLATE void add_rows(Sums *sums, const Component *c, const Layer *l, Samples s, int bytes)
+{
+    const BlendPlace *p = &l->place;
+    const int x = s.column * c->sub_x - p->x, y = s.row * c->sub_y - p->y;
+    const int left = FFMAX(x, 0), right = FFMIN(x + s.count * c->sub_x, p->width);
+    const int top = FFMAX(y, 0), bottom = FFMIN(y + c->sub_y, p->height);
+    for (int i = top; i < bottom; i++)
+        add_row(sums, left - x, c, l, i, left, right, bytes);
+}
+
+/* Each becomes the mean of what its pixels would become. */
+TEMPLATE void blend_samples(const Component *c, const Layer *l, Samples s, int bytes)
+{
+    Sums sums = {0};
+    add_rows(&sums, c, l, s, bytes);
+    uint8_t *to = c->data + s.row * c->stride + (ptrdiff_t)s.column * c->step;
+    const int rows = FFMIN(c->sub_y, c->height - s.row * c->sub_y);
+    for (int i = 0; i < s.count; i++, to += c->step) {
+        uint32_t sum = 0, cover = 0;
+        for (int k = i * c->sub_x; k < (i + 1) * c->sub_x; k++) {
+            sum += sums.codes[k];
+            cover += sums.cover[k];
+        }
+        const int columns = FFMIN(c->sub_x, c->width - (s.column + i) * c->sub_x);
+        const uint32_t all = 255 * (uint32_t)(rows * columns);
+        put_code(c, to, (get_code(c, to, bytes) * (all - cover) + sum + all / 2) / all, bytes);
+    }
+}
+
+TEMPLATE void blend_bytes(const Component *c, const Layer *l, int bytes)
+{
+    const BlendPlace *p = &l->place;
+    const int first = p->x / c->sub_x, end = (p->x + p->width + c->sub_x - 1) / c->sub_x;
+    if (c->step == bytes && c->sub_x == 1 && c->sub_y == 1)
+        blend_whole(c, l, bytes);
+    else
+        for (int row = p->y / c->sub_y; row * c->sub_y < p->y + p->height; row++)
+            for (int column = first; column < end; column += COLUMNS)
+                blend_samples(c, l, (Samples){row, column, FFMIN(COLUMNS, end - column)}, bytes);
+}
+
+static void blend_component(const Component *c, const Layer *l)
+{
+    if (c->depth == 8)
+        blend_bytes(c, l, 1);
+    else
+        blend_bytes(c, l, 2);
+}
+
+static Layer make_layer(const AVFrame *yuva, int plane, BlendPlace place)
+{
+    return (Layer){yuva->data[plane], yuva->data[3], yuva->linesize[plane], yuva->linesize[3],
+                   place};
+}
+
+static Component make_component(const AVFrame *frame, const PictureFormat *format, int i)
+{
+    const int two = i > 0 && format->planes == 2; /* both kinds of chroma are in one plane */
+    const int plane = two ? 1 : i, second = two && (i == 2) != format->cr_first;
+    return (Component){
+        .data = frame->data[plane] + second * format->bytes,
+        .stride = frame->linesize[plane],
+        .step = format->plane[plane].components * format->bytes,
+        .sub_x = i ? format->sub_x : 1,
+        .sub_y = i ? format->sub_y : 1,
+        .width = frame->width,
+        .height = frame->height,
+        .depth = format->depth,
+        .shift = format->shift,
+    };
+}
+
+/* What is covered is no longer transparent. */
+static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
+                        BlendPlace place)
+{
+    Component alpha = make_component(frame, format, 0);
+    alpha.data = frame->data[3];
+    alpha.stride = frame->linesize[3];
+    for (int y = 0; y < yuva->height; y++)
+        memset(yuva->data[0] + y * yuva->linesize[0], 255,
+               (size_t)yuva->width * (size_t)format->bytes);
+    const Layer white = make_layer(yuva, 0, place);
+    blend_component(&alpha, &white);
+}
+
+static void blend_planes(AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
+                         BlendPlace place)
+{
+    for (int i = 0; i < (format->planes == 1 ? 1 : 3); i++) {
+        const Component component = make_component(frame, format, i);
+        const Layer layer = make_layer(yuva, i, place);
+        blend_component(&component, &layer);
+    }
+    if (av_pix_fmt_desc_get(frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
+        blend_alpha(frame, format, yuva, place);
+}
+
+/* ---- the picture in the frame's colours ---- */
+
+static enum AVColorSpace matrix_of(const AVFrame *frame)
+{
+    const enum AVColorSpace space = frame->colorspace;
+    if (space != AVCOL_SPC_UNSPECIFIED && space != AVCOL_SPC_RGB)
+        return space;
+    return frame->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
+static AVFrame *make_frame(enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return NULL;
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    return frame;
+}
+
+/* SMPTE ST 2084. */
+static double pq(double nits)
+{
+    const double y = pow(nits / 10000, 2610.0 / 16384);
+    return pow((3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y), 2523.0 / 32);
+}
+
+/* ARIB STD-B67 behind the inverse of its screen's gamma. */
+static double hlg(double nits)
+{
+    const double light = pow(nits / HLG_SCREEN, 1 / 1.2);
+    return light <= 1.0 / 12 ? sqrt(3 * light)
+                             : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
+}
+
+/* R'G'B' of an ordinary screen (ITU-R BT.1886) to that of HDR. */
+static void make_hdr(AVFrame *rgba, PictureTransfer transfer)
+{
+    uint8_t codes[256];
+    for (int i = 0; i < 256; i++) {
+        const double nits = WHITE * pow(i / 255.0, 2.4);
+        codes[i] = (uint8_t)lrint(255 * (transfer == PICTURE_PQ ? pq(nits) : hlg(nits)));
+    }
+    for (int y = 0; y < rgba->height; y++) {
+        uint8_t *row = rgba->data[0] + y * rgba->linesize[0];
+        for (int x = 0; x < rgba->width * 4; x++)
+            row[x] = x % 4 < 3 ? codes[row[x]] : row[x];
+    }
+}
+
+static int copy_pixels(const BlendPicture *picture, AVFrame *rgba)
+{
+    const int ret = av_frame_get_buffer(rgba, 0);
+    for (int y = 0; y < picture->height && ret >= 0; y++) {
+        const uint8_t *from = picture->pixels + y * picture->row;
+        uint8_t *to = rgba->data[0] + y * rgba->linesize[0];
+        for (int x = 0; x < picture->width; x++)
+            memcpy(to + (ptrdiff_t)x * 4, from + x * picture->column, 4);
+    }
+    return ret;
+}
+
+/* The picture in the size of its place and the colours of the frame. */
+static int convert(Blender *blender, const BlendPicture *picture, const PictureFormat *format,
+                   const AVFrame *frame, AVFrame *yuva)
+{
+    AVFrame *rgba = make_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);
+    int ret = rgba ? copy_pixels(picture, rgba) : AVERROR(ENOMEM);
+    if (ret >= 0 && format->transfer != PICTURE_SDR)
+        make_hdr(rgba, format->transfer);
+    yuva->color_range = frame->color_range;
+    yuva->colorspace = matrix_of(frame);
+    if (ret >= 0)
+        ret = convert_frame(&blender->converter, rgba, yuva);
+    av_frame_free(&rgba);
+    return ret;
+}
+
+/* ---- memory ---- */
+
+static AVBufferRef *get_memory(Blender *b, size_t size)
+{
+    if (size != b->size) {
+        av_buffer_pool_uninit(&b->pool); /* its buffers live on until they are given back */
+        b->pool = av_buffer_pool_init(size, NULL);
+        b->size = b->pool ? size : 0;
+    }
+    return b->pool ? av_buffer_pool_get(b->pool) : NULL;
+}
+
+/* What av_frame_make_writable() does, with memory that is used again. */
+static int make_writable(Blender *b, AVFrame *frame)
+{
+    const int size =
+        av_image_get_buffer_size(frame->format, frame->width, frame->height, ALIGNMENT);
+    if (av_frame_is_writable(frame))
+        return 0;
+    AVFrame *own = size < 0 ? NULL : make_frame(frame->format, frame->width, frame->height);
+    if (own)
+        own->buf[0] = get_memory(b, (size_t)size + PADDING);
+    int ret = own && own->buf[0] ? av_frame_copy_props(own, frame) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_image_fill_arrays(own->data, own->linesize, own->buf[0]->data, frame->format,
+                                   frame->width, frame->height, ALIGNMENT);
+    if (ret >= 0)
+        ret = av_frame_copy(own, frame);
+    if (ret >= 0) {
+        av_frame_unref(frame);
+        av_frame_move_ref(frame, own);
+    }
+    av_frame_free(&own);
+    return ret;
+}
+
+int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture)
+{
+    char why[128];
+    PictureFormat format;
+    if (picture_format(&format, frame, why, sizeof(why)) < 0)
+        return AVERROR(EINVAL);
+    AVFrame *yuva = make_frame(format.bytes == 1 ? AV_PIX_FMT_YUVA444P : AV_PIX_FMT_YUVA444P16LE,
+                               place.width, place.height);
+    int ret = yuva ? convert(blender, picture, &format, frame, yuva) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = make_writable(blender, frame);
+    if (ret >= 0)
+        blend_planes(frame, &format, yuva, place);
+    av_frame_free(&yuva);
+    return ret;
+}
+
+void blend_close(Blender *blender)
+{
+    convert_close(&blender->converter);
+    av_buffer_pool_uninit(&blender->pool);
+}

@@ -1,0 +1,160 @@
+#include "media/output/codec_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
+#include <libavutil/macros.h>
+
+#include "media/output/container.h"
+#include "media/output/encoder.h"
+#include "media/output/encoder_choice.h"
+
+#define LINE_SIZE 256
+
+/* Fewer letters are a part of nearly every name, and more encoders no answer. */
+#define MIN_PART 3
+#define MAX_MEANT 8
+
+/* Ends of names of files, by which containers and pictures are known. */
+static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts",  "ogv", "gif",
+                                          "jpg", "png", "tif", "bmp",  "jp2", "jxl", "webp"};
+static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
+
+/* Not those that FFmpeg itself calls experimental, nor what frames only pass through. */
+static int is_listed(const AVCodec *codec, enum AVMediaType type)
+{
+    return av_codec_is_encoder(codec) && codec->type == type &&
+           !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&
+           codec->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
+           (type != AVMEDIA_TYPE_VIDEO || encoder_takes_frames(codec));
+}
+
+/* The oldest kind, OMX, does not say it of itself. */
+static int is_hardware(const AVCodec *codec)
+{
+    return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
+           strstr(codec->name, "_omx");
+}
+
+static int file_holds(const char *end, const AVCodec *codec)
+{
+    MediaError unused = {0};
+    const AVOutputFormat *muxer;
+    char path[16];
+    snprintf(path, sizeof(path), "x.%s", end);
+    if (container_find(&muxer, NULL, path, &unused) < 0)
+        return 0;
+    if (container_is_picture(muxer))
+        return container_picture_codec(muxer, path) == codec->id;
+    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* made for one codec; it cannot be asked */
+        return muxer->video_codec == codec->id;
+    return container_takes(muxer, codec->type, codec->id);
+}
+
+/* Where one stands after `columns`: a longer text is followed by a space alone. */
+static void add_column(char *line, int columns, const char *text)
+{
+    const int used = (int)strlen(line);
+    av_strlcatf(line, LINE_SIZE, "%*s%s", used ? FFMAX(columns - used, 1) : 0, "", text);
+}
+
+static void add_files(char *line, int columns, const AVCodec *codec, const char *const *ends,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (file_holds(ends[i], codec)) {
+            add_column(line, columns, ends[i]);
+            columns = 0;
+        }
+}
+
+static void print_video(const AVCodec *codec, void (*print)(const char *line))
+{
+    char line[LINE_SIZE] = "", bits[32] = "";
+    int least, most;
+    encoder_depths(codec, &least, &most);
+    if (most && !is_hardware(codec)) /* of hardware it is the device that decides */
+        snprintf(bits, sizeof(bits), least < most ? "%d-%d bits" : "%d bits", least, most);
+    add_column(line, 0, codec->name);
+    add_column(line, 19, avcodec_get_name(codec->id));
+    add_column(line, 31, is_hardware(codec) ? "hardware" : "CPU");
+    add_column(line, 41, bits);
+    add_files(line, 52, codec, video_files, FF_ARRAY_ELEMS(video_files));
+    print(line);
+}
+
+void codec_list_video(void (*print)(const char *line))
+{
+    for (int hardware = 1; hardware >= 0; hardware--) {
+        const AVCodec *codec;
+        void *at = NULL;
+        while ((codec = av_codec_iterate(&at)))
+            if (is_listed(codec, AVMEDIA_TYPE_VIDEO) && is_hardware(codec) == hardware)
+                print_video(codec, print);
+    }
+}
+
+void codec_list_sound(void (*print)(const char *line))
+{
+    const AVCodec *codec;
+    void *at = NULL;
+    while ((codec = av_codec_iterate(&at)))
+        if (is_listed(codec, AVMEDIA_TYPE_AUDIO)) {
+            char line[LINE_SIZE] = "";
+            add_column(line, 0, codec->name);
+            add_column(line, 19, avcodec_get_name(codec->id));
+            add_files(line, 36, codec, sound_files, FF_ARRAY_ELEMS(sound_files));
+            print(line);
+        }
+}
+
+/* Not those for sound, which hold a picture as their cover, nor those that write no file. */
+void codec_list_containers(void (*print)(const char *line))
+{
+    const EncoderOptions usual = {.crf = -1, .bitrate = -1};
+    const AVOutputFormat *muxer, *found;
+    void *at = NULL;
+    while ((muxer = av_muxer_iterate(&at))) {
+        MediaError unused = {0};
+        const AVCodec *codec;
+        char line[LINE_SIZE] = "";
+        const int is_video = muxer->extensions && muxer->video_codec != AV_CODEC_ID_PNG;
+        if (!is_video || container_find(&found, muxer->name, NULL, &unused) < 0 || found != muxer ||
+            encoder_find(&codec, &usual, muxer, "", &unused) < 0)
+            continue;
+        add_column(line, 0, muxer->name);
+        add_column(line, 19, codec->name);
+        add_column(line, 36, muxer->extensions);
+        print(line);
+    }
+}
+
+static const char *usual_name(const char *name)
+{
+    static const char *const other[][2] = {
+        {"h265", "hevc"}, {"h.265", "hevc"},  {"hvc1", "hevc"},        {"h.264", "h264"},
+        {"avc", "h264"},  {"avc1", "h264"},   {"svt-av1", "svtav1"},   {"jpeg", "mjpeg"},
+        {"jpg", "mjpeg"}, {"dnxhr", "dnxhd"}, {"mpeg2", "mpeg2video"},
+    };
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(other); i++)
+        if (av_strcasecmp(name, other[i][0]) == 0)
+            return other[i][1];
+    return name;
+}
+
+void codec_list_meant(enum AVMediaType type, const char *name, char *text, size_t size)
+{
+    const char *usual = usual_name(name);
+    const AVCodec *codec;
+    void *at = NULL;
+    int count = 0;
+    text[0] = '\0';
+    while (count < MAX_MEANT && (codec = av_codec_iterate(&at))) {
+        const int meant = av_strcasecmp(avcodec_get_name(codec->id), usual) == 0 ||
+                          (strlen(usual) >= MIN_PART && av_stristr(codec->name, usual));
+        if (meant && is_listed(codec, type))
+            av_strlcatf(text, size, "%s%s", count++ ? ", " : "", codec->name);
+    }
+}

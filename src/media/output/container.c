@@ -1,0 +1,277 @@
+#include "media/output/container.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/avstring.h>
+
+#include "media/side_data.h"
+
+/* Of a picture that every container takes. */
+#define TRIAL_WIDTH 320
+#define TRIAL_HEIGHT 240
+
+/* FFmpeg writes no other. */
+#define MXF_SOUND_RATE 48000
+
+static int is_in(enum AVCodecID id, const enum AVCodecID *list)
+{
+    for (; *list != AV_CODEC_ID_NONE; list++)
+        if (*list == id)
+            return 1;
+    return 0;
+}
+
+/* A muxer by its name in FFmpeg or by the usual extension of its files. */
+static const AVOutputFormat *by_name(const char *name)
+{
+    const AVOutputFormat *muxer = av_guess_format(name, NULL, NULL);
+    char file[64];
+    snprintf(file, sizeof(file), "x.%s", name);
+    return muxer ? muxer : av_guess_format(NULL, file, NULL);
+}
+
+int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
+                   MediaError *error)
+{
+    *muxer = name ? by_name(name) : av_guess_format(NULL, path, NULL);
+    if (!*muxer && name)
+        return media_fail(
+            error, MEDIA_USAGE,
+            "--format %s: this FFmpeg has no such container; --format help lists those it has",
+            media_quote(name));
+    if (!*muxer)
+        return media_fail(error, MEDIA_USAGE,
+                          "no container is known by the name of %s; end it in .mp4, .mkv, .webm, "
+                          ".mov or .y4m, or name one with --format",
+                          media_quote(path));
+    /* It would open files of its own, by a pattern; the other one writes the same bytes. */
+    if (strcmp((*muxer)->name, "image2") == 0)
+        *muxer = av_guess_format("image2pipe", NULL, NULL);
+    if (!*muxer || ((*muxer)->flags & AVFMT_NOFILE))
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the container %s opens files of its own and is not written; use mp4, mkv, "
+            "webm, mov or y4m",
+            *muxer ? (*muxer)->name : "image2");
+    return 0;
+}
+
+int container_is_picture(const AVOutputFormat *muxer)
+{
+    return strcmp(muxer->name, "image2pipe") == 0;
+}
+
+enum AVCodecID container_picture_codec(const AVOutputFormat *muxer, const char *path)
+{
+    const AVOutputFormat *pictures = av_guess_format("image2", NULL, NULL);
+    if (!container_is_picture(muxer) || !pictures)
+        return AV_CODEC_ID_NONE;
+    return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
+}
+
+static int is_mxf(const AVOutputFormat *muxer)
+{
+    return av_match_name(muxer->name, "mxf,mxf_d10,mxf_opatom");
+}
+
+/* Ogg and the MPEG streams cannot be asked, and write what nothing can read; MXF only fails later.
+ */
+static int is_known(const AVOutputFormat *muxer, enum AVCodecID id)
+{
+    static const enum AVCodecID ogg[] = {
+        AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS,   AV_CODEC_ID_FLAC, AV_CODEC_ID_SPEEX,
+        AV_CODEC_ID_VP8,    AV_CODEC_ID_THEORA, AV_CODEC_ID_NONE,
+    };
+    static const enum AVCodecID ts[] = {
+        AV_CODEC_ID_MPEG1VIDEO,   AV_CODEC_ID_MPEG2VIDEO,
+        AV_CODEC_ID_MPEG4,        AV_CODEC_ID_H264,
+        AV_CODEC_ID_HEVC,         AV_CODEC_ID_CAVS,
+        AV_CODEC_ID_DIRAC,        AV_CODEC_ID_VC1,
+        AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
+        AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
+        AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
+        AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
+        AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
+        AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
+        AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE,
+        AV_CODEC_ID_SMPTE_KLV,    AV_CODEC_ID_TIMED_ID3,
+        AV_CODEC_ID_NONE,
+    };
+    static const enum AVCodecID program[] = {
+        AV_CODEC_ID_MPEG1VIDEO, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_H264,         AV_CODEC_ID_MP1,
+        AV_CODEC_ID_MP2,        AV_CODEC_ID_MP3,        AV_CODEC_ID_AC3,          AV_CODEC_ID_DTS,
+        AV_CODEC_ID_PCM_S16BE,  AV_CODEC_ID_PCM_DVD,    AV_CODEC_ID_DVD_SUBTITLE, AV_CODEC_ID_NONE,
+    };
+    static const enum AVCodecID mxf_sound[] = {
+        AV_CODEC_ID_PCM_S16LE,
+        AV_CODEC_ID_PCM_S24LE,
+        AV_CODEC_ID_NONE,
+    };
+    if (av_match_name(muxer->name, "ogg,oga,ogv,spx,opus"))
+        return is_in(id, ogg);
+    if (is_mxf(muxer))
+        return avcodec_get_type(id) != AVMEDIA_TYPE_AUDIO || is_in(id, mxf_sound);
+    if (strcmp(muxer->name, "mpegts") == 0)
+        return is_in(id, ts);
+    return !av_match_name(muxer->name, "mpeg,vob,svcd,vcd,dvd") || is_in(id, program);
+}
+
+static enum AVCodecID usual_codec(const AVOutputFormat *muxer, enum AVMediaType type)
+{
+    switch (type) {
+    case AVMEDIA_TYPE_VIDEO: return muxer->video_codec;
+    case AVMEDIA_TYPE_AUDIO: return muxer->audio_codec;
+    case AVMEDIA_TYPE_SUBTITLE: return muxer->subtitle_codec;
+    default: return AV_CODEC_ID_NONE;
+    }
+}
+
+int container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id)
+{
+    if (container_is_picture(muxer) || !is_known(muxer, id))
+        return 0;
+    const int holds = avformat_query_codec(muxer, id, FF_COMPLIANCE_EXPERIMENTAL);
+    if (holds >= 0)
+        return holds;
+    /* Those that cannot be asked: the lists above say it, or it is the only codec there. */
+    return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
+           usual_codec(muxer, type) != AV_CODEC_ID_NONE;
+}
+
+unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par)
+{
+    unsigned tag = 0;
+    if (muxer->codec_tag && av_codec_get_id(muxer->codec_tag, par->codec_tag) != par->codec_id &&
+        av_codec_get_tag2(muxer->codec_tag, par->codec_id, &tag))
+        return 0;
+    return par->codec_tag;
+}
+
+/* A header with just this stream, written to memory. */
+typedef struct Trial {
+    const AVCodecParameters *par;
+    AVRational time_base, frame_rate;
+    const int32_t *matrix; /* how it is turned, or NULL */
+    int early; /* not 0: all that the header says comes first, where there is a choice */
+} Trial;
+
+static int write_trial(AVFormatContext *format, const Trial *trial)
+{
+    AVDictionary *options = NULL;
+    AVStream *stream = avformat_new_stream(format, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, trial->par) < 0 ||
+        (trial->matrix && side_data_set_display_matrix(stream, trial->matrix) < 0))
+        return AVERROR(ENOMEM);
+    stream->codecpar->codec_tag = container_tag(format->oformat, trial->par);
+    stream->time_base = trial->time_base;
+    stream->avg_frame_rate = trial->frame_rate;
+    format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    format->flags |= AVFMT_FLAG_BITEXACT; /* no random numbers */
+    int ret = trial->early ? av_dict_set(&options, "movflags", "empty_moov", 0) : 0;
+    if (ret >= 0)
+        ret = avformat_write_header(format, &options);
+    av_dict_free(&options);
+    return ret;
+}
+
+/* The only way to hear every muxer's objections. Bytes, which the caller frees, or AVERROR. */
+static int try_header(const AVOutputFormat *muxer, const Trial *trial, uint8_t **header)
+{
+    AVFormatContext *format = NULL;
+    *header = NULL;
+    int ret = avformat_alloc_output_context2(&format, muxer, NULL, NULL);
+    if (ret >= 0)
+        ret = avio_open_dyn_buf(&format->pb);
+    if (ret >= 0) {
+        ret = write_trial(format, trial);
+        const int size = avio_close_dyn_buf(format->pb, header);
+        format->pb = NULL;
+        ret = ret < 0 ? ret : size;
+    }
+    avformat_free_context(format);
+    return ret;
+}
+
+static int passes_trial(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    const Trial trial = {.par = stream->codecpar,
+                         .time_base = stream->time_base,
+                         .frame_rate = stream->avg_frame_rate};
+    uint8_t *header;
+    const int ret = try_header(muxer, &trial, &header);
+    av_free(header);
+    return ret >= 0;
+}
+
+/* Whether the header is another one for it; AVERROR: this codec alone does not make a header. */
+static int shows_matrix(const AVOutputFormat *muxer, AVCodecParameters *par, const int32_t *matrix)
+{
+    const AVRational rate = {25, 1};
+    Trial trial = {.par = par, .time_base = av_inv_q(rate), .frame_rate = rate, .early = 1};
+    uint8_t *plain, *turned;
+    const int size = try_header(muxer, &trial, &plain);
+    trial.matrix = matrix;
+    const int turned_size = try_header(muxer, &trial, &turned);
+    int ret = FFMIN(size, turned_size);
+    if (ret >= 0)
+        ret = size != turned_size || memcmp(plain, turned, (size_t)size) != 0;
+    av_free(plain);
+    av_free(turned);
+    return ret;
+}
+
+int container_keeps_matrix(const AVOutputFormat *muxer, enum AVCodecID id, const int32_t matrix[9])
+{
+    /* Some codecs want what only the encoder knows; most containers take MPEG-4 without. */
+    const enum AVCodecID ids[] = {id, AV_CODEC_ID_MPEG4};
+    AVCodecParameters *par = avcodec_parameters_alloc();
+    int ret = par ? AVERROR(EINVAL) : AVERROR(ENOMEM);
+    for (size_t i = 0; par && ret < 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
+        par->codec_type = AVMEDIA_TYPE_VIDEO;
+        par->codec_id = ids[i];
+        par->format = AV_PIX_FMT_YUV420P;
+        par->width = TRIAL_WIDTH;
+        par->height = TRIAL_HEIGHT;
+        ret = shows_matrix(muxer, par, matrix);
+    }
+    avcodec_parameters_free(&par);
+    return ret > 0;
+}
+
+int container_keeps_start(const AVOutputFormat *muxer)
+{
+    return !(muxer->flags & AVFMT_NOTIMESTAMPS) &&
+           !av_match_name(muxer->name, "avi,dv,gxf,ismv,rm,swf,avm2");
+}
+
+int container_sound_rate(const AVOutputFormat *muxer)
+{
+    return is_mxf(muxer) ? MXF_SOUND_RATE : 0;
+}
+
+int container_takes_stream(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    return container_takes(muxer, stream->codecpar->codec_type, stream->codecpar->codec_id) &&
+           passes_trial(muxer, stream);
+}
+
+const char *container_refusal(const AVOutputFormat *muxer, const AVStream *stream)
+{
+    const AVCodecParameters *par = stream->codecpar;
+    if (par->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        return av_match_name("matroska", muxer->name) ? NULL : "the container holds no attachments";
+    if (par->codec_type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec == AV_CODEC_ID_NONE)
+        return "the container holds no sound";
+    if (muxer->audio_codec == AV_CODEC_ID_NONE) /* pictures, or the stream of one codec */
+        return "the container holds the video alone";
+    if (!container_takes(muxer, par->codec_type, par->codec_id))
+        return "the container does not hold this codec";
+    const int rate = container_sound_rate(muxer);
+    const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && rate && par->sample_rate != rate;
+    /* MXF's header is none without the video. */
+    if (other || (!is_mxf(muxer) && !passes_trial(muxer, stream)))
+        return "the container does not hold it in this form";
+    return NULL;
+}

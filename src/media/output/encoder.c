@@ -1,0 +1,412 @@
+#include "media/output/encoder.h"
+
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/intreadwrite.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/compat.h"
+#include "media/convert.h"
+#include "media/log.h"
+#include "media/output/adapt.h"
+#include "media/output/encoder_choice.h"
+#include "media/side_data.h"
+
+/* Frames an encoder may hold back; beyond that a packet's duration is left to the muxer. */
+#define DURATIONS 1024
+
+/* MPEG-4 part 2 writes the time base's denominator in 16 bits. */
+#define MPEG4_MAX_TICKS 65535
+
+/* Every encoder takes frames with sides up to this; some take no more. */
+#define USUAL_SIDE 8191
+
+struct Encoder {
+    AVCodecContext *codec;
+    CodecLog log;
+    Adapter *adapter;
+    AVFrame *adapted;
+    struct {
+        int64_t pts, duration;
+    } durations[DURATIONS]; /* by frame number */
+    int64_t frames, last_pts;
+    int uneven; /* frames were not one tick after the other */
+    const char *dropped;
+    int loses_alpha; /* which is an error where there is transparency */
+};
+
+/* The --vopt settings; FFmpeg checks their values. */
+static int add_options(AVDictionary **dict, const char *const *options, MediaError *error)
+{
+    for (; options && *options; options++)
+        if (av_dict_parse_string(dict, *options, "=", "", 0) < 0)
+            return media_fail(error, MEDIA_USAGE, "--vopt %s: expected key=value",
+                              media_quote(*options));
+    return 0;
+}
+
+/* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
+static int usual_quantizer(enum AVCodecID id)
+{
+    switch (id) {
+    case AV_CODEC_ID_MJPEG: return 2;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_WMV1:
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_FLV1: return 3;
+    case AV_CODEC_ID_THEORA: return 8; /* of 10, and more is better there */
+    default: return 0;
+    }
+}
+
+static int set_quantizer(AVDictionary **dict, int quantizer)
+{
+    const int ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA,
+                                    AV_DICT_DONT_OVERWRITE);
+    return ret < 0 ? ret : av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
+}
+
+/* Good pictures without asking; whoever names a rate or quality gets that one instead. */
+static int set_defaults(AVDictionary **dict, const AVCodec *codec, const EncoderOptions *options)
+{
+    const int rated = options->bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
+                      av_dict_get(*dict, "qp", NULL, 0) ||
+                      av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
+    const int flags = AV_DICT_DONT_OVERWRITE;
+    const int quantizer = usual_quantizer(codec->id);
+    int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
+    if (options->live &&
+        (strcmp(codec->name, "libx264") == 0 || strcmp(codec->name, "libx265") == 0))
+        ret = av_dict_set(dict, "preset", "veryfast", flags);
+    if (options->live && strcmp(codec->name, "libvpx-vp9") == 0 &&
+        (ret = av_dict_set(dict, "deadline", "realtime", flags)) >= 0)
+        ret = av_dict_set(dict, "cpu-used", "8", flags);
+    if (strcmp(codec->name, "libx264") == 0 && !rated)
+        ret = av_dict_set(dict, "crf", "18", flags);
+    if (strcmp(codec->name, "libx265") == 0) /* it prints by itself, past FFmpeg's log */
+        ret = av_dict_set(dict, "x265-params", "log-level=none", flags);
+    if (strcmp(codec->name, "libvpx-vp9") == 0) {
+        if (!rated)
+            ret = av_dict_set(dict, "crf", "24", flags);
+        if (ret >= 0)
+            ret = av_dict_set(dict, "row-mt", "1", flags);
+        if (ret >= 0)
+            ret = av_dict_set(dict, "cpu-used", "4", flags);
+    }
+    return ret;
+}
+
+static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
+                       const EncoderOptions *options, MediaError *error)
+{
+    if (options->crf >= 0 && !encoder_has_option(codec, "crf"))
+        return media_fail(error, MEDIA_USAGE,
+                          "--crf: the encoder %s has no such setting; try --bitrate", codec->name);
+    if (options->bitrate >= 0)
+        c->bit_rate = options->bitrate;
+    int ret = add_options(dict, options->options, error);
+    if (ret < 0)
+        return ret;
+    if (options->crf >= 0) {
+        char crf[32];
+        snprintf(crf, sizeof(crf), "%g", options->crf);
+        ret = av_dict_set(dict, "crf", crf, 0);
+    }
+    if (ret >= 0 && options->preset)
+        ret = av_dict_set(dict, "preset", options->preset, 0);
+    if (ret >= 0)
+        ret = set_defaults(dict, codec, options);
+    return ret < 0 ? media_fail(error, MEDIA_OUTPUT, "out of memory") : 0;
+}
+
+static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(c->pix_fmt);
+    const int step_x = pad ? 1 << desc->log2_chroma_w : 1,
+              step_y = pad ? 1 << desc->log2_chroma_h : 1;
+    c->width = FFALIGN(first->width, step_x);
+    c->height = FFALIGN(first->height, step_y);
+    c->color_range = first->color_range;
+    c->color_primaries = first->color_primaries;
+    c->color_trc = first->color_trc;
+    c->colorspace = first->colorspace;
+    c->chroma_sample_location = first->chroma_location;
+    c->sample_aspect_ratio = first->sample_aspect_ratio;
+    /* These have no tags: there is one meaning of their codes. */
+    if (c->codec_id == AV_CODEC_ID_MJPEG)
+        c->color_range = AVCOL_RANGE_JPEG;
+    if (c->codec_id == AV_CODEC_ID_WEBP)
+        c->color_range = AVCOL_RANGE_MPEG;
+    if (c->codec_id == AV_CODEC_ID_MJPEG || c->codec_id == AV_CODEC_ID_WEBP)
+        c->colorspace = AVCOL_SPC_SMPTE170M;
+    if (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) {
+        c->colorspace = AVCOL_SPC_RGB;
+        c->color_range = AVCOL_RANGE_JPEG;
+    }
+}
+
+static enum AVFieldOrder field_order(const AVFrame *first, const EncoderTrack *track)
+{
+    if (!FRAME_IS_INTERLACED(first)) /* a picture may be one frame though the track is tagged */
+        return track->field_order;
+    if (track->field_order != AV_FIELD_UNKNOWN && track->field_order != AV_FIELD_PROGRESSIVE)
+        return track->field_order;
+    return FRAME_IS_TOP_FIRST(first) ? AV_FIELD_TT : AV_FIELD_BB;
+}
+
+/* Fields stay fields: encoders that know them code them so, and the container says it. */
+static void set_fields(AVCodecContext *c, const AVFrame *first, const EncoderTrack *track)
+{
+    static const enum AVCodecID knowing[] = {AV_CODEC_ID_H264,  AV_CODEC_ID_MPEG2VIDEO,
+                                             AV_CODEC_ID_MPEG4, AV_CODEC_ID_PRORES,
+                                             AV_CODEC_ID_DNXHD, AV_CODEC_ID_NONE};
+    c->field_order = field_order(first, track);
+    if (c->field_order == AV_FIELD_UNKNOWN || c->field_order == AV_FIELD_PROGRESSIVE)
+        return;
+    /* x264 wants whole pairs of macroblock rows' halves. */
+    if (c->codec_id == AV_CODEC_ID_H264 && c->height % 4)
+        return;
+    for (const enum AVCodecID *id = knowing; *id != AV_CODEC_ID_NONE; id++)
+        if (*id == c->codec_id)
+            c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+}
+
+static void set_time(AVCodecContext *c, const AVCodec *codec, const EncoderTrack *track)
+{
+    const AVRational *rates = codec_frame_rates(codec);
+    c->time_base = track->time_base;
+    c->framerate = track->frame_rate;
+    if (rates) {
+        c->framerate = rates[av_find_nearest_q_idx(track->frame_rate, rates)];
+        c->time_base = av_inv_q(c->framerate);
+    }
+    if (c->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME) /* y4m counts frames and has no timestamps */
+        c->time_base = track->frame_rate.num ? av_inv_q(track->frame_rate) : (AVRational){1, 25};
+    if (c->codec_id == AV_CODEC_ID_MPEG4 && c->time_base.den > MPEG4_MAX_TICKS)
+        c->time_base = (AVRational){1, MPEG4_MAX_TICKS};
+}
+
+/* Any setting that came from the user, and may be why an encoder does not open. */
+static int has_settings(const EncoderOptions *o)
+{
+    return o->preset || o->crf >= 0 || o->bitrate >= 0 || (o->options && o->options[0]);
+}
+
+static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
+                      AVDictionary **dict, MediaError *error)
+{
+    const AVCodecContext *c = e->codec;
+    codec_log_open(&e->log, e->codec);
+    const int ret = avcodec_open2(e->codec, codec, dict);
+    const AVDictionaryEntry *left = av_dict_get(*dict, "", NULL, AV_DICT_IGNORE_SUFFIX);
+    if (ret >= 0 && left)
+        return media_fail(error, MEDIA_USAGE, "--vopt %s: the encoder %s has no such option",
+                          media_quote(left->key), codec->name);
+    if (ret == AVERROR(EINVAL) && has_settings(options) && !((c->width | c->height) & 1))
+        return media_fail(
+            error, MEDIA_USAGE,
+            "the encoder %s refuses its settings (--vopt, --preset, --crf, --bitrate): "
+            "%s",
+            codec->name, codec_log_take(&e->log).error);
+    return ret;
+}
+
+/* For who has allowed larger frames than usual. */
+static const char *size_hint(int width, int height)
+{
+    return width > USUAL_SIDE || height > USUAL_SIDE
+               ? "; encoders have limits of their own: --vcodec ffv1 takes frames of any size"
+               : "";
+}
+
+static void close_codec(Encoder *e)
+{
+    avcodec_free_context(&e->codec);
+    codec_log_close(&e->log);
+}
+
+static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *options,
+                    const AVFrame *first, const EncoderTrack *track, int global_header, int pad,
+                    MediaError *error)
+{
+    AVDictionary *dict = NULL;
+    close_codec(e);
+    e->codec = avcodec_alloc_context3(codec);
+    if (!e->codec)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    int ret = encoder_choose_format(&e->codec->pix_fmt, codec, options->pixel_format, first->format,
+                                    error);
+    if (ret >= 0)
+        ret = set_options(&dict, e->codec, codec, options, error);
+    if (ret >= 0) {
+        set_picture(e->codec, first, pad);
+        set_fields(e->codec, first, track);
+        set_time(e->codec, codec, track);
+        e->codec->thread_count = options->threads;
+        e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
+        if (global_header)
+            e->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+        ret = open_codec(e, codec, options, &dict, error);
+    }
+    av_dict_free(&dict);
+    return ret;
+}
+
+/* Alpha is the last plane and as deep as luma (convert.h). What its upper 8 bits have for opaque
+ * is: 255 may have become 1020 or 1023 on the way. */
+static int is_transparent(const AVFrame *frame)
+{
+    const int depth = convert_depth(frame->format);
+    for (int y = 0; y < frame->height; y++) {
+        const uint8_t *row = frame->data[3] + (ptrdiff_t)y * frame->linesize[3];
+        for (int x = 0; x < frame->width; x++)
+            if ((depth > 8 ? AV_RL16(row + (ptrdiff_t)x * 2) >> (depth - 8) : row[x]) < UINT8_MAX)
+                return 1;
+    }
+    return 0;
+}
+
+static int check_alpha(const Encoder *e, const AVFrame *frame, MediaError *error)
+{
+    if (!e->loses_alpha || !frame->data[3] || !is_transparent(frame))
+        return 0;
+    return media_fail(
+        error, MEDIA_USAGE,
+        "the picture is transparent in parts, which the encoder %s or its container "
+        "does not hold: take --vcodec ffv1 (mkv), libvpx-vp9 (webm, mkv), png or apng, "
+        "or drop it with --pix-fmt %s",
+        e->codec->codec->name, av_get_pix_fmt_name(e->codec->pix_fmt));
+}
+
+int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
+                 const AVFrame *first, const EncoderTrack *track, int global_header,
+                 MediaError *error)
+{
+    *encoder = NULL;
+    Encoder *e = av_mallocz(sizeof(*e));
+    if (!e)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    media_log_clear();
+    const int odd = (first->width | first->height) & 1;
+    /* Most encoders of subsampled chroma want even sides; of the others only trying tells. */
+    const int pad = odd && av_match_name(codec->name, "libx264,libx265");
+    int ret = try_open(e, codec, options, first, track, global_header, pad, error);
+    if (ret < 0 && !error->fault && odd && !pad)
+        ret = try_open(e, codec, options, first, track, global_header, 1, error);
+    if (ret >= 0) {
+        e->loses_alpha = format_has_alpha(first->format) && !options->pixel_format &&
+                         (!format_has_alpha(e->codec->pix_fmt) || track->no_alpha);
+        ret = check_alpha(e, first, error);
+    }
+    if (ret >= 0) {
+        e->adapted = av_frame_alloc();
+        e->adapter = adapter_create(first, e->codec);
+        ret = e->adapted && e->adapter ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0) {
+        const LogNote note = codec_log_take(&e->log);
+        media_fail(error, MEDIA_OUTPUT, "the encoder %s cannot be opened for %dx%d %s: %s%s%s%s",
+                   codec->name, first->width, first->height, av_get_pix_fmt_name(first->format),
+                   media_av_text(ret), note.error[0] ? "; " : "", note.error,
+                   size_hint(first->width, first->height));
+        encoder_close(&e);
+        return error->fault;
+    }
+    *encoder = e;
+    return 0;
+}
+
+const AVCodecContext *encoder_context(const Encoder *e)
+{
+    return e->codec;
+}
+
+const char *encoder_adaptation(const Encoder *e)
+{
+    return adapter_description(e->adapter);
+}
+
+int encoder_was_uneven(const Encoder *e)
+{
+    return e->uneven;
+}
+
+static int fail(Encoder *e, int ret, MediaError *error)
+{
+    const LogNote note = codec_log_take(&e->log);
+    return media_fail(error, MEDIA_OUTPUT, "the encoder %s failed: %s%s%s%s", e->codec->codec->name,
+                      media_av_text(ret), note.error[0] ? "; " : "", note.error,
+                      size_hint(e->codec->width, e->codec->height));
+}
+
+int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
+{
+    int ret = frame ? check_alpha(e, frame, error) : 0;
+    if (ret < 0)
+        return ret;
+    media_log_clear();
+    if (frame) {
+        const AVRational from = frame->time_base;
+        ret = adapter_run(e->adapter, frame, e->adapted);
+        if (ret >= 0) {
+            const char *dropped = side_data_drop_dynamic(e->adapted);
+            e->dropped = e->dropped ? e->dropped : dropped;
+            e->adapted->pict_type = AV_PICTURE_TYPE_NONE; /* the encoder chooses its own */
+            e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
+            if (e->frames && e->adapted->pts <= e->last_pts)
+                e->adapted->pts = e->last_pts + 1; /* a coarser time base made two of them one */
+            e->uneven |= e->frames && e->adapted->pts != e->last_pts + 1;
+            e->last_pts = e->adapted->pts;
+            const size_t slot = (size_t)(e->frames++ % DURATIONS);
+            e->durations[slot].pts = e->adapted->pts;
+            e->durations[slot].duration =
+                av_rescale_q(FRAME_DURATION(frame), from, e->codec->time_base);
+        }
+    }
+    if (ret >= 0)
+        ret = avcodec_send_frame(e->codec, frame ? e->adapted : NULL);
+    return ret < 0 ? fail(e, ret, error) : 0;
+}
+
+const char *encoder_dropped(const Encoder *e)
+{
+    return e->dropped;
+}
+
+static int64_t find_duration(const Encoder *e, int64_t pts)
+{
+    const int64_t oldest = e->frames > DURATIONS ? e->frames - DURATIONS : 0;
+    for (int64_t i = e->frames - 1; i >= oldest; i--)
+        if (e->durations[i % DURATIONS].pts == pts)
+            return e->durations[i % DURATIONS].duration;
+    return 0;
+}
+
+int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
+{
+    const int ret = avcodec_receive_packet(e->codec, packet);
+    if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+        return ret;
+    if (ret < 0)
+        return fail(e, ret, error);
+    if (packet->duration <= 0)
+        packet->duration = find_duration(e, packet->pts);
+    return 0;
+}
+
+void encoder_close(Encoder **encoder)
+{
+    Encoder *e = *encoder;
+    if (!e)
+        return;
+    adapter_close(&e->adapter);
+    av_frame_free(&e->adapted);
+    close_codec(e);
+    av_freep(encoder);
+}

@@ -1,0 +1,326 @@
+/* Which encoder, and which of its pixel formats. */
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/compat.h"
+#include "media/convert.h"
+#include "media/output/codec_list.h"
+#include "media/output/container.h"
+#include "media/output/encoder.h"
+#include "media/output/encoder_choice.h"
+
+/* Longer than any encoder's list of pixel formats. */
+#define MAX_FORMATS 128
+
+static const AVCodec *usual_encoder(const AVOutputFormat *format, const char *path)
+{
+    static const struct {
+        const char *formats, *encoder;
+    } usual[] = {
+        {"mp4,mov,matroska,ismv,3gp,3g2,ipod,psp,f4v,flv,mpegts,avi", "libx264"},
+        {"webm", "libvpx-vp9"},
+        {"yuv4mpegpipe", "wrapped_avframe"},
+    };
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        if (av_match_name(format->name, usual[i].formats)) {
+            const AVCodec *codec = avcodec_find_encoder_by_name(usual[i].encoder);
+            if (codec)
+                return codec;
+        }
+    const enum AVCodecID picture = container_picture_codec(format, path);
+    return avcodec_find_encoder(picture != AV_CODEC_ID_NONE ? picture : format->video_codec);
+}
+
+int encoder_has_option(const AVCodec *codec, const char *name)
+{
+    return codec->priv_class &&
+           av_opt_find((void *)&codec->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+}
+
+static int is_y4m(const AVOutputFormat *format)
+{
+    return strcmp(format->name, "yuv4mpegpipe") == 0;
+}
+
+/* The library behind an encoder would only complain later, and on its own. */
+static int check_preset(const AVCodec *codec, const char *preset, MediaError *error)
+{
+    static const char x26x[] = "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,"
+                               "veryslow,placebo";
+    if (!preset)
+        return 0;
+    if (!encoder_has_option(codec, "preset"))
+        return media_fail(error, MEDIA_USAGE, "--preset: the encoder %s has no presets",
+                          codec->name);
+    if (av_match_name(codec->name, "libx264,libx264rgb,libx265") && !av_match_name(preset, x26x) &&
+        !(preset[0] >= '0' && preset[0] <= '9' && !preset[1]))
+        return media_fail(error, MEDIA_USAGE, "--preset %s: the encoder %s has %s",
+                          media_quote(preset), codec->name, x26x);
+    return 0;
+}
+
+/* Encoders do not refuse a value that is too large, but take the worst quality there is. */
+static int check_crf(const AVCodec *codec, double crf, MediaError *error)
+{
+    const double most = av_match_name(codec->name, "libx264,libx264rgb,libx265") ? 51 : 63;
+    if (crf <= most)
+        return 0;
+    return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g", crf,
+                      codec->name, most);
+}
+
+/* A codec's name is no encoder's: which one it is to be decides how the file looks, so it is not
+ * guessed. */
+static int no_encoder(const char *name, MediaError *error)
+{
+    char meant[256];
+    if (strcmp(name, "copy") == 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec copy: the picture is processed, and so it is encoded anew; all "
+                          "other tracks are copied");
+    codec_list_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
+    return media_fail(error, MEDIA_USAGE,
+                      "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
+                      "lists those it has",
+                      media_quote(name), meant[0] ? ", but " : "", meant);
+}
+
+int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
+                 const char *path, MediaError *error)
+{
+    *codec =
+        options->codec ? avcodec_find_encoder_by_name(options->codec) : usual_encoder(format, path);
+    if (!*codec && options->codec)
+        return no_encoder(options->codec, error);
+    if (!*codec || format->video_codec == AV_CODEC_ID_NONE)
+        return media_fail(error, MEDIA_USAGE,
+                          "the container %s holds no video, or no encoder for it "
+                          "is in this FFmpeg",
+                          format->name);
+    if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec %s is not a video encoder; --vcodec help lists those",
+                          (*codec)->name);
+    if (!encoder_takes_frames(*codec))
+        return media_fail(error, MEDIA_USAGE,
+                          "--vcodec %s: that encoder takes pictures in a GPU's memory only; "
+                          "--vcodec help lists the others",
+                          (*codec)->name);
+    if (((*codec)->id == AV_CODEC_ID_WRAPPED_AVFRAME) != is_y4m(format))
+        return media_fail(error, MEDIA_USAGE,
+                          "the encoder %s and the container %s do not go together", (*codec)->name,
+                          format->name);
+    /* Raw frames in a pipe have no tag that a muxer could be asked for. */
+    if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
+        avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
+        return media_fail(error, MEDIA_USAGE, "the container %s does not hold %s", format->name,
+                          avcodec_get_name((*codec)->id));
+    if (check_crf(*codec, options->crf, error) < 0)
+        return error->fault;
+    return check_preset(*codec, options->preset, error);
+}
+
+static int is_one_of(enum AVPixelFormat format, const enum AVPixelFormat *list)
+{
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        if (*list == format)
+            return 1;
+    return 0;
+}
+
+static const enum AVPixelFormat *formats_of(const AVCodec *codec)
+{
+    /* Frames that are only wrapped must be what the one muxer for them, YUV4MPEG2, knows. */
+    static const enum AVPixelFormat y4m[] = {
+        AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,   AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV411P,
+        AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
+        AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
+        AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
+        AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
+        AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16,
+        AV_PIX_FMT_NONE,
+    };
+    return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
+}
+
+static int has_chroma(enum AVPixelFormat format)
+{
+    return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
+}
+
+/* Files of single pictures that have no tags for YUV, though their encoders take it. */
+static int prefers_rgb(const AVCodec *codec)
+{
+    return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
+}
+
+static int has_colours(enum AVPixelFormat format)
+{
+    return av_pix_fmt_desc_get(format)->nb_components >= 3;
+}
+
+/* Frames are YUV or gray: where there is YUV, no RGB. */
+static void list_makeable(enum AVPixelFormat *makeable, const AVCodec *codec,
+                          const enum AVPixelFormat *list)
+{
+    int count = 0, yuv = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        yuv |= convert_can_make(list[i]) && has_chroma(list[i]) && !prefers_rgb(codec);
+    for (; *list != AV_PIX_FMT_NONE && count < MAX_FORMATS - 1; list++)
+        if (convert_can_make(*list) && (yuv ? !convert_is_rgb(*list) : !has_chroma(*list)))
+            makeable[count++] = *list;
+    makeable[count] = AV_PIX_FMT_NONE;
+}
+
+void encoder_depths(const AVCodec *codec, int *least, int *most)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    enum AVPixelFormat makeable[MAX_FORMATS] = {AV_PIX_FMT_NONE};
+    if (list)
+        list_makeable(makeable, codec, list);
+    *most = 0;
+    for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
+        *most = FFMAX(*most, convert_depth(makeable[i]));
+    *least = *most;
+    for (int i = 0; makeable[i] != AV_PIX_FMT_NONE; i++)
+        if (convert_depth(makeable[i]) >= 8) /* frames are as deep at least */
+            *least = FFMIN(*least, convert_depth(makeable[i]));
+}
+
+int encoder_takes_frames(const AVCodec *codec)
+{
+    int least, most;
+    encoder_depths(codec, &least, &most);
+    return most > 0 || !formats_of(codec);
+}
+
+/* Leaves what has it; where nothing has, all. */
+static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat format))
+{
+    int count = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        if (has(list[i]))
+            list[count++] = list[i];
+    if (count)
+        list[count] = AV_PIX_FMT_NONE;
+}
+
+/* Leaves what is as deep or deeper; where there is nothing, the deepest. */
+static void keep_deep(enum AVPixelFormat *list, int depth)
+{
+    int deepest = 0, count = 0;
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        deepest = FFMAX(deepest, convert_depth(list[i]));
+    for (int i = 0; list[i] != AV_PIX_FMT_NONE; i++)
+        if (convert_depth(list[i]) >= FFMIN(depth, deepest))
+            list[count++] = list[i];
+    list[count] = AV_PIX_FMT_NONE;
+}
+
+static int differ_in_depth_only(enum AVPixelFormat a, enum AVPixelFormat b)
+{
+    const AVPixFmtDescriptor *x = av_pix_fmt_desc_get(a), *y = av_pix_fmt_desc_get(b);
+    return x->nb_components == y->nb_components && x->log2_chroma_w == y->log2_chroma_w &&
+           x->log2_chroma_h == y->log2_chroma_h && convert_is_rgb(a) == convert_is_rgb(b);
+}
+
+static int bits_per_pixel(enum AVPixelFormat format)
+{
+    return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
+}
+
+/* What gray fits into with the least beside it. The first is full range by its name, as gray is. */
+static enum AVPixelFormat nearest_to_gray(const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat best = list[0];
+    if (is_one_of(AV_PIX_FMT_YUVJ420P, list))
+        return AV_PIX_FMT_YUVJ420P;
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        if (bits_per_pixel(*list) < bits_per_pixel(best))
+            best = *list;
+    return best;
+}
+
+static enum AVPixelFormat nearest_to_colours(enum AVPixelFormat from,
+                                             const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat best =
+        avcodec_find_best_pix_fmt_of_list(list, from, format_has_alpha(from), NULL);
+    for (; best != AV_PIX_FMT_NONE && *list != AV_PIX_FMT_NONE; list++)
+        if (differ_in_depth_only(*list, best) && convert_depth(*list) < convert_depth(best))
+            best = *list;
+    return best;
+}
+
+/* What is lost, if anything must be: chroma before depth, depth before alpha. Of formats that
+ * differ in depth only, the shallowest. */
+static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
+                                  const enum AVPixelFormat *list)
+{
+    enum AVPixelFormat makeable[MAX_FORMATS];
+    list_makeable(makeable, codec, list);
+    if (has_chroma(from))
+        prefer(makeable, has_colours);
+    if (format_has_alpha(from))
+        prefer(makeable, format_has_alpha);
+    keep_deep(makeable, convert_depth(from));
+    return has_chroma(from) ? nearest_to_colours(from, makeable) : nearest_to_gray(makeable);
+}
+
+int format_has_alpha(enum AVPixelFormat format)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+}
+
+int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, const char *asked,
+                          enum AVPixelFormat from, MediaError *error)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    *format = from;
+    if (asked) {
+        *format = av_get_pix_fmt(asked);
+        if (*format == AV_PIX_FMT_NONE || (list && !is_one_of(*format, list)))
+            return media_fail(error, MEDIA_USAGE, "--pix-fmt %s: the encoder %s does not take it",
+                              media_quote(asked), codec->name);
+    } else if (list && (!is_one_of(from, list) || (prefers_rgb(codec) && has_chroma(from)))) {
+        *format = nearest(from, codec, list);
+    }
+    return 0;
+}
+
+int encoder_is_full_range(const AVCodec *codec)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    int rgb = 0;
+    for (; list && *list != AV_PIX_FMT_NONE; list++) {
+        if (has_chroma(*list) && !prefers_rgb(codec))
+            return codec->id == AV_CODEC_ID_MJPEG;
+        rgb |= convert_is_rgb(*list);
+    }
+    return rgb;
+}
+
+static int is_set_to(const char *const *options, const char *setting)
+{
+    for (; options && *options; options++)
+        if (strcmp(*options, setting) == 0)
+            return 1;
+    return 0;
+}
+
+int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
+{
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
+    const int kinds = AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY;
+    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME)
+        return 1;
+    if (desc && (desc->props & kinds) == AV_CODEC_PROP_LOSSLESS)
+        return 1;
+    return is_set_to(options->options, "lossless=1") || is_set_to(options->options, "qp=0") ||
+           is_set_to(options->options, "x265-params=lossless=1") ||
+           (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
+}

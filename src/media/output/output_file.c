@@ -1,0 +1,383 @@
+#include "media/output/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/error.h>
+#include <libavutil/mem.h>
+#include <libavutil/time.h>
+
+#include "media/output/file_name.h"
+
+/* Files of one name beside each other; more are refused rather than searched through. */
+#define MAX_NUMBER 9999
+
+/* Once stopped: a pipe whose reader leaves what is in it for this long is given up. */
+#define PATIENCE_MS 500
+
+/* Symbolic links in a row, as the system has it. */
+#define MAX_LINKS 40
+
+/* Whether the reader empties the pipe: what is written at once fits into it then, and nothing
+ * waits. */
+static int is_emptied(int fd)
+{
+    int left = 1;
+    for (int i = 0; i < PATIENCE_MS && ioctl(fd, FIONREAD, &left) == 0 && left; i++)
+        av_usleep(1000);
+    return !left;
+}
+
+static int stopped(void *opaque)
+{
+    const OutputFile *file = opaque;
+    if (!file->stop || !atomic_load(file->stop))
+        return 0;
+    if (strcmp(file->path, "-") == 0)
+        return !is_emptied(STDOUT_FILENO);
+    const int fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const int emptied = fd >= 0 && is_emptied(fd);
+    if (fd >= 0)
+        close(fd);
+    return !emptied;
+}
+
+static int check_existing(OutputFile *file, const char *path, int overwrite,
+                          const struct stat *input, const struct stat *there, MediaError *error)
+{
+    if (S_ISDIR(there->st_mode))
+        return media_fail(error, MEDIA_USAGE, "the output %s is a directory", media_quote(path));
+    if (!S_ISREG(there->st_mode))
+        return 0;
+    if (input && input->st_dev == there->st_dev && input->st_ino == there->st_ino)
+        return media_fail(error, MEDIA_USAGE, "the output %s is the input", media_quote(path));
+    if (!overwrite)
+        return media_fail(error, MEDIA_USAGE, "the output %s exists; -y overwrites it",
+                          media_quote(path));
+    file->mode = there->st_mode & 07777;
+    return 0;
+}
+
+/* What a symbolic link points to; NULL where the path is none (errno is 0 then) or out of memory.
+ */
+static char *follow(const char *path)
+{
+    char target[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof(target) - 1);
+    if (n <= 0) {
+        errno = 0;
+        return NULL;
+    }
+    target[n] = '\0';
+    errno = ENOMEM;
+    if (target[0] == '/')
+        return av_strdup(target);
+    char *folder = file_name_folder(path);
+    char *joined = folder ? av_asprintf("%s/%s", folder, target) : NULL;
+    av_free(folder);
+    return joined;
+}
+
+/* Nothing is put in its place: a pipe, say, which /dev/stdout leads to by a link to no name. */
+static int is_special(const char *path)
+{
+    struct stat there;
+    return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode));
+}
+
+/* The name behind symbolic links, also where the last one points to nothing yet. NULL: see errno.
+ */
+static char *resolve(const char *path)
+{
+    char *name = av_strdup(path);
+    if (name && is_special(name))
+        return name;
+    errno = ENOMEM;
+    for (int i = 0; name && i < MAX_LINKS; i++) {
+        char *next = follow(name);
+        if (!next && !errno)
+            return name;
+        av_free(name);
+        name = next;
+    }
+    if (name)
+        errno = ELOOP;
+    av_free(name);
+    return NULL;
+}
+
+/* Whether the name can be had in its folder, and those that stand in for it. */
+static int check_name(OutputFile *file, const char *path, const char *folder, MediaError *error)
+{
+    const size_t length = strlen(file_name_base(file->path));
+    file->room = file_name_room(folder);
+    if (length > file->room)
+        return media_fail(
+            error, MEDIA_OUTPUT,
+            "cannot write %s: its name has %zu bytes, and its folder has room for %zu",
+            media_quote(path), length, file->room);
+    struct stat there;
+    if (lstat(file->path, &there) < 0 && errno != ENOENT) /* some count characters, or less */
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                          strerror(errno));
+    if (file->room < TEMP_FILE_ROOM)
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot write %s: its folder has room for names of %zu bytes, and the "
+                          "temporary one needs %d",
+                          media_quote(path), file->room, TEMP_FILE_ROOM);
+    return 0;
+}
+
+static int check_folder(OutputFile *file, const char *path, MediaError *error)
+{
+    char *folder = file_name_folder(file->path);
+    if (!folder)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    struct stat there;
+    int ret = 0;
+    errno = 0;
+    if (stat(folder, &there) < 0 || !S_ISDIR(there.st_mode) || access(folder, W_OK | X_OK) < 0)
+        ret = media_fail(error, MEDIA_OUTPUT, "cannot write into the folder %s: %s",
+                         media_quote(folder), strerror(errno ? errno : ENOTDIR));
+    else
+        ret = check_name(file, path, folder, error);
+    av_free(folder);
+    return ret;
+}
+
+int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
+                      MediaError *error)
+{
+    if (strcmp(path, "-") == 0) {
+        file->path = av_strdup(path);
+        return file->path ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    }
+    errno = 0;
+    file->path = resolve(path);
+    if (!file->path)
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(path),
+                          strerror(errno));
+    struct stat there;
+    file->overwrite = overwrite;
+    if (stat(file->path, &there) == 0) {
+        const int ret = check_existing(file, path, overwrite, input, &there, error);
+        if (ret < 0 || !S_ISREG(there.st_mode))
+            return ret;
+    } else if (errno == ENAMETOOLONG && strlen(file->path) >= PATH_MAX) {
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot write %s: its path has %zu bytes, and %d are allowed",
+                          media_quote(path), strlen(file->path), PATH_MAX - 1);
+    }
+    return check_folder(file, path, error);
+}
+
+int output_file_check_free(OutputFile *file, const char *path, MediaError *error)
+{
+    file->path = av_strdup(path);
+    if (!file->path)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    return check_folder(file, path, error);
+}
+
+int output_file_is_terminal(const OutputFile *file)
+{
+    struct stat there;
+    if (strcmp(file->path, "-") == 0)
+        return isatty(STDOUT_FILENO);
+    if (stat(file->path, &there) < 0 || !S_ISCHR(there.st_mode))
+        return 0;
+    const int fd = open(file->path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    const int is = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+int output_file_open(OutputFile *file, MediaError *error)
+{
+    const int direct = !file->room;
+    int ret = 0;
+    if (direct && !is_special(file->path))
+        ret = AVERROR(EEXIST);
+    else if (!direct && temp_file_create(&file->temp, file->path, file->room) < 0)
+        ret = AVERROR(errno);
+    if (ret >= 0) {
+        const char *name = direct ? file->path : file->temp.name;
+        char *url =
+            strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
+        const AVIOInterruptCB interrupt = {stopped, file};
+        ret = url ? avio_open2(&file->io, url, AVIO_FLAG_WRITE, direct ? &interrupt : NULL, NULL)
+                  : AVERROR(ENOMEM);
+        av_free(url);
+    }
+    if (ret < 0)
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
+                          media_av_text(ret));
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static int fail_write(const OutputFile *file, int averror, MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
+                      media_av_text(averror));
+}
+
+int output_file_flush(OutputFile *file, MediaError *error)
+{
+    avio_flush(file->io);
+    return file->io->error < 0 ? fail_write(file, file->io->error, error) : 0;
+}
+
+/* Where neither renameat2() nor link() can do it: the name is reserved first. */
+static int rename_reserved(const char *from, const char *to)
+{
+    const int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    if (rename(from, to) == 0)
+        return 0;
+    const int reason = errno;
+    unlink(to);
+    errno = reason;
+    return -1;
+}
+
+/* Fails with EEXIST where there is something of the new name. */
+static int rename_new(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+#endif
+    if (link(from, to) == 0) {
+        (void)unlink(from); /* or it is a leftover */
+        return 0;
+    }
+    const int unable = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
+    return unable ? rename_reserved(from, to) : -1;
+}
+
+/* Gives the temporary file the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word` behind
+ * NAME, from `number` on. */
+static int take_free_name(OutputFile *file, const char *word, int number)
+{
+    for (; number <= MAX_NUMBER; number++) {
+        char with[32] = "";
+        snprintf(with, sizeof(with), number == 1 ? "%s" : "%s-%d", word, number);
+        char *name = file_name_with(file->path, with, file->room);
+        errno = ENOMEM;
+        if (name && rename_new(file->temp.name, name) == 0) {
+            file->name = name;
+            return 0;
+        }
+        av_free(name);
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}
+
+static int take_own_name(OutputFile *file, MediaError *error)
+{
+    const int ret = file->overwrite ? rename(file->temp.name, file->path)
+                                    : rename_new(file->temp.name, file->path);
+    if (ret == 0)
+        file->name = av_strdup(file->path);
+    else if (errno == EEXIST && !file->overwrite)
+        media_fail(error, MEDIA_OUTPUT, "%s was created meanwhile, and is left as it is",
+                   media_quote(file->path));
+    else
+        media_fail(error, MEDIA_OUTPUT, "cannot give %s its name: %s", media_quote(file->path),
+                   strerror(errno));
+    return ret;
+}
+
+static void sync_folder(const char *path)
+{
+    char *folder = file_name_folder(path);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    av_free(folder);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* not every file system can; the file itself is safe */
+    close(fd);
+}
+
+/* Adds to the error what has become of the file. */
+static void tell_name(const OutputFile *file, int whole, MediaError *error)
+{
+    if (file->name)
+        media_add(error, "; %s %s", whole ? "the finished file is" : "what was written is in",
+                  media_quote(file->name));
+    else
+        media_add(error, "; the file was deleted while it was written");
+}
+
+/* The best name that can be had, all in one folder. */
+static int take_name(OutputFile *file, OutputName kind, MediaError *error)
+{
+    int named = -1;
+    if (!temp_file_has_name(&file->temp))
+        return media_fail(error, MEDIA_OUTPUT,
+                          "cannot rename the temporary file of %s, which is not in its place any "
+                          "more",
+                          media_quote(file->path));
+    if (kind == OUTPUT_OWN_NAME)
+        named = take_own_name(file, error);
+    if (named < 0)
+        named = take_free_name(file, kind == OUTPUT_PARTIAL ? ".partial" : "",
+                               kind == OUTPUT_OWN_NAME ? 2 : 1);
+    if (named < 0)
+        media_fail(error, MEDIA_OUTPUT, "cannot rename what was written of %s: %s",
+                   media_quote(file->path), strerror(errno));
+    return named;
+}
+
+/* Of a closed temporary file. */
+static int give_name(OutputFile *file, OutputName kind, MediaError *error)
+{
+    const int named = take_name(file, kind, error) >= 0;
+    if (named)
+        sync_folder(file->path);
+    else
+        file->name = temp_file_where(&file->temp);
+    temp_file_keep(&file->temp, !named);
+    if (error->fault)
+        tell_name(file, kind != OUTPUT_PARTIAL, error);
+    return error->fault;
+}
+
+int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
+{
+    const int ret = output_file_flush(file, error);
+    const int closed = avio_closep(&file->io);
+    if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
+        return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
+    if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
+        (void)fchmod(file->temp.fd, file->mode);
+    const int synced = closed < 0 ? closed : fsync(file->temp.fd) < 0 ? AVERROR(errno) : 0;
+    if (synced < 0) {
+        (void)fail_write(file, synced, error);
+        kind = OUTPUT_PARTIAL;
+    }
+    return give_name(file, kind, error);
+}
+
+void output_file_close(OutputFile *file)
+{
+    (void)avio_closep(&file->io); /* what failed has been reported, or is being thrown away */
+    temp_file_remove(&file->temp);
+    av_freep(&file->name);
+    av_freep(&file->path);
+}

@@ -1,0 +1,239 @@
+#include "media/output/tags.h"
+
+#include <string.h>
+
+#include <libavutil/avstring.h>
+
+/* The first ones; how many are left, or AVERROR(ENOMEM). */
+static int copy_first(AVDictionary **to, const AVDictionary *from)
+{
+    const AVDictionaryEntry *tag = NULL;
+    int count = 0;
+    while (count < TAGS_KEPT && (tag = av_dict_get(from, "", tag, AV_DICT_IGNORE_SUFFIX))) {
+        if (av_dict_set(to, tag->key, tag->value, 0) < 0)
+            return AVERROR(ENOMEM);
+        count++;
+    }
+    return av_dict_count(from) - count;
+}
+
+int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names)
+{
+    static const char *const names[] = {"language", "filename", "mimetype"};
+    static const char *const old[] = {"major_brand", "minor_version", "compatible_brands",
+                                      "encoder", "DURATION"};
+    for (size_t i = 0; only_names && i < sizeof(names) / sizeof(names[0]); i++) {
+        const AVDictionaryEntry *tag = av_dict_get(from, names[i], NULL, 0);
+        if (tag && av_dict_set(to, names[i], tag->value, 0) < 0)
+            return AVERROR(ENOMEM);
+    }
+    if (only_names)
+        return 0;
+    const int ret = copy_first(to, from);
+    for (size_t i = 0; ret >= 0 && i < sizeof(old) / sizeof(old[0]); i++)
+        av_dict_set(to, old[i], NULL, 0);
+    return ret;
+}
+
+void tags_drop_statistics(AVDictionary **tags)
+{
+    static const char *const figures[] = {"BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",
+                                          "_STATISTICS_"};
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        const AVDictionaryEntry *tag;
+        while ((tag = av_dict_get(*tags, figures[i], NULL, AV_DICT_IGNORE_SUFFIX)))
+            if (av_dict_set(tags, tag->key, NULL, 0) < 0)
+                return;
+    }
+}
+
+#define QUICKTIME "com.apple.quicktime."
+
+static int has_cover(const AVFormatContext *to)
+{
+    for (unsigned i = 0; i < to->nb_streams; i++)
+        if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
+            return 1;
+    return 0;
+}
+
+/* Names mean the same in capitals, which FFmpeg's Matroska writes all of them in. Such as
+ * com.apple.quicktime.make and com.android.version: */
+static int is_key(const char *name)
+{
+    return av_stristart(name, "com.", NULL);
+}
+
+static int is_device(const char *name)
+{
+    return av_strcasecmp(name, "make") == 0 || av_strcasecmp(name, "model") == 0;
+}
+
+int tags_want_keys(const AVFormatContext *to)
+{
+    const AVDictionaryEntry *tag = NULL;
+    const int is_mov = strcmp(to->oformat->name, "mov") == 0; /* has places for the device */
+    if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
+        return 0;
+    if (has_cover(to)) /* it is kept among the ordinary tags, which there are none of then */
+        return 0;
+    while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
+        if (is_key(tag->key) || (!is_mov && is_device(tag->key)))
+            return 1;
+    return 0;
+}
+
+/* The name of a tag as it was before Matroska's capitals; QuickTime minds them. */
+static void name_without_capitals(const char *from, char *name, size_t size)
+{
+    av_strlcpy(name, from, size);
+    for (const char *c = from; *c; c++)
+        if (av_toupper(*c) != *c)
+            return;
+    for (char *c = name; *c; c++)
+        *c = (char)av_tolower(*c);
+    char *place = strstr(name, QUICKTIME "location.iso6709");
+    if (place)
+        memcpy(place + strlen(QUICKTIME "location."), "ISO", strlen("ISO"));
+}
+
+static int drop_capitals(AVDictionary **tags)
+{
+    const AVDictionaryEntry *tag = NULL;
+    AVDictionary *named = NULL;
+    int ret = 0;
+    while (ret >= 0 && (tag = av_dict_get(*tags, "", tag, AV_DICT_IGNORE_SUFFIX))) {
+        char name[256];
+        name_without_capitals(tag->key, name, sizeof(name));
+        ret = av_dict_set(&named, strlen(tag->key) < sizeof(name) ? name : tag->key, tag->value,
+                          AV_DICT_DONT_OVERWRITE);
+    }
+    if (ret >= 0)
+        FFSWAP(AVDictionary *, *tags, named);
+    av_dict_free(&named);
+    return ret;
+}
+
+int tags_name_for_quicktime(AVDictionary **tags)
+{
+    static const char *const names[] = {"title", "artist",    "album",    "author",   "comment",
+                                        "genre", "copyright", "make",     "model",    "description",
+                                        "year",  "keywords",  "director", "publisher"};
+    if (drop_capitals(tags) < 0)
+        return AVERROR(ENOMEM);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const AVDictionaryEntry *tag = av_dict_get(*tags, names[i], NULL, 0);
+        char name[64] = QUICKTIME;
+        av_strlcat(name, names[i], sizeof(name));
+        if (tag && av_dict_set(tags, name, tag->value, AV_DICT_DONT_OVERWRITE) < 0)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* When it was recorded, as older iPhones have it: a day or a year alone is rather of the work. */
+static int is_date(const AVDictionaryEntry *tag)
+{
+    return av_strcasecmp(tag->key, "date") == 0 && strchr(tag->value, 'T');
+}
+
+/* "location-eng" is the same again. */
+static int is_of_recording(const AVDictionaryEntry *tag)
+{
+    return is_key(tag->key) || is_device(tag->key) || is_date(tag) ||
+           av_strcasecmp(tag->key, "location") == 0 ||
+           av_strcasecmp(tag->key, "creation_time") == 0;
+}
+
+static int is_kept(const AVFormatContext *to, const AVDictionaryEntry *tag)
+{
+    const char *muxer = to->oformat->name;
+    if (av_match_name(muxer, "matroska,webm,nut,asf,asf_stream,flv,ogg,ogv,oga"))
+        return 1;
+    if (av_match_name(muxer, "mov,mp4,ipod") && tags_want_keys(to))
+        return 1;
+    if (is_date(tag))
+        return av_match_name(muxer, "mov,mp4,ipod,psp,ismv,f4v,avi");
+    if (av_match_name(muxer, "mov,mp4,ipod,3gp,3g2,psp,ismv,f4v"))
+        return !is_key(tag->key) && (!is_device(tag->key) || strcmp(muxer, "mov") == 0);
+    return 0;
+}
+
+int tags_left_out(const AVFormatContext *to, char *names, size_t size)
+{
+    static const char more[] = " and 1000000 more";
+    const AVDictionaryEntry *tag = NULL;
+    int count = 0, unnamed = 0;
+    *names = '\0';
+    while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX))) {
+        if (!is_of_recording(tag) || is_kept(to, tag))
+            continue;
+        count++;
+        if (unnamed || strlen(names) + strlen(", ") + strlen(tag->key) + sizeof(more) > size)
+            unnamed++;
+        else
+            av_strlcatf(names, size, "%s%s", count > 1 ? ", " : "", tag->key);
+    }
+    if (unnamed)
+        av_strlcatf(names, size, " and %d more", unnamed);
+    return count;
+}
+
+static int add_chapter(AVFormatContext *to, const AVChapter *from, int64_t start, int64_t end,
+                       int with_tags)
+{
+    AVChapter *chapter = av_mallocz(sizeof(*chapter));
+    unsigned count = to->nb_chapters;
+    if (!chapter)
+        return AVERROR(ENOMEM);
+    chapter->id = from->id;
+    chapter->time_base = AV_TIME_BASE_Q;
+    chapter->start = start;
+    chapter->end = end;
+    AVChapter **list = av_realloc_array(to->chapters, count + 1, sizeof(*list));
+    if (!list) {
+        av_free(chapter);
+        return AVERROR(ENOMEM);
+    }
+    to->chapters = list;
+    to->chapters[count] = chapter;
+    to->nb_chapters = count + 1;
+    return with_tags ? copy_first(&chapter->metadata, from->metadata) : 0;
+}
+
+int chapters_copy(AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end,
+                  int with_tags)
+{
+    int left_out = 0;
+    for (unsigned i = 0; i < from->nb_chapters; i++) {
+        const AVChapter *chapter = from->chapters[i];
+        int64_t begins = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
+        int64_t ends = chapter->end == AV_NOPTS_VALUE
+                           ? begins
+                           : av_rescale_q(chapter->end, chapter->time_base, AV_TIME_BASE_Q);
+        if ((start != AV_NOPTS_VALUE && ends <= start) || (end != AV_NOPTS_VALUE && begins >= end))
+            continue;
+        if (start != AV_NOPTS_VALUE && begins < start)
+            begins = start;
+        if (end != AV_NOPTS_VALUE && ends > end)
+            ends = end;
+        const int ret = add_chapter(to, chapter, begins, ends, with_tags);
+        if (ret < 0)
+            return ret;
+        left_out += ret;
+    }
+    return left_out;
+}
+
+void chapters_move(AVFormatContext *to, int64_t by)
+{
+    for (unsigned i = 0; i < to->nb_chapters; i++) {
+        to->chapters[i]->start = FFMAX(to->chapters[i]->start + by, 0);
+        to->chapters[i]->end = FFMAX(to->chapters[i]->end + by, 0);
+    }
+}
+
+int chapters_fit(const AVOutputFormat *muxer)
+{
+    return av_match_name(muxer->name, "mp4,mov,ipod,matroska,webm,ogg,ogv,oga,nut,asf") != 0;
+}

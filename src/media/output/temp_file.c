@@ -1,0 +1,242 @@
+#include "media/output/temp_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/crc.h>
+#include <libavutil/mem.h>
+#include <libavutil/random_seed.h>
+
+#include "media/error.h"
+#include "media/output/file_name.h"
+
+#define NAME_TRIES 100
+
+/* ".NAME.lumeq-0123abcd.part"; of a NAME that is too long, its begin, "~" and its checksum. */
+#define MARK ".lumeq-"
+#define DIGITS 8
+#define ENDING ".part"
+
+/* ---- those of this process, for a signal handler ---- */
+
+/* A note is never freed: the handler may be reading it in another thread. */
+typedef struct TempNote {
+    struct TempNote *next;
+    atomic_int live; /* taken back by who removes or keeps the file */
+    dev_t device;
+    ino_t inode;
+    const char *path; /* that it is written for, quoted */
+    char name[];
+} TempNote;
+
+static _Atomic(TempNote *) notes;
+
+static TempNote *note_down(int fd, const char *name, const char *path)
+{
+    const char *quoted = media_quote(path);
+    const size_t size = strlen(name) + 1, quoted_size = strlen(quoted) + 1;
+    struct stat file;
+    TempNote *note = fstat(fd, &file) == 0 ? malloc(sizeof(*note) + size + quoted_size) : NULL;
+    if (!note)
+        return NULL;
+    memcpy(note->name, name, size);
+    note->path = memcpy(note->name + size, quoted, quoted_size);
+    note->device = file.st_dev;
+    note->inode = file.st_ino;
+    atomic_init(&note->live, 1);
+    note->next = atomic_load(&notes);
+    while (!atomic_compare_exchange_weak(&notes, &note->next, note)) {
+    }
+    return note;
+}
+
+static int take_back(TempNote *note)
+{
+    return atomic_exchange(&note->live, 0);
+}
+
+static int is_there(const TempNote *note)
+{
+    struct stat there;
+    return lstat(note->name, &there) == 0 && there.st_dev == note->device &&
+           there.st_ino == note->inode;
+}
+
+/* Answers whether there is one less. */
+static int remove_noted(TempNote *note)
+{
+    return take_back(note) && is_there(note) && unlink(note->name) == 0;
+}
+
+void temp_file_remove_all(void (*removed)(const char *path))
+{
+    for (TempNote *note = atomic_load(&notes); note; note = note->next)
+        if (remove_noted(note) && removed)
+            removed(note->path);
+}
+
+/* ---- leftovers ---- */
+
+/* Not 0: the open file, `file`, has this name. */
+static int has_name(int fd, const char *name, struct stat *file)
+{
+    struct stat there;
+    return fstat(fd, file) == 0 && lstat(name, &there) == 0 && file->st_dev == there.st_dev &&
+           file->st_ino == there.st_ino;
+}
+
+/* Not 0: the open file has this name, is one of ours, and was not finished. */
+static int is_unfinished(int fd, const char *name)
+{
+    struct stat file;
+    return has_name(fd, name, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+           (file.st_mode & S_IWUSR);
+}
+
+/* Without locks nobody knows whether it is being written: then it stays. */
+static void remove_leftover(const char *name)
+{
+    struct stat there;
+    if (lstat(name, &there) < 0 || !S_ISREG(there.st_mode))
+        return;
+    const int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_unfinished(fd, name))
+        unlink(name);
+    close(fd);
+}
+
+static int is_leftover_name(const char *name, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return strncmp(name, prefix, n) == 0 && strspn(name + n, "0123456789abcdef") == DIGITS &&
+           strcmp(name + n + DIGITS, ENDING) == 0;
+}
+
+static void remove_leftovers(const char *folder, const char *prefix)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries))) {
+        char *name = is_leftover_name(entry->d_name, prefix)
+                         ? av_asprintf("%s/%s", folder, entry->d_name)
+                         : NULL;
+        if (name)
+            remove_leftover(name);
+        av_free(name);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+/* ---- one file ---- */
+
+/* ".NAME.lumeq-" */
+static char *prefix_of(const char *base, size_t room)
+{
+    const size_t fixed = strlen("." MARK ENDING) + DIGITS, length = strlen(base);
+    if (room > NAME_MAX) /* where it counts characters, and nobody knows how many bytes they have */
+        room = NAME_MAX;
+    if (fixed + length <= room)
+        return av_asprintf(".%s" MARK, base);
+    const uint32_t sum = av_crc(av_crc_get_table(AV_CRC_32_IEEE), 0, (const uint8_t *)base, length);
+    return av_asprintf(".%.*s~%08x" MARK, (int)file_name_cut(base, room - fixed - DIGITS - 1), base,
+                       sum);
+}
+
+/* 0: another run has taken the new file for a leftover, before it was locked. */
+static int lock(int fd, const char *name)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno != EWOULDBLOCK; /* else there are no locks, for nobody */
+    struct stat file;
+    return has_name(fd, name, &file);
+}
+
+/* 1: it is ours; 0: try another name; -1: see errno. */
+static int create(TempFile *temp, const char *name, const char *path)
+{
+    const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : -1;
+    TempNote *note = note_down(fd, name, path);
+    if (note && lock(fd, name)) {
+        *temp = (TempFile){.name = note->name, .fd = fd, .note = note};
+        return 1;
+    }
+    if (!note)
+        unlink(name);
+    else
+        (void)take_back(note);
+    close(fd);
+    errno = ENOMEM;
+    return note ? 0 : -1;
+}
+
+int temp_file_create(TempFile *temp, const char *path, size_t room)
+{
+    char *folder = file_name_folder(path);
+    char *prefix = prefix_of(file_name_base(path), room);
+    int ret = folder && prefix ? 0 : -1;
+    if (ret == 0)
+        remove_leftovers(folder, prefix);
+    errno = ENOMEM;
+    for (int i = 0; ret == 0 && i < NAME_TRIES; i++) {
+        char *name = av_asprintf("%s/%s%08x" ENDING, folder, prefix, av_get_random_seed());
+        ret = name ? create(temp, name, path) : -1;
+        av_free(name);
+    }
+    const int reason = ret == 0 ? EEXIST : errno;
+    av_free(prefix);
+    av_free(folder);
+    errno = reason;
+    return ret > 0 ? 0 : -1;
+}
+
+int temp_file_has_name(const TempFile *temp)
+{
+    return is_there(temp->note);
+}
+
+char *temp_file_where(const TempFile *temp)
+{
+    struct stat file;
+    char link[32], name[PATH_MAX];
+    if (temp_file_has_name(temp))
+        return av_strdup(temp->name);
+    if (fstat(temp->fd, &file) < 0 || file.st_nlink == 0)
+        return NULL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", temp->fd);
+    const ssize_t n = readlink(link, name, sizeof(name));
+    return n > 0 ? av_strndup(name, (size_t)n) : NULL;
+}
+
+void temp_file_keep(TempFile *temp, int own)
+{
+    struct stat file;
+    (void)take_back(temp->note);
+    if (own && fstat(temp->fd, &file) == 0)
+        (void)fchmod(temp->fd, file.st_mode & 0555);
+    close(temp->fd);
+    *temp = (TempFile){0};
+}
+
+void temp_file_remove(TempFile *temp)
+{
+    if (!temp->name)
+        return;
+    (void)remove_noted(temp->note);
+    close(temp->fd);
+    *temp = (TempFile){0};
+}

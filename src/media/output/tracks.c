@@ -1,0 +1,643 @@
+#include "media/output/tracks.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+
+#include "media/codec_name.h"
+#include "media/log.h"
+#include "media/output/codec_list.h"
+#include "media/output/container.h"
+#include "media/output/tags.h"
+#include "media/side_data.h"
+
+/* What is heard this much too early is noticed. */
+#define NOTICED_US 40000
+
+/* An input stream as the sink knows it: the input itself belongs to the thread that reads it. */
+typedef struct Track {
+    AVStream *out;       /* NULL: left out */
+    AVRational in_base;  /* of its packets */
+    AVRational own_base; /* of what the converter gives out */
+    AudioTranscoder *audio;
+    TextTranscoder *text;
+    AVPacket *picture; /* of a cover, to be written first */
+    int64_t last_dts;  /* in out's time base; AV_NOPTS_VALUE: none yet */
+    char *early;       /* its name, until it is said how early it begins; or NULL */
+} Track;
+
+struct Tracks {
+    const TrackOptions *options;
+    AVFormatContext *to;
+    Track *tracks; /* by input stream */
+    int count;
+    AVPacket *packet;
+    TrackMuxer mux;
+    void *opaque;
+    int64_t start, end; /* of the part, absolute; AV_NOPTS_VALUE: not given */
+    int64_t too_early;  /* subtitles that were over before 0 */
+    int tags_left_out;  /* since there are too many */
+};
+
+static void note(const Tracks *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(const Tracks *t, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (t->options->note)
+        t->options->note(line);
+}
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int is(const TrackOptions *o, const char *acodec)
+{
+    return o->acodec && strcmp(o->acodec, acodec) == 0;
+}
+
+static int is_named(const TrackOptions *o)
+{
+    return o->acodec && !is(o, "copy") && !is(o, "none");
+}
+
+int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError *error)
+{
+    if (!is_named(o))
+        return 0;
+    const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
+    if (!codec || codec->type != AVMEDIA_TYPE_AUDIO) {
+        char meant[256];
+        codec_list_meant(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
+        return media_fail(error, MEDIA_USAGE,
+                          "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; it is "
+                          "copy, none, or one that --acodec help lists",
+                          media_quote(o->acodec), meant[0] ? ", but " : "", meant);
+    }
+    if (muxer->audio_codec == AV_CODEC_ID_NONE ||
+        !container_takes(muxer, AVMEDIA_TYPE_AUDIO, codec->id))
+        return media_fail(error, MEDIA_USAGE, "--acodec %s: the container %s does not hold it",
+                          media_quote(o->acodec), muxer->name);
+    return 0;
+}
+
+/* "audio track 1 (aac)", "attachment (font.ttf)" */
+static void describe(const Source *source, const AVStream *in, char *text, size_t size)
+{
+    const char *type = av_get_media_type_string(in->codecpar->codec_type);
+    const AVDictionaryEntry *name = av_dict_get(in->metadata, "filename", NULL, 0);
+    const char *codec = codec_name(in->codecpar);
+    if (source_is_picture(in))
+        snprintf(text, size, "cover picture (%s)", codec);
+    else if (in->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        snprintf(text, size, "attachment (%s)", name ? media_quote(name->value) : codec);
+    else
+        snprintf(text, size, "%s track %d (%s)", type ? type : "unknown",
+                 source_track_number(source, in), codec);
+}
+
+static void leave_out(const Tracks *t, const Source *source, AVStream *in, const char *reason,
+                      const char *more)
+{
+    char track[256];
+    in->discard = AVDISCARD_ALL;
+    describe(source, in, track, sizeof(track));
+    note(t, "%s is left out: %s%s", track, reason, more);
+}
+
+/* What nobody asked for goes without a word, and so does what is written in another way. */
+static int is_wanted(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const TrackOptions *o = t->options;
+    const int number = source_track_number(source, in);
+    switch (in->codecpar->codec_type) {
+    case AVMEDIA_TYPE_AUDIO:
+        return !is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
+    case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
+    case AVMEDIA_TYPE_DATA:
+        /* The demuxer has made chapters of it; or muxers make it of the video's tag anew. */
+        return in->discard != AVDISCARD_ALL &&
+               !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
+                 av_dict_get(source->video->metadata, "timecode", NULL, 0));
+    default: return 1;
+    }
+}
+
+static int copy_tags(Tracks *t, AVDictionary **to, const AVDictionary *from, MediaError *error)
+{
+    const int left_out = tags_copy(to, from, t->options->no_metadata);
+    t->tags_left_out += FFMAX(left_out, 0);
+    return left_out < 0 ? out_of_memory(error) : 0;
+}
+
+static int add_stream(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
+{
+    *out = avformat_new_stream(t->to, NULL);
+    if (!*out)
+        return out_of_memory(error);
+    const int ret = copy_tags(t, &(*out)->metadata, in->metadata, error);
+    if (ret < 0)
+        return ret;
+    (*out)->disposition = in->disposition;
+    (*out)->time_base = in->time_base;
+    if (t->options->part_given)
+        tags_drop_statistics(&(*out)->metadata);
+    return 0;
+}
+
+static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *error)
+{
+    const int ret = add_stream(t, in, out, error);
+    if (ret < 0)
+        return ret;
+    tags_drop_statistics(&(*out)->metadata);
+    return side_data_copy_lasting(*out, in) < 0 ? out_of_memory(error) : 0;
+}
+
+static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaError *error)
+{
+    AVStream *out;
+    char name[256];
+    const int ret = add_stream(t, in, &out, error);
+    if (ret < 0)
+        return ret;
+    if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || side_data_copy_all(out, in) < 0)
+        return out_of_memory(error);
+    /* A tag of another container may mean something else, or nothing, in this one. */
+    out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
+    out->avg_frame_rate = in->avg_frame_rate;
+    out->r_frame_rate = in->r_frame_rate;
+    out->sample_aspect_ratio = in->sample_aspect_ratio;
+    t->tracks[in->index].out = out;
+    if (in->codecpar->codec_type != AVMEDIA_TYPE_AUDIO || container_keeps_start(t->to->oformat))
+        return 0;
+    describe(source, in, name, sizeof(name));
+    t->tracks[in->index].early = av_strdup(name);
+    return 0;
+}
+
+/* Matroska keeps covers as attached files. */
+static int attach_picture(Tracks *t, const AVStream *in, MediaError *error)
+{
+    const int png = in->codecpar->codec_id == AV_CODEC_ID_PNG;
+    const AVPacket *picture = &in->attached_pic;
+    AVStream *out;
+    const int ret = add_stream(t, in, &out, error);
+    if (ret < 0)
+        return ret;
+    AVCodecParameters *par = out->codecpar;
+    par->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    par->codec_id = in->codecpar->codec_id;
+    par->extradata = av_mallocz((size_t)picture->size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!par->extradata ||
+        av_dict_set(&out->metadata, "filename", png ? "cover.png" : "cover.jpg",
+                    AV_DICT_DONT_OVERWRITE) < 0 ||
+        av_dict_set(&out->metadata, "mimetype", png ? "image/png" : "image/jpeg",
+                    AV_DICT_DONT_OVERWRITE) < 0)
+        return out_of_memory(error);
+    memcpy(par->extradata, picture->data, (size_t)picture->size);
+    par->extradata_size = picture->size;
+    return 0;
+}
+
+static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError *error)
+{
+    const enum AVCodecID id = in->codecpar->codec_id;
+    const AVOutputFormat *muxer = t->to->oformat;
+    Track *track = &t->tracks[in->index];
+    in->discard = AVDISCARD_ALL; /* it is here already */
+    if (!in->attached_pic.size || (in->disposition & AV_DISPOSITION_TIMED_THUMBNAILS)) {
+        leave_out(t, source, in, "it is a preview of a chapter", "");
+        return 0;
+    }
+    const int known = id == AV_CODEC_ID_PNG || id == AV_CODEC_ID_MJPEG;
+    if (known && av_match_name(muxer->name, "matroska"))
+        return attach_picture(t, in, error);
+    if (!(known || id == AV_CODEC_ID_BMP) || !av_match_name(muxer->name, "mp4,ipod")) {
+        leave_out(t, source, in, "the container holds no such cover", "");
+        return 0;
+    }
+    const int ret = add_copy(t, source, in, error);
+    if (ret < 0)
+        return ret;
+    track->out->disposition = AV_DISPOSITION_ATTACHED_PIC; /* and nothing else, for the muxer */
+    track->picture = av_packet_clone(&in->attached_pic);
+    return track->picture ? 0 : out_of_memory(error);
+}
+
+/* Where a track begins within the part, AV_NOPTS_VALUE: unknown. */
+static int64_t track_begin(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const int64_t begin = source_track_start(source, in);
+    if (begin == AV_NOPTS_VALUE || t->start == AV_NOPTS_VALUE)
+        return begin;
+    return FFMAX(begin, t->start);
+}
+
+/* Whether sound begins so much later than the first of the tracks that it cannot be copied into a
+ * container that does not keep that. */
+static int is_late(const Tracks *t, const Source *source, const AVStream *in)
+{
+    const int64_t begin = track_begin(t, source, in);
+    if (begin == AV_NOPTS_VALUE || container_keeps_start(t->to->oformat))
+        return 0;
+    for (int i = 0; i < t->count; i++) {
+        const AVStream *other = source->format->streams[i];
+        const int counts =
+            other == source->video ||
+            (other->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && is_wanted(t, source, other));
+        const int64_t first = track_begin(t, source, other);
+        if (counts && first != AV_NOPTS_VALUE && begin - first > NOTICED_US)
+            return 1;
+    }
+    return 0;
+}
+
+/* The encoder a track is to be converted with, or NULL. `refusal`: it cannot be copied; `late`: it
+ * should not be. */
+static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
+                                    int late)
+{
+    const AVOutputFormat *muxer = t->to->oformat;
+    const AVCodec *same = late ? avcodec_find_encoder(in->codecpar->codec_id) : NULL;
+    if (is_named(t->options))
+        return avcodec_find_encoder_by_name(t->options->acodec);
+    if ((!refusal && !late) || container_is_picture(muxer))
+        return NULL;
+    return same && !(same->capabilities & AV_CODEC_CAP_EXPERIMENTAL)
+               ? same
+               : avcodec_find_encoder(muxer->audio_codec);
+}
+
+static const AVCodec *text_encoder(const Tracks *t, const AVStream *in)
+{
+    static const enum AVCodecID known[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_MOV_TEXT,
+                                           AV_CODEC_ID_WEBVTT, AV_CODEC_ID_ASS};
+    const AVCodecDescriptor *from = avcodec_descriptor_get(in->codecpar->codec_id);
+    if (!from || !(from->props & AV_CODEC_PROP_TEXT_SUB))
+        return NULL;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (container_takes(t->to->oformat, AVMEDIA_TYPE_SUBTITLE, known[i]) &&
+            avcodec_find_encoder(known[i]))
+            return avcodec_find_encoder(known[i]);
+    return NULL;
+}
+
+static int open_converter(const Tracks *t, const AVStream *in, AVStream *out,
+                          const AVCodec *encoder)
+{
+    Track *track = &t->tracks[in->index];
+    if (encoder->type == AVMEDIA_TYPE_AUDIO)
+        return audio_transcoder_open(&track->audio, in, out, encoder, t->to->oformat,
+                                     t->start == AV_NOPTS_VALUE && t->end == AV_NOPTS_VALUE);
+    return text_transcoder_open(&track->text, in, out, encoder);
+}
+
+/* The parameters are found first: a stream that has been added cannot be taken back. `copy`: that
+ * is the other way. */
+static int add_converted(Tracks *t, const Source *source, AVStream *in, const AVCodec *encoder,
+                         const char *reason, int copy, MediaError *error)
+{
+    Track *track = &t->tracks[in->index];
+    AVFormatContext *scratch = avformat_alloc_context();
+    AVStream *like = scratch ? avformat_new_stream(scratch, NULL) : NULL, *out;
+    media_log_clear();
+    int ret = like ? open_converter(t, in, like, encoder) : AVERROR(ENOMEM);
+    if (ret < 0) {
+        char more[160];
+        avformat_free_context(scratch);
+        if (copy)
+            return add_copy(t, source, in, error);
+        snprintf(more, sizeof(more), "%sit cannot be converted to %s (%s)", reason ? ", and " : "",
+                 encoder->name, media_av_text(ret));
+        leave_out(t, source, in, reason ? reason : "", more);
+        return 0;
+    }
+    ret = add_stream(t, in, &out, error);
+    if (ret >= 0 && (avcodec_parameters_copy(out->codecpar, like->codecpar) < 0 ||
+                     side_data_copy_lasting(out, in) < 0))
+        ret = out_of_memory(error);
+    if (ret >= 0) {
+        tags_drop_statistics(&out->metadata);
+        out->time_base = track->own_base = like->time_base;
+        track->out = out;
+        char track_name[256];
+        describe(source, in, track_name, sizeof(track_name));
+        if (reason && encoder->id == in->codecpar->codec_id)
+            note(t, "%s is encoded anew: %s", track_name, reason);
+        else if (reason)
+            note(t, "%s is converted to %s: %s", track_name, avcodec_get_name(encoder->id), reason);
+    }
+    avformat_free_context(scratch);
+    return ret;
+}
+
+static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *error)
+{
+    const enum AVMediaType type = in->codecpar->codec_type;
+    if (!is_wanted(t, source, in)) {
+        in->discard = AVDISCARD_ALL;
+        return 0;
+    }
+    if (source_is_picture(in))
+        return add_picture(t, source, in, error);
+    const char *refusal = container_refusal(t->to->oformat, in);
+    const int late =
+        type == AVMEDIA_TYPE_AUDIO && !refusal && !t->options->acodec && is_late(t, source, in);
+    const char *reason = late ? "the container does not keep that it begins later" : refusal;
+    const AVCodec *encoder = NULL;
+    if (type == AVMEDIA_TYPE_AUDIO)
+        encoder = audio_encoder(t, in, refusal, late);
+    else if (type == AVMEDIA_TYPE_SUBTITLE && refusal)
+        encoder = text_encoder(t, in);
+    if (encoder)
+        return add_converted(t, source, in, encoder, reason, late, error);
+    if (!refusal)
+        return add_copy(t, source, in, error);
+    leave_out(t, source, in, refusal, "");
+    return 0;
+}
+
+static int check_choice(const Source *source, enum AVMediaType type, int wanted, const char *option,
+                        MediaError *error)
+{
+    int count = 0;
+    for (unsigned i = 0; i < source->format->nb_streams; i++)
+        count += source->format->streams[i]->codecpar->codec_type == type;
+    if (!wanted || wanted <= count)
+        return 0;
+    return media_fail(error, MEDIA_USAGE, "%s %d: the input has %d such tracks, counted from 0",
+                      option, wanted - 1, count);
+}
+
+static int copy_chapters(Tracks *t, const Source *source, MediaError *error)
+{
+    const TrackOptions *o = t->options;
+    const AVOutputFormat *muxer = t->to->oformat;
+    if (o->no_chapters || !source->format->nb_chapters)
+        return 0;
+    if (chapters_fit(muxer)) {
+        const int left_out =
+            chapters_copy(t->to, source->format, t->start, t->end, !o->no_metadata);
+        t->tags_left_out += FFMAX(left_out, 0);
+        return left_out < 0 ? out_of_memory(error) : 0;
+    }
+    if (muxer->audio_codec != AV_CODEC_ID_NONE)
+        note(t, "the chapters are left out: the container %s holds none", muxer->name);
+    return 0;
+}
+
+/* Pictures, and the stream of one codec, are not expected to hold any. */
+static void note_tags(const Tracks *t)
+{
+    char names[320];
+    const AVOutputFormat *muxer = t->to->oformat;
+    const int count = tags_left_out(t->to, names, sizeof(names));
+    const char *kind = count == 1 ? "tag" : "tags", *is = count == 1 ? "is" : "are";
+    if (t->tags_left_out)
+        note(t, "%d tag%s left out: of a file, a track or a chapter, the first %d are kept",
+             t->tags_left_out, t->tags_left_out == 1 ? " is" : "s are", TAGS_KEPT);
+    if (!count || muxer->audio_codec == AV_CODEC_ID_NONE)
+        return;
+    if (av_match_name(muxer->name, "mov,mp4,ipod"))
+        note(t, "the %s %s %s left out: %s holds such tags or a cover picture, not both", kind,
+             names, is, muxer->name);
+    else
+        note(t, "the %s %s %s left out: the container %s holds no such tags", kind, names, is,
+             muxer->name);
+}
+
+/* With a count of frames, the part's end is only known roughly before it is reached. */
+static void find_part(Tracks *t, const Source *source)
+{
+    const TrackOptions *o = t->options;
+    const AVRational rate = source->video->avg_frame_rate;
+    t->start = t->end = AV_NOPTS_VALUE;
+    if (!o->part_given)
+        return;
+    if (o->from_us >= 0)
+        t->start = source_start(source) + o->from_us;
+    if (o->to_us >= 0)
+        t->end = source_start(source) + o->to_us;
+    if (o->frames >= 0 && rate.num > 0 && rate.den > 0) {
+        const int64_t start = t->start != AV_NOPTS_VALUE ? t->start : source_start(source);
+        const int64_t end = start + av_rescale_q(o->frames, av_inv_q(rate), AV_TIME_BASE_Q);
+        if (t->end == AV_NOPTS_VALUE || end < t->end)
+            t->end = end;
+    }
+}
+
+static int map_all(Tracks *t, const Source *source, AVStream **video, MediaError *error)
+{
+    const TrackOptions *o = t->options;
+    int ret = check_choice(source, AVMEDIA_TYPE_AUDIO, o->audio_track, "--audio-track", error);
+    if (ret >= 0)
+        ret = check_choice(source, AVMEDIA_TYPE_SUBTITLE, o->sub_track, "--sub-track", error);
+    if (ret >= 0 && !o->no_metadata)
+        ret = copy_tags(t, &t->to->metadata, source->format->metadata, error);
+    for (int i = 0; i < t->count && ret >= 0; i++) {
+        AVStream *in = source->format->streams[i];
+        t->tracks[i].in_base = in->time_base;
+        t->tracks[i].last_dts = AV_NOPTS_VALUE;
+        ret =
+            in == source->video ? add_video(t, in, video, error) : add_track(t, source, in, error);
+    }
+    if (ret >= 0)
+        ret = copy_chapters(t, source, error);
+    if (ret >= 0)
+        note_tags(t);
+    return ret;
+}
+
+int tracks_map(Tracks **tracks, const TrackOptions *options, AVFormatContext *to,
+               const Source *source, AVStream **video, MediaError *error)
+{
+    *tracks = NULL;
+    Tracks *t = av_mallocz(sizeof(*t));
+    if (!t)
+        return out_of_memory(error);
+    t->options = options;
+    t->to = to;
+    t->count = (int)source->format->nb_streams;
+    t->tracks = av_calloc((size_t)t->count, sizeof(*t->tracks));
+    t->packet = av_packet_alloc();
+    find_part(t, source);
+    const int ret =
+        t->tracks && t->packet ? map_all(t, source, video, error) : out_of_memory(error);
+    if (ret < 0)
+        tracks_close(&t);
+    *tracks = t;
+    return ret;
+}
+
+int tracks_start(Tracks *t, TrackMuxer mux, void *opaque, MediaError *error)
+{
+    t->mux = mux;
+    t->opaque = opaque;
+    for (int i = 0; i < t->count; i++) {
+        Track *track = &t->tracks[i];
+        if (!track->picture)
+            continue;
+        track->picture->pts = track->picture->dts = 0;
+        const int ret = mux(opaque, track->picture, track->out, error);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+int tracks_wants(const Tracks *t, int stream)
+{
+    return t->tracks[stream].out && !t->tracks[stream].picture;
+}
+
+/* Muxers take no packet without a time, nor one that goes back: damaged files have both. */
+static void mend_times(Track *track, AVPacket *packet)
+{
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = packet->pts;
+    if (track->last_dts != AV_NOPTS_VALUE &&
+        (packet->dts == AV_NOPTS_VALUE || packet->dts <= track->last_dts))
+        packet->dts = track->last_dts + 1;
+    if (packet->dts == AV_NOPTS_VALUE)
+        packet->dts = 0;
+    if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts)
+        packet->pts = packet->dts;
+    track->last_dts = packet->dts;
+}
+
+/* What is copied is heard from the beginning of the file. */
+static void note_early(const Tracks *t, Track *track, const AVPacket *packet, AVRational base)
+{
+    const int64_t by =
+        packet->pts == AV_NOPTS_VALUE ? 0 : av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
+    if (by > NOTICED_US)
+        note(t, "%s begins %.2f s early: the container %s does not keep that it begins later",
+             track->early, (double)by / AV_TIME_BASE, t->to->oformat->name);
+    av_freep(&track->early);
+}
+
+static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational base,
+                        MediaError *error)
+{
+    if (track->early)
+        note_early(t, track, packet, base);
+    av_packet_rescale_ts(packet, base, track->out->time_base);
+    mend_times(track, packet);
+    return t->mux(t->opaque, packet, track->out, error);
+}
+
+typedef struct Taker {
+    Tracks *tracks;
+    Track *track;
+    MediaError *error;
+} Taker;
+
+static int take_converted(void *opaque, AVPacket *packet)
+{
+    const Taker *taker = opaque;
+    return write_packet(taker->tracks, taker->track, packet, taker->track->own_base, taker->error);
+}
+
+static int failed(int ret, MediaError *error)
+{
+    media_fail(error, MEDIA_OUTPUT, "a track cannot be converted: %s", media_av_text(ret));
+    return error->fault;
+}
+
+/* `packet` NULL: the end. */
+static int convert_audio(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+{
+    Taker taker = {t, track, error};
+    const int ret = audio_transcoder_run(track->audio, packet, take_converted, &taker);
+    return ret < 0 ? failed(ret, error) : 0;
+}
+
+static int convert_text(Tracks *t, Track *track, const AVPacket *packet, MediaError *error)
+{
+    const int ret = text_transcoder_run(track->text, packet, t->packet);
+    if (ret < 0)
+        return failed(ret, error);
+    return ret ? write_packet(t, track, t->packet, track->own_base, error) : 0;
+}
+
+/* Subtitles and data do not count for where the output begins: they may lie before it. Muxers would
+ * have all begin with them. 0: nothing is left of the packet. One that does not say how long it
+ * lasts, lasts until the next. */
+static int cut_before_zero(AVPacket *packet)
+{
+    const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (start == AV_NOPTS_VALUE || start >= 0)
+        return 1;
+    if (packet->duration > 0 && packet->duration <= -start)
+        return 0;
+    if (packet->duration > 0)
+        packet->duration += start;
+    packet->pts = packet->dts = 0;
+    return 1;
+}
+
+int tracks_packet(Tracks *t, AVPacket *packet, MediaError *error)
+{
+    Track *track = &t->tracks[packet->stream_index];
+    const enum AVMediaType type = track->out->codecpar->codec_type;
+    if (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO && !cut_before_zero(packet)) {
+        t->too_early += type == AVMEDIA_TYPE_SUBTITLE;
+        av_packet_unref(packet);
+        return 0;
+    }
+    if (!track->audio && !track->text)
+        return write_packet(t, track, packet, track->in_base, error);
+    const int ret = track->audio ? convert_audio(t, track, packet, error)
+                                 : convert_text(t, track, packet, error);
+    av_packet_unref(packet);
+    return ret;
+}
+
+int tracks_finish(Tracks *t, MediaError *error)
+{
+    int ret = 0;
+    for (int i = 0; i < t->count && ret >= 0; i++)
+        if (t->tracks[i].audio)
+            ret = convert_audio(t, &t->tracks[i], NULL, error);
+    if (t->too_early)
+        note(t, "%lld subtitle%s left out: %s over before the first picture or sound",
+             (long long)t->too_early, t->too_early == 1 ? " is" : "s are",
+             t->too_early == 1 ? "it is" : "they are");
+    return ret;
+}
+
+SoundLoss tracks_lost_sound(const Tracks *t)
+{
+    SoundLoss all = {0};
+    for (int i = 0; i < t->count; i++) {
+        if (!t->tracks[i].audio)
+            continue;
+        const SoundLoss loss = audio_transcoder_loss(t->tracks[i].audio);
+        all.silence += loss.silence;
+        all.errors += loss.errors;
+    }
+    return all;
+}
+
+void tracks_close(Tracks **tracks)
+{
+    Tracks *t = *tracks;
+    if (!t)
+        return;
+    for (int i = 0; t->tracks && i < t->count; i++) {
+        audio_transcoder_close(&t->tracks[i].audio);
+        text_transcoder_close(&t->tracks[i].text);
+        av_packet_free(&t->tracks[i].picture);
+        av_freep(&t->tracks[i].early);
+    }
+    av_packet_free(&t->packet);
+    av_freep(&t->tracks);
+    av_freep(tracks);
+}

@@ -1,0 +1,175 @@
+#include "media/output/turner.h"
+
+#include <stdio.h>
+
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/compat.h"
+#include "media/convert.h"
+
+struct Turner {
+    PictureTurn turn;
+    enum AVPixelFormat format; /* of what is turned */
+    Converter converter;
+    AVFilterGraph *graph;
+    AVFilterContext *in, *out;
+};
+
+static int is_quarter(PictureTurn turn)
+{
+    return turn.xx == 0;
+}
+
+static const char *filters_of(PictureTurn t)
+{
+    if (is_quarter(t))
+        return t.xy < 0   ? t.yx < 0 ? "transpose=clock_flip" : "transpose=clock"
+               : t.yx < 0 ? "transpose=cclock"
+                          : "transpose=cclock_flip";
+    return t.xx > 0 ? "vflip" : t.yy > 0 ? "hflip" : "hflip,vflip";
+}
+
+/* As deep, with as many components, and chroma of whole resolution. */
+static int is_whole(enum AVPixelFormat format, enum AVPixelFormat like)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+    return convert_is_direct(format) && convert_can_make(format) && !desc->log2_chroma_w &&
+           !desc->log2_chroma_h && convert_depth(format) == convert_depth(like) &&
+           desc->nb_components == av_pix_fmt_desc_get(like)->nb_components;
+}
+
+enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(direct), *next = NULL;
+    if (!is_quarter(turn) || desc->log2_chroma_w == desc->log2_chroma_h)
+        return direct;
+    while ((next = av_pix_fmt_desc_next(next)))
+        if (is_whole(av_pix_fmt_desc_get_id(next), direct))
+            return av_pix_fmt_desc_get_id(next);
+    return AV_PIX_FMT_NONE;
+}
+
+static int build(Turner *t, const AVFrame *first, int threads)
+{
+    AVFilterInOut *inputs = NULL, *outputs = NULL;
+    char text[256];
+    t->graph = avfilter_graph_alloc();
+    if (!t->graph)
+        return AVERROR(ENOMEM);
+    t->graph->nb_threads = threads;
+    snprintf(text, sizeof(text),
+             "buffer@in=video_size=%dx%d:pix_fmt=%s:time_base=%d/%d,%s,buffersink@out",
+             first->width, first->height, av_get_pix_fmt_name(t->format), first->time_base.num,
+             first->time_base.den, filters_of(t->turn));
+    int ret = avfilter_graph_parse2(t->graph, text, &inputs, &outputs);
+    avfilter_inout_free(&inputs);
+    avfilter_inout_free(&outputs);
+    if (ret >= 0)
+        ret = avfilter_graph_config(t->graph, NULL);
+    if (ret < 0)
+        return ret;
+    t->in = avfilter_graph_get_filter(t->graph, "buffer@in");
+    t->out = avfilter_graph_get_filter(t->graph, "buffersink@out");
+    return t->in && t->out ? 0 : AVERROR_BUG;
+}
+
+int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int threads)
+{
+    *turner = NULL;
+    Turner *t = av_mallocz(sizeof(*t));
+    if (!t)
+        return AVERROR(ENOMEM);
+    t->turn = turn;
+    t->format = turner_format(first->format, turn);
+    const int ret = t->format == AV_PIX_FMT_NONE ? AVERROR(ENOSYS) : build(t, first, threads);
+    if (ret < 0)
+        turner_close(&t);
+    *turner = t;
+    return ret;
+}
+
+/* Where chroma lies among its pixels, -1 (left, top) to 1. */
+static const struct {
+    enum AVChromaLocation location;
+    int x, y;
+} sites[] = {
+    {AVCHROMA_LOC_LEFT, -1, 0}, {AVCHROMA_LOC_CENTER, 0, 0},      {AVCHROMA_LOC_TOPLEFT, -1, -1},
+    {AVCHROMA_LOC_TOP, 0, -1},  {AVCHROMA_LOC_BOTTOMLEFT, -1, 1}, {AVCHROMA_LOC_BOTTOM, 0, 1},
+};
+
+#define SITES (sizeof(sites) / sizeof(sites[0]))
+
+/* There is no name for chroma at the right: the centre is the nearest to it that has one. */
+static enum AVChromaLocation turn_site(enum AVChromaLocation location, PictureTurn t)
+{
+    size_t from = 0; /* what is not said is at the left */
+    for (size_t i = 0; i < SITES; i++)
+        if (sites[i].location == location)
+            from = i;
+    const int x = FFMIN(t.xx * sites[from].x + t.xy * sites[from].y, 0);
+    const int y = t.yx * sites[from].x + t.yy * sites[from].y;
+    for (size_t i = 0; i < SITES; i++)
+        if (sites[i].x == x && sites[i].y == y)
+            return sites[i].location;
+    return location;
+}
+
+/* Rows that have become columns are no fields. Upside down, the lower field of an even number of
+ * rows is the upper one. */
+static void turn_fields(const AVFrame *frame, AVFrame *to, PictureTurn t)
+{
+    const int interlaced = FRAME_IS_INTERLACED(frame) && !is_quarter(t);
+    const int swapped = t.yy < 0 && frame->height % 2 == 0;
+    frame_set_fields(to, interlaced, interlaced && FRAME_IS_TOP_FIRST(frame) != swapped);
+}
+
+static void set_properties(const Turner *t, const AVFrame *frame, AVFrame *to)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(to->format);
+    to->pts = frame->pts;
+    to->time_base = frame->time_base;
+    FRAME_DURATION(to) = FRAME_DURATION(frame);
+    to->chroma_location = desc->log2_chroma_w || desc->log2_chroma_h
+                              ? turn_site(frame->chroma_location, t->turn)
+                              : AVCHROMA_LOC_UNSPECIFIED;
+    turn_fields(frame, to, t->turn);
+    av_frame_remove_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX);
+    av_dict_set(&to->metadata, "Orientation", NULL, 0);
+}
+
+static int convert(Turner *t, const AVFrame *frame, AVFrame *to)
+{
+    to->format = t->format;
+    to->width = frame->width;
+    to->height = frame->height;
+    to->color_range = frame->color_range;
+    to->colorspace = frame->colorspace;
+    const int ret = convert_frame(&t->converter, frame, to);
+    return ret < 0 ? ret : av_frame_copy_props(to, frame);
+}
+
+int turner_run(Turner *t, const AVFrame *frame, AVFrame *to)
+{
+    av_frame_unref(to);
+    int ret = frame->format == (int)t->format ? av_frame_ref(to, frame) : convert(t, frame, to);
+    if (ret >= 0)
+        ret = av_buffersrc_add_frame_flags(t->in, to, 0);
+    if (ret >= 0)
+        ret = av_buffersink_get_frame(t->out, to);
+    if (ret >= 0)
+        set_properties(t, frame, to);
+    return ret;
+}
+
+void turner_close(Turner **turner)
+{
+    Turner *t = *turner;
+    if (!t)
+        return;
+    avfilter_graph_free(&t->graph);
+    convert_close(&t->converter);
+    av_freep(turner);
+}

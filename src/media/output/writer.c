@@ -1,0 +1,511 @@
+#include "media/output/writer.h"
+#include "media/convert.h"
+#include "media/output/encoder_choice.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/display.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/codec_name.h"
+#include "media/compat.h"
+#include "media/input/playable.h"
+#include "media/log.h"
+#include "media/output/container.h"
+#include "media/output/output_file.h"
+#include "media/output/tags.h"
+#include "media/output/turner.h"
+#include "media/side_data.h"
+
+struct Writer {
+    const WriterOptions *options;
+    const AVOutputFormat *muxer;
+    const AVCodec *codec;
+    OutputFile file;
+    AVFormatContext *format;
+    Encoder *encoder;
+    Turner *turner; /* NULL: frames are written as they are stored */
+    AVFrame *turned;
+    PictureTurn turn; /* of the first frame */
+    int turn_said;    /* that it is another one later */
+    AVStream *video;
+    AVRational copy_base; /* of its packets, where they are copied */
+    AVPacket *packet;
+    Tracks *tracks;
+    EncoderTrack track;
+    int header_written;
+    int dynamic_said; /* that dynamic HDR is dropped */
+    int64_t bytes;    /* once the file is closed */
+    int64_t lost_packets;
+    AVPacket **held; /* packets that came before the first frame */
+    int held_count;
+};
+
+static void note(const Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(const Writer *w, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (w->options->tracks.note)
+        w->options->tracks.note(line);
+}
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
+                  MediaError *error)
+{
+    *writer = NULL;
+    Writer *w = av_mallocz(sizeof(*w));
+    if (!w)
+        return out_of_memory(error);
+    w->options = options;
+    w->file.stop = options->stop;
+    w->bytes = -1;
+    const char *name = options->format;
+    if (!name && strcmp(options->path, "-") == 0)
+        name = "yuv4mpegpipe";
+    int ret = container_find(&w->muxer, name, options->path, error);
+    if (ret >= 0 && !options->copy_video)
+        ret = encoder_find(&w->codec, &options->video, w->muxer, options->path, error);
+    if (ret >= 0)
+        ret = tracks_check(&options->tracks, w->muxer, error);
+    if (ret >= 0)
+        ret = output_file_check(&w->file, options->path, options->overwrite, input, error);
+    if (ret >= 0 && output_file_is_terminal(&w->file))
+        ret = media_fail(error, MEDIA_USAGE,
+                         "-o %s would write video to the terminal; send it to a program, as in "
+                         "lumeq in.mkv -o - | mpv -, or to a file",
+                         strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
+    w->packet = av_packet_alloc();
+    if (ret >= 0 && !w->packet)
+        ret = out_of_memory(error);
+    if (ret < 0)
+        writer_close(&w);
+    *writer = w;
+    return ret;
+}
+
+/* These put alpha beside their packets, and only some containers have a place for it. */
+static int is_vpx(const AVCodec *codec)
+{
+    return codec->id == AV_CODEC_ID_VP8 || codec->id == AV_CODEC_ID_VP9;
+}
+
+/* The video's packets go on as they are. */
+static int map_copy(Writer *w, const AVStream *in, MediaError *error)
+{
+    const AVCodecParameters *par = in->codecpar;
+    AVCodecParameters *to = w->video->codecpar;
+    if (!container_takes_stream(w->muxer, in))
+        return media_fail(error, MEDIA_USAGE,
+                          "%s: the container %s does not hold %s as it comes; mkv does",
+                          media_quote(w->options->path), w->muxer->name, codec_name(par));
+    if (avcodec_parameters_copy(to, par) < 0)
+        return out_of_memory(error);
+    to->codec_tag = container_tag(w->muxer, par);
+    w->video->time_base = w->copy_base = in->time_base;
+    w->video->avg_frame_rate = in->avg_frame_rate;
+    w->video->sample_aspect_ratio = in->sample_aspect_ratio;
+    return side_data_copy_all(w->video, in) < 0 ? out_of_memory(error) : 0;
+}
+
+int writer_map(Writer *w, const Source *source, MediaError *error)
+{
+    AVStream *in = source->video;
+    if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL) < 0)
+        return out_of_memory(error);
+    w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source has */
+    w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
+    w->track = (EncoderTrack){
+        .time_base = in->time_base,
+        .frame_rate = av_guess_frame_rate(source->format, in, NULL),
+        .field_order =
+            w->options->video.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
+        .no_alpha = w->codec && is_vpx(w->codec) && !av_match_name(w->muxer->name, "matroska,webm"),
+    };
+    const int ret =
+        tracks_map(&w->tracks, &w->options->tracks, w->format, source, &w->video, error);
+    return ret >= 0 && w->options->copy_video ? map_copy(w, in, error) : ret;
+}
+
+void writer_begin(Writer *w, int64_t zero)
+{
+    chapters_move(w->format, -zero);
+}
+
+static int fail_write(Writer *w, int ret, MediaError *error)
+{
+    const char *detail = media_log_error();
+    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s%s%s", media_quote(w->file.path),
+                      media_av_text(ret), detail[0] ? "; " : "", detail);
+}
+
+static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
+{
+    Writer *w = opaque;
+    packet->stream_index = out->index;
+    packet->pos = -1;
+    media_log_clear();
+    const int ret = av_interleaved_write_frame(w->format, packet);
+    if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != w->video) {
+        w->lost_packets++; /* a copied packet that makes no sense: the input's damage */
+        return 0;
+    }
+    return ret < 0 ? fail_write(w, ret, error) : 0;
+}
+
+static int write_encoded(Writer *w, MediaError *error)
+{
+    for (;;) {
+        int ret = encoder_receive(w->encoder, w->packet, error);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return 0;
+        if (ret < 0)
+            return ret;
+        av_packet_rescale_ts(w->packet, encoder_context(w->encoder)->time_base,
+                             w->video->time_base);
+        ret = mux(w, w->packet, w->video, error);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
+{
+    const AVCodecContext *c = encoder_context(w->encoder);
+    if (side_data_keep(w->video, c) < 0 || side_data_from_frame(w->video, first) < 0)
+        return out_of_memory(error);
+    w->video->time_base = c->time_base;
+    w->video->avg_frame_rate = c->framerate;
+    w->video->sample_aspect_ratio = c->sample_aspect_ratio;
+    return 0;
+}
+
+/* What muxers do only when they are told to. */
+static int set_muxer_options(const Writer *w, AVDictionary **options)
+{
+    if (tags_want_keys(w->format)) {
+        const int ret = tags_name_for_quicktime(&w->format->metadata);
+        return ret < 0 ? ret : av_dict_set(options, "movflags", "+use_metadata_tags", 0);
+    }
+    if (strcmp(w->muxer->name, "apng") == 0)
+        return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
+    return 0;
+}
+
+static int write_header(Writer *w, MediaError *error)
+{
+    AVDictionary *options = NULL;
+    int ret = output_file_open(&w->file, error);
+    if (ret < 0)
+        return ret;
+    w->format->pb = w->file.io;
+    media_log_clear();
+    ret = set_muxer_options(w, &options);
+    if (ret >= 0)
+        ret = avformat_write_header(w->format, &options);
+    av_dict_free(&options);
+    if (ret < 0)
+        return fail_write(w, ret, error);
+    w->header_written = 1;
+    ret = tracks_start(w->tracks, mux, w, error);
+    for (int i = 0; i < w->held_count && ret >= 0; i++)
+        ret = tracks_packet(w->tracks, w->held[i], error);
+    return ret;
+}
+
+static int start(Writer *w, const AVFrame *first, MediaError *error)
+{
+    const int global_header = (w->muxer->flags & AVFMT_GLOBALHEADER) != 0;
+    int ret = encoder_open(&w->encoder, w->codec, &w->options->video, first, &w->track,
+                           global_header, error);
+    if (ret < 0)
+        return ret;
+    const char *adaptation = encoder_adaptation(w->encoder);
+    if (adaptation)
+        note(w, "frames are %s for %s", adaptation, w->codec->name);
+    if (codec_frame_rates(w->codec))
+        note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
+             av_q2d(encoder_context(w->encoder)->framerate));
+    ret = set_up_video(w, first, error);
+    return ret < 0 ? ret : write_header(w, error);
+}
+
+static const char *output_name(const Writer *w)
+{
+    return writer_is_picture(w) ? avcodec_get_name(w->codec->id) : w->muxer->name;
+}
+
+static void note_turn(const Writer *w, enum AVPixelFormat from, enum AVPixelFormat to)
+{
+    if (to == from)
+        note(w, "frames are turned upright for %s", output_name(w));
+    else
+        note(w, "frames are turned upright and converted from %s to %s for %s",
+             av_get_pix_fmt_name(from), av_get_pix_fmt_name(to), output_name(w));
+}
+
+/* Rows that become columns are no fields; upside down, the first field is the other one. */
+static enum AVFieldOrder turned_order(enum AVFieldOrder order, PictureTurn turn, int height)
+{
+    static const enum AVFieldOrder swapped[] = {
+        [AV_FIELD_TT] = AV_FIELD_BB,
+        [AV_FIELD_BB] = AV_FIELD_TT,
+        [AV_FIELD_TB] = AV_FIELD_BT,
+        [AV_FIELD_BT] = AV_FIELD_TB,
+    };
+    if (order < AV_FIELD_TT || order > AV_FIELD_BT)
+        return order;
+    if (!turn.xx)
+        return AV_FIELD_PROGRESSIVE;
+    return turn.yy < 0 && height % 2 == 0 ? swapped[order] : order;
+}
+
+static int open_turner(Writer *w, const AVFrame *first, PictureTurn turn, MediaError *error)
+{
+    w->turned = av_frame_alloc();
+    const int ret = w->turned ? turner_open(&w->turner, first, turn, w->options->video.threads)
+                              : AVERROR(ENOMEM);
+    if (ret < 0)
+        return media_fail(error, MEDIA_OUTPUT, "frames cannot be turned upright: %s",
+                          media_av_text(ret));
+    w->track.field_order = turned_order(w->track.field_order, turn, first->height);
+    note_turn(w, first->format, turner_format(first->format, turn));
+    return 0;
+}
+
+/* Not 0: the frame says how it is to be turned. */
+static int has_matrix(const AVFrame *frame, int32_t matrix[9])
+{
+    const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const size_t size = 9 * sizeof(*matrix);
+    if (!data || data->size < size)
+        return 0;
+    memcpy(matrix, data->data, size);
+    return 1;
+}
+
+/* What the container does not keep is done to the pixels, or said. */
+static int choose_turn(Writer *w, const AVFrame *first, MediaError *error)
+{
+    int32_t matrix[9];
+    w->turn = picture_upright();
+    if (!has_matrix(first, matrix))
+        return 0;
+    w->turn = picture_turn(matrix);
+    const int whole = picture_turn_is_whole(matrix);
+    if ((whole && w->turn.xx > 0 && w->turn.yy > 0) ||
+        container_keeps_matrix(w->muxer, w->codec->id, matrix))
+        return 0;
+    if (whole)
+        return open_turner(w, first, w->turn, error);
+    note(w, "%s does not keep a rotation by %.4g degrees: it is left out", output_name(w),
+         fabs(av_display_rotation_get(matrix)));
+    return 0;
+}
+
+/* Neither a container nor the size of the picture can change with it. */
+static void note_other_turn(Writer *w, const AVFrame *frame)
+{
+    int32_t matrix[9];
+    const PictureTurn a = w->turn,
+                      b = has_matrix(frame, matrix) ? picture_turn(matrix) : picture_upright();
+    if (w->turn_said || (a.xx == b.xx && a.xy == b.xy && a.yx == b.yx && a.yy == b.yy))
+        return;
+    w->turn_said = 1;
+    note(w, "the video is turned another way from %.3f s on: it is written as its first frame is",
+         (double)frame->pts * av_q2d(frame->time_base));
+}
+
+int writer_is_picture(const Writer *w)
+{
+    return container_is_picture(w->muxer);
+}
+
+int writer_is_full_range(const Writer *w)
+{
+    return w->codec && encoder_is_full_range(w->codec);
+}
+
+int writer_is_fine(const Writer *w, enum AVPixelFormat from)
+{
+    const EncoderOptions *video = &w->options->video;
+    MediaError none = {0}; /* what is not possible is told when the encoder is opened */
+    enum AVPixelFormat to;
+    if (!w->codec)
+        return 0;
+    if (encoder_is_lossless(w->codec, video))
+        return 1;
+    if (from == AV_PIX_FMT_NONE)
+        return 0;
+    return encoder_choose_format(&to, w->codec, video->pixel_format, from, &none) >= 0 &&
+           convert_depth(to) > 8;
+}
+
+int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
+{
+    if (w->encoder && writer_is_picture(w)) {
+        note(w, "the output is one picture: only the first frame is in it");
+        return AVERROR_EOF;
+    }
+    int ret = w->encoder ? 0 : choose_turn(w, frame, error);
+    if (w->encoder)
+        note_other_turn(w, frame);
+    if (ret >= 0 && w->turner) {
+        ret = turner_run(w->turner, frame, w->turned);
+        if (ret < 0)
+            return media_fail(error, MEDIA_OUTPUT, "a frame cannot be turned upright: %s",
+                              media_av_text(ret));
+        frame = w->turned;
+    }
+    if (ret >= 0 && !w->encoder)
+        ret = start(w, frame, error);
+    if (ret >= 0)
+        ret = encoder_send(w->encoder, frame, error);
+    if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
+        w->dynamic_said = 1;
+        note(w, "%s is left out: it describes the brightness of the picture as it was",
+             encoder_dropped(w->encoder));
+    }
+    return ret < 0 ? ret : write_encoded(w, error);
+}
+
+int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
+{
+    const int ret = w->header_written ? 0 : write_header(w, error);
+    if (ret < 0)
+        return ret;
+    av_packet_rescale_ts(packet, w->copy_base, w->video->time_base);
+    return mux(w, packet, w->video, error);
+}
+
+static int hold(Writer *w, AVPacket *packet, MediaError *error)
+{
+    AVPacket *kept = av_packet_alloc();
+    if (!kept)
+        return out_of_memory(error);
+    av_packet_move_ref(kept, packet);
+    if (av_dynarray_add_nofree(&w->held, &w->held_count, kept) < 0) {
+        av_packet_free(&kept);
+        return out_of_memory(error);
+    }
+    return 0;
+}
+
+int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
+{
+    if (!tracks_wants(w->tracks, packet->stream_index))
+        return 0;
+    return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
+}
+
+/* A muxer may have gone back to the header last. */
+static int64_t written(AVIOContext *io)
+{
+    const int64_t size = (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
+    const int64_t at = avio_tell(io);
+    return size > at ? size : at;
+}
+
+static int write_rest(Writer *w, MediaError *error)
+{
+    int ret = w->encoder ? encoder_send(w->encoder, NULL, error) : 0;
+    if (ret >= 0 && w->encoder)
+        ret = write_encoded(w, error);
+    return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
+}
+
+static int write_trailer(Writer *w, MediaError *error)
+{
+    media_log_clear();
+    const int ret = av_write_trailer(w->format);
+    w->header_written = 0;
+    w->format->pb = NULL;
+    return ret < 0 ? fail_write(w, ret, error) : 0;
+}
+
+/* Of a part that could not be written to its end: whether it is worth a name. Else says so. */
+static int is_worth_keeping(const Writer *w, MediaError *error)
+{
+    struct stat file;
+    if (writer_is_direct(w) || playable_has_video(w->file.temp.name, w->muxer->name))
+        return 1;
+    if (fstat(w->file.temp.fd, &file) == 0 && file.st_size == 0)
+        media_add(error, "; nothing of it could be written");
+    else
+        media_add(error, "; what was written cannot be played, and is deleted");
+    return 0;
+}
+
+int writer_finish(Writer *w, int partial, MediaError *error)
+{
+    if (!w->header_written)
+        return 0;
+    int ret = write_rest(w, error);
+    if (ret >= 0 || partial)
+        ret = write_trailer(w, error);
+    if (ret >= 0)
+        ret = output_file_flush(&w->file, error);
+    if (ret < 0 && (!partial || !is_worth_keeping(w, error)))
+        return ret;
+    if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
+        note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
+    w->bytes = written(w->file.io);
+    const OutputName whole = w->options->any_name ? OUTPUT_FREE : OUTPUT_OWN_NAME;
+    return output_file_commit(&w->file, partial ? OUTPUT_PARTIAL : whole, error);
+}
+
+int64_t writer_bytes(const Writer *w)
+{
+    return w->file.io ? written(w->file.io) : w->bytes;
+}
+
+int64_t writer_lost_packets(const Writer *w)
+{
+    return w->lost_packets;
+}
+
+SoundLoss writer_lost_sound(const Writer *w)
+{
+    return w->tracks ? tracks_lost_sound(w->tracks) : (SoundLoss){0};
+}
+
+int writer_is_direct(const Writer *w)
+{
+    return !w->file.room;
+}
+
+const char *writer_name(const Writer *w)
+{
+    return w->file.name;
+}
+
+void writer_close(Writer **writer)
+{
+    Writer *w = *writer;
+    if (!w)
+        return;
+    encoder_close(&w->encoder);
+    turner_close(&w->turner);
+    av_frame_free(&w->turned);
+    if (w->format)
+        w->format->pb = NULL;
+    avformat_free_context(w->format);
+    output_file_close(&w->file);
+    for (int i = 0; i < w->held_count; i++)
+        av_packet_free(&w->held[i]);
+    av_freep(&w->held);
+    tracks_close(&w->tracks);
+    av_packet_free(&w->packet);
+    av_freep(writer);
+}

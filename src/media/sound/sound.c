@@ -1,0 +1,395 @@
+#include "media/sound/sound.h"
+
+#include <math.h>
+
+#include <libavutil/samplefmt.h>
+
+#include "media/codec_name.h"
+#include "media/output/transcode.h"
+#include "media/sound/sound_graph.h"
+
+#define BLOCKS_PER_SECOND 50
+#define SECOND 1e6
+
+/* Timestamps that are off by less are only rounded, ... */
+#define ROUNDING_US 1.5e3
+/* ... or jittering, ... */
+#define TOLERANCE_US 50e3
+/* ... and then this part of what they are off by is made up for with each frame. */
+#define SMOOTHING 64
+/* What is off by more than this is no hole and no overlap, but another time. */
+#define MAX_HOLE_US 3600e6
+#define MAX_OVERLAP_US 1e6
+
+/* What decoders need to have seen before the first sample that is right. */
+#define PREROLL_US 500000
+
+struct Sound {
+    const AVStream *stream;
+    AVCodecContext *codec;
+    int64_t origin;
+    SoundFormat to;
+    SoundGraph graph;
+    double graph_speed; /* what it was opened for */
+    int draining;       /* nothing more goes into the graph */
+    int sent;           /* the decoder holds something */
+
+    AVFrame *decoded; /* on its way into the graph, when not blank */
+    AVFrame *filtered;
+    int64_t silence; /* samples of it that go before `decoded` */
+    int unsettled;   /* frames just before were lost or left out: the timestamps are right */
+    int64_t from;    /* where it starts, AV_NOPTS_VALUE: anywhere */
+    int started;     /* it has begun to go into the graph */
+    double next_in;  /* position of what goes into the graph next, once started */
+    double next_out; /* of what comes out of it next, once it is open */
+    int64_t damage;
+};
+
+int sound_block_samples(int rate)
+{
+    return FFMAX(rate / BLOCKS_PER_SECOND, 1);
+}
+
+int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
+               MediaError *error)
+{
+    *sound = NULL;
+    Sound *s = av_mallocz(sizeof(*s));
+    if (!s)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    s->stream = stream;
+    s->origin = origin_us;
+    s->to = (SoundFormat){rate, channels, sound_block_samples(rate), 1};
+    s->decoded = av_frame_alloc();
+    s->filtered = av_frame_alloc();
+    int ret = s->decoded && s->filtered ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = transcode_open_decoder(&s->codec, stream->codecpar, stream->time_base);
+    if (ret < 0) {
+        sound_close(&s);
+        return media_fail(error, MEDIA_INPUT, "cannot decode the sound (%s): %s",
+                          codec_name(stream->codecpar), media_av_text(ret));
+    }
+    sound_start(s, AV_NOPTS_VALUE);
+    *sound = s;
+    return 0;
+}
+
+static void close_graph(Sound *s)
+{
+    sound_graph_close(&s->graph);
+    s->draining = 0;
+}
+
+void sound_start(Sound *s, int64_t position)
+{
+    if (s->sent)
+        avcodec_flush_buffers(s->codec);
+    s->sent = 0;
+    close_graph(s);
+    av_frame_unref(s->decoded);
+    s->silence = 0;
+    s->started = s->unsettled = 0;
+    s->from = position;
+}
+
+void sound_set_speed(Sound *s, double speed)
+{
+    s->to.speed = av_clipd(speed, SOUND_MIN_SPEED, SOUND_MAX_SPEED);
+}
+
+/* Not needed to decode what is wanted. */
+static int is_long_before(const Sound *s, const AVPacket *packet)
+{
+    if (s->started || s->from == AV_NOPTS_VALUE || packet->pts == AV_NOPTS_VALUE ||
+        packet->side_data_elems)
+        return 0;
+    const int64_t end =
+        av_rescale_q(packet->pts + packet->duration, s->codec->pkt_timebase, AV_TIME_BASE_Q);
+    return end - s->origin < s->from - PREROLL_US;
+}
+
+static void note_damage(Sound *s)
+{
+    s->damage++;
+    s->unsettled = 1;
+}
+
+/* The decoder has failed. Some keep what a damaged packet has told them of those to come. */
+static void renew_decoder(Sound *s)
+{
+    AVCodecContext *fresh = NULL;
+    note_damage(s);
+    if (transcode_open_decoder(&fresh, s->stream->codecpar, s->stream->time_base) >= 0)
+        FFSWAP(AVCodecContext *, s->codec, fresh);
+    avcodec_free_context(&fresh);
+}
+
+void sound_send(Sound *s, const AVPacket *packet)
+{
+    if (packet && is_long_before(s, packet))
+        return;
+    s->sent = 1;
+    const int ret = avcodec_send_packet(s->codec, packet);
+    if (ret < 0 && ret != AVERROR_EOF)
+        renew_decoder(s);
+}
+
+/* Makes the layout one that the graph can be told. */
+static void name_layout(AVFrame *frame)
+{
+    const enum AVChannelOrder order = frame->ch_layout.order;
+    const int channels = frame->ch_layout.nb_channels;
+    if (order == AV_CHANNEL_ORDER_NATIVE || order == AV_CHANNEL_ORDER_CUSTOM)
+        return;
+    av_channel_layout_uninit(&frame->ch_layout);
+    if (order == AV_CHANNEL_ORDER_UNSPEC)
+        av_channel_layout_default(&frame->ch_layout, channels);
+    else
+        frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
+}
+
+/* The next frame with samples into `decoded`: 0, AVERROR(EAGAIN), AVERROR_EOF. */
+static int decode(Sound *s)
+{
+    for (;;) {
+        const int ret = avcodec_receive_frame(s->codec, s->decoded);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return ret;
+        if (ret < 0)
+            renew_decoder(s);
+        else if (s->decoded->decode_error_flags || (s->decoded->flags & AV_FRAME_FLAG_CORRUPT))
+            note_damage(s);
+        if (s->decoded->nb_samples > 0 && s->decoded->sample_rate > 0) {
+            name_layout(s->decoded);
+            return 0;
+        }
+        av_frame_unref(s->decoded);
+    }
+}
+
+static double to_us(int64_t samples, int rate)
+{
+    return (double)samples * SECOND / rate;
+}
+
+/* Where the timestamps say that `decoded` is. */
+static double stamped(const Sound *s)
+{
+    const int64_t pts = s->decoded->best_effort_timestamp;
+    if (pts != AV_NOPTS_VALUE)
+        return (double)pts * SECOND * av_q2d(s->codec->pkt_timebase) - (double)s->origin;
+    if (s->started)
+        return s->next_in;
+    return s->from == AV_NOPTS_VALUE ? 0 : (double)s->from;
+}
+
+static AVFrame *like_decoded(const Sound *s, int samples)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return NULL;
+    frame->format = s->decoded->format;
+    frame->sample_rate = s->decoded->sample_rate;
+    frame->nb_samples = samples;
+    if (av_channel_layout_copy(&frame->ch_layout, &s->decoded->ch_layout) < 0 ||
+        av_frame_get_buffer(frame, 0) < 0)
+        av_frame_free(&frame);
+    return frame;
+}
+
+/* Leaves out the first samples of `decoded`; with nothing left it is blank. */
+static void cut(Sound *s, double us)
+{
+    AVFrame *d = s->decoded;
+    const double samples = ceil(us * d->sample_rate / SECOND - 1e-3);
+    const int skip = samples < d->nb_samples ? (int)samples : d->nb_samples;
+    const int left = d->nb_samples - skip;
+    AVFrame *rest = left > 0 ? like_decoded(s, left) : NULL;
+    if (rest)
+        av_samples_copy(rest->extended_data, d->extended_data, 0, skip, left,
+                        d->ch_layout.nb_channels, d->format);
+    av_frame_unref(d);
+    if (rest)
+        av_frame_move_ref(d, rest);
+    av_frame_free(&rest);
+}
+
+/* Brings the first samples to where it starts. */
+static void start(Sound *s, double *position)
+{
+    s->next_in = *position;
+    if (s->from != AV_NOPTS_VALUE && *position < (double)s->from) {
+        const int before = s->decoded->nb_samples, rate = s->decoded->sample_rate;
+        cut(s, (double)s->from - *position);
+        *position += to_us(before - s->decoded->nb_samples, rate);
+        s->next_in = *position;
+    } else if (s->from != AV_NOPTS_VALUE && *position - (double)s->from > TOLERANCE_US) {
+        s->next_in = (double)s->from;
+    }
+    s->started = s->decoded->nb_samples > 0;
+}
+
+/* No more goes into the graph until all has come out of it, and it is opened anew. */
+static void drain(Sound *s)
+{
+    s->draining = 1;
+    if (sound_graph_send(&s->graph, NULL) < 0)
+        close_graph(s);
+}
+
+/* Puts the frame into the graph and takes it over. */
+static void push(Sound *s, AVFrame *frame)
+{
+    const double length = to_us(frame->nb_samples, frame->sample_rate);
+    frame->pts = AV_NOPTS_VALUE;
+    if (sound_graph_send(&s->graph, frame) < 0) {
+        s->damage++;
+        close_graph(s);
+    }
+    s->next_in += length;
+}
+
+static void push_silence(Sound *s)
+{
+    const int most = sound_block_samples(s->decoded->sample_rate);
+    const int samples = s->silence < most ? (int)s->silence : most;
+    AVFrame *frame = like_decoded(s, samples);
+    s->silence -= samples;
+    if (!frame)
+        return;
+    av_samples_set_silence(frame->extended_data, 0, samples, frame->ch_layout.nb_channels,
+                           frame->format);
+    push(s, frame);
+    av_frame_free(&frame);
+}
+
+/* Makes up a little for what the timestamps are ahead of the count of samples. */
+static void smooth(Sound *s, double ahead)
+{
+    s->next_in += ahead / SMOOTHING;
+    s->next_out += ahead / SMOOTHING;
+}
+
+/* Sees to a graph for `decoded`: 1, or 0 when it is not there yet. */
+static int prepare(Sound *s)
+{
+    if (s->graph.graph && s->graph_speed == s->to.speed && sound_graph_fits(&s->graph, s->decoded))
+        return 1;
+    if (s->graph.graph) {
+        drain(s);
+        return 0;
+    }
+    if (sound_graph_open(&s->graph, s->decoded, &s->to) < 0) {
+        s->damage++;
+        av_frame_unref(s->decoded);
+        return 0;
+    }
+    s->graph_speed = s->to.speed;
+    s->next_out = s->next_in + s->graph.early_us;
+    return 1;
+}
+
+/* Puts `decoded` into the graph, or what has to go before it. */
+static void place(Sound *s)
+{
+    double position = stamped(s);
+    if (!s->started)
+        start(s, &position);
+    double ahead = position - s->next_in;
+    if (!s->decoded->nb_samples)
+        return;
+    if ((ahead > MAX_HOLE_US || ahead < -MAX_OVERLAP_US) && !s->graph.graph) {
+        s->next_in = position;
+        ahead = 0;
+    }
+    if (ahead > MAX_HOLE_US || ahead < -MAX_OVERLAP_US) {
+        drain(s);
+        return;
+    }
+    if (!prepare(s))
+        return;
+    const double tolerance = s->unsettled ? ROUNDING_US : TOLERANCE_US;
+    if (ahead > tolerance) {
+        s->silence = llrint(ahead * s->decoded->sample_rate / SECOND);
+        return;
+    }
+    if (ahead < -tolerance)
+        cut(s, -ahead);
+    else
+        smooth(s, ahead);
+    s->unsettled = !s->decoded->nb_samples;
+    if (!s->unsettled)
+        push(s, s->decoded);
+}
+
+/* Brings something into the graph: 0 (look whether something comes out), AVERROR(EAGAIN),
+ * AVERROR_EOF. */
+static int feed(Sound *s)
+{
+    const int ret = s->decoded->nb_samples ? 0 : decode(s);
+    if (ret == AVERROR_EOF && s->graph.graph) {
+        drain(s);
+        return 0;
+    }
+    if (ret < 0)
+        return ret;
+    if (s->silence && prepare(s))
+        push_silence(s);
+    else if (!s->silence)
+        place(s);
+    return 0;
+}
+
+static float clip(float sample)
+{
+    return sample > 1 ? 1 : sample < -1 ? -1 : sample == sample ? sample : 0;
+}
+
+static void give(Sound *s, SoundBlock *block)
+{
+    const AVFrame *f = s->filtered;
+    const float *samples = (const float *)f->data[0];
+    block->count = FFMIN(f->nb_samples, s->to.block);
+    block->position = llrint(s->next_out);
+    block->worth = s->graph_speed * SECOND / s->to.rate;
+    for (int i = 0; i < block->count * s->to.channels; i++)
+        block->samples[i] = clip(samples[i]);
+    s->next_out += f->nb_samples * block->worth;
+    av_frame_unref(s->filtered);
+}
+
+int sound_receive(Sound *s, SoundBlock *block)
+{
+    for (;;) {
+        int ret = s->graph.graph ? sound_graph_receive(&s->graph, s->filtered) : AVERROR(EAGAIN);
+        if (ret >= 0) {
+            give(s, block);
+            return 0;
+        }
+        if (ret != AVERROR(EAGAIN) || s->draining) {
+            s->damage += ret != AVERROR_EOF;
+            close_graph(s);
+        }
+        ret = feed(s);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+int64_t sound_damage(const Sound *s)
+{
+    return s->damage;
+}
+
+void sound_close(Sound **sound)
+{
+    Sound *s = *sound;
+    if (!s)
+        return;
+    sound_graph_close(&s->graph);
+    av_frame_free(&s->decoded);
+    av_frame_free(&s->filtered);
+    avcodec_free_context(&s->codec);
+    av_freep(sound);
+}

@@ -1,0 +1,138 @@
+#include "media/sound/sound_graph.h"
+
+#include <stdio.h>
+
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/bprint.h>
+#include <libavutil/samplefmt.h>
+
+/* What one atempo slows down to at most. */
+#define MIN_TEMPO 0.5
+
+/* Its windows are the power of two samples at or above this part of a second. */
+#define WINDOWS_PER_SECOND 24
+
+/* Measured with beeps at speeds from 0.25 to 4: they begin half a window early and end in time. */
+static double tempo_is_early(int rate)
+{
+    int window = 1;
+    while (window * WINDOWS_PER_SECOND < rate)
+        window *= 2;
+    return 1e6 * window / 4 / rate;
+}
+
+/* Answers how early a sound comes out of what is added. */
+static double add_tempo(AVBPrint *text, double speed, int rate)
+{
+    double early = 0, stretched = 1;
+    for (; speed < MIN_TEMPO; speed /= MIN_TEMPO) {
+        av_bprintf(text, "atempo=%g,", MIN_TEMPO);
+        early += tempo_is_early(rate) * stretched;
+        stretched *= MIN_TEMPO;
+    }
+    if (speed == 1)
+        return early;
+    av_bprintf(text, "atempo=%.6f,", speed);
+    return early + tempo_is_early(rate) * stretched;
+}
+
+/* Channels nobody knows the places of cannot be mixed: the first ones are taken. */
+static void add_first_channels(AVBPrint *text, int channels)
+{
+    av_bprintf(text, "pan=%dc", channels);
+    for (int i = 0; i < channels; i++)
+        av_bprintf(text, "|c%d=c%d", i, i);
+    av_bprintf(text, ",");
+}
+
+static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
+{
+    AVChannelLayout out;
+    char name[64];
+    av_channel_layout_default(&out, to->channels);
+    av_bprintf(text,
+               "abuffer@in=time_base=1/%d:sample_rate=%d:sample_fmt=%s:channel_layout=", g->rate,
+               g->rate, av_get_sample_fmt_name(g->format));
+    av_channel_layout_describe_bprint(&g->layout, text);
+    av_bprintf(text, ",");
+    if (g->layout.order == AV_CHANNEL_ORDER_UNSPEC && g->layout.nb_channels > to->channels)
+        add_first_channels(text, to->channels);
+    /* rematrix_maxval: channels mixed into fewer stay within -1..1 */
+    av_channel_layout_describe(&out, name, sizeof(name));
+    av_bprintf(text,
+               "aresample=%d:rematrix_maxval=1,"
+               "aformat=sample_fmts=flt:sample_rates=%d:channel_layouts=%s,",
+               to->rate, to->rate, name);
+    g->early_us = add_tempo(text, to->speed, to->rate);
+    av_bprintf(text, "abuffersink@out");
+}
+
+static int build(SoundGraph *g, const SoundFormat *to)
+{
+    AVBPrint text;
+    AVFilterInOut *inputs = NULL, *outputs = NULL;
+    g->graph = avfilter_graph_alloc();
+    if (!g->graph)
+        return AVERROR(ENOMEM);
+    g->graph->nb_threads = 1;
+    av_bprint_init(&text, 0, AV_BPRINT_SIZE_UNLIMITED);
+    describe(&text, g, to);
+    int ret = av_bprint_is_complete(&text) ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = avfilter_graph_parse2(g->graph, text.str, &inputs, &outputs);
+    av_bprint_finalize(&text, NULL);
+    avfilter_inout_free(&inputs);
+    avfilter_inout_free(&outputs);
+    if (ret >= 0)
+        ret = avfilter_graph_config(g->graph, NULL);
+    if (ret < 0)
+        return ret;
+    g->in = avfilter_graph_get_filter(g->graph, "abuffer@in");
+    g->out = avfilter_graph_get_filter(g->graph, "abuffersink@out");
+    if (!g->in || !g->out)
+        return AVERROR_BUG;
+    av_buffersink_set_frame_size(g->out, (unsigned)to->block);
+    return 0;
+}
+
+int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
+{
+    sound_graph_close(g);
+    if (frame->sample_rate <= 0 || frame->ch_layout.nb_channels <= 0)
+        return AVERROR_INVALIDDATA;
+    g->rate = frame->sample_rate;
+    g->format = frame->format;
+    int ret = av_channel_layout_copy(&g->layout, &frame->ch_layout);
+    if (ret >= 0)
+        ret = build(g, to);
+    if (ret < 0)
+        sound_graph_close(g);
+    return ret;
+}
+
+int sound_graph_fits(const SoundGraph *g, const AVFrame *frame)
+{
+    return g->graph && frame->sample_rate == g->rate && frame->format == g->format &&
+           av_channel_layout_compare(&frame->ch_layout, &g->layout) == 0;
+}
+
+int sound_graph_send(SoundGraph *g, AVFrame *frame)
+{
+    const int ret = av_buffersrc_add_frame_flags(g->in, frame, 0);
+    if (frame)
+        av_frame_unref(frame);
+    return ret;
+}
+
+int sound_graph_receive(SoundGraph *g, AVFrame *frame)
+{
+    return av_buffersink_get_frame(g->out, frame);
+}
+
+void sound_graph_close(SoundGraph *g)
+{
+    avfilter_graph_free(&g->graph);
+    av_channel_layout_uninit(&g->layout);
+    *g = (SoundGraph){0};
+}

@@ -1,0 +1,358 @@
+#include "player/osd/osd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "player/osd/osd_page.h"
+
+/* Text is as high as these shares of the window, but no smaller than so many units. */
+#define MESSAGE_SHARE (1 / 26.0)
+#define MESSAGE_UNITS 16
+#define STATISTICS_SHARE (1 / 48.0)
+#define STATISTICS_UNITS 13
+#define HELP_SHARE (1 / 36.0)
+#define HELP_UNITS 15
+#define EASY_UNITS 11    /* small, but easily read */
+#define SMALLEST_UNITS 9 /* rather than smaller, lines are cut off */
+
+/* The share of the height that is left to subtitles where that can be. */
+#define SUBTITLES_SHARE 0.2
+
+/* Of their grounds: what may lie below pages does not disturb their reading. */
+#define MESSAGE_ALPHA 185
+#define STATISTICS_ALPHA 210
+#define HELP_ALPHA 235
+
+#define MARGIN_SHARE (1 / 45.0)
+#define MARGIN_UNITS 10
+
+/* Of a message, in shares of its text's size. */
+#define LINE 1.25
+#define PADDING_ACROSS 0.65
+#define PADDING 0.4
+#define BAR 0.2
+#define BAR_ROOM 0.5
+#define BAR_LENGTH 16.0
+#define CORNER 0.45
+
+/* The radius of the light of a recording, and the room it takes. */
+#define LIGHT 0.32
+#define LIGHT_ROOM 1.0
+
+/* Rows of the help page beside each other. */
+#define HELP_COLUMNS 3
+
+typedef struct Part {
+    Overlay overlay; /* owned */
+    OsdPlace place;  /* it was drawn for */
+    int valid;       /* it has been, and what it shows is the same */
+} Part;
+
+struct Osd {
+    Text *text;
+    Part parts[OSD_PARTS];
+    OsdPage pages[OSD_PARTS]; /* that of the message is empty */
+    char message[OSD_MAX_LINE];
+    double share;
+    int64_t message_end; /* when it begins to fade */
+    int has_message;
+    char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
+    int message_drawn;                                  /* ... of the two */
+};
+
+int osd_open(Osd **osd)
+{
+    *osd = calloc(1, sizeof(**osd));
+    return *osd ? 0 : -1;
+}
+
+static void invalidate(Osd *o)
+{
+    for (int i = 0; i < OSD_PARTS; i++)
+        o->parts[i].valid = 0;
+}
+
+void osd_set_text(Osd *o, Text *text)
+{
+    o->text = text;
+    invalidate(o);
+}
+
+void osd_message(Osd *o, int64_t now_us, const char *line, double share)
+{
+    snprintf(o->message, sizeof(o->message), "%s", line);
+    o->share = share;
+    o->message_end = now_us + OSD_MESSAGE_US;
+    o->has_message = 1;
+    o->parts[OSD_MESSAGE].valid = 0;
+}
+
+void osd_notice(Osd *o, const char *line)
+{
+    snprintf(o->notice, sizeof(o->notice), "%s", line ? line : "");
+    o->parts[OSD_MESSAGE].valid = 0;
+}
+
+void osd_recording(Osd *o, const char *line)
+{
+    const char *text = line ? line : "";
+    const int changes_room = !text[0] != !o->recording[0];
+    if (strcmp(text, o->recording) == 0)
+        return;
+    snprintf(o->recording, sizeof(o->recording), "%s", text);
+    o->parts[OSD_RECORDING].valid = 0;
+    if (changes_room)
+        o->parts[OSD_MESSAGE].valid = 0;
+}
+
+void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
+{
+    if (part != OSD_STATISTICS && part != OSD_HELP)
+        return;
+    osd_page_set(&o->pages[part], rows, count);
+    o->parts[part].valid = 0;
+}
+
+/* ---- where things are ---- */
+
+static int scaled(const OsdPlace *place, double share, double units)
+{
+    const int side = place->width < place->height ? place->width : place->height;
+    return (int)fmax(side * share, units * place->density);
+}
+
+static int margin(const OsdPlace *place)
+{
+    return scaled(place, MARGIN_SHARE, MARGIN_UNITS);
+}
+
+static int message_size(const OsdPlace *place)
+{
+    return scaled(place, MESSAGE_SHARE, MESSAGE_UNITS);
+}
+
+static int message_height(const OsdPlace *place, int with_bar)
+{
+    return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
+}
+
+/* What is left below the message, which always has its place. */
+static Rect below_message(const OsdPlace *place, Rect rect)
+{
+    const int m = margin(place);
+    const int top = place->area.y + 2 * m + message_height(place, 1);
+    return (Rect){rect.x + m, top, rect.width - 2 * m, rect.y + rect.height - m - top};
+}
+
+/* ---- the message ---- */
+
+static void draw_bar(const Canvas *canvas, const Osd *o, int size)
+{
+    const int height = (int)fmax(2, BAR * size), left = (int)(PADDING_ACROSS * size);
+    const int width = canvas->width - 2 * left;
+    const int y = canvas->height - (int)((PADDING + 0.15) * size) - height;
+    const int filled = (int)lrint(fmin(o->share, 1) * width);
+    canvas_fill(canvas, (Rect){left, y, width, height}, OSD_BRIGHT, 60);
+    canvas_fill(canvas, (Rect){left, y, filled, height}, OSD_ACCENT, 255);
+}
+
+/* Digits of a font may differ in width, and the light is not to move with them. */
+static int recording_width(const Osd *o, const OsdPlace *place)
+{
+    const int size = message_size(place);
+    char widest[OSD_MAX_LINE];
+    if (!o->recording[0])
+        return 0;
+    for (int i = 0; i < OSD_MAX_LINE; i++)
+        widest[i] = o->recording[i] >= '0' && o->recording[i] <= '9' ? '0' : o->recording[i];
+    return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
+}
+
+/* A notice, a message, or both. */
+static Overlay draw_message(const Osd *o, const OsdPlace *place)
+{
+    const int size = message_size(place), m = margin(place);
+    const int padding = (int)(PADDING_ACROSS * size);
+    const int has_bar = o->message_drawn && o->share >= 0;
+    const int taken = o->recording[0] ? recording_width(o, place) + m : 0;
+    const int room = place->area.width - 2 * m - 2 * padding - taken;
+    char whole[2 * OSD_MAX_LINE + 8], line[OSD_MAX_LINE];
+    if (room <= 0)
+        return (Overlay){0};
+    snprintf(whole, sizeof(whole), "%s%s%s", o->notice,
+             o->notice[0] && o->message_drawn ? " · " : "", o->message_drawn ? o->message : "");
+    osd_fit(o->text, size, whole, room, line);
+    const int bar = has_bar ? (int)fmin(room, BAR_LENGTH * size) : 0;
+    const int width = (int)fmax(bar, fmin(room, text_width(o->text, size, line) + 1));
+    const Rect box = {place->area.x + m, place->area.y + m, width + 2 * padding,
+                      message_height(place, has_bar)};
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    if (!overlay.canvas.pixels)
+        return overlay;
+    text_add(o->text, padding, (int)((PADDING + LINE / 2) * size), TEXT_LEFT, size, OSD_BRIGHT,
+             width, line);
+    text_draw(o->text, &overlay.canvas);
+    if (has_bar)
+        draw_bar(&overlay.canvas, o, size);
+    return overlay;
+}
+
+static void draw_light(const Canvas *canvas, double x, double y, double radius)
+{
+    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
+        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
+            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
+            canvas_blend(canvas, column, row, OSD_RED, (int)lrint(255 * fmin(fmax(share, 0), 1)));
+        }
+}
+
+static Overlay draw_recording(const Osd *o, const OsdPlace *place)
+{
+    const int size = message_size(place), m = margin(place);
+    const int width = recording_width(o, place), height = message_height(place, 0);
+    const Rect box = {place->area.x + place->area.width - m - width, place->area.y + m, width,
+                      height};
+    if (box.x < place->area.x)
+        return (Overlay){0};
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    if (!overlay.canvas.pixels)
+        return overlay;
+    const double left = PADDING_ACROSS * size;
+    text_add(o->text, (int)(left + LIGHT_ROOM * size), (int)((PADDING + LINE / 2) * size),
+             TEXT_LEFT, size, OSD_BRIGHT, width, o->recording);
+    text_draw(o->text, &overlay.canvas);
+    draw_light(&overlay.canvas, left + LIGHT * size, height / 2.0, LIGHT * size);
+    return overlay;
+}
+
+/* Beside a notice, which stays, it does not fade. */
+static int has_message(const Osd *o, int64_t now_us)
+{
+    return o->has_message && now_us < o->message_end + (o->notice[0] ? 0 : OSD_FADE_US);
+}
+
+static double message_opacity(const Osd *o, int64_t now_us)
+{
+    if (o->notice[0])
+        return 1;
+    return fmin(fmax(1 - (double)(now_us - o->message_end) / OSD_FADE_US, 0), 1);
+}
+
+/* ---- the pages ---- */
+
+static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
+{
+    const Part *before = &o->parts[OSD_STATISTICS];
+    const Rect limit = below_message(place, place->area);
+    const OsdPageStyle style = {
+        .limit = limit,
+        .usual_height = (int)(limit.height + margin(place) - SUBTITLES_SHARE * place->area.height),
+        .easy = (int)(EASY_UNITS * place->density),
+        .size = scaled(place, STATISTICS_SHARE, STATISTICS_UNITS),
+        .smallest = (int)(SMALLEST_UNITS * place->density),
+        .max_columns = 1,
+        .alpha = STATISTICS_ALPHA,
+        .name = OSD_DIM,
+        .value = OSD_BRIGHT,
+        .min_width = before->overlay.canvas.width, /* rather than follow its numbers */
+    };
+    return osd_page_draw(&o->pages[OSD_STATISTICS], &style, o->text);
+}
+
+static Overlay draw_help(const Osd *o, const OsdPlace *place)
+{
+    const OsdPageStyle style = {
+        .limit = below_message(place, (Rect){0, 0, place->width, place->height}),
+        .centred = 1,
+        .size = scaled(place, HELP_SHARE, HELP_UNITS),
+        .smallest = (int)(SMALLEST_UNITS * place->density),
+        .max_columns = HELP_COLUMNS,
+        .alpha = HELP_ALPHA,
+        .name = OSD_ACCENT,
+        .value = OSD_BRIGHT,
+    };
+    return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+}
+
+/* ---- parts ---- */
+
+static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
+{
+    switch (part) {
+    case OSD_MESSAGE: return draw_message(o, place);
+    case OSD_RECORDING: return draw_recording(o, place);
+    case OSD_STATISTICS: return draw_statistics(o, place);
+    default: return draw_help(o, place);
+    }
+}
+
+static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
+{
+    if (!o->text)
+        return 0;
+    if (part == OSD_MESSAGE)
+        return o->notice[0] || has_message(o, now_us);
+    if (part == OSD_RECORDING)
+        return o->recording[0] != '\0';
+    return o->pages[part].count && (part == OSD_HELP || !o->pages[OSD_HELP].count);
+}
+
+static int same_place(const OsdPlace *a, const OsdPlace *b)
+{
+    return a->width == b->width && a->height == b->height && a->density == b->density &&
+           a->area.x == b->area.x && a->area.y == b->area.y && a->area.width == b->area.width &&
+           a->area.height == b->area.height;
+}
+
+static void clear(Part *p)
+{
+    free(p->overlay.canvas.pixels);
+    p->overlay = (Overlay){0};
+    p->valid = 0;
+}
+
+int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer)
+{
+    Part *p = &o->parts[part];
+    const int was_there = p->overlay.canvas.width > 0;
+    int changed = 0;
+    if (part == OSD_MESSAGE && has_message(o, now_us) != o->message_drawn) {
+        o->message_drawn = !o->message_drawn;
+        p->valid = 0;
+    }
+    if (!is_visible(o, part, now_us)) {
+        clear(p);
+        changed = was_there;
+    } else if (!p->valid || !same_place(&p->place, place)) {
+        if (!same_place(&p->place, place))
+            clear(p);
+        const Overlay drawn = draw_part(o, part, place);
+        clear(p);
+        *p = (Part){drawn, *place, 1};
+        changed = 1;
+    }
+    *layer = (OsdLayer){p->overlay, part == OSD_MESSAGE ? message_opacity(o, now_us) : 1};
+    return changed;
+}
+
+int64_t osd_wait(const Osd *o, int64_t now_us)
+{
+    if (!o->text || !has_message(o, now_us))
+        return INT64_MAX;
+    return now_us < o->message_end ? o->message_end - now_us : 0;
+}
+
+void osd_close(Osd **osd)
+{
+    Osd *o = *osd;
+    if (!o)
+        return;
+    for (int i = 0; i < OSD_PARTS; i++) {
+        clear(&o->parts[i]);
+        osd_page_free(&o->pages[i]);
+    }
+    free(o);
+    *osd = NULL;
+}

@@ -1,0 +1,235 @@
+#include "player/osd/osd_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Widths are measured at this size. */
+#define MEASURE_SIZE 32
+
+/* In shares of the text's size. */
+#define LINE 1.36
+#define PADDING 0.8
+#define BETWEEN_CELLS 1.0
+#define BETWEEN_COLUMNS 2.0
+#define CORNER 0.5
+
+/* Pixels that a column is wider than what was measured, for rounding. */
+#define SPARE 2
+
+#define ELLIPSIS "\xE2\x80\xA6"
+
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- rows ---- */
+
+void osd_page_free(OsdPage *page)
+{
+    for (int i = 0; i < page->count; i++) {
+        free(page->cells[i][0]);
+        free(page->cells[i][1]);
+    }
+    *page = (OsdPage){0};
+}
+
+void osd_page_set(OsdPage *page, const OsdRow *rows, int count)
+{
+    osd_page_free(page);
+    for (int i = 0; i < count && i < OSD_MAX_ROWS; i++) {
+        page->cells[i][0] = rows[i].name ? strndup(rows[i].name, OSD_MAX_LINE - 1) : NULL;
+        page->cells[i][1] = rows[i].value ? strndup(rows[i].value, OSD_MAX_LINE - 1) : NULL;
+        page->count++;
+    }
+}
+
+/* ---- the ground ---- */
+
+Overlay osd_box(Rect rect, int radius, int alpha)
+{
+    if (rect.width <= 0 || rect.height <= 0)
+        return (Overlay){0};
+    const Canvas canvas = {malloc((size_t)rect.width * (size_t)rect.height * 4),
+                           (ptrdiff_t)rect.width * 4, rect.width, rect.height};
+    if (!canvas.pixels)
+        return (Overlay){0};
+    canvas_set(&canvas, (Rect){0, 0, rect.width, rect.height}, OSD_GROUND, alpha);
+    canvas_round(&canvas, min_int(radius, min_int(rect.width, rect.height) / 2));
+    return (Overlay){canvas, rect.x, rect.y};
+}
+
+/* ---- text that fits ---- */
+
+/* The largest count of bytes, up to `count`, that no character is cut at. */
+static size_t whole_characters(const char *line, size_t count)
+{
+    while (count > 0 && ((unsigned char)line[count] & 0xC0) == 0x80)
+        count--;
+    return count;
+}
+
+void osd_fit(Text *text, int size, const char *line, int room, char *fitted)
+{
+    const size_t length = strnlen(line, OSD_MAX_LINE - sizeof(ELLIPSIS));
+    const int whole = line[length] == '\0';
+    memcpy(fitted, line, length);
+    strcpy(fitted + length, whole ? "" : ELLIPSIS);
+    if (text_width(text, size, fitted) <= room)
+        return;
+    size_t fits = 0, beyond = length;
+    while (fits + 1 < beyond) {
+        const size_t middle = fits + (beyond - fits) / 2;
+        memcpy(fitted, line, middle);
+        strcpy(fitted + whole_characters(line, middle), ELLIPSIS);
+        if (text_width(text, size, fitted) <= room)
+            fits = middle;
+        else
+            beyond = middle;
+    }
+    memcpy(fitted, line, fits);
+    strcpy(fitted + whole_characters(line, fits), ELLIPSIS);
+}
+
+/* ---- layout ---- */
+
+/* Widths are in shares of the text's size. */
+typedef struct Column {
+    double name, value;
+} Column;
+
+typedef struct PageLayout {
+    int columns, rows; /* beside each other, in each */
+    Column column[OSD_MAX_ROWS];
+    double width, height; /* of the whole */
+    double size;          /* of the text, in pixels, such that all fits */
+} PageLayout;
+
+/* Width of each cell in shares of the text's size. */
+typedef struct Widths {
+    double cells[OSD_MAX_ROWS][2];
+} Widths;
+
+static void measure(const OsdPage *page, Text *text, Widths *widths)
+{
+    for (int row = 0; row < page->count; row++)
+        for (int i = 0; i < 2; i++) {
+            const char *cell = page->cells[row][i];
+            widths->cells[row][i] =
+                cell ? (double)text_width(text, MEASURE_SIZE, cell) / MEASURE_SIZE : 0;
+        }
+}
+
+/* A row without a name is a heading, which spans both cells. */
+static Column measure_column(const OsdPage *page, const Widths *widths, int first, int last)
+{
+    Column column = {0};
+    double heading = 0;
+    for (int row = first; row < last; row++) {
+        if (!page->cells[row][0]) {
+            heading = fmax(heading, widths->cells[row][1]);
+            continue;
+        }
+        column.name = fmax(column.name, widths->cells[row][0]);
+        column.value = fmax(column.value, widths->cells[row][1]);
+    }
+    column.value = fmax(column.value, heading - column.name - BETWEEN_CELLS);
+    return column;
+}
+
+static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const OsdPageStyle *style,
+                              int columns)
+{
+    PageLayout layout = {.columns = columns, .rows = (page->count + columns - 1) / columns};
+    layout.width = 2 * PADDING + (columns - 1) * BETWEEN_COLUMNS;
+    for (int i = 0; i < columns; i++) {
+        const int first = min_int(i * layout.rows, page->count);
+        const int last = min_int(first + layout.rows, page->count);
+        layout.column[i] = measure_column(page, widths, first, last);
+        layout.width += layout.column[i].name + BETWEEN_CELLS + layout.column[i].value;
+    }
+    layout.height = layout.rows * LINE + 2 * PADDING;
+    /* Rather than become too small, lines are cut off. */
+    const double across = (style->limit.width - SPARE * columns) / layout.width;
+    layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
+    if (style->usual_height)
+        layout.size = fmin(layout.size, fmax(style->usual_height / layout.height, style->easy));
+    return layout;
+}
+
+/* With as many columns as give the largest text. */
+static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPageStyle *style)
+{
+    PageLayout best = lay_columns(page, widths, style, 1);
+    for (int columns = 2; columns <= style->max_columns && columns <= page->count; columns++) {
+        const PageLayout layout = lay_columns(page, widths, style, columns);
+        if (layout.size > best.size)
+            best = layout;
+    }
+    best.size = fmax(floor(fmin(style->size, best.size)), 1);
+    return best;
+}
+
+/* ---- drawing ---- */
+
+static void draw_cell(Text *text, int x, int y, int size, Colour colour, int room, const char *cell)
+{
+    char fitted[OSD_MAX_LINE];
+    if (!cell || room <= 0)
+        return;
+    osd_fit(text, size, cell, room, fitted);
+    text_add(text, x, y, TEXT_LEFT, size, colour, room, fitted);
+}
+
+static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPageStyle *style,
+                      Text *text, const Canvas *canvas)
+{
+    const double size = layout->size;
+    double left = PADDING * size;
+    const int right = canvas->width - (int)(PADDING * size);
+    for (int i = 0; i < page->count; i++) {
+        const Column *column = &layout->column[i / layout->rows];
+        if (i && i % layout->rows == 0)
+            left += (column[-1].name + BETWEEN_CELLS + column[-1].value + BETWEEN_COLUMNS) * size +
+                    SPARE;
+        const int y = (int)((PADDING + (i % layout->rows + 0.5) * LINE) * size);
+        const int value = (int)(left + (column->name + BETWEEN_CELLS) * size);
+        if (page->cells[i][0]) {
+            draw_cell(text, (int)left, y, (int)size, style->name,
+                      min_int((int)ceil(column->name * size) + SPARE, right - (int)left),
+                      page->cells[i][0]);
+            draw_cell(text, value, y, (int)size, style->value, right - value, page->cells[i][1]);
+        } else {
+            draw_cell(text, (int)left, y, (int)size, OSD_ACCENT, right - (int)left,
+                      page->cells[i][1]);
+        }
+    }
+    text_draw(text, canvas);
+}
+
+Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text)
+{
+    Widths widths;
+    measure(page, text, &widths);
+    const PageLayout layout = lay_out(page, &widths, style);
+    const Rect limit = style->limit;
+    const int wanted =
+        max_int((int)ceil(layout.width * layout.size) + SPARE * layout.columns, style->min_width);
+    const int width = min_int(limit.width, wanted);
+    const int height = min_int(limit.height, (int)ceil(layout.height * layout.size));
+    Rect box = {limit.x, limit.y, width, height};
+    if (style->centred) {
+        box.x += (limit.width - width) / 2;
+        box.y += (limit.height - height) / 2;
+    }
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * layout.size), style->alpha);
+    if (overlay.canvas.pixels)
+        draw_rows(page, &layout, style, text, &overlay.canvas);
+    return overlay;
+}

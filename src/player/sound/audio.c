@@ -1,0 +1,234 @@
+#include "player/sound/audio.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <SDL.h>
+
+#include "media/sound/sound.h"
+#include "player/clock.h"
+#include "player/sound/audio_queue.h"
+#include "player/why.h"
+
+/* A buffer of the device is the power of two that is next to this. */
+#define BUFFER_MS 20
+
+#define USUAL_RATE 48000
+#define MAX_RATE 192000
+
+struct Audio {
+    SDL_AudioDeviceID device;
+    SDL_AudioSpec spec;
+    AudioQueue *queue;
+    int volume, mute;
+
+    Sound *sound; /* NULL: stopped */
+    Demuxer *demuxer;
+    AVPacket *packet;
+    pthread_t thread;
+    _Atomic double speed;
+    atomic_llong damage; /* of all tracks so far */
+};
+
+/* ---- the device ---- */
+
+static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
+{
+    Audio *a = opaque;
+    const int count = size / (int)sizeof(float) / a->spec.channels;
+    audio_queue_take(a->queue, (float *)(void *)bytes, count, clock_now());
+}
+
+/* No more than the device says that it has: sound.h mixes better than devices do. */
+static int choose_channels(int wanted)
+{
+    SDL_AudioSpec usual = {0};
+    if (SDL_GetDefaultAudioInfo(NULL, &usual, 0) == 0 && usual.channels && usual.channels < wanted)
+        wanted = usual.channels;
+    return wanted >= 8 ? 8 : wanted >= 6 ? 6 : wanted == 1 ? 1 : 2;
+}
+
+static SDL_AudioSpec choose_spec(const AVStream *stream, Audio *a)
+{
+    const int rate = stream->codecpar->sample_rate;
+    SDL_AudioSpec spec = {.format = AUDIO_F32SYS, .callback = fill, .userdata = a};
+    spec.freq = rate > 0 && rate <= MAX_RATE ? rate : USUAL_RATE;
+    spec.channels = (Uint8)choose_channels(stream->codecpar->ch_layout.nb_channels);
+    spec.samples = 1;
+    while (spec.samples * 1500 < spec.freq * BUFFER_MS)
+        spec.samples = (Uint16)(spec.samples * 2);
+    return spec;
+}
+
+/* The queue needs to know what the device is, which then may ask for sound already: it is paused
+ * until audio_open() is done with it. */
+static int open_device(Audio *a, const AVStream *stream)
+{
+    const SDL_AudioSpec wanted = choose_spec(stream, a);
+    a->device = SDL_OpenAudioDevice(NULL, 0, &wanted, &a->spec, SDL_AUDIO_ALLOW_FREQUENCY_CHANGE);
+    return a->device ? 0 : -1;
+}
+
+int audio_open(Audio **audio, const AVStream *stream, char *why, size_t size)
+{
+    *audio = NULL;
+    if (SDL_InitSubSystem(SDL_INIT_AUDIO) < 0)
+        return why_fail(why, size, "there is no sound device: %s", SDL_GetError());
+    Audio *a = calloc(1, sizeof(*a));
+    if (!a) {
+        SDL_QuitSubSystem(SDL_INIT_AUDIO);
+        return why_fail(why, size, "out of memory");
+    }
+    a->volume = AUDIO_MAX_VOLUME;
+    if (open_device(a, stream) < 0) {
+        const int ret = why_fail(why, size, "there is no sound device: %s", SDL_GetError());
+        audio_close(&a);
+        return ret;
+    }
+    a->packet = av_packet_alloc();
+    a->queue = audio_queue_create(a->spec.freq, a->spec.channels, a->spec.samples,
+                                  sound_block_samples(a->spec.freq));
+    if (!a->packet || !a->queue) {
+        audio_close(&a);
+        return why_fail(why, size, "out of memory");
+    }
+    SDL_PauseAudioDevice(a->device, 0);
+    *audio = a;
+    return 0;
+}
+
+void audio_close(Audio **audio)
+{
+    Audio *a = *audio;
+    if (!a)
+        return;
+    audio_stop(a);
+    if (a->device)
+        SDL_CloseAudioDevice(a->device);
+    audio_queue_free(&a->queue);
+    av_packet_free(&a->packet);
+    free(a);
+    SDL_QuitSubSystem(SDL_INIT_AUDIO);
+    *audio = NULL;
+}
+
+/* ---- the thread that decodes ---- */
+
+/* 0, or negative when none follows. */
+static int next_block(Audio *a, SoundBlock *block)
+{
+    int ret;
+    sound_set_speed(a->sound, a->speed);
+    while ((ret = sound_receive(a->sound, block)) == AVERROR(EAGAIN)) {
+        ret = demuxer_read(a->demuxer, DEMUX_AUDIO, a->packet, 1);
+        if (ret < 0 && ret != AVERROR_EOF)
+            return ret;
+        sound_send(a->sound, ret < 0 ? NULL : a->packet);
+        av_packet_unref(a->packet);
+    }
+    return ret;
+}
+
+static void *decode_main(void *arg)
+{
+    Audio *a = arg;
+    const int64_t damage_before = a->damage;
+    SoundBlock *block;
+    while ((block = audio_queue_room(a->queue)) && next_block(a, block) >= 0) {
+        audio_queue_push(a->queue);
+        a->damage = damage_before + sound_damage(a->sound);
+    }
+    audio_queue_end(a->queue);
+    return NULL;
+}
+
+int audio_start(Audio *a, Demuxer *demuxer, int64_t origin, int64_t position, double speed,
+                char *why, size_t size)
+{
+    MediaError error = {0};
+    const AVStream *stream = demuxer_selected(demuxer, DEMUX_AUDIO);
+    if (!stream)
+        return why_fail(why, size, "no track is chosen");
+    if (sound_open(&a->sound, stream, origin, a->spec.freq, a->spec.channels, &error) < 0)
+        return why_fail(why, size, "%s", error.text);
+    sound_start(a->sound, position);
+    a->demuxer = demuxer;
+    a->speed = speed;
+    audio_queue_start(a->queue);
+    if (pthread_create(&a->thread, NULL, decode_main, a) != 0) {
+        audio_queue_stop(a->queue);
+        sound_close(&a->sound);
+        return why_fail(why, size, "no thread can be started to decode it");
+    }
+    return 0;
+}
+
+void audio_stop(Audio *a)
+{
+    if (!a->sound)
+        return;
+    audio_queue_stop(a->queue);
+    pthread_join(a->thread, NULL);
+    sound_close(&a->sound);
+}
+
+/* ---- what can be changed, and known ---- */
+
+void audio_pause(Audio *a, int paused)
+{
+    audio_queue_pause(a->queue, paused, clock_now());
+}
+
+static void set_gain(Audio *a)
+{
+    const double volume = a->mute ? 0 : (double)a->volume / AUDIO_MAX_VOLUME;
+    audio_queue_gain(a->queue, volume * volume * volume);
+}
+
+void audio_skip(Audio *a, int64_t position)
+{
+    audio_queue_skip(a->queue, position);
+}
+
+void audio_set_volume(Audio *a, int volume)
+{
+    a->volume = volume;
+    set_gain(a);
+}
+
+void audio_set_mute(Audio *a, int mute)
+{
+    a->mute = mute;
+    set_gain(a);
+}
+
+void audio_set_speed(Audio *a, double speed)
+{
+    a->speed = speed;
+}
+
+int audio_position(Audio *a, int64_t now, int64_t *position)
+{
+    return audio_queue_position(a->queue, now, position);
+}
+
+int audio_is_over(Audio *a, int64_t now)
+{
+    return audio_queue_is_over(a->queue, now);
+}
+
+int audio_waiting_ms(Audio *a)
+{
+    return audio_queue_waiting(a->queue) * sound_block_samples(a->spec.freq) * 1000 / a->spec.freq;
+}
+
+int64_t audio_underruns(Audio *a)
+{
+    return audio_queue_underruns(a->queue);
+}
+
+int64_t audio_damage(const Audio *a)
+{
+    return a->damage;
+}

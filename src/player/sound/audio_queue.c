@@ -1,0 +1,363 @@
+#include "player/sound/audio_queue.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* It begins, also after it ran dry, with so many blocks: the device may ask for several at once. */
+#define FIRST_BLOCKS 3
+
+/* What the device asks too early or late counts for this part, and not at all beyond so long, which
+ * is no jitter. */
+#define EVENING 16
+#define MAX_JITTER_US 100000
+
+/* Stretches of the last samples given to the device: several buffers full. */
+#define STRETCHES 64
+
+/* Samples from `first` on, counted since the device began, have these positions. */
+typedef struct Stretch {
+    int64_t first;
+    int known; /* 0: they are silence */
+    double position, worth;
+} Stretch;
+
+struct AudioQueue {
+    int rate, channels, buffer;
+    pthread_mutex_t lock; /* all below, but the samples of blocks */
+    pthread_cond_t taken;
+    SoundBlock blocks[AUDIO_QUEUE_BLOCKS];
+    int first, count; /* filled ones */
+    int used;         /* samples of the first one that are given already */
+    int running, paused, ended, flowing;
+    double gain, last_gain;
+    int64_t underruns;
+
+    Stretch stretches[STRETCHES];
+    unsigned stretch_count; /* ever; the newest is at (count - 1) % STRETCHES */
+    int64_t given;          /* samples to the device since it began */
+    int64_t valid_from;     /* those before were of what was played before */
+    int64_t sound_end;      /* the last one that was no silence, plus 1 */
+    int64_t last_heard;
+    double heard; /* which sample was heard at anchor_time, evened out */
+    int64_t anchor_time, calls;
+    int64_t missed, counted_from; /* time since the last call that was not paused: so much, and that
+                                     since then */
+    double resume_at;             /* what is before this position is left out; -INFINITY: nothing */
+};
+
+AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block)
+{
+    AudioQueue *q = calloc(1, sizeof(*q));
+    if (!q)
+        return NULL;
+    q->rate = rate;
+    q->channels = channels;
+    q->buffer = buffer;
+    q->gain = q->last_gain = 1;
+    q->resume_at = -INFINITY;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->taken, NULL);
+    for (int i = 0; i < AUDIO_QUEUE_BLOCKS; i++) {
+        q->blocks[i].samples = calloc((size_t)block * (size_t)channels, sizeof(float));
+        if (!q->blocks[i].samples)
+            audio_queue_free(&q);
+        if (!q)
+            return NULL;
+    }
+    return q;
+}
+
+/* The next samples given have these positions. */
+static void begin_stretch(AudioQueue *q, int known, double position, double worth)
+{
+    const Stretch *last = &q->stretches[(q->stretch_count - 1) % STRETCHES];
+    if (q->stretch_count && !known && !last->known)
+        return;
+    q->stretches[q->stretch_count++ % STRETCHES] = (Stretch){q->given, known, position, worth};
+}
+
+static void empty(AudioQueue *q)
+{
+    q->first = q->count = q->used = 0;
+    q->flowing = q->ended = 0;
+    q->resume_at = -INFINITY;
+    q->valid_from = q->given;
+    begin_stretch(q, 0, 0, 0);
+}
+
+void audio_queue_start(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    empty(q);
+    q->running = 1;
+    pthread_mutex_unlock(&q->lock);
+}
+
+void audio_queue_stop(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    empty(q);
+    q->running = 0;
+    pthread_cond_broadcast(&q->taken);
+    pthread_mutex_unlock(&q->lock);
+}
+
+SoundBlock *audio_queue_room(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    while (q->running && q->count == AUDIO_QUEUE_BLOCKS)
+        pthread_cond_wait(&q->taken, &q->lock);
+    SoundBlock *block = q->running ? &q->blocks[(q->first + q->count) % AUDIO_QUEUE_BLOCKS] : NULL;
+    pthread_mutex_unlock(&q->lock);
+    return block;
+}
+
+static double block_end(const SoundBlock *block)
+{
+    return (double)block->position + block->count * block->worth;
+}
+
+void audio_queue_push(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    const SoundBlock *block = &q->blocks[(q->first + q->count) % AUDIO_QUEUE_BLOCKS];
+    q->count += q->running && block_end(block) > q->resume_at;
+    pthread_mutex_unlock(&q->lock);
+}
+
+void audio_queue_end(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->ended = 1;
+    pthread_mutex_unlock(&q->lock);
+}
+
+void audio_queue_pause(AudioQueue *q, int paused, int64_t now)
+{
+    pthread_mutex_lock(&q->lock);
+    if (paused && !q->paused)
+        q->missed += now - q->counted_from;
+    q->counted_from = now;
+    q->paused = paused;
+    pthread_mutex_unlock(&q->lock);
+}
+
+void audio_queue_skip(AudioQueue *q, int64_t position)
+{
+    pthread_mutex_lock(&q->lock);
+    q->resume_at = (double)position;
+    q->flowing = 0;
+    pthread_mutex_unlock(&q->lock);
+}
+
+void audio_queue_gain(AudioQueue *q, double gain)
+{
+    pthread_mutex_lock(&q->lock);
+    q->gain = gain;
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- what is heard ---- */
+
+static double to_samples(const AudioQueue *q, int64_t us)
+{
+    return (double)us * q->rate / 1e6;
+}
+
+static int is_gone(const AudioQueue *q, int64_t now)
+{
+    return !q->calls || now - q->anchor_time > AUDIO_GONE_US;
+}
+
+/* The sample that is heard now. */
+static int64_t heard_now(const AudioQueue *q, int64_t now)
+{
+    const double heard = q->heard + to_samples(q, now - q->anchor_time);
+    return heard < (double)q->given ? (int64_t)floor(heard) : q->given;
+}
+
+static const Stretch *stretch_of(const AudioQueue *q, int64_t sample)
+{
+    for (unsigned i = q->stretch_count; i > 0 && i + STRETCHES > q->stretch_count; i--)
+        if (q->stretches[(i - 1) % STRETCHES].first <= sample)
+            return &q->stretches[(i - 1) % STRETCHES];
+    return NULL;
+}
+
+static int position_of(const AudioQueue *q, int64_t sample, double *position)
+{
+    const Stretch *stretch = stretch_of(q, sample);
+    if (!stretch || !stretch->known || sample < q->valid_from)
+        return 0;
+    *position = stretch->position + (double)(sample - stretch->first) * stretch->worth;
+    return 1;
+}
+
+/* The device is back: it goes on where the clock is that went on alone when the device was taken
+ * for gone. What it gets is heard two buffers later, as the first of them finds the queue empty. */
+static void catch_up(AudioQueue *q, int64_t now)
+{
+    double position;
+    if (!q->calls || !q->flowing || !position_of(q, q->given - 1, &position))
+        return;
+    const Stretch *last = stretch_of(q, q->given - 1);
+    const int64_t alone = q->missed + (q->paused ? 0 : now - q->counted_from) - AUDIO_GONE_US;
+    const double missed = 1 + to_samples(q, alone) + 2 * q->buffer;
+    q->resume_at = position + missed * last->worth;
+    q->flowing = 0;
+}
+
+/* The device asks, and has played all but one buffer of what it was given. */
+static void note_call(AudioQueue *q, int64_t now)
+{
+    const double heard = (double)(q->given - q->buffer);
+    const double expected = q->heard + to_samples(q, now - q->anchor_time);
+    const int64_t weight = q->calls < EVENING ? q->calls + 1 : EVENING;
+    if (is_gone(q, now)) {
+        catch_up(q, now);
+        q->calls = 0;
+    }
+    if (!q->calls || fabs(heard - expected) > to_samples(q, MAX_JITTER_US))
+        q->heard = heard;
+    else
+        q->heard = expected + (heard - expected) / (double)weight;
+    q->anchor_time = q->counted_from = now;
+    q->missed = 0;
+    q->calls++;
+}
+
+int audio_queue_position(AudioQueue *q, int64_t now, int64_t *position)
+{
+    double known_position = 0;
+    int known = 0;
+    pthread_mutex_lock(&q->lock);
+    if (!is_gone(q, now)) {
+        const int64_t heard = heard_now(q, now);
+        q->last_heard = heard > q->last_heard ? heard : q->last_heard;
+        known = position_of(q, q->last_heard, &known_position);
+    }
+    pthread_mutex_unlock(&q->lock);
+    if (known)
+        *position = llrint(known_position);
+    return known;
+}
+
+int audio_queue_is_over(AudioQueue *q, int64_t now)
+{
+    pthread_mutex_lock(&q->lock);
+    const int all_heard = is_gone(q, now) || heard_now(q, now) >= q->sound_end;
+    const int over = !q->running || (q->ended && !q->count && all_heard);
+    pthread_mutex_unlock(&q->lock);
+    return over;
+}
+
+int audio_queue_waiting(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    const int count = q->count;
+    pthread_mutex_unlock(&q->lock);
+    return count;
+}
+
+int64_t audio_queue_underruns(AudioQueue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    const int64_t underruns = q->underruns;
+    pthread_mutex_unlock(&q->lock);
+    return underruns;
+}
+
+/* ---- what the device gets ---- */
+
+static void drop_first(AudioQueue *q)
+{
+    q->first = (q->first + 1) % AUDIO_QUEUE_BLOCKS;
+    q->count--;
+    q->used = 0;
+    pthread_cond_signal(&q->taken);
+}
+
+/* Leaves out what is before resume_at, to the sample. */
+static void skip(AudioQueue *q)
+{
+    while (q->count && block_end(&q->blocks[q->first]) <= q->resume_at)
+        drop_first(q);
+    const SoundBlock *block = &q->blocks[q->first];
+    const double before =
+        q->count ? ceil((q->resume_at - (double)block->position) / block->worth) : 0;
+    if (before > q->used && before < block->count)
+        q->used = (int)before;
+}
+
+/* Whether there is something to play. */
+static int flows(AudioQueue *q)
+{
+    skip(q);
+    if (q->flowing && !q->count) {
+        q->underruns += !q->ended;
+        q->flowing = 0;
+    } else if (q->count >= FIRST_BLOCKS || (q->count && q->ended)) {
+        q->flowing = 1;
+    }
+    return q->flowing && !q->paused;
+}
+
+/* Up to `count` samples of the first block; answers how many. */
+static int take_some(AudioQueue *q, float *samples, int count)
+{
+    const SoundBlock *block = &q->blocks[q->first];
+    const int left = block->count - q->used, n = left < count ? left : count;
+    const size_t channels = (size_t)q->channels;
+    memcpy(samples, block->samples + (size_t)q->used * channels,
+           (size_t)n * channels * sizeof(*samples));
+    begin_stretch(q, 1, (double)block->position + q->used * block->worth, block->worth);
+    q->sound_end = q->given += n;
+    q->used += n;
+    if (q->used == block->count)
+        drop_first(q);
+    return n;
+}
+
+static void apply_gain(float *samples, int count, int channels, double from, double to)
+{
+    for (int i = 0; i < count; i++) {
+        const float gain = (float)(from + (to - from) * (i + 1) / count);
+        for (int c = 0; c < channels; c++)
+            samples[i * channels + c] *= gain;
+    }
+}
+
+void audio_queue_take(AudioQueue *q, float *samples, int count, int64_t now)
+{
+    int done = 0;
+    pthread_mutex_lock(&q->lock);
+    note_call(q, now);
+    while (done < count && flows(q))
+        done += take_some(q, samples + (size_t)done * (size_t)q->channels, count - done);
+    if (done < count) {
+        begin_stretch(q, 0, 0, 0);
+        q->given += count - done;
+    }
+    const double from = q->last_gain, to = q->gain;
+    q->last_gain = to;
+    pthread_mutex_unlock(&q->lock);
+
+    memset(samples + (size_t)done * (size_t)q->channels, 0,
+           (size_t)(count - done) * (size_t)q->channels * sizeof(*samples));
+    apply_gain(samples, done, q->channels, from, to);
+}
+
+void audio_queue_free(AudioQueue **queue)
+{
+    AudioQueue *q = *queue;
+    if (!q)
+        return;
+    for (int i = 0; i < AUDIO_QUEUE_BLOCKS; i++)
+        free(q->blocks[i].samples);
+    pthread_cond_destroy(&q->taken);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+    *queue = NULL;
+}

@@ -1,0 +1,280 @@
+#include "player/subtitles/subtitle_images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pixels of all bitmaps that are kept; the oldest go first. */
+#define MAX_BYTES (128 << 20)
+
+/* Canvases from here on that are 16:9 belong to the uncut picture, black bars included. */
+#define HD_HEIGHT 720
+#define SHAPE_TOLERANCE 0.02
+
+/* ---- events ---- */
+
+static size_t bytes_of(const SubtitleEvent *event)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < event->bitmap_count; i++)
+        bytes += (size_t)event->bitmaps[i].width * (size_t)event->bitmaps[i].height * 4;
+    return bytes;
+}
+
+static void forget_oldest(SubtitleImages *s)
+{
+    subtitle_event_free(&s->events[0]);
+    memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
+    s->is_gone |= s->drawn == 1;
+    if (s->drawn > 0)
+        s->drawn--;
+}
+
+void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
+{
+    size_t bytes = bytes_of(event);
+    for (int i = 0; i < s->count; i++) {
+        SubtitleEvent *before = &s->events[i];
+        if (before->start <= event->start && before->end > event->start)
+            before->end = event->start;
+        bytes += bytes_of(before);
+    }
+    for (; s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > MAX_BYTES);) {
+        bytes -= bytes_of(&s->events[0]);
+        forget_oldest(s);
+    }
+    if (event->bitmap_count && bytes <= MAX_BYTES)
+        s->events[s->count++] = *event;
+    else
+        subtitle_event_free(event);
+    *event = (SubtitleEvent){0};
+}
+
+/* Counted from 1; 0: nothing is shown. */
+static int find_event(const SubtitleImages *s, int64_t position)
+{
+    for (int i = s->count; i > 0; i--)
+        if (s->events[i - 1].start <= position && position < s->events[i - 1].end)
+            return i;
+    return 0;
+}
+
+/* ---- from the canvas to the picture ---- */
+
+/* A canvas's point (x, y) is at (left + x * across, top + y * down) of the window. */
+typedef struct Mapping {
+    double left, top, across, down;
+} Mapping;
+
+/* A canvas covers the picture. But bitmaps for an uncut 16:9 picture keep their shape over one that
+ * was cut to another shape. */
+static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
+{
+    const double width = event->canvas_width, height = event->canvas_height;
+    const double shape = (double)picture.width / picture.height * height / width;
+    Mapping m = {picture.x, picture.y, picture.width / width, picture.height / height};
+    *cut = height >= HD_HEIGHT && event->canvas_width * 9 == event->canvas_height * 16 &&
+           fabs(shape - 1) > SHAPE_TOLERANCE;
+    if (*cut) {
+        m.across = m.down = shape > 1 ? m.across : m.down;
+        m.left += 0.5 * (picture.width - width * m.across);
+        m.top += 0.5 * (picture.height - height * m.down);
+    }
+    return m;
+}
+
+/* How far half a filter (see open_filter()) reaches beyond a pixel's side in the picture. */
+static double reach_out(double scale)
+{
+    return fmax(scale, 1) - 0.5 * scale + 0.5;
+}
+
+/* Pixels that a bitmap leaves something in. */
+static Rect find_target(const SubtitleBitmap *b, const Mapping *m)
+{
+    const double across = reach_out(m->across), down = reach_out(m->down);
+    const double left = m->left + b->x * m->across, top = m->top + b->y * m->down;
+    const int x = (int)floor(left - across) + 1, y = (int)floor(top - down) + 1;
+    return (Rect){x, y, (int)ceil(left + b->width * m->across + across - 1) - x,
+                  (int)ceil(top + b->height * m->down + down - 1) - y};
+}
+
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static Rect inside(Rect rect, Rect limit)
+{
+    const int x = max_int(rect.x, limit.x), y = max_int(rect.y, limit.y);
+    const int right = min_int(rect.x + rect.width, limit.x + limit.width);
+    const int bottom = min_int(rect.y + rect.height, limit.y + limit.height);
+    return right > x && bottom > y ? (Rect){x, y, right - x, bottom - y} : (Rect){0};
+}
+
+static Rect find_targets(const SubtitleEvent *event, const Mapping *m)
+{
+    Rect all = find_target(&event->bitmaps[0], m);
+    for (int i = 1; i < event->bitmap_count; i++)
+        all = canvas_around(all, find_target(&event->bitmaps[i], m));
+    return all;
+}
+
+/* By how many pixels something has to be moved to lie between two limits; its begin goes first. */
+static int move_between(int begin, int size, int limit, int limit_size)
+{
+    const int to = max_int(limit, min_int(begin, limit + limit_size - size));
+    return to - begin;
+}
+
+/* ---- scaling ---- */
+
+/* Along one axis, what each pixel of a target takes from the pixels of the source: a triangle as
+ * wide as two pixels of whichever is larger. */
+typedef struct Filter {
+    int *first;     /* of each target pixel: the source pixel that the first weight is for */
+    float *weights; /* of each target pixel: `taps` ones */
+    int taps;
+} Filter;
+
+static void close_filter(Filter *f)
+{
+    free(f->first);
+    free(f->weights);
+}
+
+/* Target pixels from `begin` on, `count` of them; source pixel 0 begins at `offset`. What lies
+ * outside the source counts as transparent. */
+static int open_filter(Filter *f, int begin, int count, double offset, double scale, int size)
+{
+    const double reach = fmax(1, 1 / scale);
+    f->taps = (int)ceil(2 * reach) + 1;
+    f->first = calloc((size_t)count, sizeof(*f->first));
+    f->weights = calloc((size_t)count * (size_t)f->taps, sizeof(*f->weights));
+    if (!f->first || !f->weights)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        const double at = (begin + i + 0.5 - offset) / scale - 0.5;
+        float *weights = f->weights + (size_t)i * (size_t)f->taps;
+        double sum = 0;
+        f->first[i] = (int)ceil(at - reach);
+        for (int tap = 0; tap < f->taps; tap++)
+            sum += fmax(0, 1 - fabs(f->first[i] + tap - at) / reach);
+        for (int tap = 0; tap < f->taps; tap++)
+            if (f->first[i] + tap >= 0 && f->first[i] + tap < size)
+                weights[tap] = (float)(fmax(0, 1 - fabs(f->first[i] + tap - at) / reach) / sum);
+    }
+    return 0;
+}
+
+/* One pixel of the target. Where a weight is 0 the source may have no pixel. */
+static void scale_pixel(const SubtitleBitmap *b, const Filter *across, int x, const Filter *down,
+                        int y, const Canvas *canvas, int canvas_x, int canvas_y)
+{
+    const float *wx = across->weights + (size_t)x * (size_t)across->taps;
+    const float *wy = down->weights + (size_t)y * (size_t)down->taps;
+    float sum[4] = {0};
+    for (int j = 0; j < down->taps; j++) {
+        if (wy[j] == 0)
+            continue;
+        const uint8_t *row = b->pixels + (ptrdiff_t)(down->first[y] + j) * b->width * 4;
+        for (int i = 0; i < across->taps; i++) {
+            if (wx[i] == 0)
+                continue;
+            const uint8_t *pixel = row + (ptrdiff_t)(across->first[x] + i) * 4;
+            const float alpha = wx[i] * wy[j] * pixel[3];
+            for (int c = 0; c < 3; c++)
+                sum[c] += alpha * pixel[c];
+            sum[3] += alpha;
+        }
+    }
+    const int cover = (int)lrintf(sum[3]);
+    if (cover <= 0)
+        return;
+    Colour colour = 0;
+    for (int c = 0; c < 3; c++)
+        colour = colour << 8 | (Colour)lrintf(sum[c] / sum[3]);
+    canvas_blend(canvas, canvas_x, canvas_y, colour, cover);
+}
+
+/* Lays a bitmap over the overlay. */
+static int draw_bitmap(const Overlay *overlay, const SubtitleBitmap *b, const Mapping *m)
+{
+    const Rect limit = {overlay->x, overlay->y, overlay->canvas.width, overlay->canvas.height};
+    const Rect target = inside(find_target(b, m), limit);
+    if (!target.width)
+        return 0;
+    Filter across = {0}, down = {0};
+    int ret = open_filter(&across, target.x, target.width, m->left + b->x * m->across, m->across,
+                          b->width);
+    if (ret == 0)
+        ret = open_filter(&down, target.y, target.height, m->top + b->y * m->down, m->down,
+                          b->height);
+    for (int y = 0; ret == 0 && y < target.height; y++)
+        for (int x = 0; x < target.width; x++)
+            scale_pixel(b, &across, x, &down, y, &overlay->canvas, target.x + x - overlay->x,
+                        target.y + y - overlay->y);
+    close_filter(&across);
+    close_filter(&down);
+    return ret;
+}
+
+static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect picture)
+{
+    int cut;
+    Mapping m = map_canvas(event, picture, &cut);
+    Rect all = find_targets(event, &m);
+    if (cut) {
+        m.left += move_between(all.x, all.width, picture.x, picture.width);
+        m.top += move_between(all.y, all.height, picture.y, picture.height);
+        all = find_targets(event, &m);
+    }
+    all = inside(all, picture);
+    Canvas *canvas = &s->overlay.canvas;
+    free(canvas->pixels);
+    *canvas = (Canvas){calloc((size_t)all.width * (size_t)all.height, 4), (ptrdiff_t)all.width * 4,
+                       all.width, all.height};
+    s->overlay.x = all.x;
+    s->overlay.y = all.y;
+    for (int i = 0; canvas->pixels && i < event->bitmap_count; i++)
+        if (draw_bitmap(&s->overlay, &event->bitmaps[i], &m) < 0)
+            break;
+    if (!canvas->pixels)
+        canvas->width = canvas->height = 0;
+}
+
+static int same_place(const SubtitlesPlace *a, const SubtitlesPlace *b)
+{
+    return a->picture.x == b->picture.x && a->picture.y == b->picture.y &&
+           a->picture.width == b->picture.width && a->picture.height == b->picture.height;
+}
+
+int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,
+                         Overlay *overlay)
+{
+    const int shown = find_event(s, position);
+    const int moved = shown && !same_place(&s->place, place);
+    const int changed = shown != s->drawn || s->is_gone || moved;
+    if (changed && shown)
+        draw_event(s, &s->events[shown - 1], place->picture);
+    else if (changed)
+        s->overlay.canvas.width = s->overlay.canvas.height = 0;
+    s->drawn = shown;
+    s->is_gone = 0;
+    s->place = *place;
+    *overlay = s->overlay;
+    return changed;
+}
+
+void subtitle_images_free(SubtitleImages *s)
+{
+    for (int i = 0; i < s->count; i++)
+        subtitle_event_free(&s->events[i]);
+    free(s->overlay.canvas.pixels);
+    *s = (SubtitleImages){0};
+}

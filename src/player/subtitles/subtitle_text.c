@@ -1,0 +1,260 @@
+#include "player/subtitles/subtitle_text.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "panel/ass_image.h"
+
+#define FAMILY "sans-serif"
+
+/* How long text is seen whose end is not known. */
+#define UNKNOWN_MS 5000
+
+/* Tags can ask for pictures that take libass seconds; usual ones take milliseconds. After one that
+ * takes so much of a processor's time, subtitles are given up rather than the player. */
+#define MAX_RENDER_MS 2000
+
+/* The look of plain text, in shares of the picture's height. */
+#define PLAIN_SIZE (1 / 18.0)
+#define PLAIN_OUTLINE (1 / 260.0)
+#define PLAIN_SHADOW (1 / 720.0)
+#define PLAIN_MARGIN (1 / 28.0)
+#define PLAIN_RESOLUTION 288 /* of the picture, where the header tells none */
+
+struct SubtitleText {
+    ASS_Library *library;
+    ASS_Track *track;
+    int plain;
+    int has_fonts; /* how many the source brings along */
+
+    pthread_t thread;
+    int running;
+    ASS_Renderer *renderer; /* the thread's until it is done */
+    int lacks_font;
+    atomic_int done;
+
+    int too_slow; /* it has been given up */
+    SubtitlesPlace place;
+    Overlay overlay; /* owned */
+};
+
+static void ignore_message(int level, const char *format, va_list args, void *data)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    (void)data;
+}
+
+/* ---- fonts ---- */
+
+/* Without any font libass says so, but goes on: whether a letter leaves ink tells. */
+static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
+{
+    static char nothing[] = "", event[] = "0,0,Default,,0,0,0,,A";
+    ASS_Track *track = ass_new_track(library);
+    if (!track)
+        return 0;
+    ass_set_frame_size(renderer, 64, 64);
+    ass_set_storage_size(renderer, 64, 64);
+    ass_process_codec_private(track, nothing, 0); /* the usual fields of an event */
+    ass_process_chunk(track, event, (int)strlen(event), 0, 1);
+    const int drawn = ass_render_frame(renderer, track, 0, NULL) != NULL;
+    ass_free_track(track);
+    return drawn;
+}
+
+static void *load_main(void *arg)
+{
+    SubtitleText *t = arg;
+    t->renderer = ass_renderer_init(t->library);
+    if (t->renderer) {
+        ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+        t->lacks_font = !t->has_fonts && !can_draw(t->library, t->renderer);
+    }
+    atomic_store(&t->done, 1);
+    return NULL;
+}
+
+static void add_fonts(SubtitleText *t, const Source *source)
+{
+    SubtitleFont font;
+    for (; subtitle_font(source, t->has_fonts, &font); t->has_fonts++)
+        ass_add_font(t->library, font.name, (const char *)font.data, font.size);
+}
+
+/* ---- the track ---- */
+
+static void make_plain(ASS_Track *track)
+{
+    if (track->PlayResY <= 0)
+        track->PlayResY = PLAIN_RESOLUTION;
+    const double height = track->PlayResY;
+    for (int i = 0; i < track->n_styles; i++) {
+        ASS_Style *style = &track->styles[i];
+        char *family = strdup(FAMILY);
+        if (family) {
+            free(style->FontName);
+            style->FontName = family;
+        }
+        style->FontSize = PLAIN_SIZE * height;
+        style->PrimaryColour = 0xFFFFFF00;
+        style->OutlineColour = 0x00000000;
+        style->BackColour = 0x00000060;
+        style->BorderStyle = 1;
+        style->Outline = PLAIN_OUTLINE * height;
+        style->Shadow = PLAIN_SHADOW * height;
+        style->ScaleX = style->ScaleY = 1;
+        style->MarginV = (int)(PLAIN_MARGIN * height);
+    }
+    track->ScaledBorderAndShadow = 1;
+}
+
+static int open_track(SubtitleText *t, const char *header)
+{
+    t->library = ass_library_init();
+    if (!t->library)
+        return -1;
+    ass_set_message_cb(t->library, ignore_message, NULL);
+    t->track = ass_new_track(t->library);
+    char *copy = strdup(header);
+    if (t->track && copy) {
+        ass_process_codec_private(t->track, copy, (int)strlen(copy));
+        ass_set_check_readorder(t->track, 0); /* the decoder tells what comes again */
+        if (t->plain)
+            make_plain(t->track);
+    }
+    free(copy);
+    return t->track && copy ? 0 : -1;
+}
+
+int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain)
+{
+    SubtitleText *t = calloc(1, sizeof(*t));
+    *text = t;
+    if (!t)
+        return -1;
+    t->plain = plain;
+    if (open_track(t, header) == 0) {
+        add_fonts(t, source);
+        t->running = pthread_create(&t->thread, NULL, load_main, t) == 0;
+    }
+    if (t->running)
+        return 0;
+    subtitle_text_close(text);
+    return -1;
+}
+
+static long long milliseconds(int64_t us)
+{
+    return us >= 0 ? us / 1000 : -((999 - us) / 1000);
+}
+
+void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
+{
+    const long long start = milliseconds(event->start);
+    const long long duration =
+        event->end == SUBTITLE_UNTIL_NEXT ? UNKNOWN_MS : milliseconds(event->end) - start;
+    for (int i = 0; i < event->line_count; i++)
+        ass_process_chunk(t->track, event->lines[i], (int)strlen(event->lines[i]), start, duration);
+}
+
+/* ---- drawing ---- */
+
+/* Positions are relative to the picture. */
+static void set_place(SubtitleText *t, const SubtitlesPlace *place)
+{
+    ass_set_frame_size(t->renderer, place->picture.width, place->picture.height);
+    ass_set_storage_size(t->renderer, place->video_width, place->video_height);
+    /* ASS is stretched like the picture it was made for, plain text is not. */
+    ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
+}
+
+static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
+{
+    const Rect box = ass_images_ink(images);
+    Canvas *canvas = &t->overlay.canvas;
+    free(canvas->pixels);
+    *canvas = (Canvas){calloc((size_t)box.width * (size_t)box.height, 4), (ptrdiff_t)box.width * 4,
+                       box.width, box.height};
+    if (!canvas->pixels)
+        canvas->width = canvas->height = 0;
+    t->overlay.x = picture.x + box.x;
+    t->overlay.y = picture.y + box.y;
+    if (canvas->pixels)
+        ass_images_blend(canvas, box.x, box.y, images);
+}
+
+static long long processor_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+static const ASS_Image *render(SubtitleText *t, int64_t position, int *changed)
+{
+    const long long begin = processor_ms();
+    const ASS_Image *images =
+        ass_render_frame(t->renderer, t->track, milliseconds(position), changed);
+    t->too_slow = processor_ms() - begin > MAX_RENDER_MS;
+    *changed |= t->too_slow;
+    return t->too_slow ? NULL : images;
+}
+
+static int same_size(const SubtitlesPlace *a, const SubtitlesPlace *b)
+{
+    return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
+           a->video_width == b->video_width && a->video_height == b->video_height;
+}
+
+int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *place,
+                       Overlay *overlay)
+{
+    *overlay = t->overlay;
+    if (!atomic_load(&t->done) || !t->renderer || t->too_slow)
+        return 0;
+    const int resized = !same_size(&t->place, place);
+    const int moved =
+        place->picture.x != t->place.picture.x || place->picture.y != t->place.picture.y;
+    if (resized)
+        set_place(t, place);
+    t->place = *place;
+    int changed = 0;
+    const ASS_Image *images = render(t, position, &changed);
+    changed = changed || ((resized || moved) && images);
+    if (changed)
+        draw_images(t, images, place->picture);
+    *overlay = t->overlay;
+    return changed;
+}
+
+const char *subtitle_text_trouble(const SubtitleText *t)
+{
+    if (t->too_slow)
+        return "these subtitles take too long to be drawn: they are not shown any more";
+    return atomic_load(&t->done) && t->lacks_font
+               ? "no font was found: subtitles that are text are not shown"
+               : NULL;
+}
+
+void subtitle_text_close(SubtitleText **text)
+{
+    SubtitleText *t = *text;
+    if (!t)
+        return;
+    if (t->running)
+        pthread_join(t->thread, NULL);
+    if (t->track)
+        ass_free_track(t->track);
+    if (t->renderer)
+        ass_renderer_done(t->renderer);
+    if (t->library)
+        ass_library_done(t->library);
+    free(t->overlay.canvas.pixels);
+    free(t);
+    *text = NULL;
+}

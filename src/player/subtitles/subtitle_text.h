@@ -1,0 +1,28 @@
+/* Subtitles that are text, through libass. */
+#ifndef LUMEQ_PLAYER_SUBTITLE_TEXT_H
+#define LUMEQ_PLAYER_SUBTITLE_TEXT_H
+
+#include "media/subtitles/subtitle_decoder.h"
+#include "player/subtitles/subtitles.h"
+
+/* One thread at a time; it has another of its own while it looks for fonts. */
+typedef struct SubtitleText SubtitleText;
+
+/* `header`: as subtitle_decoder_header() answers it. `plain`: the text has no look of its own and
+ * gets a readable one. 0, or -1 without memory or threads; *text is then NULL. */
+int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
+
+/* Keeps the lines of an event. */
+void subtitle_text_add(SubtitleText *text, const SubtitleEvent *event);
+
+/* As subtitles_draw(). */
+int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlace *place,
+                       Overlay *overlay);
+
+/* As subtitles_trouble(). */
+const char *subtitle_text_trouble(const SubtitleText *text);
+
+/* Waits for the search of fonts. NULL is allowed inside. */
+void subtitle_text_close(SubtitleText **text);
+
+#endif

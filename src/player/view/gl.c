@@ -1,0 +1,52 @@
+#include "player/view/gl.h"
+
+#include <string.h>
+
+#include <SDL.h>
+
+#include "player/why.h"
+
+int gl_load(Gl *gl, char *why, size_t size)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } functions[] = {
+#define GL_ENTRY(name) {"gl" #name, offsetof(Gl, name)},
+        GL_EACH(GL_ENTRY)
+#undef GL_ENTRY
+    };
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        void *function = SDL_GL_GetProcAddress(functions[i].name);
+        if (!function)
+            return why_fail(why, size, "the OpenGL driver lacks %s", functions[i].name);
+        memcpy((char *)gl + functions[i].offset, &function, sizeof(function));
+    }
+    return 0;
+}
+
+static const char *error_name(GLenum error)
+{
+    switch (error) {
+    case GL_INVALID_ENUM: return "invalid enumerant";
+    case GL_INVALID_VALUE: return "invalid value";
+    case GL_INVALID_OPERATION: return "invalid operation";
+    case GL_INVALID_FRAMEBUFFER_OPERATION: return "invalid framebuffer operation";
+    case GL_OUT_OF_MEMORY: return "out of memory";
+    default: return "unknown error";
+    }
+}
+
+/* A lost context may report the same error for ever. */
+#define MAX_ERRORS 16
+
+int gl_check(const Gl *gl, const char *doing, char *why, size_t size)
+{
+    const GLenum first = gl->GetError();
+    if (first == GL_NO_ERROR)
+        return 0;
+    for (int i = 0; i < MAX_ERRORS && gl->GetError() != GL_NO_ERROR; i++)
+        continue;
+    return why_fail(why, size, "%s failed: OpenGL says %s (0x%04X)", doing, error_name(first),
+                    first);
+}

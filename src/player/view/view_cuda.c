@@ -1,0 +1,264 @@
+#include "player/view/view_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cuda_runtime_api.h>
+
+#include <cuda_gl_interop.h>
+
+#include <time.h>
+
+#include "player/clock.h"
+#include "player/why.h"
+
+/* As many as a view has: a texture for each plane of each side. */
+#define TEXTURES (3 * VIEW_SIDES)
+
+/* What does nothing for so long is lost. */
+#define PATIENCE_US 10000000
+
+/* A frame takes less; what takes longer is looked for from time to time. */
+#define SPIN_US 50000
+#define NAP_NS 200000
+
+/* OpenGL runs on one GPU, or on a few that are linked. */
+#define GL_DEVICES 16
+
+/* A texture that CUDA knows. */
+typedef struct Texture {
+    unsigned texture; /* 0: the place is free */
+    cudaGraphicsResource_t resource;
+} Texture;
+
+struct ViewCuda {
+    int device;
+    cudaStream_t stream;
+    Texture textures[TEXTURES];
+    int next; /* the one that makes room when all places are taken */
+    ViewUploader uploader;
+    char failure[256];
+    int hangs; /* textures may be written to at any time */
+};
+
+/* Where the planes of a frame lie. */
+typedef struct Places {
+    int device, pageable; /* how many of them */
+} Places;
+
+/* What a GPU that may be lost answers after this is of no use: it is asked nothing more. */
+void view_cuda_give_up(ViewCuda *cuda, const char *why)
+{
+    snprintf(cuda->failure, sizeof(cuda->failure),
+             "frames no longer get from GPU %d to the screen without a detour: %s", cuda->device,
+             why);
+}
+
+static void give_up(ViewCuda *cuda, cudaError_t error)
+{
+    cuda->hangs = error == cudaErrorNotReady;
+    if (!cuda->hangs)
+        (void)cudaGetLastError(); /* it is said here; no later call is to trip over it */
+    view_cuda_give_up(cuda,
+                      cuda->hangs ? "it has done nothing for 10 s" : cudaGetErrorString(error));
+}
+
+/* Until all that was handed in is done; cudaErrorNotReady: it never may be. */
+static cudaError_t await(const ViewCuda *cuda)
+{
+    const int64_t begin = clock_now();
+    const struct timespec nap = {0, NAP_NS};
+    cudaError_t error;
+    while ((error = cudaStreamQuery(cuda->stream)) == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* no error to leave behind */
+        const int64_t waited = clock_now() - begin;
+        if (waited > PATIENCE_US)
+            break;
+        if (waited > SPIN_US)
+            nanosleep(&nap, NULL);
+    }
+    return error;
+}
+
+static void unregister(Texture *t)
+{
+    if (t->texture && cudaGraphicsUnregisterResource(t->resource) != cudaSuccess)
+        (void)cudaGetLastError(); /* the texture is gone, or about to be */
+    *t = (Texture){0};
+}
+
+static Texture *find(ViewCuda *cuda, unsigned texture)
+{
+    for (int i = 0; i < TEXTURES; i++)
+        if (cuda->textures[i].texture == texture)
+            return &cuda->textures[i];
+    return NULL;
+}
+
+static Texture *make_room(ViewCuda *cuda)
+{
+    Texture *t = find(cuda, 0);
+    if (!t) {
+        t = &cuda->textures[cuda->next];
+        cuda->next = (cuda->next + 1) % TEXTURES;
+        unregister(t);
+    }
+    return t;
+}
+
+static cudaError_t resource_of(ViewCuda *cuda, unsigned texture, cudaGraphicsResource_t *resource)
+{
+    Texture *t = find(cuda, texture);
+    if (!t) {
+        t = make_room(cuda);
+        const cudaError_t error = cudaGraphicsGLRegisterImage(
+            &t->resource, texture, GL_TEXTURE_2D, cudaGraphicsRegisterFlagsWriteDiscard);
+        if (error)
+            return error;
+        t->texture = texture;
+    }
+    *resource = t->resource;
+    return cudaSuccess;
+}
+
+static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const ViewPlane *plane)
+{
+    const size_t row = (size_t)plane->bytes_per_row, rows = (size_t)plane->height;
+    cudaArray_t array = NULL;
+    cudaError_t error = cudaGraphicsSubResourceGetMappedArray(&array, resource, 0, 0);
+    if (!error && plane->stride >= plane->bytes_per_row)
+        return cudaMemcpy2DToArrayAsync(array, 0, 0, plane->data, (size_t)plane->stride, row, rows,
+                                        cudaMemcpyDefault, cuda->stream);
+    const char *from = plane->data; /* bottom-up: a copy takes no such stride */
+    for (size_t y = 0; y < rows && !error; y++, from += plane->stride)
+        error = cudaMemcpy2DToArrayAsync(array, 0, y, from, row, row, 1, cudaMemcpyDefault,
+                                         cuda->stream);
+    return error;
+}
+
+/*
+ * The copies are waited for: the frame may be given back at once. That before the textures are
+ * handed back, an H200 is done with all of it 0.2 ms earlier than the other way round.
+ * Copies from ordinary memory are waited for inside CUDA, for ever: not before the GPU is there for
+ * them.
+ */
+static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
+                        int count, int pageable)
+{
+    cudaError_t error = cudaGraphicsMapResources(count, resources, cuda->stream);
+    if (error)
+        return error;
+    if (pageable)
+        error = await(cuda);
+    for (int i = 0; i < count && !error; i++)
+        error = copy(cuda, resources[i], &planes[i]);
+    const cudaError_t waited = error == cudaErrorNotReady ? error : await(cuda);
+    if (waited == cudaErrorNotReady)
+        return waited;
+    const cudaError_t unmapped = cudaGraphicsUnmapResources(count, resources, cuda->stream);
+    return error ? error : waited ? waited : unmapped;
+}
+
+static cudaError_t find_places(const ViewPlane *planes, int count, Places *places)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < count && !error; i++) {
+        struct cudaPointerAttributes attributes = {0};
+        error = cudaPointerGetAttributes(&attributes, planes[i].data);
+        places->device += error || attributes.type == cudaMemoryTypeDevice;
+        places->pageable += attributes.type == cudaMemoryTypeUnregistered;
+    }
+    return error;
+}
+
+static int upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
+{
+    ViewCuda *cuda = opaque;
+    cudaGraphicsResource_t resources[TEXTURES];
+    Places places = {0, 0};
+    if (cuda->failure[0] || count > TEXTURES)
+        return 1;
+    cudaError_t error = cudaSetDevice(cuda->device);
+    if (error) /* nobody can tell any more */
+        places.device = count;
+    else
+        error = find_places(planes, count, &places);
+    for (int i = 0; i < count && !error; i++)
+        error = resource_of(cuda, planes[i].texture, &resources[i]);
+    if (!error)
+        error = fill(cuda, resources, planes, count, places.pageable);
+    if (!error)
+        return 0;
+    give_up(cuda, error);
+    return places.device ? why_fail(why, size, "%s", cuda->failure) : 1;
+}
+
+static int forget(void *opaque, unsigned texture)
+{
+    ViewCuda *cuda = opaque;
+    Texture *t = find(cuda, texture);
+    if (t && !cuda->failure[0])
+        unregister(t);
+    return t && cuda->hangs;
+}
+
+/* 0, or -1 with a sentence: OpenGL's context does not run on the device. */
+static int check_device(int device, char *why, size_t size)
+{
+    unsigned count = 0;
+    int devices[GL_DEVICES];
+    const cudaError_t error = cudaGLGetDevices(&count, devices, GL_DEVICES, cudaGLDeviceListAll);
+    (void)cudaGetLastError();
+    for (unsigned i = 0; i < count && i < GL_DEVICES && !error; i++)
+        if (devices[i] == device)
+            return 0;
+    return why_fail(why, size, "OpenGL does not run on GPU %d%s%s", device, error ? ": " : "",
+                    error ? cudaGetErrorString(error) : "");
+}
+
+int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+{
+    *cuda = NULL;
+    if (check_device(device, why, size) < 0)
+        return -1;
+    ViewCuda *c = calloc(1, sizeof(*c));
+    if (!c)
+        return why_fail(why, size, "out of memory");
+    cudaError_t error = cudaSetDevice(device);
+    if (!error)
+        error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (error) {
+        (void)cudaGetLastError();
+        free(c);
+        return why_fail(why, size, "GPU %d has no stream for the window: %s", device,
+                        cudaGetErrorString(error));
+    }
+    c->device = device;
+    c->uploader = (ViewUploader){.upload = upload, .forget = forget, .opaque = c};
+    *cuda = c;
+    return 0;
+}
+
+const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
+{
+    return &cuda->uploader;
+}
+
+const char *view_cuda_failure(const ViewCuda *cuda)
+{
+    return cuda->failure[0] ? cuda->failure : NULL;
+}
+
+void view_cuda_close(ViewCuda **cuda)
+{
+    ViewCuda *c = *cuda;
+    if (!c)
+        return;
+    if (!c->failure[0]) {
+        for (int i = 0; i < TEXTURES; i++)
+            unregister(&c->textures[i]);
+        cudaStreamDestroy(c->stream);
+    }
+    free(c);
+    *cuda = NULL;
+}

@@ -1,0 +1,34 @@
+/* Stands in for view_cuda.c in builds without CUDA. */
+#include "player/view/view_cuda.h"
+
+#include "player/why.h"
+
+int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
+{
+    (void)device;
+    *cuda = NULL;
+    return why_fail(why, size, "this build has no CUDA");
+}
+
+const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
+{
+    (void)cuda;
+    return NULL;
+}
+
+const char *view_cuda_failure(const ViewCuda *cuda)
+{
+    (void)cuda;
+    return NULL;
+}
+
+void view_cuda_give_up(ViewCuda *cuda, const char *why)
+{
+    (void)cuda;
+    (void)why;
+}
+
+void view_cuda_close(ViewCuda **cuda)
+{
+    *cuda = NULL;
+}
