@@ -192,6 +192,7 @@ typedef struct LumeqParams {
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
 #define LUMEQ_MAX_TILES 16
+#define LUMEQ_MAX_REWIND 8 /* frames: see lumeq_rewind() */
 
 /*
  * Fills in the defaults, as far as params->size reaches. They are chosen to look good on ordinary
@@ -526,9 +527,9 @@ LUMEQ_API void lumeq_destroy(LumeqEqualizer **equalizer);
  * process lives; lumeq_free_host() may be called as usual and keeps everybody else from it.
  *
  * Outputs in CUDA memory, which the CPU cannot reach. These frames, and the one that a GPU could
- * not take, come back measured, with out.plane[0] == NULL and correct statistics (lumeq_redo() with
- * an output in host memory writes the last of them). A further submit with such an output is an
- * ARGUMENT error.
+ * not take, come back measured, with out.plane[0] == NULL and correct statistics (after
+ * lumeq_rewind() they can be submitted again, with an output in host memory). A further submit with
+ * such an output is an ARGUMENT error.
  *
  * Inputs in CUDA memory, and inputs that were waited for (LumeqSync.stream, ready), are lost with
  * the GPU. For each of these frames lumeq_receive() returns GPU once and gives the frame back, with
@@ -579,16 +580,17 @@ LUMEQ_API int lumeq_process(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqF
 LUMEQ_API void lumeq_flush(LumeqEqualizer *equalizer);
 
 /*
- * Submits the frame that was received last once more, to see it with other parameters (a key
- * pressed while paused). It is computed from the history before it and replaces its first
- * computation in the history, which therefore does not advance. Errors: those of lumeq_submit(),
- * with AGAIN while any frame is in flight, and ARGUMENT where none has been received since the
- * start or a reset.
+ * Takes the `frames` frames that were received last out of the history: the next one that is
+ * submitted follows the frame before them. Submitted again, frames can be seen with other
+ * parameters, as after a key pressed while paused, and come out as if these had held before. As
+ * many can be taken back as were received since the start or a reset, but not more than
+ * LUMEQ_MAX_REWIND in a row. A reset that no frame was submitted after is taken back, too. Errors:
+ * AGAIN (frames are in flight), ARGUMENT; nothing is taken back then.
  */
-LUMEQ_API int lumeq_redo(LumeqEqualizer *equalizer, const LumeqFrame *frame);
+LUMEQ_API int lumeq_rewind(LumeqEqualizer *equalizer, int frames);
 
 /* Forgets the history, after a seek for example: the curve of the next frame depends on that frame
- * alone. Frames in flight keep it, and so does lumeq_redo() of the last of them. */
+ * alone. Frames in flight keep it. */
 LUMEQ_API void lumeq_reset(LumeqEqualizer *equalizer);
 
 /* Makes a history, without lookahead and with the current parameters, that stands where the

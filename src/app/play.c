@@ -87,8 +87,9 @@ static AVFrame *make_output(Play *p, const AVFrame *in, int *on_device)
 
 static int equalize(Play *p, LumeqFrame *frame, int again)
 {
-    int ret =
-        again ? lumeq_redo(p->engine.equalizer, frame) : lumeq_submit(p->engine.equalizer, frame);
+    int ret = again ? lumeq_rewind(p->engine.equalizer, 1) : 0;
+    if (ret == 0)
+        ret = lumeq_submit(p->engine.equalizer, frame);
     if (ret < 0)
         return ret;
     lumeq_flush(p->engine.equalizer);

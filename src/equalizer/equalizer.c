@@ -20,6 +20,14 @@
 /* Of the rows of outputs that are moved. */
 #define MOVED_ALIGNMENT 64
 
+/* Where the history stood after a frame. */
+typedef struct Past {
+    LumeqState state;
+    LumeqClock clock;
+} Past;
+
+#define PASTS (LUMEQ_MAX_REWIND + 1)
+
 struct LumeqEqualizer {
     const LumeqBackend *backend;
     void *priv;
@@ -42,13 +50,14 @@ struct LumeqEqualizer {
     int first, in_flight;
     int flushing;
 
-    LumeqState *before, *after; /* history before and after the frame received last */
-    LumeqState states[2], empty;
-    int received;     /* one has been, since the start or a reset: redo may repeat it */
+    Past pasts[PASTS]; /* a ring: the last one is that of the frame received last, */
+    int past;          /* which lies here; */
+    int received;      /* so many before it are there to rewind to */
+    LumeqState empty;
     int reset;        /* the next frame starts with an empty history */
-    LumeqClock clock; /* after the frame submitted last, since the start or a reset */
+    int rewound;      /* the next frame starts from that of the frame received last */
+    LumeqClock clock; /* after the frame submitted last */
     LumeqClock clocks[LUMEQ_MAX_SLOTS]; /* the same of the frames in flight, beside `jobs` */
-    LumeqClock received_clock;          /* and of the one received last */
 
     char error[ERROR_SIZE];
 };
@@ -137,8 +146,20 @@ static void start_empty(LumeqEqualizer *eq)
     eq->params.size = sizeof(eq->params);
     lumeq_params_default(&eq->params);
     eq->reset = 1;
-    eq->before = &eq->states[0];
-    eq->after = &eq->states[1];
+}
+
+/* `back` frames before the one that was received last. */
+static Past *past_of(LumeqEqualizer *eq, int back)
+{
+    return &eq->pasts[(eq->past + PASTS - back) % PASTS];
+}
+
+static void forget(LumeqEqualizer *eq)
+{
+    Past *past = past_of(eq, 0);
+    lumeq_copy_state(&past->state, &eq->empty);
+    past->clock = (LumeqClock){0};
+    eq->received = 0;
 }
 
 int lumeq_create(LumeqEqualizer **equalizer, const LumeqConfig *config, char *why, size_t why_size)
@@ -314,7 +335,7 @@ static int replace_backend(LumeqEqualizer *eq)
         return fail(eq, LUMEQ_ERR_GPU, "%s", reason);
     eq->backend = cpu.backend;
     eq->priv = cpu.priv;
-    eq->go_on_from = eq->finished ? &job_at(eq, eq->finished - 1)->result : eq->after;
+    eq->go_on_from = eq->finished ? &job_at(eq, eq->finished - 1)->result : &past_of(eq, 0)->state;
     fail(eq, 0, "the CPU goes on without the GPU: %.200s", reason);
     log_line(eq, LUMEQ_LOG_WARNING);
     return 0;
@@ -373,8 +394,7 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
-static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock,
-                  const LumeqState *restore)
+static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
 {
     LumeqJob *job = job_at(eq, eq->in_flight);
     eq->clocks[job - eq->jobs] = *clock;
@@ -383,7 +403,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
-    job->restore = restore;
+    job->restore = eq->reset ? &eq->empty : eq->rewound ? &past_of(eq, 0)->state : NULL;
     job->late = 0;
     const int by_gpu = eq->backend == &lumeq_backend_cuda;
     int *only_gpu = &eq->only_gpu[job - eq->jobs];
@@ -404,7 +424,8 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
         return ret;
     eq->gone[job - eq->jobs] = 0;
     eq->in_flight++;
-    eq->flushing = 0;
+    eq->flushing = eq->reset = eq->rewound = 0;
+    eq->clock = *clock;
     return 0;
 }
 
@@ -422,30 +443,26 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *frame)
     const LumeqFrame *f = &taken.frame;
     const LumeqClock clock =
         lumeq_clock_next(eq->reset ? &beginning : &eq->clock, f->number, f->time, f->duration);
-    ret = submit(eq, f, &clock, eq->reset ? &eq->empty : NULL);
-    if (ret < 0)
-        return ret;
-    eq->reset = 0;
-    eq->clock = clock;
-    return 0;
+    return submit(eq, f, &clock);
 }
 
-int lumeq_redo(LumeqEqualizer *eq, const LumeqFrame *frame)
+int lumeq_rewind(LumeqEqualizer *eq, int frames)
 {
-    TakenFrame taken;
     if (!eq)
         return no_equalizer();
     if (eq->in_flight)
         return LUMEQ_ERR_AGAIN;
-    if (!eq->received)
-        return fail(eq, LUMEQ_ERR_ARGUMENT, "no frame has been received that could be repeated");
-    int ret = take_frame(eq, frame, &taken);
-    if (ret < 0)
-        return ret;
-    ret = submit(eq, &taken.frame, &eq->clock, eq->before);
-    if (ret == 0)
-        lumeq_copy_state(eq->after, eq->before); /* receive moves it back */
-    return ret;
+    if (frames < 0 || frames > eq->received)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
+                    eq->received);
+    if (!frames)
+        return 0;
+    eq->past = (eq->past + PASTS - frames) % PASTS;
+    eq->received -= frames;
+    eq->clock = past_of(eq, 0)->clock;
+    eq->reset = 0;
+    eq->rewound = 1;
+    return 0;
 }
 
 static void fill_stats(LumeqFrameStats *stats, const LumeqJob *job, const LumeqState *before)
@@ -508,22 +525,17 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->in_flight--;
     if (frame)
         (void)lumeq_give_struct(frame, &job->frame, sizeof(job->frame));
-    if (eq->gone[job - eq->jobs]) {
-        if (job->restore == &eq->empty)
-            lumeq_copy_state(eq->after, &eq->empty);
-        return LUMEQ_ERR_GPU;
-    }
-
-    eq->received_clock = eq->clocks[job - eq->jobs];
-    LumeqState *const before = eq->after;
     if (job->restore == &eq->empty)
-        lumeq_copy_state(before, &eq->empty);
-    eq->after = eq->before;
-    eq->before = before;
-    lumeq_copy_state(eq->after, &job->result);
-    eq->received = 1;
+        forget(eq);
+    if (eq->gone[job - eq->jobs])
+        return LUMEQ_ERR_GPU;
+
+    eq->past = (eq->past + 1) % PASTS;
+    lumeq_copy_state(&past_of(eq, 0)->state, &job->result);
+    past_of(eq, 0)->clock = eq->clocks[job - eq->jobs];
+    eq->received += eq->received < LUMEQ_MAX_REWIND;
     if (stats) {
-        fill_stats(&filled, job, eq->before);
+        fill_stats(&filled, job, &past_of(eq, 1)->state);
         (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     }
     return 0;
@@ -546,13 +558,12 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
 
 int lumeq_get_history(LumeqEqualizer *eq, LumeqHistory **history)
 {
-    static const LumeqClock beginning;
     if (!eq)
         return no_equalizer();
     if (!history)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no place for the history");
-    *history = lumeq_history_from(&eq->params, eq->received ? eq->after : &eq->empty,
-                                  eq->received ? &eq->received_clock : &beginning);
+    const Past *past = past_of(eq, 0);
+    *history = lumeq_history_from(&eq->params, &past->state, &past->clock);
     return *history ? 0 : fail(eq, LUMEQ_ERR_MEMORY, "no memory for a history");
 }
 
@@ -562,14 +573,15 @@ void lumeq_flush(LumeqEqualizer *eq)
         eq->flushing = 1;
 }
 
-/* What the frames before have left stays until the next one is submitted: those in flight may be
- * done again. */
+/* What the frames before have left stays for those in flight, which may be done again. */
 void lumeq_reset(LumeqEqualizer *eq)
 {
     if (!eq)
         return;
     eq->reset = 1;
     eq->received = 0;
+    if (!eq->in_flight)
+        forget(eq);
 }
 
 void *lumeq_alloc_host(LumeqEqualizer *eq, size_t size)

@@ -127,9 +127,9 @@ static inline int run_frame(LumeqEqualizer *eq, const LumeqFrame *frame, FrameSt
 
 static inline int run_redo(LumeqEqualizer *eq, const LumeqFrame *frame, FrameStats *stats)
 {
-    const int ret = lumeq_redo(eq, frame);
-    return CHECK(ret == 0, "redo answers %d: %s", ret, lumeq_last_error(eq))
-               ? receive_frame(eq, NULL, stats)
+    const int ret = lumeq_rewind(eq, 1);
+    return CHECK(ret == 0, "rewind answers %d: %s", ret, lumeq_last_error(eq))
+               ? run_frame(eq, frame, stats)
                : ret;
 }
 

@@ -137,10 +137,7 @@ static int call_equalizer(World *w)
         return lumeq_process(*eq, &frame, below(w, 2) ? ask_stats(&w->stats) : NULL);
     case 7: lumeq_flush(*eq); return 0;
     case 8: lumeq_reset(*eq); return 0;
-    case 9:
-        drain(w, i);
-        frame = any_frame(w, i);
-        return lumeq_redo(*eq, &frame);
+    case 9: drain(w, i); return lumeq_rewind(*eq, below(w, LUMEQ_MAX_REWIND + 2) - 1);
     case 10:
         lumeq_history_destroy(&w->histories[i]);
         return lumeq_get_history(*eq, &w->histories[i]);

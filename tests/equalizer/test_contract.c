@@ -108,9 +108,10 @@ static void null_for_objects(void)
     REFUSED(NULL, lumeq_receive(NULL, &frame, &stats));
     REFUSED(NULL, lumeq_process(NULL, &frame, &stats));
     REFUSED(b.eq, lumeq_process(b.eq, NULL, &stats));
-    REFUSED(NULL, lumeq_redo(NULL, &frame));
+    REFUSED(NULL, lumeq_rewind(NULL, 0));
     CHECK(lumeq_process(b.eq, &frame, NULL) == 0, "%s", lumeq_last_error(b.eq));
-    REFUSED(b.eq, lumeq_redo(b.eq, NULL));
+    REFUSED(b.eq, lumeq_rewind(b.eq, 2));
+    REFUSED(b.eq, lumeq_rewind(b.eq, -1));
     REFUSED(NULL, lumeq_get_history(NULL, &b.history));
     REFUSED(b.eq, lumeq_get_history(b.eq, NULL));
 
@@ -257,10 +258,6 @@ static int take_frame(Bench *b, void *frame)
         lumeq_flush(b->eq);
         ret = lumeq_receive(b->eq, frame, NULL);
         CHECK(((LumeqFrame *)frame)->size == before.size, "the caller's size is changed");
-        CHECK(lumeq_redo(b->eq, frame) == 0 && lumeq_receive(b->eq, frame, NULL) == 0, "redo: %s",
-              lumeq_last_error(b->eq));
-    } else {
-        CHECK(lumeq_redo(b->eq, frame) == ret, "redo takes what submit refuses");
     }
     const int processed = lumeq_process(b->eq, frame, NULL);
     CHECK(processed == ret, "process answers %d, not %d", processed, ret);
@@ -559,7 +556,7 @@ static void calls_out_of_range(void)
     LumeqMeasure *measure = NULL;
     REFUSED(NULL, lumeq_measure(b.context, &measure, &b.params, &b.in, NULL, &sync));
     REFUSED(NULL, lumeq_apply(b.context, b.curve, &b.in, NULL, 0, &b.out, &sync));
-    CHECK(lumeq_redo(b.eq, &frame) == LUMEQ_ERR_ARGUMENT, "redo of nothing");
+    REFUSED(b.eq, lumeq_rewind(b.eq, 1));
 
     LumeqHistory *tiled = NULL;
     b.params.mode = LUMEQ_MODE_CLAHE;

@@ -383,7 +383,7 @@ BACKEND_TEST(null_is_refused)
     LumeqFrame back = {.size = sizeof(back)};
     CHECK(lumeq_create(NULL, NULL, NULL, 0) == LUMEQ_ERR_ARGUMENT, "create");
     CHECK(lumeq_submit(NULL, &frame) == LUMEQ_ERR_ARGUMENT, "submit");
-    CHECK(lumeq_redo(NULL, &frame) == LUMEQ_ERR_ARGUMENT, "redo");
+    CHECK(lumeq_rewind(NULL, 0) == LUMEQ_ERR_ARGUMENT, "rewind");
     CHECK(lumeq_set_params(NULL, &params) == LUMEQ_ERR_ARGUMENT, "set_params");
     CHECK(lumeq_receive(NULL, &back, NULL) == LUMEQ_ERR_ARGUMENT, "receive");
     CHECK(lumeq_list_gpus(NULL, 1, NULL, 0) == LUMEQ_ERR_ARGUMENT, "list_gpus");
@@ -398,7 +398,6 @@ BACKEND_TEST(null_is_refused)
 
     CHECK(lumeq_submit(eq, NULL) == LUMEQ_ERR_ARGUMENT, "submit of no frame");
     CHECK(lumeq_last_error(eq)[0], "submit: no words");
-    CHECK(lumeq_redo(eq, NULL) == LUMEQ_ERR_ARGUMENT, "redo of no frame");
     const LumeqParams off = {.mode = (LumeqMode)99};
     CHECK(lumeq_set_params(eq, &off) == LUMEQ_ERR_ARGUMENT && strstr(lumeq_last_error(eq), "99"),
           "the error is '%s'", lumeq_last_error(eq));
@@ -616,7 +615,7 @@ BACKEND_TEST(order)
         CHECK(sent >= 1 && sent < MAX_IN_FLIGHT && (slots < 0 || sent == slots),
               "%d slots, before %d", sent, slots);
         slots = sent;
-        CHECK(lumeq_redo(eq, &(LumeqFrame){0}) == LUMEQ_ERR_AGAIN, "redo with frames in flight");
+        CHECK(lumeq_rewind(eq, 0) == LUMEQ_ERR_AGAIN, "rewind with frames in flight");
         if (round) /* receive waits when no slot is free, and after a flush */
             lumeq_flush(eq);
         for (int n = 0; n < slots; n++) {
@@ -745,7 +744,21 @@ BACKEND_TEST(params_apply_to_later_frames)
     lumeq_destroy(&eq);
 }
 
-/* ---- redo and reset ----------------------------------------------------------------------- */
+/* ---- rewind and reset --------------------------------------------------------------------- */
+
+static int same_history(const LumeqHistory *one, const LumeqHistory *other)
+{
+    size_t sizes[2] = {0};
+    int same = lumeq_history_save(one, NULL, &sizes[0]) == 0 &&
+               lumeq_history_save(other, NULL, &sizes[1]) == 0 && sizes[0] == sizes[1];
+    void *bytes[2] = {malloc(sizes[0]), malloc(sizes[0])};
+    same = same && bytes[0] && bytes[1] && lumeq_history_save(one, bytes[0], &sizes[0]) == 0 &&
+           lumeq_history_save(other, bytes[1], &sizes[1]) == 0 &&
+           !memcmp(bytes[0], bytes[1], sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+    return same;
+}
 
 /* After any frame, with any settings, any number of times: as if the last had been the only one. */
 BACKEND_TEST(redo_replaces_the_frame)
@@ -779,41 +792,77 @@ BACKEND_TEST(redo_replaces_the_frame)
     lumeq_destroy(&other);
 }
 
-BACKEND_TEST(redo_rules)
+/* Any number of frames that may be: they come as if nothing had been before with other settings. */
+BACKEND_TEST(rewind_takes_frames_back)
+{
+    enum { COUNT = 40 };
+    static Step steps[COUNT];
+    CheckRandom random = check_random(11);
+    any_steps(steps, COUNT, &random);
+    LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+    for (int n = 0; n < COUNT;) {
+        const int first = n, tries = check_below(&random, LUMEQ_MAX_REWIND + 1);
+        Result result, expected;
+        for (; n < first + tries && n < COUNT && (n == first || !steps[n].reset); n++) {
+            Step step = steps[n];
+            step.params = any_params_for(&step, &random);
+            run_step(eq, &step, &result);
+        }
+        CHECK(lumeq_rewind(eq, n - first) == 0, "%s", lumeq_last_error(eq));
+        n += n == first;
+        for (int k = first; k < n; k++) {
+            run_step(eq, &steps[k], &result);
+            run_step(other, &steps[k], &expected);
+            CHECK_SAME(&result, &expected, "frame %d, after %d were taken back", k, n - first);
+        }
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+BACKEND_TEST(rewind_rules)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
-    Step steps[3] = {scene(3), scene(4), scene(5)};
+    Step steps[LUMEQ_MAX_REWIND + 3];
     Pictures p;
     Result result, expected;
-    LumeqFrame frame = step_open(&steps[0], &p);
-    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "nothing to repeat");
+    for (int n = 0; n < LUMEQ_MAX_REWIND + 3; n++)
+        steps[n] = scene(n);
+    CHECK(lumeq_rewind(eq, 0) == 0, "nothing is always to be had");
+    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "nothing was received");
     CHECK(lumeq_last_error(eq)[0], "no words");
-
+    const LumeqFrame frame = step_open(&steps[0], &p);
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
-    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_AGAIN, "redo before receive");
+    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_AGAIN, "rewind before receive");
     receive_frame(eq, NULL, NULL);
-    lumeq_flush(eq);
-    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flushed");
-    CHECK(lumeq_redo(eq, &frame) == 0, "redo at the end: %s", lumeq_last_error(eq));
-    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_AGAIN, "redo during redo");
-    receive_frame(eq, NULL, NULL);
-
-    frame.in.depth = 12;
-    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "a frame that submit refuses");
-    CHECK(lumeq_last_error(eq)[0], "no words");
     free_pictures(&p);
-
-    /* None of that has moved the history. */
+    CHECK(lumeq_rewind(eq, 2) == LUMEQ_ERR_ARGUMENT, "more than there were");
+    CHECK(lumeq_rewind(eq, -1) == LUMEQ_ERR_ARGUMENT, "into the future");
     run_step(other, &steps[0], &expected);
-    run_step(eq, &steps[1], &result);
-    run_step(other, &steps[1], &expected);
-    CHECK_SAME(&result, &expected, "the next frame");
+    for (int n = 1; n < LUMEQ_MAX_REWIND + 2; n++) {
+        run_step(eq, &steps[n], &result);
+        run_step(other, &steps[n], &expected);
+        CHECK_SAME(&result, &expected, "refused rewinds have moved frame %d", n);
+    }
+    CHECK(lumeq_rewind(eq, LUMEQ_MAX_REWIND + 1) == LUMEQ_ERR_ARGUMENT, "more than are kept");
+    CHECK(lumeq_rewind(eq, LUMEQ_MAX_REWIND) == 0, "%s", lumeq_last_error(eq));
+    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "more than are kept, in two steps");
 
+    LumeqHistory *here = NULL, *there = NULL;
+    run_step(eq, &steps[2], &result);
+    CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_get_history(eq, &here) == 0, "%s",
+          lumeq_last_error(eq));
+    run_step(eq, &steps[2], &result);
     lumeq_reset(eq);
-    frame = step_open(&steps[1], &p);
-    CHECK(lumeq_redo(eq, &frame) == LUMEQ_ERR_ARGUMENT, "redo after a reset");
-    CHECK(lumeq_last_error(eq)[0], "no words");
-    free_pictures(&p);
+    CHECK(lumeq_rewind(eq, 1) == LUMEQ_ERR_ARGUMENT, "rewind after a reset");
+    LumeqEqualizer *third = must_open(id, 0);
+    for (int n = 0; n < 2; n++)
+        run_step(third, &steps[n], &result);
+    CHECK(lumeq_get_history(third, &there) == 0, "%s", lumeq_last_error(third));
+    CHECK(same_history(here, there), "the history is not where the frames were taken back to");
+    lumeq_history_destroy(&here);
+    lumeq_history_destroy(&there);
+    lumeq_destroy(&third);
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
 }
@@ -1014,8 +1063,8 @@ static LumeqFrame submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Picture
     return frame;
 }
 
-/* A reset while a frame is in flight: that one, and what is made of it anew, are as without the
- * reset; the frames behind it are as if it had not been. */
+/* A reset while a frame is in flight: that one is as without the reset, and the frames behind it as
+ * if it had not been. What is made of it anew takes the reset back. */
 BACKEND_TEST(reset_in_flight)
 {
     for (int redos = 0; redos < 3; redos++) {
@@ -1043,6 +1092,8 @@ BACKEND_TEST(reset_in_flight)
             free_pictures(&p);
             free_pictures(&q);
         }
+        if (redos)
+            lumeq_reset(eq);
         for (int n = 5; n < 9; n++) {
             Pictures p, q;
             submit_letterboxed(eq, n, 40, &p);
@@ -1293,7 +1344,8 @@ static const CheckTest tests[] = {
     {"frames_in_flight_keep_theirs", frames_in_flight_keep_theirs},
     {"params_apply_to_later_frames", params_apply_to_later_frames},
     {"redo_replaces_the_frame", redo_replaces_the_frame},
-    {"redo_rules", redo_rules},
+    {"rewind_takes_frames_back", rewind_takes_frames_back},
+    {"rewind_rules", rewind_rules},
     {"reset_forgets", reset_forgets},
     {"measure_only", measure_only},
     {"mode_off_keeps_history", mode_off_keeps_history},

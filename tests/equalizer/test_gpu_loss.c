@@ -341,7 +341,8 @@ static void play(LumeqBackendId id, Run *run)
             frame.out = picture(run->spare, n);
         params.strength = 0.4;
         lumeq_set_params(eq, &params);
-        CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
+        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_submit(eq, &frame) == 0, "again: %s",
+              lumeq_last_error(eq));
     }
     lumeq_flush(eq);
     take(eq, run, 1);
@@ -570,7 +571,9 @@ static void unwritten_frame_is_redone(void)
             ;
         CHECK(lost && !back.out.plane[0] == (n == 2), "lost at call %d: the last frame", n);
         frame.out = picture(out, 2);
-        CHECK(lumeq_redo(eq, &frame) == 0, "redo: %s", lumeq_last_error(eq));
+        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_submit(eq, &frame) == 0, "again: %s",
+              lumeq_last_error(eq));
+        lumeq_flush(eq);
         CHECK(lumeq_receive(eq, &back, NULL) == 0, "%s", lumeq_last_error(eq));
         CHECK(back.out.plane[0] == out && !memcmp(out, expected.out[2], sizeof(out)),
               "lost at call %d: the frame is not written as it would have been", n);
