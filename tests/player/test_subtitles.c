@@ -653,6 +653,43 @@ static void test_random_ass(void)
     stop(&f);
 }
 
+static long resident_mb(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/* Thousands of lines at once, each large: what there is no memory for is left out, what was there
+ * before and what comes later is not. */
+static void test_budget(void)
+{
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    if (wait_for_text(&f, 0)) {
+        const long before = resident_mb();
+        for (int i = 0; i < 3000; i++) {
+            char line[128];
+            snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\pos(%d,%d)\\blur9\\fs60}words %d",
+                     i + 1, 50 + i % 500, 80 + i / 10, i);
+            put_text(&f, 1000, 1000, line);
+        }
+        CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
+        CHECK(draw(&f, 1500).width > WIDTH / 2, "nothing of many lines is drawn");
+        const char *trouble = subtitles_trouble(f.subtitles);
+        CHECK(trouble && strstr(trouble, "left out"), "said is %s", trouble ? trouble : "nothing");
+        const long more = resident_mb() - before;
+        CHECK(CHECK_SLOWER > 1 || more < 400, "%ld MB are needed to draw them", more);
+        put_text(&f, 3000, 1000, "3001,0,Default,,0,0,0,,later");
+        CHECK(draw(&f, 500).width && draw(&f, 3500).width, "lines with room are not drawn");
+    }
+    stop(&f);
+}
+
 /* ---- a file ---- */
 
 /* The sample clip, with the times that its own subtitles have. */
@@ -703,6 +740,7 @@ static const CheckTest tests[] = {
     {"subtitles_many_bitmaps", test_many_bitmaps},
     {"subtitles_random_packets", test_random_packets},
     {"subtitles_random_ass", test_random_ass},
+    {"subtitles_budget", test_budget},
     {"subtitles_clip", test_clip},
 };
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "panel/ass_image.h"
+#include "player/subtitles/subtitle_budget.h"
 
 #define FAMILY "sans-serif"
 
@@ -16,6 +17,9 @@
 /* Tags can ask for pictures that take libass seconds; usual ones take milliseconds. After one that
  * takes so much of a processor's time, subtitles are given up rather than the player. */
 #define MAX_RENDER_MS 2000
+
+/* Lines can grow once they are drawn: at this many bytes subtitles are given up, too. */
+#define MAX_RENDER_BYTES (4 * SUBTITLE_BUDGET)
 
 /* The look of plain text, in shares of the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
@@ -36,7 +40,9 @@ struct SubtitleText {
     int lacks_font;
     atomic_int done;
 
-    int too_slow; /* it has been given up */
+    SubtitleBudget budget;   /* has what is not in the track yet */
+    long long begun;         /* to draw, by the processor's time */
+    int too_slow, too_large; /* it has been given up */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
 };
@@ -73,6 +79,7 @@ static void *load_main(void *arg)
     t->renderer = ass_renderer_init(t->library);
     if (t->renderer) {
         ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+        ass_set_cache_limits(t->renderer, 0, (int)(SUBTITLE_BUDGET >> 20));
         t->lacks_font = !t->has_fonts && !can_draw(t->library, t->renderer);
     }
     atomic_store(&t->done, 1);
@@ -113,22 +120,32 @@ static void make_plain(ASS_Track *track)
     track->ScaledBorderAndShadow = 1;
 }
 
-static int open_track(SubtitleText *t, const char *header)
+static ASS_Track *make_track(SubtitleText *t, const char *header)
+{
+    ASS_Track *track = ass_new_track(t->library);
+    char *copy = strdup(header);
+    if (track && copy) {
+        ass_process_codec_private(track, copy, (int)strlen(copy));
+        ass_set_check_readorder(track, 0); /* the decoder tells what comes again */
+        if (t->plain)
+            make_plain(track);
+    } else if (track) {
+        ass_free_track(track);
+        track = NULL;
+    }
+    free(copy);
+    return track;
+}
+
+static int open_tracks(SubtitleText *t, const char *header)
 {
     t->library = ass_library_init();
     if (!t->library)
         return -1;
     ass_set_message_cb(t->library, ignore_message, NULL);
-    t->track = ass_new_track(t->library);
-    char *copy = strdup(header);
-    if (t->track && copy) {
-        ass_process_codec_private(t->track, copy, (int)strlen(copy));
-        ass_set_check_readorder(t->track, 0); /* the decoder tells what comes again */
-        if (t->plain)
-            make_plain(t->track);
-    }
-    free(copy);
-    return t->track && copy ? 0 : -1;
+    t->track = make_track(t, header);
+    t->budget.probe = make_track(t, header);
+    return t->track && t->budget.probe ? 0 : -1;
 }
 
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain)
@@ -138,7 +155,7 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
     if (!t)
         return -1;
     t->plain = plain;
-    if (open_track(t, header) == 0) {
+    if (open_tracks(t, header) == 0) {
         add_fonts(t, source);
         t->running = pthread_create(&t->thread, NULL, load_main, t) == 0;
     }
@@ -159,7 +176,7 @@ void subtitle_text_add(SubtitleText *t, const SubtitleEvent *event)
     const long long duration =
         event->end == SUBTITLE_UNTIL_NEXT ? UNKNOWN_MS : milliseconds(event->end) - start;
     for (int i = 0; i < event->line_count; i++)
-        ass_process_chunk(t->track, event->lines[i], (int)strlen(event->lines[i]), start, duration);
+        subtitle_budget_add(&t->budget, event->lines[i], start, duration);
 }
 
 /* ---- drawing ---- */
@@ -195,14 +212,25 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
+static int in_time(void *opaque)
+{
+    SubtitleText *t = opaque;
+    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
+    return !t->too_slow;
+}
+
 static const ASS_Image *render(SubtitleText *t, int64_t position, int *changed)
 {
-    const long long begin = processor_ms();
-    const ASS_Image *images =
-        ass_render_frame(t->renderer, t->track, milliseconds(position), changed);
-    t->too_slow = processor_ms() - begin > MAX_RENDER_MS;
-    *changed |= t->too_slow;
-    return t->too_slow ? NULL : images;
+    const long long now = milliseconds(position);
+    const ASS_Image *images = NULL;
+    t->begun = processor_ms();
+    const int probed = subtitle_budget_take(&t->budget, t->renderer, t->track, now, in_time, t);
+    if (!t->too_slow)
+        images = ass_render_frame(t->renderer, t->track, now, changed);
+    t->too_large = subtitle_budget_bytes(images) > MAX_RENDER_BYTES;
+    const int given_up = !in_time(t) || t->too_large;
+    *changed |= given_up || probed;
+    return given_up ? NULL : images;
 }
 
 static int same_size(const SubtitlesPlace *a, const SubtitlesPlace *b)
@@ -215,7 +243,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
                        Overlay *overlay)
 {
     *overlay = t->overlay;
-    if (!atomic_load(&t->done) || !t->renderer || t->too_slow)
+    if (!atomic_load(&t->done) || !t->renderer || t->too_slow || t->too_large)
         return 0;
     const int resized = !same_size(&t->place, place);
     const int moved =
@@ -236,6 +264,10 @@ const char *subtitle_text_trouble(const SubtitleText *t)
 {
     if (t->too_slow)
         return "these subtitles take too long to be drawn: they are not shown any more";
+    if (t->too_large)
+        return "these subtitles take too much memory to be drawn: they are not shown any more";
+    if (t->budget.left_out)
+        return "there are more subtitles at once than there is memory to draw: some are left out";
     return atomic_load(&t->done) && t->lacks_font
                ? "no font was found: subtitles that are text are not shown"
                : NULL;
@@ -248,6 +280,7 @@ void subtitle_text_close(SubtitleText **text)
         return;
     if (t->running)
         pthread_join(t->thread, NULL);
+    subtitle_budget_close(&t->budget);
     if (t->track)
         ass_free_track(t->track);
     if (t->renderer)
