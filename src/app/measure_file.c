@@ -1,23 +1,17 @@
 #include "app/measure_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <sys/stat.h>
 
 #include "media/compat.h"
-#include "media/output/file_name.h"
+#include "media/output/unnamed_file.h"
 
 /* Written at once. */
 #define BUFFER_SIZE ((size_t)256 << 10)
 
 struct MeasureFile {
-    int fd;
-    char *folder;
+    UnnamedFile file;
     uint8_t *buffer; /* of what is written; once that is done, of one measure that is read */
     size_t used, room;
     int64_t written; /* bytes in the file */
@@ -30,52 +24,21 @@ typedef struct Record {
     uint64_t size; /* of the measure */
 } Record;
 
-static int open_unnamed(const char *folder)
-{
-    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
-        return fd;
-    char name[4096];
-    const int length = snprintf(name, sizeof(name), "%s/.lumeq-measures-XXXXXX", folder);
-    if (length < 0 || (size_t)length >= sizeof(name)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int named = mkostemp(name, O_CLOEXEC);
-    if (named >= 0)
-        (void)unlink(name);
-    return named;
-}
-
-static int open_in(MeasureFile *f, char *folder)
-{
-    av_free(f->folder);
-    f->folder = folder;
-    f->fd = folder ? open_unnamed(folder) : -1;
-    return f->fd;
-}
-
 int measure_file_open(MeasureFile **file, const char *output, MediaError *error)
 {
-    const char *temporary = getenv("TMPDIR");
     *file = NULL;
     MeasureFile *f = calloc(1, sizeof(*f));
     if (!f)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    f->fd = -1;
     f->room = BUFFER_SIZE;
     f->buffer = malloc(f->room);
-    if (output)
-        open_in(f, file_name_folder(output));
-    if (f->fd < 0)
-        open_in(f, av_strdup(temporary && temporary[0] ? temporary : P_tmpdir));
-    int ret = 0;
-    if (!f->buffer || !f->folder)
+    int ret = unnamed_file_open(&f->file, output);
+    if (!f->buffer || !f->file.folder)
         ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
-    else if (f->fd < 0)
+    else if (ret < 0)
         ret = media_fail(error, MEDIA_OUTPUT,
                          "two passes need a temporary file, and none can be made in %s: %s",
-                         media_quote(f->folder), strerror(errno));
+                         media_quote(f->file.folder), strerror(errno));
     if (ret < 0)
         measure_file_close(&f);
     *file = f;
@@ -98,18 +61,14 @@ static int cannot_write(const MeasureFile *f, int reason, MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT,
                       "cannot write the temporary file of the first pass in the folder %s: %s",
-                      media_quote(f->folder), strerror(reason));
+                      media_quote(f->file.folder), strerror(reason));
 }
 
 int measure_file_flush(MeasureFile *f, MediaError *error)
 {
-    size_t done = 0;
-    while (done < f->used) {
-        const ssize_t n = write(f->fd, f->buffer + done, f->used - done);
-        if (n < 0 && errno != EINTR)
-            return cannot_write(f, errno, error);
-        done += n > 0 ? (size_t)n : 0;
-    }
+    const int reason = unnamed_file_write(&f->file, f->buffer, f->used, f->written);
+    if (reason)
+        return cannot_write(f, reason, error);
     f->written += (int64_t)f->used;
     f->used = 0;
     return 0;
@@ -158,19 +117,14 @@ int64_t measure_file_count(const MeasureFile *f)
     return f->count;
 }
 
-static int read_at(MeasureFile *f, void *to, size_t size, int64_t position, MediaError *error)
+static int read_at(const MeasureFile *f, void *to, size_t size, int64_t position, MediaError *error)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n =
-            pread(f->fd, (uint8_t *)to + done, size - done, (off_t)(position + (int64_t)done));
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return media_fail(error, MEDIA_OUTPUT,
-                              "cannot read the temporary file of the first pass back: %s",
-                              n ? strerror(errno) : "it has become shorter");
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    const int reason = unnamed_file_read(&f->file, to, size, position);
+    if (!reason)
+        return 0;
+    return media_fail(error, MEDIA_OUTPUT,
+                      "cannot read the temporary file of the first pass back: %s",
+                      reason < 0 ? "it has become shorter" : strerror(reason));
 }
 
 static int read_measure(MeasureFile *f, size_t size, int64_t position, LumeqMeasure **measure,
@@ -207,9 +161,7 @@ void measure_file_close(MeasureFile **file)
     MeasureFile *f = *file;
     if (!f)
         return;
-    if (f->fd >= 0)
-        (void)close(f->fd);
-    av_free(f->folder);
+    unnamed_file_close(&f->file);
     free(f->buffer);
     free(f);
     *file = NULL;

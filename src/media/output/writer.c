@@ -16,6 +16,7 @@
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/output/output_file.h"
+#include "media/output/packet_spool.h"
 #include "media/output/tags.h"
 #include "media/output/turner.h"
 #include "media/side_data.h"
@@ -40,8 +41,7 @@ struct Writer {
     int dynamic_said; /* that dynamic HDR is dropped */
     int64_t bytes;    /* once the file is closed */
     int64_t lost_packets;
-    AVPacket **held; /* packets that came before the first frame */
-    int held_count;
+    PacketSpool held; /* packets that came before the first frame */
 };
 
 static void note(const Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -86,6 +86,8 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
                          "-o %s would write video to the terminal; send it to a program, as in "
                          "lumeq in.mkv -o - | mpv -, or to a file",
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
+    w->held.beside = writer_is_direct(w) ? NULL : options->path;
+    w->held.limit = PACKET_SPOOL_BYTES;
     w->packet = av_packet_alloc();
     if (ret >= 0 && !w->packet)
         ret = out_of_memory(error);
@@ -203,6 +205,21 @@ static int set_muxer_options(const Writer *w, AVDictionary **options)
     return 0;
 }
 
+/* The packets that were held. */
+static int release(Writer *w, MediaError *error)
+{
+    AVPacket *packet;
+    int ret;
+    while ((ret = packet_spool_take(&w->held, &packet, error)) >= 0 && packet) {
+        ret = tracks_packet(w->tracks, packet, error);
+        av_packet_free(&packet);
+        if (ret < 0)
+            break;
+    }
+    packet_spool_close(&w->held);
+    return ret;
+}
+
 static int write_header(Writer *w, MediaError *error)
 {
     AVDictionary *options = NULL;
@@ -219,9 +236,7 @@ static int write_header(Writer *w, MediaError *error)
         return fail_write(w, ret, error);
     w->header_written = 1;
     ret = tracks_start(w->tracks, mux, w, error);
-    for (int i = 0; i < w->held_count && ret >= 0; i++)
-        ret = tracks_packet(w->tracks, w->held[i], error);
-    return ret;
+    return ret < 0 ? ret : release(w, error);
 }
 
 static int start(Writer *w, const AVFrame *first, MediaError *error)
@@ -389,24 +404,12 @@ int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
     return mux(w, packet, w->video, error);
 }
 
-static int hold(Writer *w, AVPacket *packet, MediaError *error)
-{
-    AVPacket *kept = av_packet_alloc();
-    if (!kept)
-        return out_of_memory(error);
-    av_packet_move_ref(kept, packet);
-    if (av_dynarray_add_nofree(&w->held, &w->held_count, kept) < 0) {
-        av_packet_free(&kept);
-        return out_of_memory(error);
-    }
-    return 0;
-}
-
 int writer_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
     if (!tracks_wants(w->tracks, packet->stream_index))
         return 0;
-    return w->header_written ? tracks_packet(w->tracks, packet, error) : hold(w, packet, error);
+    return w->header_written ? tracks_packet(w->tracks, packet, error)
+                             : packet_spool_add(&w->held, packet, error);
 }
 
 /* A muxer may have gone back to the header last. */
@@ -502,9 +505,7 @@ void writer_close(Writer **writer)
         w->format->pb = NULL;
     avformat_free_context(w->format);
     output_file_close(&w->file);
-    for (int i = 0; i < w->held_count; i++)
-        av_packet_free(&w->held[i]);
-    av_freep(&w->held);
+    packet_spool_close(&w->held);
     tracks_close(&w->tracks);
     av_packet_free(&w->packet);
     av_freep(writer);

@@ -1,0 +1,123 @@
+/* Packets come out as they went in, whether they waited in memory or in a file. */
+#include "../check.h"
+#include "media/output/packet_spool.h"
+
+#define COUNT 400
+
+static AVPacket *make_packet(CheckRandom *random, int number)
+{
+    AVPacket *packet = av_packet_alloc();
+    if (!packet || av_new_packet(packet, check_below(random, 5000)) < 0)
+        exit(1);
+    for (int i = 0; i < packet->size; i++)
+        packet->data[i] = (uint8_t)check_hash((uint64_t)number, (uint64_t)i);
+    packet->pts = number * 10;
+    packet->dts = number * 10 - 3;
+    packet->duration = 7;
+    packet->stream_index = number % 5;
+    packet->flags = number % 3;
+    if (number % 4 == 0) {
+        uint8_t *data = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10);
+        if (!data)
+            exit(1);
+        memset(data, number, 10);
+    }
+    return packet;
+}
+
+static int same_side_data(const AVPacket *a, const AVPacket *b)
+{
+    if (a->side_data_elems != b->side_data_elems)
+        return 0;
+    for (int i = 0; i < a->side_data_elems; i++)
+        if (a->side_data[i].type != b->side_data[i].type ||
+            a->side_data[i].size != b->side_data[i].size ||
+            memcmp(a->side_data[i].data, b->side_data[i].data, a->side_data[i].size))
+            return 0;
+    return 1;
+}
+
+static void check_packet(const AVPacket *got, const AVPacket *expected)
+{
+    CHECK(got->size == expected->size && !memcmp(got->data, expected->data, (size_t)got->size),
+          "%d bytes of %d", got->size, expected->size);
+    CHECK(got->pts == expected->pts && got->dts == expected->dts &&
+              got->duration == expected->duration && got->flags == expected->flags &&
+              got->stream_index == expected->stream_index && same_side_data(got, expected),
+          "packet %lld has become another one", (long long)expected->pts);
+}
+
+static void run(size_t limit, CheckRandom *random)
+{
+    PacketSpool spool = {.beside = "/nowhere/at all.mkv", .limit = limit};
+    MediaError error = {0};
+    AVPacket *packets[COUNT], *got = NULL;
+    int added = 0, taken = 0;
+    while (taken < COUNT) {
+        if (added < COUNT && (added == taken || check_below(random, 3))) {
+            packets[added] = make_packet(random, added);
+            AVPacket *copy = av_packet_clone(packets[added]);
+            if (!copy)
+                exit(1);
+            CHECK(packet_spool_add(&spool, copy, &error) == 0, "%s", error.text);
+            CHECK(!copy->data && !copy->size, "it is not taken over");
+            av_packet_free(&copy);
+            added++;
+            continue;
+        }
+        if (!CHECK(packet_spool_take(&spool, &got, &error) == 0 && got, "take: %s", error.text))
+            exit(1);
+        check_packet(got, packets[taken]);
+        av_packet_free(&got);
+        av_packet_free(&packets[taken++]);
+    }
+    CHECK(packet_spool_take(&spool, &got, &error) == 0 && !got, "more than there were");
+    CHECK(spool.bytes <= limit && (limit > 1 << 20) == !spool.written, "%zu bytes in memory",
+          spool.bytes);
+    packet_spool_close(&spool);
+}
+
+static void same_packets(void)
+{
+    CheckRandom random = check_random(1);
+    run(0, &random);
+    run(100000, &random);
+    run(PACKET_SPOOL_BYTES, &random);
+}
+
+static void closes_with_packets_left(void)
+{
+    CheckRandom random = check_random(2);
+    PacketSpool spool = {.limit = 10000};
+    MediaError error = {0};
+    for (int i = 0; i < 20; i++) {
+        AVPacket *packet = make_packet(&random, i);
+        CHECK(packet_spool_add(&spool, packet, &error) == 0, "%s", error.text);
+        av_packet_free(&packet);
+    }
+    packet_spool_close(&spool);
+    packet_spool_close(&spool);
+}
+
+static void nowhere_to_write(void)
+{
+    CheckRandom random = check_random(3);
+    PacketSpool spool = {.beside = "/nowhere/at all.mkv"};
+    MediaError error = {0};
+    AVPacket *packet = make_packet(&random, 1);
+    (void)setenv("TMPDIR", "/nowhere/either", 1);
+    CHECK(packet_spool_add(&spool, packet, &error) == MEDIA_OUTPUT &&
+              strstr(error.text, "'/nowhere/either'") && strstr(error.text, "No such file"),
+          "the error is %d: %s", error.fault, error.text);
+    (void)unsetenv("TMPDIR");
+    av_packet_free(&packet);
+    packet_spool_close(&spool);
+}
+
+static const CheckTest tests[] = {
+    {"same_packets", same_packets},
+    {"closes_with_packets_left", closes_with_packets_left},
+    {"nowhere_to_write", nowhere_to_write},
+};
+
+CHECK_MAIN(tests)
