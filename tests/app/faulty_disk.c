@@ -85,6 +85,21 @@ ssize_t write(int fd, const void *data, size_t size)
     return fails("write", fd) ? fail(ENOSPC) : call(fd, data, size);
 }
 
+/* With files of any size it goes by the second name. */
+ssize_t pwrite(int fd, const void *data, size_t size, off_t position)
+{
+    ssize_t (*call)(int, const void *, size_t, off_t);
+    *(void **)&call = real("pwrite");
+    return fails("write", fd) ? fail(ENOSPC) : call(fd, data, size, position);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t position)
+{
+    ssize_t (*call)(int, const void *, size_t, off64_t);
+    *(void **)&call = real("pwrite64");
+    return fails("write", fd) ? fail(ENOSPC) : call(fd, data, size, position);
+}
+
 int fsync(int fd)
 {
     int (*call)(int);
