@@ -1,7 +1,6 @@
 #include "equalizer/context.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,33 +9,6 @@
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
-
-/* ---- errors -------------------------------------------------------------------------------- */
-
-static _Thread_local char error_text[LUMEQ_ERROR_SIZE];
-
-char *lumeq_error_text(void)
-{
-    return error_text;
-}
-
-int lumeq_refuse(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error_text, sizeof(error_text), format, args);
-    va_end(args);
-    return LUMEQ_ERR_ARGUMENT;
-}
-
-int lumeq_refuse_with(int error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error_text, sizeof(error_text), format, args);
-    va_end(args);
-    return error;
-}
 
 /* ---- backends ------------------------------------------------------------------------------ */
 

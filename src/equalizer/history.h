@@ -37,11 +37,4 @@ struct LumeqHistory {
 LumeqHistory *lumeq_history_from(const LumeqParams *params, const LumeqState *state,
                                  const LumeqClock *clock);
 
-/* One line, or column, of samples after the other, as bars_update() looks at them. */
-void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
-
-/* The bars' state as bytes, and back; `bad` where it is none. */
-void lumeq_put_bars(ByteWriter *w, const BarsState *bars);
-void lumeq_take_bars(ByteReader *r, BarsState *bars);
-
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "equalizer/bytes.h"
-#include "equalizer/context.h"
+#include "equalizer/last_error.h"
 #include "equalizer/settings.h"
 
 #define LETTERS "LQms"
@@ -131,6 +131,12 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
     if (c->padding)
         lumeq_put32s(&w, c->padding[0], tile_cells(s));
     return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the measure") : 0;
+}
+
+void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *m)
+{
+    memcpy(profile->lit[BARS_COLUMNS], m->counts.lit[BARS_COLUMNS], (size_t)m->shape.width);
+    memcpy(profile->lit[BARS_ROWS], m->counts.lit[BARS_ROWS], (size_t)m->shape.height);
 }
 
 MeasureShape lumeq_take_shape(ByteReader *r)

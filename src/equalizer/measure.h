@@ -29,6 +29,9 @@ LumeqImage lumeq_shape_image(const MeasureShape *shape);
 /* Bytes that the counts take, and where each of them lies in `memory`, which may be NULL. */
 size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *memory);
 
+/* One line, or column, of samples after the other, as bars_update() looks at them. */
+void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
+
 /* From bytes; `bad` where there is no such frame. */
 MeasureShape lumeq_take_shape(ByteReader *r);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/context.h"
-#include "equalizer/history.h"
+#include "equalizer/last_error.h"
+#include "equalizer/measure.h"
 #include "equalizer/plan_parts.h"
 
 #define FLICKER_RADIUS 500000000

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/history.h"
+#include "equalizer/bars_bytes.h"
 #include "equalizer/plan_parts.h"
 #include "equalizer/tone_curve.h"
 

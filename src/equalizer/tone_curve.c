@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "equalizer/bytes.h"
-#include "equalizer/context.h"
+#include "equalizer/last_error.h"
 #include "equalizer/frame_stats.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
