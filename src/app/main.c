@@ -6,8 +6,8 @@
 
 #include "app/camera_list.h"
 #include "app/headless.h"
+#include "app/options/option_profile.h"
 #include "app/options/options.h"
-#include "app/options/profile.h"
 #include "app/play.h"
 #include "app/record_raw.h"
 #include "app/say.h"

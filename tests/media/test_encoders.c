@@ -3,9 +3,9 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "media/output/codec_list.h"
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
+#include "media/output/encoder_names.h"
 
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 
@@ -82,7 +82,7 @@ static void names_of_codecs(void)
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char text[256];
-        codec_list_meant(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
+        encoder_names_meant(AVMEDIA_TYPE_VIDEO, names[i].name, text, sizeof(text));
         if (!names[i].meant[0] || avcodec_find_encoder_by_name(names[i].meant))
             CHECK(strstr(text, names[i].meant), "%s: '%s'", names[i].name, text);
         CHECK(!strstr(text, names[i].other), "%s: '%s'", names[i].name, text);

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/options/option_profile.h"
 #include "app/options/option_value.h"
-#include "app/options/profile.h"
 #include "media/error.h"
 
 #define MAX_CONFIG (1 << 20) /* bytes; a larger file is something else */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app/options/nearest.h"
-#include "app/options/profile.h"
+#include "app/options/option_profile.h"
 #include "media/error.h"
 
 /* A rate that is written without its unit: less than this in megabits a second, else kilobits. */

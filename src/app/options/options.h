@@ -103,6 +103,8 @@ typedef struct Options {
     char *config_path, *config_text; /* the settings file that was read, or NULL */
 } Options;
 
+Options options_default(void);
+
 /* Fills the defaults, then what the settings file says, then what argv says. 0, or -1 with one
  * sentence in `text`; `options` is to be freed in any case, and its color is set as far as known.
  */

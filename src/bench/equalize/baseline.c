@@ -6,8 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/copies.h"
+#include "bench/equalize/equalize_feed.h"
 #include "bench/equalize/equalize_kernels.h"
-#include "bench/feed.h"
 #include "bench/replay.h"
 
 /* Pictures start at multiples of this on the device. */

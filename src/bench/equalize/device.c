@@ -8,7 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/copies.h"
-#include "bench/feed.h"
+#include "bench/equalize/equalize_feed.h"
 #include "bench/replay.h"
 #include "equalizer/cuda/frame.h"
 #include "equalizer/cuda/pictures.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "bench/bench.h"
-#include "bench/feed.h"
+#include "bench/equalize/equalize_feed.h"
 
 /* The frames and the copies alone take turns this often; the median of each counts. */
 #define ROUNDS 5

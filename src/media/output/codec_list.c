@@ -10,26 +10,14 @@
 #include "media/output/container.h"
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
+#include "media/output/encoder_names.h"
 
 #define LINE_SIZE 256
-
-/* Fewer letters are a part of nearly every name, and more encoders no answer. */
-#define MIN_PART 3
-#define MAX_MEANT 8
 
 /* Ends of names of files, by which containers and pictures are known. */
 static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts",  "ogv", "gif",
                                           "jpg", "png", "tif", "bmp",  "jp2", "jxl", "webp"};
 static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
-
-/* Not those that FFmpeg itself calls experimental, nor what frames only pass through. */
-static int is_listed(const AVCodec *codec, enum AVMediaType type)
-{
-    return av_codec_is_encoder(codec) && codec->type == type &&
-           !(codec->capabilities & AV_CODEC_CAP_EXPERIMENTAL) &&
-           codec->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
-           (type != AVMEDIA_TYPE_VIDEO || encoder_takes_frames(codec));
-}
 
 /* The oldest kind, OMX, does not say it of itself. */
 static int is_hardware(const AVCodec *codec)
@@ -91,7 +79,7 @@ void codec_list_video(void (*print)(const char *line))
         const AVCodec *codec;
         void *at = NULL;
         while ((codec = av_codec_iterate(&at)))
-            if (is_listed(codec, AVMEDIA_TYPE_VIDEO) && is_hardware(codec) == hardware)
+            if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) && is_hardware(codec) == hardware)
                 print_video(codec, print);
     }
 }
@@ -101,7 +89,7 @@ void codec_list_sound(void (*print)(const char *line))
     const AVCodec *codec;
     void *at = NULL;
     while ((codec = av_codec_iterate(&at)))
-        if (is_listed(codec, AVMEDIA_TYPE_AUDIO)) {
+        if (encoder_is_listed(codec, AVMEDIA_TYPE_AUDIO)) {
             char line[LINE_SIZE] = "";
             add_column(line, 0, codec->name);
             add_column(line, 19, avcodec_get_name(codec->id));
@@ -128,33 +116,5 @@ void codec_list_containers(void (*print)(const char *line))
         add_column(line, 19, codec->name);
         add_column(line, 36, muxer->extensions);
         print(line);
-    }
-}
-
-static const char *usual_name(const char *name)
-{
-    static const char *const other[][2] = {
-        {"h265", "hevc"}, {"h.265", "hevc"},  {"hvc1", "hevc"},        {"h.264", "h264"},
-        {"avc", "h264"},  {"avc1", "h264"},   {"svt-av1", "svtav1"},   {"jpeg", "mjpeg"},
-        {"jpg", "mjpeg"}, {"dnxhr", "dnxhd"}, {"mpeg2", "mpeg2video"},
-    };
-    for (size_t i = 0; i < FF_ARRAY_ELEMS(other); i++)
-        if (av_strcasecmp(name, other[i][0]) == 0)
-            return other[i][1];
-    return name;
-}
-
-void codec_list_meant(enum AVMediaType type, const char *name, char *text, size_t size)
-{
-    const char *usual = usual_name(name);
-    const AVCodec *codec;
-    void *at = NULL;
-    int count = 0;
-    text[0] = '\0';
-    while (count < MAX_MEANT && (codec = av_codec_iterate(&at))) {
-        const int meant = av_strcasecmp(avcodec_get_name(codec->id), usual) == 0 ||
-                          (strlen(usual) >= MIN_PART && av_stristr(codec->name, usual));
-        if (meant && is_listed(codec, type))
-            av_strlcatf(text, size, "%s%s", count++ ? ", " : "", codec->name);
     }
 }

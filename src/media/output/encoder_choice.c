@@ -7,10 +7,10 @@
 
 #include "media/compat.h"
 #include "media/convert.h"
-#include "media/output/codec_list.h"
 #include "media/output/container.h"
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
+#include "media/output/encoder_names.h"
 
 /* Longer than any encoder's list of pixel formats. */
 #define MAX_FORMATS 128
@@ -81,7 +81,7 @@ static int no_encoder(const char *name, MediaError *error)
         return media_fail(error, MEDIA_USAGE,
                           "--vcodec copy: the picture is processed, and so it is encoded anew; all "
                           "other tracks are copied");
-    codec_list_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
+    encoder_names_meant(AVMEDIA_TYPE_VIDEO, name, meant, sizeof(meant));
     return media_fail(error, MEDIA_USAGE,
                       "--vcodec %s: this FFmpeg has no encoder of that name%s%s; --vcodec help "
                       "lists those it has",

@@ -7,8 +7,8 @@
 
 #include "media/codec_name.h"
 #include "media/log.h"
-#include "media/output/codec_list.h"
 #include "media/output/container.h"
+#include "media/output/encoder_names.h"
 #include "media/output/tags.h"
 #include "media/side_data.h"
 
@@ -74,7 +74,7 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
     const AVCodec *codec = avcodec_find_encoder_by_name(o->acodec);
     if (!codec || codec->type != AVMEDIA_TYPE_AUDIO) {
         char meant[256];
-        codec_list_meant(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
+        encoder_names_meant(AVMEDIA_TYPE_AUDIO, o->acodec, meant, sizeof(meant));
         return media_fail(error, MEDIA_USAGE,
                           "--acodec %s: this FFmpeg has no sound encoder of that name%s%s; it is "
                           "copy, none, or one that --acodec help lists",

@@ -1,6 +1,6 @@
 /* An equalizer with pictures to feed it with, and what it should make of them. */
-#ifndef LUMEQ_BENCH_FEED_H
-#define LUMEQ_BENCH_FEED_H
+#ifndef LUMEQ_BENCH_EQUALIZE_FEED_H
+#define LUMEQ_BENCH_EQUALIZE_FEED_H
 
 #include <stddef.h>
 

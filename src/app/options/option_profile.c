@@ -1,4 +1,4 @@
-#include "app/options/profile.h"
+#include "app/options/option_profile.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "bench/feed.h"
+#include "bench/equalize/equalize_feed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

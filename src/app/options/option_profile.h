@@ -1,6 +1,6 @@
 /* Named sets of options, each for a kind of video. */
-#ifndef LUMEQ_APP_PROFILE_H
-#define LUMEQ_APP_PROFILE_H
+#ifndef LUMEQ_APP_OPTION_PROFILE_H
+#define LUMEQ_APP_OPTION_PROFILE_H
 
 #include <stddef.h>
 

@@ -1,0 +1,263 @@
+/* options_parse(): the command line, over the settings file, over the defaults. */
+#include <string.h>
+
+#include "app/options/config.h"
+#include "app/options/option_habits.h"
+#include "app/options/option_live.h"
+#include "app/options/option_names.h"
+#include "app/options/option_network.h"
+#include "app/options/option_profile.h"
+#include "app/options/option_value.h"
+#include "app/passes.h"
+#include "app/stats.h"
+#include "media/error.h"
+
+typedef struct Parser {
+    Options *options;
+    Refusal refusal;
+    OptionNames names;
+    unsigned char given[OPTION_MAX]; /* on the command line */
+} Parser;
+
+/* Two options that cannot both be meant. */
+typedef struct Rivals {
+    const char *a, *b; /* names in the table */
+    int (*both)(const Options *options);
+    const char *text;
+} Rivals;
+
+static int output_and_null(const Options *o)
+{
+    return o->output && o->null_output;
+}
+
+static int reference_and_off(const Options *o)
+{
+    return o->reference && o->mode == LUMEQ_MODE_OFF;
+}
+
+static int reference_and_stretch(const Options *o)
+{
+    return o->reference && o->mode == LUMEQ_MODE_STRETCH;
+}
+
+static int crf_and_bitrate(const Options *o)
+{
+    return o->crf >= 0 && o->bitrate >= 0;
+}
+
+static int no_subs_and_track(const Options *o)
+{
+    return o->no_subs && o->sub_track >= 0;
+}
+
+static int no_audio_and_track(const Options *o)
+{
+    return o->audio_track >= 0 && o->acodec && strcmp(o->acodec, "none") == 0;
+}
+
+static int reference_and_deflicker(const Options *o)
+{
+    return o->reference && o->deflicker > 0;
+}
+
+static int deflicker_in_one_pass(const Options *o)
+{
+    return o->deflicker > 0 && o->two_pass == OPTIONS_TWO_PASS_OFF;
+}
+
+static int quiet_and_verbose(const Options *o)
+{
+    return o->quiet && o->verbose;
+}
+
+static int config_and_no_config(const Options *o)
+{
+    return o->config && o->no_config;
+}
+
+static const Rivals rivals[] = {
+    {"output", "null", output_and_null, "-o and --null"},
+    {"reference", "mode", reference_and_off, "--reference and --mode off"},
+    {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
+    {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
+    {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},
+    {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},
+    {"no-subs", "sub-track", no_subs_and_track, "--no-subs and --sub-track"},
+    {"acodec", "audio-track", no_audio_and_track, "--acodec none and --audio-track"},
+    {"quiet", "verbose", quiet_and_verbose, "-q and -v"},
+    {"config", "no-config", config_and_no_config, "--config and --no-config"},
+};
+
+#define RIVALS ((int)(sizeof(rivals) / sizeof(rivals[0])))
+
+static void reset(Options *options, const char *name)
+{
+    const Options usual = options_default();
+    const Option *option = option_find(name, strlen(name));
+    memcpy((char *)options + option->offset, (const char *)&usual + option->offset,
+           option_size(option));
+}
+
+/* What the file says gives way to what the command line says against it. */
+static void let_command_line_win(const Parser *p)
+{
+    for (int i = 0; i < RIVALS; i++) {
+        const Rivals *r = &rivals[i];
+        const int a = option_is_given(p->given, r->a), b = option_is_given(p->given, r->b);
+        if (a != b && r->both(p->options))
+            reset(p->options, a ? r->b : r->a);
+    }
+}
+
+/* `file`: the settings file that it is about, or NULL. */
+static int refuse_rivals(const Parser *p, const char *file)
+{
+    for (int i = 0; i < RIVALS; i++)
+        if (rivals[i].both(p->options))
+            return refuse(&p->refusal, "%s%s%s contradict each other",
+                          file ? media_quote(file) : "", file ? ": " : "", rivals[i].text);
+    return 0;
+}
+
+static const Option *find_letter(char letter)
+{
+    for (int i = 0; i < option_count; i++)
+        if (option_table[i].letter == letter)
+            return &option_table[i];
+    return NULL;
+}
+
+static int unknown_option(const Parser *p, const char *arg)
+{
+    const char *name = arg + strspn(arg, "-");
+    const size_t n = strcspn(name, "=");
+    const char *habit = option_habit(name, n);
+    const Option *near = NULL;
+    if (habit)
+        return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habit);
+    if (n > 1) /* -crf and the like are long options elsewhere */
+        near = option_find(name, n) ? option_find(name, n) : option_nearest(name, n);
+    if (near)
+        return refuse(&p->refusal,
+                      "unknown option %s; did you mean --%s? lumeq --help=full lists them",
+                      media_quote(arg), near->name);
+    return refuse(&p->refusal, "unknown option %s; lumeq --help=full lists them", media_quote(arg));
+}
+
+/* One option and its value at argv[i]; answers how many arguments it took, or -1. */
+static int take_option(Parser *p, int argc, char **argv, int i)
+{
+    const char *arg = argv[i], *value = NULL;
+    const Option *option;
+    int taken = 1;
+    if (arg[1] == '-') {
+        const size_t n = strcspn(arg + 2, "=");
+        option = option_find(arg + 2, n);
+        value = arg[2 + n] ? arg + 2 + n + 1 : NULL;
+    } else {
+        option = arg[2] ? NULL : find_letter(arg[1]);
+    }
+    if (!option)
+        return unknown_option(p, arg);
+    if (!value && !option_may_stand_alone(option)) {
+        if (i + 1 >= argc)
+            return refuse(&p->refusal, "--%s needs a value: %s", option->name, option->choices);
+        value = argv[i + taken++];
+    }
+    p->given[option - option_table] = 1;
+    return option_set(option, p->options, value, &p->refusal) < 0 ? -1 : taken;
+}
+
+static int take_arguments(Parser *p, int argc, char **argv)
+{
+    int only_names = 0;
+    p->names = (OptionNames){0};
+    for (int i = 1; i < argc;) {
+        int taken = 1;
+        if (!only_names && strcmp(argv[i], "--") == 0)
+            only_names = 1;
+        else if (!only_names && argv[i][0] == '-' && argv[i][1])
+            taken = take_option(p, argc, argv, i);
+        else if (option_names_take(&p->names, p->options, argv[i], &p->refusal) < 0)
+            taken = -1;
+        if (taken < 0)
+            return -1;
+        i += taken;
+    }
+    return 0;
+}
+
+/* The arguments once more: over the profile that they name, over what the file says. */
+static int put_over_file(Parser *p, int argc, char **argv)
+{
+    Options *o = p->options;
+    const Options given = *o;
+    *o = options_default();
+    o->color = given.color;
+    o->profile = given.profile;
+    if (!given.no_config && (config_read(o, given.config, p->refusal.text, p->refusal.size) < 0 ||
+                             refuse_rivals(p, o->config_path) < 0))
+        return -1;
+    if (given.profile) {
+        o->profile = given.profile;
+        profile_apply(o);
+    }
+    if (take_arguments(p, argc, argv) < 0)
+        return -1;
+    if (given.profile && reference_and_stretch(o)) {
+        if (option_is_given(p->given, "reference"))
+            return refuse(&p->refusal,
+                          "--reference and --profile %s contradict each other: that is "
+                          "mode stretch, which has no reference",
+                          profile_name(given.profile));
+        reset(o, "reference");
+    }
+    let_command_line_win(p);
+    return 0;
+}
+
+static int check(const Parser *p)
+{
+    Options *o = p->options;
+    if (option_network_check(o, p->given, &p->refusal) < 0 ||
+        option_live_check(o, p->given, &p->refusal) < 0)
+        return -1;
+    if (!o->input && !o->camera)
+        return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
+    if (passes_check(o, p->given, &p->refusal) < 0)
+        return -1;
+    if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
+        return refuse(&p->refusal, "--to must be after --ss: both are positions in the input");
+    if (o->to_us == 0)
+        return refuse(&p->refusal, "--to 0 leaves nothing; it must be after the start");
+    if (o->stats && !stats_known_name(o->stats))
+        return refuse(&p->refusal, "--stats %s: its name ends in .csv or .jsonl",
+                      media_quote(o->stats));
+    return 0;
+}
+
+/* Two ways of saying it become one. */
+static void simplify(Options *o)
+{
+    if (o->sub_track == TRACK_NONE) {
+        o->sub_track = -1;
+        o->no_subs = 1;
+    }
+}
+
+int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size)
+{
+    Parser p = {.options = options, .refusal = {text, text_size, "--"}};
+    *options = options_default();
+    if (take_arguments(&p, argc, argv) < 0)
+        return -1;
+    if (options_ask(options))
+        return options->help ? 0 : option_live_check_lists(options, &p.refusal);
+    if (option_names_check(&p.names, options, &p.refusal) < 0 || refuse_rivals(&p, NULL) < 0)
+        return -1;
+    if (put_over_file(&p, argc, argv) < 0)
+        return -1;
+    simplify(options);
+    return check(&p);
+}
