@@ -81,27 +81,28 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
     }
     f->json = ends_in(path, ".jsonl");
     if (!f->json)
-        avio_printf(f->file.io,
-                    "frame,pts,time,mean_in,mean_out,stddev_in,stddev_out,entropy_in,entropy_out,"
-                    "scene_cut,curve_speed,decode_us,upload_us,equalize_us,download_us,sink_us\n");
+        output_file_print(
+            &f->file,
+            "frame,pts,time,mean_in,mean_out,stddev_in,stddev_out,entropy_in,entropy_out,"
+            "scene_cut,curve_speed,decode_us,upload_us,equalize_us,download_us,sink_us\n");
     *file = f;
     return 0;
 }
 
-static void write_histogram(AVIOContext *io, const char *name, const uint32_t *hist, int bins)
+static void write_histogram(OutputFile *file, const char *name, const uint32_t *hist, int bins)
 {
-    avio_printf(io, ",\"%s\":[", name);
+    output_file_print(file, ",\"%s\":[", name);
     for (int i = 0; i < bins; i++)
-        avio_printf(io, "%s%" PRIu32, i ? "," : "", hist[i]);
-    avio_w8(io, ']');
+        output_file_print(file, "%s%" PRIu32, i ? "," : "", hist[i]);
+    output_file_print(file, "]");
 }
 
-static void write_curve(AVIOContext *io, const uint32_t *curve, int bins)
+static void write_curve(OutputFile *file, const uint32_t *curve, int bins)
 {
-    avio_printf(io, ",\"curve\":[");
+    output_file_print(file, ",\"curve\":[");
     for (int i = 0; i < bins; i++)
-        avio_printf(io, "%s%.4f", i ? "," : "", curve[i] / 65536.0);
-    avio_w8(io, ']');
+        output_file_print(file, "%s%.4f", i ? "," : "", curve[i] / 65536.0);
+    output_file_print(file, "]");
 }
 
 static void write_row(StatsFile *f, const StatsRow *row)
@@ -124,23 +125,23 @@ static void write_row(StatsFile *f, const StatsRow *row)
         {"download_us", s->download_us, 1},
         {"sink_us", row->sink_us, 1},
     };
-    avio_printf(f->file.io,
-                f->json ? "{\"frame\":%" PRId64 ",\"pts\":%" PRId64 : "%" PRId64 ",%" PRId64,
-                row->frame, row->pts);
+    output_file_print(&f->file,
+                      f->json ? "{\"frame\":%" PRId64 ",\"pts\":%" PRId64 : "%" PRId64 ",%" PRId64,
+                      row->frame, row->pts);
     for (int i = 0; i < COLUMNS; i++) {
         if (f->json)
-            avio_printf(f->file.io, ",\"%s\":%.*f", columns[i].name, columns[i].digits,
-                        columns[i].value);
+            output_file_print(&f->file, ",\"%s\":%.*f", columns[i].name, columns[i].digits,
+                              columns[i].value);
         else
-            avio_printf(f->file.io, ",%.*f", columns[i].digits, columns[i].value);
+            output_file_print(&f->file, ",%.*f", columns[i].digits, columns[i].value);
     }
     if (f->json) {
-        write_histogram(f->file.io, "hist_in", s->hist_in, s->bins);
-        write_histogram(f->file.io, "hist_out", s->hist_out, s->bins);
-        write_curve(f->file.io, s->curve, s->bins);
-        avio_w8(f->file.io, '}');
+        write_histogram(&f->file, "hist_in", s->hist_in, s->bins);
+        write_histogram(&f->file, "hist_out", s->hist_out, s->bins);
+        write_curve(&f->file, s->curve, s->bins);
+        output_file_print(&f->file, "}");
     }
-    avio_w8(f->file.io, '\n');
+    output_file_print(&f->file, "\n");
 }
 
 /* Ends it where what was written does not arrive; a full disk has the room back then. */
@@ -160,7 +161,7 @@ void stats_write(StatsFile *f, const StatsRow *row)
         return;
     write_row(f, row);
     f->rows++;
-    if (f->file.io->error)
+    if (output_file_has_failed(&f->file))
         flush(f, "; the run goes on without statistics");
 }
 

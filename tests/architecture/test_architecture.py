@@ -1,5 +1,9 @@
-"""The walls of the house (design.md), as a look at the #include lines, and a few rules of style."""
+"""The walls of the house: who includes whom, who calls whom, no circles; and a few rules of style.
 
+LUMEQ_BUILD is the build whose object files tell the calls, NM the program that reads them.
+"""
+
+import collections
 import os
 import re
 import subprocess
@@ -7,8 +11,8 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Who may include whom. Everyone may include the public header, lumeq/lumeq.h, but for media and the
-# panel: they know nothing of the equalizer.
+# Who may include whom, and call whom. "equalizer-api" is the public header and what it declares;
+# media, the panel and the player know nothing of the equalizer.
 MAY_INCLUDE = {
     "app": {"app", "player", "media", "panel", "equalizer-api"},
     "player": {"player", "media", "panel"},
@@ -113,6 +117,204 @@ class Walls(unittest.TestCase):
         names = [os.path.basename(n) for n in sources() if os.path.basename(n) != "main.c"]
         twice = sorted({n for n in names if names.count(n) > 1})
         self.assertEqual([n for n in twice if n not in ("kernels.h",)], [])
+
+
+# Circles between files that are known, and why they are still there.
+KNOWN_CIRCLES = [
+    # What player.c, controls.c, live.c and screen.c share of the player has no owner yet: parts.h
+    # holds it, beside player.h, which it needs.
+    {"src/player/parts", "src/player/player"},
+]
+
+
+def unit(name):
+    """A source file and its header are one."""
+    return re.sub(r"\.\w+$", "", name)
+
+
+def idea(name, units):
+    """The unit that this one is a piece of: x_parts, x_open and x_table are pieces of x (or xs) in
+    the same folder, and may know each other and it in turn."""
+    folder, stem = os.path.split(name)
+    words = stem.split("_")
+    for n in range(1, len(words)):
+        for whole in ("_".join(words[:n]), "_".join(words[:n]) + "s"):
+            if os.path.join(folder, whole) in units:
+                return os.path.join(folder, whole)
+    return name
+
+
+def circles(graph):
+    """The sets of nodes that reach each other, of more than one node (Tarjan's algorithm)."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in number:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], number[other])
+        if lowest[node] == number[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(set(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def included_files():
+    """(file, file of the repository that it includes)"""
+    known = set(sources())
+    for name in sources():
+        for _, what, quoted in includes(name):
+            for path in ("src/" + what, os.path.join(os.path.dirname(name), what), "include/" + what):
+                if quoted and path in known:
+                    yield name, path
+
+
+class Circles(unittest.TestCase):
+    """What needs each other in a circle can neither be read nor tested nor replaced alone."""
+
+    def test_circles_are_found(self):
+        graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set()}
+        self.assertEqual(circles(graph), [{"a", "b", "c"}])
+        self.assertEqual(circles({"a": {"b"}, "b": {"c"}}), [])
+
+    def test_headers(self):
+        graph = collections.defaultdict(set)
+        for name, other in included_files():
+            if name.endswith((".h", ".cuh")):
+                graph[name].add(other)
+        self.assertEqual(circles(graph), [])
+
+    def test_files(self):
+        """A source file counts with its header: x.c may not need what needs x.h."""
+        pairs = [(unit(a), unit(b)) for a, b in included_files()]
+        units = {u for pair in pairs for u in pair}
+        graph = collections.defaultdict(set)
+        for a, b in pairs:
+            if idea(a, units) != idea(b, units):
+                graph[a].add(b)
+        # Pieces of one idea are in the circle when the idea is.
+        found = [c for c in circles(graph) if c not in KNOWN_CIRCLES]
+        self.assertEqual([sorted(c) for c in found], [])
+
+    def test_rooms(self):
+        """Folders beside each other."""
+        graph = collections.defaultdict(set)
+        for a, b in included_files():
+            one, other = os.path.dirname(a).split("/"), os.path.dirname(b).split("/")
+            for n in range(min(len(one), len(other))):
+                if one[n] != other[n]:
+                    graph["/".join(one[:n + 1])].add("/".join(other[:n + 1]))
+                    break
+        # src/ and include/ are no rooms: the equalizer includes the header that it implements.
+        found = [c for c in circles(graph) if c != {"src", "include"}]
+        self.assertEqual([sorted(c) for c in found], [])
+
+
+class Objects:
+    """Which file of src/ defines a symbol, and which ones use it, by the build's object files."""
+
+    def __init__(self, build):
+        self.defined = {}
+        self.used = []
+        self.files = set()
+        known = set(sources())
+        for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
+            for name in names:
+                path = os.path.join(folder, name)
+                at = path.find(".dir/src/")
+                source = path[at + len(".dir/"):-len(".o")]
+                if at >= 0 and name.endswith(".o") and source in known:
+                    self.read(path, source)
+
+    def read(self, path, source):
+        self.files.add(source)
+        out = subprocess.run([os.environ.get("NM", "nm"), "--no-demangle", path], check=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for line in out.stdout.decode().splitlines():
+            kind, symbol = line.split()[-2:]
+            if kind == "U":
+                self.used.append((source, symbol))
+            elif kind.isupper():
+                self.defined[symbol] = source
+
+
+@unittest.skipUnless(os.environ.get("LUMEQ_BUILD"), "LUMEQ_BUILD names no build")
+class Calls(unittest.TestCase):
+    """A function can be called without the header: the law is about what is used."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.objects = Objects(os.environ["LUMEQ_BUILD"])
+        header = read("include/lumeq/lumeq.h")
+        cls.api = set(re.findall(r"\b(lumeq_\w+)\(", header))
+
+    def fail_at(self, found):
+        self.assertFalse(found, "\n" + "\n".join(sorted(set(found))))
+
+    def between(self):
+        """(file, symbol, the other file that defines it)"""
+        for source, symbol in self.objects.used:
+            other = self.objects.defined.get(symbol)
+            if other and other != source:
+                yield source, symbol, other
+
+    def test_there_is_something_to_look_at(self):
+        self.assertGreater(len(self.objects.files), 100)
+        self.assertIn(("app", "equalizer"), {(part(a), part(b)) for a, _, b in self.between()})
+
+    def test_who_calls_whom(self):
+        found = []
+        for source, symbol, other in self.between():
+            callee = "equalizer-api" if symbol in self.api else part(other)
+            if callee not in MAY_INCLUDE[part(source)] and part(source) != part(other):
+                found.append("%s: %s may not use %s of %s" % (source, part(source), symbol, other))
+        self.fail_at(found)
+
+    def test_cpu_and_cuda_do_not_call_each_other(self):
+        homes = ("src/equalizer/cpu/", "src/equalizer/cuda/")
+        found = ["%s: %s of %s" % call for call in self.between()
+                 if call[0].startswith(homes) and call[2].startswith(homes) and
+                 call[0].split("/")[2] != call[2].split("/")[2]]
+        self.fail_at(found)
+
+    def test_rooms_do_not_call_in_circles(self):
+        graph = collections.defaultdict(set)
+        for source, _, other in self.between():
+            one, two = os.path.dirname(source).split("/"), os.path.dirname(other).split("/")
+            for n in range(min(len(one), len(two))):
+                if one[n] != two[n]:
+                    graph["/".join(one[:n + 1])].add("/".join(two[:n + 1]))
+                    break
+        self.fail_at([" and ".join(sorted(c)) for c in circles(graph)])
+
+    def only_in(self, pattern, homes):
+        self.fail_at(["%s: %s" % (source, symbol) for source, symbol in self.objects.used
+                      if re.match(pattern, symbol) and symbol not in self.objects.defined and
+                      not source.startswith(homes)])
+
+    def test_ffmpeg_beyond_its_data_types_only_in_media(self):
+        """Frames and packets, memory, fractions and queues go everywhere above the equalizer."""
+        self.only_in(r"(avcodec|avformat|avfilter|avdevice|avio|sws|swr|swscale)_|"
+                     r"av_(read|write|interleaved|guess|seek|find|codec|bsf|parser|buffersrc|"
+                     r"buffersink|muxer|demuxer|input)_", ("src/media/",))
+        self.only_in(r"av_", tuple("src/%s/" % p for p in MAY_INCLUDE
+                                   if p not in ("equalizer", "panel")))
+
+    def test_sdl_only_in_player(self):
+        self.only_in(r"SDL_", ("src/player/",))
+
+    def test_cuda_only_in_its_homes(self):
+        self.only_in(r"(cuda|cu[A-Z]|__cuda)", CUDA_HOMES)
 
 
 class Files(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -228,6 +229,19 @@ static int fail_write(const OutputFile *file, int averror, MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(file->path),
                       media_av_text(averror));
+}
+
+void output_file_print(OutputFile *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    avio_vprintf(file->io, format, args);
+    va_end(args);
+}
+
+int output_file_has_failed(const OutputFile *file)
+{
+    return file->io->error != 0;
 }
 
 int output_file_flush(OutputFile *file, MediaError *error)

@@ -50,6 +50,12 @@ int output_file_is_terminal(const OutputFile *file);
 /* Opens the temporary file, or the final one when that is written directly. MEDIA_OUTPUT. */
 int output_file_open(OutputFile *file, MediaError *error);
 
+/* Of an open one: text. What cannot be written is known by output_file_has_failed(), not 0 then, as
+ * soon as it was tried, and by output_file_flush(). */
+void output_file_print(OutputFile *file, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int output_file_has_failed(const OutputFile *file);
+
 /* After the last byte: what could not be written is known. MEDIA_OUTPUT. */
 int output_file_flush(OutputFile *file, MediaError *error);
 
