@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Makes the pictures of README.md: stills of the bundled clip as it is, by default, by a profile.
+# usage: readme-pictures.sh LUMEQ [FOLDER]; needs ffmpeg.
+set -euo pipefail
+lumeq=$(realpath -- "${1:?usage: readme-pictures.sh LUMEQ [FOLDER]}")
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+out=$(realpath -- "${2:-$here}")
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+# still NAME VIDEO SECONDS
+still() {
+    ffmpeg -v error -y -ss "$3" -i "$2" -frames:v 1 -vf scale=480:-2:flags=area "$work/$1.png"
+}
+
+# equalized NAME INPUT OPTIONS...: without loss, so that the pictures are lumeq's.
+equalized() {
+    local name=$1 input=$2
+    shift 2
+    "$lumeq" --no-config -q "$input" -y -o "$work/$name.mkv" --vcodec ffv1 --no-subs "$@"
+}
+
+# beside OUTPUT NAME...
+beside() {
+    local output=$1 name inputs=()
+    shift
+    for name; do inputs+=(-i "$work/$name.png"); done
+    ffmpeg -v error -y "${inputs[@]}" -filter_complex "hstack=inputs=$#" -q:v 3 "$out/$output"
+}
+
+clip=$here/lumeq-sample.mkv
+equalized default "$clip"
+equalized fog "$clip" --profile fog
+equalized night "$clip" --profile night
+equalized full "$clip" --strength 1
+equalized twice "$work/default.mkv"
+
+still fog-before "$clip" 2.0
+still fog-default "$work/default.mkv" 2.0
+still fog-profile "$work/fog.mkv" 2.0
+still dark-before "$clip" 5.8
+still dark-default "$work/default.mkv" 5.8
+still dark-profile "$work/night.mkv" 5.8
+still flat-before "$clip" 9.32
+still flat-default "$work/default.mkv" 9.32
+still flat-full "$work/full.mkv" 9.32
+still fine-after "$work/twice.mkv" 5.8
+
+beside fog.jpg fog-before fog-default fog-profile
+beside dark.jpg dark-before dark-default dark-profile
+beside flat.jpg flat-before flat-default flat-full
+beside fine.jpg dark-default fine-after
