@@ -1,0 +1,215 @@
+"""The commands of the documentation do what they say: each is run as it stands, with clips of the
+names in it, or is listed with the reason why it is not."""
+
+import contextlib
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from common import (DONE, INPUT, LIVENESS, LUMEQ, SLOWER, Store, clip, ffmpeg, lumeq, make,
+                    wait_for)
+from window import MISSING, WindowCase
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+# Commands by how they begin, and why they are not run.
+NOT_RUN = [
+    (r"sudo apt install", "installs packages"),
+    (r"cmake |cc program\.c", "builds; this test belongs to a build, and tests/install has the library's"),
+    (r"samples/demo\.sh|tests/run\.sh", "builds everything; run.sh runs this test"),
+    (r"lumeq --network", "needs the network; test_network has servers of its own"),
+]
+
+# Names of options in the pages that are other programs'.
+OTHERS = {"all", "no-install", "build", "prefix", "install", "cflags", "libs", "test-dir",
+          "output-on-failure", "preset", "parallel"}
+
+
+def pages():
+    found = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+                            "--", "*.md"], stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
+    return sorted(n for n in found if n and os.path.isfile(os.path.join(ROOT, n)))
+
+
+def read(page):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+        return f.read()
+
+
+def blocks(page, language):
+    return re.findall(r"^```%s\n(.*?)^```$" % language, read(page), re.M | re.S)
+
+
+def without_blocks(page):
+    return re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+
+
+def commands():
+    """(page, command): the lines of shell blocks, and what README.md says in passing."""
+    found = []
+    for page in pages():
+        for block in blocks(page, "sh"):
+            for line in block.replace("\\\n", " ").splitlines():
+                line = re.sub(r"\s+#.*", "", line)
+                found += [(page, part.strip()) for part in line.split(";") if part.strip()]
+    for code in re.findall(r"`([^`\n]+)`", without_blocks("README.md")):
+        if re.match(r"lumeq\s", code):
+            found.append(("README.md", code))
+    return list(dict.fromkeys(found))
+
+
+def why_not(command):
+    for begin, why in NOT_RUN:
+        if re.match(begin, command):
+            return why
+    if re.match(r"lumeq --(camera|list-)", command):
+        if "cameras: none" in lumeq("--version").out.decode():
+            return "this build reads no cameras"
+        if glob.glob("/dev/video*"):
+            return "would use the camera of this machine; test_camera has one of its own"
+    return None
+
+
+def has_window(command):
+    """The last program of the line is lumeq, and nothing else is asked of it than to be watched."""
+    words = command.split("|")[-1].split()
+    return words[0] == "lumeq" and not {"-o", "--null", "help"} & set(words) and not re.match(
+        r"--(camera|list-|help|version)", words[1])
+
+
+def end_all(process):
+    """A shell and what it has started, after a failure."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def clips():
+    """What the names in the commands stand for."""
+    dull = clip("dull.mkv", seconds=1, sound=1)
+    film = Store.path("film.mov")
+    if not os.path.exists(film):
+        make(film, "-c:v", "mpeg4", source="testsrc2=size=32x32:rate=2", seconds=125)
+    mp4 = Store.path("dull.mp4")
+    if not os.path.exists(mp4):
+        ffmpeg("-i", dull, "-c", "copy", mp4)
+        ffmpeg("-i", dull, "-c", "copy", Store.path("dull.mov"))
+        ffmpeg("-i", dull, "-c:v", "mpeg4", "-an", Store.path("dull.avi"))
+    return {"foggy.mkv": dull, "in.mkv": dull, "dark.mp4": mp4, "talk.mp4": mp4,
+            "flat.mov": Store.path("dull.mov"), "scan.avi": Store.path("dull.avi"), "in.mov": film}
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class Commands(WindowCase):
+    def script(self, folder, name, text):
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(path, 0o755)
+
+    def place(self):
+        """A folder with the clips, and programs of the names in the commands."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        programs = os.path.join(self.folder, "programs")
+        os.makedirs(programs)
+        for name, target in clips().items():
+            os.symlink(target, os.path.join(self.folder, name))
+        self.script(programs, "lumeq", 'exec "%s" --no-config --backend cpu "$@"' % LUMEQ)
+        # The player may be closed before all of it is read.
+        self.script(programs, "curl", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
+        self.script(programs, "some-sender", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
+        self.script(programs, "mpv", "cat >received && test -s received")
+        return programs
+
+    def run_one(self, command):
+        programs = self.place()
+        env = self.environment()
+        env["PATH"] = programs + ":" + env["PATH"]
+        process = subprocess.Popen(["bash", "-c", "set -o pipefail; " + command], cwd=self.folder, env=env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+        self.addCleanup(end_all, process)
+        if has_window(command):
+            # Short clips end by themselves, or their last picture stays.
+            self.assertTrue(wait_for(lambda: process.poll() is not None or self.xdotool(
+                "search", "--onlyvisible", "--name", " - lumeq$")), "no window: " + command)
+            self.assertTrue(wait_for(lambda: process.poll() is not None or self.key("q")),
+                            "it does not end: " + command)
+        out, err = process.communicate(timeout=LIVENESS)
+        return process.returncode, out, err.decode("utf-8", "replace")
+
+    def check(self, command):
+        code, out, err = self.run_one(command)
+        if re.match(r"lumeq --(camera|list-)", command):
+            # Without a camera: the options are understood, and it is missed.
+            self.assertEqual(code, INPUT, err)
+            self.assertRegex(err, "camera", command)
+            return
+        self.assertEqual(code, DONE, "%s\n%s" % (command, err))
+        made = re.search(r" -o (\S+\.\w+)| --stats (\S+)", command)
+        if made:
+            path = os.path.join(self.folder, made.group(1) or made.group(2))
+            self.assertGreater(os.path.getsize(path), 0, command)
+        elif re.search(r"--(help|version|profile help)", command):
+            self.assertTrue(out, command)
+
+    def test_every_command(self):
+        ran = 0
+        for page, command in commands():
+            why = why_not(command)
+            if why:
+                print("not run: %s (%s): %s" % (command, page, why))
+                continue
+            with self.subTest(page=page, command=command):
+                self.check(command)
+            ran += 1
+        self.assertGreater(ran, 15)
+
+
+class Texts(unittest.TestCase):
+    def test_scripts_are_there(self):
+        for page, command in commands():
+            if re.match(r"(samples|tests)/", command):
+                out = subprocess.run([os.path.join(ROOT, command.split()[0]), "--help"], stdout=subprocess.PIPE,
+                                     check=True, timeout=10 * SLOWER).stdout.decode()
+                for option in re.findall(r"--[\w-]+", command):
+                    self.assertIn(option, out, page)
+
+    def test_options_are_there(self):
+        """Whatever the pages call an option is in the help."""
+        known = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode())) | OTHERS | {"help", "version"}
+        for page in pages():
+            if page.startswith(("src/bench/", "samples/")):
+                continue  # lumeq-bench's, too
+            for code in re.findall(r"`([^`\n]+)`", without_blocks(page)):
+                for option in re.findall(r"(?<![\w-])--([a-z][\w-]+)", code):
+                    self.assertIn(option, known, "%s: %s" % (page, code))
+
+    def test_profiles_are_there(self):
+        names = re.findall(r"^(\S+) ", lumeq("--profile", "help").out.decode(), re.M)
+        self.assertEqual(re.findall(r"^\| ([\w-]+) \| .*`--", read("src/app/options/README.md").split("## Profiles")[1],
+                                    re.M), names)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_code_compiles(self):
+        ran = 0
+        for page in pages():
+            for block in blocks(page, "c"):
+                code = ("#include <lumeq/lumeq.h>\nvoid use(int width, int height, int64_t time_in_ns, void **planes,\n"
+                        "    void **out_planes, const ptrdiff_t *strides, const ptrdiff_t *out_strides);\n"
+                        "void use(int width, int height, int64_t time_in_ns, void **planes, void **out_planes,\n"
+                        "    const ptrdiff_t *strides, const ptrdiff_t *out_strides)\n{\n%s}\n" % block)
+                p = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-xc", "-",
+                                    "-I", os.path.join(ROOT, "include")], input=code.encode(),
+                                   stderr=subprocess.PIPE, check=False)
+                self.assertEqual(p.returncode, 0, "%s\n%s" % (page, p.stderr.decode()))
+                ran += 1
+        self.assertGreater(ran, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,83 @@
+"""The pages: links lead somewhere, each room of src/ has one, and names only files that are there."""
+
+import os
+import re
+import unittest
+
+from test_architecture import ROOT, read, sources, tracked
+
+FRONT_DOOR = 180  # lines of README.md at most
+
+
+def anchors(page):
+    """As GitHub makes them of headings."""
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        found.add(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    return found
+
+
+def links(page):
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+def is_there(path):
+    """In the repository: what lies about untracked and ignored is not there for others."""
+    return path in KNOWN or any(n.startswith(path.rstrip("/") + "/") for n in KNOWN)
+
+
+KNOWN = set(tracked())
+
+
+class Pages(unittest.TestCase):
+    def test_links(self):
+        found, count = [], 0
+        for page in tracked("*.md"):
+            for link in links(page):
+                if re.match(r"\w+:", link):
+                    continue
+                count += 1
+                path, _, anchor = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+                if not is_there(target):
+                    found.append("%s: %s is not there" % (page, link))
+                elif anchor and (not target.endswith(".md") or anchor not in anchors(target)):
+                    found.append("%s: %s has no such heading" % (page, link))
+        self.assertFalse(found, "\n" + "\n".join(found))
+        self.assertGreater(count, 30)
+
+    def test_tables(self):
+        """Each row has as many cells as the heading."""
+        for page in tracked("*.md"):
+            text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+            for table in re.findall(r"(?:^\|.*\|\n)+", text, re.M):
+                rows = [len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()]
+                self.assertEqual(rows, [rows[0]] * len(rows), "%s: %s" % (page, table.splitlines()[0]))
+
+    def test_code_is_closed(self):
+        for page in tracked("*.md"):
+            self.assertEqual(len(re.findall(r"^```", read(page), re.M)) % 2, 0, page)
+
+    def test_front_door_is_short(self):
+        self.assertLessEqual(len(read("README.md").splitlines()), FRONT_DOOR)
+
+    def test_each_room_has_a_page(self):
+        rooms = {os.path.dirname(n) for n in sources() if n.startswith("src/")}
+        self.assertGreater(len(rooms), 10)
+        self.assertEqual(sorted(r for r in rooms if not is_there(r + "/README.md")), [])
+
+    def test_pages_of_rooms_name_files_that_are_there(self):
+        for page in tracked("src/*README.md"):
+            with self.subTest(page):
+                self.assertRegex(read(page), r"\A# \S.*\n\n\w|\A# \S.*\n\n`")
+                room = os.path.dirname(page)
+                for name in re.findall(r"`([\w./]+\.(?:c|h|cu|cuh))`", read(page)):
+                    where = [os.path.normpath(os.path.join(room, name)), name]
+                    self.assertTrue(any(is_there(w) for w in where), "%s: %s" % (page, name))
+
+
+if __name__ == "__main__":
+    unittest.main()
