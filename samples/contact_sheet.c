@@ -12,8 +12,8 @@
 
 #include "media/convert.h"
 #include "media/log.h"
+#include "media/output/picture_file.h"
 #include "panel/panel.h"
-#include "png.h"
 #include "stats_rows.h"
 #include "stills.h"
 #include "summary.h"
@@ -274,7 +274,8 @@ static int make_sheet(Sheet *s, MediaError *error)
     for (int row = 0; row < s->stills; row++)
         if (draw_row(s, row, error) < 0)
             return -1;
-    return png_write(s->out_path, &s->canvas, error);
+    return picture_file_replace(s->out_path, s->canvas.pixels, s->canvas.stride, s->canvas.width,
+                                s->canvas.height, error);
 }
 
 static void close_sheet(Sheet *s)

@@ -8,22 +8,28 @@
 
 #include "media/output/output_file.h"
 
-static AVFrame *make_frame(const uint8_t *pixels, ptrdiff_t stride, int width, int height)
+typedef struct Picture {
+    const uint8_t *pixels; /* RGBA */
+    ptrdiff_t stride;
+    int width, height;
+} Picture;
+
+static AVFrame *make_frame(const Picture *picture)
 {
     AVFrame *frame = av_frame_alloc();
     if (!frame)
         return NULL;
     frame->format = AV_PIX_FMT_RGB24;
-    frame->width = width;
-    frame->height = height;
+    frame->width = picture->width;
+    frame->height = picture->height;
     if (av_frame_get_buffer(frame, 0) < 0) {
         av_frame_free(&frame);
         return NULL;
     }
-    for (int y = 0; y < height; y++) {
-        const uint8_t *from = pixels + y * stride;
+    for (int y = 0; y < picture->height; y++) {
+        const uint8_t *from = picture->pixels + y * picture->stride;
         uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
-        for (int x = 0; x < width; x++)
+        for (int x = 0; x < picture->width; x++)
             memcpy(to + (ptrdiff_t)x * 3, from + (ptrdiff_t)x * 4, 3);
     }
     return frame;
@@ -52,42 +58,54 @@ static int encode(const AVFrame *frame, AVPacket *packet)
     return ret;
 }
 
-static int write_to(OutputFile *file, const AVPacket *packet, const char *path, MediaError *error)
+/* `kind`: OUTPUT_FREE, or OUTPUT_OWN_NAME, which replaces. */
+static int write_to(OutputFile *file, const AVPacket *packet, const char *path, OutputName kind,
+                    MediaError *error)
 {
-    int ret = output_file_check_free(file, path, error);
+    int ret = kind == OUTPUT_FREE ? output_file_check_free(file, path, error)
+                                  : output_file_check(file, path, 1, NULL, error);
     if (ret >= 0)
         ret = output_file_open(file, error);
     if (ret < 0)
         return ret;
     avio_write(file->io, packet->data, packet->size);
-    return output_file_commit(file, OUTPUT_FREE, error);
+    return output_file_commit(file, kind, error);
 }
 
-static int save(const AVPacket *packet, const char *base, char *name, size_t size,
-                MediaError *error)
+/* As PNG; `name` may be NULL. */
+static int write_picture(const Picture *picture, const char *path, OutputName kind, char *name,
+                         size_t size, MediaError *error)
 {
     OutputFile file = {0};
-    char *path = av_asprintf("%s.png", base);
-    const int ret = path ? write_to(&file, packet, path, error)
-                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (ret >= 0)
+    AVFrame *frame = make_frame(picture);
+    AVPacket *packet = av_packet_alloc();
+    int ret = frame && packet ? encode(frame, packet) : AVERROR(ENOMEM);
+    if (ret < 0)
+        ret = media_fail(error, MEDIA_OUTPUT, "cannot make a PNG: %s", media_av_text(ret));
+    else
+        ret = write_to(&file, packet, path, kind, error);
+    if (ret >= 0 && name)
         snprintf(name, size, "%s", file.name);
     output_file_close(&file);
-    av_free(path);
+    av_packet_free(&packet);
+    av_frame_free(&frame);
     return ret;
 }
 
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error)
 {
-    AVFrame *frame = make_frame(pixels, stride, width, height);
-    AVPacket *packet = av_packet_alloc();
-    int ret = frame && packet ? encode(frame, packet) : AVERROR(ENOMEM);
-    if (ret < 0)
-        ret = media_fail(error, MEDIA_OUTPUT, "cannot make a PNG: %s", media_av_text(ret));
-    else
-        ret = save(packet, base, name, size, error);
-    av_packet_free(&packet);
-    av_frame_free(&frame);
+    const Picture picture = {pixels, stride, width, height};
+    char *path = av_asprintf("%s.png", base);
+    const int ret = path ? write_picture(&picture, path, OUTPUT_FREE, name, size, error)
+                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    av_free(path);
     return ret;
+}
+
+int picture_file_replace(const char *path, const uint8_t *pixels, ptrdiff_t stride, int width,
+                         int height, MediaError *error)
+{
+    const Picture picture = {pixels, stride, width, height};
+    return write_picture(&picture, path, OUTPUT_OWN_NAME, NULL, 0, error);
 }

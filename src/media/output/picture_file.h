@@ -1,4 +1,4 @@
-/* A picture written to a file of its own. */
+/* A picture written to a file of its own: the only place where PNG is made of pixels. */
 #ifndef LUMEQ_MEDIA_PICTURE_FILE_H
 #define LUMEQ_MEDIA_PICTURE_FILE_H
 
@@ -15,5 +15,9 @@
  */
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);
+
+/* As picture_file_write(), under this very name: what the file was before is replaced. */
+int picture_file_replace(const char *path, const uint8_t *pixels, ptrdiff_t stride, int width,
+                         int height, MediaError *error);
 
 #endif
