@@ -226,22 +226,24 @@ class Objects:
     def __init__(self, build):
         self.defined = {}
         self.used = []
-        self.files = set()
         known = set(sources())
+        self.files = {}  # by the object's path
         for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
-            for name in names:
-                path = os.path.join(folder, name)
-                at = path.find(".dir/src/")
-                source = path[at + len(".dir/"):-len(".o")]
-                if at >= 0 and name.endswith(".o") and source in known:
-                    self.read(path, source)
+            for path in (os.path.join(folder, name) for name in names):
+                # What is left over of sources that have gone is not read.
+                source = path.partition(".dir/")[2][:-len(".o")]
+                if path.endswith(".o") and source in known:
+                    self.files[path] = source
+        if self.files:
+            self.read()
 
-    def read(self, path, source):
-        self.files.add(source)
-        out = subprocess.run([os.environ.get("NM", "nm"), "--no-demangle", path], check=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def read(self):
+        out = subprocess.run([os.environ.get("NM", "nm"), "--no-demangle", "--print-file-name"] + sorted(self.files),
+                             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for line in out.stdout.decode().splitlines():
-            kind, symbol = line.split()[-2:]
+            path, _, rest = line.partition(".o:")
+            source = self.files[path + ".o"]
+            kind, symbol = rest.split()[-2:]
             if kind == "U":
                 self.used.append((source, symbol))
             elif kind.isupper():
