@@ -194,6 +194,10 @@ class Texts(unittest.TestCase):
         self.assertEqual(re.findall(r"^\| ([\w-]+) \| .*`--", read("src/app/options/README.md").split("## Profiles")[1],
                                     re.M), names)
 
+    def test_functions_are_there(self):
+        header = set(re.findall(r"^LUMEQ_API [^;]*?\b(lumeq_\w+)\(", read("include/lumeq/lumeq.h"), re.M))
+        self.assertEqual(set(re.findall(r"`(lumeq_\w+)\(\)`", read("include/lumeq/README.md"))), header)
+
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
     def test_code_compiles(self):
         ran = 0
