@@ -189,6 +189,18 @@ class Texts(unittest.TestCase):
                 for option in re.findall(r"(?<![\w-])--([a-z][\w-]+)", code):
                     self.assertIn(option, known, "%s: %s" % (page, code))
 
+    def test_commands_of_the_bench(self):
+        """They measure for minutes, most of them on a GPU: their commands and options are there."""
+        bench = os.path.join(os.path.dirname(LUMEQ), "lumeq-bench")
+        found = [" ".join(c.split()) for c in re.findall(r"`(lumeq-bench [^`]+)`", without_blocks("src/bench/README.md"))]
+        self.assertGreater(len(found), 2)
+        for command in found:
+            print("not run: %s (src/bench/README.md): it measures for minutes, or needs a GPU" % command)
+            out = subprocess.run([bench, command.split()[1], "--help"], stdout=subprocess.PIPE, check=True,
+                                 timeout=10 * SLOWER).stdout.decode()
+            for option in re.findall(r"--[a-z][\w-]*", command):
+                self.assertRegex(out, re.escape(option) + r"\b", command)
+
     def test_profiles_are_there(self):
         names = re.findall(r"^(\S+) ", lumeq("--profile", "help").out.decode(), re.M)
         self.assertEqual(re.findall(r"^\| ([\w-]+) \| .*`--", read("src/app/options/README.md").split("## Profiles")[1],
