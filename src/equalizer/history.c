@@ -5,8 +5,8 @@
 
 #include "equalizer/arguments.h"
 #include "equalizer/bars_bytes.h"
-#include "equalizer/last_error.h"
 #include "equalizer/frame_stats.h"
+#include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 #include "equalizer/tone_curve.h"
 

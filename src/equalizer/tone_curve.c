@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "equalizer/bytes.h"
-#include "equalizer/last_error.h"
 #include "equalizer/frame_stats.h"
+#include "equalizer/last_error.h"
 #include "equalizer/measure.h"
 #include "equalizer/settings.h"
 
