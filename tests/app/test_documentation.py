@@ -49,7 +49,7 @@ def without_blocks(page):
 
 
 def commands():
-    """(page, command): the lines of shell blocks, and what README.md says in passing."""
+    """(page, command), each once: the lines of shell blocks, and what README.md says in passing."""
     found = []
     for page in pages():
         for block in blocks(page, "sh"):
@@ -59,7 +59,7 @@ def commands():
     for code in re.findall(r"`([^`\n]+)`", without_blocks("README.md")):
         if re.match(r"lumeq\s", code):
             found.append(("README.md", code))
-    return list(dict.fromkeys(found))
+    return [(page, command) for command, page in dict((c, p) for p, c in reversed(found)).items()][::-1]
 
 
 def why_not(command):
