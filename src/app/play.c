@@ -1,9 +1,11 @@
 #include "app/play.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/engine.h"
@@ -346,12 +348,34 @@ static int open_rows(Play *p, const Source *source, MediaError *error)
     return o->stats ? stats_open(&p->rows, o->stats, o->overwrite, &source->file, error) : 0;
 }
 
+/* At the start, not when the picture that was worth one has gone. */
+static int check_screenshot_dir(const char *folder, MediaError *error)
+{
+    struct stat there;
+    if (!folder)
+        return 0;
+    if (stat(folder, &there) >= 0 && !S_ISDIR(there.st_mode))
+        errno = ENOTDIR;
+    else if (access(folder, W_OK | X_OK) >= 0)
+        return 0;
+    return media_fail(error, MEDIA_OUTPUT, "cannot write screenshots into the folder %s: %s",
+                      media_quote(folder), strerror(errno));
+}
+
+/* A person started it: programs that play a file, and wait for it to end, give it a pipe or a file
+ * for at least one of the two. */
+static int is_by_hand(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
 static int open_player(Play *p, Source *source, MediaError *error)
 {
     static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
     static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
                                                   DEINTERLACE_OFF};
     const Options *o = p->options;
+    const int is_auto = o->keep_open == OPTIONS_KEEP_OPEN_AUTO;
     const PlayerOptions options = {
         .from_us = o->from_us,
         .to_us = o->to_us,
@@ -371,6 +395,9 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
         .deinterlace = deinterlace[o->deinterlace],
+        .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_by_hand()),
+        .keep_dropped = o->keep_open == OPTIONS_KEEP_OPEN_YES || is_auto,
+        .screenshot_dir = o->screenshot_dir,
         .open = start_opening,
         .opened = take_opened,
         .replace = replace_source,
@@ -411,7 +438,9 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->stop = stop;
     p->begin = clock_now();
     p->stats = engine_ask_stats(&p->arrays);
-    int ret = recording_open(&p->recording, options, stop, error);
+    int ret = check_screenshot_dir(options->screenshot_dir, error);
+    if (ret >= 0)
+        ret = recording_open(&p->recording, options, stop, error);
     if (ret >= 0)
         ret = engine_open_source(&source, options, options->input, stop, error);
     if (ret >= 0)

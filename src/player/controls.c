@@ -34,16 +34,6 @@ typedef struct Row {
 
 /* ---- time ---- */
 
-static int toggle_pause(Player *p, int arg, MediaError *error)
-{
-    (void)arg;
-    (void)error;
-    p->steps = p->steps_back = 0;
-    playback_pause(&p->playback, !p->playback.paused, p->shown.position, player_now());
-    status_say(p, p->playback.paused ? "Paused" : "Playing");
-    return 0;
-}
-
 static int go_to(Player *p, FeedStart start, MediaError *error)
 {
     if (!playback_can_seek(&p->playback)) {
@@ -52,9 +42,31 @@ static int go_to(Player *p, FeedStart start, MediaError *error)
                                             : "This input cannot be searched");
         return 0;
     }
-    p->steps = 0;
+    p->steps = p->ended = 0;
     subtitles_reset(p->subtitles);
     return playback_start(&p->playback, &start, error);
+}
+
+/* It stands at its end. Once there is a frame to begin from, it runs. */
+static int play_again(Player *p, MediaError *error)
+{
+    const int ret = go_to(p, (FeedStart){.position = SDL_max(p->options.from_us, 0)}, error);
+    if (ret >= 0 && playback_can_seek(&p->playback)) {
+        playback_pause(&p->playback, 0, p->shown.position, player_now());
+        status_say(p, "Playing");
+    }
+    return ret;
+}
+
+static int toggle_pause(Player *p, int arg, MediaError *error)
+{
+    (void)arg;
+    p->steps = p->steps_back = 0;
+    if (p->ended)
+        return play_again(p, error);
+    playback_pause(&p->playback, !p->playback.paused, p->shown.position, player_now());
+    status_say(p, p->playback.paused ? "Paused" : "Playing");
+    return 0;
 }
 
 /* Seeks add up while the frame of the last one is still to come. */

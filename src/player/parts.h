@@ -95,7 +95,7 @@ struct Player {
     int64_t count; /* frames that were shown */
     int over;      /* it is to be closed */
     int closed;    /* the user has closed the window */
-    int ended;     /* it came to its end by itself */
+    int ended;     /* it came to its end by itself, and is over or kept open there */
     int steps;     /* frames to go on by while paused */
     DeinterlaceMode deinterlace;
     int steps_back; /* frames to go back by when the one that was asked for is there */

@@ -198,6 +198,8 @@ static void replace_playback(Player *p)
     playback_open_sound(&p->playback);
     p->steps = p->steps_back = 0;
     p->options.from_us = p->options.to_us = -1; /* the part was the first one's */
+    p->options.keep_open = p->options.keep_dropped;
+    p->ended = 0;
     show_playback(p, p->opening);
 }
 
@@ -366,6 +368,7 @@ PlayerState player_state(const Player *p)
         .log_scale = p->log_scale,
         .statistics = p->statistics,
         .help = p->help,
+        .at_end = p->ended && !p->over,
         .seeking = p->playback.pending,
         .split = p->split,
         .offset = p->offset,

@@ -96,6 +96,9 @@ typedef struct PlayerOptions {
     PlayerHistogram histogram;
     int log_scale;
     DeinterlaceMode deinterlace;
+    int keep_open, keep_dropped; /* not 0: at the end the last picture stays, paused: of this input,
+                                    of one that is dropped. What is live is over at its end. */
+    const char *screenshot_dir;  /* borrowed; NULL: beside the input */
 
     /* Begins to open the file that was dropped on the window, and gives up one that is being
      * opened. Or NULL. */
@@ -141,6 +144,7 @@ typedef struct PlayerState {
     PlayerCompare compare;
     PlayerHistogram histogram;
     int log_scale, statistics, help; /* not 0: to be seen */
+    int at_end;                      /* not 0: it came to its end, and the last picture stays */
     int seeking;                     /* not 0: the frame that was asked for is still to come */
     double split;                    /* where the line of the comparison is, 0..1 */
     int64_t

@@ -224,8 +224,8 @@ void screen_shoot(Player *p)
     } else if (view_render_picture(p->view, VIEW_OUTPUT, &canvas, why, sizeof(why)) < 0) {
         free(canvas.pixels);
         status_say(p, "No screenshot: %s", why);
-    } else if (screenshot_start(p->screenshot, p->path, p->shown.position, canvas.pixels, width,
-                                height) < 0) {
+    } else if (screenshot_start(p->screenshot, p->options.screenshot_dir, p->path,
+                                p->shown.position, canvas.pixels, width, height) < 0) {
         status_say(p, "No screenshot: no thread can be started");
     }
 }

@@ -22,6 +22,7 @@ struct Screenshot {
     atomic_int done; /* it may be, without waiting */
 
     /* Of the thread while it runs. */
+    const char *folder; /* borrowed; NULL: the video's, or the current one */
     char path[PATH_MAX];
     int64_t position;
     uint8_t *pixels;
@@ -58,15 +59,19 @@ static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');
     const char *name = strcmp(s->path, "-") == 0 ? "lumeq" : slash ? slash + 1 : s->path;
-    const int folder = beside && slash ? (int)(slash - s->path) + 1 : 0;
+    const char *folder = s->folder ? s->folder : beside && slash ? s->path : "";
+    int length = s->folder ? (int)strlen(folder) : *folder ? (int)(slash - s->path) : 0;
+    while (length > 0 && folder[length - 1] == '/') /* "DIR/" is DIR */
+        length--;
     const int64_t ms = s->position > 0 ? s->position / 1000 : 0;
-    snprintf(base, size, "%.*s%.*s-%d.%02d.%02d.%03d", folder, s->path, stem_length(name), name,
-             (int)(ms / 3600000), (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000));
+    snprintf(base, size, "%.*s%s%.*s-%d.%02d.%02d.%03d", length, folder, *folder ? "/" : "",
+             stem_length(name), name, (int)(ms / 3600000), (int)(ms / 60000 % 60),
+             (int)(ms / 1000 % 60), (int)(ms % 1000));
 }
 
 static int write_at(Screenshot *s, int beside, char *name, size_t size, MediaError *error)
 {
-    char base[PATH_MAX];
+    char base[PATH_MAX + NAME_MAX];
     base_name(s, beside, base, sizeof(base));
     return picture_file_write(base, s->pixels, (ptrdiff_t)s->width * 4, s->width, s->height, name,
                               size, error);
@@ -77,7 +82,7 @@ static void *screenshot_main(void *arg)
     Screenshot *s = arg;
     char name[PATH_MAX];
     MediaError error = {0};
-    s->written = write_at(s, 1, name, sizeof(name), &(MediaError){0}) >= 0 ||
+    s->written = (!s->folder && write_at(s, 1, name, sizeof(name), &(MediaError){0}) >= 0) ||
                  write_at(s, 0, name, sizeof(name), &error) >= 0;
     if (s->written)
         snprintf(s->text, sizeof(s->text), "Screenshot: %s", name);
@@ -90,9 +95,10 @@ static void *screenshot_main(void *arg)
     return NULL;
 }
 
-int screenshot_start(Screenshot *s, const char *path, int64_t position, uint8_t *pixels, int width,
-                     int height)
+int screenshot_start(Screenshot *s, const char *folder, const char *path, int64_t position,
+                     uint8_t *pixels, int width, int height)
 {
+    s->folder = folder;
     snprintf(s->path, sizeof(s->path), "%s", path);
     s->position = position;
     s->pixels = pixels;

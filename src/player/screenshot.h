@@ -14,11 +14,11 @@ Screenshot *screenshot_create(void (*wake)(void *opaque), void *opaque);
 /* Whether one is being written. */
 int screenshot_is_busy(Screenshot *screenshot);
 
-/* Writes RGBA pixels, which it takes over and frees, as a PNG: beside the video that `path` names,
- * or where that cannot be written to, in the current folder; its name is the video's and
- * `position`, in microseconds. 0, or -1 when that cannot be started. */
-int screenshot_start(Screenshot *screenshot, const char *path, int64_t position, uint8_t *pixels,
-                     int width, int height);
+/* Writes RGBA pixels, which it takes over and frees, as a PNG into `folder`. NULL: beside the video
+ * that `path` names, or where that cannot be written to, into the current folder. Its name is the
+ * video's and `position`, in microseconds. 0, or -1 when that cannot be started. */
+int screenshot_start(Screenshot *screenshot, const char *folder, const char *path, int64_t position,
+                     uint8_t *pixels, int width, int height);
 
 /* What has become of the last one, once: 1 with a line in `text` when it was written, -1 with one
  * when it failed, else 0. */

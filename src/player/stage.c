@@ -220,6 +220,16 @@ static int is_over(Player *p, int64_t now)
     return playback_time(b, now) >= p->shown.position + p->shown.duration;
 }
 
+static void end(Player *p, int64_t now)
+{
+    p->ended = 1;
+    p->over = !p->options.keep_open || !p->shown.out;
+    if (p->over)
+        return;
+    playback_pause(&p->playback, 1, p->shown.position, now);
+    status_say(p, playback_can_seek(&p->playback) ? "The end; Space plays it again" : "The end");
+}
+
 static int end_or_loop(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
@@ -230,7 +240,7 @@ static int end_or_loop(Player *p, int64_t now, MediaError *error)
         return 0;
     }
     if (!p->loop || !playback_can_seek(b) || b->pending) {
-        p->over = p->ended = 1;
+        end(p, now);
         return 0;
     }
     const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};

@@ -2,12 +2,14 @@
 
 import csv
 import os
+import pty
 import re
+import subprocess
 import time
 import unittest
 
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, OUTPUT, SAMPLE, USAGE, ffmpeg, finish, make,
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, USAGE, ffmpeg, finish, make,
                     video, wait_for)
 from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
@@ -82,6 +84,56 @@ class Window(WindowCase):
         self.key("q")
         self.ends(process)
         return size, self.path(shots()[0])
+
+    def test_keep_open(self):
+        """A person at a terminal wants to see the last picture; a program wants to go on."""
+        part = (SAMPLE, "--to", "0.4", "--histogram", "off")
+        terminal, slave = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        by_hand = lambda *more: subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", *part, *more],
+                                                 stdin=slave, stdout=slave, stderr=slave, env=self.environment())
+        process = by_hand()
+        self.addCleanup(process.kill)
+        self.window(process)
+        is_seen = lambda: self.share(self.grab(), WIDTH // 2 - 300, WIDTH // 2, lambda r, g, b: r > 30) > 0.3
+        self.assertTrue(wait_for(is_seen), "no picture is to be seen")
+        time.sleep(2)
+        self.assertIsNone(process.poll(), "it is gone")
+        self.assertTrue(is_seen(), "its last picture is gone")
+        self.key("q")
+        self.assertEqual(process.wait(LIVENESS), DONE)
+        process = by_hand("--keep-open", "no")
+        self.addCleanup(process.kill)
+        self.assertEqual(process.wait(LIVENESS), DONE)
+        os.close(slave)
+        process = self.play(*part, "--keep-open", "yes")
+        self.window(process)
+        time.sleep(2)
+        self.assertIsNone(process.poll(), "it is gone")
+        self.key("q")
+        self.ends(process)
+
+    def test_screenshot_dir(self):
+        folder = self.path("shots")
+        args = ("--mode", "off", "--histogram", "off", "--screenshot-dir", folder)
+        result = self.ends(self.play("/nonexistent.mkv", *args), OUTPUT)
+        self.assertEqual(result.err, "lumeq: cannot write screenshots into the folder '%s': "
+                                     "No such file or directory\n" % folder)
+        self.write("shots", b"")
+        self.assertIn("'%s': Not a directory" % folder, self.ends(self.play(SAMPLE, *args), OUTPUT).err)
+        os.remove(folder)
+        os.mkdir(folder, 0o500)
+        if os.geteuid():
+            self.assertIn("'%s': Permission denied" % folder, self.ends(self.play(SAMPLE, *args), OUTPUT).err)
+        os.chmod(folder, 0o700)
+        settings = self.write("settings", ("screenshot-dir = %s/" % folder).encode())
+        process = self.play(SAMPLE, "--loop", config=settings)
+        self.window(process)
+        self.assertTrue(wait_for(lambda: self.key("s") or os.listdir(folder)), "no screenshot")
+        self.key("q")
+        self.ends(process)
+        for name in os.listdir(folder):
+            self.assertRegex(name, r"^lumeq-sample-0\.00\.\d\d\.\d\d\d(-\d+)?\.png$")
 
     def test_a_photo_that_lies_on_its_side(self):
         picture = upright.photo(self.path("photo.jpg"), 6, (480, 300))

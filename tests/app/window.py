@@ -56,8 +56,9 @@ class WindowCase(Case):
             server.kill()
             server.wait()
 
-    def play(self, *args, env=None, stdin=subprocess.DEVNULL):
-        process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args],
+    def play(self, *args, env=None, stdin=subprocess.DEVNULL, config=None):
+        settings = ["--config", config] if config else ["--no-config"]
+        process = subprocess.Popen([LUMEQ, *settings, "--backend", "cpu"] + [str(a) for a in args],
                                    stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=env or self.environment())
         self.addCleanup(process.kill)

@@ -25,7 +25,8 @@ static inline int64_t session_now(void)
 }
 
 /* `arguments`: what is on the command line, NULL at the end. It computes on the CPU, unless
- * LUMEQ_TEST_BACKEND says otherwise. */
+ * LUMEQ_TEST_BACKEND says otherwise. Also where a person runs the test at a terminal, it is a
+ * program that has started it. */
 static inline int session_open(Session *s, const char *const *arguments)
 {
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
@@ -33,6 +34,7 @@ static inline int session_open(Session *s, const char *const *arguments)
     char text[512];
     int argc = 3;
     memset(s, 0, sizeof(*s));
+    CHECK(freopen("/dev/null", "r", stdin) != NULL, "no standard input");
     for (; *arguments && argc < 31; arguments++)
         argv[argc++] = (char *)*arguments;
     SDL_setenv("SDL_VIDEODRIVER", "offscreen", 0);

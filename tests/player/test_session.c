@@ -164,6 +164,70 @@ static void tracks_and_seeks(void)
     session_close(&s);
 }
 
+/* Waits for the end of the clip, which is to be kept there. */
+static void stays_at_its_end(Session *s)
+{
+    SESSION_UNTIL(s, state.at_end);
+    session_turns(s, 3);
+    const PlayerState state = session_state(s);
+    CHECK(!s->ended && state.paused && state.position >= 10960000 - FRAME_US,
+          "answered %d, %s, at %lld", s->ended, state.paused ? "paused" : "playing",
+          (long long)state.position);
+    CHECK(player_has_ended(play_player(s->play)), "it is not said to have ended");
+}
+
+static void keeps_the_last_picture(void)
+{
+    Session s;
+    const char *const arguments[] = {clip(),        "--no-config", "--ss", "10.5",
+                                     "--keep-open", "yes",         NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    stays_at_its_end(&s);
+    session_type(" "); /* again, from where it began */
+    SESSION_UNTIL(&s, !state.at_end && !state.paused && state.position < 10700000);
+    stays_at_its_end(&s);
+    session_press(SDLK_LEFT);
+    SESSION_UNTIL(&s, !state.at_end && !state.seeking && state.position < 6000000);
+    CHECK(session_state(&s).paused, "it plays after a seek");
+    session_type(" ");
+    const int64_t shown = session_state(&s).shown;
+    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 5);
+    session_press(SDLK_UP);
+    stays_at_its_end(&s);
+    const int64_t last = session_state(&s).position;
+    session_type(",");
+    SESSION_UNTIL(&s, !state.at_end && !state.seeking && state.position < last);
+    session_type("q");
+    SESSION_UNTIL(&s, s.ended);
+    CHECK(!player_has_ended(play_player(s.play)), "it has ended where it was closed before");
+    session_close(&s);
+}
+
+/* By default what was dropped stays, and what a program has started does not. */
+static void keeps_what_was_dropped(void)
+{
+    Session s;
+    const char *const no[] = {clip(), "--no-config", "--keep-open", "no", NULL};
+    if (open_clip(&s))
+        return;
+    for (int i = 0; i < 2; i++) {
+        session_drop(clip());
+        SESSION_UNTIL(&s, state.position == 0);
+        session_press(SDLK_UP);
+        stays_at_its_end(&s);
+    }
+    session_close(&s);
+    if (session_open(&s, no) < 0)
+        return;
+    SESSION_UNTIL(&s, state.position >= 200000);
+    session_drop(clip());
+    SESSION_UNTIL(&s, state.position == 0);
+    session_press(SDLK_UP);
+    SESSION_UNTIL(&s, s.ended);
+    session_close(&s);
+}
+
 static void changes_speed(void)
 {
     Session s;
@@ -539,6 +603,8 @@ static const CheckTest tests[] = {
     {"steps_back_add_up", steps_back_add_up},
     {"a_part_ends", a_part_ends},
     {"tracks_and_seeks", tracks_and_seeks},
+    {"keeps_the_last_picture", keeps_the_last_picture},
+    {"keeps_what_was_dropped", keeps_what_was_dropped},
     {"changes_speed", changes_speed},
     {"loops", loops},
     {"sound_keys", sound_keys},

@@ -26,6 +26,7 @@ static const Why not_of_camera[] = {
     {"ss", "a camera has no positions, only now; --frames N ends after so many"},
     {"to", "a camera has no positions, only now; --frames N ends after so many"},
     {"loop", "a camera has no end to begin again from"},
+    {"keep-open", "a camera has no end to stay at"},
     {"speed", "a camera has the speed of what it sees"},
     {"video-track", "a camera has one track, its picture"},
     {"audio-track", "a camera has one track, its picture"},

@@ -108,6 +108,11 @@ const Option option_table[] = {
     {"hist-scale", 0, OPTION_CHOICE, 0, FIELD(hist_scale), 0, 0, "linear|log",
      "how high bars are; log shows rare codes as well [linear]"},
     {"loop", 0, OPTION_FLAG, 0, FIELD(loop), 0, 0, NULL, "begin again at the end"},
+    {"keep-open", 0, OPTION_CHOICE, 0, FIELD(keep_open), 0, 0, "auto|yes|no",
+     "the last picture stays at the end; auto: of a file that was dropped on the window, or given "
+     "by a person at a terminal [auto]"},
+    {"screenshot-dir", 0, OPTION_TEXT, 0, FIELD(screenshot_dir), 0, 0, "DIR",
+     "where screenshots go [beside the input]"},
     {"speed", 0, OPTION_NUMBER, ONCE, FIELD(speed), 0.25, 4, "X",
      "how fast it plays; the sound's pitch is kept [1]"},
     {"fullscreen", 0, OPTION_FLAG, 0, FIELD(fullscreen), 0, 0, NULL, "fill the screen"},

@@ -35,6 +35,12 @@ typedef enum OptionsDeinterlace {
     OPTIONS_DEINTERLACE_OFF,
 } OptionsDeinterlace;
 
+typedef enum OptionsKeepOpen {
+    OPTIONS_KEEP_OPEN_AUTO,
+    OPTIONS_KEEP_OPEN_YES,
+    OPTIONS_KEEP_OPEN_NO,
+} OptionsKeepOpen;
+
 typedef enum OptionsTwoPass {
     OPTIONS_TWO_PASS_AUTO,
     OPTIONS_TWO_PASS_ON,
@@ -81,6 +87,8 @@ typedef struct Options {
 
     int compare, histogram, hist_scale; /* indices of their choices */
     int loop, fullscreen, mute, no_audio;
+    int keep_open; /* an OptionsKeepOpen */
+    const char *screenshot_dir;
     int64_t volume;
     double speed;
 
