@@ -46,43 +46,88 @@ static PanelPlace place_beside(int width, int height)
     return (PanelPlace){.panel = {0, top, width, height - top}, .picture = {0, 0, width, top}};
 }
 
-void panel_add_room(int *width, int *height)
+/* With a margin around it, at the top of one side or all along. */
+static Rect place_over(Rect around, PanelOver over)
 {
-    const int wide = max_int(*width / 3, MIN_WIDTH); /* a quarter of the whole */
-    const int more = min_int(wide, max_int(USUAL_WIDTH, *width / 4));
-    if (wide_enough(*width + more, *height))
-        *width += more;
-    else
-        *height += max_int(*height / 3, MIN_HEIGHT);
+    const int width = around.width, height = around.height;
+    const int margin = max_int(8, min_int(width, height) / 50);
+    const int bottom = height - height / SUBTITLES;
+    Rect panel = {margin, margin, width - 2 * margin, panel_height(height)};
+    if (wide_enough(width, height)) {
+        panel.width = panel_width(width);
+        panel.height = min_int(bottom - margin, panel.width * 2);
+        if (over == PANEL_OVER_ONE)
+            panel.x = width - margin - panel.width;
+        else if (over == PANEL_OVER_MIDDLE)
+            panel.x = (width - panel.width) / 2;
+    } else {
+        panel.y = over == PANEL_OVER_MIDDLE ? (height - panel.height) / 2 : bottom - panel.height;
+    }
+    panel.x += around.x;
+    panel.y += around.y;
+    return panel;
 }
 
-/* With a margin around it, at the top right or all along the top. */
-static PanelPlace place_over(int width, int height)
+Rect panel_free(Rect whole, Rect panel)
 {
-    const int margin = max_int(8, min_int(width, height) / 50);
-    PanelPlace place = {.picture = {0, 0, width, height}};
-    if (wide_enough(width, height)) {
-        const int wide = panel_width(width), left = width - margin - wide;
-        const int tall = min_int(height - height / SUBTITLES - margin, wide * 2);
-        place.panel = (Rect){left, margin, wide, tall};
-        place.free = (Rect){0, 0, left, height};
-    } else {
-        const int bottom = height - height / SUBTITLES, tall = panel_height(height);
-        place.panel = (Rect){margin, bottom - tall, width - 2 * margin, tall};
-        place.free = (Rect){0, 0, width, bottom - tall};
-    }
+    const int right = whole.x + whole.width, bottom = whole.y + whole.height;
+    const int panel_right = panel.x + panel.width, panel_bottom = panel.y + panel.height;
+    const Rect sides[] = {
+        {whole.x, whole.y, panel.x - whole.x, whole.height},
+        {panel_right, whole.y, right - panel_right, whole.height},
+        {whole.x, whole.y, whole.width, panel.y - whole.y},
+        {whole.x, panel_bottom, whole.width, bottom - panel_bottom},
+    };
+    Rect most = {0};
+    if (panel.x >= right || panel_right <= whole.x || panel.y >= bottom || panel_bottom <= whole.y)
+        return whole;
+    for (int i = 0; i < 4; i++)
+        if (sides[i].width > 0 && sides[i].height > 0 &&
+            (int64_t)sides[i].width * sides[i].height > (int64_t)most.width * most.height)
+            most = sides[i];
+    return most;
+}
+
+static int fits(int width, int height)
+{
+    return wide_enough(width, height) ? width >= 2 * MIN_WIDTH && height >= MIN_HEIGHT
+                                      : width >= MIN_WIDTH && height >= 2 * MIN_HEIGHT;
+}
+
+PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over)
+{
+    PanelPlace place = {.picture = {0, 0, width, height}, .free = {0, 0, width, height}};
+    if (!fits(around.width, around.height))
+        return place;
+    place.panel = place_over(around, over);
+    const Rect down = {place.panel.x, place.panel.y, place.panel.width, height - place.panel.y};
+    place.free = panel_free(place.picture, down); /* not below it: messages come from the top */
     return place;
 }
 
 PanelPlace panel_place(int width, int height, PanelMode mode)
 {
-    PanelPlace place = {.picture = {0, 0, width, height}};
-    const int fits = wide_enough(width, height) ? width >= 2 * MIN_WIDTH && height >= MIN_HEIGHT
-                                                : width >= MIN_WIDTH && height >= 2 * MIN_HEIGHT;
-    if (mode == PANEL_BESIDE && fits)
+    const Rect window = {0, 0, width, height};
+    PanelPlace place = {.picture = window};
+    if (mode == PANEL_OVER)
+        return panel_place_over(width, height, window, PANEL_OVER_ONE);
+    if (mode == PANEL_BESIDE && fits(width, height))
         place = place_beside(width, height);
-    else if (mode == PANEL_OVER && fits)
-        return place_over(width, height);
     place.free = place.picture;
     return place;
+}
+
+void panel_add_room(int *width, int *height)
+{
+    const int wide = max_int(*width / 3, MIN_WIDTH); /* a quarter of the whole */
+    const int more = min_int(wide, max_int(USUAL_WIDTH, *width / 4));
+    int across = *width, down = *height;
+    if (wide_enough(*width + more, *height))
+        across += more;
+    else
+        down += max_int(*height / 3, MIN_HEIGHT);
+    if (!fits(across, down))
+        return;
+    *width = across;
+    *height = down;
 }

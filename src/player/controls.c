@@ -301,6 +301,7 @@ static int next_compare(Player *p, int arg, MediaError *error)
     (void)arg;
     p->compare = (PlayerCompare)((p->compare + 1) % 3);
     status_say(p, "Compare: %s", names[p->compare]);
+    osd_show_labels(p->osd, player_now() + OSD_LABELS_US);
     return stage_update_input(p, error);
 }
 
@@ -446,11 +447,18 @@ static void move_split(Player *p, int x, int y)
     p->dirty = 1;
 }
 
-static void take_motion(Player *p, const SDL_MouseMotionEvent *motion, int64_t now)
+/* With it go the labels of a comparison. */
+static void show_cursor(Player *p, int64_t now)
 {
     if (!p->cursor_until)
         window_show_cursor(p->window, 1);
     p->cursor_until = now + CURSOR_US;
+    osd_show_labels(p->osd, p->cursor_until);
+}
+
+static void take_motion(Player *p, const SDL_MouseMotionEvent *motion, int64_t now)
+{
+    show_cursor(p, now);
     if (p->dragging)
         move_split(p, motion->x, motion->y);
 }
@@ -545,7 +553,9 @@ int controls_take(Player *p, int64_t now, MediaError *error)
     }
     if (p->opening[0])
         take_file(p);
-    if (p->cursor_until && now > p->cursor_until && !p->dragging) {
+    if (p->dragging) {
+        show_cursor(p, now);
+    } else if (p->cursor_until && now > p->cursor_until) {
         window_show_cursor(p->window, 0);
         p->cursor_until = 0;
     }

@@ -62,6 +62,7 @@ static void finish_text(Player *p)
     p->loader.running = 0;
     p->text = p->loader.text;
     osd_set_text(p->osd, p->text);
+    osd_show_labels(p->osd, player_now() + OSD_LABELS_US);
     p->dirty = 1;
     if (!p->text)
         p->options.detail("no font was found: the window shows no text");

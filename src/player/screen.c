@@ -10,26 +10,49 @@
 
 #define MAX_HELP_ROWS 40
 
-static PanelPlace place_panel(const Player *p)
-{
-    static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER};
-    int width, height;
-    window_size(p->window, &width, &height);
-    return panel_place(width, height, modes[p->histogram]);
-}
-
-ViewScene screen_scene(const Player *p)
+/* Pictures in `area` of the window. */
+static ViewScene scene_in(const Player *p, Rect area)
 {
     static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
-    const PanelPlace place = place_panel(p);
     ViewScene scene = {
-        .area = place.picture,
+        .area = area,
         .compare = compares[p->compare],
         .shown = VIEW_OUTPUT,
         .split = p->split,
     };
     window_size(p->window, &scene.width, &scene.height);
     return scene;
+}
+
+/* Around all pictures. */
+static Rect pictures_in(const Player *p, Rect area)
+{
+    const ViewScene scene = scene_in(p, area);
+    const ViewPlaces places = view_layout(p->view, &scene);
+    const Rect in = places.picture[VIEW_INPUT], out = places.picture[VIEW_OUTPUT];
+    return in.width > 0 && out.width > 0 ? canvas_around(in, out) : out;
+}
+
+/*
+ * A panel over the picture stands where a viewer can spare it. Who compares has come for the
+ * equalized half: of two pictures it hides as much of each, and of a split the left side, since the
+ * equalized part lies to the right of the line wherever that is drawn to.
+ */
+static PanelPlace place_panel(const Player *p)
+{
+    static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER};
+    static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
+    int width, height;
+    window_size(p->window, &width, &height);
+    if (p->histogram != PLAYER_HISTOGRAM_OVERLAY)
+        return panel_place(width, height, modes[p->histogram]);
+    const Rect around = pictures_in(p, (Rect){0, 0, width, height});
+    return panel_place_over(width, height, around, overs[p->compare]);
+}
+
+ViewScene screen_scene(const Player *p)
+{
+    return scene_in(p, place_panel(p).picture);
 }
 
 /* ---- layers ---- */
@@ -120,17 +143,38 @@ static void write_rows(Player *p, int64_t now)
     }
 }
 
+/* Each half of a comparison, where the panel does not cover it. */
+static void place_labels(Player *p, const ViewScene *scene, Rect panel)
+{
+    const ViewPlaces places = view_layout(p->view, scene);
+    Rect before = places.picture[VIEW_INPUT], after = places.picture[VIEW_OUTPUT];
+    if (before.width <= 0 || after.width <= 0)
+        before = after = (Rect){0};
+    if (scene->compare == VIEW_COMPARE_SPLIT) {
+        const int column = view_split_column(&places, scene->split);
+        before.width = column - before.x;
+        after.width = after.x + after.width - column;
+        after.x = column;
+    }
+    osd_label(p->osd, OSD_BEFORE, panel_free(before, panel));
+    osd_label(p->osd, OSD_AFTER, panel_free(after, panel));
+}
+
 static void draw_osd(Player *p, int64_t now)
 {
     static const ViewLayer layers[OSD_PARTS] = {VIEW_LAYER_MESSAGE, VIEW_LAYER_STATISTICS,
-                                                VIEW_LAYER_HELP, VIEW_LAYER_RECORDING};
+                                                VIEW_LAYER_HELP,    VIEW_LAYER_RECORDING,
+                                                VIEW_LAYER_BEFORE,  VIEW_LAYER_AFTER};
     const ViewScene scene = screen_scene(p);
+    const PanelPlace panel = place_panel(p);
     const OsdPlace place = {
         .width = scene.width,
         .height = scene.height,
-        .area = place_panel(p).free,
+        .area = panel.free,
+        .picture = scene.area,
         .density = window_density(p->window),
     };
+    place_labels(p, &scene, panel.panel);
     write_rows(p, now);
     for (int part = 0; part < OSD_PARTS; part++) {
         OsdLayer layer;

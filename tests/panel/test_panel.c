@@ -457,6 +457,66 @@ static void check_place(int width, int height, PanelMode mode)
           layout.curve.width, layout.curve.height);
 }
 
+/* Over pictures that cover a part of the window, and of a comparison not over one half alone. */
+static void check_place_over(Rect around)
+{
+    const Rect window = {0, 0, 1400, 1000};
+    const int middle_x = around.x + around.width / 2, middle_y = around.y + around.height / 2;
+    const Rect one = panel_place_over(1400, 1000, around, PANEL_OVER_ONE).panel;
+    const PanelPlace split = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT);
+    const PanelPlace middle = panel_place_over(1400, 1000, around, PANEL_OVER_MIDDLE);
+    if (!one.width) {
+        CHECK(!split.panel.width && !middle.panel.width, "%dx%d: in a comparison alone",
+              around.width, around.height);
+        return;
+    }
+    CHECK(is_inside(one, around) && is_inside(split.panel, around) &&
+              is_inside(middle.panel, around),
+          "%dx%d: not over the picture", around.width, around.height);
+    CHECK(is_inside(split.free, window) && !overlap(split.free, split.panel) &&
+              is_inside(middle.free, window) && !overlap(middle.free, middle.panel),
+          "%dx%d: the panel covers what is free", around.width, around.height);
+    CHECK(one.width == split.panel.width && one.height == split.panel.height &&
+              one.width == middle.panel.width && one.height == middle.panel.height,
+          "%dx%d: of different sizes", around.width, around.height);
+    CHECK(split.panel.x - around.x <= 20, "%dx%d: at %d in a split", around.width, around.height,
+          split.panel.x - around.x);
+    CHECK(abs(2 * middle.panel.x + one.width - 2 * middle_x) <= 2 &&
+              (middle.panel.y < middle_y && middle.panel.y + one.height > middle_y),
+          "%dx%d: not between two", around.width, around.height);
+}
+
+static void test_place_over(void)
+{
+    for (int width = 1; width <= 1280; width += 31)
+        for (int height = 1; height <= 720; height += 23)
+            check_place_over((Rect){(1400 - width) / 2, (1000 - height) / 3, width, height});
+    check_place_over((Rect){60, 140, 1280, 720});
+    const PanelPlace none = panel_place_over(400, 300, (Rect){0, 37, 400, 225}, PANEL_OVER_ONE);
+    CHECK(!none.panel.width && none.free.width == 400 && none.free.height == 300,
+          "one over 400x225");
+    const Rect beside = panel_free((Rect){100, 50, 400, 300}, (Rect){90, 40, 150, 200});
+    CHECK(beside.x == 240 && beside.y == 50 && beside.width == 260 && beside.height == 300,
+          "free: %d, %d, %dx%d", beside.x, beside.y, beside.width, beside.height);
+}
+
+/* A window with room for the panel shows the picture as large as it was. */
+static void test_add_room(void)
+{
+    for (int width = 16; width < 4000; width += 37)
+        for (int height = 16; height < 2400; height += 41) {
+            int across = width, down = height;
+            panel_add_room(&across, &down);
+            const PanelPlace p = panel_place(across, down, PANEL_BESIDE);
+            CHECK((p.panel.width > 0) == (across > width || down > height),
+                  "%dx%d: in %dx%d the panel is %d wide", width, height, across, down,
+                  p.panel.width);
+            CHECK(abs(p.picture.width - width) <= 1 && abs(p.picture.height - height) <= 1,
+                  "%dx%d becomes %dx%d in %dx%d", width, height, p.picture.width, p.picture.height,
+                  across, down);
+        }
+}
+
 static void test_place(void)
 {
     for (int width = 1; width < 4000; width += width < 700 ? 7 : 113)
@@ -466,6 +526,7 @@ static void test_place(void)
     check_place(640, 360, PANEL_BESIDE);
     check_place(640, 360, PANEL_OVER);
     CHECK(panel_place(640, 360, PANEL_BESIDE).panel.width > 0, "none at 640x360");
+    CHECK(panel_place(400, 300, PANEL_BESIDE).panel.width == 0, "one at 400x300");
     CHECK(panel_place(100, 50, PANEL_BESIDE).panel.width == 0, "one in a window of 100x50");
 }
 
@@ -487,6 +548,8 @@ static const CheckTest tests[] = {
     {"panel_cache", test_cache},
     {"panel_cache_numbers", test_cache_numbers},
     {"panel_place", test_place},
+    {"panel_place_over", test_place_over},
+    {"panel_add_room", test_add_room},
 };
 
 CHECK_MAIN(tests)

@@ -69,7 +69,7 @@ typedef struct Fixture {
 /* 0: skipped. */
 static int start(Fixture *f)
 {
-    *f = (Fixture){.place = {1280, 720, {0, 0, 1280, 720}, 1}};
+    *f = (Fixture){.place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1}};
     if (text_open(&f->text) < 0) {
         check_skip("no font on this machine");
         return 0;
@@ -142,8 +142,9 @@ static void check_layout(Fixture *f)
           "%dx%d: outside", width, height);
     CHECK(!overlap(message, page) && !overlap(message, help), "%dx%d: over each other", width,
           height);
-    CHECK(abs(2 * help.x + help.width - width) <= 1, "%dx%d: help is not in the middle", width,
-          height);
+    const Rect picture = f->place.picture;
+    CHECK(abs(2 * help.x + help.width - 2 * picture.x - picture.width) <= 1,
+          "%dx%d: help is not in the middle", width, height);
     CHECK(brief.height >= 26 && message.height > brief.height, "%dx%d: messages %d and %d high",
           width, height, brief.height, message.height);
     CHECK(help.height >= 14 * 11, "%dx%d: help is %d high", width, height, help.height);
@@ -157,11 +158,11 @@ static void test_layout(void)
         return;
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
-        f.place = (OsdPlace){width, height, {0, 0, width, height}, 1};
+        f.place = (OsdPlace){width, height, {0, 0, width, height}, {0, 0, width, height}, 1};
         check_layout(&f);
         if (width < 640)
             continue;
-        f.place.area.width = width * 2 / 3; /* a panel beside it */
+        f.place.area.width = f.place.picture.width = width * 2 / 3; /* a panel beside it */
         check_layout(&f);
         f.place.area = (Rect){width / 5, height / 7, width * 4 / 5, height * 6 / 7};
         check_layout(&f);
@@ -178,7 +179,7 @@ static void test_density(void)
     Fixture f;
     if (!start(&f))
         return;
-    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, 1};
+    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1};
     osd_message(f.osd, 0, "Paused", -1);
     const Rect once = draw(&f, OSD_MESSAGE, 1);
     f.place.density = 2;
@@ -234,6 +235,49 @@ static void test_notice(void)
     CHECK(osd_wait(f.osd, end) == INT64_MAX, "it is to end, too");
     osd_notice(f.osd, NULL);
     CHECK(!draw(&f, OSD_MESSAGE, 2 * end).width && f.changed, "still there");
+    stop(&f);
+}
+
+/* Each half of a comparison has its label while the mouse moves, in its middle; below a page none
+ * is seen, and none where it would not fit. */
+static void test_labels(void)
+{
+    const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
+    Fixture f;
+    if (!start(&f))
+        return;
+    osd_label(f.osd, OSD_BEFORE, left);
+    osd_label(f.osd, OSD_AFTER, right);
+    CHECK(!draw(&f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
+    osd_show_labels(f.osd, 1000000);
+    osd_show_labels(f.osd, 500000); /* not shorter */
+    const Rect before = draw(&f, OSD_BEFORE, 600000);
+    check_ink(&f, "before");
+    CHECK(f.changed && f.layer.opacity == 1, "opacity %.2f", f.layer.opacity);
+    const Rect after = draw(&f, OSD_AFTER, 600000);
+    check_ink(&f, "after");
+    CHECK(is_inside(before, left) && is_inside(after, right), "outside");
+    CHECK(abs(2 * before.x + before.width - 500) <= 1 &&
+              abs(2 * after.x + after.width - 1780) <= 1 && before.y == after.y,
+          "not in the middle");
+    CHECK(osd_wait(f.osd, 600000) == 400000, "does not wait for their end");
+    draw(&f, OSD_AFTER, 1000000 + OSD_FADE_US / 2);
+    CHECK(f.layer.opacity > 0.4 && f.layer.opacity < 0.6 && !f.changed, "does not fade");
+    CHECK(osd_wait(f.osd, 1000001) == 0, "waits while they fade");
+    CHECK(!draw(&f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f.changed, "still there");
+    CHECK(osd_wait(f.osd, 1000000 + OSD_FADE_US) == INT64_MAX, "waits for ever");
+    osd_show_labels(f.osd, 9000000);
+    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+    osd_label(f.osd, OSD_AFTER, draw(&f, OSD_HELP, 2000000));
+    CHECK(draw(&f, OSD_AFTER, 2000000).width && f.layer.opacity == 0, "seen below the help");
+    osd_set_rows(f.osd, OSD_HELP, NULL, 0);
+    draw(&f, OSD_HELP, 2000000);
+    draw(&f, OSD_AFTER, 2000000);
+    CHECK(f.layer.opacity == 1, "gone with the help");
+    osd_label(f.osd, OSD_AFTER, (Rect){1250, 100, 30, 500});
+    CHECK(!draw(&f, OSD_AFTER, 2000000).width && f.changed, "in a strip of 30 pixels");
+    osd_label(f.osd, OSD_BEFORE, (Rect){0});
+    CHECK(!draw(&f, OSD_BEFORE, 2000000).width && f.changed, "of no picture");
     stop(&f);
 }
 
@@ -349,7 +393,7 @@ static void test_without_text(void)
     Osd *osd = NULL;
     if (!CHECK(osd_open(&osd) == 0, "not opened"))
         return;
-    const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, 1};
+    const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1};
     osd_message(osd, 0, "message", 0.5);
     osd_set_rows(osd, OSD_STATISTICS, statistics, STATISTICS);
     osd_set_rows(osd, OSD_HELP, keys, KEYS);
@@ -370,7 +414,7 @@ static void test_tiny_windows(void)
     osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
     for (int width = 1; width < 400; width += 13)
         for (int height = 1; height < 300; height += 17) {
-            f.place = (OsdPlace){width, height, {0, 0, width, height}, 1};
+            f.place = (OsdPlace){width, height, {0, 0, width, height}, {0, 0, width, height}, 1};
             osd_message(f.osd, 0, "message", 0.5);
             osd_recording(f.osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
             draw(&f, OSD_RECORDING, 1);
@@ -391,6 +435,7 @@ static const CheckTest tests[] = {
     {"osd_message", test_message},
     {"osd_notice", test_notice},
     {"osd_recording", test_recording},
+    {"osd_labels", test_labels},
     {"osd_bar", test_bar},
     {"osd_rows", test_rows},
     {"osd_without_text", test_without_text},

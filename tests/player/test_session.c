@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "player/osd/osd.h"
 #include "session.h"
 
 /* 11 s at 25 frames a second. */
@@ -401,6 +402,77 @@ static void compares(void)
     session_close(&s);
 }
 
+static int same_picture(const Grab *a, const Grab *b)
+{
+    return a->width == b->width && a->height == b->height && a->pixels && b->pixels &&
+           memcmp(a->pixels, b->pixels, (size_t)a->width * (size_t)a->height * 4) == 0;
+}
+
+/* What the window shows when nothing has changed for longer than anything is seen by itself. */
+static Grab settled(Session *s)
+{
+    const int64_t end = session_now() + LIVENESS_US;
+    int64_t since = session_now();
+    Grab last = grab(s);
+    while (session_now() - since < OSD_LABELS_US + 2 * OSD_FADE_US && session_now() < end) {
+        session_turns(s, 1);
+        const Grab now = grab(s);
+        if (!same_picture(&last, &now))
+            since = session_now();
+        free(last.pixels);
+        last = now;
+    }
+    CHECK(session_now() < end, "the window does not come to rest");
+    return last;
+}
+
+/* The help page is there at once, when there are fonts. */
+static void wait_for_text(Session *s)
+{
+    const int64_t end = session_now() + LIVENESS_US;
+    const Grab before = grab(s);
+    double changed = 0;
+    session_type("?");
+    while (changed < 0.3 && session_now() < end) {
+        session_turns(s, 1);
+        const Grab now = grab(s);
+        changed = difference(&before, &now, 0.1, 0.6);
+        free(now.pixels);
+    }
+    CHECK(changed >= 0.3, "no help is to be seen");
+    session_type("?");
+    free(before.pixels);
+}
+
+/* Labels are there while the mouse moves, and in a comparison alone. */
+static void labels_a_comparison(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    wait_for_text(&s);
+    const Grab one = settled(&s);
+    send_mouse(SDL_MOUSEMOTION, 100, 100);
+    session_turns(&s, 3);
+    const Grab unlabelled = grab(&s);
+    CHECK(same_picture(&one, &unlabelled), "the one picture is labelled");
+    session_type("c");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    const Grab rest = settled(&s);
+    send_mouse(SDL_MOUSEMOTION, 110, 100);
+    session_turns(&s, 3);
+    const Grab moving = grab(&s);
+    CHECK(!same_picture(&rest, &moving), "there are no labels");
+    const Grab again = settled(&s);
+    CHECK(same_picture(&rest, &again), "the labels stay");
+    free(one.pixels);
+    free(unlabelled.pixels);
+    free(rest.pixels);
+    free(moving.pixels);
+    free(again.pixels);
+    session_close(&s);
+}
+
 static void pages(void)
 {
     Session s;
@@ -611,6 +683,7 @@ static const CheckTest tests[] = {
     {"picture_and_sound_go_together", picture_and_sound_go_together},
     {"settings_act_while_paused", settings_act_while_paused},
     {"compares", compares},
+    {"labels_a_comparison", labels_a_comparison},
     {"pages", pages},
     {"screenshots", screenshots},
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},

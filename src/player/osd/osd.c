@@ -60,6 +60,8 @@ struct Osd {
     int has_message;
     char notice[OSD_MAX_LINE], recording[OSD_MAX_LINE]; /* "": none */
     int message_drawn;                                  /* ... of the two */
+    Rect labelled[OSD_PARTS];                           /* {0}: not */
+    int64_t labels_end;                                 /* when they begin to fade */
 };
 
 int osd_open(Osd **osd)
@@ -105,6 +107,22 @@ void osd_recording(Osd *o, const char *line)
     o->parts[OSD_RECORDING].valid = 0;
     if (changes_room)
         o->parts[OSD_MESSAGE].valid = 0;
+}
+
+void osd_label(Osd *o, OsdPart part, Rect within)
+{
+    const Rect *before = &o->labelled[part];
+    if (within.x == before->x && within.y == before->y && within.width == before->width &&
+        within.height == before->height)
+        return;
+    o->labelled[part] = within;
+    o->parts[part].valid = 0;
+}
+
+void osd_show_labels(Osd *o, int64_t until_us)
+{
+    if (until_us > o->labels_end)
+        o->labels_end = until_us;
 }
 
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
@@ -233,11 +251,54 @@ static int has_message(const Osd *o, int64_t now_us)
     return o->has_message && now_us < o->message_end + (o->notice[0] ? 0 : OSD_FADE_US);
 }
 
-static double message_opacity(const Osd *o, int64_t now_us)
+static int is_label(OsdPart part)
 {
-    if (o->notice[0])
-        return 1;
-    return fmin(fmax(1 - (double)(now_us - o->message_end) / OSD_FADE_US, 0), 1);
+    return part == OSD_BEFORE || part == OSD_AFTER;
+}
+
+static int meet(const Overlay *a, const Overlay *b)
+{
+    return a->x < b->x + b->canvas.width && b->x < a->x + a->canvas.width &&
+           a->y < b->y + b->canvas.height && b->y < a->y + a->canvas.height;
+}
+
+/* A page that is called for is to be read: no label shines through. */
+static int is_below_page(const Osd *o, OsdPart part)
+{
+    const Overlay *label = &o->parts[part].overlay;
+    return meet(label, &o->parts[OSD_STATISTICS].overlay) ||
+           meet(label, &o->parts[OSD_HELP].overlay);
+}
+
+static double opacity(const Osd *o, OsdPart part, int64_t now_us)
+{
+    if (is_label(part) && is_below_page(o, part))
+        return 0;
+    const int fades = is_label(part) || (part == OSD_MESSAGE && !o->notice[0]);
+    const int64_t end = is_label(part) ? o->labels_end : o->message_end;
+    return fades ? fmin(fmax(1 - (double)(now_us - end) / OSD_FADE_US, 0), 1) : 1;
+}
+
+/* ---- the labels ---- */
+
+static Overlay draw_label(const Osd *o, OsdPart part, const OsdPlace *place)
+{
+    const char *line = part == OSD_BEFORE ? "before" : "after";
+    const Rect within = o->labelled[part];
+    const int size = message_size(place), m = margin(place);
+    const int padding = (int)(PADDING_ACROSS * size);
+    const int width = text_width(o->text, size, line) + 1 + 2 * padding;
+    const int top = below_message(place, within).y;
+    const Rect box = {within.x + (within.width - width) / 2,
+                      top > within.y + m ? top : within.y + m, width, message_height(place, 0)};
+    if (width > within.width || box.y + box.height > within.y + within.height)
+        return (Overlay){0};
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    if (!overlay.canvas.pixels)
+        return overlay;
+    text_add(o->text, padding, box.height / 2, TEXT_LEFT, size, OSD_BRIGHT, width, line);
+    text_draw(o->text, &overlay.canvas);
+    return overlay;
 }
 
 /* ---- the pages ---- */
@@ -264,8 +325,8 @@ static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
 static Overlay draw_help(const Osd *o, const OsdPlace *place)
 {
     const OsdPageStyle style = {
-        .limit = below_message(place, (Rect){0, 0, place->width, place->height}),
-        .centred = 1,
+        .limit = below_message(place, place->picture),
+        .around = place->picture,
         .size = scaled(place, HELP_SHARE, HELP_UNITS),
         .smallest = (int)(SMALLEST_UNITS * place->density),
         .max_columns = HELP_COLUMNS,
@@ -284,6 +345,8 @@ static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
     case OSD_MESSAGE: return draw_message(o, place);
     case OSD_RECORDING: return draw_recording(o, place);
     case OSD_STATISTICS: return draw_statistics(o, place);
+    case OSD_BEFORE:
+    case OSD_AFTER: return draw_label(o, part, place);
     default: return draw_help(o, place);
     }
 }
@@ -296,6 +359,8 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
         return o->notice[0] || has_message(o, now_us);
     if (part == OSD_RECORDING)
         return o->recording[0] != '\0';
+    if (is_label(part))
+        return o->labelled[part].width > 0 && now_us < o->labels_end + OSD_FADE_US;
     return o->pages[part].count && (part == OSD_HELP || !o->pages[OSD_HELP].count);
 }
 
@@ -333,15 +398,25 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
         *p = (Part){drawn, *place, 1};
         changed = 1;
     }
-    *layer = (OsdLayer){p->overlay, part == OSD_MESSAGE ? message_opacity(o, now_us) : 1};
+    *layer = (OsdLayer){p->overlay, opacity(o, part, now_us)};
     return changed;
+}
+
+static int64_t wait_for(int64_t end_us, int64_t now_us)
+{
+    return now_us < end_us ? end_us - now_us : 0;
 }
 
 int64_t osd_wait(const Osd *o, int64_t now_us)
 {
-    if (!o->text || !has_message(o, now_us))
-        return INT64_MAX;
-    return now_us < o->message_end ? o->message_end - now_us : 0;
+    int64_t wait = INT64_MAX;
+    if (o->text && has_message(o, now_us))
+        wait = wait_for(o->message_end, now_us);
+    if (is_visible(o, OSD_BEFORE, now_us) || is_visible(o, OSD_AFTER, now_us)) {
+        const int64_t labels = wait_for(o->labels_end, now_us);
+        wait = labels < wait ? labels : wait;
+    }
+    return wait;
 }
 
 void osd_close(Osd **osd)

@@ -1,6 +1,7 @@
 /*
  * What the player writes over the window: messages, that it records, statistics and the help page,
- * each a canvas of its own that overlaps no other. All functions are for one thread.
+ * each a canvas of its own that overlaps no other, and which half of a comparison is which. All
+ * functions are for one thread.
  *
  * Times are microseconds of a clock that does not go back, sizes and positions pixels of the
  * window.
@@ -16,8 +17,10 @@ typedef struct Osd Osd;
 typedef enum OsdPart {
     OSD_MESSAGE = 0, /* top left */
     OSD_STATISTICS,  /* below it */
-    OSD_HELP,        /* in the middle of the window; while it is there, statistics are not */
+    OSD_HELP,        /* in the middle of the picture; while it is there, statistics are not */
     OSD_RECORDING,   /* top right */
+    OSD_BEFORE,      /* the labels of a comparison */
+    OSD_AFTER,
     OSD_PARTS,
 } OsdPart;
 
@@ -29,6 +32,7 @@ typedef struct OsdRow {
 typedef struct OsdPlace {
     int width, height; /* of the window */
     Rect area;         /* where messages and statistics may be: beside the panel, perhaps */
+    Rect picture;      /* that the help page is in the middle of */
     double density;    /* pixels for each unit of the desktop, 1 or more */
 } OsdPlace;
 
@@ -40,6 +44,9 @@ typedef struct OsdLayer {
 /* A message is seen for OSD_MESSAGE_US and then fades. */
 #define OSD_MESSAGE_US 1500000
 #define OSD_FADE_US 250000
+
+/* How long labels are usually seen when there is a comparison to be labelled. */
+#define OSD_LABELS_US 3000000
 
 /* Rows beyond these are left out. */
 #define OSD_MAX_ROWS 64
@@ -60,6 +67,13 @@ void osd_notice(Osd *osd, const char *line);
 /* A red light with this line beside it; copied. NULL: none. */
 void osd_recording(Osd *osd, const char *line);
 
+/* Labels a part of the window, OSD_BEFORE or OSD_AFTER: in the middle of its upper side, below what
+ * messages take. {0}, or too small: without a label. */
+void osd_label(Osd *osd, OsdPart part, Rect within);
+
+/* Labels are seen at least until then, in time of osd_draw(), and fade. */
+void osd_show_labels(Osd *osd, int64_t until_us);
+
 /* The statistics or the help page; copied. A count of 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
@@ -70,7 +84,7 @@ void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
  */
 int osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 
-/* How long until something changes by itself: 0 while a message fades, INT64_MAX: nothing does. */
+/* How long until something changes by itself: 0 while something fades, INT64_MAX: nothing does. */
 int64_t osd_wait(const Osd *osd, int64_t now_us);
 
 /* NULL is allowed inside. */

@@ -213,6 +213,12 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
+/* Where something begins that is to be in the middle of a span and has to be within another. */
+static int middle(int from, int span, int length, int least, int room)
+{
+    return max_int(min_int(from + (span - length) / 2, least + room - length), least);
+}
+
 Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text)
 {
     Widths widths;
@@ -224,9 +230,9 @@ Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text
     const int width = min_int(limit.width, wanted);
     const int height = min_int(limit.height, (int)ceil(layout.height * layout.size));
     Rect box = {limit.x, limit.y, width, height};
-    if (style->centred) {
-        box.x += (limit.width - width) / 2;
-        box.y += (limit.height - height) / 2;
+    if (style->around.width > 0) {
+        box.x = middle(style->around.x, style->around.width, width, limit.x, limit.width);
+        box.y = middle(style->around.y, style->around.height, height, limit.y, limit.height);
     }
     const Overlay overlay = osd_box(box, (int)lrint(CORNER * layout.size), style->alpha);
     if (overlay.canvas.pixels)

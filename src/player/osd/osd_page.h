@@ -23,10 +23,10 @@ typedef struct OsdPage {
 
 /* How a page is laid out. */
 typedef struct OsdPageStyle {
-    Rect limit;         /* it stays inside */
-    int centred;        /* else at the top left */
-    int usual_height;   /* it is no higher while its text is easily read; 0: as high as it fits */
-    int size;           /* height of its text as it is wanted */
+    Rect limit;       /* it stays inside */
+    Rect around;      /* what it is in the middle of, as far as that can be; {0}: at the top left */
+    int usual_height; /* it is no higher while its text is easily read; 0: as high as it fits */
+    int size;         /* height of its text as it is wanted */
     int easy, smallest; /* ... as it is easily read, and as it can just be read */
     int max_columns;    /* of rows beside each other */
     int alpha;          /* of the ground */

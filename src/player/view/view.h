@@ -33,6 +33,8 @@ typedef enum ViewCompare {
 typedef enum ViewLayer {
     VIEW_LAYER_SUBTITLES = 0,
     VIEW_LAYER_PANEL,
+    VIEW_LAYER_BEFORE,
+    VIEW_LAYER_AFTER,
     VIEW_LAYER_STATISTICS,
     VIEW_LAYER_MESSAGE,
     VIEW_LAYER_RECORDING,
