@@ -312,8 +312,8 @@ static int next_histogram(Player *p, int arg, MediaError *error)
                                            PLAYER_HISTOGRAM_OFF};
     (void)arg;
     (void)error;
-    p->histogram = next[p->histogram];
-    status_say(p, "Histogram: %s", names[p->histogram]);
+    const int has_room = screen_set_histogram(p, next[p->histogram]);
+    status_say(p, "Histogram: %s%s", has_room ? "" : "no room ", names[p->histogram]);
     return 0;
 }
 

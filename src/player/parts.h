@@ -181,6 +181,10 @@ int controls_step_back(Player *p, MediaError *error);
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error);
 ViewScene screen_scene(const Player *p);
 void screen_shoot(Player *p);
+/* Gives a window that is new the shape of a picture of this size, and of the panel beside it. */
+void screen_fit_window(Player *p, int width, int height);
+/* Answers 0 where there is no room for it. */
+int screen_set_histogram(Player *p, PlayerHistogram histogram);
 
 /* status.c: what is said of the state. */
 void status_say(Player *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -84,6 +84,7 @@ static int open_window(Player *p, const Source *source, MediaError *error)
         options.width = USUAL_WIDTH;
         options.height = USUAL_HEIGHT;
     }
+    const int width = options.width, height = options.height;
     if (p->histogram == PLAYER_HISTOGRAM_PANEL)
         panel_add_room(&options.width, &options.height);
     if (window_open(&p->window, &options, why, sizeof(why)) < 0 ||
@@ -93,6 +94,7 @@ static int open_window(Player *p, const Source *source, MediaError *error)
     snprintf(p->renderer, sizeof(p->renderer), "%s", view_renderer(p->view));
     p->wake_event = SDL_RegisterEvents(1);
     SDL_StartTextInput();
+    screen_fit_window(p, width, height);
     window_show(p->window);
     window_keep_awake(p->window, 1);
     return 0;
@@ -108,9 +110,7 @@ static void fit_window(Player *p)
     track_display_size(p->playback.source, &across, &down);
     if (across <= 0 || (width > height) == (across > down))
         return;
-    if (p->histogram == PLAYER_HISTOGRAM_PANEL)
-        panel_add_room(&width, &height);
-    window_resize(p->window, width, height);
+    screen_fit_window(p, width, height);
 }
 
 /* Without it, planes go through host memory. */

@@ -10,6 +10,8 @@
 
 #define MAX_HELP_ROWS 40
 
+static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER}; /* by PlayerHistogram */
+
 /* Pictures in `area` of the window. */
 static ViewScene scene_in(const Player *p, Rect area)
 {
@@ -40,7 +42,6 @@ static Rect pictures_in(const Player *p, Rect area)
  */
 static PanelPlace place_panel(const Player *p)
 {
-    static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER};
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     int width, height;
     window_size(p->window, &width, &height);
@@ -53,6 +54,62 @@ static PanelPlace place_panel(const Player *p)
 ViewScene screen_scene(const Player *p)
 {
     return scene_in(p, place_panel(p).picture);
+}
+
+/* ---- the window's shape ---- */
+
+/* A picture fills what it is shown in where no more than this part of a side is left. */
+#define BORDER_PART 50
+
+/* How often a size is tried to fit: each try comes closer by a factor of four or so. */
+#define TRIES 16
+
+/* The largest picture, up to its own size, that fits onto the desktop together with the panel. */
+void screen_fit_window(Player *p, int width, int height)
+{
+    int most_width, most_height, across = width, down = height;
+    double share = 1;
+    window_most(p->window, &most_width, &most_height);
+    for (int i = 0; i < TRIES; i++) {
+        across = FFMAX((int)(width * share), 1);
+        down = FFMAX((int)(height * share), 1);
+        if (p->histogram == PLAYER_HISTOGRAM_PANEL)
+            panel_add_room(&across, &down);
+        if (across <= most_width && down <= most_height)
+            break;
+        share *= FFMIN((double)most_width / across, (double)most_height / down);
+    }
+    window_resize(p->window, across, down);
+}
+
+static int fills(Rect pictures, Rect area)
+{
+    return pictures.width > 0 && area.width - pictures.width <= area.width / BORDER_PART &&
+           area.height - pictures.height <= area.height / BORDER_PART;
+}
+
+/*
+ * A window without borders around its picture keeps having none: it loses the panel's room with the
+ * panel and gets it back, while the picture stays where it is and as large. One with borders has
+ * been given its shape by the user, or by a window manager, and keeps it, as one does that covers
+ * the screen or that the desktop has no room for.
+ */
+int screen_set_histogram(Player *p, PlayerHistogram histogram)
+{
+    const PanelPlace before = place_panel(p);
+    const Rect pictures = pictures_in(p, before.picture);
+    const double density = window_density(p->window);
+    const int had = p->histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
+    const int wants = histogram == PLAYER_HISTOGRAM_PANEL;
+    int width = pictures.width, height = pictures.height;
+    p->histogram = histogram;
+    if (wants)
+        panel_add_room(&width, &height);
+    const int changes = had != wants && fills(pictures, before.picture) &&
+                        window_change(p->window, (int)(width / density), (int)(height / density));
+    /* The window may not have that size yet. */
+    const PanelPlace now = changes ? panel_place(width, height, modes[histogram]) : place_panel(p);
+    return histogram == PLAYER_HISTOGRAM_OFF || now.panel.width > 0;
 }
 
 /* ---- layers ---- */

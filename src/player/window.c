@@ -106,12 +106,27 @@ void window_quit(const Window *window, int by_itself)
 
 /* ---- opening ---- */
 
-static void fit_desktop(int *width, int *height)
+/* What is not known has no limit. */
+static SDL_Rect usable_part(int display)
 {
     SDL_Rect usable;
-    double share = 1;
-    if (SDL_GetDisplayUsableBounds(0, &usable) >= 0 && usable.w > 0 && usable.h > 0)
-        share = SDL_min(usable.w * DESKTOP_SHARE / *width, usable.h * DESKTOP_SHARE / *height);
+    if (SDL_GetDisplayUsableBounds(display, &usable) >= 0 && usable.w > 0 && usable.h > 0)
+        return usable;
+    return (SDL_Rect){0, 0, SDL_MAX_SINT16, SDL_MAX_SINT16};
+}
+
+static void find_most(int display, int *width, int *height)
+{
+    const SDL_Rect usable = usable_part(display);
+    *width = (int)(usable.w * DESKTOP_SHARE);
+    *height = (int)(usable.h * DESKTOP_SHARE);
+}
+
+static void fit_desktop(int display, int *width, int *height)
+{
+    int most_width, most_height;
+    find_most(display, &most_width, &most_height);
+    const double share = SDL_min((double)most_width / *width, (double)most_height / *height);
     if (share < 1) {
         *width = (int)(*width * share);
         *height = (int)(*height * share);
@@ -216,7 +231,7 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;
-    fit_desktop(&width, &height);
+    fit_desktop(0, &width, &height);
     set_attributes(0);
     if (create(w, options, width, height) < 0)
         return fail_version(w, options, why, size);
@@ -245,13 +260,50 @@ void window_show(Window *window)
     SDL_ShowWindow(window->window);
 }
 
+static int display_of(const Window *window)
+{
+    return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
+}
+
+void window_most(const Window *window, int *width, int *height)
+{
+    find_most(display_of(window), width, height);
+}
+
 void window_resize(Window *window, int width, int height)
 {
+    int before, before_height;
     if (window_is_fullscreen(window))
         return;
-    fit_desktop(&width, &height);
+    fit_desktop(display_of(window), &width, &height);
+    SDL_GetWindowSize(window->window, &before, &before_height);
+    if (width == before && height == before_height)
+        return;
     SDL_SetWindowSize(window->window, width, height);
     SDL_SetWindowPosition(window->window, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
+}
+
+/* Where the desktop has room for it, nearest to `at`. */
+static int moved(int at, int length, int from, int room)
+{
+    return SDL_max(SDL_min(at, from + room - length), from);
+}
+
+int window_change(Window *window, int width, int height)
+{
+    const Uint32 whole = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_MAXIMIZED;
+    SDL_Rect room = usable_part(display_of(window));
+    int top = 0, left = 0, bottom = 0, right = 0, x, y;
+    (void)SDL_GetWindowBordersSize(window->window, &top, &left, &bottom, &right); /* or none */
+    room = (SDL_Rect){room.x + left, room.y + top, room.w - left - right, room.h - top - bottom};
+    if ((SDL_GetWindowFlags(window->window) & whole) || width > room.w || height > room.h)
+        return 0;
+    SDL_GetWindowPosition(window->window, &x, &y);
+    const int new_x = moved(x, width, room.x, room.w), new_y = moved(y, height, room.y, room.h);
+    SDL_SetWindowSize(window->window, width, height);
+    if (new_x != x || new_y != y)
+        SDL_SetWindowPosition(window->window, new_x, new_y);
+    return 1;
 }
 
 void window_size(const Window *window, int *width, int *height)

@@ -33,9 +33,17 @@ void window_show(Window *window);
  * calls options.lost. */
 void window_quit(const Window *window, int by_itself);
 
+/* The size that a new window has at most. */
+void window_most(const Window *window, int *width, int *height);
+
 /* Another size for a window that the user has not had a hand in yet, fitted and centred as a new
  * one is. Fullscreen stays. */
 void window_resize(Window *window, int width, int height);
+
+/* Another size for one that is in use: its upper left corner stays where it is, as far as the
+ * desktop has room. Answers 0 where the window fills the screen or is maximized, or the desktop
+ * has no room for it: it then stays as it is. */
+int window_change(Window *window, int width, int height);
 
 /* In pixels of the screen, which all drawing is in. */
 void window_size(const Window *window, int *width, int *height);

@@ -163,6 +163,7 @@ class Headless(CameraCase, Case):
                              (("--camera", "--ss", "1"), "--ss", "--camera"),
                              (("--camera", "--to", "1"), "--to", "--camera"),
                              (("--camera", "--loop"), "--loop", "--camera"),
+                             (("--camera", "--keep-open", "yes"), "--keep-open", "--camera"),
                              (("--camera", "--speed", "2"), "--speed", "--camera"),
                              (("--camera", "--video-track", "0"), "--video-track", "--camera"),
                              (("--camera", "-o", "x.mkv", "--record-raw", "--crf", "20"), "--crf", "--record-raw"),

@@ -41,6 +41,34 @@ class Window(WindowCase):
         result = self.ends(process)
         self.assertEqual(result.err, "")
 
+    def picture_is_seen(self):
+        return self.share(self.grab(), WIDTH // 2 - 300, WIDTH // 2, lambda r, g, b: r > 30) > 0.3
+
+    def size(self, window):
+        return [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", self.xdotool(
+            "getwindowgeometry", "--shell", window))]
+
+    def test_the_window_follows_the_panel(self):
+        """While the picture fills it: what the user has given another shape keeps that."""
+        process = self.play(SAMPLE, "--loop")
+        window = self.window(process)
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
+        width, height = self.size(window)
+        without = [height * 16 // 9, height]
+        has_shape = lambda shape: wait_for(lambda: max(abs(a - b) for a, b in zip(self.size(window), shape)) <= 2)
+        self.assertGreater(width, without[0] + 200)
+        self.key("h")
+        self.assertTrue(has_shape(without), "%s, not %s" % (self.size(window), without))
+        self.key("h", "h")
+        self.assertTrue(has_shape([width, height]), "%s, not %s" % (self.size(window), [width, height]))
+        self.xdotool("windowsize", "--sync", window, 900, 300)
+        before = self.grab()
+        self.key("h")
+        self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.1), "nothing has changed")
+        self.assertEqual(self.size(window), [900, 300])
+        self.key("q")
+        self.ends(process)
+
     def test_ends_by_itself_and_counts(self):
         process = self.play(SAMPLE, "--ss", "1", "--to", "2", "--stats", self.path("s.csv"))
         self.ends(process)
@@ -79,8 +107,7 @@ class Window(WindowCase):
         window = self.window(process)
         shots = lambda: [name for name in self.files() if name.endswith(".png")]
         self.assertTrue(wait_for(lambda: self.key("s") or shots()), "no screenshot")
-        size = [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", self.xdotool(
-            "getwindowgeometry", "--shell", window))]
+        size = self.size(window)
         self.key("q")
         self.ends(process)
         return size, self.path(shots()[0])
@@ -95,11 +122,10 @@ class Window(WindowCase):
         process = by_hand()
         self.addCleanup(process.kill)
         self.window(process)
-        is_seen = lambda: self.share(self.grab(), WIDTH // 2 - 300, WIDTH // 2, lambda r, g, b: r > 30) > 0.3
-        self.assertTrue(wait_for(is_seen), "no picture is to be seen")
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
         time.sleep(2)
         self.assertIsNone(process.poll(), "it is gone")
-        self.assertTrue(is_seen(), "its last picture is gone")
+        self.assertTrue(self.picture_is_seen(), "its last picture is gone")
         self.key("q")
         self.assertEqual(process.wait(LIVENESS), DONE)
         process = by_hand("--keep-open", "no")

@@ -473,6 +473,49 @@ static void labels_a_comparison(void)
     session_close(&s);
 }
 
+/* The window follows the panel while the picture fills it, and keeps any other shape. */
+static void follows_the_panel(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    SDL_Window *window = SDL_GL_GetCurrentWindow();
+    const Grab with = grab(&s);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    const Grab over = grab(&s);
+    CHECK(over.height == with.height && over.width < with.width &&
+              abs(over.width * 9 - over.height * 16) <= 16,
+          "%dx%d becomes %dx%d", with.width, with.height, over.width, over.height);
+    session_type("h");
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    const Grab again = grab(&s);
+    CHECK(abs(again.width - with.width) <= 1 && again.height == with.height, "%dx%d becomes %dx%d",
+          with.width, with.height, again.width, again.height);
+    SDL_SetWindowSize(window, 900, 300);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    const Grab own = grab(&s);
+    CHECK(own.width == 900 && own.height == 300, "900x300 becomes %dx%d", own.width, own.height);
+    SDL_SetWindowSize(window, 400, 300);
+    static const char *const says[] = {"Histogram: off", "Histogram: no room beside the picture",
+                                       "Histogram: no room over the picture", "Histogram: off"};
+    for (int i = 0; i < 4; i++) {
+        session_type("h");
+        SESSION_UNTIL(&s, strcmp(state.message, says[i]) == 0);
+    }
+    const Grab small = grab(&s);
+    CHECK(small.width == 400 && small.height == 300, "400x300 becomes %dx%d", small.width,
+          small.height);
+    free(with.pixels);
+    free(over.pixels);
+    free(again.pixels);
+    free(own.pixels);
+    free(small.pixels);
+    session_close(&s);
+}
+
 static void pages(void)
 {
     Session s;
@@ -684,6 +727,7 @@ static const CheckTest tests[] = {
     {"settings_act_while_paused", settings_act_while_paused},
     {"compares", compares},
     {"labels_a_comparison", labels_a_comparison},
+    {"follows_the_panel", follows_the_panel},
     {"pages", pages},
     {"screenshots", screenshots},
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},
