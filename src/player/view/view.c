@@ -1,10 +1,524 @@
 #include "player/view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "player/view/view_state.h"
+#include "player/view/view_colour.h"
+#include "player/view/view_layers.h"
+#include "player/view/view_planes.h"
+#include "player/view/view_shaders.h"
+#include "player/view/view_target.h"
 #include "player/why.h"
+
+/* Between two pictures: this part of the area's longer side, at least so many pixels. */
+#define GAP_PART 320
+#define MIN_GAP 4
+
+/* Of the picture as RGB between two passes: more bits than the screen has, in as much memory. */
+#define SCRATCH_FORMAT GL_RGB10_A2
+
+/* More would take long to compile, for pictures the size of a stamp. */
+#define MAX_TAPS 8
+
+/* The line of a split: bright between dark edges, so that it is seen on any picture. Parts of the
+ * picture's shorter side are the width of an edge and the diameter of the handle. */
+#define EDGE_PART 1440
+#define HANDLE_PART 32
+#define MIN_HANDLE 16
+#define MAX_HANDLE 192
+#define LINE_BRIGHT 0xF0F0F0
+#define LINE_DARK 0x101010
+
+typedef struct ViewPicture {
+    int shown; /* there is one */
+    PictureFormat format;
+    ViewColour colour;
+} ViewPicture;
+
+struct View {
+    Gl gl;
+    char renderer[256];
+    int software;
+    int max_size;
+    ViewQuality quality;
+    GLuint vertices;        /* an empty vertex array: core contexts want one */
+    GLuint nearest, linear; /* samplers */
+    Programs programs;
+    Planes planes;
+    ViewPicture picture[VIEW_SIDES];
+    PictureTurn turn; /* of the stream */
+    int mirrored;
+    Layer layer[VIEW_LAYERS], handle;
+    Scratch upright, across; /* the picture as RGB, and scaled in one direction */
+    Scratch memory;          /* what is drawn to be read back */
+};
+
+/* ---- where pictures are ---- */
+
+/* How the picture is turned on the screen, mirror included. */
+static PictureTurn turn_of(const View *view, ViewSide side)
+{
+    const PictureFormat *format = &view->picture[side].format;
+    PictureTurn turn = format->has_turn ? format->turn : view->turn;
+    if (view->mirrored) {
+        turn.xx = -turn.xx;
+        turn.xy = -turn.xy;
+    }
+    return turn;
+}
+
+/* The picture's own size once it is turned. */
+static void upright_size(const View *view, ViewSide side, int *width, int *height)
+{
+    const PictureFormat *format = &view->picture[side].format;
+    const int across = turn_of(view, side).xx == 0;
+    *width = across ? format->height : format->width;
+    *height = across ? format->width : format->height;
+}
+
+static int stretched(int length, double by, int limit)
+{
+    return (int)fmin(fmax(floor(length * by + 0.5), 1), limit);
+}
+
+void view_picture_size(const View *view, ViewSide side, int *width, int *height)
+{
+    *width = *height = 0;
+    if (!view->picture[side].shown)
+        return;
+    upright_size(view, side, width, height);
+    const double pixel = view->picture[side].format.aspect;
+    const double aspect = turn_of(view, side).xx == 0 ? 1 / pixel : pixel;
+    if (aspect > 1)
+        *width = stretched(*width, aspect, view->max_size);
+    else
+        *height = stretched(*height, 1 / aspect, view->max_size);
+}
+
+static Rect fit(int width, int height, Rect area)
+{
+    if (width <= 0 || height <= 0 || area.width <= 0 || area.height <= 0)
+        return (Rect){0};
+    const double share = fmin((double)area.width / width, (double)area.height / height);
+    const int across = stretched(width, share, area.width);
+    const int down = stretched(height, share, area.height);
+    return (Rect){area.x + (area.width - across) / 2, area.y + (area.height - down) / 2, across,
+                  down};
+}
+
+/* The two halves of the area. */
+static void halve(Rect area, int across, Rect half[2])
+{
+    const int longer = area.width > area.height ? area.width : area.height;
+    const int gap = longer / GAP_PART > MIN_GAP ? longer / GAP_PART : MIN_GAP;
+    half[0] = half[1] = area;
+    if (across) {
+        half[0].width = half[1].width = (area.width - gap) / 2;
+        half[1].x = area.x + area.width - half[1].width;
+    } else {
+        half[0].height = half[1].height = (area.height - gap) / 2;
+        half[1].y = area.y + area.height - half[1].height;
+    }
+}
+
+static ViewPlaces lay_both(int width, int height, Rect area)
+{
+    Rect beside[2], above[2];
+    halve(area, 1, beside);
+    halve(area, 0, above);
+    const int is_wider = fit(width, height, beside[0]).width >= fit(width, height, above[0]).width;
+    const Rect *half = is_wider ? beside : above;
+    return (ViewPlaces){{fit(width, height, half[0]), fit(width, height, half[1])}};
+}
+
+ViewPlaces view_layout(const View *view, const ViewScene *scene)
+{
+    ViewPlaces places = {0};
+    int width, height;
+    const int both = view->picture[VIEW_INPUT].shown && view->picture[VIEW_OUTPUT].shown;
+    if (both && scene->compare == VIEW_COMPARE_SIDE) {
+        view_picture_size(view, VIEW_OUTPUT, &width, &height);
+        return lay_both(width, height, scene->area);
+    }
+    for (int side = 0; side < VIEW_SIDES; side++)
+        if (scene->compare != VIEW_COMPARE_OFF || side == (int)scene->shown) {
+            view_picture_size(view, side, &width, &height);
+            places.picture[side] = fit(width, height, scene->area);
+        }
+    return places;
+}
+
+int view_split_column(const ViewPlaces *places, double split)
+{
+    const Rect *place = &places->picture[VIEW_OUTPUT];
+    const double inside = fmin(fmax(split, 0), 1);
+    return place->x + (int)floor(inside * place->width + 0.5);
+}
+
+/* ---- one picture ---- */
+
+static int is_as_it_is(const View *view, ViewSide side, Rect place)
+{
+    int width, height;
+    upright_size(view, side, &width, &height);
+    return width == place.width && height == place.height;
+}
+
+static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place)
+{
+    float clip_space[4];
+    target_place(target, place, clip_space);
+    gl->Uniform4f(program->at.place, clip_space[0], clip_space[1], clip_space[2], clip_space[3]);
+}
+
+/* From the screen back to the stored picture: the inverse of a turn is its transpose. Columns. */
+static void set_turn(const Gl *gl, const Program *program, PictureTurn turn)
+{
+    const float back[4] = {(float)turn.xx, (float)turn.xy, (float)turn.yx, (float)turn.yy};
+    gl->UniformMatrix2fv(program->at.turn, 1, GL_FALSE, back);
+}
+
+/* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; a plane of odd
+ * luma size has a last chroma sample that is only partly covered. */
+static void chroma_axis(int luma, int chroma, int sub, double site, float *scale, float *shift)
+{
+    *scale = (float)((double)luma / ((double)sub * chroma));
+    *shift = (float)((0.5 - (0.5 + site * (sub - 1)) / sub) / chroma);
+}
+
+static void set_chroma(const Gl *gl, const Program *program, const PictureFormat *f)
+{
+    float scale[2], shift[2];
+    chroma_axis(f->width, f->plane[1].width, f->sub_x, f->chroma_x, &scale[0], &shift[0]);
+    chroma_axis(f->height, f->plane[1].height, f->sub_y, f->chroma_y, &scale[1], &shift[1]);
+    gl->Uniform2f(program->at.chroma_scale, scale[0], scale[1]);
+    gl->Uniform2f(program->at.chroma_shift, shift[0], shift[1]);
+}
+
+static void set_colour(const Gl *gl, const Program *program, const ViewColour *colour)
+{
+    gl->UniformMatrix3fv(program->at.matrix, 1, GL_FALSE, colour->matrix);
+    gl->Uniform3fv(program->at.offset, 1, colour->offset);
+    gl->UniformMatrix3fv(program->at.gamut, 1, GL_FALSE, colour->gamut);
+    gl->Uniform3fv(program->at.tone, 1, colour->tone);
+}
+
+static ProgramLight light_of(const PictureFormat *f)
+{
+    switch (f->transfer) {
+    case PICTURE_PQ: return LIGHT_PQ;
+    case PICTURE_HLG: return LIGHT_HLG;
+    default: return f->wide_gamut ? LIGHT_GAMUT : LIGHT_AS_IS;
+    }
+}
+
+/* Samples that average about as many pixels of a plane as one of the screen covers. */
+static int taps(int from, int to)
+{
+    return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
+}
+
+/* The taps of one plane, for a picture that is `across` (its rows become columns) or not. */
+static void set_taps(PicturePlane plane, Rect place, int across, int count[2])
+{
+    count[0] = taps(across ? plane.height : plane.width, place.width);
+    count[1] = taps(across ? plane.width : plane.height, place.height);
+}
+
+static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
+{
+    PictureKind kind = {
+        .planes = f->planes, .light = light_of(f), .luma_taps = {1, 1}, .chroma_taps = {1, 1}};
+    set_taps(f->plane[0], place, across, kind.luma_taps);
+    if (f->planes > 1)
+        set_taps(f->plane[1], place, across, kind.chroma_taps);
+    return kind;
+}
+
+/* How far one tap lies from the next, in texture coordinates; columns. */
+static void set_step(const Gl *gl, GLint uniform, PictureTurn turn, Rect place, const int count[2])
+{
+    const float across = 1 / ((float)place.width * (float)count[0]);
+    const float down = 1 / ((float)place.height * (float)count[1]);
+    const float step[4] = {(float)turn.xx * across, (float)turn.xy * across, (float)turn.yx * down,
+                           (float)turn.yy * down};
+    gl->UniformMatrix2fv(uniform, 1, GL_FALSE, step);
+}
+
+/* Planes to R'G'B', turned, and scaled linearly where `place` has another size. */
+static int draw_planes(View *v, ViewSide side, const Target *target, Rect place, char *why,
+                       size_t size)
+{
+    const Gl *gl = &v->gl;
+    const PictureFormat *f = &v->picture[side].format;
+    const PictureTurn turn = turn_of(v, side);
+    const PictureKind kind = kind_of(f, place, turn.xx == 0);
+    const Program *program = programs_use_picture(&v->programs, &kind, why, size);
+    if (!program)
+        return -1;
+    set_place(gl, program, target, place);
+    set_turn(gl, program, turn);
+    set_step(gl, program->at.luma_step, turn, place, kind.luma_taps);
+    set_step(gl, program->at.chroma_step, turn, place, kind.chroma_taps);
+    if (f->planes > 1)
+        set_chroma(gl, program, f);
+    set_colour(gl, program, &v->picture[side].colour);
+    planes_bind(&v->planes, side, f->planes);
+    gl->BindSampler(0, is_as_it_is(v, side, place) ? v->nearest : v->linear);
+    gl->Disable(GL_BLEND);
+    gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    return 0;
+}
+
+/* Scales along one axis, which the two sizes differ in. */
+static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect place, int axis,
+                       char *why, size_t size)
+{
+    const Gl *gl = &v->gl;
+    const Program *program = programs_use_scale(&v->programs, why, size);
+    if (!program)
+        return -1;
+    const double ratio =
+        axis ? (double)from->height / place.height : (double)from->width / place.width;
+    set_place(gl, program, target, place);
+    set_turn(gl, program, picture_upright());
+    gl->Uniform1i(program->at.axis, axis);
+    gl->Uniform1f(program->at.ratio, (float)ratio);
+    gl->BindTexture(GL_TEXTURE_2D, from->texture);
+    gl->BindSampler(0, v->nearest);
+    gl->Disable(GL_BLEND);
+    gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    return 0;
+}
+
+/* In three passes: to R'G'B' in the size of the scratch, then scaled across, then down into its
+ * place. */
+static int draw_in_passes(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
+                          char *why, size_t size)
+{
+    const Gl *gl = &v->gl;
+    const Rect upright = {0, 0, v->upright.width, v->upright.height};
+    const Rect across = {0, 0, v->across.width, v->across.height};
+    const Target first = scratch_target(&v->upright), second = scratch_target(&v->across);
+    target_use(gl, &first, upright);
+    if (draw_planes(v, side, &first, upright, why, size) < 0)
+        return -1;
+    target_use(gl, &second, across);
+    if (draw_scaled(v, &v->upright, &second, across, 0, why, size) < 0)
+        return -1;
+    target_use(gl, target, clip);
+    return draw_scaled(v, &v->across, target, place, 1, why, size);
+}
+
+/* Whether there is memory for the passes: 16384 x 16384 pixels take a gigabyte. */
+static int make_scratches(View *v, int width, int height, int scaled_width)
+{
+    char ignored[1];
+    return scratch_make(&v->gl, &v->upright, SCRATCH_FORMAT, width, height, ignored,
+                        sizeof(ignored)) == 0 &&
+           scratch_make(&v->gl, &v->across, SCRATCH_FORMAT, scaled_width, height, ignored,
+                        sizeof(ignored)) == 0;
+}
+
+/* Whole pixels are averaged on the way to R'G'B' as far as the picture stays larger than its place:
+ * far cheaper than a cubic that wide, and hardly worse. */
+static int reduced(int length, int to)
+{
+    const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;
+    return whole > 1 ? (length + whole / 2) / whole : length;
+}
+
+/* Draws the picture of one side into `place`, as far as that lies in `clip`. */
+static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
+                        ViewQuality quality, char *why, size_t size)
+{
+    int width, height;
+    upright_size(v, side, &width, &height);
+    width = reduced(width, place.width);
+    height = reduced(height, place.height);
+    if (quality == VIEW_QUALITY_BEST && (width != place.width || height != place.height) &&
+        make_scratches(v, width, height, place.width))
+        return draw_in_passes(v, side, target, place, clip, why, size);
+    target_use(&v->gl, target, clip);
+    return draw_planes(v, side, target, place, why, size);
+}
+
+static Rect intersect(Rect a, Rect b)
+{
+    const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
+    const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
+    const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
+    if (right <= left || bottom <= top)
+        return (Rect){0};
+    return (Rect){left, top, right - left, bottom - top};
+}
+
+static ViewQuality quality_of(const View *v)
+{
+    if (v->quality == VIEW_QUALITY_AUTO)
+        return v->software ? VIEW_QUALITY_FAST : VIEW_QUALITY_BEST;
+    return v->quality;
+}
+
+/* ---- the split ---- */
+
+/* How much of a pixel lies within `radius` of the centre, 0 to 255. */
+static int disc_cover(double x, double y, double radius)
+{
+    const double distance = radius - sqrt(x * x + y * y) + 0.5;
+    return distance <= 0 ? 0 : distance >= 1 ? 255 : (int)(distance * 255);
+}
+
+/* Two arrow heads, one to each side. */
+static int is_arrow(double x, double y, double radius)
+{
+    const double across = fabs(x) / radius, down = fabs(y) / radius;
+    return across >= 0.2 && across + down * 0.9 <= 0.68;
+}
+
+static void draw_handle(const Canvas *canvas)
+{
+    const double radius = canvas->width / 2.0;
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            const double dx = x + 0.5 - radius, dy = y + 0.5 - radius;
+            canvas_blend(canvas, x, y, LINE_DARK, disc_cover(dx, dy, radius - 0.5));
+            canvas_blend(canvas, x, y, LINE_BRIGHT, disc_cover(dx, dy, radius * 0.88));
+            if (is_arrow(dx, dy, radius))
+                canvas_blend(canvas, x, y, LINE_DARK, 255);
+        }
+}
+
+static int set_handle(View *v, int side, char *why, size_t size)
+{
+    if (v->handle.width == side)
+        return 0;
+    static uint8_t pixels[MAX_HANDLE * MAX_HANDLE * 4];
+    memset(pixels, 0, sizeof(pixels));
+    const Canvas canvas = {pixels, side * (ptrdiff_t)4, side, side};
+    draw_handle(&canvas);
+    v->handle.opacity = 1;
+    return layer_set(&v->gl, &v->handle, &canvas, why, size);
+}
+
+static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect place, int column,
+                     char *why, size_t size)
+{
+    const Gl *gl = &v->gl;
+    const int shorter = place.width < place.height ? place.width : place.height;
+    const int edge = shorter / EDGE_PART + 1, wanted = shorter / HANDLE_PART;
+    const int side = wanted < MIN_HANDLE ? MIN_HANDLE : wanted > MAX_HANDLE ? MAX_HANDLE : wanted;
+    const Rect line = {column - edge, place.y, edge * 2, place.height};
+    const Rect dark = {line.x - edge, place.y, line.width + edge * 2, place.height};
+    target_fill(gl, target, intersect(dark, scene->area), LINE_DARK);
+    target_fill(gl, target, intersect(line, scene->area), LINE_BRIGHT);
+    if (set_handle(v, side, why, size) < 0)
+        return -1;
+    const Program *program = programs_use_layer(&v->programs, why, size);
+    if (!program)
+        return -1;
+    v->handle.x = column - side / 2;
+    v->handle.y = place.y + place.height / 2 - side / 2;
+    target_use(gl, target, scene->area);
+    gl->BindSampler(0, v->nearest);
+    layer_draw(gl, &v->handle, program, target);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static Rect side_of_split(ViewSide side, Rect place, int column)
+{
+    if (side == VIEW_INPUT)
+        return (Rect){place.x, place.y, column - place.x, place.height};
+    return (Rect){column, place.y, place.x + place.width - column, place.height};
+}
+
+static int draw_pictures(View *v, const ViewScene *scene, const Target *target, char *why,
+                         size_t size)
+{
+    const ViewPlaces places = view_layout(v, scene);
+    const int both = v->picture[VIEW_INPUT].shown && v->picture[VIEW_OUTPUT].shown;
+    const int split = both && scene->compare == VIEW_COMPARE_SPLIT;
+    const int column = view_split_column(&places, scene->split);
+    for (int side = 0; side < VIEW_SIDES; side++) {
+        const Rect place = places.picture[side];
+        const Rect clip = split ? side_of_split(side, place, column) : place;
+        if (clip.width > 0 && clip.height > 0 &&
+            draw_picture(v, side, target, place, clip, quality_of(v), why, size) < 0)
+            return -1;
+    }
+    return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, why, size) : 0;
+}
+
+static int draw_layers(View *v, const Target *target, char *why, size_t size)
+{
+    const Gl *gl = &v->gl;
+    const Program *program = programs_use_layer(&v->programs, why, size);
+    if (!program)
+        return -1;
+    target_use(gl, target, (Rect){0, 0, target->width, target->height});
+    gl->BindSampler(0, v->nearest);
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        layer_draw(gl, &v->layer[i], program, target);
+    return 0;
+}
+
+static int draw_scene(View *v, const ViewScene *scene, const Target *target, char *why, size_t size)
+{
+    const Rect all = {0, 0, target->width, target->height};
+    target_use(&v->gl, target, all);
+    target_fill(&v->gl, target, all, 0x000000);
+    if (draw_pictures(v, scene, target, why, size) < 0 || draw_layers(v, target, why, size) < 0)
+        return -1;
+    return gl_check(&v->gl, "drawing", why, size);
+}
+
+int view_draw(View *v, const ViewScene *scene, char *why, size_t size)
+{
+    const Target window = {0, scene->width, scene->height, 0};
+    if (window.width <= 0 || window.height <= 0)
+        return 0; /* minimized */
+    const int ret = draw_scene(v, scene, &window, why, size);
+    v->gl.Flush(); /* not every swap does, and drawing would begin with the next upload only */
+    return ret;
+}
+
+static int make_memory(View *v, int width, int height, char *why, size_t size)
+{
+    if (width <= 0 || height <= 0 || width > v->max_size || height > v->max_size)
+        return why_fail(why, size, "a picture of %dx%d cannot be drawn (OpenGL's limit is %d)",
+                        width, height, v->max_size);
+    return scratch_make(&v->gl, &v->memory, GL_RGBA8, width, height, why, size);
+}
+
+int view_read(View *v, const ViewScene *scene, const Canvas *canvas, char *why, size_t size)
+{
+    if (canvas->width != scene->width || canvas->height != scene->height)
+        return why_fail(why, size, "the canvas does not have the size of the scene");
+    if (make_memory(v, scene->width, scene->height, why, size) < 0)
+        return -1;
+    const Target target = scratch_target(&v->memory);
+    if (draw_scene(v, scene, &target, why, size) < 0)
+        return -1;
+    return target_read(&v->gl, &target, canvas, why, size);
+}
+
+int view_render_picture(View *v, ViewSide side, const Canvas *canvas, char *why, size_t size)
+{
+    if (!v->picture[side].shown)
+        return why_fail(why, size, "there is no picture");
+    if (make_memory(v, canvas->width, canvas->height, why, size) < 0)
+        return -1;
+    const Target target = scratch_target(&v->memory);
+    const Rect all = {0, 0, canvas->width, canvas->height};
+    if (draw_picture(v, side, &target, all, all, VIEW_QUALITY_BEST, why, size) < 0)
+        return -1;
+    return target_read(&v->gl, &target, canvas, why, size);
+}
+
+/* ---- opening and closing ---- */
 
 /* Renderers that are a CPU, as they call themselves. */
 static int is_software(const char *renderer)
