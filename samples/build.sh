@@ -49,8 +49,7 @@ missing_packages() {
     has_cmake || say cmake
     have pkg-config || say pkg-config
     local module
-    for module in libavformat libavfilter libavcodec libavutil libavdevice libswscale libswresample \
-        libass; do
+    for module in libavformat libavfilter libavcodec libavutil libswscale libswresample libass; do
         has_module "$module" || say "$module-dev"
     done
     has_module sdl2 || say libsdl2-dev

@@ -1,7 +1,7 @@
 /*
  * A camera that is not there: in a program that this library is preloaded into, one device file is
- * a camera of V4L2, though nothing lies at its path. It answers the system's calls, so that
- * libavdevice's own code runs, and gives frames of a moving pattern in real time, raw or as JPEGs.
+ * a camera of V4L2, though nothing lies at its path. It answers the system's calls as a driver does
+ * and gives frames of a moving pattern in real time, raw (YUYV, NV12, YU12) or as JPEGs.
  *
  *     LD_PRELOAD=libfake_camera.so lumeq --camera
  *
@@ -26,6 +26,7 @@
  *   busy          another program has it
  *   full          its bus has no room for the stream
  *   other         the device captures nothing
+ *   planar        it has the multi-planar interface only
  *   stall         no frames come
  *   eio           taking a frame fails
  *   rate=N        it sets this rate whatever is asked for
@@ -34,6 +35,11 @@
  *   malformed     what it calls JPEGs is none
  *   cut           its JPEGs end in the middle
  *   flagged       frames are marked as damaged by the driver
+ *   short         the driver's buffers of raw frames end before their last row does
+ *   pad=N         the rows of raw frames are so many bytes apart from each other
+ *   colours=C/E/Q/X  what the driver says of these: colour space, encoding, quantization, transfer,
+ *                 by their numbers in V4L2
+ *   uncounted     the driver does not number its frames
  *   clock=wall    their times are of the wall clock; clock=none: there are none
  *   wall=N        the wall clock was set ahead by so many seconds, or back
  *
@@ -43,6 +49,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -50,11 +57,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_parts.h"
 
 #define MAX_HANDLES 16
+/* In poll(), until it is seen that something has become wrong with the camera. */
+#define LONGEST_NAP_US 10000
 
 static struct {
     pthread_mutex_t lock;
@@ -70,6 +80,7 @@ static int (*real_open)(const char *path, int flags, ...);
 static int (*real_close)(int fd);
 static int (*real_ioctl)(int fd, unsigned long request, ...);
 static int (*real_access)(const char *path, int mode);
+static int (*real_poll)(struct pollfd *files, nfds_t count, int ms);
 static int (*real_gettimeofday)(struct timeval *time, void *zone);
 
 static void find_real(void)
@@ -78,6 +89,7 @@ static void find_real(void)
     *(void **)&real_close = dlsym(RTLD_NEXT, "close");
     *(void **)&real_ioctl = dlsym(RTLD_NEXT, "ioctl");
     *(void **)&real_access = dlsym(RTLD_NEXT, "access");
+    *(void **)&real_poll = dlsym(RTLD_NEXT, "poll");
     *(void **)&real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
 }
 
@@ -235,6 +247,44 @@ int ioctl(int fd, unsigned long ask, ...)
     while ((ret = locked_answer(fd, ask, argument, &ours, &waits)) < 0 && waits)
         usleep(1000); /* the program did not ask for answers at once */
     return ours ? ret : real_ioctl(fd, ask, argument);
+}
+
+/* What has happened to the camera, in poll()'s words; else 0, and when to look again. */
+static short events(int fd, int64_t *next)
+{
+    short found = 0;
+    pthread_mutex_lock(&cam.lock);
+    look();
+    const struct Handle *handle = find(fd);
+    if (handle && handle->dead)
+        found = POLLERR | POLLHUP;
+    else if (handle)
+        found = fake_events(next);
+    pthread_mutex_unlock(&cam.lock);
+    return found;
+}
+
+static int poll_camera(struct pollfd *file, int ms)
+{
+    const int64_t end = ms < 0 ? INT64_MAX : fake_now() + (int64_t)ms * 1000;
+    int64_t next = end;
+    while (!(file->revents = events(file->fd, &next))) {
+        const int64_t now = fake_now(), until = next < end ? next : end;
+        if (now >= end)
+            return 0;
+        const int64_t nap = until - now < LONGEST_NAP_US ? until - now : LONGEST_NAP_US;
+        const struct timespec time = {.tv_nsec = (nap > 0 ? nap : 0) * 1000};
+        if (nanosleep(&time, NULL) != 0)
+            return -1; /* by a signal */
+    }
+    return 1;
+}
+
+/* The camera is waited for alone. */
+int poll(struct pollfd *files, nfds_t count, int ms)
+{
+    need_real();
+    return count == 1 && find(files->fd) ? poll_camera(files, ms) : real_poll(files, count, ms);
 }
 
 /* Which is where libavutil has the wall clock's time from. */

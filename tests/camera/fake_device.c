@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <linux/videodev2.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,11 @@ static int64_t clock_us(clockid_t id)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int64_t fake_now(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
 /* ---- its modes ---- */
 
 static uint32_t code_of(const char *text)
@@ -119,13 +125,13 @@ static int64_t stamp(int64_t time)
         return time;
     if (fake_word_is(clock, "none"))
         return 0;
-    return time - clock_us(CLOCK_MONOTONIC) + clock_us(CLOCK_REALTIME) + fake_wall_ahead();
+    return time - fake_now() + clock_us(CLOCK_REALTIME) + fake_wall_ahead();
 }
 
 /* What has come since the last call goes to the buffers that were there for it, or is lost. */
 static void advance(void)
 {
-    const int64_t now = clock_us(CLOCK_MONOTONIC);
+    const int64_t now = fake_now();
     while (cam.on && cam.next <= now) {
         if (cam.queued_count && !fake_is("stall")) {
             const unsigned index = cam.queued[0];
@@ -138,14 +144,27 @@ static void advance(void)
     }
 }
 
+/* Bytes from a row to the next of raw pictures, 0 of others. */
+static unsigned stride(void)
+{
+    const char *pad = fake_after("pad=");
+    const unsigned row = raw_row(cam.mode->code, cam.width);
+    return row && pad ? row + (unsigned)strtoul(pad, NULL, 10) : row;
+}
+
+static size_t image_size(void)
+{
+    const unsigned row = stride();
+    return row ? raw_size(cam.mode->code, cam.height, row) : (size_t)cam.width * cam.height * 2;
+}
+
 static size_t draw(unsigned char *to, unsigned number)
 {
-    const size_t raw = (size_t)cam.width * cam.height * 2;
-    if (cam.mode->code == V4L2_PIX_FMT_YUYV) {
-        draw_yuyv(to, cam.width, cam.height, number);
-        return raw;
+    if (stride()) {
+        draw_raw(to, cam.mode->code, cam.width, cam.height, stride(), number);
+        return fake_is("short") ? image_size() - stride() : image_size();
     }
-    size_t used = draw_jpeg(to, raw, cam.width, cam.height, number);
+    size_t used = draw_jpeg(to, image_size(), cam.width, cam.height, number);
     if (fake_is("malformed"))
         memset(to + 2, 0x55, used - 2);
     return fake_is("cut") ? used / 2 : used;
@@ -167,14 +186,24 @@ static int dequeue(struct v4l2_buffer *buffer)
     memmove(cam.done_index, cam.done_index + 1, cam.done_count * sizeof(*cam.done_index));
     buffer->index = index;
     buffer->bytesused = (uint32_t)draw(cam.memory + index * cam.size, frame.number);
-    buffer->flags =
-        V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (fake_is("flagged") ? V4L2_BUF_FLAG_ERROR : 0);
+    buffer->flags = (fake_after("clock=") ? V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN
+                                          : V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) |
+                    (fake_is("flagged") ? V4L2_BUF_FLAG_ERROR : 0);
     buffer->field = V4L2_FIELD_NONE;
     buffer->timestamp.tv_sec = frame.time / 1000000;
     buffer->timestamp.tv_usec = frame.time % 1000000;
-    buffer->sequence = frame.number;
+    buffer->sequence = fake_is("uncounted") ? 0 : frame.number;
     buffer->length = (uint32_t)cam.size;
     return 0;
+}
+
+short fake_events(int64_t *next)
+{
+    if (fake_is("eio") || !cam.on)
+        return POLLERR;
+    advance();
+    *next = cam.next;
+    return cam.done_count ? POLLIN : 0;
 }
 
 static int enqueue(const struct v4l2_buffer *buffer)
@@ -191,7 +220,7 @@ static int stream(int on)
     if (on && fake_is("full"))
         return fake_fail(ENOSPC);
     cam.on = on;
-    cam.next = clock_us(CLOCK_MONOTONIC) + interval();
+    cam.next = fake_now() + interval();
     cam.done_count = 0;
     if (!on)
         cam.queued_count = 0;
@@ -216,7 +245,7 @@ static int request(int fd, struct v4l2_requestbuffers *ask)
     free_buffers();
     if (!ask->count)
         return 0;
-    cam.size = ((size_t)cam.width * cam.height * 2 + 4095) & ~(size_t)4095;
+    cam.size = (image_size() + 4095) & ~(size_t)4095;
     cam.count = ask->count = ask->count < BUFFERS ? ask->count : BUFFERS;
     if (ftruncate(fd, (off_t)(cam.size * cam.count)) < 0)
         return -1;
@@ -254,8 +283,9 @@ static int query_capabilities(struct v4l2_capability *has)
     const char *name = fake_after("name="), *bus = fake_after("bus=");
     take_text(has->card, sizeof(has->card), name, fake_setting("FAKE_CAMERA_NAME", "Fake Webcam"));
     take_text(has->bus_info, sizeof(has->bus_info), bus, "usb-fake-1");
-    has->device_caps = fake_is("other") ? V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING
-                                        : V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
+    has->device_caps = V4L2_CAP_STREAMING | (fake_is("other")    ? V4L2_CAP_META_CAPTURE
+                                             : fake_is("planar") ? V4L2_CAP_VIDEO_CAPTURE_MPLANE
+                                                                 : V4L2_CAP_VIDEO_CAPTURE);
     has->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;
     return 0;
 }
@@ -278,11 +308,11 @@ static int enum_format(struct v4l2_fmtdesc *ask)
     const Mode *mode = find_mode(0, ask->index);
     if (!mode)
         return fake_fail(EINVAL);
-    const int raw = mode->code == V4L2_PIX_FMT_YUYV;
+    const int raw = raw_row(mode->code, 2) != 0;
     ask->pixelformat = mode->code;
     ask->flags = raw ? 0 : V4L2_FMT_FLAG_COMPRESSED;
     snprintf((char *)ask->description, sizeof(ask->description), "%s",
-             raw                                ? "YUYV 4:2:2"
+             mode->code == V4L2_PIX_FMT_YUYV    ? "YUYV 4:2:2"
              : mode->code == V4L2_PIX_FMT_MJPEG ? "Motion-JPEG"
                                                 : "another one");
     return 0;
@@ -336,33 +366,40 @@ static int enum_interval(struct v4l2_frmivalenum *ask)
 
 static void fill_format(struct v4l2_format *format)
 {
-    format->fmt.pix.width = cam.width;
-    format->fmt.pix.height = cam.height;
-    format->fmt.pix.pixelformat = cam.mode->code;
-    format->fmt.pix.field = V4L2_FIELD_NONE;
-    format->fmt.pix.bytesperline = cam.mode->code == V4L2_PIX_FMT_YUYV ? cam.width * 2 : 0;
-    format->fmt.pix.sizeimage = cam.width * cam.height * 2;
-    format->fmt.pix.colorspace = V4L2_COLORSPACE_SRGB;
+    struct v4l2_pix_format *pix = &format->fmt.pix;
+    const char *colours = fake_after("colours=");
+    memset(pix, 0, sizeof(*pix));
+    pix->width = cam.width;
+    pix->height = cam.height;
+    pix->pixelformat = cam.mode->code;
+    pix->field = V4L2_FIELD_NONE;
+    pix->bytesperline = stride();
+    pix->sizeimage = (uint32_t)image_size();
+    pix->colorspace = V4L2_COLORSPACE_SRGB;
+    pix->priv = V4L2_PIX_FMT_PRIV_MAGIC;
+    if (colours)
+        sscanf(colours, "%u/%u/%u/%u", &pix->colorspace, &pix->ycbcr_enc, &pix->quantization,
+               &pix->xfer_func);
 }
 
 /* Like drivers do, it takes the next best of what it does not have. */
 static int set_format(struct v4l2_format *format, int fd)
 {
-    const struct v4l2_pix_format *wanted = &format->fmt.pix;
+    const struct v4l2_pix_format wanted = format->fmt.pix;
     const char *refused = fake_after("refuse=");
     if (fake_is("busy") || (cam.owner >= 0 && cam.owner != fd))
         return fake_fail(EBUSY);
-    const Mode *best = find_mode(wanted->pixelformat, 0);
-    if (!best || (refused && code_of(refused) == wanted->pixelformat))
+    const Mode *best = find_mode(wanted.pixelformat, 0);
+    if (!best || (refused && code_of(refused) == wanted.pixelformat))
         return fake_fail(EINVAL);
     for (unsigned i = 0; i < cam.mode_count; i++)
-        if (cam.modes[i].code == wanted->pixelformat &&
-            has_size(&cam.modes[i], wanted->width, wanted->height))
+        if (cam.modes[i].code == wanted.pixelformat &&
+            has_size(&cam.modes[i], wanted.width, wanted.height))
             best = &cam.modes[i];
-    const int fits = has_size(best, wanted->width, wanted->height);
+    const int fits = has_size(best, wanted.width, wanted.height);
     cam.mode = best;
-    cam.width = fits ? wanted->width : best->width;
-    cam.height = fits ? wanted->height : best->height;
+    cam.width = fits ? wanted.width : best->width;
+    cam.height = fits ? wanted.height : best->height;
     cam.rate = best->rate_count ? best->rates[0] : 30;
     fill_format(format);
     return 0;

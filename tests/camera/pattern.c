@@ -1,5 +1,6 @@
 #include "pattern.h"
 
+#include <linux/videodev2.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
@@ -15,21 +16,56 @@ static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned heigh
     return (unsigned char)(64 + (x / 8 + y / 8 + number) % 64 * 2);
 }
 
-void draw_yuyv(unsigned char *to, unsigned width, unsigned height, unsigned number)
+unsigned raw_row(uint32_t code, unsigned width)
 {
-    const size_t row = (size_t)width * 2;
-    for (unsigned y = 0; y < height; y++, to += row) {
+    return code == V4L2_PIX_FMT_YUYV                                  ? 2 * width
+           : code == V4L2_PIX_FMT_NV12 || code == V4L2_PIX_FMT_YUV420 ? width
+                                                                      : 0;
+}
+
+size_t raw_size(uint32_t code, unsigned height, unsigned stride)
+{
+    const size_t luma_bytes = (size_t)stride * height;
+    return code == V4L2_PIX_FMT_YUYV ? luma_bytes : luma_bytes * 3 / 2;
+}
+
+/* Luma is every `step`th byte, grey between. */
+static void draw_luma_rows(unsigned char *to, unsigned step, unsigned width, unsigned height,
+                           unsigned stride, unsigned number)
+{
+    for (unsigned y = 0; y < height; y++, to += stride) {
         const int same = y && y != height / NUMBER_PART &&
                          (y < height / NUMBER_PART || y % 8 != 0); /* as the row above */
         if (same) {
-            memcpy(to, to - row, row);
+            memcpy(to, to - stride, (size_t)step * width);
             continue;
         }
         for (unsigned x = 0; x < width; x++) {
-            to[2 * x] = luma(x, y, width, height, number);
-            to[2 * x + 1] = 128;
+            to[step * x] = luma(x, y, width, height, number);
+            if (step == 2)
+                to[2 * x + 1] = 128;
         }
     }
+}
+
+/* Of rows of chroma no two beside each other are the same. */
+static void draw_chroma_rows(unsigned char *to, unsigned bytes, unsigned rows, unsigned stride)
+{
+    for (unsigned y = 0; y < rows; y++)
+        for (unsigned x = 0; x < bytes; x++)
+            to[(size_t)y * stride + x] = (unsigned char)(112 + (x + 3 * y) % 32);
+}
+
+void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height, unsigned stride,
+              unsigned number)
+{
+    const unsigned step = code == V4L2_PIX_FMT_YUYV ? 2 : 1;
+    unsigned char *chroma = to + (size_t)stride * height;
+    draw_luma_rows(to, step, width, height, stride, number);
+    if (code == V4L2_PIX_FMT_NV12)
+        draw_chroma_rows(chroma, width, height / 2, stride);
+    else if (code == V4L2_PIX_FMT_YUV420)
+        draw_chroma_rows(chroma, width / 2, height, stride / 2); /* one plane after the other */
 }
 
 static AVCodecContext *encoder;

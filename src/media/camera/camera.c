@@ -1,32 +1,25 @@
-/* An open camera: libavdevice reads it, and it is opened again when it was gone. */
+/* An open camera: a device that is read, and opened again when it was gone. */
 #include "media/camera/camera.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include <libavdevice/avdevice.h>
+#include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 #include <libavutil/time.h>
 
-#include "media/camera/camera_parts.h"
+#include "media/camera/camera_find.h"
+#include "media/camera/camera_modes.h"
+#include "media/camera/v4l2_device.h"
 
-/* libavdevice keeps its descriptor for itself, and what would wait in it cannot be stopped: it is
- * asked again and again. Between two frames that is not before most of the interval has gone by; so
- * it costs some wake-ups a frame, and a delay of a millisecond where the rate holds. One that is
- * overdue is asked for ever less often: what that adds to its delay is a small part of how late it
- * is. */
-#define NAP_US 1000
-#define LONG_NAP_US 20000 /* for how long a stop may go unnoticed */
-#define OVERDUE_PART 16
+#define TICK_MS 20 /* for how long a stop may go unnoticed */
 
-/* Where the driver does not say the interval, that of the last two frames stands for it, up to so
- * much: the next one may come sooner. */
-#define MOST_GUESSED_US 50000
+#define FIRST_FRAME_US 5000000 /* some cameras take seconds to start */
+#define STALL_US 2000000       /* in the dark, they go down to some frames a second, not below */
 
-#define STALL_US 2000000 /* in the dark, cameras go down to some frames a second, not below */
-
-/* Between two tries to open it again: longer after each that fails, as libavdevice leaves mappings
- * behind where a stream does not start. */
+/* Between two tries to open it again, longer after each that fails. */
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
@@ -36,6 +29,42 @@
 /* Timestamps further than this from a clock are not of that clock. */
 #define CLOCK_LIMIT_US 10000000
 
+/* What the driver's times are of. */
+typedef enum CameraClock {
+    CAMERA_CLOCK_UNKNOWN,
+    CAMERA_CLOCK_NONE,
+    CAMERA_CLOCK_MONOTONIC,
+    CAMERA_CLOCK_WALL,
+} CameraClock;
+
+struct Camera {
+    int (*is_stopped)(const void *opaque);
+    const void *opaque;
+    int wait;
+    CameraSetting setting;
+    V4l2Setting chosen;
+    CameraDevice place;      /* where it was opened first */
+    AVFormatContext *format; /* what the packets are, also while it is gone */
+    V4l2Device *device;      /* NULL: it is gone */
+    AVPacket *first;         /* read by opening, or blank */
+    int64_t interval;        /* between two frames, 0: unknown */
+    int64_t heard;           /* when the last packet came, or it was opened */
+    int64_t patience;        /* without a packet until it counts as gone */
+    int64_t retry;           /* when to try to open it again */
+    int64_t retry_after;     /* between two tries */
+    unsigned tries;          /* since it is gone */
+    CameraClock clock;       /* of this opening */
+    int has_sequence;        /* ... and the number of its last frame */
+    uint32_t sequence;
+    int64_t origin, last; /* capture times of the first and the last packet */
+
+    pthread_mutex_t lock;
+    CameraStatus status;
+};
+
+/* Nothing of libavformat reads it, but sources are asked what they are. */
+static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
+
 int camera_is_supported(void)
 {
     return 1;
@@ -43,23 +72,29 @@ int camera_is_supported(void)
 
 const char *camera_support(void)
 {
-    static _Thread_local char text[64];
-    const unsigned v = avdevice_version();
-    snprintf(text, sizeof(text), "V4L2 through libavdevice %u.%u.%u", AV_VERSION_MAJOR(v),
-             AV_VERSION_MINOR(v), AV_VERSION_MICRO(v));
-    return text;
+    return "V4L2";
 }
 
-int camera_is_raw(const AVCodecParameters *par)
+static int is_raw(const AVCodecParameters *par)
 {
     return par->codec_id == AV_CODEC_ID_RAWVIDEO;
+}
+
+static int open_device(Camera *c, const char *path)
+{
+    const int ret = v4l2_device_open(&c->device, path, &c->chosen);
+    c->heard = av_gettime_relative();
+    c->patience = FIRST_FRAME_US;
+    c->clock = CAMERA_CLOCK_UNKNOWN;
+    c->has_sequence = 0;
+    return ret;
 }
 
 /* ---- being gone ---- */
 
 static void set_gone(Camera *c, const char *why)
 {
-    avformat_close_input(&c->device);
+    v4l2_device_close(&c->device);
     c->retry_after = RETRY_US;
     c->tries = 0;
     c->retry = av_gettime_relative() + c->retry_after;
@@ -112,8 +147,8 @@ static void set_absent(Camera *c)
 static int is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
-    const AVCodecParameters *is = c->device->streams[0]->codecpar;
-    if (is->codec_id != was->codec_id || (camera_is_raw(was) && is->format != was->format))
+    const AVCodecParameters *is = v4l2_device_parameters(c->device);
+    if (is->codec_id != was->codec_id || (is_raw(was) && is->format != was->format))
         return 0;
     return is->width == c->setting.width && is->height == c->setting.height;
 }
@@ -121,9 +156,9 @@ static int is_same(const Camera *c)
 /* Opens what is there again: 0, or AVERROR; 1: it is not what it was. */
 static int open_again(Camera *c, const char *path)
 {
-    int ret = camera_open_device(c, path);
+    int ret = open_device(c, path);
     if (ret >= 0 && !is_same(c)) {
-        avformat_close_input(&c->device);
+        v4l2_device_close(&c->device);
         ret = 1;
     }
     if (ret != 0)
@@ -147,11 +182,11 @@ static void try_again(Camera *c)
 
 /* ---- packets ---- */
 
-static CameraClock clock_of(int64_t time, int64_t now, int64_t wall)
+static CameraClock clock_of(const V4l2Stamp *stamp, int64_t now, int64_t wall)
 {
-    if (time != AV_NOPTS_VALUE && FFABS(now - time) < CLOCK_LIMIT_US)
+    if (FFABS(now - stamp->time) < CLOCK_LIMIT_US)
         return CAMERA_CLOCK_MONOTONIC;
-    if (time != AV_NOPTS_VALUE && FFABS(wall - time) < CLOCK_LIMIT_US)
+    if (!stamp->is_monotonic && FFABS(wall - stamp->time) < CLOCK_LIMIT_US)
         return CAMERA_CLOCK_WALL;
     return CAMERA_CLOCK_NONE;
 }
@@ -166,81 +201,71 @@ static int64_t from_wall(const Camera *c, int64_t time, int64_t now, int64_t wal
 
 /* The driver's time, brought to the monotonic clock where it is of the wall's; the time of arrival
  * where it is of none. */
-static int64_t captured(Camera *c, int64_t time, int64_t now, int64_t wall)
-{
-    if (c->clock == CAMERA_CLOCK_UNKNOWN)
-        c->clock = clock_of(time, now, wall);
-    if (c->clock == CAMERA_CLOCK_NONE || time == AV_NOPTS_VALUE)
-        return now;
-    return FFMIN(c->clock == CAMERA_CLOCK_WALL ? from_wall(c, time, now, wall) : time, now);
-}
-
-static void count_corrupt(Camera *c)
-{
-    pthread_mutex_lock(&c->lock);
-    c->status.corrupt++;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void count_good(Camera *c)
-{
-    pthread_mutex_lock(&c->lock);
-    if (c->status.state == CAMERA_GONE)
-        c->status.returns++;
-    c->status.state = CAMERA_RUNNING;
-    c->status.unusable = 0;
-    c->status.why[0] = '\0';
-    c->status.frames++;
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* Copies the packet out of the driver's memory, which goes when the camera does: 0 or ENOMEM. */
-static int take(Camera *c, AVPacket *packet)
+static int64_t captured(Camera *c, const V4l2Stamp *stamp)
 {
     const int64_t now = av_gettime_relative(), wall = av_gettime();
-    const int ret = av_new_packet(packet, c->read->size);
-    if (ret < 0)
-        return ret;
-    memcpy(packet->data, c->read->data, (size_t)c->read->size);
-    int64_t time = captured(c, c->read->pts, now, wall);
+    if (c->clock == CAMERA_CLOCK_UNKNOWN)
+        c->clock = clock_of(stamp, now, wall);
+    if (c->clock == CAMERA_CLOCK_NONE)
+        return now;
+    const int64_t time =
+        c->clock == CAMERA_CLOCK_WALL ? from_wall(c, stamp->time, now, wall) : stamp->time;
+    return FFMIN(time, now);
+}
+
+/* A number that goes back, or stays, is of a driver that does not count. */
+static uint32_t count_missed(Camera *c, uint32_t sequence)
+{
+    const uint32_t missed = c->has_sequence ? sequence - c->sequence - 1 : 0;
+    c->has_sequence = 1;
+    c->sequence = sequence;
+    return missed <= INT32_MAX ? missed : 0;
+}
+
+static void count(Camera *c, int is_damaged, uint32_t missed)
+{
+    CameraStatus *s = &c->status;
+    pthread_mutex_lock(&c->lock);
+    s->missed += missed;
+    if (is_damaged) {
+        s->corrupt++;
+    } else {
+        s->returns += s->state == CAMERA_GONE;
+        s->state = CAMERA_RUNNING;
+        s->unusable = 0;
+        s->why[0] = '\0';
+        s->frames++;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void set_times(Camera *c, AVPacket *packet, int64_t time)
+{
     if (c->origin == AV_NOPTS_VALUE)
         c->origin = c->last = time;
     else
         time = FFMAX(time, c->last + 1);
     packet->pts = packet->dts = time - c->origin;
     packet->duration = c->interval ? c->interval : time - c->last;
-    c->expected = c->interval ? c->interval : FFMIN(time - c->last, MOST_GUESSED_US);
     c->last = time;
-    packet->flags = c->read->flags;
+}
+
+/* The next packet of the device: 0, AVERROR(EAGAIN) (none now), or what went wrong with it. */
+static int read_device(Camera *c, AVPacket *packet)
+{
+    V4l2Stamp stamp;
+    const int ret = v4l2_device_read(c->device, packet, &stamp);
+    if (ret < 0 && ret != AVERROR_INVALIDDATA)
+        return ret;
+    count(c, ret < 0, count_missed(c, stamp.sequence));
+    if (ret < 0)
+        return AVERROR(EAGAIN);
+    c->heard = av_gettime_relative();
+    c->patience = FFMAX(STALL_US, 4 * c->interval);
+    set_times(c, packet, captured(c, &stamp));
     if (c->format->streams[0]->codecpar->codec_id != AV_CODEC_ID_H264)
         packet->flags |= AV_PKT_FLAG_KEY;
     return 0;
-}
-
-void camera_nap(const Camera *c)
-{
-    const int64_t waited = av_gettime_relative() - c->heard;
-    const int64_t quiet = c->expected * 3 / 4 - waited, overdue = waited - c->expected;
-    av_usleep((unsigned)av_clip64(FFMAX(quiet, overdue / OVERDUE_PART), NAP_US, LONG_NAP_US));
-}
-
-int camera_read_device(Camera *c, AVPacket *packet)
-{
-    int ret = av_read_frame(c->device, c->read);
-    if (ret < 0)
-        return ret;
-    const int corrupt = c->read->size == 0;
-    if (!corrupt) {
-        c->heard = av_gettime_relative();
-        c->patience = FFMAX(STALL_US, 4 * c->interval);
-    }
-    ret = corrupt ? AVERROR(EAGAIN) : take(c, packet);
-    av_packet_unref(c->read);
-    if (corrupt)
-        count_corrupt(c);
-    else if (ret == 0)
-        count_good(c);
-    return ret;
 }
 
 /* One look at the device, and what follows of it: 0, AVERROR(EAGAIN), AVERROR_EOF, ENOMEM. */
@@ -251,10 +276,10 @@ static int poll_device(Camera *c, AVPacket *packet)
     if (!c->device && av_gettime_relative() >= c->retry)
         try_again(c);
     if (!c->device) {
-        av_usleep(LONG_NAP_US);
+        av_usleep(TICK_MS * 1000);
         return AVERROR(EAGAIN);
     }
-    const int ret = camera_read_device(c, packet);
+    const int ret = read_device(c, packet);
     if (ret == 0 || ret == AVERROR(ENOMEM))
         return ret;
     if (ret != AVERROR(EAGAIN))
@@ -262,7 +287,7 @@ static int poll_device(Camera *c, AVPacket *packet)
     else if (av_gettime_relative() - c->heard > c->patience)
         set_stalled(c);
     else
-        camera_nap(c);
+        v4l2_device_wait(c->device, TICK_MS);
     return AVERROR(EAGAIN);
 }
 
@@ -276,6 +301,197 @@ int camera_read(Camera *c, AVPacket *packet)
             ret = c->is_stopped(c->opaque) ? AVERROR_EXIT : poll_device(c, packet);
         while (ret == AVERROR(EAGAIN));
     return ret;
+}
+
+/* ---- opening ---- */
+
+static int open_failed(const Camera *c, int ret, MediaError *error)
+{
+    const CameraSetting *s = &c->setting;
+    char size[32] = ""; /* which the driver may not say */
+    if (ret != AVERROR(EINVAL))
+        return camera_fail(error, s->path, s->name, AVUNERROR(ret));
+    if (c->chosen.width)
+        snprintf(size, sizeof(size), " %dx%d", c->chosen.width, c->chosen.height);
+    return media_fail(error, MEDIA_INPUT, "the camera %s (%s) refuses %s%s", media_quote(s->path),
+                      s->name, s->format, size);
+}
+
+/* What JPEGs hold is known from one of them: 0, or AVERROR of a damaged one. */
+static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
+{
+    const AVCodec *decoder = avcodec_find_decoder(par->codec_id);
+    AVCodecContext *codec = decoder ? avcodec_alloc_context3(decoder) : NULL;
+    AVFrame *frame = av_frame_alloc();
+    int ret = codec && frame ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0)
+        codec->thread_count = 1; /* it answers at once then */
+    if (ret >= 0)
+        ret = avcodec_open2(codec, decoder, NULL);
+    if (ret >= 0)
+        ret = avcodec_send_packet(codec, packet);
+    if (ret >= 0)
+        ret = avcodec_receive_frame(codec, frame);
+    if (ret >= 0) {
+        par->format = frame->format;
+        par->width = frame->width;
+        par->height = frame->height;
+        par->color_range = frame->color_range;
+        par->color_space = frame->colorspace;
+    }
+    av_frame_free(&frame);
+    avcodec_free_context(&codec);
+    return ret;
+}
+
+static int learn_from(const Camera *c, const AVPacket *packet)
+{
+    AVCodecParameters *par = c->format->streams[0]->codecpar;
+    if (par->codec_id == AV_CODEC_ID_MJPEG)
+        return learn_from_jpeg(par, packet);
+    if (!is_raw(par))
+        par->format = AV_PIX_FMT_YUV420P;
+    return 0;
+}
+
+static int wait_for_first(Camera *c, MediaError *error)
+{
+    const CameraSetting *s = &c->setting;
+    const int64_t end = av_gettime_relative() + FIRST_FRAME_US;
+    while (av_gettime_relative() < end) {
+        if (c->is_stopped(c->opaque))
+            return media_fail(error, MEDIA_INPUT, "interrupted while opening %s",
+                              media_quote(s->path));
+        const int ret = read_device(c, c->first);
+        if (ret == 0 && learn_from(c, c->first) >= 0)
+            return 0;
+        av_packet_unref(c->first);
+        c->origin = AV_NOPTS_VALUE;
+        if (ret == AVERROR(EAGAIN))
+            v4l2_device_wait(c->device, TICK_MS);
+        else if (ret < 0)
+            return camera_fail(error, s->path, s->name, AVUNERROR(ret));
+    }
+    if (c->status.frames || c->status.corrupt)
+        return media_fail(error, MEDIA_INPUT, "the camera %s (%s) gives damaged pictures only",
+                          media_quote(s->path), s->name);
+    return media_fail(error, MEDIA_INPUT, "the camera %s (%s) gives no picture: none came in %d s",
+                      media_quote(s->path), s->name, FIRST_FRAME_US / 1000000);
+}
+
+/* What the driver has set, and a demuxer of our own that says so. */
+static int describe(Camera *c)
+{
+    const AVCodecParameters *from = v4l2_device_parameters(c->device);
+    c->format = avformat_alloc_context();
+    AVStream *to = c->format ? avformat_new_stream(c->format, NULL) : NULL;
+    if (!to || avcodec_parameters_copy(to->codecpar, from) < 0)
+        return AVERROR(ENOMEM);
+    c->format->iformat = &v4l2_format;
+    c->format->start_time = to->start_time = 0;
+    c->format->duration = to->duration = AV_NOPTS_VALUE;
+    to->time_base = AV_TIME_BASE_Q;
+    to->avg_frame_rate = to->r_frame_rate = c->setting.rate = v4l2_device_rate(c->device);
+    c->setting.width = from->width;
+    c->setting.height = from->height;
+    if (c->setting.rate.num > 0)
+        c->interval = av_rescale_q(1, av_inv_q(c->setting.rate), AV_TIME_BASE_Q);
+    return 0;
+}
+
+static void take_choice(Camera *c, const CameraChoice *choice)
+{
+    c->setting.format = choice->mode->format;
+    c->setting.wanted = choice->rate;
+    c->chosen = (V4l2Setting){
+        .fourcc = choice->mode->fourcc,
+        .format = choice->mode->format,
+        .width = choice->width,
+        .height = choice->height,
+        .rate = choice->rate,
+    };
+}
+
+/* Opens it with the best mode that the driver does set: what it offers may be more than what it
+ * has room for on its bus. The error is that of the best. */
+static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
+                     MediaError *error)
+{
+    CameraChoice choice;
+    MediaError none = {0};
+    char name[400];
+    snprintf(name, sizeof(name), "the camera %s (%s)", media_quote(c->setting.path),
+             c->setting.name);
+    int fault = camera_choose(&choice, options, modes, mode_count, name, error), left = fault;
+    while (left >= 0) {
+        take_choice(c, &choice);
+        const int ret = open_device(c, c->setting.path);
+        if (ret >= 0)
+            return 0;
+        fault = open_failed(c, ret, error);
+        if (ret != AVERROR(EINVAL) && ret != AVERROR(ENOSPC))
+            break;
+        modes[choice.mode - modes].format = NULL;
+        left = camera_choose(&choice, options, modes, mode_count, name, &none);
+    }
+    return fault;
+}
+
+/* An error of a mode that another one made good is none. */
+static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
+{
+    CameraDevice device;
+    CameraMode *modes = NULL;
+    MediaError why = {0};
+    const int fd = camera_find(options->device, &device, error);
+    if (fd < 0)
+        return fd;
+    c->place = device;
+    av_strlcpy(c->setting.path, device.path, sizeof(c->setting.path));
+    av_strlcpy(c->setting.name, device.name, sizeof(c->setting.name));
+    int ret = camera_ask_modes(fd, &modes, &why);
+    close(fd);
+    if (ret >= 0)
+        ret = open_best(c, options, modes, ret, &why);
+    camera_free(&modes);
+    if (ret < 0)
+        media_fail(error, why.fault, "%s", why.text);
+    return ret;
+}
+
+int camera_open(Camera **camera, const CameraOptions *options,
+                int (*is_stopped)(const void *opaque), const void *opaque, MediaError *error)
+{
+    Camera *c = av_mallocz(sizeof(*c));
+    *camera = c;
+    if (!c)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    pthread_mutex_init(&c->lock, NULL);
+    c->is_stopped = is_stopped;
+    c->opaque = opaque;
+    c->wait = options->wait;
+    c->origin = AV_NOPTS_VALUE;
+    c->first = av_packet_alloc();
+    int ret =
+        c->first ? open_chosen(c, options, error) : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0 && describe(c) < 0)
+        ret = media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0)
+        ret = wait_for_first(c, error);
+    if (ret < 0)
+        camera_close(camera);
+    return ret;
+}
+void camera_close(Camera **camera)
+{
+    Camera *c = *camera;
+    if (!c)
+        return;
+    v4l2_device_close(&c->device);
+    av_packet_free(&c->first);
+    avformat_free_context(c->format);
+    pthread_mutex_destroy(&c->lock);
+    av_freep(camera);
 }
 
 /* ---- what it says ---- */
@@ -293,15 +509,13 @@ const CameraSetting *camera_setting(const Camera *c)
 void camera_setting_text(const Camera *c, char *text, size_t size)
 {
     const CameraSetting *s = &c->setting;
-    char set[sizeof(c->size)];
     snprintf(text, size, "%s (%s): %s %dx%d", s->name, s->path, s->format, s->width, s->height);
     if (s->rate.num > 0)
         av_strlcatf(text, size, " at %.4g fps", av_q2d(s->rate));
     if (s->rate.num > 0 && s->wanted.num > 0 && av_cmp_q(s->rate, s->wanted) != 0)
         av_strlcatf(text, size, "; %.4g fps was asked for", av_q2d(s->wanted));
-    snprintf(set, sizeof(set), "%dx%d", s->width, s->height);
-    if (c->size[0] && strcmp(c->size, set) != 0)
-        av_strlcatf(text, size, "; %s was asked for", c->size);
+    if (c->chosen.width && (c->chosen.width != s->width || c->chosen.height != s->height))
+        av_strlcatf(text, size, "; %dx%d was asked for", c->chosen.width, c->chosen.height);
 }
 
 CameraStatus camera_status(Camera *c)
@@ -315,17 +529,4 @@ CameraStatus camera_status(Camera *c)
 int64_t camera_captured_at(const Camera *c, int64_t pts)
 {
     return c->origin + pts;
-}
-
-void camera_close(Camera **camera)
-{
-    Camera *c = *camera;
-    if (!c)
-        return;
-    avformat_close_input(&c->device);
-    avformat_free_context(c->format);
-    av_packet_free(&c->read);
-    av_packet_free(&c->first);
-    pthread_mutex_destroy(&c->lock);
-    av_freep(camera);
 }

@@ -36,7 +36,7 @@ typedef struct CameraOptions {
 /* Not 0: this build reads cameras. */
 int camera_is_supported(void);
 
-/* "V4L2 through libavdevice 59.7.100", or "none (built without libavdevice)": for --version. */
+/* "V4L2", or "none (built without V4L2)": for --version. */
 const char *camera_support(void);
 
 typedef struct CameraDevice {
@@ -112,6 +112,8 @@ typedef struct CameraStatus {
     int64_t returns; /* times that it has come back */
     int64_t frames;  /* packets that came from it */
     int64_t corrupt; /* ... and were damaged by what the driver says, and left out */
+    int64_t missed;  /* that it had, by the driver's count, and could not give: none was there to
+                        take them in time, or its bus lost them */
 } CameraStatus;
 
 CameraStatus camera_status(Camera *camera);
@@ -132,8 +134,8 @@ int camera_open(Camera **camera, const CameraOptions *options,
  * of the camera, and lives as long as the camera. */
 AVFormatContext *camera_format(Camera *camera);
 
-/* The next packet, which owns its bytes: 0; AVERROR_EXIT (stopped); AVERROR_EOF (gone, and not to
- * be waited for). Waits. */
+/* The next packet, which stays valid also when the camera is gone or closed: 0; AVERROR_EXIT
+ * (stopped); AVERROR_EOF (gone, and not to be waited for). Waits. */
 int camera_read(Camera *camera, AVPacket *packet);
 
 void camera_close(Camera **camera);

@@ -1,4 +1,4 @@
-/* Built instead of the camera where libavdevice is not wanted or not there. */
+/* Built instead of the camera where it is not wanted, or where there is no V4L2. */
 #include <stdio.h>
 
 #include "media/camera/camera.h"
@@ -15,7 +15,7 @@ int camera_is_supported(void)
 
 const char *camera_support(void)
 {
-    return "none (built without libavdevice)";
+    return "none (built without V4L2)";
 }
 
 int camera_list_devices(CameraDevice **devices, MediaError *error)

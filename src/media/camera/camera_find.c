@@ -6,25 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-#include "media/camera/camera_parts.h"
+#include "media/camera/camera_find.h"
+#include "media/camera/v4l2_device.h"
 
 #define MAX_NODES 64 /* of /dev/video0 and on, that are looked at */
-
-int camera_ioctl(int fd, unsigned long request, void *argument)
-{
-    int ret;
-    do
-        ret = ioctl(fd, request, argument);
-    while (ret < 0 && errno == EINTR);
-    return ret;
-}
 
 /* The group whose members may use the device file, NULL: nobody should be in it. `names` keeps it.
  */
@@ -89,17 +80,26 @@ static void take_text(char *to, size_t size, const uint8_t *from, size_t room)
             *c = ' ';
 }
 
-/* A node is a camera when it, and not only its driver, captures. */
-static int is_camera(int fd, CameraDevice *device)
+/* What the node itself, and not only its driver, can do; 0: it does not answer. */
+static uint32_t ask_capabilities(int fd, CameraDevice *device)
 {
     struct v4l2_capability has = {0};
-    if (camera_ioctl(fd, VIDIOC_QUERYCAP, &has) < 0)
+    if (v4l2_device_ioctl(fd, VIDIOC_QUERYCAP, &has) < 0)
         return 0;
     take_text(device->name, sizeof(device->name), has.card, sizeof(has.card));
     take_text(device->bus, sizeof(device->bus), has.bus_info, sizeof(has.bus_info));
-    const uint32_t caps =
-        has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
-    return (caps & V4L2_CAP_VIDEO_CAPTURE) && (caps & V4L2_CAP_STREAMING);
+    return has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
+}
+
+static int is_camera(uint32_t can)
+{
+    return (can & V4L2_CAP_VIDEO_CAPTURE) && (can & V4L2_CAP_STREAMING);
+}
+
+/* One whose pictures come in several pieces of memory, and that is no codec. */
+static int is_multi_planar(uint32_t can)
+{
+    return (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE) && !(can & V4L2_CAP_VIDEO_OUTPUT_MPLANE);
 }
 
 /* Opens and describes it: a descriptor, or MEDIA_INPUT. `*other`: not 0: it is no camera. */
@@ -111,10 +111,16 @@ static int open_node(const char *path, CameraDevice *device, int *other, MediaEr
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return camera_fail(error, path, "", errno);
-    if (is_camera(fd, device))
+    const uint32_t can = ask_capabilities(fd, device);
+    if (is_camera(can))
         return fd;
-    *other = 1;
     close(fd);
+    if (is_multi_planar(can))
+        return media_fail(error, MEDIA_INPUT,
+                          "the camera %s (%s) has V4L2's multi-planar interface only, which is "
+                          "not supported",
+                          media_quote(path), device->name);
+    *other = 1;
     return media_fail(error, MEDIA_INPUT, "%s%s%s%s is no camera: it cannot capture video",
                       media_quote(path), device->name[0] ? " (" : "", device->name,
                       device->name[0] ? ")" : "");
@@ -206,7 +212,7 @@ static int is_back(const char *path, const CameraDevice *before, CameraDevice *n
         return is_absent(errno) ? 0 : AVERROR(errno);
     *now = (CameraDevice){.name = ""};
     av_strlcpy(now->path, path, sizeof(now->path));
-    const int camera = is_camera(fd, now);
+    const int camera = is_camera(ask_capabilities(fd, now));
     close(fd);
     return camera && strcmp(now->name, before->name) == 0 &&
            (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);

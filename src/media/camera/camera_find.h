@@ -1,0 +1,19 @@
+/* Finding a camera among the device files, and the sentences for one that cannot be used. */
+#ifndef LUMEQ_MEDIA_CAMERA_FIND_H
+#define LUMEQ_MEDIA_CAMERA_FIND_H
+
+#include "media/camera/camera.h"
+
+/* The device file that "2", a path or NULL (the first one) stands for, open for questions, and
+ * described. Answers its descriptor, or MEDIA_INPUT with the sentence that fits. */
+int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
+
+/* 1: it is there again, and `*now` says where: a camera of its name at its old path, or, looked for
+ * `everywhere`, at another one where it is plugged in as it was, as there may be two of a kind. 0:
+ * it is not; AVERROR: what is at its old path cannot be opened. */
+int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
+
+/* The sentence for a system's error on it. `name` may be "". MEDIA_INPUT. */
+int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
+
+#endif

@@ -1,0 +1,513 @@
+#include "media/camera/v4l2_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+#include <libavutil/time.h>
+
+/* Buffers are how long a reader may be busy with other things before frames are missed. */
+#define MOST_BUFFERS 32
+#define FEWEST_BUFFERS 4
+#define MOST_BYTES (256 << 20)
+
+typedef struct Buffer {
+    struct Pool *pool;
+    unsigned index;
+    uint8_t *data;
+    size_t length; /* as the driver has it */
+    size_t mapped; /* with room for what decoders read ahead */
+    size_t used;   /* by the frame in it */
+    int is_lent;
+} Buffer;
+
+/* The buffers outlive the device while some of them are lent. */
+typedef struct Pool {
+    pthread_mutex_t lock; /* all below */
+    int fd;               /* -1: closed, nothing is queued again */
+    unsigned users;       /* the device and those that are lent */
+    unsigned count, queued;
+    Buffer buffers[MOST_BUFFERS];
+} Pool;
+
+struct V4l2Device {
+    Pool *pool;
+    int fd;
+    AVCodecParameters *par;
+    AVRational rate;
+    size_t image_size; /* the driver's, of the largest frame there may be */
+    /* Of pictures that are not compressed: */
+    int strides[4];    /* as the driver has them */
+    int is_padded;     /* rows have to be packed */
+    size_t frame_size; /* in the buffer */
+    int packed_size;
+};
+
+int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
+{
+    int ret;
+    do
+        ret = ioctl(fd, request, argument);
+    while (ret < 0 && errno == EINTR);
+    return ret;
+}
+
+/* The same, 0 or AVERROR. */
+static int ask(int fd, unsigned long request, void *argument)
+{
+    return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
+}
+
+/* ---- what is set ---- */
+
+static enum AVColorSpace matrix_of(const struct v4l2_pix_format *pix)
+{
+    const uint32_t encoding =
+        pix->ycbcr_enc ? pix->ycbcr_enc : V4L2_MAP_YCBCR_ENC_DEFAULT(pix->colorspace);
+    switch (encoding) {
+    case V4L2_YCBCR_ENC_709:
+    case V4L2_YCBCR_ENC_XV709: return AVCOL_SPC_BT709;
+    case V4L2_YCBCR_ENC_BT2020: return AVCOL_SPC_BT2020_NCL;
+    case V4L2_YCBCR_ENC_BT2020_CONST_LUM: return AVCOL_SPC_BT2020_CL;
+    case V4L2_YCBCR_ENC_SMPTE240M: return AVCOL_SPC_SMPTE240M;
+    default: return AVCOL_SPC_SMPTE170M; /* V4L2's default at any size */
+    }
+}
+
+static enum AVColorPrimaries primaries_of(const struct v4l2_pix_format *pix)
+{
+    switch (pix->colorspace) {
+    case V4L2_COLORSPACE_SMPTE170M: return AVCOL_PRI_SMPTE170M;
+    case V4L2_COLORSPACE_SMPTE240M: return AVCOL_PRI_SMPTE240M;
+    case V4L2_COLORSPACE_470_SYSTEM_M: return AVCOL_PRI_BT470M;
+    case V4L2_COLORSPACE_470_SYSTEM_BG: return AVCOL_PRI_BT470BG;
+    case V4L2_COLORSPACE_BT2020: return AVCOL_PRI_BT2020;
+    case V4L2_COLORSPACE_DCI_P3: return AVCOL_PRI_SMPTE431;
+    case V4L2_COLORSPACE_REC709:
+    case V4L2_COLORSPACE_SRGB:
+    case V4L2_COLORSPACE_JPEG: return AVCOL_PRI_BT709;
+    default: return AVCOL_PRI_UNSPECIFIED;
+    }
+}
+
+/* Where the driver leaves it to the colour space, it is left to whoever shows it. */
+static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_format *pix)
+{
+    switch (pix->xfer_func) {
+    case V4L2_XFER_FUNC_709: return AVCOL_TRC_BT709;
+    case V4L2_XFER_FUNC_SRGB: return AVCOL_TRC_IEC61966_2_1;
+    case V4L2_XFER_FUNC_SMPTE240M: return AVCOL_TRC_SMPTE240M;
+    case V4L2_XFER_FUNC_NONE: return AVCOL_TRC_LINEAR;
+    case V4L2_XFER_FUNC_SMPTE2084: return AVCOL_TRC_SMPTE2084;
+    default: return AVCOL_TRC_UNSPECIFIED;
+    }
+}
+
+static enum AVColorRange range_of(const struct v4l2_pix_format *pix)
+{
+    if (pix->quantization == V4L2_QUANTIZATION_FULL_RANGE ||
+        (pix->quantization == V4L2_QUANTIZATION_DEFAULT && pix->colorspace == V4L2_COLORSPACE_JPEG))
+        return AVCOL_RANGE_JPEG;
+    return pix->quantization == V4L2_QUANTIZATION_LIM_RANGE ? AVCOL_RANGE_MPEG
+                                                            : AVCOL_RANGE_UNSPECIFIED;
+}
+
+/* Compressed pictures say it themselves. */
+static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *set, int is_rgb)
+{
+    struct v4l2_pix_format pix = *set;
+    if (pix.priv != V4L2_PIX_FMT_PRIV_MAGIC) /* an old driver, which knows no more than this */
+        pix.ycbcr_enc = pix.quantization = pix.xfer_func = 0;
+    par->color_primaries = primaries_of(&pix);
+    par->color_trc = transfer_of(&pix);
+    if (is_rgb)
+        return;
+    par->color_space = matrix_of(&pix);
+    par->color_range = range_of(&pix);
+}
+
+/* Where the rows of a picture lie: V4L2 says it of the first plane, and the others follow. */
+static int set_layout(V4l2Device *d, const struct v4l2_pix_format *pix)
+{
+    const AVCodecParameters *par = d->par;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(par->format);
+    const int stride = (int)FFMIN(pix->bytesperline, INT32_MAX / 2);
+    uint8_t *planes[4];
+    int packed[4], ret = av_image_check_size((unsigned)par->width, (unsigned)par->height, 0, NULL);
+    if (ret >= 0)
+        ret = av_image_fill_linesizes(packed, par->format, par->width);
+    if (ret < 0)
+        return ret;
+    memcpy(d->strides, packed, sizeof(packed));
+    d->is_padded = stride > packed[0];
+    const int last = av_pix_fmt_count_planes(par->format) - 1;
+    for (int i = 0; d->is_padded && i <= last; i++)
+        d->strides[i] = i == 0 || last == 1 ? stride : AV_CEIL_RSHIFT(stride, desc->log2_chroma_w);
+    d->packed_size = av_image_get_buffer_size(par->format, par->width, par->height, 1);
+    ret = av_image_fill_pointers(planes, par->format, par->height, NULL, d->strides);
+    if (ret < 0 || d->packed_size < 0)
+        return AVERROR(EINVAL);
+    d->frame_size =
+        (size_t)(ret - d->strides[last] + packed[last]); /* the last row may end early */
+    return 0;
+}
+
+static int describe(V4l2Device *d, const struct v4l2_pix_format *pix, const char *format)
+{
+    AVCodecParameters *par = d->par;
+    const enum AVPixelFormat pixels = av_get_pix_fmt(format);
+    const AVCodecDescriptor *codec = avcodec_descriptor_get_by_name(format);
+    par->codec_type = AVMEDIA_TYPE_VIDEO;
+    par->width = (int)pix->width;
+    par->height = (int)pix->height;
+    if (pixels == AV_PIX_FMT_NONE) {
+        par->codec_id = codec ? codec->id : AV_CODEC_ID_NONE;
+        return codec ? 0 : AVERROR(EINVAL);
+    }
+    par->codec_id = AV_CODEC_ID_RAWVIDEO;
+    par->codec_tag = avcodec_pix_fmt_to_codec_tag(pixels);
+    par->format = pixels;
+    set_colours(par, pix, (av_pix_fmt_desc_get(pixels)->flags & AV_PIX_FMT_FLAG_RGB) != 0);
+    return set_layout(d, pix);
+}
+
+/* Drivers take the next best of what they do not have; of a format, that is another one. */
+static int set_format(V4l2Device *d, const V4l2Setting *wanted)
+{
+    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_pix_format *pix = &format.fmt.pix;
+    int ret = ask(d->fd, VIDIOC_G_FMT, &format);
+    if (ret < 0)
+        return ret;
+    *pix = (struct v4l2_pix_format){
+        .width = wanted->width ? (uint32_t)wanted->width : pix->width,
+        .height = wanted->width ? (uint32_t)wanted->height : pix->height,
+        .pixelformat = wanted->fourcc,
+        .field = V4L2_FIELD_ANY,
+        .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+    };
+    ret = ask(d->fd, VIDIOC_S_FMT, &format);
+    if (ret < 0)
+        return ret;
+    d->image_size = pix->sizeimage;
+    return pix->pixelformat == wanted->fourcc ? describe(d, pix, wanted->format) : AVERROR(EINVAL);
+}
+
+static int set_rate(V4l2Device *d, AVRational wanted)
+{
+    struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_fract *interval = &set.parm.capture.timeperframe;
+    d->rate = (AVRational){0, 1};
+    if (ask(d->fd, VIDIOC_G_PARM, &set) < 0)
+        return 0;
+    if (wanted.num > 0 && (set.parm.capture.capability & V4L2_CAP_TIMEPERFRAME)) {
+        *interval = (struct v4l2_fract){(uint32_t)wanted.den, (uint32_t)wanted.num};
+        const int ret = ask(d->fd, VIDIOC_S_PARM, &set);
+        if (ret < 0)
+            return ret;
+    }
+    if (interval->numerator && interval->denominator)
+        av_reduce(&d->rate.num, &d->rate.den, interval->denominator, interval->numerator,
+                  INT32_MAX);
+    return 0;
+}
+
+/* ---- buffers ---- */
+
+static struct v4l2_buffer buffer_number(unsigned index)
+{
+    return (struct v4l2_buffer){
+        .index = index,
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+        .memory = V4L2_MEMORY_MMAP,
+    };
+}
+
+/* With the lock held. One that the driver does not take is missing from then on: where that is for
+ * a reason, reading fails, too. */
+static int queue(Buffer *b)
+{
+    struct v4l2_buffer number = buffer_number(b->index);
+    const int ret = ask(b->pool->fd, VIDIOC_QBUF, &number);
+    if (ret >= 0)
+        b->pool->queued++;
+    return ret;
+}
+
+/* Behind the driver's pages lies one of zeros: decoders read ahead of what they decode. */
+static int map_buffer(Buffer *b)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct v4l2_buffer number = buffer_number(b->index);
+    const int fd = b->pool->fd, ret = ask(fd, VIDIOC_QUERYBUF, &number);
+    if (ret < 0)
+        return ret;
+    const size_t mapped = (number.length + page - 1) / page * page + page;
+    void *data = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED)
+        return AVERROR(errno);
+    b->data = data;
+    b->mapped = mapped;
+    b->length = number.length;
+    if (mmap(data, b->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             (off_t)number.m.offset) == MAP_FAILED)
+        return AVERROR(errno);
+    return queue(b);
+}
+
+static void unmap(Buffer *b)
+{
+    if (b->data)
+        munmap(b->data, b->mapped);
+    b->data = NULL;
+}
+
+/* As a mapping keeps the device open, what is lent becomes ordinary memory, at the same place and
+ * with the same frame in it. Where there is no room for that it stays what it is. */
+static void detach(Buffer *b)
+{
+    void *copy = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return;
+    memcpy(copy, b->data, b->used);
+    if (mremap(copy, b->mapped, b->mapped, MREMAP_MAYMOVE | MREMAP_FIXED, b->data) == MAP_FAILED)
+        munmap(copy, b->mapped);
+}
+
+/* With the lock held, which it lets go. */
+static void leave(Pool *pool)
+{
+    const unsigned left = --pool->users;
+    pthread_mutex_unlock(&pool->lock);
+    if (left)
+        return;
+    pthread_mutex_destroy(&pool->lock);
+    av_free(pool);
+}
+
+static void give_back(void *opaque, uint8_t *data)
+{
+    Buffer *b = opaque;
+    (void)data;
+    pthread_mutex_lock(&b->pool->lock);
+    b->is_lent = 0;
+    if (b->pool->fd >= 0)
+        (void)queue(b);
+    else
+        unmap(b);
+    leave(b->pool);
+}
+
+static int open_buffers(V4l2Device *d)
+{
+    const size_t fitting = MOST_BYTES / FFMAX(d->image_size, 1);
+    struct v4l2_requestbuffers request = {
+        .count = (uint32_t)FFMAX(FFMIN(fitting, MOST_BUFFERS), FEWEST_BUFFERS),
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+        .memory = V4L2_MEMORY_MMAP,
+    };
+    int ret = ask(d->fd, VIDIOC_REQBUFS, &request);
+    if (ret >= 0 && request.count < 2)
+        ret = AVERROR(ENOMEM);
+    if (ret < 0)
+        return ret;
+    d->pool->count = FFMIN(request.count, MOST_BUFFERS);
+    for (unsigned i = 0; i < d->pool->count && ret >= 0; i++) {
+        d->pool->buffers[i] = (Buffer){.pool = d->pool, .index = i};
+        ret = map_buffer(&d->pool->buffers[i]);
+    }
+    return ret;
+}
+
+/* ---- frames ---- */
+
+static int is_raw(const V4l2Device *d)
+{
+    return d->par->codec_id == AV_CODEC_ID_RAWVIDEO;
+}
+
+static int pack(const V4l2Device *d, uint8_t *data, AVPacket *packet)
+{
+    const AVCodecParameters *par = d->par;
+    const uint8_t *planes[4] = {NULL};
+    uint8_t *at[4];
+    int ret = av_image_fill_pointers(at, par->format, par->height, data, d->strides);
+    if (ret >= 0)
+        ret = av_new_packet(packet, d->packed_size);
+    if (ret < 0)
+        return ret;
+    memcpy(planes, at, sizeof(at));
+    ret = av_image_copy_to_buffer(packet->data, packet->size, planes, d->strides, par->format,
+                                  par->width, par->height, 1);
+    return FFMIN(ret, 0);
+}
+
+static int copy(const Buffer *b, AVPacket *packet)
+{
+    const int ret = av_new_packet(packet, (int)b->used);
+    if (ret >= 0)
+        memcpy(packet->data, b->data, b->used);
+    return ret;
+}
+
+/* With the lock held. */
+static int lend(Buffer *b, AVPacket *packet)
+{
+    memset(b->data + b->used, 0, AV_INPUT_BUFFER_PADDING_SIZE);
+    packet->buf = av_buffer_create(b->data, b->used + AV_INPUT_BUFFER_PADDING_SIZE, give_back, b,
+                                   AV_BUFFER_FLAG_READONLY);
+    if (!packet->buf)
+        return AVERROR(ENOMEM);
+    packet->data = b->data;
+    packet->size = (int)b->used;
+    b->is_lent = 1;
+    b->pool->users++;
+    return 0;
+}
+
+/* Most of the buffers stay the driver's: they are the time that the reader has. Nobody waits for
+ * the lock while something is copied: whoever shows pictures gives them back. */
+static int take(const V4l2Device *d, Buffer *b, AVPacket *packet)
+{
+    Pool *pool = b->pool;
+    const int is_whole =
+        b->used && b->used <= INT32_MAX / 2 && (!is_raw(d) || b->used >= d->frame_size);
+    int ret = is_whole ? 0 : AVERROR_INVALIDDATA;
+    if (is_whole && is_raw(d) && !d->is_padded)
+        b->used = d->frame_size;
+    pthread_mutex_lock(&pool->lock);
+    pool->queued--;
+    if (is_whole && !d->is_padded && pool->queued > pool->count / 2)
+        ret = lend(b, packet);
+    const int is_free = !b->is_lent;
+    pthread_mutex_unlock(&pool->lock);
+    if (!is_free)
+        return ret;
+    if (ret >= 0)
+        ret = d->is_padded ? pack(d, b->data, packet) : copy(b, packet);
+    pthread_mutex_lock(&pool->lock);
+    (void)queue(b);
+    pthread_mutex_unlock(&pool->lock);
+    return ret;
+}
+
+int v4l2_device_read(V4l2Device *d, AVPacket *packet, V4l2Stamp *stamp)
+{
+    struct v4l2_buffer got = buffer_number(0);
+    const int ret = ask(d->fd, VIDIOC_DQBUF, &got);
+    if (ret < 0)
+        return ret;
+    if (got.index >= d->pool->count)
+        return AVERROR(EIO);
+    *stamp = (V4l2Stamp){
+        .time = (int64_t)got.timestamp.tv_sec * 1000000 + got.timestamp.tv_usec,
+        .is_monotonic =
+            (got.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) == V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC,
+        .sequence = got.sequence,
+    };
+    Buffer *b = &d->pool->buffers[got.index];
+    b->used = got.flags & V4L2_BUF_FLAG_ERROR ? 0 : FFMIN(got.bytesused, b->length);
+    return take(d, b, packet);
+}
+
+void v4l2_device_wait(const V4l2Device *d, int ms)
+{
+    struct pollfd waiting = {.fd = d->fd, .events = POLLIN};
+    if (poll(&waiting, 1, ms) > 0 && !(waiting.revents & POLLIN))
+        av_usleep((unsigned)ms * 1000); /* an error would not let it wait: reading tells which */
+}
+
+const AVCodecParameters *v4l2_device_parameters(const V4l2Device *d)
+{
+    return d->par;
+}
+
+AVRational v4l2_device_rate(const V4l2Device *d)
+{
+    return d->rate;
+}
+
+/* ---- open and close ---- */
+
+static int start(V4l2Device *d, const char *path, const V4l2Setting *wanted)
+{
+    enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    d->fd = d->pool->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    int ret = d->fd < 0 ? AVERROR(errno) : set_format(d, wanted);
+    if (ret >= 0)
+        ret = set_rate(d, wanted->rate);
+    if (ret >= 0)
+        ret = open_buffers(d);
+    return ret < 0 ? ret : ask(d->fd, VIDIOC_STREAMON, &type);
+}
+
+int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted)
+{
+    V4l2Device *d = *device = av_mallocz(sizeof(*d));
+    if (!d)
+        return AVERROR(ENOMEM);
+    d->fd = -1;
+    d->par = avcodec_parameters_alloc();
+    d->pool = av_mallocz(sizeof(*d->pool));
+    int ret = AVERROR(ENOMEM);
+    if (d->pool) {
+        pthread_mutex_init(&d->pool->lock, NULL);
+        d->pool->fd = -1;
+        d->pool->users = 1;
+    }
+    if (d->par && d->pool)
+        ret = start(d, path, wanted);
+    if (ret < 0)
+        v4l2_device_close(device);
+    return ret;
+}
+
+static void unmap_or_detach(Buffer *b)
+{
+    pthread_mutex_lock(&b->pool->lock);
+    if (b->is_lent)
+        detach(b);
+    else
+        unmap(b);
+    pthread_mutex_unlock(&b->pool->lock);
+}
+
+/* The driver's answers are of no use: it may be gone, and is left. */
+static void close_pool(Pool *pool)
+{
+    enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    struct v4l2_requestbuffers none = {.type = type, .memory = V4L2_MEMORY_MMAP};
+    pthread_mutex_lock(&pool->lock);
+    const int fd = pool->fd;
+    pool->fd = -1;
+    pthread_mutex_unlock(&pool->lock);
+    if (fd >= 0)
+        (void)ask(fd, VIDIOC_STREAMOFF, &type);
+    for (unsigned i = 0; i < pool->count; i++)
+        unmap_or_detach(&pool->buffers[i]);
+    if (fd >= 0) {
+        (void)ask(fd, VIDIOC_REQBUFS, &none);
+        close(fd);
+    }
+    pthread_mutex_lock(&pool->lock);
+    leave(pool);
+}
+
+void v4l2_device_close(V4l2Device **device)
+{
+    V4l2Device *d = *device;
+    if (!d)
+        return;
+    if (d->pool)
+        close_pool(d->pool);
+    avcodec_parameters_free(&d->par);
+    av_freep(device);
+}
