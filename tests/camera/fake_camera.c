@@ -34,8 +34,8 @@
  *   refuse=CODE   it does not set this format, though it offers it
  *   malformed     what it calls JPEGs is none
  *   cut           its JPEGs end in the middle
- *   flagged       frames are marked as damaged by the driver
- *   short         the driver's buffers of raw frames end before their last row does
+ *   flagged       frames are marked as damaged by the driver; flagged=N: every Nth one
+ *   short         raw frames end before their last row does; short=N: every Nth one
  *   pad=N         the rows of raw frames are so many bytes apart from each other
  *   colours=C/E/Q/X  what the driver says of these: colour space, encoding, quantization, transfer,
  *                 by their numbers in V4L2

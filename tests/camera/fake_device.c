@@ -19,6 +19,7 @@
 #define MAX_MODES 32
 #define MAX_RATES 8
 #define BUFFERS 8
+#define JUNK 0xee /* behind a frame */
 
 typedef struct Mode {
     uint32_t code;
@@ -158,11 +159,20 @@ static size_t image_size(void)
     return row ? raw_size(cam.mode->code, cam.height, row) : (size_t)cam.width * cam.height * 2;
 }
 
+/* Whether the word, or "WORD=N" and the frame is an Nth one. */
+static int concerns(const char *word, unsigned number)
+{
+    char with_number[16];
+    snprintf(with_number, sizeof(with_number), "%s=", word);
+    const char *every = fake_after(with_number);
+    return fake_is(word) || (every && number % (unsigned)strtoul(every, NULL, 10) == 0);
+}
+
 static size_t draw(unsigned char *to, unsigned number)
 {
     if (stride()) {
         draw_raw(to, cam.mode->code, cam.width, cam.height, stride(), number);
-        return fake_is("short") ? image_size() - stride() : image_size();
+        return concerns("short", number) ? image_size() - stride() : image_size();
     }
     size_t used = draw_jpeg(to, image_size(), cam.width, cam.height, number);
     if (fake_is("malformed"))
@@ -185,10 +195,12 @@ static int dequeue(struct v4l2_buffer *buffer)
     memmove(cam.done, cam.done + 1, cam.done_count * sizeof(*cam.done));
     memmove(cam.done_index, cam.done_index + 1, cam.done_count * sizeof(*cam.done_index));
     buffer->index = index;
-    buffer->bytesused = (uint32_t)draw(cam.memory + index * cam.size, frame.number);
+    unsigned char *memory = cam.memory + index * cam.size;
+    buffer->bytesused = (uint32_t)draw(memory, frame.number);
+    memset(memory + buffer->bytesused, JUNK, cam.size - buffer->bytesused);
     buffer->flags = (fake_after("clock=") ? V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN
                                           : V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) |
-                    (fake_is("flagged") ? V4L2_BUF_FLAG_ERROR : 0);
+                    (concerns("flagged", frame.number) ? V4L2_BUF_FLAG_ERROR : 0);
     buffer->field = V4L2_FIELD_NONE;
     buffer->timestamp.tv_sec = frame.time / 1000000;
     buffer->timestamp.tv_usec = frame.time % 1000000;

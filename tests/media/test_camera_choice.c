@@ -78,6 +78,9 @@ static void test_next_best(void)
         return;
     fake_camera_is("refuse=MJPG");
     expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): yuyv422 640x480 at 30 fps");
+    fake_camera_has("MJPG 640x480@30;JPEG 640x480@30"); /* two codes of one format */
+    fake_camera_is("refuse=MJPG");
+    expect(&(CameraOptions){0}, "Fake Webcam (/dev/video0): mjpeg 640x480 at 30 fps");
 }
 
 /* ---- what cannot be had ---- */
@@ -155,6 +158,10 @@ static void test_missing(void)
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
            "'/dev/video0' (Fake Webcam) is no camera: it cannot capture video");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
+    fake_camera_is("planar");
+    refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
+           "the camera '/dev/video0' (Fake Webcam) has V4L2's multi-planar interface only");
+    refuse(&(CameraOptions){0}, MEDIA_INPUT, "multi-planar interface only");
     fake_camera_is("gone");
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "no camera was found");
     refuse(&(CameraOptions){.device = "0"}, MEDIA_INPUT,
@@ -192,6 +199,11 @@ static void test_devices(void)
     fake_camera_is("denied");
     count = camera_list_devices(&devices, &error);
     CHECK(count == 1 && strstr(devices[0].problem, "group 'video'"), "%d cameras: %s", count,
+          count == 1 ? devices[0].problem : "");
+    camera_free(&devices);
+    fake_camera_is("planar");
+    count = camera_list_devices(&devices, &error);
+    CHECK(count == 1 && strstr(devices[0].problem, "multi-planar"), "%d cameras: %s", count,
           count == 1 ? devices[0].problem : "");
     camera_free(&devices);
     fake_camera_is("other");

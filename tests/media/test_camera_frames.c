@@ -1,0 +1,447 @@
+/* What the packets of a camera hold, whose memory that is, and which frames are missing. Run with
+ * the fake camera. */
+#include <linux/videodev2.h>
+#include <pthread.h>
+
+#include <libavutil/threadmessage.h>
+#include <libavutil/time.h>
+
+#include "camera/pattern.h"
+#include "fake_camera.h"
+
+/* In YUYV that is one page of memory, and nothing is behind it. */
+#define WIDTH 64
+#define HEIGHT 32
+
+/* The fake camera has eight buffers: more frames than that are some of its own and some copies. */
+#define MANY 12
+
+static Source *open_source(const char *modes, const char *words)
+{
+    Source *source = NULL;
+    MediaError error;
+    fake_camera_has(modes);
+    fake_camera_is(words);
+    CHECK(fake_camera_open(&source, &(CameraOptions){0}, &error) == 0, "%s: %s", modes, error.text);
+    return source;
+}
+
+static uint32_t code_of(const char *modes)
+{
+    return v4l2_fourcc((uint32_t)modes[0], (uint32_t)modes[1], (uint32_t)modes[2],
+                       (uint32_t)modes[3]);
+}
+
+/* The number that a frame shows: 16 fields along the top, an eighth of the height, of a bit each.
+ */
+static unsigned number_of(const AVPacket *packet, uint32_t code)
+{
+    const unsigned row = raw_row(code, WIDTH);
+    const uint8_t *luma = packet->data + (size_t)row * (HEIGHT / 16);
+    unsigned number = 0;
+    for (unsigned i = 0; i < 16; i++)
+        number = number << 1 | (luma[(2 * i + 1) * row / 32 & ~1u] >= 128);
+    return number;
+}
+
+/* Whether the packet is the frame of this number, row behind row. */
+static int holds(const AVPacket *packet, uint32_t code, unsigned number)
+{
+    static _Thread_local uint8_t frame[2 * WIDTH * HEIGHT];
+    const size_t size = raw_size(code, HEIGHT, raw_row(code, WIDTH));
+    draw_raw(frame, code, WIDTH, HEIGHT, raw_row(code, WIDTH), number);
+    return packet->size == (int)size && memcmp(packet->data, frame, size) == 0;
+}
+
+static int is_lent(const AVPacket *packet)
+{
+    return !av_buffer_is_writable(packet->buf);
+}
+
+/* ---- rows ---- */
+
+static void check_rows(const char *modes, const char *words)
+{
+    AVPacket *packet = av_packet_alloc();
+    Source *source = open_source(modes, words);
+    const uint32_t code = code_of(modes);
+    for (int i = 0; source && i < 4; i++) {
+        if (CHECK(source_read(source, packet) == 0, "%s, '%s': no frame", modes, words))
+            CHECK(holds(packet, code, number_of(packet, code)), "%s, '%s': frame %d has %d bytes",
+                  modes, words, i, packet->size);
+        av_packet_unref(packet);
+    }
+    source_close(&source);
+    av_packet_free(&packet);
+}
+
+static void test_rows(void)
+{
+    static const char *const modes[] = {"YUYV 64x32@60", "NV12 64x32@60", "YU12 64x32@60"};
+    for (int i = 0; i < 3 && fake_camera_ready(); i++) {
+        check_rows(modes[i], "");
+        check_rows(modes[i], "pad=2");
+        check_rows(modes[i], "pad=64");
+    }
+}
+
+/* ---- which frames are missing ---- */
+
+/* Reads so many, and answers how many the camera had meanwhile. */
+static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *first)
+{
+    AVPacket *packet = av_packet_alloc();
+    unsigned number = 0;
+    for (int i = 0; i < count; i++) {
+        if (!CHECK(source_read(source, packet) == 0, "no frame comes"))
+            break;
+        number = number_of(packet, code);
+        CHECK(holds(packet, code, number), "frame %u is damaged", number);
+        CHECK(*first < 0 || number > *first, "%u after %lld", number, (long long)*first);
+        if (*first < 0)
+            *first = number;
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return number - *first + 1;
+}
+
+/* The driver's count says it exactly, however busy the machine is. */
+static void check_missed(const char *words, int is_counted)
+{
+    int64_t first = -1;
+    Source *source = open_source("YUYV 64x32@60", words);
+    if (!source)
+        return;
+    read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
+    av_usleep(500000); /* 30 frames, of which it can keep eight */
+    const int64_t had = read_frames(source, V4L2_PIX_FMT_YUYV, 17, &first);
+    const CameraStatus status = camera_status(source->camera);
+    CHECK(had >= 20 + 20, "%lld frames in all", (long long)had);
+    CHECK(status.missed == (is_counted ? had - 20 : 0) && status.frames == 20 && !status.corrupt,
+          "'%s': %lld missed, %lld read, %lld damaged of %lld", words, (long long)status.missed,
+          (long long)status.frames, (long long)status.corrupt, (long long)had);
+    source_close(&source);
+}
+
+static void test_missed(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_missed("", 1);
+    check_missed("uncounted", 0);
+}
+
+/* Damaged frames are left out and counted, and are not missed. */
+static void check_damaged(const char *words)
+{
+    int64_t first = -1;
+    Source *source = open_source("YUYV 64x32@60", "");
+    if (!source)
+        return;
+    read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
+    fake_camera_is(words);
+    int64_t had = read_frames(source, V4L2_PIX_FMT_YUYV, 14, &first);
+    fake_camera_is("");
+    had = read_frames(source, V4L2_PIX_FMT_YUYV, 3, &first);
+    const CameraStatus status = camera_status(source->camera);
+    CHECK(status.corrupt > 0 && status.frames == 20 && status.missed + status.corrupt == had - 20,
+          "'%s': %lld damaged, %lld missed, %lld read of %lld", words, (long long)status.corrupt,
+          (long long)status.missed, (long long)status.frames, (long long)had);
+    source_close(&source);
+}
+
+static void test_damaged(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_damaged("flagged=3");
+    check_damaged("short=3");
+}
+
+/* ---- whose memory it is ---- */
+
+typedef struct Held {
+    AVPacket *packets[MANY];
+    unsigned numbers[MANY];
+    int lent;
+} Held;
+
+/* Decoders read ahead. */
+static void check_padding(const AVPacket *packet)
+{
+    for (int i = 0; i < AV_INPUT_BUFFER_PADDING_SIZE; i++)
+        CHECK(packet->data[packet->size + i] == 0, "byte %d after the frame is set", i);
+}
+
+static void hold(Held *held, Source *source)
+{
+    unsigned next = 0;
+    *held = (Held){.lent = 0};
+    for (int i = 0; i < MANY; i++) {
+        AVPacket *packet = held->packets[i] = av_packet_alloc();
+        if (!CHECK(source_read(source, packet) == 0, "no frame comes while %d are held", i))
+            return;
+        held->numbers[i] = number_of(packet, V4L2_PIX_FMT_YUYV);
+        CHECK(held->numbers[i] >= next, "%u before %u", held->numbers[i], next);
+        next = held->numbers[i] + 1;
+        held->lent += is_lent(packet);
+        check_padding(packet);
+    }
+    CHECK(held->lent > 0 && held->lent < MANY / 2, "%d of %d frames are lent", held->lent, MANY);
+}
+
+static void check_held(const Held *held, const char *when)
+{
+    for (int i = 0; i < MANY; i++)
+        CHECK(holds(held->packets[i], V4L2_PIX_FMT_YUYV, held->numbers[i]),
+              "%s, frame %d is another one", when, i);
+}
+
+static void drop(Held *held)
+{
+    for (int i = 0; i < MANY; i++)
+        av_packet_free(&held->packets[i]);
+}
+
+/* A mapping would keep a device open, and its number taken. */
+static int is_mapped(void)
+{
+    char line[512];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (CHECK(maps, "what is mapped cannot be read") && fgets(line, sizeof(line), maps))
+        found |= strstr(line, "fake camera") != NULL;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static void test_lent(void)
+{
+    Held held;
+    if (!fake_camera_ready())
+        return;
+    Source *source = open_source("YUYV 64x32@60", "");
+    if (!source)
+        return;
+    hold(&held, source);
+    check_held(&held, "while it runs");
+    CHECK(is_mapped(), "it is not mapped");
+    source_close(&source);
+    CHECK(!is_mapped(), "it is mapped after its end");
+    check_held(&held, "after its end");
+    source = open_source("YUYV 64x32@60", ""); /* another one does not take their place */
+    if (source) {
+        Held more;
+        hold(&more, source);
+        check_held(&held, "beside another one");
+        drop(&held);
+        check_held(&more, "after another one");
+        drop(&more);
+    }
+    source_close(&source);
+    CHECK(!is_mapped(), "it is mapped after all");
+}
+
+/* What is behind a JPEG in its buffer. */
+static void test_padding(void)
+{
+    if (!fake_camera_ready())
+        return;
+    Source *source = open_source("MJPG 64x32@60", "");
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; source && i < 8; i++) {
+        CHECK(source_read(source, packet) == 0 && is_lent(packet), "frame %d is not lent", i);
+        check_padding(packet);
+        av_packet_unref(packet);
+    }
+    source_close(&source);
+    av_packet_free(&packet);
+}
+
+/* What was given back is lent again. */
+static void test_given_back(void)
+{
+    Held held;
+    if (!fake_camera_ready())
+        return;
+    Source *source = open_source("YUYV 64x32@60", "");
+    for (int i = 0; source && i < 3; i++) {
+        hold(&held, source);
+        drop(&held);
+    }
+    source_close(&source);
+}
+
+static void test_gone(void)
+{
+    Held held;
+    int ret = 0;
+    if (!fake_camera_ready())
+        return;
+    Source *source = open_source("YUYV 64x32@60", "");
+    AVPacket *packet = av_packet_alloc();
+    if (source) {
+        hold(&held, source);
+        fake_camera_is("gone");
+        while (ret == 0) {
+            ret = source_read(source, packet);
+            av_packet_unref(packet);
+        }
+        CHECK(ret == AVERROR_EOF, "reading answers %d", ret);
+        CHECK(!is_mapped(), "it is mapped while it is gone");
+        check_held(&held, "while it is gone");
+        source_close(&source);
+        drop(&held);
+    }
+    av_packet_free(&packet);
+}
+
+#define MOST_BEHIND 4 /* frames that the other thread holds */
+
+/* Frees what comes, some frames later; the last of them when the camera is closed. */
+static void *free_later(void *queue)
+{
+    AVPacket *packets[MOST_BEHIND] = {NULL}, *packet;
+    unsigned numbers[MOST_BEHIND] = {0};
+    int next = 0;
+    while (av_thread_message_queue_recv(queue, &packet, 0) >= 0) {
+        if (packets[next])
+            CHECK(holds(packets[next], V4L2_PIX_FMT_YUYV, numbers[next]), "a frame has changed");
+        av_packet_free(&packets[next]);
+        packets[next] = packet;
+        numbers[next] = number_of(packet, V4L2_PIX_FMT_YUYV);
+        next = (next + 1) % MOST_BEHIND;
+    }
+    for (int i = 0; i < MOST_BEHIND; i++) {
+        CHECK(packets[i] && holds(packets[i], V4L2_PIX_FMT_YUYV, numbers[i]),
+              "a frame is another one after the end");
+        av_packet_free(&packets[i]);
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    AVThreadMessageQueue *queue = NULL;
+    pthread_t thread;
+    if (!fake_camera_ready())
+        return;
+    Source *source = open_source("YUYV 64x32@200", "");
+    if (!source || av_thread_message_queue_alloc(&queue, MANY, sizeof(AVPacket *)) < 0 ||
+        pthread_create(&thread, NULL, free_later, queue) != 0) {
+        CHECK(0, "nothing to test with");
+        return;
+    }
+    for (int i = 0; i < 200; i++) {
+        AVPacket *packet = av_packet_alloc();
+        CHECK(source_read(source, packet) == 0, "no frame comes");
+        av_thread_message_queue_send(queue, &packet, 0);
+    }
+    source_close(&source);
+    av_thread_message_queue_set_err_recv(queue, AVERROR_EOF);
+    pthread_join(thread, NULL);
+    av_thread_message_queue_free(&queue);
+    CHECK(!is_mapped(), "it is mapped after its end");
+}
+
+/* ---- while it is waited for ---- */
+
+static int64_t happened; /* when, before the thread ends */
+
+static void *unplug(void *opaque)
+{
+    (void)opaque;
+    av_usleep(200000);
+    fake_camera_is("gone");
+    happened = av_gettime_relative();
+    return NULL;
+}
+
+static void *stop(void *opaque)
+{
+    (void)opaque;
+    av_usleep(200000);
+    atomic_store(&fake_stop, 1);
+    happened = av_gettime_relative();
+    return NULL;
+}
+
+/* Whatever happens is noticed at once, not with the next frame. */
+static void check_wait(void *(*what)(void *), int expected)
+{
+    pthread_t thread;
+    int ret = 0;
+    AVPacket *packet = av_packet_alloc();
+    Source *source = open_source("YUYV 64x32@1", "");
+    if (source && CHECK(pthread_create(&thread, NULL, what, NULL) == 0, "no thread")) {
+        while (ret == 0) {
+            ret = source_read(source, packet);
+            av_packet_unref(packet);
+        }
+        const int64_t end = av_gettime_relative();
+        pthread_join(thread, NULL);
+        CHECK(ret == expected, "reading answers %d", ret);
+        CHECK(end - happened < CHECK_SLOWER * 500000, "after %lld us", (long long)(end - happened));
+    }
+    source_close(&source);
+    av_packet_free(&packet);
+    atomic_store(&fake_stop, 0);
+}
+
+static void test_wait(void)
+{
+    if (!fake_camera_ready())
+        return;
+    check_wait(unplug, AVERROR_EOF);
+    check_wait(stop, AVERROR_EXIT);
+}
+
+/* ---- colours ---- */
+
+static void test_colours(void)
+{
+    static const struct {
+        int space, encoding, quantization, transfer;
+        int matrix, range, primaries, curve;
+    } all[] = {
+        {V4L2_COLORSPACE_DEFAULT, 0, 0, 0, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_UNSPECIFIED,
+         AVCOL_PRI_UNSPECIFIED, AVCOL_TRC_UNSPECIFIED},
+        {V4L2_COLORSPACE_SRGB, 0, 0, 0, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_UNSPECIFIED,
+         AVCOL_PRI_BT709, AVCOL_TRC_UNSPECIFIED},
+        {V4L2_COLORSPACE_SRGB, V4L2_YCBCR_ENC_709, V4L2_QUANTIZATION_FULL_RANGE,
+         V4L2_XFER_FUNC_SRGB, AVCOL_SPC_BT709, AVCOL_RANGE_JPEG, AVCOL_PRI_BT709,
+         AVCOL_TRC_IEC61966_2_1},
+        {V4L2_COLORSPACE_REC709, 0, V4L2_QUANTIZATION_LIM_RANGE, V4L2_XFER_FUNC_709,
+         AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, AVCOL_PRI_BT709, AVCOL_TRC_BT709},
+        {V4L2_COLORSPACE_JPEG, 0, 0, 0, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_JPEG, AVCOL_PRI_BT709,
+         AVCOL_TRC_UNSPECIFIED},
+        {V4L2_COLORSPACE_BT2020, 0, 0, V4L2_XFER_FUNC_SMPTE2084, AVCOL_SPC_BT2020_NCL,
+         AVCOL_RANGE_UNSPECIFIED, AVCOL_PRI_BT2020, AVCOL_TRC_SMPTE2084},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && fake_camera_ready(); i++) {
+        char words[64];
+        snprintf(words, sizeof(words), "colours=%d/%d/%d/%d", all[i].space, all[i].encoding,
+                 all[i].quantization, all[i].transfer);
+        Source *source = open_source("YUYV 64x32@60", words);
+        if (!source)
+            return;
+        const AVCodecParameters *par = source->video->codecpar;
+        CHECK((int)par->color_space == all[i].matrix && (int)par->color_range == all[i].range &&
+                  (int)par->color_primaries == all[i].primaries &&
+                  (int)par->color_trc == all[i].curve,
+              "%s: matrix %d, range %d, primaries %d, transfer %d", words, par->color_space,
+              par->color_range, par->color_primaries, par->color_trc);
+        source_close(&source);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"rows", test_rows},       {"missed", test_missed},   {"damaged", test_damaged},
+    {"lent", test_lent},       {"padding", test_padding}, {"given back", test_given_back},
+    {"gone", test_gone},       {"threads", test_threads}, {"wait", test_wait},
+    {"colours", test_colours},
+};
+
+CHECK_MAIN(tests)
