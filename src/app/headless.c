@@ -178,7 +178,8 @@ static int sink_packets(Run *run, Message *message)
     return ret;
 }
 
-/* Drivers do not say it, but gaps do, after frames that come out late. */
+/* The driver's count is of what is read, which is ahead of what comes out; gaps in that, after
+ * frames that come out late, say the same. */
 void headless_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;
