@@ -15,6 +15,8 @@ import tempfile
 import time
 import unittest
 
+import warm
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
@@ -76,8 +78,7 @@ def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, lim
     if isinstance(stdin, bytes):
         feed, stdin = stdin, None
     try:
-        p = subprocess.run(args, input=feed, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
-                           timeout=limit, cwd=cwd, env=environment(), **more)
+        p = warm.run(args, environment(), input=feed, stdin=stdin, stdout=stdout, timeout=limit, cwd=cwd, **more)
     except subprocess.TimeoutExpired as e:
         raise AssertionError("hangs: %r\n%s" % (args, e.stderr))
     result = Result(args, p.returncode, p.stdout or b"", p.stderr)
@@ -114,9 +115,7 @@ def wait_for(condition, limit=LIVENESS):
 
 def tool(*args, **more):
     """Runs ffmpeg or ffprobe; answers its standard output."""
-    p = subprocess.run([a if isinstance(a, bytes) else str(a) for a in args],
-                       stdin=more.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=LIVENESS, **more)
+    p = warm.run([a if isinstance(a, bytes) else str(a) for a in args], dict(os.environ), timeout=LIVENESS, **more)
     if p.returncode:
         raise AssertionError("%r failed:\n%s" % (args, p.stderr.decode("utf-8", "replace")))
     return p.stdout

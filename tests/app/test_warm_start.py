@@ -1,0 +1,67 @@
+"""A warm start does what a start does; without its library it is one, and these are skipped."""
+
+import os
+import subprocess
+import time
+import unittest
+
+import warm
+from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple
+
+
+@unittest.skipIf(not warm.LIBRARY, "WARM_START_LIBRARY names no library")
+class WarmStart(Case):
+    def both(self, *args, input=None, **more):
+        """A warm one, which is checked against one that is not."""
+        args = [LUMEQ] + list(args)
+        if "stdin" not in more and input is None:
+            more["stdin"] = subprocess.DEVNULL
+        result = warm.run(args, environment(), input=input, timeout=LIVENESS, **more)
+        if more.get("stdout"):
+            more["stdout"].seek(0)
+        fresh = subprocess.run(args, input=input, stderr=subprocess.PIPE, env=environment(), timeout=LIVENESS,
+                               **dict({"stdout": subprocess.PIPE}, **more))
+        self.assertEqual((result.returncode, result.stdout), (fresh.returncode, fresh.stdout))
+        self.assertEqual(result.stderr.decode()[:20], fresh.stderr.decode()[:20])
+        self.assertIn(LUMEQ, warm.programs)
+        return result
+
+    def test_code_and_output(self):
+        self.assertEqual(self.both("--version").returncode, DONE)
+        self.assertEqual(self.both("--nonsense").returncode, USAGE)
+        self.assertEqual(self.both("").returncode, USAGE)
+        self.assertEqual(self.both().returncode, USAGE)
+
+    def test_pipes_and_files(self):
+        with open(simple(), "rb") as f, open(self.path("out.y4m"), "w+b") as out:
+            data = f.read()
+            f.seek(0)
+            self.both(simple(), "-o", "-", "-q", stdout=out)
+            self.assertEqual(self.read("out.y4m"), self.both(simple(), "-o", "-", "-q").stdout)
+            self.assertEqual(warm.run([LUMEQ, "-", "--null"], environment(), stdin=f).returncode, DONE)
+        self.assertEqual(self.both("-", "-o", "-", "-q", input=data).stdout, self.read("out.y4m"))
+        self.assertEqual(self.both("--version", input=10 * data).returncode, DONE)  # nobody reads it
+
+    def test_folder(self):
+        os.link(simple(), self.path("here.mp4"))
+        self.assertEqual(self.both("here.mp4", "--null", "-q", cwd=self.folder).returncode, DONE)
+
+    def test_environment(self):
+        """Another one than that of the first start is not lost."""
+        self.both("--version")
+        os.makedirs(self.path("lumeq"))
+        self.write("lumeq/config", b"nonsense = 1\n")
+        result = warm.run([LUMEQ, simple(), "--null"], dict(environment(), XDG_CONFIG_HOME=self.folder))
+        self.assertIn(b"nonsense", result.stderr)
+
+    def test_hangs(self):
+        os.mkfifo(self.path("nobody.mkv"))
+        start = time.monotonic()
+        with self.assertRaises(subprocess.TimeoutExpired):
+            warm.run([LUMEQ, self.path("nobody.mkv"), "--null"], environment(), timeout=0.3)
+        self.assertLess(time.monotonic() - start, LIVENESS)
+        self.assertEqual(self.both("--version").returncode, DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()
