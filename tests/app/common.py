@@ -115,7 +115,8 @@ def wait_for(condition, limit=LIVENESS):
 
 def tool(*args, **more):
     """Runs ffmpeg or ffprobe; answers its standard output."""
-    p = warm.run([a if isinstance(a, bytes) else str(a) for a in args], dict(os.environ), timeout=LIVENESS, **more)
+    env = more.pop("env", None) or dict(os.environ)
+    p = warm.run([a if isinstance(a, bytes) else str(a) for a in args], env, timeout=LIVENESS, **more)
     if p.returncode:
         raise AssertionError("%r failed:\n%s" % (args, p.stderr.decode("utf-8", "replace")))
     return p.stdout

@@ -98,7 +98,7 @@ class Ends:
 
 def find(path, env, request):
     """The program, when it can take the request now."""
-    if not LIBRARY or len(request) > MOST:
+    if not LIBRARY or len(request) > MOST or "LD_PRELOAD" in env:
         return None
     if path not in programs:
         programs[path] = Program(path, env)
