@@ -7,8 +7,8 @@
 #define WIDTH 480
 #define HEIGHT 270
 #define FRAME 40000000 /* nanoseconds */
-#define FRAMES 200
-#define HOLD 13 /* frames until new bars are believed, 0.5 s */
+#define LONG 160       /* frames, after which even one bar is believed */
+#define HOLD 13        /* frames until new bars are believed, 0.5 s */
 
 /* Moves the state on by a frame and answers its active picture. */
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
@@ -246,8 +246,8 @@ static void sample_formats(void)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
-        for (int kind = 0; kind < 10; kind++) {
-            Film f = of_kind(film(501, 403, LIT), kind);
+        for (int k = 0; k < 3; k++) { /* of each format all kinds, each in some layouts */
+            Film f = of_kind(film(501, 403, LIT), (i + 3 * k) % 10);
             f.depth = formats[i / 16][0];
             f.shift = formats[i / 16][1];
             f.range = i & 1 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
@@ -314,8 +314,8 @@ static void text_in_bars(void)
         if (f.logo && first)
             continue; /* neither bar is clear */
         BarsState state = {0};
-        for (int n = 0; n < FRAMES; n++) {
-            f.text = (first + n / 20) % 3;
+        for (int n = 0; n < 100; n++) {
+            f.text = (first + n / 15) % 3;
             if (!check_frame(&state, &f, &f, f.bold ? "bold text" : "text"))
                 break;
         }
@@ -377,7 +377,7 @@ static void noise_and_fades(void)
         Film f = of_kind(film(WIDTH, HEIGHT, LIT), kind);
         const Film bars = f;
         BarsState state = {0};
-        for (int i = 0; i <= 150; i++) {
+        for (int i = 0; i <= 100; i++) {
             f.light = abs(i % 100 - 50) * 2;
             if (!check_frame(&state, &f, &bars, "fade"))
                 break;
@@ -403,9 +403,9 @@ static void dark_pictures_have_no_bars(void)
         BarsState state = {0};
         char what[64];
         snprintf(what, sizeof(what), "content %d", content);
-        check_frames(&state, &f, &f, content == HORIZON ? 100 : FRAMES, what);
+        check_frames(&state, &f, &f, content == HORIZON ? 100 : LONG, what);
         check_frames(&state, &lit, &lit, 5, what);
-        check_frames(&state, &f, &f, content == HORIZON ? 100 : FRAMES, what);
+        check_frames(&state, &f, &f, content == HORIZON ? 100 : LONG, what);
     }
 }
 
