@@ -15,9 +15,10 @@ import tempfile
 import time
 import unittest
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "../warm_start"))
 import warm
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")

@@ -5,8 +5,7 @@ import subprocess
 import time
 import unittest
 
-import warm
-from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple
+from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple, warm
 
 
 @unittest.skipIf(not warm.LIBRARY, "WARM_START_LIBRARY names no library")

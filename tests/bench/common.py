@@ -1,12 +1,14 @@
 """What the tests of lumeq-bench's commands share. LUMEQ_BENCH names the program."""
 
 import os
-import subprocess
 import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.abspath(os.environ.get("LUMEQ_BENCH", os.path.join(HERE, "../../build/lumeq-bench")))
+sys.path.append(os.path.join(HERE, "../warm_start"))
+import warm
+
 LIVENESS = 300  # seconds; a run that takes longer hangs
 SKIPPED = 77
 
@@ -15,9 +17,9 @@ def run(command, *args, mask=None, **more):
     env = dict(os.environ, LC_ALL="C.UTF-8")
     if mask is not None:
         env["LUMEQ_CPU_MASK"] = mask
-    return subprocess.run([BENCH, command] + list(args), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIVENESS,
-                          universal_newlines=True, env=env, **more)
+    result = warm.run([BENCH, command] + list(args), env, timeout=LIVENESS, **more)
+    result.stdout, result.stderr = result.stdout.decode(), result.stderr.decode()
+    return result
 
 
 class Case(unittest.TestCase):
