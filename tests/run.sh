@@ -30,6 +30,8 @@ while [ $# -gt 0 ]; do
 done
 
 passed=0 failed=0 skipped=0
+places=$((3 * $(cores))) # of which tests that compute take two: see tests/CMakeLists.txt
+[ "$places" -le 12 ] || places=12
 threads='^threads$' # the label of tests that ThreadSanitizer runs
 
 # How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
@@ -91,7 +93,7 @@ run_tests() {
         only=(-L "$threads")
         say_what_is_left_out "$1"
     fi
-    "${launcher[@]}" ctest --test-dir "build/ci/$1" "${only[@]}" -j2 --output-on-failure \
+    "${launcher[@]}" ctest --test-dir "build/ci/$1" "${only[@]}" -j"$places" --output-on-failure \
         --no-tests=error --timeout "$timeout" 2>&1 | tee "$log" || ok=0
     read -ra counts <<<"$(count "$log")"
     passed=$((passed + counts[0]))

@@ -224,7 +224,7 @@ class Headless(NetworkCase):
         self.refused(lumeq(base + "/x", "--null"), USAGE, "http://...@127.0.0.1")
         self.refused(lumeq("--network", "http://a:b@h/x", "http://c:dd@h/y", "--null"), USAGE, "http://...@h/x",
                      "http://...@h/y")
-        result = lumeq("--network", "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
+        result = lumeq(*IMPATIENT, "srt://127.0.0.1:%d?mode=caller&passphrase=Pa55wordPa55word" % self.free_port(),
                        "--null", "-v")
         self.assertEqual(result.code, INPUT, str(result))
         self.assertNotIn("Pa55word", result.err)
@@ -319,7 +319,7 @@ class Headless(NetworkCase):
         for scheme, muxer in (("udp", "mpegts"), ("rtp", "rtp_mpegts")):
             port = self.free_port() & ~1
             url = "%s://127.0.0.1:%d" % (scheme, port)
-            runs.append((scheme, start("--no-config", "--network", "--network-timeout", 5, url, "-o",
+            runs.append((scheme, start("--no-config", "--network", "--network-timeout", 3, url, "-o",
                                        self.path(scheme + ".mkv"))))
             self.bound(port)
             self.send(url, "-f", muxer)

@@ -215,8 +215,8 @@ class Signals(Case):
     def test_while_going_to_the_position(self):
         """A long way without a keyframe is given up at once, too."""
         source = clip("far.mkv", "-c:v", "libx264", "-preset", "ultrafast", "-g", "100000",
-                      seconds=60, source="color=gray:size=1280x720:rate=60")
-        process = start(source, "-o", self.path("out.mkv"), "--ss", "59.9", "--threads", 1, "--stats",
+                      seconds=30, source="color=gray:size=1280x720:rate=60")
+        process = start(source, "-o", self.path("out.mkv"), "--ss", "29.9", "--threads", 1, "--stats",
                         self.path("s.csv"))
         self.addCleanup(process.kill)
         self.catches(process, SIGINT)

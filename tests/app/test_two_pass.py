@@ -21,8 +21,8 @@ PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*
 
 def large_clip():
     """Pictures that are decoded one by one, and many times what is read of a file to open it."""
-    return clip("pictures.mkv", "-c:v", "png", "-pred", "none", source="nullsrc=size=320x180:rate=25,"
-                "format=rgb24,geq=r='random(1)*128':g='random(1)*128':b='random(1)*128'", seconds=8)
+    return clip("pictures.mkv", "-c:v", "png", "-pred", "none", seconds=8,
+                source="color=0x404040:size=320x180:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
 
 class TwoPass(Case):
