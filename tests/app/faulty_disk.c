@@ -10,6 +10,7 @@
  *   FAULTY_DISK_IN    the folder; what is below it counts, too
  *   FAULTY_DISK_NAME  only files with this in their path, where it is set
  *   FAULTY_DISK_WHEN  only while this file exists, where it is set
+ *   FAULTY_DISK_LOG   a file, to which is added what is synchronized and renamed, call by call
  *   FAULTY_DISK       words, separated by blanks:
  *     write      writing: the disk is full (ENOSPC)
  *     fsync      (EIO)
@@ -53,15 +54,33 @@ static int fails_path(const char *word, const char *path)
            strstr(path, setting("FAULTY_DISK_NAME")) && (!*when || access(when, F_OK) == 0);
 }
 
-static int fails(const char *word, int fd)
+static void find_path(int fd, char path[PATH_MAX])
 {
-    char link[32], path[PATH_MAX];
+    char link[32];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     const int reason = errno;
-    const ssize_t n = readlink(link, path, sizeof(path) - 1);
+    const ssize_t n = readlink(link, path, PATH_MAX - 1);
     path[n > 0 ? n : 0] = '\0';
     errno = reason;
+}
+
+static int fails(const char *word, int fd)
+{
+    char path[PATH_MAX];
+    find_path(fd, path);
     return fails_path(word, path);
+}
+
+static void note(const char *word, const char *path)
+{
+    const char *name = setting("FAULTY_DISK_LOG"), *folder = setting("FAULTY_DISK_IN");
+    const int reason = errno;
+    FILE *file = *name && strncmp(path, folder, strlen(folder)) == 0 ? fopen(name, "a") : NULL;
+    if (file) {
+        fprintf(file, "%s %s\n", word, path);
+        fclose(file);
+    }
+    errno = reason;
 }
 
 static int fail(int reason)
@@ -104,6 +123,9 @@ int fsync(int fd)
 {
     int (*call)(int);
     *(void **)&call = real("fsync");
+    char path[PATH_MAX];
+    find_path(fd, path);
+    note("fsync", path);
     while (fails("sleep", fd))
         usleep(10000);
     return fails("fsync", fd) ? fail(EIO) : call(fd);
@@ -129,6 +151,7 @@ int rename(const char *from, const char *to)
 {
     int (*call)(const char *, const char *);
     *(void **)&call = real("rename");
+    note("rename", from);
     return fails_path("rename", from) ? fail(EIO) : call(from, to);
 }
 
@@ -136,6 +159,7 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
 {
     int (*call)(int, const char *, int, const char *, unsigned);
     *(void **)&call = real("renameat2");
+    note("rename", from);
     return fails_path("rename", from)      ? fail(EIO)
            : fails_path("renameat2", from) ? fail(EINVAL)
                                            : call(from_fd, from, to_fd, to, flags);
@@ -145,6 +169,7 @@ int link(const char *from, const char *to)
 {
     int (*call)(const char *, const char *);
     *(void **)&call = real("link");
+    note("rename", from);
     return fails_path("rename", from) ? fail(EIO)
            : fails_path("link", from) ? fail(EPERM)
                                       : call(from, to);

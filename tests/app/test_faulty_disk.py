@@ -83,6 +83,20 @@ class FaultyDisk(Case):
                 self.assertEqual(len(frame_times(self.path("out.partial.mkv"))), 25)
                 os.unlink(self.path("out.partial.mkv"))
 
+    def test_synced_before_and_after_it_is_renamed(self):
+        """What a name promises is on the disk, before the machine may lose its power; and then the name."""
+        os.mkdir(self.path("videos"))
+        for old in (False, True):
+            with self.subTest(old=old):
+                log = self.path("log-%s" % old)
+                self.assertEqual(self.run_with("", "-o", self.path("videos/out.mkv"), "-y", FAULTY_DISK_LOG=log).code,
+                                 DONE)
+                with open(log, encoding="utf-8") as f:
+                    calls = [line.split() for line in f]
+                part = calls[0][1]
+                self.assertRegex(part, r"/videos/\.out\.mkv\.lumeq-[0-9a-f]{8}\.part$")
+                self.assertEqual(calls, [["fsync", part], ["rename", part], ["fsync", self.path("videos")]])
+
     def test_disk_full(self):
         for passes, said in (("off", "out.mkv"), ("on", "--two-pass off"), ("auto", "out.mkv")):
             result = self.run_with("write", "-o", self.path("out.mkv"), "--two-pass", passes)
