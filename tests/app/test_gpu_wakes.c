@@ -1,7 +1,12 @@
 /*
- * A GPU that is taken for lost wakes up and writes the frames that it had, late: into memory that
- * nobody looks at any more. What comes out of the pipeline is what the CPU makes.
+ * What comes out of the pipeline with a GPU that has several frames at a time is what the CPU
+ * makes, in the same order. One that is taken for lost wakes up and writes the frames that it had,
+ * late: into memory that nobody looks at any more.
  */
+#include <unistd.h>
+
+#include <libavformat/avformat.h>
+
 #include "../check.h"
 #include "fake_gpu.h"
 
@@ -11,6 +16,15 @@
 
 #define FRAMES 30
 #define LOST_AFTER 8
+#define NEVER 1000000
+#define MOST_ITEMS 1000
+
+/* Of a clip whose sound is in very small packets. */
+#define SIDE 64
+#define FRAME_RATE 25
+#define PACKETS 100 /* for each frame */
+#define SAMPLES 4   /* in each packet */
+#define SOUND_RATE (FRAME_RATE * PACKETS * SAMPLES)
 
 static uint64_t hash_picture(const AVFrame *frame)
 {
@@ -26,25 +40,43 @@ static uint64_t hash_picture(const AVFrame *frame)
     return hash;
 }
 
-static int take_frames(Pipeline *pipeline, uint64_t hashes[FRAMES])
+static uint64_t hash_message(const Message *message)
 {
-    Item *item = NULL;
-    int count = 0;
-    while (pipeline_receive(pipeline, &item) >= 0) {
-        fake_gpu_wake();
-        if (item->message.frame && count < FRAMES)
-            hashes[count++] = hash_picture(item->message.output);
-        item_free(&item);
+    uint64_t hash = message->frame ? hash_picture(message->output) : CHECK_FNV_START;
+    for (int i = 0; i < message->packet_count; i++) {
+        const AVPacket *packet = message->packets[i];
+        hash = check_fnv(hash, &packet->pts, sizeof(packet->pts));
+        hash = check_fnv(hash, packet->data, (size_t)packet->size);
     }
-    return count;
+    return hash;
 }
 
-static int run(const char *backend, uint64_t hashes[FRAMES])
+/* What comes out of a pipeline, in its order. */
+typedef struct Items {
+    uint64_t hashes[MOST_ITEMS];
+    int count, frames; /* some have packets, but no frame */
+} Items;
+
+static void take_items(Pipeline *pipeline, Items *items)
+{
+    Item *item = NULL;
+    while (pipeline_receive(pipeline, &item) >= 0) {
+        const Message *message = &item->message;
+        fake_gpu_wake();
+        items->frames += message->frame != NULL;
+        if (CHECK(items->count < MOST_ITEMS, "there are too many"))
+            items->hashes[items->count++] = hash_message(message);
+        item_free(&item);
+    }
+}
+
+static void run(const char *clip, const char *backend, Items *items)
 {
     static const atomic_int never;
-    char *argv[] = {(char *)"lumeq",     (char *)"--no-config", (char *)"-q",      (char *)"--null",
-                    (char *)"--backend", (char *)backend,       (char *)LUMEQ_CLIP};
-    const ReaderOptions all = {.from_us = -1, .to_us = -1, .frames = FRAMES, .threads = 2};
+    char *argv[] = {(char *)"lumeq",     (char *)"--no-config", (char *)"-q", (char *)"--null",
+                    (char *)"--backend", (char *)backend,       (char *)clip};
+    const ReaderOptions all = {
+        .from_us = -1, .to_us = -1, .frames = FRAMES, .threads = 2, .copy = 1};
     ReaderOptions part = all;
     MediaError error = {0};
     Options options;
@@ -53,9 +85,8 @@ static int run(const char *backend, uint64_t hashes[FRAMES])
     Reader *reader = NULL;
     Pipeline *pipeline = NULL;
     char text[512];
-    int count = 0;
     if (!CHECK(options_parse(&options, 7, argv, text, sizeof(text)) == 0, "%s", text))
-        return 0;
+        return;
     int ret = engine_open(&engine, &options, 1, &error);
     part.memory = engine.memory;
     if (ret >= 0)
@@ -67,30 +98,127 @@ static int run(const char *backend, uint64_t hashes[FRAMES])
     if (ret >= 0)
         ret = pipeline_start(&pipeline, &parts, &error);
     if (ret >= 0)
-        count = take_frames(pipeline, hashes);
+        take_items(pipeline, items);
     pipeline_join(&pipeline, &error);
     CHECK(!error.fault, "%s", error.text);
     reader_close(&reader);
     source_close(&source);
     engine_close(&engine);
     options_free(&options);
-    return count;
+    CHECK(items->frames == FRAMES, "%d frames on %s", items->frames, backend);
+}
+
+static void compare(const Items *a, const Items *b)
+{
+    CHECK(a->count == b->count, "%d items and %d", a->count, b->count);
+    for (int n = 0; n < a->count && n < b->count; n++)
+        if (!CHECK(a->hashes[n] == b->hashes[n], "item %d differs", n))
+            break;
 }
 
 static void late_writes_are_not_seen(void)
 {
-    static uint64_t expected[FRAMES], hashes[FRAMES];
+    static Items on_cpu, on_gpu;
     fake_gpu_lose_after(LOST_AFTER);
-    CHECK(run("cpu", expected) == FRAMES, "frames are missing on the CPU");
-    CHECK(run("cuda", hashes) == FRAMES, "frames are missing");
+    run(LUMEQ_CLIP, "cpu", &on_cpu);
+    run(LUMEQ_CLIP, "cuda", &on_gpu);
     CHECK(fake_gpu_is_lost(), "the GPU was not lost");
-    for (int n = 0; n < FRAMES; n++)
-        CHECK(hashes[n] == expected[n], "frame %d differs", n);
+    compare(&on_cpu, &on_gpu);
+    fake_gpu_free();
+}
+
+static AVStream *add_stream(AVFormatContext *format, enum AVMediaType type, enum AVCodecID codec,
+                            int rate)
+{
+    AVStream *stream = avformat_new_stream(format, NULL);
+    if (!stream)
+        return NULL;
+    stream->codecpar->codec_type = type;
+    stream->codecpar->codec_id = codec;
+    stream->time_base = (AVRational){1, rate};
+    return stream;
+}
+
+static int write_packet(AVFormatContext *format, int stream, int64_t time, uint8_t *data, int size)
+{
+    AVPacket *packet = av_packet_alloc();
+    if (!packet)
+        return AVERROR(ENOMEM);
+    packet->stream_index = stream;
+    packet->pts = packet->dts = time;
+    packet->flags = AV_PKT_FLAG_KEY;
+    packet->data = data;
+    packet->size = size;
+    av_packet_rescale_ts(packet, (AVRational){1, stream ? SOUND_RATE : FRAME_RATE},
+                         format->streams[stream]->time_base);
+    const int ret = av_write_frame(format, packet);
+    av_packet_free(&packet);
+    return ret;
+}
+
+static int write_streams(AVFormatContext *format)
+{
+    static uint8_t picture[SIDE * SIDE], sound[SAMPLES];
+    AVStream *video = add_stream(format, AVMEDIA_TYPE_VIDEO, AV_CODEC_ID_RAWVIDEO, FRAME_RATE);
+    AVStream *audio = add_stream(format, AVMEDIA_TYPE_AUDIO, AV_CODEC_ID_PCM_U8, SOUND_RATE);
+    if (!video || !audio)
+        return AVERROR(ENOMEM);
+    video->codecpar->width = video->codecpar->height = SIDE;
+    video->codecpar->format = AV_PIX_FMT_GRAY8;
+    video->codecpar->codec_tag = MKTAG('Y', '8', '0', '0');
+    video->avg_frame_rate = (AVRational){FRAME_RATE, 1};
+    audio->codecpar->sample_rate = SOUND_RATE;
+    av_channel_layout_default(&audio->codecpar->ch_layout, 1);
+    int ret = avformat_write_header(format, NULL);
+    for (int n = 0; n < FRAMES && ret >= 0; n++) {
+        for (int i = 0; i < SIDE * SIDE; i++)
+            picture[i] = (uint8_t)(n + i % 97);
+        ret = write_packet(format, 0, n, picture, sizeof(picture));
+        for (int i = 0; i < PACKETS && ret >= 0; i++)
+            ret = write_packet(format, 1, (n * PACKETS + i) * SAMPLES, sound, sizeof(sound));
+    }
+    return ret < 0 ? ret : av_write_trailer(format);
+}
+
+/* Between two frames there are more packets of sound than a message holds. */
+static int make_clip(const char *path)
+{
+    AVFormatContext *format = NULL;
+    int ret = avformat_alloc_output_context2(&format, NULL, "nut", path);
+    if (ret >= 0)
+        ret = avio_open(&format->pb, path, AVIO_FLAG_WRITE);
+    if (ret >= 0)
+        ret = write_streams(format);
+    if (format)
+        avio_closep(&format->pb);
+    avformat_free_context(format);
+    return CHECK(ret >= 0, "no clip: %s", av_err2str(ret));
+}
+
+/* Frames that a GPU still has go before packets that come after them. */
+static void packets_keep_their_place(void)
+{
+    static Items on_cpu, on_gpu;
+    char path[] = "/tmp/lumeq-packets-XXXXXX";
+    const int file = mkstemp(path);
+    if (!CHECK(file >= 0, "no temporary file"))
+        return;
+    close(file);
+    fake_gpu_lose_after(NEVER);
+    if (make_clip(path)) {
+        run(path, "cpu", &on_cpu);
+        run(path, "cuda", &on_gpu);
+        CHECK(!fake_gpu_is_lost(), "the GPU was lost");
+        CHECK(on_cpu.count > 3 * FRAMES / 2, "%d messages, none without a frame", on_cpu.count);
+        compare(&on_cpu, &on_gpu);
+    }
+    unlink(path);
     fake_gpu_free();
 }
 
 static const CheckTest tests[] = {
     {"late_writes_are_not_seen", late_writes_are_not_seen},
+    {"packets_keep_their_place", packets_keep_their_place},
 };
 
 CHECK_MAIN(tests)
