@@ -5,9 +5,8 @@
  */
 #include <unistd.h>
 
-#include <libavformat/avformat.h>
-
 #include "../check.h"
+#include "../made_clip.h"
 #include "fake_gpu.h"
 
 #include "app/engine.h"
@@ -127,72 +126,19 @@ static void late_writes_are_not_seen(void)
     fake_gpu_free();
 }
 
-static AVStream *add_stream(AVFormatContext *format, enum AVMediaType type, enum AVCodecID codec,
-                            int rate)
-{
-    AVStream *stream = avformat_new_stream(format, NULL);
-    if (!stream)
-        return NULL;
-    stream->codecpar->codec_type = type;
-    stream->codecpar->codec_id = codec;
-    stream->time_base = (AVRational){1, rate};
-    return stream;
-}
-
-static int write_packet(AVFormatContext *format, int stream, int64_t time, uint8_t *data, int size)
-{
-    AVPacket *packet = av_packet_alloc();
-    if (!packet)
-        return AVERROR(ENOMEM);
-    packet->stream_index = stream;
-    packet->pts = packet->dts = time;
-    packet->flags = AV_PKT_FLAG_KEY;
-    packet->data = data;
-    packet->size = size;
-    av_packet_rescale_ts(packet, (AVRational){1, stream ? SOUND_RATE : FRAME_RATE},
-                         format->streams[stream]->time_base);
-    const int ret = av_write_frame(format, packet);
-    av_packet_free(&packet);
-    return ret;
-}
-
-static int write_streams(AVFormatContext *format)
-{
-    static uint8_t picture[SIDE * SIDE], sound[SAMPLES];
-    AVStream *video = add_stream(format, AVMEDIA_TYPE_VIDEO, AV_CODEC_ID_RAWVIDEO, FRAME_RATE);
-    AVStream *audio = add_stream(format, AVMEDIA_TYPE_AUDIO, AV_CODEC_ID_PCM_U8, SOUND_RATE);
-    if (!video || !audio)
-        return AVERROR(ENOMEM);
-    video->codecpar->width = video->codecpar->height = SIDE;
-    video->codecpar->format = AV_PIX_FMT_GRAY8;
-    video->codecpar->codec_tag = MKTAG('Y', '8', '0', '0');
-    video->avg_frame_rate = (AVRational){FRAME_RATE, 1};
-    audio->codecpar->sample_rate = SOUND_RATE;
-    av_channel_layout_default(&audio->codecpar->ch_layout, 1);
-    int ret = avformat_write_header(format, NULL);
-    for (int n = 0; n < FRAMES && ret >= 0; n++) {
-        for (int i = 0; i < SIDE * SIDE; i++)
-            picture[i] = (uint8_t)(n + i % 97);
-        ret = write_packet(format, 0, n, picture, sizeof(picture));
-        for (int i = 0; i < PACKETS && ret >= 0; i++)
-            ret = write_packet(format, 1, (n * PACKETS + i) * SAMPLES, sound, sizeof(sound));
-    }
-    return ret < 0 ? ret : av_write_trailer(format);
-}
-
 /* Between two frames there are more packets of sound than a message holds. */
 static int make_clip(const char *path)
 {
-    AVFormatContext *format = NULL;
-    int ret = avformat_alloc_output_context2(&format, NULL, "nut", path);
-    if (ret >= 0)
-        ret = avio_open(&format->pb, path, AVIO_FLAG_WRITE);
-    if (ret >= 0)
-        ret = write_streams(format);
-    if (format)
-        avio_closep(&format->pb);
-    avformat_free_context(format);
-    return CHECK(ret >= 0, "no clip: %s", av_err2str(ret));
+    static uint8_t picture[SIDE * SIDE], sound[SAMPLES];
+    MadeClip clip = made_clip_begin(path, SIDE, FRAME_RATE, SOUND_RATE);
+    for (int n = 0; n < FRAMES; n++) {
+        for (int i = 0; i < SIDE * SIDE; i++)
+            picture[i] = (uint8_t)(n + i % 97);
+        made_clip_write(&clip, 0, n, picture, sizeof(picture));
+        for (int i = 0; i < PACKETS; i++)
+            made_clip_write(&clip, 1, (n * PACKETS + i) * SAMPLES, sound, sizeof(sound));
+    }
+    return made_clip_end(&clip);
 }
 
 /* Frames that a GPU still has go before packets that come after them. */
