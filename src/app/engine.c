@@ -7,8 +7,6 @@
 #include "app/cpu_mask.h"
 #include "app/options/option_network.h"
 #include "app/say.h"
-#include "media/compat.h"
-#include "media/convert.h"
 #include "media/log.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
@@ -179,80 +177,6 @@ const char *engine_where(const Engine *engine)
     if (strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0)
         return "the CPU, which took over from the GPU";
     return strcmp(engine->backend, "cpu") == 0 ? "the CPU" : engine->where;
-}
-
-int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
-{
-    const char *text = lumeq_last_error(equalizer);
-    return media_fail(error, ret == LUMEQ_ERR_UNAVAILABLE ? MEDIA_USAGE : MEDIA_INPUT,
-                      "the equalizer failed: %s%s%s", lumeq_error_string(ret), text[0] ? "; " : "",
-                      text);
-}
-
-int engine_writes_chroma(const LumeqParams *params)
-{
-    return (params->mode != LUMEQ_MODE_OFF || params->deflicker > 0) && !params->reference &&
-           params->chroma == LUMEQ_CHROMA_SCALE;
-}
-
-/* `chroma`: not 0: its chroma planes, too. */
-static LumeqImage image_of(const AVFrame *frame, int chroma)
-{
-    const SampleLayout layout = convert_layout(frame->format);
-    LumeqImage image = {
-        .width = frame->width,
-        .height = frame->height,
-        .chroma_x = layout.chroma_x,
-        .chroma_y = layout.chroma_y,
-        .depth = layout.depth,
-        .shift = layout.shift,
-        .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
-    };
-    for (int i = 0; i < (chroma ? layout.planes : 1); i++) {
-        image.plane[i] = frame->data[i];
-        image.stride[i] = frame->linesize[i];
-    }
-    return image;
-}
-
-LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out)
-{
-    const AVRational nanoseconds = {1, 1000000000};
-    const LumeqImage none = {.plane = {NULL}};
-    const int chroma = out && out->data[1] != in->data[1];
-    return (LumeqFrame){
-        .in = image_of(in, chroma),
-        .out = out ? image_of(out, chroma) : none,
-        .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
-        .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
-    };
-}
-
-LumeqFrameStats engine_ask_stats(StatsArrays *arrays)
-{
-    LumeqFrameStats stats = {.size = sizeof(stats)};
-    if (arrays) {
-        stats.hist_in = arrays->hist_in;
-        stats.hist_out = arrays->hist_out;
-        stats.curve = arrays->curve;
-    }
-    return stats;
-}
-
-int engine_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
-                       MediaError *error)
-{
-    for (int i = 0; i < 3 && frame->out.plane[i]; i++)
-        if (frame->out.plane[i] != out->data[i] &&
-            frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
-            return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", out->width,
-                              out->height);
-    return 0;
-}
-
-int engine_depth(const AVFrame *frame)
-{
-    return convert_layout(frame->format).depth;
 }
 
 void engine_close(Engine *engine)

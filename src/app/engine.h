@@ -17,14 +17,6 @@ typedef struct Engine {
     char where[256];       /* what it is and why it was taken */
 } Engine;
 
-/* Room for the arrays of a frame's statistics. */
-typedef struct StatsArrays {
-    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
-} StatsArrays;
-
-/* Statistics to be filled, with the arrays where they are not NULL. */
-LumeqFrameStats engine_ask_stats(StatsArrays *arrays);
-
 /* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
@@ -50,24 +42,6 @@ EncoderOptions engine_encoder(const Options *options);
 
 /* What computes now, for a person; why it is not the GPU is said at the start, with -v. */
 const char *engine_where(const Engine *engine);
-
-/* Fills `error` with what an equalizer's negative answer means. */
-int engine_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
-
-/* Not 0: with these parameters chroma is written, where frames have some. */
-int engine_writes_chroma(const LumeqParams *params);
-
-/* A frame for lumeq_submit(), `out` NULL: only measured. Chroma takes part where that of `out` is
- * its own. Frames are direct (media/convert.h). */
-LumeqFrame engine_frame(const AVFrame *in, const AVFrame *out);
-
-/* After lumeq_receive(): brings the planes of `out` to where the picture came back, see
- * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
-int engine_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
-                       MediaError *error);
-
-/* Bits of a code of its luma. */
-int engine_depth(const AVFrame *frame);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

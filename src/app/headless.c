@@ -9,12 +9,9 @@
 #include <unistd.h>
 
 #include "app/engine.h"
-#include "app/first_pass.h"
 #include "app/look.h"
 #include "app/overlay.h"
 #include "app/passes.h"
-#include "app/pipeline.h"
-#include "app/planned_curves.h"
 #include "app/progress.h"
 #include "app/pumping.h"
 #include "app/say.h"
@@ -23,6 +20,9 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/output/writer.h"
+#include "pipeline/first_pass.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/planned_curves.h"
 
 /* A camera's frame that is older than this when it is written waited for the encoder. */
 #define BEHIND_US 200000
@@ -221,7 +221,7 @@ static int sink_frame(Run *run, Item *item, double begin)
         .pts = frame->pts,
         .time = frame->pts * av_q2d(frame->time_base),
         .stats = &item->stats,
-        .depth = engine_depth(frame),
+        .depth = equalizer_depth(frame),
         .decode_us = item->message.decode_us,
         .sink_us = now_us() - begin,
     };
@@ -267,6 +267,14 @@ static void say_measured(const Run *run)
         frames == 1 ? "" : "s", seconds, (double)frames / seconds);
 }
 
+static void note_measured(void *progress, double end)
+{
+    Progress *p = progress;
+    p->frame++;
+    p->time = end;
+    progress_update(p);
+}
+
 /* The first of two passes, and curves for the second where there are frames. */
 static int look_ahead(Run *run)
 {
@@ -275,7 +283,8 @@ static int look_ahead(Run *run)
     FirstPass pass = {.reader = run->reader_options,
                       .context = run->engine.context,
                       .params = &run->params,
-                      .progress = &run->progress};
+                      .done = note_measured,
+                      .opaque = &run->progress};
     pass.reader.copy = 0;
     int ret = open_first(run, &source);
     if (ret >= 0)
@@ -340,8 +349,9 @@ static int process(Run *run)
         .equalizer = run->engine.equalizer,
         .planned = run->planned,
         .memory = off ? NULL : run->engine.memory,
-        .chroma = engine_writes_chroma(&run->params),
+        .chroma = equalizer_writes_chroma(&run->params),
         .arrays = run->stats || run->overlay,
+        .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &run->error);
     while (ret >= 0 && atomic_load(run->stop) == RUN_ON) {
@@ -525,7 +535,8 @@ static int run_all(Run *run)
     if (ret >= 0)
         ret = run->passes = passes_choose(run->options, run->writer, &run->error);
     if (ret >= 0)
-        ret = engine_open(&run->engine, run->options, engine_writes_chroma(&params), &run->error);
+        ret =
+            engine_open(&run->engine, run->options, equalizer_writes_chroma(&params), &run->error);
     if (ret >= 0 && run->passes > 1)
         ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/engine.h"
 #include "app/say.h"
 #include "media/output/blend.h"
 #include "media/picture_format.h"
 #include "panel/panel_place.h"
+#include "pipeline/equalizer_frame.h"
 
 /* The picture as it is watched: upright and with square pixels. */
 typedef struct Watched {
@@ -109,7 +109,7 @@ static const Canvas *draw_panel(FrameOverlay *o, const AVFrame *frame, const Lum
 {
     const PanelData data = {
         .bins = stats->bins,
-        .depth = engine_depth(frame),
+        .depth = equalizer_depth(frame),
         .hist_in = stats->hist_in,
         .hist_out = stats->hist_out,
         .curve = stats->curve,

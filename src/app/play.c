@@ -17,6 +17,7 @@
 #include "app/stats.h"
 #include "media/input/url.h"
 #include "media/output/temp_file.h"
+#include "pipeline/equalizer_frame.h"
 #include "player/clock.h"
 
 /* What a key changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
@@ -72,7 +73,7 @@ static int is_on_device(const Play *p, const AVFrame *frame, int chroma)
 /* Memory for the equalized frame: on the GPU where that is wanted and there is enough. */
 static AVFrame *make_output(Play *p, const AVFrame *in, int *on_device)
 {
-    const int chroma = engine_writes_chroma(&p->params);
+    const int chroma = equalizer_writes_chroma(&p->params);
     *on_device &= has_gpu(p);
     if (*on_device && !p->device_memory) {
         const FrameAllocator device = {alloc_device, free_device, p->engine.equalizer, 1};
@@ -132,20 +133,20 @@ static int run_frame(Play *p, const AVFrame *in, int again, int on_device, AVFra
     if (!made)
         return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width,
                           in->height);
-    LumeqFrame frame = engine_frame(in, off ? NULL : made);
+    LumeqFrame frame = equalizer_frame(in, off ? NULL : made);
     if (!off && on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     const int ret = equalize(p, &frame, again);
     if (ret < 0) {
         av_frame_free(&made);
-        return engine_failed(p->engine.equalizer, ret, error);
+        return equalizer_failed(p->engine.equalizer, ret, error);
     }
     say_if_lost(p);
     if (!off && !frame.out.plane[0]) { /* the GPU was lost with it: on the CPU, then */
         av_frame_free(&made);
         return run_frame(p, in, 1, 0, out, measure, error);
     }
-    if (engine_take_output(p->engine.memory, made, &frame, error) < 0) {
+    if (equalizer_take_output(p->engine.memory, made, &frame, error) < 0) {
         av_frame_free(&made);
         return error->fault;
     }
@@ -188,7 +189,7 @@ static void shown(void *opaque, const AVFrame *frame, double decode_us, double u
         .pts = frame->pts,
         .time = (double)frame->pts * av_q2d(frame->time_base),
         .stats = &p->stats,
-        .depth = engine_depth(frame),
+        .depth = equalizer_depth(frame),
         .decode_us = decode_us,
         .sink_us = us,
     };
@@ -437,7 +438,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->options = options;
     p->stop = stop;
     p->begin = clock_now();
-    p->stats = engine_ask_stats(&p->arrays);
+    p->stats = equalizer_ask_stats(&p->arrays);
     int ret = check_screenshot_dir(options->screenshot_dir, error);
     if (ret >= 0)
         ret = recording_open(&p->recording, options, stop, error);

@@ -13,6 +13,8 @@
 #include "media/compat.h"
 #include "media/message.h"
 #include "media/output/writer.h"
+#include "pipeline/equalizer_frame.h"
+#include "pipeline/queue.h"
 
 /* Two seconds at 30 frames, to ride out a disk that stops for a moment, in no more memory than this
  * (a 4K frame has 12 MB). */
@@ -29,7 +31,6 @@
 typedef struct Entry {
     AVFrame *frame;
     AVPacket *packet;
-    int64_t bytes;
     LumeqFrameStats stats;
     StatsArrays *arrays; /* those of `stats` */
 } Entry;
@@ -43,10 +44,9 @@ struct Recorder {
     FrameOverlay *overlay;
     int with_overlay;
     PanelScale scale;
-    AVThreadMessageQueue *queue; /* of Entry * */
+    Queue *queue; /* of Entry * */
     pthread_t thread;
     int running;
-    atomic_llong waiting; /* bytes in the queue */
     atomic_int partial;
     /* Of who brings packets: something was brought; not 0: nothing is missing that the next one may
      * refer to. */
@@ -56,8 +56,7 @@ struct Recorder {
     MediaError error;
 
     pthread_mutex_t lock;
-    pthread_cond_t taken; /* something was, from the queue */
-    RecorderState state;  /* under the lock */
+    RecorderState state; /* under the lock */
 };
 
 static void entry_free(void *message)
@@ -96,7 +95,6 @@ static int create(Recorder **recorder, const Options *options, const char *name,
     if (!r)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
     pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->taken, NULL);
     r->state.bytes = -1;
     r->first = AV_NOPTS_VALUE;
     r->with_overlay = options->overlay;
@@ -186,23 +184,14 @@ static void note_written(Recorder *r, int64_t end)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void note_taken(Recorder *r, int64_t bytes)
-{
-    pthread_mutex_lock(&r->lock);
-    atomic_fetch_sub(&r->waiting, bytes);
-    pthread_cond_signal(&r->taken);
-    pthread_mutex_unlock(&r->lock);
-}
-
 /* AVERROR_EOF at the end, also of a picture, which has its one frame. */
 static int write_next(Recorder *r)
 {
     Entry *entry;
     int64_t end;
-    int ret = av_thread_message_queue_recv(r->queue, &entry, 0);
+    int ret = queue_take(r->queue, &entry, QUEUE_WAIT);
     if (ret < 0)
         return ret;
-    note_taken(r, entry->bytes);
     ret = entry->frame ? write_frame(r, entry, &end) : write_packet(r, entry->packet, &end);
     entry_free(&entry);
     if (ret >= 0)
@@ -219,7 +208,7 @@ static void *recorder_main(void *arg)
         ret = overlay_open(&r->overlay, r->scale, &r->error);
     while (ret >= 0)
         ret = write_next(r);
-    av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);
+    queue_stop(r->queue);
     const int partial = atomic_load(&r->partial);
     if (ret == AVERROR_EOF || partial)
         (void)writer_finish(r->writer, partial, &r->error);
@@ -227,7 +216,6 @@ static void *recorder_main(void *arg)
     r->state.failed = r->error.fault != 0;
     r->state.bytes = writer_bytes(r->writer);
     r->state.done = 1;
-    pthread_cond_signal(&r->taken);
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }
@@ -238,9 +226,10 @@ int recorder_start(Recorder *r, const Source *source, MediaError *error)
     const int ret = writer_map(r->writer, source, error);
     if (ret < 0)
         return ret;
-    if (av_thread_message_queue_alloc(&r->queue, QUEUE_LENGTH, sizeof(Entry *)) < 0)
+    const QueueOptions options = {
+        .item = sizeof(Entry *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = entry_free};
+    if (queue_open(&r->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    av_thread_message_queue_set_free_func(r->queue, entry_free);
     if (pthread_create(&r->thread, NULL, recorder_main, r) != 0)
         return media_fail(error, MEDIA_OUTPUT, "no thread can be started to record");
     r->running = 1;
@@ -256,42 +245,14 @@ static void note_dropped(Recorder *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static int64_t size_of(const Entry *entry)
+/* Takes the entry over. Answers whether it will be written. */
+static int put(Recorder *r, Entry *entry, QueueWait wait)
 {
-    int64_t size = entry->packet ? entry->packet->size : 0;
-    for (int i = 0; entry->frame && i < AV_NUM_DATA_POINTERS; i++)
-        size += entry->frame->buf[i] ? (int64_t)entry->frame->buf[i]->size : 0;
-    return size;
-}
-
-static int has_room(Recorder *r, Entry *entry)
-{
-    entry->bytes = size_of(entry);
-    if (atomic_fetch_add(&r->waiting, entry->bytes) + entry->bytes <= QUEUE_BYTES)
-        return 1;
-    atomic_fetch_sub(&r->waiting, entry->bytes);
-    return 0;
-}
-
-static void wait_for_room(Recorder *r, const Entry *entry)
-{
-    pthread_mutex_lock(&r->lock);
-    while (!r->state.done && atomic_load(&r->waiting) &&
-           atomic_load(&r->waiting) + size_of(entry) > QUEUE_BYTES)
-        pthread_cond_wait(&r->taken, &r->lock);
-    pthread_mutex_unlock(&r->lock);
-}
-
-/* Takes the entry over. Answers whether it will be written. `flags`: of the queue. */
-static int put(Recorder *r, Entry *entry, unsigned flags)
-{
-    const int whole = entry && (entry->frame || entry->packet);
-    if (whole && !(flags & AV_THREAD_MESSAGE_NONBLOCK))
-        wait_for_room(r, entry);
-    if (whole && has_room(r, entry)) {
-        if (av_thread_message_queue_send(r->queue, &entry, flags) >= 0)
+    if (entry && (entry->frame || entry->packet)) {
+        const int64_t bytes =
+            entry->frame ? message_frame_bytes(entry->frame, NULL) : entry->packet->size;
+        if (queue_put(r->queue, &entry, bytes, wait) >= 0)
             return 1;
-        atomic_fetch_sub(&r->waiting, entry->bytes);
     }
     if (entry)
         entry_free(&entry);
@@ -323,10 +284,10 @@ void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *st
         if (r->with_overlay && keep_stats(entry, stats) < 0)
             av_frame_free(&entry->frame);
     }
-    (void)put(r, entry, AV_THREAD_MESSAGE_NONBLOCK);
+    (void)put(r, entry, QUEUE_TRY);
 }
 
-static int put_packet(Recorder *r, const AVPacket *packet, unsigned flags)
+static int put_packet(Recorder *r, const AVPacket *packet, QueueWait wait)
 {
     if (!r->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
         if (r->begun)
@@ -336,19 +297,19 @@ static int put_packet(Recorder *r, const AVPacket *packet, unsigned flags)
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry)
         entry->packet = av_packet_clone(packet);
-    r->follows = put(r, entry, flags);
+    r->follows = put(r, entry, wait);
     r->begun = 1;
     return r->follows;
 }
 
 void recorder_packet(Recorder *r, const AVPacket *packet)
 {
-    (void)put_packet(r, packet, AV_THREAD_MESSAGE_NONBLOCK);
+    (void)put_packet(r, packet, QUEUE_TRY);
 }
 
 int recorder_packet_wait(Recorder *r, const AVPacket *packet)
 {
-    return put_packet(r, packet, 0);
+    return put_packet(r, packet, QUEUE_WAIT);
 }
 
 /* ---- the end ---- */
@@ -356,10 +317,8 @@ int recorder_packet_wait(Recorder *r, const AVPacket *packet)
 void recorder_end(Recorder *r, int partial)
 {
     atomic_store(&r->partial, partial);
-    if (r->running) {
-        av_thread_message_queue_set_err_send(r->queue, AVERROR_EXIT);
-        av_thread_message_queue_set_err_recv(r->queue, AVERROR_EOF);
-    }
+    if (r->running)
+        queue_end(r->queue, AVERROR_EOF);
 }
 
 RecorderState recorder_state(Recorder *r)
@@ -403,8 +362,7 @@ int recorder_close(Recorder **recorder, char *line, size_t size, MediaError *err
     const int ret = r->error.fault ? media_fail(error, r->error.fault, "%s", r->error.text) : 0;
     writer_close(&r->writer);
     overlay_close(&r->overlay);
-    av_thread_message_queue_free(&r->queue);
-    pthread_cond_destroy(&r->taken);
+    queue_close(&r->queue);
     pthread_mutex_destroy(&r->lock);
     free(r);
     *recorder = NULL;

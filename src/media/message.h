@@ -4,10 +4,10 @@
 #define LUMEQ_MEDIA_MESSAGE_H
 
 #include <libavcodec/packet.h>
+#include <libavutil/error.h>
 #include <libavutil/frame.h>
-#include <libavutil/threadmessage.h>
 
-/* Queues are bounded by the count of messages, so a message bounds its packets. */
+/* A message bounds its packets: many small ones take more than their bytes. */
 #define MESSAGE_PACKETS 64
 
 /* {0} is an empty one. It owns everything in it. */
@@ -21,5 +21,11 @@ typedef struct Message {
 
 /* Frees what is in it and makes it empty. */
 void message_clear(Message *message);
+
+/* Bytes of memory that it keeps, about. */
+int64_t message_bytes(const Message *message);
+
+/* The same of a frame; `but` has some of its buffers, too, which do not count, or is NULL. */
+int64_t message_frame_bytes(const AVFrame *frame, const AVFrame *but);
 
 #endif

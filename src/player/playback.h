@@ -2,7 +2,7 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
-#include "media/input/video_feed.h"
+#include "pipeline/video_feed.h"
 #include "media/subtitles/packet_store.h"
 #include "player/sound/audio.h"
 #include "player/sync.h"

@@ -10,8 +10,9 @@
 #include "fake_gpu.h"
 
 #include "app/engine.h"
-#include "app/pipeline.h"
+#include "app/say.h"
 #include "equalizer/backend.h"
+#include "pipeline/pipeline.h"
 
 #define FRAMES 30
 #define LOST_AFTER 8
@@ -27,7 +28,7 @@
 
 static uint64_t hash_picture(const AVFrame *frame)
 {
-    const LumeqImage image = engine_frame(frame, NULL).in;
+    const LumeqImage image = equalizer_frame(frame, NULL).in;
     uint64_t hash = CHECK_FNV_START;
     LumeqImage all = image;
     for (int i = 0; i < 3; i++)
@@ -92,8 +93,11 @@ static void run(const char *clip, const char *backend, Items *items)
         ret = engine_open_source(&source, &options, options.input, &never, &error);
     if (ret >= 0)
         ret = reader_open(&reader, source, &part, &error);
-    const PipelineParts parts = {
-        .reader = reader, .equalizer = engine.equalizer, .memory = engine.memory, .chroma = 1};
+    const PipelineParts parts = {.reader = reader,
+                                 .equalizer = engine.equalizer,
+                                 .memory = engine.memory,
+                                 .chroma = 1,
+                                 .note = say_line};
     if (ret >= 0)
         ret = pipeline_start(&pipeline, &parts, &error);
     if (ret >= 0)

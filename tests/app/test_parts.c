@@ -14,6 +14,7 @@
 #include "app/engine.h"
 #include "app/look.h"
 #include "media/input/reader.h"
+#include "pipeline/equalizer_frame.h"
 
 #define MAX_FRAMES 400
 #define THREADS 2
@@ -103,7 +104,7 @@ static void measure(int index, const AVFrame *frame, int64_t at)
     (void)index;
     if (!CHECK(n < film.frames && !film.measures[n], "the frame at %lld us", (long long)at))
         return;
-    const LumeqFrame seen = engine_frame(frame, NULL);
+    const LumeqFrame seen = equalizer_frame(frame, NULL);
     must(lumeq_measure(film.engine.context, &film.measures[n], &film.params, &seen.in, NULL, NULL),
          lumeq_last_error(NULL));
     film.moments[n] = (LumeqMoment){
@@ -121,7 +122,7 @@ static void apply(int index, const AVFrame *frame, int64_t at)
     AVFrame *out = frame_memory_output(film.engine.memory, frame, 1);
     if (!CHECK(n < film.frames && out, "the frame at %lld us", (long long)at))
         return;
-    const LumeqFrame work = engine_frame(frame, out);
+    const LumeqFrame work = equalizer_frame(frame, out);
     must(lumeq_apply(film.engine.context, film.curves[n], &work.in, NULL, 0, &work.out, NULL),
          lumeq_last_error(NULL));
     char text[MD5_TEXT];

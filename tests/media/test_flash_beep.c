@@ -4,7 +4,7 @@
  * Flashes and beeps must be at the same positions, from the start and after a seek.
  */
 #include "media/input/demuxer.h"
-#include "media/input/video_feed.h"
+#include "pipeline/video_feed.h"
 #include "media/sound/sound.h"
 
 #include "beeps.h"

@@ -6,7 +6,7 @@
 
 #include "app/engine.h"
 #include "app/look.h"
-#include "app/pipeline.h"
+#include "app/say.h"
 #include "bench/bench.h"
 #include "bench/pcie.h"
 #include "bench/pipeline/pipeline_busy.h"
@@ -14,6 +14,7 @@
 #include "equalizer/backend.h"
 #include "media/input/reader.h"
 #include "media/output/writer.h"
+#include "pipeline/pipeline.h"
 
 /* How long the equalizer runs alone. */
 #define LIBRARY_US 1e6
@@ -64,7 +65,7 @@ static int open_engine(Session *s)
         return media_fail(&s->error, MEDIA_INPUT, "out of memory");
     s->params = options_params(o);
     s->gpu_memory = s->job->gpu ? bench_gpu_memory((int)o->device) : -1;
-    const int ret = engine_open(&s->engine, o, engine_writes_chroma(&s->params), &s->error);
+    const int ret = engine_open(&s->engine, o, equalizer_writes_chroma(&s->params), &s->error);
     snprintf(s->result->where, sizeof(s->result->where), "%s", s->engine.where);
     return ret;
 }
@@ -154,7 +155,8 @@ static int run_stages(Session *s)
         .reader = s->reader,
         .equalizer = s->engine.equalizer,
         .memory = s->engine.memory,
-        .chroma = engine_writes_chroma(&s->params),
+        .chroma = equalizer_writes_chroma(&s->params),
+        .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &s->error);
     while (ret >= 0) {
@@ -279,8 +281,8 @@ int pipeline_probe(const void *job, PipelineResult *result)
     if (ret >= 0) {
         result->width = frame->width;
         result->height = frame->height;
-        result->depth = engine_depth(frame);
-        result->frame_bytes = pipeline_planes_size(frame, engine_writes_chroma(&s.params));
+        result->depth = equalizer_depth(frame);
+        result->frame_bytes = pipeline_planes_size(frame, equalizer_writes_chroma(&s.params));
     }
     if (ret >= 0 && s.writer)
         ret = writer_frame(s.writer, frame, &s.error);
@@ -300,7 +302,7 @@ static int open_turns(Session *s, Turns *turns)
     turns->count = read_frames(s, turns->in, LUMEQ_MAX_SLOTS);
     for (int i = 0; i < LUMEQ_MAX_SLOTS && turns->count > 0; i++) {
         turns->out[i] = frame_memory_output(s->engine.memory, turns->in[i % turns->count],
-                                            engine_writes_chroma(&s->params));
+                                            equalizer_writes_chroma(&s->params));
         if (!turns->out[i])
             return out_of_memory(s);
     }
@@ -334,13 +336,13 @@ static int receive_finished(Session *s)
     }
     return ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END
                ? 0
-               : engine_failed(s->engine.equalizer, ret, &s->error);
+               : equalizer_failed(s->engine.equalizer, ret, &s->error);
 }
 
 static int submit_next(Session *s, Turns *turns)
 {
     const int out = (int)(turns->submitted % LUMEQ_MAX_SLOTS);
-    LumeqFrame frame = engine_frame(turns->in[out % turns->count], turns->out[out]);
+    LumeqFrame frame = equalizer_frame(turns->in[out % turns->count], turns->out[out]);
     frame.time = turns->submitted * 40000000;
     int ret;
     while ((ret = lumeq_submit(s->engine.equalizer, &frame)) == LUMEQ_ERR_AGAIN) {
@@ -349,7 +351,7 @@ static int submit_next(Session *s, Turns *turns)
             return ret;
     }
     turns->submitted++;
-    return ret < 0 ? engine_failed(s->engine.equalizer, ret, &s->error) : 0;
+    return ret < 0 ? equalizer_failed(s->engine.equalizer, ret, &s->error) : 0;
 }
 
 static int run_turns(Session *s, Turns *turns, int64_t least, double for_us)

@@ -1,14 +1,15 @@
-#include "app/pipeline.h"
+#include "pipeline/pipeline.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "app/engine.h"
-#include "app/say.h"
+#include "pipeline/queue.h"
 
 /* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep
- * memory small (a 4K frame has 12 MB). */
+ * memory small (a 4K frame has 12 MB, and a message may bring packets of any size). */
 #define QUEUE_LENGTH 4
+#define QUEUE_BYTES (256 << 20)
 
 struct Pipeline {
     Reader *reader;
@@ -21,7 +22,8 @@ struct Pipeline {
     StatsArrays *arrays; /* for the next frame that is received */
     const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
     int lost;
-    AVThreadMessageQueue *decoded, *equalized; /* of Item * */
+    void (*note)(const char *line);
+    Queue *decoded, *equalized; /* of Item * */
     pthread_t decode_thread, equalize_thread;
     int decode_started, equalize_started;
 
@@ -55,9 +57,9 @@ static int stage_failed(Pipeline *p, const MediaError *error)
 }
 
 /* The item stays the caller's when it could not be sent. */
-static int send(AVThreadMessageQueue *queue, Item **item)
+static int send(Queue *queue, Item **item)
 {
-    const int ret = av_thread_message_queue_send(queue, item, 0);
+    const int ret = queue_put(queue, item, message_bytes(&(*item)->message), QUEUE_WAIT);
     if (ret >= 0)
         *item = NULL;
     return ret;
@@ -87,14 +89,14 @@ static void *decode_main(void *arg)
     do
         ret = decode_next(p);
     while (ret >= 0);
-    av_thread_message_queue_set_err_recv(p->decoded, ret);
+    queue_end(p->decoded, ret);
     return NULL;
 }
 
-static int equalizer_failed(Pipeline *p, int ret)
+static int equalizing_failed(Pipeline *p, int ret)
 {
     MediaError error = {0};
-    engine_failed(p->equalizer, ret, &error);
+    equalizer_failed(p->equalizer, ret, &error);
     return stage_failed(p, &error);
 }
 
@@ -105,7 +107,7 @@ static int receive(Pipeline *p, Item **item, LumeqFrame *frame)
         p->arrays = malloc(sizeof(*p->arrays));
     if (p->with_arrays && !p->arrays)
         return LUMEQ_ERR_MEMORY;
-    LumeqFrameStats stats = engine_ask_stats(p->arrays);
+    LumeqFrameStats stats = equalizer_ask_stats(p->arrays);
     const int ret = lumeq_receive(p->equalizer, frame, &stats);
     if (ret < 0)
         return ret;
@@ -125,13 +127,13 @@ static int pass_finished(Pipeline *p)
     if (ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END)
         return 0;
     if (ret < 0)
-        return equalizer_failed(p, ret);
+        return equalizing_failed(p, ret);
     if (!p->lost && lumeq_backend_name(p->equalizer) != p->backend) {
-        say(SAY_WARNINGS, "%s", lumeq_last_error(p->equalizer));
+        p->note(lumeq_last_error(p->equalizer));
         p->lost = 1;
     }
     MediaError error = {0};
-    ret = engine_take_output(p->memory, item->message.output, &frame, &error);
+    ret = equalizer_take_output(p->memory, item->message.output, &frame, &error);
     ret = ret < 0 ? stage_failed(p, &error) : send(p->equalized, &item);
     item_free(&item);
     return ret < 0 ? ret : 1;
@@ -167,7 +169,7 @@ static int submit(Pipeline *p, Item *item)
     int ret = message->output ? 0 : make_output(p, message);
     if (ret < 0)
         return ret;
-    LumeqFrame frame = engine_frame(message->frame, p->memory ? message->output : NULL);
+    LumeqFrame frame = equalizer_frame(message->frame, p->memory ? message->output : NULL);
     frame.opaque = item;
     frame.number = p->first;
     p->first = 0; /* each is that of the frame before and 1 from now on */
@@ -176,7 +178,7 @@ static int submit(Pipeline *p, Item *item)
         if (ret < 0)
             return ret;
     }
-    return ret < 0 ? equalizer_failed(p, ret) : 0;
+    return ret < 0 ? equalizing_failed(p, ret) : 0;
 }
 
 /* 1: it is; 0: there is no curve for it, nor for those that follow. */
@@ -186,7 +188,7 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
     item->arrays = p->with_arrays ? malloc(sizeof(*item->arrays)) : NULL;
     if (p->with_arrays && !item->arrays)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    item->stats = engine_ask_stats(item->arrays);
+    item->stats = equalizer_ask_stats(item->arrays);
     const int ret = planned_apply(p->planned, message->frame, p->memory ? message->output : NULL,
                                   reader_zero(p->reader), &item->stats, error);
     if (ret == 0) { /* those of the equalizer take their place */
@@ -211,10 +213,12 @@ static int equalize_planned(Pipeline *p, Item **item)
     }
     p->first = planned_count(p->planned);
     p->planned = NULL;
-    say(SAY_WARNINGS,
-        "frame %lld is not the one that the first pass had there: from it on curves go by the "
-        "frames before alone",
-        (long long)p->first);
+    char line[160];
+    snprintf(line, sizeof(line),
+             "frame %lld is not the one that the first pass had there: from it on curves go by the "
+             "frames before alone",
+             (long long)p->first);
+    p->note(line);
     return 0;
 }
 
@@ -243,11 +247,11 @@ static int equalize(Pipeline *p, Item **item)
 /* The next decoded item. Before it has to wait for one, everything in flight is handed on. */
 static int next_decoded(Pipeline *p, Item **item)
 {
-    int ret = av_thread_message_queue_recv(p->decoded, item, AV_THREAD_MESSAGE_NONBLOCK);
+    int ret = queue_take(p->decoded, item, QUEUE_TRY);
     if (ret != AVERROR(EAGAIN))
         return ret;
     ret = drain(p);
-    return ret < 0 ? ret : av_thread_message_queue_recv(p->decoded, item, 0);
+    return ret < 0 ? ret : queue_take(p->decoded, item, QUEUE_WAIT);
 }
 
 static void *equalize_main(void *arg)
@@ -263,8 +267,8 @@ static void *equalize_main(void *arg)
             ret = AVERROR_EXIT;
         item_free(&item);
     } while (ret >= 0);
-    av_thread_message_queue_set_err_send(p->decoded, ret);
-    av_thread_message_queue_set_err_recv(p->equalized, ret);
+    queue_stop(p->decoded);
+    queue_end(p->equalized, ret);
     return NULL;
 }
 
@@ -279,12 +283,11 @@ static void take_back(Pipeline *p)
     }
 }
 
-static int open_queue(AVThreadMessageQueue **queue)
+static int open_queue(Queue **queue)
 {
-    const int ret = av_thread_message_queue_alloc(queue, QUEUE_LENGTH, sizeof(Item *));
-    if (ret >= 0)
-        av_thread_message_queue_set_free_func(*queue, free_queued);
-    return ret;
+    const QueueOptions options = {
+        .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
+    return queue_open(queue, &options);
 }
 
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error)
@@ -301,6 +304,7 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     p->memory = parts->memory;
     p->chroma = parts->chroma;
     p->with_arrays = parts->arrays;
+    p->note = parts->note;
     int ok = open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
     if (ok)
         ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
@@ -316,7 +320,7 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
 
 int pipeline_receive(Pipeline *p, Item **item)
 {
-    return av_thread_message_queue_recv(p->equalized, item, 0);
+    return queue_take(p->equalized, item, QUEUE_WAIT);
 }
 
 void pipeline_join(Pipeline **pipeline, MediaError *error)
@@ -324,19 +328,17 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     Pipeline *p = *pipeline;
     if (!p)
         return;
-    if (p->decoded) {
-        av_thread_message_queue_set_err_send(p->decoded, AVERROR_EXIT);
-        av_thread_message_queue_set_err_recv(p->decoded, AVERROR_EXIT);
-    }
+    if (p->decoded)
+        queue_stop(p->decoded);
     if (p->equalized)
-        av_thread_message_queue_set_err_send(p->equalized, AVERROR_EXIT);
+        queue_stop(p->equalized);
     if (p->decode_started)
         pthread_join(p->decode_thread, NULL);
     if (p->equalize_started)
         pthread_join(p->equalize_thread, NULL);
     take_back(p);
-    av_thread_message_queue_free(&p->decoded);
-    av_thread_message_queue_free(&p->equalized);
+    queue_close(&p->decoded);
+    queue_close(&p->equalized);
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);
     pthread_mutex_destroy(&p->lock);

@@ -2,8 +2,8 @@
  * What the first of two passes measured, kept for the second one in a file without a name: a film
  * has more of it than memory should take. It is written in order, then read in order.
  */
-#ifndef LUMEQ_APP_MEASURE_FILE_H
-#define LUMEQ_APP_MEASURE_FILE_H
+#ifndef LUMEQ_PIPELINE_MEASURE_FILE_H
+#define LUMEQ_PIPELINE_MEASURE_FILE_H
 
 #include <stdint.h>
 

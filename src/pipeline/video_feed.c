@@ -1,25 +1,24 @@
-#include "media/input/video_feed.h"
+#include "pipeline/video_feed.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 
-#include <libavutil/threadmessage.h>
 #include <libavutil/time.h>
 
 #include "media/compat.h"
+#include "media/message.h"
 #include "media/side_data.h"
+#include "pipeline/queue.h"
 
 /* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
  * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
  * waits here would only be older when it is seen. */
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
+#define QUEUE_BYTES (256 << 20)
 #define MANY_THREADS 4
 
 /* After a hurry, holes may be its work for as many frames: those a decoder was at work on. */
 #define AFTER_HURRY 64
-#define MOST_AT_ONCE                                                                               \
-    3 /* frames sent when there is room for one: a preview, the one held, the first */
 
 struct VideoFeed {
     VideoFeedOptions options;
@@ -29,10 +28,8 @@ struct VideoFeed {
     Decoder *decoder;
     const AVStream *stream;
     int64_t source_start;
-    AVThreadMessageQueue *queue; /* of FeedFrame */
-    int room;                    /* frames that may wait in it */
-    sem_t free;                  /* of these, not taken yet */
-    atomic_int stop;
+    Queue *queue;     /* of FeedFrame */
+    int room;         /* frames that may wait in it */
     AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
     pthread_t thread;
     int running;
@@ -44,7 +41,6 @@ struct VideoFeed {
     int64_t given;  /* frames sent that are no previews */
     int part;       /* it has ended before the input */
     int previewed;
-    int has_room;    /* for the next frame */
     int hurried;     /* frames that may have a hole before them */
     int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
     int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
@@ -57,16 +53,24 @@ static void free_frame(void *message)
     av_frame_free(&((FeedFrame *)message)->frame);
 }
 
+/* The newest one wins. */
+static void drop_frame(const void *oldest, void *next)
+{
+    ((FeedFrame *)next)->skipped += ((const FeedFrame *)oldest)->skipped + 1;
+}
+
 static int open_queue(VideoFeed *f)
 {
     f->room = f->live || decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH
                                                                            : QUEUE_LENGTH;
-    const int length = f->live ? f->room : f->room + MOST_AT_ONCE;
-    if (!f->packet ||
-        av_thread_message_queue_alloc(&f->queue, (unsigned)length, sizeof(FeedFrame)) < 0)
-        return AVERROR(ENOMEM);
-    av_thread_message_queue_set_free_func(f->queue, free_frame);
-    return 0;
+    const QueueOptions options = {
+        .item = sizeof(FeedFrame),
+        .count = f->room,
+        .bytes = QUEUE_BYTES,
+        .free = free_frame,
+        .drop = f->live ? drop_frame : NULL,
+    };
+    return f->packet ? queue_open(&f->queue, &options) : AVERROR(ENOMEM);
 }
 
 int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
@@ -93,26 +97,10 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     return ret;
 }
 
-/* The newest one wins. */
-static int send_live(VideoFeed *f, FeedFrame *frame)
-{
-    int ret;
-    while ((ret = av_thread_message_queue_send(f->queue, frame, AV_THREAD_MESSAGE_NONBLOCK)) ==
-           AVERROR(EAGAIN)) {
-        FeedFrame old;
-        if (av_thread_message_queue_recv(f->queue, &old, AV_THREAD_MESSAGE_NONBLOCK) < 0)
-            continue; /* it was just taken */
-        frame->skipped += old.skipped + 1;
-        av_frame_free(&old.frame);
-    }
-    return ret;
-}
-
 static int send(VideoFeed *f, FeedFrame *frame)
 {
-    f->has_room = f->live;
-    const int ret =
-        f->live ? send_live(f, frame) : av_thread_message_queue_send(f->queue, frame, 0);
+    const int64_t bytes = message_frame_bytes(frame->frame, NULL);
+    const int ret = queue_put(f->queue, frame, bytes, QUEUE_WAIT);
     if (ret < 0)
         av_frame_free(&frame->frame);
     else if (f->options.wake)
@@ -250,20 +238,12 @@ static int feed_one(VideoFeed *f)
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-/* Nothing is decoded before there is room for it: it would only be older when it is seen. */
-static int wait_for_room(VideoFeed *f)
-{
-    while (!f->has_room && !atomic_load(&f->stop))
-        f->has_room = sem_wait(&f->free) == 0;
-    return atomic_load(&f->stop) ? AVERROR_EXIT : 0;
-}
-
 static void *feed_main(void *arg)
 {
     VideoFeed *f = arg;
     int ret;
     do {
-        ret = wait_for_room(f);
+        ret = queue_wait_for_room(f->queue); /* else it would only be older when it is seen */
         if (ret >= 0)
             ret = decode_one(f);
         if (ret == AVERROR(EAGAIN))
@@ -272,7 +252,7 @@ static void *feed_main(void *arg)
     /* Of a position after the last frame, that one is shown. */
     if (ret == AVERROR_EOF && !f->given && f->held.frame)
         (void)send_held(f);
-    av_thread_message_queue_set_err_recv(f->queue, ret);
+    queue_end(f->queue, ret);
     if (f->options.wake)
         f->options.wake(f->options.opaque);
     return NULL;
@@ -283,28 +263,19 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
     f->start = *start;
     f->given = 0;
     f->part = f->previewed = f->hurried = 0;
-    f->has_room = f->live;
     f->end = AV_NOPTS_VALUE;
-    atomic_store(&f->stop, 0);
-    if (sem_init(&f->free, 0, (unsigned)f->room) != 0)
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
     f->busy_us = 0;
     atomic_store(&f->hurry, 0);
-    av_thread_message_queue_set_err_send(f->queue, 0);
-    av_thread_message_queue_set_err_recv(f->queue, 0);
-    if (pthread_create(&f->thread, NULL, feed_main, f) != 0) {
-        sem_destroy(&f->free);
+    queue_restart(f->queue);
+    if (pthread_create(&f->thread, NULL, feed_main, f) != 0)
         return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
-    }
     f->running = 1;
     return 0;
 }
 
 int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
 {
-    const int ret = av_thread_message_queue_recv(f->queue, frame, AV_THREAD_MESSAGE_NONBLOCK);
-    if (ret >= 0 && !f->live)
-        sem_post(&f->free);
+    const int ret = queue_take(f->queue, frame, QUEUE_TRY);
     if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
         return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
     return media_fail(error, MEDIA_INPUT, "%s", f->error.text);
@@ -322,7 +293,7 @@ int video_feed_is_part(const VideoFeed *f)
 
 int video_feed_waiting(const VideoFeed *f)
 {
-    return av_thread_message_queue_nb_elems(f->queue);
+    return queue_count(f->queue);
 }
 
 int video_feed_room(const VideoFeed *f)
@@ -344,13 +315,9 @@ void video_feed_stop(VideoFeed *f)
 {
     if (!f->running)
         return;
-    av_thread_message_queue_set_err_send(f->queue, AVERROR_EXIT);
-    atomic_store(&f->stop, 1);
-    sem_post(&f->free);
+    queue_stop(f->queue);
     pthread_join(f->thread, NULL);
-    sem_destroy(&f->free);
     f->running = 0;
-    av_thread_message_flush(f->queue);
     av_frame_free(&f->held.frame);
     av_packet_unref(f->packet);
     decoder_flush(f->decoder);
@@ -368,7 +335,7 @@ void video_feed_close(VideoFeed **feed)
         return;
     video_feed_stop(f);
     decoder_close(&f->decoder);
-    av_thread_message_queue_free(&f->queue);
+    queue_close(&f->queue);
     av_packet_free(&f->packet);
     av_freep(feed);
 }

@@ -1,9 +1,9 @@
-#include "app/planned_curves.h"
+#include "pipeline/planned_curves.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "app/engine.h"
+#include "pipeline/equalizer_frame.h"
 
 struct PlannedCurves {
     PlannedOptions options;
@@ -99,7 +99,7 @@ static double now_us(void)
 static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame *in, AVFrame *out,
                  LumeqFrameStats *stats, MediaError *error)
 {
-    const LumeqFrame frame = engine_frame(in, out);
+    const LumeqFrame frame = equalizer_frame(in, out);
     const double begin = now_us();
     int ret =
         out ? lumeq_apply(p->options.context, curve, &frame.in, NULL, 0, &frame.out, NULL) : 0;

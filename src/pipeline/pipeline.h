@@ -4,14 +4,13 @@
  *
  * The end of the stream flows down, a stop flows up. The first error of any stage is the one kept.
  */
-#ifndef LUMEQ_APP_PIPELINE_H
-#define LUMEQ_APP_PIPELINE_H
+#ifndef LUMEQ_PIPELINE_PIPELINE_H
+#define LUMEQ_PIPELINE_PIPELINE_H
 
-#include "app/engine.h"
-#include "app/planned_curves.h"
-#include "lumeq/lumeq.h"
 #include "media/input/reader.h"
 #include "media/message.h"
+#include "pipeline/equalizer_frame.h"
+#include "pipeline/planned_curves.h"
 
 /* What comes out. message.output is set where message.frame is. */
 typedef struct Item {
@@ -32,8 +31,9 @@ typedef struct PipelineParts {
     /* Output frames take their luma from here, and their chroma where that is written, too. NULL:
      * they are the decoded ones, only measured. */
     FrameMemory *memory;
-    int chroma; /* is written, too */
-    int arrays; /* frames come with histograms and curve */
+    int chroma;                     /* is written, too */
+    int arrays;                     /* frames come with histograms and curve */
+    void (*note)(const char *line); /* takes one line that everybody should see; any thread */
 } PipelineParts;
 
 /* Starts the threads. MEDIA_INPUT. */

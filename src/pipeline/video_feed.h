@@ -1,6 +1,6 @@
 /* The video track of a demuxer, decoded by a thread of its own into a short queue, for a player. */
-#ifndef LUMEQ_MEDIA_VIDEO_FEED_H
-#define LUMEQ_MEDIA_VIDEO_FEED_H
+#ifndef LUMEQ_PIPELINE_VIDEO_FEED_H
+#define LUMEQ_PIPELINE_VIDEO_FEED_H
 
 #include "media/input/decoder.h"
 #include "media/input/demuxer.h"

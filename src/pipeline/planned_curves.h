@@ -3,11 +3,11 @@
  * measures of the first pass. They stream from its file, a lookahead before the frames. One thread
  * at a time.
  */
-#ifndef LUMEQ_APP_PLANNED_CURVES_H
-#define LUMEQ_APP_PLANNED_CURVES_H
+#ifndef LUMEQ_PIPELINE_PLANNED_CURVES_H
+#define LUMEQ_PIPELINE_PLANNED_CURVES_H
 
-#include "app/measure_file.h"
 #include "media/input/source.h"
+#include "pipeline/measure_file.h"
 
 typedef struct PlannedOptions {
     MeasureFile *file;     /* of the first pass, flushed */

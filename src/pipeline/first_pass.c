@@ -1,18 +1,20 @@
-#include "app/first_pass.h"
+#include "pipeline/first_pass.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "app/engine.h"
 #include "media/compat.h"
+#include "pipeline/equalizer_frame.h"
+#include "pipeline/queue.h"
 
 /* Frames waiting to be measured: enough to ride out an uneven decoder. */
 #define QUEUE_LENGTH 4
+#define QUEUE_BYTES (256 << 20)
 
 typedef struct Work {
     FirstPass *pass;
     Reader *reader;
-    AVThreadMessageQueue *decoded; /* of AVFrame * */
+    Queue *decoded; /* of AVFrame * */
     LumeqMeasure *measure;
     MediaError error; /* of the thread that decodes, once it has ended */
 } Work;
@@ -28,7 +30,7 @@ static int decode_next(Work *w)
     Message message = {0};
     int ret = reader_next(w->reader, &message, &w->error);
     if (ret >= 0 && message.frame) {
-        ret = av_thread_message_queue_send(w->decoded, &message.frame, 0);
+        ret = queue_put(w->decoded, &message.frame, message_bytes(&message), QUEUE_WAIT);
         if (ret >= 0)
             message.frame = NULL;
     }
@@ -43,21 +45,14 @@ static void *decode_main(void *arg)
     do
         ret = decode_next(w);
     while (ret >= 0);
-    av_thread_message_queue_set_err_recv(w->decoded, ret);
+    queue_end(w->decoded, ret);
     return NULL;
-}
-
-static void show_progress(Progress *p, const AVFrame *frame)
-{
-    p->frame++;
-    p->time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
-    progress_update(p);
 }
 
 static int measure(Work *w, const AVFrame *frame, MediaError *error)
 {
     const FirstPass *pass = w->pass;
-    const LumeqFrame seen = engine_frame(frame, NULL);
+    const LumeqFrame seen = equalizer_frame(frame, NULL);
     if (lumeq_measure(pass->context, &w->measure, pass->params, &seen.in, NULL, NULL) < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
@@ -65,7 +60,8 @@ static int measure(Work *w, const AVFrame *frame, MediaError *error)
     const MeasuredFrame which = measure_file_frame(frame, shift);
     const int ret = measure_file_add(pass->file, &which, w->measure, error);
     if (ret >= 0)
-        show_progress(pass->progress, frame);
+        pass->done(pass->opaque,
+                   (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base));
     return ret;
 }
 
@@ -74,20 +70,23 @@ static int measure_all(Work *w, MediaError *error)
 {
     AVFrame *frame = NULL;
     int ret = 0;
-    while (ret >= 0 && av_thread_message_queue_recv(w->decoded, &frame, 0) >= 0) {
+    while (ret >= 0 && queue_take(w->decoded, &frame, QUEUE_WAIT) >= 0) {
         ret = measure(w, frame, error);
         av_frame_free(&frame);
     }
-    av_thread_message_queue_set_err_send(w->decoded, AVERROR_EXIT);
+    queue_stop(w->decoded);
     return ret;
 }
 
 static int run_threads(Work *w, MediaError *error)
 {
     pthread_t thread;
-    if (av_thread_message_queue_alloc(&w->decoded, QUEUE_LENGTH, sizeof(AVFrame *)) < 0)
+    const QueueOptions options = {.item = sizeof(AVFrame *),
+                                  .count = QUEUE_LENGTH,
+                                  .bytes = QUEUE_BYTES,
+                                  .free = free_queued};
+    if (queue_open(&w->decoded, &options) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    av_thread_message_queue_set_free_func(w->decoded, free_queued);
     if (pthread_create(&thread, NULL, decode_main, w) != 0)
         return media_fail(error, MEDIA_INPUT, "out of memory or threads");
     int ret = measure_all(w, error);
@@ -108,7 +107,7 @@ int first_pass_run(FirstPass *pass, MediaError *error)
         ret = measure_file_flush(pass->file, error);
     if (ret >= 0)
         pass->damaged = reader_damage(w.reader, damage, sizeof(damage));
-    av_thread_message_queue_free(&w.decoded);
+    queue_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     reader_close(&w.reader);
     return ret;

@@ -1,4 +1,4 @@
-#include "app/measure_file.h"
+#include "pipeline/measure_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

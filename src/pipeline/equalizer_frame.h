@@ -1,0 +1,35 @@
+/* FFmpeg's frames as the equalizer takes them, and what it gives back. */
+#ifndef LUMEQ_PIPELINE_EQUALIZER_FRAME_H
+#define LUMEQ_PIPELINE_EQUALIZER_FRAME_H
+
+#include "lumeq/lumeq.h"
+#include "media/error.h"
+#include "media/frame_memory.h"
+
+/* Room for the arrays of a frame's statistics. */
+typedef struct StatsArrays {
+    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+} StatsArrays;
+
+/* Statistics to be filled, with the arrays where they are not NULL. */
+LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays);
+
+/* Fills `error` with what an equalizer's negative answer means. */
+int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
+
+/* Not 0: with these parameters chroma is written, where frames have some. */
+int equalizer_writes_chroma(const LumeqParams *params);
+
+/* A frame for lumeq_submit(), `out` NULL: only measured. Chroma takes part where that of `out` is
+ * its own. Frames are direct (media/convert.h). */
+LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
+
+/* After lumeq_receive(): brings the planes of `out` to where the picture came back, see
+ * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
+int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
+                          MediaError *error);
+
+/* Bits of a code of its luma. */
+int equalizer_depth(const AVFrame *frame);
+
+#endif
