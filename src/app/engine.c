@@ -172,9 +172,14 @@ EncoderOptions engine_encoder(const Options *options)
                             .live = options->camera != NULL};
 }
 
-const char *engine_where(const Engine *engine)
+int engine_is_lost(const Engine *engine)
 {
-    if (strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0)
+    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0;
+}
+
+const char *engine_where(const Engine *engine, int lost)
+{
+    if (lost)
         return "the CPU, which took over from the GPU";
     return strcmp(engine->backend, "cpu") == 0 ? "the CPU" : engine->where;
 }

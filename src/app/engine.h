@@ -40,8 +40,12 @@ int engine_start_opening(SourceOpening **opening, const Options *options, const 
 /* The video encoder of the options; what a camera gives has to be encoded in time. */
 EncoderOptions engine_encoder(const Options *options);
 
-/* What computes now, for a person; why it is not the GPU is said at the start, with -v. */
-const char *engine_where(const Engine *engine);
+/* What computes now, for a person; why it is not the GPU is said at the start, with -v. `lost`: the
+ * GPU was. */
+const char *engine_where(const Engine *engine, int lost);
+
+/* Not 0: the CPU has taken over. */
+int engine_is_lost(const Engine *engine);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

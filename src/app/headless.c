@@ -405,7 +405,8 @@ static void say_summary(const Run *run)
         output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
         (double)run->progress.frame / seconds, run->progress.time / seconds,
-        run->planned ? " in two passes" : "", engine_where(&run->engine));
+        run->planned ? " in two passes" : "",
+        engine_where(&run->engine, engine_is_lost(&run->engine)));
 }
 
 static void add_loss(char *text, size_t size, int64_t count, const char *what)

@@ -29,13 +29,9 @@ struct Play {
     const Options *options;
     atomic_int *stop;
     Engine engine;
-    FrameMemory *device_memory; /* for what the window shows without leaving the GPU, or NULL */
-    LumeqParams usual, params;  /* what the options and the input ask for, and what is set now */
-    LumeqParams next;           /* the usual ones of an input that was opened, but not taken yet */
-    int off;                    /* not 0: the equalizer was switched off by its key */
-    int lost;                   /* the GPU was, and it was said */
-    LumeqFrameStats stats;      /* of the last frame, with all arrays */
-    StatsArrays arrays;
+    LumeqParams usual, params; /* what the options and the input ask for, and what is set now */
+    LumeqParams next;          /* the usual ones of an input that was opened, but not taken yet */
+    int off;                   /* not 0: the equalizer was switched off by its key */
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
@@ -46,151 +42,32 @@ struct Play {
 
 /* ---- one frame ---- */
 
-static void *alloc_device(void *equalizer, size_t size)
+static int is_recorded(void *opaque)
 {
-    return lumeq_alloc_device(equalizer, size);
+    return recording_takes_frames(&((Play *)opaque)->recording);
 }
 
-static void free_device(void *equalizer, void *memory)
+static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *stats)
 {
-    lumeq_free_device(equalizer, memory);
+    recording_frame(&((Play *)opaque)->recording, frame, stats);
 }
 
-static int has_gpu(const Play *p)
+static const char *where(void *opaque, int lost)
 {
-    return strcmp(lumeq_backend_name(p->engine.equalizer), "cuda") == 0;
+    return engine_where(&((Play *)opaque)->engine, lost);
 }
 
-/* Whether what is written of a frame lies on the GPU, all of it. */
-static int is_on_device(const Play *p, const AVFrame *frame, int chroma)
-{
-    for (int i = 0; i < (chroma ? 3 : 1); i++)
-        if (frame->data[i] && !frame_memory_owns(p->device_memory, frame->data[i]))
-            return 0;
-    return 1;
-}
-
-/* Memory for the equalized frame: on the GPU where that is wanted and there is enough. */
-static AVFrame *make_output(Play *p, const AVFrame *in, int *on_device)
-{
-    const int chroma = equalizer_writes_chroma(&p->params);
-    *on_device &= has_gpu(p);
-    if (*on_device && !p->device_memory) {
-        const FrameAllocator device = {alloc_device, free_device, p->engine.equalizer, 1};
-        p->device_memory = frame_memory_create(&device);
-    }
-    AVFrame *out =
-        *on_device && p->device_memory ? frame_memory_output(p->device_memory, in, chroma) : NULL;
-    *on_device = out && is_on_device(p, out, chroma);
-    if (*on_device)
-        return out;
-    av_frame_free(&out);
-    return frame_memory_output(p->engine.memory, in, chroma);
-}
-
-static int equalize(Play *p, LumeqFrame *frame, int again)
-{
-    int ret = again ? lumeq_rewind(p->engine.equalizer, 1) : 0;
-    if (ret == 0)
-        ret = lumeq_submit(p->engine.equalizer, frame);
-    if (ret < 0)
-        return ret;
-    lumeq_flush(p->engine.equalizer);
-    return lumeq_receive(p->engine.equalizer, frame, &p->stats);
-}
-
-static void say_if_lost(Play *p)
-{
-    if (p->lost || lumeq_backend_name(p->engine.equalizer) == p->engine.backend)
-        return;
-    p->lost = 1;
-    say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
-}
-
-static void fill_measure(PlayerMeasure *measure, const LumeqFrameStats *stats,
-                         const LumeqImage *image)
-{
-    *measure = (PlayerMeasure){
-        .bins = stats->bins,
-        .depth = image->depth,
-        .full_range = image->range == LUMEQ_RANGE_FULL,
-        .hist_in = stats->hist_in,
-        .hist_out = stats->hist_out,
-        .curve = stats->curve,
-        .strength = stats->strength,
-        .noise_gain = stats->noise_gain,
-        .upload_us = stats->upload_us,
-        .equalize_us = stats->equalize_us,
-        .download_us = stats->download_us,
-    };
-}
-
-static int run_frame(Play *p, const AVFrame *in, int again, int on_device, AVFrame **out,
-                     PlayerMeasure *measure, MediaError *error)
-{
-    const int off = p->params.mode == LUMEQ_MODE_OFF;
-    AVFrame *made = off ? av_frame_clone(in) : make_output(p, in, &on_device);
-    if (!made)
-        return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width,
-                          in->height);
-    LumeqFrame frame = equalizer_frame(in, off ? NULL : made);
-    if (!off && on_device)
-        frame.out.memory = LUMEQ_MEMORY_CUDA;
-    const int ret = equalize(p, &frame, again);
-    if (ret < 0) {
-        av_frame_free(&made);
-        return equalizer_failed(p->engine.equalizer, ret, error);
-    }
-    say_if_lost(p);
-    if (!off && !frame.out.plane[0]) { /* the GPU was lost with it: on the CPU, then */
-        av_frame_free(&made);
-        return run_frame(p, in, 1, 0, out, measure, error);
-    }
-    if (equalizer_take_output(p->engine.memory, made, &frame, error) < 0) {
-        av_frame_free(&made);
-        return error->fault;
-    }
-    fill_measure(measure, &p->stats, &frame.in);
-    *out = made;
-    return 0;
-}
-
-static int run_and_record(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
-                          PlayerMeasure *measure, MediaError *error)
+static void shown(void *opaque, const EqualizedFrame *frame, double us)
 {
     Play *p = opaque;
-    const int recorded = !again && recording_takes_frames(&p->recording);
-    const int ret = run_frame(p, in, again, on_device && !recorded, out, measure, error);
-    if (ret >= 0 && recorded)
-        recording_frame(&p->recording, *out, &p->stats);
-    return ret;
-}
-
-static int is_lost(void *opaque)
-{
-    return ((const Play *)opaque)->lost;
-}
-
-static void reset(void *opaque)
-{
-    lumeq_reset(((Play *)opaque)->engine.equalizer);
-}
-
-static const char *where(void *opaque)
-{
-    return engine_where(&((Play *)opaque)->engine);
-}
-
-static void shown(void *opaque, const AVFrame *frame, double decode_us, double us)
-{
-    Play *p = opaque;
+    const AVFrame *in = frame->decoded.frame;
     const StatsRow row = {
         .frame = p->row++,
-        .pts = frame->pts,
-        .time = (double)frame->pts * av_q2d(frame->time_base),
-        .stats = &p->stats,
-        .depth = equalizer_depth(frame),
-        .decode_us = decode_us,
+        .pts = in->pts,
+        .time = (double)in->pts * av_q2d(in->time_base),
+        .stats = &frame->stats,
+        .depth = equalizer_depth(in),
+        .decode_us = frame->decoded.decode_us,
         .sink_us = us,
     };
     if (row.frame == 0)
@@ -240,15 +117,16 @@ static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t
     }
 }
 
-static void change(void *opaque, PlayerSetting setting, int step, char *text, size_t size)
+static void change(void *opaque, PlayerSetting setting, int step, const LumeqFrameStats *seen,
+                   LumeqParams *changed, char *text, size_t size)
 {
     Play *p = opaque;
     LumeqParams *params = &p->params;
     switch (setting) {
     case PLAYER_ON_OFF: p->off = !p->off; break;
     case PLAYER_STRENGTH:
-        if (params->adaptive && !p->off && p->stats.bins) /* from what is seen, not the most */
-            params->strength = p->stats.strength;
+        if (params->adaptive && !p->off && seen) /* from what is seen, not the most */
+            params->strength = seen->strength;
         params->adaptive = 0;
         params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);
         break;
@@ -264,10 +142,8 @@ static void change(void *opaque, PlayerSetting setting, int step, char *text, si
     params->mode = p->usual.mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : p->usual.mode;
     if (p->off)
         params->mode = LUMEQ_MODE_OFF;
-    if (lumeq_set_params(p->engine.equalizer, params) < 0)
-        snprintf(text, size, "%s", lumeq_last_error(p->engine.equalizer));
-    else
-        say_setting(p, setting, text, size);
+    *changed = *params;
+    say_setting(p, setting, text, size);
 }
 
 /* ---- the recording ---- */
@@ -310,15 +186,14 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
 }
 
 /* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
-static void replace_source(void *opaque)
+static void replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
     (void)recording_end(&p->recording, 0);
     if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
         p->params.strength = p->next.strength;
     p->usual = p->next;
-    if (lumeq_set_params(p->engine.equalizer, &p->params) < 0)
-        say(SAY_WARNINGS, "%s", lumeq_last_error(p->engine.equalizer));
+    *params = p->params;
 }
 
 /* Answers 0 or the fault, which has been said. */
@@ -412,11 +287,14 @@ static int open_player(Play *p, Source *source, MediaError *error)
     };
     const PlayerEqualizer equalizer = {
         .opaque = p,
-        .memory = p->engine.memory,
-        .device = has_gpu(p) ? (int)o->device : -1,
-        .run = run_and_record,
-        .lost = is_lost,
-        .reset = reset,
+        .stage = {.equalizer = p->engine.equalizer,
+                  .params = p->params,
+                  .memory = p->engine.memory,
+                  .wants = is_recorded,
+                  .take = record,
+                  .opaque = p,
+                  .note = say_line},
+        .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
         .change = change,
         .where = where,
         .shown = shown,
@@ -438,7 +316,6 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->options = options;
     p->stop = stop;
     p->begin = clock_now();
-    p->stats = equalizer_ask_stats(&p->arrays);
     int ret = check_screenshot_dir(options->screenshot_dir, error);
     if (ret >= 0)
         ret = recording_open(&p->recording, options, stop, error);
@@ -486,7 +363,6 @@ void play_close(Play **play)
     player_close(&p->player);
     recording_close(&p->recording);
     stats_close(&p->rows);
-    frame_memory_close(&p->device_memory);
     engine_close(&p->engine);
     free(p);
     *play = NULL;

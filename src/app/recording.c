@@ -21,22 +21,33 @@ int recording_start(Recording *r, const Source *source, MediaError *error)
 
 /* ---- what is recorded ---- */
 
+/* Under the lock. */
+static int takes(const Recording *r, int packets)
+{
+    return r->recorder && !r->ending && !r->options->record_raw == !packets;
+}
+
 int recording_takes_frames(Recording *r)
 {
-    return r->recorder && !r->ending && !r->options->record_raw;
+    pthread_mutex_lock(&r->lock);
+    const int answer = takes(r, 0);
+    pthread_mutex_unlock(&r->lock);
+    return answer;
 }
 
 void recording_frame(Recording *r, const AVFrame *frame, const LumeqFrameStats *stats)
 {
-    if (recording_takes_frames(r))
+    pthread_mutex_lock(&r->lock);
+    if (takes(r, 0))
         recorder_frame(r->recorder, frame, stats);
+    pthread_mutex_unlock(&r->lock);
 }
 
 void recording_packet(void *opaque, const AVPacket *packet)
 {
     Recording *r = opaque;
     pthread_mutex_lock(&r->lock);
-    if (r->recorder && !r->ending && r->options->record_raw)
+    if (takes(r, 1))
         recorder_packet(r->recorder, packet);
     pthread_mutex_unlock(&r->lock);
 }

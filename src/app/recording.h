@@ -14,7 +14,7 @@ typedef struct Recording {
     const atomic_int *stop;
     const Source *source; /* of the recorder */
     int open;
-    pthread_mutex_t lock; /* of what follows, for the thread that brings packets */
+    pthread_mutex_t lock; /* of what follows, for threads that bring frames and packets */
     Recorder *recorder;   /* NULL: nothing is recorded, or being completed */
     int ending;           /* it is being completed */
     int failed;           /* a fault: something could not be recorded */
@@ -28,10 +28,10 @@ int recording_open(Recording *recording, const Options *options, const atomic_in
  * As recorder_start(). */
 int recording_start(Recording *recording, const Source *source, MediaError *error);
 
-/* Not 0: it takes equalized frames. */
+/* Not 0: it takes equalized frames. Any thread. */
 int recording_takes_frames(Recording *recording);
 
-/* As recorder_frame(); packets from any thread. Nothing happens while nothing is recorded. */
+/* As recorder_frame(), from any thread. Nothing happens while nothing is recorded. */
 void recording_frame(Recording *recording, const AVFrame *frame, const LumeqFrameStats *stats);
 void recording_packet(void *recording, const AVPacket *packet);
 

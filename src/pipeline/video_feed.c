@@ -43,6 +43,7 @@ struct VideoFeed {
     int previewed;
     int hurried;     /* frames that may have a hole before them */
     int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
+    int64_t returns; /* of the camera */
     int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
     double busy_us;
     MediaError error;
@@ -56,7 +57,9 @@ static void free_frame(void *message)
 /* The newest one wins. */
 static void drop_frame(const void *oldest, void *next)
 {
-    ((FeedFrame *)next)->skipped += ((const FeedFrame *)oldest)->skipped + 1;
+    const FeedFrame *old = oldest;
+    ((FeedFrame *)next)->skipped += old->skipped + 1;
+    ((FeedFrame *)next)->returned |= old->returned;
 }
 
 static int open_queue(VideoFeed *f)
@@ -178,6 +181,14 @@ static int count_dropped(VideoFeed *f)
     return (int)(f->dropped - before);
 }
 
+static int has_returned(VideoFeed *f)
+{
+    const int64_t before = f->returns;
+    if (f->camera)
+        f->returns = camera_status(f->camera).returns;
+    return f->returns != before;
+}
+
 static int count_skipped(VideoFeed *f, const FeedFrame *frame)
 {
     int64_t count = 0;
@@ -216,6 +227,7 @@ static int decode_one(VideoFeed *f)
         f->camera ? camera_captured_at(f->camera, frame.frame->pts) : AV_NOPTS_VALUE;
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
+    frame.returned = has_returned(f);
     return pass_on(f, &frame);
 }
 
@@ -273,12 +285,21 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
     return 0;
 }
 
-int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
+static int answer(const VideoFeed *f, int ret, MediaError *error)
 {
-    const int ret = queue_take(f->queue, frame, QUEUE_TRY);
     if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
         return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
     return media_fail(error, MEDIA_INPUT, "%s", f->error.text);
+}
+
+int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
+{
+    return answer(f, queue_take(f->queue, frame, QUEUE_TRY), error);
+}
+
+int video_feed_look(VideoFeed *f, MediaError *error)
+{
+    return answer(f, queue_look(f->queue), error);
 }
 
 int64_t video_feed_end(const VideoFeed *f)

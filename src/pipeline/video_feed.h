@@ -20,8 +20,9 @@ typedef struct FeedFrame {
     int64_t decoded_at;         /* av_gettime_relative() */
     int64_t captured_at;        /* the same, of a camera; AV_NOPTS_VALUE of anything else */
     int preview;
-    int skipped; /* frames before it that were left out: in a hurry, by what is missing there, or
-                    as it is live and they were not the newest */
+    int skipped;  /* frames before it that were left out: in a hurry, by what is missing there, or
+                     as it is live and they were not the newest */
+    int returned; /* not 0: the camera was gone, and this is its first frame since */
 } FeedFrame;
 
 typedef struct VideoFeedOptions {
@@ -48,6 +49,9 @@ int video_feed_start(VideoFeed *feed, const FeedStart *start, MediaError *error)
 /* The next frame, of a live source the newest, which the caller frees: 0, AVERROR(EAGAIN) (none
  * yet), AVERROR_EOF, or MEDIA_INPUT with `error` filled. Never waits. */
 int video_feed_receive(VideoFeed *feed, FeedFrame *frame, MediaError *error);
+
+/* The same without taking it. */
+int video_feed_look(VideoFeed *feed, MediaError *error);
 
 /* Where the last frame ends, AV_TIME_BASE units from the start of the source, AV_NOPTS_VALUE: there
  * was none. While stopped. */

@@ -98,7 +98,7 @@ static int step(Player *p, int back, MediaError *error)
     const int64_t now = player_now();
     if (!p->playback.paused)
         playback_pause(&p->playback, 1, p->shown.position, now);
-    if (!p->shown.out)
+    if (!p->shown.frame)
         return 0;
     if (!back) {
         p->steps++;
@@ -233,37 +233,46 @@ static int toggle_subtitles(Player *p, int arg, MediaError *error)
 
 /* ---- the equalizer ---- */
 
-static int change_setting(Player *p, PlayerSetting setting, int step, MediaError *error)
+static int change_setting(Player *p, PlayerSetting setting, int step)
 {
     char text[128];
-    p->equalizer.change(p->equalizer.opaque, setting, step, text, sizeof(text));
+    LumeqParams params;
+    const LumeqFrameStats *shown = p->shown.frame ? &p->shown.frame->stats : NULL;
+    p->equalizer.change(p->equalizer.opaque, setting, step, shown, &params, text, sizeof(text));
     status_say(p, "%s", text);
-    return stage_redo(p, error);
+    playback_forget_ahead(&p->playback);
+    equalize_stage_set(p->stage, &params);
+    return 0;
 }
 
 static int switch_equalizer(Player *p, int arg, MediaError *error)
 {
-    return change_setting(p, PLAYER_ON_OFF, arg, error);
+    (void)error;
+    return change_setting(p, PLAYER_ON_OFF, arg);
 }
 
 static int change_strength(Player *p, int arg, MediaError *error)
 {
-    return change_setting(p, PLAYER_STRENGTH, arg, error);
+    (void)error;
+    return change_setting(p, PLAYER_STRENGTH, arg);
 }
 
 static int change_clip(Player *p, int arg, MediaError *error)
 {
-    return change_setting(p, PLAYER_CLIP, arg, error);
+    (void)error;
+    return change_setting(p, PLAYER_CLIP, arg);
 }
 
 static int change_smooth(Player *p, int arg, MediaError *error)
 {
-    return change_setting(p, PLAYER_SMOOTH, arg, error);
+    (void)error;
+    return change_setting(p, PLAYER_SMOOTH, arg);
 }
 
 static int reset_settings(Player *p, int arg, MediaError *error)
 {
-    return change_setting(p, PLAYER_RESET, arg, error);
+    (void)error;
+    return change_setting(p, PLAYER_RESET, arg);
 }
 
 /* ---- what is seen ---- */

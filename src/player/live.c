@@ -34,8 +34,8 @@ static int end(Player *p, int64_t now)
 static void drop_ahead(Player *p)
 {
     while (p->playback.ahead_count) {
-        FeedFrame frame = playback_take(&p->playback);
-        av_frame_free(&frame.frame);
+        EqualizedFrame *frame = playback_take(&p->playback);
+        equalized_frame_free(&frame);
     }
 }
 
@@ -56,7 +56,10 @@ static void follow_pictures(Player *p, int came, int64_t now)
 int live_run(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = &p->playback;
-    const int ret = playback_fetch_newest(b, error);
+    equalize_stage_hold(p->stage, b->paused && !p->steps && !b->pending);
+    int ret = playback_fetch_newest(b, error);
+    if (ret >= 0)
+        ret = stage_put_on_anew(p, error);
     if (ret < 0)
         return ret;
     if (b->source->camera)
@@ -102,7 +105,6 @@ static void follow_going(Player *p, const CameraStatus *status)
     if (gone == p->gone)
         return;
     p->gone = gone;
-    p->unrelated |= !gone;
     snprintf(line, sizeof(line),
              gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status->why);
     p->options.note(line);

@@ -18,17 +18,13 @@
 
 /* The frame in the window's textures. */
 typedef struct Shown {
-    AVFrame *in, *out; /* as decoded, as equalized; NULL: none yet */
-    int64_t position, duration;
-    double decode_us;
-    int64_t captured_at; /* by a camera, in system time, or AV_NOPTS_VALUE */
-    int64_t decoded_at;
-    double equalize_us, view_us, layers_us, draw_us; /* spent on equalizing and uploading it, on the
-                                                        panel and text, on drawing the window */
-    PlayerMeasure measure;
-    int drawn; /* it has been on the screen */
-    int preview;
-    int64_t due; /* when it is to be drawn, in system time */
+    EqualizedFrame *frame;              /* NULL: none yet */
+    int64_t position, duration;         /* the frame's; they outlive it */
+    double view_us, layers_us, draw_us; /* spent on uploading it, on the panel and text, on drawing
+                                           the window */
+    int missing;                        /* it could not be brought there, and comes anew */
+    int drawn;                          /* it has been on the screen */
+    int64_t due;                        /* when it is to be drawn, in system time */
 } Shown;
 
 /* A frame is drawn this much before it is due: the swap waits for the screen's refresh. */
@@ -43,10 +39,10 @@ typedef struct StatusText {
 /* Of what takes time, the mean of the last frames, in microseconds. */
 typedef struct Timings {
     double decode, upload, equalize, download; /* in the equalizer's stages */
-    double run;     /* equalizing as a whole, and uploading for drawing */
-    double view;    /* uploading for drawing, and drawing */
-    double layers;  /* the panel and text */
-    double latency; /* from the decoder to the screen */
+    double fill;                               /* uploading for drawing */
+    double view;                               /* uploading for drawing, and drawing */
+    double layers;                             /* the panel and text */
+    double latency;                            /* from the decoder to the screen */
 } Timings;
 
 /* Text is loaded beside the loop: looking for fonts takes long. */
@@ -87,11 +83,11 @@ struct Player {
     View *view;
     ViewCuda *cuda; /* NULL: planes go through host memory */
     Screenshot *screenshot;
+    EqualizeStage *stage;
     Playback playback;
     Playback next;      /* of the file that was opened, until its first frame is there */
     int64_t next_since; /* it is waited for */
     Shown shown;
-    int unrelated; /* the next frame does not follow the one that is shown */
     int64_t count; /* frames that were shown */
     int over;      /* it is to be closed */
     int closed;    /* the user has closed the window */
@@ -156,9 +152,9 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error);
 void stage_note_view(Player *p);
 /* The first frame ahead takes the place of the one that is shown; the first one of all. */
 int stage_put_on(Player *p, int64_t due, MediaError *error);
+/* The frame that is shown takes its own place, where it has come with other settings. */
+int stage_put_on_anew(Player *p, MediaError *error);
 int stage_show_first(Player *p, int64_t now, MediaError *error);
-/* The frame once more, with settings that have changed. */
-int stage_redo(Player *p, MediaError *error);
 /* Shows the untouched picture as well, or not any more. */
 int stage_update_input(Player *p, MediaError *error);
 

@@ -7,6 +7,9 @@
 /* The frame before another one is hardly further away. */
 #define BEFORE_US 500000
 
+/* By so much a frame has to be late before it is not even equalized. */
+#define LATE_US 5000
+
 /* ---- opening ---- */
 
 /* `number`: plus 1, 0 = the best, -1 = none. */
@@ -80,8 +83,18 @@ int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
 
 /* ---- starting and stopping ---- */
 
+void playback_forget_ahead(Playback *p)
+{
+    for (int i = 0; i < p->ahead_count; i++)
+        equalized_frame_free(&p->ahead[i]);
+    p->ahead_count = 0;
+    p->ended = 0;
+}
+
 void playback_stop(Playback *p)
 {
+    if (p->stage)
+        equalize_stage_detach(p->stage);
     if (p->audio)
         audio_pause(p->audio, 1);
     if (p->demuxer)
@@ -90,10 +103,8 @@ void playback_stop(Playback *p)
         audio_stop(p->audio);
     if (p->feed)
         video_feed_stop(p->feed);
-    while (p->ahead_count) {
-        FeedFrame frame = playback_take(p);
-        av_frame_free(&frame.frame);
-    }
+    playback_forget_ahead(p);
+    equalized_frame_free(&p->anew);
     clock_pause(&p->clock, clock_now(), 1);
 }
 
@@ -128,9 +139,17 @@ int playback_start(Playback *p, const FeedStart *start, MediaError *error)
     int ret = demuxer_start(p->demuxer, where_to(&wanted), error);
     if (ret >= 0)
         ret = video_feed_start(p->feed, &wanted, error);
+    if (ret >= 0 && p->stage)
+        equalize_stage_attach(p->stage, p->feed, p->source->live);
     if (ret >= 0)
         start_audio(p);
     return ret;
+}
+
+void playback_equalize(Playback *p, EqualizeStage *stage)
+{
+    p->stage = stage;
+    equalize_stage_attach(stage, p->feed, p->source->live);
 }
 
 void playback_open_sound(Playback *p)
@@ -150,16 +169,28 @@ int playback_select_audio(Playback *p, const AVStream *stream, int64_t position,
 
 /* ---- frames ---- */
 
+int playback_look(Playback *p, MediaError *error)
+{
+    return video_feed_look(p->feed, error);
+}
+
 int playback_fetch(Playback *p, int count, MediaError *error)
 {
     while (p->ahead_count < count && !p->ended) {
-        const int ret = video_feed_receive(p->feed, &p->ahead[p->ahead_count], error);
+        EqualizedFrame *frame;
+        const int ret = equalize_stage_receive(p->stage, &frame, error);
         if (ret == AVERROR(EAGAIN))
             return 0;
-        p->ended = ret < 0;
-        if (ret < 0)
+        if (ret < 0) {
+            p->ended = 1;
             return ret == AVERROR_EOF ? 0 : ret;
-        p->ahead_count++;
+        }
+        if (ret > 0) {
+            equalized_frame_free(&p->anew);
+            p->anew = frame;
+        } else {
+            p->ahead[p->ahead_count++] = frame;
+        }
     }
     return 0;
 }
@@ -168,18 +199,19 @@ int playback_fetch_newest(Playback *p, MediaError *error)
 {
     int ret = playback_fetch(p, 2, error);
     while (ret >= 0 && p->ahead_count > 1) {
-        FeedFrame older = playback_take(p);
-        av_frame_free(&older.frame);
+        EqualizedFrame *older = playback_take(p);
+        equalized_frame_free(&older);
         p->sync.dropped++;
         ret = playback_fetch(p, 2, error);
     }
     return ret;
 }
 
-FeedFrame playback_take(Playback *p)
+EqualizedFrame *playback_take(Playback *p)
 {
-    const FeedFrame first = p->ahead[0];
-    p->skipped += first.skipped;
+    EqualizedFrame *first = p->ahead[0];
+    p->skipped += first->decoded.skipped;
+    equalize_stage_taken(p->stage, first);
     p->ahead_count--;
     for (int i = 0; i < p->ahead_count; i++)
         p->ahead[i] = p->ahead[i + 1];
@@ -221,11 +253,12 @@ static int sound_follows(const Playback *p, int64_t now)
 
 void playback_arrived(Playback *p, int64_t now)
 {
-    const int64_t frame = p->ahead[0].position;
+    const FeedFrame *first = &p->ahead[0]->decoded;
+    const int64_t frame = first->position;
     const int64_t asked = p->start.position;
     /* Inside the frame, unless it is another one than was asked for. */
     const int inside = asked != AV_NOPTS_VALUE && !p->start.before && asked >= frame &&
-                       asked < frame + p->ahead[0].duration;
+                       asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
     p->pending = 0;
     p->stopped_at = position;
@@ -246,17 +279,25 @@ int64_t playback_time(Playback *p, int64_t now)
 int playback_is_late(Playback *p, int64_t lead_us, int64_t now)
 {
     (void)playback_time(p, now);
-    return clock_until(&p->clock, now, p->ahead[0].position) < lead_us;
+    return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
+}
+
+/* A clock that follows no sound is put right where timestamps jump. */
+void playback_tell_late(Playback *p, int64_t now)
+{
+    const int64_t time = playback_time(p, now);
+    const int by_sound = playback_heard(p, now) != AV_NOPTS_VALUE;
+    equalize_stage_set_late(p->stage, by_sound ? INT64_MIN : time - SYNC_JUMP_US, time - LATE_US);
 }
 
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due)
 {
-    const FeedFrame *first = &p->ahead[0];
+    const FeedFrame *first = &p->ahead[0]->decoded;
     const SyncFrame frame = {
         .position = first->position,
         .duration = first->duration,
-        .next = p->ahead_count > 1 ? p->ahead[1].position : SYNC_NO_FRAME,
+        .next = p->ahead_count > 1 ? p->ahead[1]->decoded.position : SYNC_NO_FRAME,
     };
     (void)playback_time(p, now);
     p->sync.lead_us = lead_us;

@@ -2,12 +2,12 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
-#include "pipeline/video_feed.h"
 #include "media/subtitles/packet_store.h"
+#include "pipeline/equalize_stage.h"
 #include "player/sound/audio.h"
 #include "player/sync.h"
 
-/* Frames taken from the feed: the next one, and where that is late, the one after it, which tells
+/* Frames that were received: the next one, and where that is late, the one after it, which tells
  * whether it is too late. */
 #define PLAYBACK_AHEAD 2
 
@@ -27,17 +27,19 @@ typedef struct Playback {
     Source *source; /* owned */
     Demuxer *demuxer;
     VideoFeed *feed;
+    EqualizeStage *stage;     /* that takes its frames, the caller's; NULL: nobody does yet */
     Audio *audio;             /* NULL: no sound */
     int sound_later;          /* until playback_open_sound() */
     char trouble[320];        /* why there is no sound, until it was said; else "" */
     const AVStream *subtitle; /* the track that is shown, or NULL */
     PacketStore subtitles;    /* packets of all of them so far */
 
-    FeedFrame ahead[PLAYBACK_AHEAD];
+    EqualizedFrame *ahead[PLAYBACK_AHEAD];
     int ahead_count;
-    int ended;        /* none follows those ahead */
-    int64_t ended_at; /* of a live source: when that was seen first, not paused; 0: not yet */
-    int64_t skipped;  /* frames that the decoder left out in a hurry */
+    EqualizedFrame *anew; /* the frame that is shown, with other settings; NULL: none has come */
+    int ended;            /* none follows those ahead */
+    int64_t ended_at;     /* of a live source: when that was seen first, not paused; 0: not yet */
+    int64_t skipped;      /* frames that the decoder left out in a hurry */
 
     FeedStart start; /* what was asked for last */
     int pending;     /* its frame has not been shown yet */
@@ -59,6 +61,13 @@ void playback_open_sound(Playback *p);
 /* Goes elsewhere: what is ahead is dropped. It stays paused if it was. MEDIA_INPUT. */
 int playback_start(Playback *p, const FeedStart *start, MediaError *error);
 
+/* Once it has been opened: the stage takes its frames from now on. */
+void playback_equalize(Playback *p, EqualizeStage *stage);
+
+/* Not yet equalized: whether the first frame is there: 0, AVERROR(EAGAIN), AVERROR_EOF or
+ * MEDIA_INPUT. */
+int playback_look(Playback *p, MediaError *error);
+
 /* Fills `ahead` up to `count` as far as frames are there. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
@@ -66,7 +75,13 @@ int playback_fetch(Playback *p, int count, MediaError *error);
 int playback_fetch_newest(Playback *p, MediaError *error);
 
 /* Takes the first frame ahead, which is the caller's then. */
-FeedFrame playback_take(Playback *p);
+EqualizedFrame *playback_take(Playback *p);
+
+/* Other settings: frames ahead come anew, and the one that is shown does. */
+void playback_forget_ahead(Playback *p);
+
+/* Once a turn while it plays: frames that are too late by now need not be equalized. */
+void playback_tell_late(Playback *p, int64_t now);
 
 /* Frames that were not shown, as they would have been too late. */
 int64_t playback_dropped(const Playback *p);

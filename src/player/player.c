@@ -34,6 +34,13 @@ static void wake(void *opaque)
     (void)SDL_PushEvent(&event);
 }
 
+/* From the threads of any feed. */
+static void wake_for_decoded(void *opaque)
+{
+    equalize_stage_wake(((const Player *)opaque)->stage);
+    wake(opaque);
+}
+
 /* ---- text ---- */
 
 static void *load_text(void *arg)
@@ -104,7 +111,7 @@ static int open_window(Player *p, const Source *source, MediaError *error)
 static void fit_window(Player *p)
 {
     int width, height, across, down;
-    if (p->count || !p->shown.out)
+    if (p->count || !p->shown.frame)
         return;
     view_picture_size(p->view, VIEW_OUTPUT, &width, &height);
     track_display_size(p->playback.source, &across, &down);
@@ -132,13 +139,13 @@ static void open_cuda(Player *p)
 static PlaybackOptions playback_options(Player *p, int first)
 {
     return (PlaybackOptions){
-        .video = {.memory = p->equalizer.memory,
+        .video = {.memory = p->equalizer.stage.memory,
                   .threads = p->options.threads,
                   .range = p->options.range,
                   .deinterlace = p->deinterlace,
                   .end = first && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
                   .frames = first ? p->options.frames : -1,
-                  .wake = wake,
+                  .wake = wake_for_decoded,
                   .opaque = p},
         .audio_track = first ? p->options.audio_track : 0,
         .sub_track = first ? p->options.sub_track : 0,
@@ -190,12 +197,15 @@ void player_drop_next(Player *p)
 
 static void replace_playback(Player *p)
 {
-    p->options.replace(p->options.opaque);
+    LumeqParams params;
+    p->options.replace(p->options.opaque, &params);
     player_drop_shown(p);
+    equalize_stage_set(p->stage, &params);
     playback_set_speed(&p->next, p->playback.speed, player_now());
     playback_close(&p->playback);
     p->playback = p->next;
     p->next = (Playback){0};
+    playback_equalize(&p->playback, p->stage);
     playback_open_sound(&p->playback);
     p->steps = p->steps_back = 0;
     p->options.from_us = p->options.to_us = -1; /* the part was the first one's */
@@ -207,11 +217,13 @@ static void replace_playback(Player *p)
 int player_take_next(Player *p, MediaError *error)
 {
     Playback *next = &p->next;
-    int ret = playback_fetch(next, 1, error);
-    if (ret >= 0 && !next->ahead_count && next->ended)
+    int ret = playback_look(next, error);
+    if (ret == AVERROR_EOF)
         ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
-    else if (ret >= 0 && !next->ahead_count && player_now() - p->next_since < FIRST_FRAME_US)
-        return AVERROR(EAGAIN);
+    else if (ret == AVERROR(EAGAIN))
+        ret = player_now() - p->next_since < FIRST_FRAME_US ? ret : 0;
+    if (ret == AVERROR(EAGAIN))
+        return ret;
     if (ret < 0)
         player_drop_next(p);
     else
@@ -234,6 +246,17 @@ static void take_options(Player *p)
     p->offset = AV_NOPTS_VALUE;
 }
 
+static int open_stage(Player *p, MediaError *error)
+{
+    EqualizeStageOptions options = p->equalizer.stage;
+    options.wake = wake;
+    options.wake_opaque = p;
+    const int ret = equalize_stage_open(&p->stage, &options, error);
+    if (ret >= 0)
+        equalize_stage_allow_device(p->stage, p->cuda != NULL);
+    return ret;
+}
+
 static int open_all(Player *p, Source *source, const char *path, MediaError *error)
 {
     p->screenshot = screenshot_create(wake, p);
@@ -245,10 +268,14 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
         return ret;
     view_set_mirror(p->view, p->mirrored);
     open_cuda(p);
-    ret = open_playback(p, &p->playback, source, error);
+    ret = open_stage(p, error);
     if (ret >= 0)
-        show_playback(p, path);
-    return ret;
+        ret = open_playback(p, &p->playback, source, error);
+    if (ret < 0)
+        return ret;
+    playback_equalize(&p->playback, p->stage);
+    show_playback(p, path);
+    return 0;
 }
 
 int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
@@ -371,6 +398,7 @@ PlayerState player_state(const Player *p)
         .help = p->help,
         .at_end = p->ended && !p->over,
         .seeking = p->playback.pending,
+        .changing = equalize_stage_is_behind(p->stage),
         .split = p->split,
         .offset = p->offset,
         .screenshots = p->screenshots,
@@ -416,9 +444,10 @@ int player_has_ended(const Player *p)
 
 void player_drop_shown(Player *p)
 {
-    av_frame_free(&p->shown.in);
-    av_frame_free(&p->shown.out);
+    equalized_frame_free(&p->shown.frame);
     p->shown.drawn = 0;
+    if (p->stage)
+        equalize_stage_shown(p->stage, NULL);
 }
 
 void player_close(Player **player)
@@ -428,10 +457,13 @@ void player_close(Player **player)
         return;
     if (p->loader.running)
         finish_text(p);
+    if (p->stage)
+        equalize_stage_stop(p->stage);
     screenshot_free(&p->screenshot);
     player_drop_shown(p);
     player_drop_next(p);
     playback_close(&p->playback);
+    equalize_stage_close(&p->stage);
     subtitles_close(&p->subtitles);
     osd_close(&p->osd);
     text_close(&p->text);

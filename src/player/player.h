@@ -1,16 +1,16 @@
 /*
  * The player: a window that shows a source equalized, with its sound, beside its histogram.
  *
- * It keeps the time, takes the keys and draws. What is done to a frame is its caller's, through
- * PlayerEqualizer. All functions are for one thread, the one that SDL allows windows in.
+ * It keeps the time, takes the keys and draws. Frames are decoded and equalized by threads of their
+ * own. All functions are for one thread, the one that SDL allows windows in.
  */
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
 
 #include "media/error.h"
-#include "media/frame_memory.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
+#include "pipeline/equalize_stage.h"
 
 /* What keys change of how frames are equalized. */
 typedef enum PlayerSetting {
@@ -21,43 +21,22 @@ typedef enum PlayerSetting {
     PLAYER_RESET,
 } PlayerSetting;
 
-/* What was seen of a frame while it was equalized; arrays have `bins` entries and stay valid until
- * the next frame. */
-typedef struct PlayerMeasure {
-    int bins, depth, full_range;
-    const uint32_t *hist_in, *hist_out, *curve; /* as in PanelData */
-    double strength;                            /* that was used, 0..1 */
-    double noise_gain;                          /* by which noise in dark areas grows at most */
-    double upload_us, equalize_us, download_us;
-} PlayerMeasure;
-
+/* What is done to frames, and what its caller has to do with it. */
 typedef struct PlayerEqualizer {
     void *opaque;
-    FrameMemory *memory; /* that frames are decoded to */
-    int device;          /* the CUDA device that equalizes, -1: none */
+    EqualizeStageOptions stage; /* but for the wake, which is the player's */
+    int device;                 /* the CUDA device that equalizes, -1: none */
 
-    /*
-     * Equalizes the next frame; *out is the caller's then, `in` stays so. `again`: the frame is the
-     * last one, with settings that have changed since. `on_device`: what is written may lie in the
-     * memory of the CUDA device. 0, or a fault with `error` filled.
-     */
-    int (*run)(void *opaque, const AVFrame *in, int again, int on_device, AVFrame **out,
-               PlayerMeasure *measure, MediaError *error);
+    /* Changes a setting by `step` of its usual steps, fills in all of them, and says in `text` what
+     * it is now. `shown`: of the frame that is seen, or NULL. */
+    void (*change)(void *opaque, PlayerSetting setting, int step, const LumeqFrameStats *shown,
+                   LumeqParams *params, char *text, size_t size);
 
-    /* Not 0: the CUDA device has been lost while it ran, and must not be waited for. */
-    int (*lost)(void *opaque);
-
-    /* The next frame does not follow the last one. */
-    void (*reset)(void *opaque);
-
-    /* Changes a setting by `step` of its usual steps and says in `text` what it is now. */
-    void (*change)(void *opaque, PlayerSetting setting, int step, char *text, size_t size);
-
-    /* What computes, for a person. */
-    const char *(*where)(void *opaque);
+    /* What computes, for a person. `lost`: the GPU was. */
+    const char *(*where)(void *opaque, int lost);
 
     /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
-    void (*shown)(void *opaque, const AVFrame *frame, double decode_us, double us);
+    void (*shown)(void *opaque, const EqualizedFrame *frame, double us);
 } PlayerEqualizer;
 
 typedef enum PlayerCompare {
@@ -106,8 +85,9 @@ typedef struct PlayerOptions {
     /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
      * Nothing else may change yet: it is not known whether it can be played. */
     int (*opened)(void *opaque, Source **source, MediaError *error);
-    /* It can: it is about to take the place of the source before, which is still there. */
-    void (*replace)(void *opaque);
+    /* It can: it is about to take the place of the source before, which is still there. Fills in
+     * the settings that it is equalized with. */
+    void (*replace)(void *opaque, LumeqParams *params);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
@@ -146,7 +126,8 @@ typedef struct PlayerState {
     int log_scale, statistics, help; /* not 0: to be seen */
     int at_end;                      /* not 0: it came to its end, and the last picture stays */
     int seeking;                     /* not 0: the frame that was asked for is still to come */
-    double split;                    /* where the line of the comparison is, 0..1 */
+    int changing; /* not 0: the frame that is shown is still to come with other settings */
+    double split; /* where the line of the comparison is, 0..1 */
     int64_t
         offset; /* of the picture against the sound at the last frame, AV_NOPTS_VALUE: no sound */
     int64_t screenshots; /* written */

@@ -127,15 +127,16 @@ static void put_layer(Player *p, ViewLayer layer, const Overlay *overlay, double
 
 static void draw_panel(Player *p, int64_t now)
 {
-    const PlayerMeasure *m = &p->shown.measure;
+    const EqualizedFrame *f = p->shown.frame;
+    const LumeqFrameStats none = {0}, *m = f ? &f->stats : &none;
     const Rect panel = place_panel(p).panel;
     const PanelData data = {
         .bins = m->bins,
-        .depth = m->depth,
+        .depth = f ? equalizer_depth(f->out) : 0,
         .hist_in = m->hist_in,
         .hist_out = m->hist_out,
         .curve = m->curve,
-        .full_range = m->full_range,
+        .full_range = f && f->out->color_range == AVCOL_RANGE_JPEG,
         .scale = p->log_scale ? PANEL_LOG : PANEL_LINEAR,
         .translucent = p->histogram == PLAYER_HISTOGRAM_OVERLAY,
     };
@@ -174,12 +175,13 @@ static void draw_subtitles(Player *p, int64_t now)
     Overlay overlay = {0};
     int changed = p->subtitles_shown != p->subtitles_on;
     p->subtitles_shown = p->subtitles_on;
-    if (p->subtitles_on && p->shown.in) {
-        const int turned = is_turned(p->shown.in);
+    if (p->subtitles_on && p->shown.frame) {
+        const AVFrame *in = p->shown.frame->decoded.frame;
+        const int turned = is_turned(in);
         const SubtitlesPlace place = {
             .picture = places.picture[VIEW_OUTPUT],
-            .video_width = turned ? p->shown.in->height : p->shown.in->width,
-            .video_height = turned ? p->shown.in->width : p->shown.in->height,
+            .video_width = turned ? in->height : in->width,
+            .video_height = turned ? in->width : in->height,
         };
         changed |= subtitles_draw(p->subtitles, time_of_subtitles(p, now), &place, &overlay);
     }
@@ -271,7 +273,7 @@ static void note_shown(Player *p, int64_t now)
     if (heard != AV_NOPTS_VALUE)
         p->offset = s->position - heard;
     note_rate(p, now);
-    p->equalizer.shown(p->equalizer.opaque, s->in, s->decode_us, s->view_us + s->draw_us);
+    p->equalizer.shown(p->equalizer.opaque, s->frame, s->view_us + s->draw_us);
 }
 
 static int draw(Player *p, MediaError *error)
@@ -289,7 +291,8 @@ static int draw(Player *p, MediaError *error)
 
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
-    const int fresh = p->shown.out && !p->shown.drawn && now >= p->shown.due - DRAW_LEAD_US;
+    const int fresh = p->shown.frame && !p->shown.drawn && !p->shown.missing &&
+                      now >= p->shown.due - DRAW_LEAD_US;
     if (p->panel_at && now >= p->panel_at)
         p->dirty = 1;
     const int64_t begin = player_now();

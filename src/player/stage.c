@@ -3,7 +3,7 @@
 /* How the mean of times follows the last one. */
 #define TIMING_WEIGHT 0.1
 
-/* Work on a frame is begun this much earlier than it usually takes. */
+/* Uploading a frame is begun this much earlier than it usually takes. */
 #define LEAD_US 2000
 
 #define HURRY_US 300000
@@ -16,11 +16,12 @@ static void note_time(double *mean, double us)
 
 static void note_timings(Player *p)
 {
-    const Shown *s = &p->shown;
-    note_time(&p->timings.decode, s->decode_us);
-    note_time(&p->timings.upload, s->measure.upload_us);
-    note_time(&p->timings.equalize, s->measure.equalize_us);
-    note_time(&p->timings.download, s->measure.download_us);
+    const EqualizedFrame *f = p->shown.frame;
+    note_time(&p->timings.decode, f->decoded.decode_us);
+    note_time(&p->timings.upload, f->stats.upload_us);
+    note_time(&p->timings.equalize, f->stats.equalize_us);
+    note_time(&p->timings.download, f->stats.download_us);
+    note_time(&p->timings.fill, p->shown.view_us);
 }
 
 void stage_note_view(Player *p)
@@ -28,15 +29,16 @@ void stage_note_view(Player *p)
     const Shown *s = &p->shown;
     note_time(&p->timings.view, s->view_us + s->draw_us);
     note_time(&p->timings.layers, s->layers_us);
-    if (p->playback.paused || s->preview)
+    const FeedFrame *decoded = &s->frame->decoded;
+    if (p->playback.paused || decoded->preview)
         return;
     const int64_t now = player_now();
-    const double latency = (double)(now - s->decoded_at);
-    if (s->captured_at != AV_NOPTS_VALUE)
-        live_note_delay(&p->delay, now - s->captured_at);
+    const double latency = (double)(now - decoded->decoded_at);
+    if (decoded->captured_at != AV_NOPTS_VALUE)
+        live_note_delay(&p->delay, now - decoded->captured_at);
     note_time(&p->timings.latency, latency);
     p->totals.count++;
-    p->totals.run += s->equalize_us;
+    p->totals.run += s->frame->equalize_us;
     p->totals.upload += s->view_us;
     p->totals.layers += s->layers_us;
     p->totals.draw += s->draw_us;
@@ -56,95 +58,88 @@ static int upload(Player *p, ViewSide side, const AVFrame *frame, MediaError *er
 
 int stage_update_input(Player *p, MediaError *error)
 {
-    const int wanted = p->compare != PLAYER_COMPARE_OFF && p->shown.in;
-    return upload(p, VIEW_INPUT, wanted ? p->shown.in : NULL, error);
+    const EqualizedFrame *f = p->compare != PLAYER_COMPARE_OFF ? p->shown.frame : NULL;
+    return upload(p, VIEW_INPUT, f ? f->decoded.frame : NULL, error);
 }
 
 static int upload_both(Player *p, MediaError *error)
 {
-    const int ret = upload(p, VIEW_OUTPUT, p->shown.out, error);
+    const int ret = upload(p, VIEW_OUTPUT, p->shown.frame->out, error);
     return ret < 0 || p->compare == PLAYER_COMPARE_OFF ? ret : stage_update_input(p, error);
-}
-
-static int equalize(Player *p, int again, int on_device, MediaError *error)
-{
-    AVFrame *out;
-    const int64_t begin = player_now();
-    const int ret = p->equalizer.run(p->equalizer.opaque, p->shown.in, again, on_device, &out,
-                                     &p->shown.measure, error);
-    if (ret < 0)
-        return ret;
-    av_frame_free(&p->shown.out);
-    p->shown.out = out;
-    p->shown.equalize_us = (double)(player_now() - begin);
-    return 0;
 }
 
 /* Where CUDA can bring planes to OpenGL; once that has failed, or the GPU is lost, never again. */
 static int can_stay_on_device(Player *p)
 {
-    if (p->cuda && p->equalizer.lost(p->equalizer.opaque))
+    if (p->cuda && equalize_stage_is_lost(p->stage))
         view_cuda_give_up(p->cuda, "the CPU has taken over");
     if (p->cuda && view_cuda_failure(p->cuda)) {
         p->options.detail(view_cuda_failure(p->cuda));
         view_set_uploader(p->view, NULL);
         view_cuda_close(&p->cuda);
     }
+    equalize_stage_allow_device(p->stage, p->cuda != NULL);
     return p->cuda != NULL;
 }
 
-/* Equalizes what is in `shown` and puts it into the textures. */
-static int fill(Player *p, int again, MediaError *error)
+/* By way of the host, then: the picture before stays until it is there. */
+static void ask_anew(Player *p)
 {
-    const int on_device = can_stay_on_device(p);
+    p->shown.missing = 1;
+    playback_forget_ahead(&p->playback);
+    equalize_stage_redo(p->stage);
+}
+
+/* Puts what is in `shown` into the textures. */
+static int fill(Player *p, MediaError *error)
+{
+    const int64_t begin = player_now();
+    const int by_cuda = can_stay_on_device(p);
     MediaError failed = {0};
-    int ret = equalize(p, again, on_device, error);
-    if (ret < 0)
-        return ret;
-    const int64_t equalized = player_now();
-    (void)can_stay_on_device(p); /* the GPU may have been lost with this frame */
-    ret = upload_both(p, on_device ? &failed : error);
-    if (ret < 0 && on_device && !can_stay_on_device(p)) { /* by way of the host, then */
-        ret = equalize(p, 1, 0, error);
-        if (ret >= 0)
-            ret = upload_both(p, error);
-    } else if (ret < 0) {
-        media_fail(error, failed.fault, "%s", failed.text);
+    p->shown.missing = 0;
+    if (p->shown.frame->on_device && !by_cuda) {
+        ask_anew(p);
+        return 0;
     }
-    p->shown.view_us = (double)(player_now() - equalized);
+    const int ret = upload_both(p, &failed);
+    if (ret < 0 && p->shown.frame->on_device && !can_stay_on_device(p))
+        ask_anew(p);
+    else if (ret < 0)
+        return media_fail(error, failed.fault, "%s", failed.text);
+    p->shown.view_us = (double)(player_now() - begin);
     p->dirty = 1;
+    return 0;
+}
+
+int stage_put_on(Player *p, int64_t due, MediaError *error)
+{
+    EqualizedFrame *next = playback_take(&p->playback);
+    player_drop_shown(p);
+    p->shown = (Shown){
+        .frame = next,
+        .position = next->decoded.position,
+        .duration = next->decoded.duration,
+        .due = due,
+    };
+    equalize_stage_shown(p->stage, next);
+    const int ret = fill(p, error);
+    if (ret >= 0)
+        note_timings(p);
     return ret;
 }
 
-int stage_redo(Player *p, MediaError *error)
+/* Settings have changed since it was shown. */
+int stage_put_on_anew(Player *p, MediaError *error)
 {
-    return p->shown.in ? fill(p, 1, error) : 0;
-}
-
-/* The first frame ahead takes the place of the one that is shown. */
-int stage_put_on(Player *p, int64_t due, MediaError *error)
-{
-    FeedFrame next = playback_take(&p->playback);
-    player_drop_shown(p);
-    p->shown = (Shown){
-        .in = next.frame,
-        .position = next.position,
-        .duration = next.duration,
-        .decode_us = next.decode_us,
-        .preview = next.preview,
-        .captured_at = next.captured_at,
-        .decoded_at = next.decoded_at,
-        .due = due,
-    };
-    if (p->unrelated) /* not before: until now, keys had the one before equalized again */
-        p->equalizer.reset(p->equalizer.opaque);
-    p->unrelated = 0;
-    const int ret = fill(p, 0, error);
-    if (ret < 0)
-        return ret;
-    note_timings(p);
-    note_time(&p->timings.run, p->shown.equalize_us + p->shown.view_us);
-    return 0;
+    EqualizedFrame *anew = p->playback.anew;
+    p->playback.anew = NULL;
+    if (!anew || !p->shown.frame || p->shown.frame->number != anew->number) {
+        equalized_frame_free(&anew);
+        return 0;
+    }
+    equalized_frame_free(&p->shown.frame);
+    p->shown.frame = anew;
+    return fill(p, error);
 }
 
 /* ---- which frame, and when ---- */
@@ -152,8 +147,7 @@ int stage_put_on(Player *p, int64_t due, MediaError *error)
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
 int stage_show_first(Player *p, int64_t now, MediaError *error)
 {
-    const int preview = p->playback.ahead[0].preview;
-    p->unrelated = 1;
+    const int preview = p->playback.ahead[0]->decoded.preview;
     if (!preview)
         playback_arrived(&p->playback, now);
     int ret = stage_put_on(p, now, error);
@@ -169,8 +163,8 @@ int stage_show_first(Player *p, int64_t now, MediaError *error)
 
 static void drop_first(Player *p)
 {
-    FeedFrame frame = playback_take(&p->playback);
-    av_frame_free(&frame.frame);
+    EqualizedFrame *frame = playback_take(&p->playback);
+    equalized_frame_free(&frame);
 }
 
 /* The decoder leaves out what it can while frames come this late, until they nearly do not. */
@@ -185,7 +179,7 @@ static void hurry_if_late(Player *p, int64_t lateness)
 static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     Playback *b = &p->playback;
-    const int64_t lead = (int64_t)p->timings.run + LEAD_US;
+    const int64_t lead = (int64_t)p->timings.fill + LEAD_US;
     int64_t until, due;
     SyncAction action;
     do {
@@ -213,7 +207,7 @@ static int is_over(Player *p, int64_t now)
     Playback *b = &p->playback;
     if (b->paused)
         return 0;
-    if (b->pending || !p->shown.out) /* there is no frame where it was asked for one */
+    if (b->pending || !p->shown.frame) /* there is no frame where it was asked for one */
         return 1;
     if (!video_feed_is_part(b->feed) && !playback_is_silent(b, now))
         return 0;
@@ -223,7 +217,7 @@ static int is_over(Player *p, int64_t now)
 static void end(Player *p, int64_t now)
 {
     p->ended = 1;
-    p->over = !p->options.keep_open || !p->shown.out;
+    p->over = !p->options.keep_open || !p->shown.frame;
     if (p->over)
         return;
     playback_pause(&p->playback, 1, p->shown.position, now);
@@ -235,7 +229,7 @@ static int end_or_loop(Player *p, int64_t now, MediaError *error)
     Playback *b = &p->playback;
     if (!is_over(p, now) || p->next.source) /* that is about to take its place */
         return 0;
-    if (source_is_still(b->source) && p->shown.out) { /* a picture is to be looked at */
+    if (source_is_still(b->source) && p->shown.frame) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
         return 0;
     }
@@ -254,10 +248,17 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
     Playback *b = &p->playback;
     if (b->source->live)
         return live_run(p, now, error);
+    if (b->paused || b->pending)
+        equalize_stage_set_late(p->stage, INT64_MIN, INT64_MIN);
+    else
+        playback_tell_late(b, now);
     int ret = playback_fetch(b, 1, error);
+    if (ret >= 0)
+        ret = stage_put_on_anew(p, error);
     if (ret < 0)
         return ret;
-    if (p->shown.out && !p->shown.drawn) { /* the one before is still on the screen */
+    if (p->shown.frame && !p->shown.drawn &&
+        !p->shown.missing) { /* the one before is still on the screen */
         *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
         return 0;
     }

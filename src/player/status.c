@@ -101,7 +101,7 @@ static void add_input(const Player *p, Rows *r)
     const AVStream *video = p->playback.source->video;
     const double rate = av_q2d(video->avg_frame_rate);
     char text[128];
-    track_describe_video(p->playback.source, p->shown.in, text, sizeof(text));
+    track_describe_video(p->playback.source, p->shown.frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
     if (p->playback.paused || p->gone)
         add(r, "frame rate", "%s; %.2f a second", p->gone ? "none now" : "paused", rate);
@@ -167,9 +167,9 @@ static void add_latency(const Player *p, Rows *r)
 static void add_queues(const Player *p, Rows *r)
 {
     const Playback *b = &p->playback;
-    add(r, "queues", "%d of %d frames, %d + %d packets", video_feed_waiting(b->feed),
-        video_feed_room(b->feed), demuxer_waiting(b->demuxer, DEMUX_VIDEO),
-        demuxer_waiting(b->demuxer, DEMUX_AUDIO));
+    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", video_feed_waiting(b->feed),
+        video_feed_room(b->feed), equalize_stage_waiting(p->stage) + b->ahead_count,
+        demuxer_waiting(b->demuxer, DEMUX_VIDEO), demuxer_waiting(b->demuxer, DEMUX_AUDIO));
     if (b->audio)
         add(r, "sound", "volume %d %%%s, ran dry %lld times", p->volume, p->muted ? " (muted)" : "",
             (long long)audio_underruns(b->audio));
@@ -178,14 +178,15 @@ static void add_queues(const Player *p, Rows *r)
 int status_rows(Player *p, OsdRow *rows, int room)
 {
     Rows r = {&p->status, rows, 0, FFMIN(room, STATUS_ROWS)};
-    if (!p->shown.in)
+    if (!p->shown.frame)
         return 0;
     add_input(p, &r);
     add_frames(p, &r);
     add_live(p, &r);
-    add(&r, "equalizer", "%s", p->equalizer.where(p->equalizer.opaque));
-    add(&r, "strength", "%.2f, noise in the dark up to %.1f times", p->shown.measure.strength,
-        p->shown.measure.noise_gain);
+    add(&r, "equalizer", "%s",
+        p->equalizer.where(p->equalizer.opaque, equalize_stage_is_lost(p->stage)));
+    add(&r, "strength", "%.2f, noise in the dark up to %.1f times", p->shown.frame->stats.strength,
+        p->shown.frame->stats.noise_gain);
     add_stages(p, &r);
     add_latency(p, &r);
     add_queues(p, &r);

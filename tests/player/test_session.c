@@ -310,6 +310,15 @@ static double difference(const Grab *a, const Grab *b, double left, double right
     return (double)count / (double)all;
 }
 
+/* A key that changes a setting, until that is seen. */
+static void change(Session *s, const char *key)
+{
+    session_type(key);
+    session_turns(s, 1);
+    SESSION_UNTIL(s, !state.changing);
+    session_turns(s, 3);
+}
+
 /* While paused, keys change the very frame that is shown, and back. */
 static void settings_act_while_paused(void)
 {
@@ -320,13 +329,11 @@ static void settings_act_while_paused(void)
     const Grab before = grab(&s);
     static const char *const ways[][2] = {{"1", "2"}, {"3", "4"}, {"e", "e"}};
     for (int i = 0; i < 3; i++) {
-        session_type(ways[i][0]);
-        session_turns(&s, 4);
+        change(&s, ways[i][0]);
         const Grab changed = grab(&s);
         CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "%s changes %.3f of the picture",
               ways[i][0], difference(&before, &changed, 0.1, 0.6));
-        session_type(ways[i][1]);
-        session_turns(&s, 4);
+        change(&s, ways[i][1]);
         const Grab back = grab(&s);
         if (i != 1) /* clip limits are rounded */
             CHECK(difference(&before, &back, 0.1, 0.6) == 0, "%s does not take %s back", ways[i][1],
@@ -334,8 +341,7 @@ static void settings_act_while_paused(void)
         free(changed.pixels);
         free(back.pixels);
     }
-    session_type("r");
-    session_turns(&s, 4);
+    change(&s, "r");
     const Grab reset = grab(&s);
     CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
     CHECK(session_state(&s).position == 1 * SECOND, "the frame is another one");
@@ -378,9 +384,8 @@ static void compares(void)
     session_type("c");
     SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SIDE);
     session_type("c");
-    session_type("e");
     SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_OFF);
-    session_turns(&s, 4);
+    change(&s, "e");
     const Grab off = grab(&s);
     CHECK(difference(&on, &split, 0.55, 0.95) == 0, "the right side is not the equalized one");
     CHECK(difference(&off, &split, 0.05, 0.45) == 0, "the left side is not the untouched one");

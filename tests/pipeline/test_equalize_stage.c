@@ -1,0 +1,539 @@
+/* Frames that are equalized ahead of their time: whatever changes while they wait, what comes out
+ * has the bits of an equalizer that took one frame after the other. */
+#include <pthread.h>
+
+#include "check.h"
+#include "equalizer/backend.h"
+#include "pipeline/equalize_stage.h"
+
+#define FRAME_US 40000
+#define MOST_FRAMES 24
+#define LIVENESS_S (CHECK_SLOWER * 30)
+
+/* ---- a way to hold up the equalizer: a GPU that computes on the CPU, when it is let ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int is_shut; /* the gate that each frame has to pass */
+static int at_gate; /* frames that wait there */
+static int events;  /* times that the stage has said that there is something to receive */
+
+static void set_gate(int shut)
+{
+    pthread_mutex_lock(&lock);
+    is_shut = shut;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static int wait_until(const int *value, int least)
+{
+    struct timespec end;
+    int ret = 0;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += LIVENESS_S;
+    pthread_mutex_lock(&lock);
+    while (*value < least && ret == 0)
+        ret = pthread_cond_timedwait(&changed, &lock, &end);
+    pthread_mutex_unlock(&lock);
+    return CHECK(ret == 0, "nothing happens");
+}
+
+static void pass_gate(void)
+{
+    pthread_mutex_lock(&lock);
+    at_gate++;
+    pthread_cond_broadcast(&changed);
+    while (is_shut)
+        pthread_cond_wait(&changed, &lock);
+    at_gate--;
+    pthread_mutex_unlock(&lock);
+}
+
+typedef struct Gated {
+    _Alignas(max_align_t) char cpu[1 << 20];
+} Gated;
+
+static int open_gated(void *priv, const LumeqConfig *config, char *text, size_t size)
+{
+    Gated *g = priv;
+    if (lumeq_backend_cpu.priv_size > sizeof(g->cpu))
+        return LUMEQ_ERR_MEMORY;
+    return lumeq_backend_cpu.open(g->cpu, config, text, size);
+}
+
+static int submit_gated(void *priv, LumeqJob *job, char *text, size_t size)
+{
+    pass_gate();
+    return lumeq_backend_cpu.submit(((Gated *)priv)->cpu, job, text, size);
+}
+
+static int receive_gated(void *priv, LumeqJob *job, int wait, char *text, size_t size)
+{
+    return lumeq_backend_cpu.receive(((Gated *)priv)->cpu, job, wait, text, size);
+}
+
+static void *alloc_none(void *priv, size_t size)
+{
+    (void)priv;
+    (void)size;
+    return NULL;
+}
+
+static void free_none(void *priv, void *memory)
+{
+    (void)priv;
+    (void)memory;
+}
+
+static void close_gated(void *priv)
+{
+    lumeq_backend_cpu.close(((Gated *)priv)->cpu);
+}
+
+const LumeqBackend lumeq_backend_cuda = {
+    .name = "cuda",
+    .build_info = "a gate before the CPU",
+    .priv_size = sizeof(Gated),
+    .slots = 1,
+    .open = open_gated,
+    .submit = submit_gated,
+    .receive = receive_gated,
+    .alloc_host = alloc_none,
+    .free_host = free_none,
+    .alloc_device = alloc_none,
+    .free_device = free_none,
+    .close = close_gated,
+};
+
+/* ---- a clip, decoded and equalized as the window does it ---- */
+
+/* What was taken since the start: frames as decoded, and the settings that each was seen with last.
+ */
+typedef struct Seen {
+    AVFrame *in[MOST_FRAMES];
+    LumeqParams params[MOST_FRAMES];
+    int count, preview;
+} Seen;
+
+typedef struct Rig {
+    Source *source;
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    FrameMemory *memory;
+    LumeqEqualizer *equalizer, *model;
+    EqualizeStage *stage;
+    MediaError error;
+    LumeqParams params;
+    EqualizedFrame *shown;
+    Seen seen;
+    int taken; /* frames that the stage has handed to the recording */
+    int known; /* events that were looked at */
+    int64_t last;
+} Rig;
+
+static int wants(void *opaque)
+{
+    (void)opaque;
+    return 1;
+}
+
+static void take(void *opaque, const AVFrame *out, const LumeqFrameStats *stats)
+{
+    Rig *r = opaque;
+    CHECK(out->pts > r->last && stats->bins == 256, "a frame is recorded twice");
+    r->last = out->pts;
+    r->taken++;
+}
+
+static void note(const char *line)
+{
+    CHECK(0, "%s", line);
+}
+
+static void wake(void *opaque)
+{
+    (void)opaque;
+    pthread_mutex_lock(&lock);
+    events++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wake_stage(void *opaque)
+{
+    Rig *r = opaque;
+    if (r->stage)
+        equalize_stage_wake(r->stage);
+}
+
+static LumeqEqualizer *make_equalizer(LumeqBackendId backend)
+{
+    LumeqEqualizer *equalizer;
+    char why[256];
+    const LumeqConfig config = {.size = sizeof(config), .backend = backend, .threads = 1};
+    if (!CHECK(lumeq_create(&equalizer, &config, why, sizeof(why)) == 0, "%s", why))
+        abort();
+    return equalizer;
+}
+
+static void forget_seen(Rig *r)
+{
+    for (int i = 0; i < r->seen.count; i++)
+        av_frame_free(&r->seen.in[i]);
+    r->seen.count = 0;
+}
+
+static int start(Rig *r, int64_t position)
+{
+    const FeedStart start = {.position = position};
+    const int ret = demuxer_start(r->demuxer, position, &r->error);
+    if (!CHECK(ret == 0 && video_feed_start(r->feed, &start, &r->error) == 0, "%s", r->error.text))
+        return 0;
+    equalize_stage_attach(r->stage, r->feed, 0);
+    r->last = INT64_MIN;
+    return 1;
+}
+
+static void stop(Rig *r)
+{
+    equalize_stage_detach(r->stage);
+    demuxer_stop(r->demuxer);
+    video_feed_stop(r->feed);
+}
+
+static int open_rig(Rig *r)
+{
+    static const atomic_int never;
+    const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = INT64_C(1) << 30};
+    const VideoFeedOptions feed = {.end = AV_NOPTS_VALUE,
+                                   .frames = -1,
+                                   .range = AVCOL_RANGE_UNSPECIFIED,
+                                   .threads = 2,
+                                   .wake = wake_stage,
+                                   .opaque = r};
+    memset(r, 0, sizeof(*r));
+    set_gate(0);
+    r->params.size = sizeof(r->params);
+    lumeq_params_default(&r->params);
+    r->equalizer = make_equalizer(LUMEQ_BACKEND_CUDA);
+    r->model = make_equalizer(LUMEQ_BACKEND_CPU);
+    r->memory = frame_memory_create(NULL);
+    const EqualizeStageOptions options = {.equalizer = r->equalizer,
+                                          .params = r->params,
+                                          .memory = r->memory,
+                                          .wants = wants,
+                                          .take = take,
+                                          .opaque = r,
+                                          .note = note,
+                                          .wake = wake};
+    return CHECK(source_open(&r->source, &from, &r->error) == 0 &&
+                     demuxer_create(&r->demuxer, r->source, &r->error) == 0 &&
+                     (demuxer_select(r->demuxer, DEMUX_VIDEO, r->source->video), 1) &&
+                     equalize_stage_open(&r->stage, &options, &r->error) == 0 &&
+                     video_feed_open(&r->feed, r->source, r->demuxer, &feed, &r->error) == 0,
+                 "%s", r->error.text);
+}
+
+static void close_rig(Rig *r)
+{
+    set_gate(0);
+    if (r->stage)
+        equalize_stage_stop(r->stage);
+    if (r->demuxer)
+        stop(r);
+    equalized_frame_free(&r->shown);
+    forget_seen(r);
+    equalize_stage_close(&r->stage);
+    video_feed_close(&r->feed);
+    demuxer_free(&r->demuxer);
+    source_close(&r->source);
+    frame_memory_close(&r->memory);
+    lumeq_destroy(&r->equalizer);
+    lumeq_destroy(&r->model);
+}
+
+/* ---- what has to come out ---- */
+
+/* The luma that one equalizer makes of the last frame that was seen, with what it was before. */
+static AVFrame *expected(Rig *r)
+{
+    AVFrame *out = NULL;
+    lumeq_reset(r->model);
+    for (int i = 0; i < r->seen.count; i++) {
+        const AVFrame *in = r->seen.in[i];
+        av_frame_free(&out);
+        out = frame_memory_output(r->memory, in, equalizer_writes_chroma(&r->seen.params[i]));
+        LumeqFrame frame = equalizer_frame(in, out);
+        const int ret = lumeq_set_params(r->model, &r->seen.params[i]);
+        if (!CHECK(ret == 0 && lumeq_process(r->model, &frame, NULL) == 0, "no model"))
+            abort();
+    }
+    return out;
+}
+
+static int64_t differing(const AVFrame *a, const AVFrame *b)
+{
+    int64_t count = 0;
+    for (int y = 0; y < a->height; y++)
+        count += memcmp(a->data[0] + (ptrdiff_t)y * a->linesize[0],
+                        b->data[0] + (ptrdiff_t)y * b->linesize[0], (size_t)a->width) != 0;
+    return count;
+}
+
+static void check_shown(Rig *r, const char *when)
+{
+    AVFrame *right = expected(r);
+    const int64_t lines = differing(r->shown->out, right);
+    CHECK(lines == 0, "%s: %lld lines of the frame at %lld are wrong", when, (long long)lines,
+          (long long)r->shown->decoded.position);
+    av_frame_free(&right);
+}
+
+/* Waits for what comes next: as equalize_stage_receive(). */
+static int receive(Rig *r, EqualizedFrame **frame)
+{
+    int ret;
+    while ((ret = equalize_stage_receive(r->stage, frame, &r->error)) == AVERROR(EAGAIN)) {
+        if (!wait_until(&events, r->known + 1))
+            abort();
+        pthread_mutex_lock(&lock);
+        r->known = events;
+        pthread_mutex_unlock(&lock);
+    }
+    return ret;
+}
+
+static void see(Rig *r, EqualizedFrame *frame, int anew)
+{
+    Seen *s = &r->seen;
+    equalized_frame_free(&r->shown);
+    r->shown = frame;
+    if (!anew && s->count < MOST_FRAMES)
+        s->in[s->count++] = av_frame_clone(frame->decoded.frame);
+    s->params[s->count - 1] = r->params;
+}
+
+/* The next frame takes the place of the one that is shown; what comes anew before it does, too. */
+static void show_next(Rig *r, const char *when)
+{
+    EqualizedFrame *frame;
+    int ret;
+    while ((ret = receive(r, &frame)) == 1) {
+        see(r, frame, 1);
+        check_shown(r, when);
+    }
+    if (!CHECK(ret == 0, "%s: %d, %s", when, ret, r->error.text))
+        abort();
+    equalize_stage_taken(r->stage, frame);
+    equalize_stage_shown(r->stage, frame);
+    see(r, frame, 0);
+    check_shown(r, when);
+}
+
+static void see_anew(Rig *r, const char *when)
+{
+    EqualizedFrame *frame;
+    while (equalize_stage_is_behind(r->stage)) {
+        if (!CHECK(receive(r, &frame) == 1, "%s: another frame comes first", when))
+            abort();
+        see(r, frame, 1);
+    }
+    check_shown(r, when);
+}
+
+static void set(Rig *r, double strength, LumeqMode mode)
+{
+    r->params.strength = strength;
+    r->params.adaptive = 0;
+    r->params.mode = mode;
+    equalize_stage_set(r->stage, &r->params);
+}
+
+static int go_to(Rig *r, int64_t position)
+{
+    stop(r);
+    forget_seen(r);
+    return start(r, position);
+}
+
+/* ---- */
+
+static void one_after_the_other(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 12; i++) {
+            show_next(&r, "in turn");
+            CHECK(r.shown->decoded.position == i * FRAME_US, "%lld",
+                  (long long)r.shown->decoded.position);
+        }
+    close_rig(&r);
+}
+
+/* What waits was equalized with other settings: it comes anew, and so does what is shown. */
+static void settings_reach_what_is_ahead(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        for (int i = 0; i < 8; i++) {
+            show_next(&r, "before");
+            const int frames = r.taken;
+            set(&r, 0.1 * i, i % 3 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+            if (i % 4 == 3) /* and again, before it is seen */
+                set(&r, 1 - 0.1 * i, LUMEQ_MODE_GLOBAL);
+            if (i % 2)
+                see_anew(&r, "paused");
+            show_next(&r, "playing");
+            CHECK(r.shown->decoded.position == (2 * i + 1) * FRAME_US, "at %lld",
+                  (long long)r.shown->decoded.position);
+            CHECK(r.taken >= frames, "recorded backwards");
+        }
+        CHECK(r.taken <= 16 + 3, "%d frames are recorded", r.taken);
+    }
+    close_rig(&r);
+}
+
+/* Many settings in a row while the first is still being applied: the picture that is shown goes on
+ * changing, and the last one is right. */
+static void settings_overtake(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        for (int i = 0; i < 3; i++)
+            show_next(&r, "before");
+        for (int round = 0; round < 4; round++) {
+            set_gate(1);
+            set(&r, 0.9, LUMEQ_MODE_GLOBAL);
+            wait_until(&at_gate, 1);
+            for (int i = 0; i < 10; i++)
+                set(&r, 0.05 * i, LUMEQ_MODE_GLOBAL);
+            CHECK(equalize_stage_is_behind(r.stage), "it cannot be");
+            set_gate(0);
+            see_anew(&r, "the last of many");
+            show_next(&r, "after many");
+        }
+    }
+    close_rig(&r);
+}
+
+/* Nothing of before comes after a seek, whenever it is. */
+static void a_seek_leaves_nothing(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 12; i++) {
+            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+            for (int k = 0; k < i % 3; k++)
+                show_next(&r, "before a seek");
+            set_gate(i % 2);
+            if (i % 2)
+                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+            if (i % 2 && i % 3)
+                wait_until(&at_gate, 1);
+            if (!go_to(&r, to))
+                break;
+            if (i % 4 == 2)
+                set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
+            set_gate(0);
+            equalized_frame_free(&r.shown);
+            equalize_stage_shown(r.stage, NULL);
+            show_next(&r, "after a seek");
+            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
+                  (long long)r.shown->decoded.position, (long long)to);
+            show_next(&r, "the second after a seek");
+            CHECK(r.shown->decoded.position == to + FRAME_US, "one is missing");
+        }
+    close_rig(&r);
+}
+
+/* Nobody waits for an equalizer that takes its time. */
+static void the_window_goes_on(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        show_next(&r, "before");
+        set_gate(1);
+        while (equalize_stage_receive(r.stage, &frame, &r.error) == 0) {
+            equalize_stage_taken(r.stage, frame);
+            equalized_frame_free(&frame);
+        }
+        wait_until(&at_gate, 1);
+        set(&r, 0.3, LUMEQ_MODE_GLOBAL);
+        equalize_stage_redo(r.stage);
+        equalize_stage_hold(r.stage, 1);
+        equalize_stage_hold(r.stage, 0);
+        CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "what is it");
+        CHECK(equalize_stage_is_behind(r.stage), "it cannot be done");
+        if (go_to(&r, 50 * FRAME_US))
+            CHECK(equalize_stage_receive(r.stage, &frame, &r.error) == AVERROR(EAGAIN), "stale");
+    }
+    close_rig(&r);
+}
+
+/* The end comes after the last frame, also when that has to be done anew. */
+static void the_end_is_the_last(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, 270 * FRAME_US)) {
+        int count = 0, ret;
+        while ((ret = receive(&r, &frame)) >= 0) {
+            if (ret == 0) {
+                equalize_stage_taken(r.stage, frame);
+                equalize_stage_shown(r.stage, frame);
+                count++;
+            }
+            see(&r, frame, ret == 1);
+            check_shown(&r, "to the end");
+            if (ret == 0)
+                set(&r, count % 2 ? 0.2 : 0.9, LUMEQ_MODE_GLOBAL);
+        }
+        CHECK(ret == AVERROR_EOF && count == 5, "%d frames, then %d", count, ret);
+        set(&r, 0.5, LUMEQ_MODE_GLOBAL);
+        CHECK(receive(&r, &frame) == 1, "the last frame is shown, and changes");
+        see(&r, frame, 1);
+        check_shown(&r, "after the end");
+        CHECK(receive(&r, &frame) == AVERROR_EOF, "it is still the end");
+    }
+    close_rig(&r);
+}
+
+/* What is too late is dropped before anything is spent on it, and counted with the next one. */
+static void late_frames_are_left_out(void)
+{
+    Rig r;
+    EqualizedFrame *frame;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
+        int64_t skipped = 0;
+        show_next(&r, "before");
+        equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
+        do {
+            if (receive(&r, &frame) != 0)
+                abort();
+            equalize_stage_taken(r.stage, frame);
+            equalize_stage_shown(r.stage, frame);
+            skipped += frame->decoded.skipped;
+            equalized_frame_free(&r.shown);
+            r.shown = frame;
+        } while (frame->decoded.position < 60 * FRAME_US);
+        CHECK(frame->decoded.position == 60 * FRAME_US, "one in time was left out, too: at %lld",
+              (long long)frame->decoded.position);
+        CHECK(skipped > 0 && r.taken + skipped >= 61, "%lld left out, %d not", (long long)skipped,
+              r.taken);
+    }
+    close_rig(&r);
+}
+
+static const CheckTest tests[] = {
+    {"one_after_the_other", one_after_the_other},
+    {"settings_reach_what_is_ahead", settings_reach_what_is_ahead},
+    {"settings_overtake", settings_overtake},
+    {"a_seek_leaves_nothing", a_seek_leaves_nothing},
+    {"the_window_goes_on", the_window_goes_on},
+    {"the_end_is_the_last", the_end_is_the_last},
+    {"late_frames_are_left_out", late_frames_are_left_out},
+};
+
+CHECK_MAIN(tests)
