@@ -14,6 +14,9 @@
 #define AHEAD 2
 #define AHEAD_LIVE 1
 
+/* How what a frame usually takes follows the last one. */
+#define USUAL_WEIGHT 0.1
+
 /* Decoded frames at hand: the next one, and the one after it, which tells whether it is needed. */
 #define COMING 2
 
@@ -76,9 +79,10 @@ struct EqualizeStage {
     Kept kept[KEPT];
     int kept_count, done; /* of them, the first so many are in the equalizer's history */
     int generation, revision;
-    int64_t number; /* of the last frame */
-    int apart;      /* the next frame does not follow it */
-    int end;        /* of the feed, 0: not yet */
+    int64_t number;  /* of the last frame */
+    double usual_us; /* that a frame takes */
+    int apart;       /* the next frame does not follow it */
+    int end;         /* of the feed, 0: not yet */
     int end_sent;
 };
 
@@ -219,6 +223,7 @@ static int equalize_kept(EqualizeStage *s)
         return ret;
     }
     f->equalize_us = (double)(av_gettime_relative() - begin);
+    s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
     if (wanted)
         s->options.take(s->options.opaque, f->out, &f->stats);
     kept->taken = 1;
@@ -297,10 +302,12 @@ static int begin_anew(EqualizeStage *s)
 
 /* ---- the thread ---- */
 
+/* Once it would be equalized. */
 static int is_late(const EqualizeStage *s, const FeedFrame *frame)
 {
     const int64_t end = frame->position + frame->duration;
-    return !frame->preview && end > s->now.late_from && end <= s->now.late_to;
+    return !frame->preview && s->now.late_to != INT64_MIN && end > s->now.late_from &&
+           end <= s->now.late_to + (int64_t)s->usual_us;
 }
 
 static void note_end(EqualizeStage *s, int code)

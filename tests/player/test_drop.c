@@ -140,7 +140,9 @@ static void comes_at_the_end(void)
     Session s;
     if (open_clip(&s, part))
         return;
+    session_type(" "); /* opening may take longer than what is left */
     drop_held(&s);
+    session_type(" ");
     SESSION_UNTIL(&s, state.position >= 460000);
     session_turns(&s, 4);
     release(&s);

@@ -128,7 +128,7 @@ static void goes_and_returns(void)
         session_turns(&s, 10);
         session_type("R");
         SESSION_UNTIL(&s, strstr(state.message, "gone") != NULL);
-        CHECK(session_state(&s).shown == shown, "a frame of a camera that is gone");
+        CHECK(session_state(&s).shown <= shown + 3, "more frames than were on their way");
         fake_camera_is("");
         SESSION_UNTIL(&s, !state.gone && state.shown > shown + 3);
     }

@@ -313,9 +313,10 @@ static double difference(const Grab *a, const Grab *b, double left, double right
 /* A key that changes a setting, until that is seen. */
 static void change(Session *s, const char *key)
 {
+    char before[128];
+    SDL_strlcpy(before, session_state(s).message, sizeof(before));
     session_type(key);
-    session_turns(s, 1);
-    SESSION_UNTIL(s, !state.changing);
+    SESSION_UNTIL(s, strcmp(state.message, before) != 0 && !state.changing);
     session_turns(s, 3);
 }
 

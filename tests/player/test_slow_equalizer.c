@@ -1,0 +1,94 @@
+/* An equalizer that takes as long as it likes: the window goes on, and shows what was asked for
+ * once it can. */
+#include <stdlib.h>
+
+#include "pipeline/gate.h"
+#include "session.h"
+
+#define SECOND 1000000
+
+static int open_clip(Session *s)
+{
+    const char *const arguments[] = {LUMEQ_CLIP, "--no-config", "-q", NULL};
+    setenv("LUMEQ_TEST_BACKEND", "cuda", 1);
+    gate_set(0);
+    if (session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.shown > 3);
+    gate_set(1);
+    SESSION_UNTIL(s, gate_is_reached());
+    return s->ended;
+}
+
+static void close_clip(Session *s)
+{
+    CHECK(!gate_gave_up(), "the window waits for the equalizer");
+    gate_set(0);
+    session_close(s);
+}
+
+/* Keys act while a frame is at work. */
+static void keys_act(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    const int64_t shown = session_state(&s).shown;
+    session_type("m");
+    SESSION_UNTIL(&s, state.muted);
+    session_type("?");
+    SESSION_UNTIL(&s, state.help);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    session_type("c");
+    SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
+    session_type("e");
+    SESSION_UNTIL(&s, strcmp(state.message, "Equalizer: off") == 0);
+    CHECK(session_state(&s).changing, "it cannot be seen yet");
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    CHECK(session_state(&s).shown <= shown + 2, "frames come through the gate");
+    gate_set(0);
+    SESSION_UNTIL(&s, !state.changing);
+    close_clip(&s);
+}
+
+/* So do seeks, and nothing of before is shown after them. */
+static void seeks_do_not_wait(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    const int64_t from = session_state(&s).position;
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(&s, state.seeking);
+    session_type("1");
+    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0);
+    CHECK(session_state(&s).position == from, "a frame came through the gate");
+    gate_set(0);
+    SESSION_UNTIL(&s, !state.seeking && !state.changing);
+    CHECK(session_state(&s).position == from + 5 * SECOND, "at %lld, from %lld",
+          (long long)session_state(&s).position, (long long)from);
+    close_clip(&s);
+}
+
+/* A window can be closed while its frames are at work. */
+static void quits(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type("q");
+    SESSION_UNTIL(&s, s.ended);
+    close_clip(&s);
+}
+
+static const CheckTest tests[] = {
+    {"keys_act", keys_act},
+    {"seeks_do_not_wait", seeks_do_not_wait},
+    {"quits", quits},
+};
+
+CHECK_MAIN(tests)
