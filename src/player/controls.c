@@ -3,7 +3,7 @@
 #include <SDL.h>
 
 #include "media/input/track_choice.h"
-#include "player/parts.h"
+#include "player/player_state.h"
 
 /* Without being moved for this long, the cursor hides. */
 #define CURSOR_US 1000000
@@ -217,7 +217,7 @@ static int next_subtitles(Player *p, int arg, MediaError *error)
     for (int i = 0; next && i < b->subtitles.count; i++)
         if (b->subtitles.packets[i]->stream_index == next->index)
             subtitles_packet(p->subtitles, b->subtitles.packets[i]);
-    p->subtitles_on = 1;
+    p->look.subtitles_on = 1;
     say_track(p, "Subtitles", now, next);
     return 0;
 }
@@ -226,8 +226,8 @@ static int toggle_subtitles(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
-    p->subtitles_on = !p->subtitles_on;
-    status_say(p, "Subtitles: %s", p->subtitles_on ? "shown" : "hidden");
+    p->look.subtitles_on = !p->look.subtitles_on;
+    status_say(p, "Subtitles: %s", p->look.subtitles_on ? "shown" : "hidden");
     return 0;
 }
 
@@ -308,10 +308,10 @@ static int next_compare(Player *p, int arg, MediaError *error)
 {
     static const char *const names[] = {"off", "split", "side by side"};
     (void)arg;
-    p->compare = (PlayerCompare)((p->compare + 1) % 3);
-    status_say(p, "Compare: %s", names[p->compare]);
+    p->look.compare = (PlayerCompare)((p->look.compare + 1) % 3);
+    status_say(p, "Compare: %s", names[p->look.compare]);
     osd_show_labels(p->osd, player_now() + OSD_LABELS_US);
-    return stage_update_input(p, error);
+    return showing_update_input(p, error);
 }
 
 static int next_histogram(Player *p, int arg, MediaError *error)
@@ -321,8 +321,8 @@ static int next_histogram(Player *p, int arg, MediaError *error)
                                            PLAYER_HISTOGRAM_OFF};
     (void)arg;
     (void)error;
-    const int has_room = screen_set_histogram(p, next[p->histogram]);
-    status_say(p, "Histogram: %s%s", has_room ? "" : "no room ", names[p->histogram]);
+    const int has_room = screen_set_histogram(p, next[p->look.histogram]);
+    status_say(p, "Histogram: %s%s", has_room ? "" : "no room ", names[p->look.histogram]);
     return 0;
 }
 
@@ -330,8 +330,8 @@ static int toggle_scale(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
-    p->log_scale = !p->log_scale;
-    status_say(p, "Histogram: %s", p->log_scale ? "logarithmic" : "linear");
+    p->look.log_scale = !p->look.log_scale;
+    status_say(p, "Histogram: %s", p->look.log_scale ? "logarithmic" : "linear");
     return 0;
 }
 
@@ -351,9 +351,9 @@ static int toggle_mirror(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
-    p->mirrored = !p->mirrored;
-    view_set_mirror(p->view, p->mirrored);
-    status_say(p, "Mirror: %s", p->mirrored ? "on" : "off");
+    p->look.mirrored = !p->look.mirrored;
+    view_set_mirror(p->view, p->look.mirrored);
+    status_say(p, "Mirror: %s", p->look.mirrored ? "on" : "off");
     return 0;
 }
 
@@ -361,8 +361,8 @@ static int toggle_statistics(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
-    p->statistics = !p->statistics;
-    p->statistics_at = 0;
+    p->look.statistics = !p->look.statistics;
+    p->layers.statistics_at = 0;
     return 0;
 }
 
@@ -370,7 +370,7 @@ static int toggle_help(Player *p, int arg, MediaError *error)
 {
     (void)arg;
     (void)error;
-    p->help = !p->help;
+    p->look.help = !p->look.help;
     return 0;
 }
 
@@ -452,7 +452,7 @@ static void move_split(Player *p, int x, int y)
     const Rect picture = view_layout(p->view, &scene).picture[VIEW_OUTPUT];
     window_to_pixels(p->window, x, y, &px, &py);
     if (picture.width > 0)
-        p->split = SDL_clamp((double)(px - picture.x) / picture.width, 0, 1);
+        p->look.split = SDL_clamp((double)(px - picture.x) / picture.width, 0, 1);
     p->dirty = 1;
 }
 
@@ -476,7 +476,7 @@ static int take_button(Player *p, const SDL_MouseButtonEvent *button, MediaError
 {
     if (button->button != SDL_BUTTON_LEFT)
         return 0;
-    p->dragging = button->state == SDL_PRESSED && p->compare == PLAYER_COMPARE_SPLIT;
+    p->dragging = button->state == SDL_PRESSED && p->look.compare == PLAYER_COMPARE_SPLIT;
     if (p->dragging)
         move_split(p, button->x, button->y);
     if (button->state == SDL_PRESSED && button->clicks == 2)

@@ -5,7 +5,7 @@
 #include <SDL.h>
 
 #include "media/camera/camera.h"
-#include "player/parts.h"
+#include "player/player_state.h"
 
 /* After the last picture, sound that is on its way plays out, for so long: a sender that is faster
  * than time may have left much more. */
@@ -59,7 +59,7 @@ int live_run(Player *p, int64_t now, MediaError *error)
     equalize_stage_hold(p->stage, b->paused && !p->steps && !b->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
-        ret = stage_put_on_anew(p, error);
+        ret = showing_put_on_anew(p, error);
     if (ret < 0)
         return ret;
     if (b->source->camera)
@@ -67,13 +67,13 @@ int live_run(Player *p, int64_t now, MediaError *error)
     if (!b->ahead_count)
         return b->ended ? end(p, now) : 0;
     if (b->pending)
-        return stage_show_first(p, now, error);
+        return showing_show_first(p, now, error);
     if (b->paused && !p->steps) { /* they are older when it goes on */
         drop_ahead(p);
         return 0;
     }
     p->steps = 0;
-    return stage_put_on(p, now, error);
+    return showing_put_on(p, now, error);
 }
 
 /* ---- how old it is when it is seen ---- */

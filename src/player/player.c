@@ -10,7 +10,7 @@
 #include "media/input/track_choice.h"
 #include "panel/panel_place.h"
 #include "player/library_log.h"
-#include "player/parts.h"
+#include "player/player_state.h"
 
 /* How long a turn waits at most: the stop flag of the program is looked at between turns. */
 #define TURN_US 100000
@@ -92,7 +92,7 @@ static int open_window(Player *p, const Source *source, MediaError *error)
         options.height = USUAL_HEIGHT;
     }
     const int width = options.width, height = options.height;
-    if (p->histogram == PLAYER_HISTOGRAM_PANEL)
+    if (p->look.histogram == PLAYER_HISTOGRAM_PANEL)
         panel_add_room(&options.width, &options.height);
     if (window_open(&p->window, &options, why, sizeof(why)) < 0 ||
         view_open(&p->view, why, sizeof(why)) < 0)
@@ -233,17 +233,17 @@ int player_take_next(Player *p, MediaError *error)
 
 static void take_options(Player *p)
 {
-    p->compare = p->options.compare;
-    p->histogram = p->options.histogram;
-    p->log_scale = p->options.log_scale;
+    p->look.compare = p->options.compare;
+    p->look.histogram = p->options.histogram;
+    p->look.log_scale = p->options.log_scale;
     p->deinterlace = p->options.deinterlace;
     p->loop = p->options.loop;
     p->muted = p->options.mute;
     p->volume = p->options.volume;
-    p->mirrored = p->options.mirror;
-    p->split = 0.5;
-    p->subtitles_on = 1;
-    p->offset = AV_NOPTS_VALUE;
+    p->look.mirrored = p->options.mirror;
+    p->look.split = 0.5;
+    p->look.subtitles_on = 1;
+    p->measured.offset = AV_NOPTS_VALUE;
 }
 
 static int open_stage(Player *p, MediaError *error)
@@ -266,7 +266,7 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     int ret = open_window(p, source, error);
     if (ret < 0)
         return ret;
-    view_set_mirror(p->view, p->mirrored);
+    view_set_mirror(p->view, p->look.mirrored);
     open_cuda(p);
     ret = open_stage(p, error);
     if (ret >= 0)
@@ -352,7 +352,7 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
         ret = take_subtitles(p, error);
     live_follow(p);
     if (ret >= 0)
-        ret = stage_run(p, now, wait, error);
+        ret = showing_run(p, now, wait, error);
     fit_window(p);
     if (ret >= 0)
         ret = screen_update(p, now, wait, error);
@@ -378,7 +378,7 @@ int player_turn(Player *p, MediaError *error)
 
 PlayerState player_state(const Player *p)
 {
-    const double share = 1e-3 / (double)FFMAX(p->totals.count, 1);
+    const double share = 1e-3 / (double)FFMAX(p->measured.totals.count, 1);
     return (PlayerState){
         .position = p->shown.position,
         .duration = playback_duration(&p->playback),
@@ -391,30 +391,31 @@ PlayerState player_state(const Player *p)
         .fullscreen = window_is_fullscreen(p->window),
         .loop = p->loop,
         .speed = p->playback.speed,
-        .compare = p->compare,
-        .histogram = p->histogram,
-        .log_scale = p->log_scale,
-        .statistics = p->statistics,
-        .help = p->help,
+        .compare = p->look.compare,
+        .histogram = p->look.histogram,
+        .log_scale = p->look.log_scale,
+        .statistics = p->look.statistics,
+        .help = p->look.help,
         .at_end = p->ended && !p->over,
         .seeking = p->playback.pending,
         .changing = equalize_stage_is_behind(p->stage),
-        .split = p->split,
-        .offset = p->offset,
+        .split = p->look.split,
+        .offset = p->measured.offset,
         .screenshots = p->screenshots,
-        .equalize_ms = p->totals.run * share,
-        .upload_ms = p->totals.upload * share,
-        .layers_ms = p->totals.layers * share,
-        .draw_ms = p->totals.draw * share,
-        .latency_frames = p->totals.latency * share * 1e3,
-        .delay_ms = (double)p->delay.sum * 1e-3 / (double)FFMAX(p->delay.count, 1),
-        .delay_95_ms = p->delay.count ? live_delay_share(&p->delay, 0.95) : 0,
-        .delay_most_ms = (double)p->delay.most * 1e-3,
-        .rate = p->rate,
+        .equalize_ms = p->measured.totals.run * share,
+        .upload_ms = p->measured.totals.upload * share,
+        .layers_ms = p->measured.totals.layers * share,
+        .draw_ms = p->measured.totals.draw * share,
+        .latency_frames = p->measured.totals.latency * share * 1e3,
+        .delay_ms =
+            (double)p->measured.delay.sum * 1e-3 / (double)FFMAX(p->measured.delay.count, 1),
+        .delay_95_ms = p->measured.delay.count ? live_delay_share(&p->measured.delay, 0.95) : 0,
+        .delay_most_ms = (double)p->measured.delay.most * 1e-3,
+        .rate = p->measured.rate,
         .gone = p->gone,
         .damaged = p->pictures.damaged,
         .recording = p->recording.on,
-        .mirrored = p->mirrored,
+        .mirrored = p->look.mirrored,
         .message = p->message,
     };
 }

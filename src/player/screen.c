@@ -3,7 +3,7 @@
 
 #include "media/picture_format.h"
 #include "panel/panel_place.h"
-#include "player/parts.h"
+#include "player/player_state.h"
 
 /* How often statistics are written anew. */
 #define STATISTICS_US 500000
@@ -18,9 +18,9 @@ static ViewScene scene_in(const Player *p, Rect area)
     static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
     ViewScene scene = {
         .area = area,
-        .compare = compares[p->compare],
+        .compare = compares[p->look.compare],
         .shown = VIEW_OUTPUT,
-        .split = p->split,
+        .split = p->look.split,
     };
     window_size(p->window, &scene.width, &scene.height);
     return scene;
@@ -45,10 +45,10 @@ static PanelPlace place_panel(const Player *p)
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     int width, height;
     window_size(p->window, &width, &height);
-    if (p->histogram != PLAYER_HISTOGRAM_OVERLAY)
-        return panel_place(width, height, modes[p->histogram]);
+    if (p->look.histogram != PLAYER_HISTOGRAM_OVERLAY)
+        return panel_place(width, height, modes[p->look.histogram]);
     const Rect around = pictures_in(p, (Rect){0, 0, width, height});
-    return panel_place_over(width, height, around, overs[p->compare]);
+    return panel_place_over(width, height, around, overs[p->look.compare]);
 }
 
 ViewScene screen_scene(const Player *p)
@@ -73,7 +73,7 @@ void screen_fit_window(Player *p, int width, int height)
     for (int i = 0; i < TRIES; i++) {
         across = FFMAX((int)(width * share), 1);
         down = FFMAX((int)(height * share), 1);
-        if (p->histogram == PLAYER_HISTOGRAM_PANEL)
+        if (p->look.histogram == PLAYER_HISTOGRAM_PANEL)
             panel_add_room(&across, &down);
         if (across <= most_width && down <= most_height)
             break;
@@ -99,10 +99,10 @@ int screen_set_histogram(Player *p, PlayerHistogram histogram)
     const PanelPlace before = place_panel(p);
     const Rect pictures = pictures_in(p, before.picture);
     const double density = window_density(p->window);
-    const int had = p->histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
+    const int had = p->look.histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
     const int wants = histogram == PLAYER_HISTOGRAM_PANEL;
     int width = pictures.width, height = pictures.height;
-    p->histogram = histogram;
+    p->look.histogram = histogram;
     if (wants)
         panel_add_room(&width, &height);
     const int changes = had != wants && fills(pictures, before.picture) &&
@@ -137,8 +137,8 @@ static void draw_panel(Player *p, int64_t now)
         .hist_out = m->hist_out,
         .curve = m->curve,
         .full_range = f && f->out->color_range == AVCOL_RANGE_JPEG,
-        .scale = p->log_scale ? PANEL_LOG : PANEL_LINEAR,
-        .translucent = p->histogram == PLAYER_HISTOGRAM_OVERLAY,
+        .scale = p->look.log_scale ? PANEL_LOG : PANEL_LINEAR,
+        .translucent = p->look.histogram == PLAYER_HISTOGRAM_OVERLAY,
     };
     Overlay overlay = {.x = panel.x, .y = panel.y};
     const Canvas *canvas = NULL;
@@ -146,7 +146,7 @@ static void draw_panel(Player *p, int64_t now)
         canvas = panel_cache_draw(p->panel, &data, panel.width, panel.height, p->text, now);
     if (canvas)
         overlay.canvas = *canvas;
-    p->panel_at = canvas && panel_cache_is_late(p->panel) ? now + PANEL_NUMBERS_US : 0;
+    p->layers.panel_at = canvas && panel_cache_is_late(p->panel) ? now + PANEL_NUMBERS_US : 0;
     put_layer(p, VIEW_LAYER_PANEL, &overlay, 1);
 }
 
@@ -173,9 +173,9 @@ static void draw_subtitles(Player *p, int64_t now)
     const ViewScene scene = screen_scene(p);
     const ViewPlaces places = view_layout(p->view, &scene);
     Overlay overlay = {0};
-    int changed = p->subtitles_shown != p->subtitles_on;
-    p->subtitles_shown = p->subtitles_on;
-    if (p->subtitles_on && p->shown.frame) {
+    int changed = p->layers.subtitles_shown != p->look.subtitles_on;
+    p->layers.subtitles_shown = p->look.subtitles_on;
+    if (p->look.subtitles_on && p->shown.frame) {
         const AVFrame *in = p->shown.frame->decoded.frame;
         const int turned = is_turned(in);
         const SubtitlesPlace place = {
@@ -192,13 +192,13 @@ static void draw_subtitles(Player *p, int64_t now)
 static void write_rows(Player *p, int64_t now)
 {
     OsdRow rows[OSD_MAX_ROWS];
-    if (p->help != p->help_shown)
-        osd_set_rows(p->osd, OSD_HELP, rows, p->help ? controls_help(rows, OSD_MAX_ROWS) : 0);
-    p->help_shown = p->help;
-    if (now >= p->statistics_at) {
+    if (p->look.help != p->layers.help_shown)
+        osd_set_rows(p->osd, OSD_HELP, rows, p->look.help ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    p->layers.help_shown = p->look.help;
+    if (now >= p->layers.statistics_at) {
         osd_set_rows(p->osd, OSD_STATISTICS, rows,
-                     p->statistics ? status_rows(p, rows, OSD_MAX_ROWS) : 0);
-        p->statistics_at = p->statistics ? now + STATISTICS_US : INT64_MAX;
+                     p->look.statistics ? status_rows(p, rows, OSD_MAX_ROWS) : 0);
+        p->layers.statistics_at = p->look.statistics ? now + STATISTICS_US : INT64_MAX;
     }
 }
 
@@ -240,11 +240,11 @@ static void draw_osd(Player *p, int64_t now)
         const int changed = osd_draw(p->osd, (OsdPart)part, &place, now, &layer);
         if (changed)
             put_layer(p, layers[part], &layer.overlay, layer.opacity);
-        else if (layer.opacity != p->opacity[part]) {
+        else if (layer.opacity != p->layers.opacity[part]) {
             view_move_layer(p->view, layers[part], layer.overlay.x, layer.overlay.y, layer.opacity);
             p->dirty = 1;
         }
-        p->opacity[part] = layer.opacity;
+        p->layers.opacity[part] = layer.opacity;
     }
 }
 
@@ -253,14 +253,15 @@ static void draw_osd(Player *p, int64_t now)
 /* The frame rate is the one of the last second or so. */
 static void note_rate(Player *p, int64_t now)
 {
-    if (!p->rate_since)
-        p->rate_since = now;
-    p->rate_count++;
-    if (now - p->rate_since < STATISTICS_US * 2)
+    if (!p->measured.rate_since)
+        p->measured.rate_since = now;
+    p->measured.rate_count++;
+    if (now - p->measured.rate_since < STATISTICS_US * 2)
         return;
-    p->rate = (double)p->rate_count * 1e6 / (double)(now - p->rate_since);
-    p->rate_since = now;
-    p->rate_count = 0;
+    p->measured.rate =
+        (double)p->measured.rate_count * 1e6 / (double)(now - p->measured.rate_since);
+    p->measured.rate_since = now;
+    p->measured.rate_count = 0;
 }
 
 static void note_shown(Player *p, int64_t now)
@@ -268,10 +269,10 @@ static void note_shown(Player *p, int64_t now)
     Shown *s = &p->shown;
     const int64_t heard = playback_heard(&p->playback, now);
     s->drawn = 1;
-    stage_note_view(p);
+    showing_note_view(p);
     p->count++;
     if (heard != AV_NOPTS_VALUE)
-        p->offset = s->position - heard;
+        p->measured.offset = s->position - heard;
     note_rate(p, now);
     p->equalizer.shown(p->equalizer.opaque, s->frame, s->view_us + s->draw_us);
 }
@@ -293,7 +294,7 @@ int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int fresh = p->shown.frame && !p->shown.drawn && !p->shown.missing &&
                       now >= p->shown.due - DRAW_LEAD_US;
-    if (p->panel_at && now >= p->panel_at)
+    if (p->layers.panel_at && now >= p->layers.panel_at)
         p->dirty = 1;
     const int64_t begin = player_now();
     if (fresh || p->dirty)
@@ -302,7 +303,7 @@ int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
     draw_osd(p, now);
     p->shown.layers_us = (double)(player_now() - begin);
     *wait = FFMIN(*wait, osd_wait(p->osd, now));
-    *wait = FFMIN(*wait, FFMAX(p->statistics_at - now, 0));
+    *wait = FFMIN(*wait, FFMAX(p->layers.statistics_at - now, 0));
     if (!fresh && !p->dirty)
         return 0;
     const int ret = draw(p, error);

@@ -7,7 +7,7 @@
 
 #include "media/camera/camera.h"
 #include "media/input/track_choice.h"
-#include "player/parts.h"
+#include "player/player_state.h"
 
 void status_say(Player *p, const char *format, ...)
 {
@@ -106,9 +106,9 @@ static void add_input(const Player *p, Rows *r)
     if (p->playback.paused || p->gone)
         add(r, "frame rate", "%s; %.2f a second", p->gone ? "none now" : "paused", rate);
     else if (rate > 0)
-        add(r, "frame rate", "%.2f of %.2f a second", p->rate, rate * p->playback.speed);
+        add(r, "frame rate", "%.2f of %.2f a second", p->measured.rate, rate * p->playback.speed);
     else
-        add(r, "frame rate", "%.2f a second", p->rate);
+        add(r, "frame rate", "%.2f a second", p->measured.rate);
 }
 
 static void add_frames(const Player *p, Rows *r)
@@ -120,8 +120,8 @@ static void add_frames(const Player *p, Rows *r)
     else
         add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
             (long long)playback_dropped(&p->playback), (long long)sync->late);
-    if (p->playback.audio && p->offset != AV_NOPTS_VALUE)
-        add(r, "A/V offset", "%+.0f ms", (double)p->offset * 1e-3);
+    if (p->playback.audio && p->measured.offset != AV_NOPTS_VALUE)
+        add(r, "A/V offset", "%+.0f ms", (double)p->measured.offset * 1e-3);
 }
 
 static void add_live(const Player *p, Rows *r)
@@ -132,10 +132,10 @@ static void add_live(const Player *p, Rows *r)
         camera_setting_text(camera, text, sizeof(text));
         add(r, "camera", "%s%s", text, p->gone ? " (gone)" : "");
     }
-    if (p->delay.count)
+    if (p->measured.delay.count)
         add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
-            (double)p->delay.sum * 1e-3 / (double)p->delay.count, live_delay_share(&p->delay, 0.95),
-            (double)p->delay.most * 1e-3);
+            (double)p->measured.delay.sum * 1e-3 / (double)p->measured.delay.count,
+            live_delay_share(&p->measured.delay, 0.95), (double)p->measured.delay.most * 1e-3);
     if (p->recording.on)
         add(r, "recording", "%lld frames, %lld dropped", (long long)p->recording.frames,
             (long long)p->recording.dropped);
@@ -143,7 +143,7 @@ static void add_live(const Player *p, Rows *r)
 
 static void add_stages(const Player *p, Rows *r)
 {
-    const Timings *t = &p->timings;
+    const Timings *t = &p->measured.timings;
     add(r, "decode", "%.2f ms", t->decode * 1e-3);
     if (p->equalizer.device >= 0) {
         add(r, "upload", "%.2f ms", t->upload * 1e-3);
@@ -160,8 +160,8 @@ static void add_latency(const Player *p, Rows *r)
 {
     const double frame = (double)p->shown.duration / p->playback.speed;
     if (frame > 0)
-        add(r, "to the screen", "%.0f ms after decoding, %.1f frames", p->timings.latency * 1e-3,
-            p->timings.latency / frame);
+        add(r, "to the screen", "%.0f ms after decoding, %.1f frames",
+            p->measured.timings.latency * 1e-3, p->measured.timings.latency / frame);
 }
 
 static void add_queues(const Player *p, Rows *r)
@@ -177,7 +177,7 @@ static void add_queues(const Player *p, Rows *r)
 
 int status_rows(Player *p, OsdRow *rows, int room)
 {
-    Rows r = {&p->status, rows, 0, FFMIN(room, STATUS_ROWS)};
+    Rows r = {&p->layers.status, rows, 0, FFMIN(room, STATUS_ROWS)};
     if (!p->shown.frame)
         return 0;
     add_input(p, &r);

@@ -1,4 +1,4 @@
-#include "player/parts.h"
+#include "player/player_state.h"
 
 /* How the mean of times follows the last one. */
 #define TIMING_WEIGHT 0.1
@@ -17,33 +17,33 @@ static void note_time(double *mean, double us)
 static void note_timings(Player *p)
 {
     const EqualizedFrame *f = p->shown.frame;
-    note_time(&p->timings.decode, f->decoded.decode_us);
-    note_time(&p->timings.upload, f->stats.upload_us);
-    note_time(&p->timings.equalize, f->stats.equalize_us);
-    note_time(&p->timings.download, f->stats.download_us);
-    note_time(&p->timings.fill, p->shown.view_us);
+    note_time(&p->measured.timings.decode, f->decoded.decode_us);
+    note_time(&p->measured.timings.upload, f->stats.upload_us);
+    note_time(&p->measured.timings.equalize, f->stats.equalize_us);
+    note_time(&p->measured.timings.download, f->stats.download_us);
+    note_time(&p->measured.timings.fill, p->shown.view_us);
 }
 
-void stage_note_view(Player *p)
+void showing_note_view(Player *p)
 {
     const Shown *s = &p->shown;
-    note_time(&p->timings.view, s->view_us + s->draw_us);
-    note_time(&p->timings.layers, s->layers_us);
+    note_time(&p->measured.timings.view, s->view_us + s->draw_us);
+    note_time(&p->measured.timings.layers, s->layers_us);
     const FeedFrame *decoded = &s->frame->decoded;
     if (p->playback.paused || decoded->preview)
         return;
     const int64_t now = player_now();
     const double latency = (double)(now - decoded->decoded_at);
     if (decoded->captured_at != AV_NOPTS_VALUE)
-        live_note_delay(&p->delay, now - decoded->captured_at);
-    note_time(&p->timings.latency, latency);
-    p->totals.count++;
-    p->totals.run += s->frame->equalize_us;
-    p->totals.upload += s->view_us;
-    p->totals.layers += s->layers_us;
-    p->totals.draw += s->draw_us;
+        live_note_delay(&p->measured.delay, now - decoded->captured_at);
+    note_time(&p->measured.timings.latency, latency);
+    p->measured.totals.count++;
+    p->measured.totals.run += s->frame->equalize_us;
+    p->measured.totals.upload += s->view_us;
+    p->measured.totals.layers += s->layers_us;
+    p->measured.totals.draw += s->draw_us;
     if (s->duration > 0)
-        p->totals.latency += latency * p->playback.speed / (double)s->duration;
+        p->measured.totals.latency += latency * p->playback.speed / (double)s->duration;
 }
 
 /* ---- one frame into the window's textures ---- */
@@ -56,16 +56,16 @@ static int upload(Player *p, ViewSide side, const AVFrame *frame, MediaError *er
     return media_fail(error, MEDIA_INPUT, "%s", why);
 }
 
-int stage_update_input(Player *p, MediaError *error)
+int showing_update_input(Player *p, MediaError *error)
 {
-    const EqualizedFrame *f = p->compare != PLAYER_COMPARE_OFF ? p->shown.frame : NULL;
+    const EqualizedFrame *f = p->look.compare != PLAYER_COMPARE_OFF ? p->shown.frame : NULL;
     return upload(p, VIEW_INPUT, f ? f->decoded.frame : NULL, error);
 }
 
 static int upload_both(Player *p, MediaError *error)
 {
     const int ret = upload(p, VIEW_OUTPUT, p->shown.frame->out, error);
-    return ret < 0 || p->compare == PLAYER_COMPARE_OFF ? ret : stage_update_input(p, error);
+    return ret < 0 || p->look.compare == PLAYER_COMPARE_OFF ? ret : showing_update_input(p, error);
 }
 
 /* Where CUDA can bring planes to OpenGL; once that has failed, or the GPU is lost, never again. */
@@ -111,7 +111,7 @@ static int fill(Player *p, MediaError *error)
     return 0;
 }
 
-int stage_put_on(Player *p, int64_t due, MediaError *error)
+int showing_put_on(Player *p, int64_t due, MediaError *error)
 {
     EqualizedFrame *next = playback_take(&p->playback);
     player_drop_shown(p);
@@ -129,7 +129,7 @@ int stage_put_on(Player *p, int64_t due, MediaError *error)
 }
 
 /* Settings have changed since it was shown. */
-int stage_put_on_anew(Player *p, MediaError *error)
+int showing_put_on_anew(Player *p, MediaError *error)
 {
     EqualizedFrame *anew = p->playback.anew;
     p->playback.anew = NULL;
@@ -145,12 +145,12 @@ int stage_put_on_anew(Player *p, MediaError *error)
 /* ---- which frame, and when ---- */
 
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
-int stage_show_first(Player *p, int64_t now, MediaError *error)
+int showing_show_first(Player *p, int64_t now, MediaError *error)
 {
     const int preview = p->playback.ahead[0]->decoded.preview;
     if (!preview)
         playback_arrived(&p->playback, now);
-    int ret = stage_put_on(p, now, error);
+    int ret = showing_put_on(p, now, error);
     if (ret >= 0 && !preview && p->playback.start.before)
         status_say_frame(p);
     if (ret >= 0 && !preview && p->steps_back) {
@@ -179,7 +179,7 @@ static void hurry_if_late(Player *p, int64_t lateness)
 static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     Playback *b = &p->playback;
-    const int64_t lead = (int64_t)p->timings.fill + LEAD_US;
+    const int64_t lead = (int64_t)p->measured.timings.fill + LEAD_US;
     int64_t until, due;
     SyncAction action;
     do {
@@ -195,7 +195,7 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
         return 0;
     }
     hurry_if_late(p, now - due);
-    return stage_put_on(p, due, error);
+    return showing_put_on(p, due, error);
 }
 
 /* ---- the end ---- */
@@ -243,7 +243,7 @@ static int end_or_loop(Player *p, int64_t now, MediaError *error)
     return playback_start(b, &start, error);
 }
 
-int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
+int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     Playback *b = &p->playback;
     if (b->source->live)
@@ -254,7 +254,7 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
         playback_tell_late(b, now);
     int ret = playback_fetch(b, 1, error);
     if (ret >= 0)
-        ret = stage_put_on_anew(p, error);
+        ret = showing_put_on_anew(p, error);
     if (ret < 0)
         return ret;
     if (p->shown.frame && !p->shown.drawn &&
@@ -265,13 +265,13 @@ int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
     if (!b->ahead_count)
         return b->ended ? end_or_loop(p, now, error) : 0;
     if (b->pending)
-        return stage_show_first(p, now, error);
+        return showing_show_first(p, now, error);
     if (!b->paused)
         return advance(p, now, wait, error);
     if (!p->steps)
         return 0;
     p->steps--;
-    ret = stage_put_on(p, now, error);
+    ret = showing_put_on(p, now, error);
     if (ret >= 0)
         status_say_frame(p);
     return ret;

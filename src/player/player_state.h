@@ -1,6 +1,6 @@
 /* What the files of the player share: its state, and what each of them does with it. */
-#ifndef LUMEQ_PLAYER_PARTS_H
-#define LUMEQ_PLAYER_PARTS_H
+#ifndef LUMEQ_PLAYER_PLAYER_STATE_H
+#define LUMEQ_PLAYER_PLAYER_STATE_H
 
 #include <limits.h>
 #include <pthread.h>
@@ -73,6 +73,33 @@ typedef struct CameraPictures {
     int damaged;     /* they cannot, and it was said */
 } CameraPictures;
 
+/* What was measured of the frames that are shown: written by showing.c and screen.c. */
+typedef struct Measured {
+    Timings timings;
+    Totals totals;
+    int64_t rate_since, rate_count; /* for the frame rate that is reached */
+    double rate;
+    Delay delay;
+    int64_t offset; /* of picture and sound */
+} Measured;
+
+/* How the user wants it to look: written by controls.c, followed by screen.c. */
+typedef struct Look {
+    PlayerCompare compare;
+    PlayerHistogram histogram;
+    int log_scale, statistics, help, mirrored, subtitles_on;
+    double split;
+} Look;
+
+/* What the layers above the picture have: screen.c's alone, but for when it is to write anew. */
+typedef struct Layers {
+    int64_t panel_at; /* when its numbers are to be drawn anew, 0: they are not */
+    int subtitles_shown, help_shown;
+    double opacity[OSD_PARTS];
+    StatusText status;
+    int64_t statistics_at; /* when they are to be written anew */
+} Layers;
+
 struct Player {
     PlayerOptions options;
     PlayerEqualizer equalizer;
@@ -88,46 +115,34 @@ struct Player {
     Playback next;      /* of the file that was opened, until its first frame is there */
     int64_t next_since; /* it is waited for */
     Shown shown;
-    int64_t count; /* frames that were shown */
-    int over;      /* it is to be closed */
-    int closed;    /* the user has closed the window */
-    int ended;     /* it came to its end by itself, and is over or kept open there */
-    int steps;     /* frames to go on by while paused */
-    DeinterlaceMode deinterlace;
+    int64_t count;  /* frames that were shown */
+    int over;       /* it is to be closed */
+    int closed;     /* the user has closed the window */
+    int ended;      /* it came to its end by itself, and is over or kept open there */
+    int steps;      /* frames to go on by while paused */
     int steps_back; /* frames to go back by when the one that was asked for is there */
+    int loop, muted, volume;
+    DeinterlaceMode deinterlace;
+
+    Look look;
+    Layers layers;
+    Measured measured;
 
     TextLoader loader;
     Text *text; /* NULL: not there yet, or no font */
     Osd *osd;
     Subtitles *subtitles;
-    int subtitles_on;
     PanelCache *panel;
-    int64_t panel_at;                /* when its numbers are to be drawn anew, 0: they are not */
-    int trouble_said;                /* what is wrong with the subtitles */
-    int subtitles_shown, help_shown; /* what their layers have */
-    double opacity[OSD_PARTS];
-    StatusText status;
-
-    PlayerCompare compare;
-    PlayerHistogram histogram;
-    int log_scale, statistics, help, loop, muted, volume, mirrored;
-    double split;
+    int trouble_said;     /* what is wrong with the subtitles */
     int dragging;         /* the split line */
     int64_t cursor_until; /* when it is to be hidden, system time; 0: it is hidden */
     int repeated;         /* the key that is down repeats itself */
 
     int dirty; /* something on the screen is to change */
-    Timings timings;
-    Totals totals;
-    int64_t rate_since, rate_count; /* for the frame rate that is reached */
-    double rate;
-    Delay delay;
-    int gone; /* the camera is, and it was said */
+    int gone;  /* the camera is, and it was said */
     CameraPictures pictures;
     char notice[256]; /* about the camera; "": none */
     PlayerRecording recording;
-    int64_t statistics_at; /* when they are to be written anew */
-    int64_t offset;        /* of picture and sound */
     int64_t screenshots;
     char message[512];
     uint32_t wake_event;
@@ -146,19 +161,19 @@ int player_take_next(Player *p, MediaError *error);
 void player_drop_next(Player *p);
 void player_drop_shown(Player *p);
 
-/* stage.c: which frame is shown when. `wait` is lowered to when there is something to do. */
-int stage_run(Player *p, int64_t now, int64_t *wait, MediaError *error);
+/* showing.c: which frame is shown when. `wait` is lowered to when there is something to do. */
+int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error);
 /* The shown frame has been drawn. */
-void stage_note_view(Player *p);
+void showing_note_view(Player *p);
 /* The first frame ahead takes the place of the one that is shown; the first one of all. */
-int stage_put_on(Player *p, int64_t due, MediaError *error);
+int showing_put_on(Player *p, int64_t due, MediaError *error);
 /* The frame that is shown takes its own place, where it has come with other settings. */
-int stage_put_on_anew(Player *p, MediaError *error);
-int stage_show_first(Player *p, int64_t now, MediaError *error);
+int showing_put_on_anew(Player *p, MediaError *error);
+int showing_show_first(Player *p, int64_t now, MediaError *error);
 /* Shows the untouched picture as well, or not any more. */
-int stage_update_input(Player *p, MediaError *error);
+int showing_update_input(Player *p, MediaError *error);
 
-/* live.c: what is live. As stage_run(). */
+/* live.c: what is live. As showing_run(). */
 int live_run(Player *p, int64_t now, MediaError *error);
 /* Once a turn: what a camera and its recording have come to. */
 void live_follow(Player *p);
