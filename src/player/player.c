@@ -346,7 +346,7 @@ static int take_subtitles(Player *p, MediaError *error)
 static int turn(Player *p, int64_t *wait, MediaError *error)
 {
     const int64_t now = player_now();
-    int ret = controls_take(p, now, error);
+    int ret = commands_run(p, now, error);
     take_results(p);
     if (ret >= 0)
         ret = take_subtitles(p, error);

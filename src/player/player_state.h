@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "panel/panel.h"
+#include "player/controls.h"
 #include "player/osd/osd.h"
 #include "player/playback.h"
 #include "player/player.h"
@@ -83,7 +84,7 @@ typedef struct Measured {
     int64_t offset; /* of picture and sound */
 } Measured;
 
-/* How the user wants it to look: written by controls.c, followed by screen.c. */
+/* How the user wants it to look: written by commands.c, followed by screen.c. */
 typedef struct Look {
     PlayerCompare compare;
     PlayerHistogram histogram;
@@ -117,7 +118,6 @@ struct Player {
     Shown shown;
     int64_t count;  /* frames that were shown */
     int over;       /* it is to be closed */
-    int closed;     /* the user has closed the window */
     int ended;      /* it came to its end by itself, and is over or kept open there */
     int steps;      /* frames to go on by while paused */
     int steps_back; /* frames to go back by when the one that was asked for is there */
@@ -133,10 +133,9 @@ struct Player {
     Osd *osd;
     Subtitles *subtitles;
     PanelCache *panel;
-    int trouble_said;     /* what is wrong with the subtitles */
-    int dragging;         /* the split line */
-    int64_t cursor_until; /* when it is to be hidden, system time; 0: it is hidden */
-    int repeated;         /* the key that is down repeats itself */
+    int trouble_said;  /* what is wrong with the subtitles */
+    Controls controls; /* what the user asks for */
+    int cursor_shown;
 
     int dirty; /* something on the screen is to change */
     int gone;  /* the camera is, and it was said */
@@ -183,10 +182,9 @@ void live_note_delay(Delay *delay, int64_t us);
 /* Milliseconds that this share of the frames has not exceeded. */
 double live_delay_share(const Delay *delay, double share);
 
-/* controls.c: what the user does. */
-int controls_take(Player *p, int64_t now, MediaError *error);
-int controls_help(OsdRow *rows, int room);
-int controls_step_back(Player *p, MediaError *error);
+/* commands.c: once a turn, what the user has asked for is carried out. */
+int commands_run(Player *p, int64_t now, MediaError *error);
+int commands_step_back(Player *p, MediaError *error);
 
 /* screen.c: what is to be seen. */
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error);

@@ -155,7 +155,7 @@ int showing_show_first(Player *p, int64_t now, MediaError *error)
         status_say_frame(p);
     if (ret >= 0 && !preview && p->steps_back) {
         const int more = p->steps_back - 1;
-        ret = controls_step_back(p, error);
+        ret = commands_step_back(p, error);
         p->steps_back = more;
     }
     return ret;
