@@ -30,8 +30,6 @@ while [ $# -gt 0 ]; do
 done
 
 passed=0 failed=0 skipped=0
-places=$((3 * $(cores))) # of which tests that compute take two: see tests/CMakeLists.txt
-[ "$places" -le 12 ] || places=12
 threads='^threads$' # the label of tests that ThreadSanitizer runs
 
 # How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
@@ -86,6 +84,15 @@ say_what_is_left_out() {
     say "$1: left out, as they have no threads, or the same ones as another test: ${names#, }"
 }
 
+# How many places tests have that run at once: those that compute take two, see
+# tests/CMakeLists.txt. Under ThreadSanitizer all of them compute.
+places() {
+    local places=$((2 * $(cores)))
+    [ "$1" != tsan ] || places=$(($(cores) + 1))
+    [ "$places" -le 12 ] || places=12
+    echo "$places"
+}
+
 run_tests() {
     local log=build/ci/$1/ctest.log timeout=600 ok=1 counts only=()
     [ "$1" = release ] || timeout=1800
@@ -93,7 +100,7 @@ run_tests() {
         only=(-L "$threads")
         say_what_is_left_out "$1"
     fi
-    "${launcher[@]}" ctest --test-dir "build/ci/$1" "${only[@]}" -j"$places" --output-on-failure \
+    "${launcher[@]}" ctest --test-dir "build/ci/$1" "${only[@]}" -j"$(places "$1")" --output-on-failure \
         --no-tests=error --timeout "$timeout" 2>&1 | tee "$log" || ok=0
     read -ra counts <<<"$(count "$log")"
     passed=$((passed + counts[0]))

@@ -307,7 +307,9 @@ static void check_damage(const char *words)
         fake_camera_is("");
         CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING, "'%s': it is gone",
               words);
-        live_view_skip(&view, 5);
+        for (int i = 0; i < MOST_FRAMES && view.last_number <= before + 6; i++)
+            if (!live_view_skip(&view, 1)) /* a slow machine sees those of before first */
+                break;
         CHECK(view.last_number > before + 6, "'%s': frame %d after %d", words, view.last_number,
               before);
     }

