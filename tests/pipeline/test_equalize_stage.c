@@ -235,7 +235,8 @@ static void see(Rig *r, EqualizedFrame *frame, int anew)
     r->shown = frame;
     if (!anew && s->count < MOST_FRAMES)
         s->in[s->count++] = av_frame_clone(frame->decoded.frame);
-    s->params[s->count - 1] = r->params;
+    if (s->count)
+        s->params[s->count - 1] = r->params;
 }
 
 /* The next frame takes the place of the one that is shown; what comes anew before it does, too. */
@@ -245,7 +246,8 @@ static void show_next(Rig *r, const char *when)
     int ret;
     while ((ret = receive(r, &frame)) == 1) {
         see(r, frame, 1);
-        check_shown(r, when);
+        if (r->seen.count) /* else it is of before a seek */
+            check_shown(r, when);
     }
     if (!CHECK(ret == 0, "%s: %d, %s", when, ret, r->error.text))
         abort();
@@ -372,6 +374,31 @@ static void a_seek_leaves_nothing(void)
     close_rig(&r);
 }
 
+/* While the frame of before is still on the screen, those behind the seek have their own history.
+ */
+static void settings_after_a_seek(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 0; i < 6; i++) {
+            const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
+            show_next(&r, "before a seek");
+            show_next(&r, "before a seek");
+            if (!go_to(&r, to))
+                break;
+            for (const int before = r.taken; r.taken < before + 2 && wait_for_event(r.known);) {
+                pthread_mutex_lock(&lock);
+                r.known = events;
+                pthread_mutex_unlock(&lock);
+            }
+            set(&r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+            show_next(&r, "other settings after a seek");
+            CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
+                  (long long)r.shown->decoded.position, (long long)to);
+        }
+    close_rig(&r);
+}
+
 /* Nobody waits for an equalizer that takes its time. */
 static void the_window_goes_on(void)
 {
@@ -456,6 +483,7 @@ static const CheckTest tests[] = {
     {"settings_reach_what_is_ahead", settings_reach_what_is_ahead},
     {"settings_overtake", settings_overtake},
     {"a_seek_leaves_nothing", a_seek_leaves_nothing},
+    {"settings_after_a_seek", settings_after_a_seek},
     {"the_window_goes_on", the_window_goes_on},
     {"the_end_is_the_last", the_end_is_the_last},
     {"late_frames_are_left_out", late_frames_are_left_out},
