@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 alone=()
 threads='^threads$' # the label of tests that ThreadSanitizer runs
 
 # How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
@@ -93,6 +93,25 @@ places() {
     echo "$places"
 }
 
+# What hangs on time or threads may fail beside other tests, on a machine that is shared. It is run
+# once more, alone, and named at the end. What a sanitizer has found is found.
+run_alone() {
+    local log=build/ci/$1/ctest.log timeout=$2 number name
+    if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then
+        return
+    fi
+    cp "build/ci/$1/Testing/Temporary/LastTestsFailed.log" "$log.failed" 2>/dev/null || return 0
+    while IFS=: read -r number name; do
+        say "$1: $name (test $number) has failed beside others"
+        if "${launcher[@]}" ctest --test-dir "build/ci/$1" -R "^$name\$" -L '^(threads|waits)$' \
+            --output-on-failure --no-tests=error --timeout "$timeout" </dev/null; then
+            alone+=("$1: $name")
+            passed=$((passed + 1))
+            failed=$((failed - 1))
+        fi
+    done <"$log.failed"
+}
+
 run_tests() {
     local log=build/ci/$1/ctest.log timeout=600 ok=1 counts only=()
     [ "$1" = release ] || timeout=1800
@@ -108,6 +127,7 @@ run_tests() {
     # ctest itself may have failed, without any of its tests.
     [ "$ok" = 1 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
     failed=$((failed + counts[1]))
+    [ "$ok" = 1 ] || run_alone "$1" "$timeout"
 }
 
 run_build() {
@@ -135,6 +155,9 @@ for name in "${builds[@]}"; do
     run_build "$name"
 done
 
+for name in "${alone[@]}"; do
+    say "passed only alone: $name"
+done
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line="$line, $skipped skipped"
 say
