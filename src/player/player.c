@@ -243,6 +243,7 @@ static void take_options(Player *p)
     p->look.mirrored = p->options.mirror;
     p->look.split = 0.5;
     p->look.subtitles_on = 1;
+    p->cursor_shown = 1; /* until the first turn */
     p->measured.offset = AV_NOPTS_VALUE;
 }
 

@@ -458,6 +458,7 @@ static void labels_a_comparison(void)
         return;
     wait_for_text(&s);
     const Grab one = settled(&s);
+    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "nobody has touched the mouse");
     send_mouse(SDL_MOUSEMOTION, 100, 100);
     session_turns(&s, 3);
     const Grab unlabelled = grab(&s);
@@ -469,8 +470,10 @@ static void labels_a_comparison(void)
     session_turns(&s, 3);
     const Grab moving = grab(&s);
     CHECK(!same_picture(&rest, &moving), "there are no labels");
+    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_ENABLE, "the cursor is hidden where it moves");
     const Grab again = settled(&s);
     CHECK(same_picture(&rest, &again), "the labels stay");
+    CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
     free(one.pixels);
     free(unlabelled.pixels);
     free(rest.pixels);
