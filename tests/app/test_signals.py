@@ -181,13 +181,15 @@ class Signals(Case):
         self.assertEqual(finish(process, SOON).code, INTERRUPTED)
 
     def test_output_fifo_without_a_reader(self):
+        """Whether the signal comes before the pipe is opened, or while a reader is waited for."""
         os.mkfifo(self.path("out.mkv"))
-        process = start(simple(), "-o", self.path("out.mkv"))
-        self.addCleanup(process.kill)
-        self.catches(process, SIGTERM)
-        time.sleep(0.6)
-        process.send_signal(SIGTERM)
-        self.assertEqual(finish(process, SOON).code, INTERRUPTED)
+        for after in (0, 0.05, 0.1, 0.2, 0.6):
+            process = start(simple(), "-o", self.path("out.mkv"))
+            self.addCleanup(process.kill)
+            self.catches(process, SIGTERM)
+            time.sleep(after)
+            process.send_signal(SIGTERM)
+            self.assertEqual(finish(process, SOON).code, INTERRUPTED)
 
     def test_standard_output_that_nobody_reads(self):
         read, write = os.pipe()

@@ -22,6 +22,9 @@
 /* Once stopped: a pipe whose reader leaves what is in it for this long is given up. */
 #define PATIENCE_MS 500
 
+/* How often it is looked whether somebody reads a pipe that is opened. */
+#define READER_US 10000
+
 /* Symbolic links in a row, as the system has it. */
 #define MAX_LINKS 40
 
@@ -200,18 +203,50 @@ int output_file_is_terminal(const OutputFile *file)
     return is;
 }
 
+static int is_fifo(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
+}
+
+/* Waits for somebody who reads. To wait in open() would be to miss a stop that comes just before.
+ */
+static int open_fifo(OutputFile *file)
+{
+    int fd;
+    while ((fd = open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 &&
+           (errno == ENXIO || errno == EINTR)) {
+        if (file->stop && atomic_load(file->stop))
+            return AVERROR_EXIT;
+        av_usleep(READER_US);
+    }
+    if (fd < 0)
+        return AVERROR(errno);
+    file->fifo = fd;
+    return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ? AVERROR(errno) : 0;
+}
+
+static char *url_of(const OutputFile *file)
+{
+    if (file->fifo)
+        return av_asprintf("pipe:%d", file->fifo);
+    if (strcmp(file->path, "-") == 0)
+        return av_strdup("pipe:1");
+    return av_asprintf("file:%s", file->room ? file->temp.name : file->path);
+}
+
 int output_file_open(OutputFile *file, MediaError *error)
 {
     const int direct = !file->room;
     int ret = 0;
     if (direct && !is_special(file->path))
         ret = AVERROR(EEXIST);
+    else if (direct && is_fifo(file->path))
+        ret = open_fifo(file);
     else if (!direct && temp_file_create(&file->temp, file->path, file->room) < 0)
         ret = AVERROR(errno);
     if (ret >= 0) {
-        const char *name = direct ? file->path : file->temp.name;
-        char *url =
-            strcmp(file->path, "-") == 0 ? av_strdup("pipe:1") : av_asprintf("file:%s", name);
+        char *url = url_of(file);
         const AVIOInterruptCB interrupt = {stopped, file};
         ret = url ? avio_open2(&file->io, url, AVIO_FLAG_WRITE, direct ? &interrupt : NULL, NULL)
                   : AVERROR(ENOMEM);
@@ -372,10 +407,20 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
     return error->fault;
 }
 
+/* FFmpeg leaves a pipe that it was given open. */
+static int close_io(OutputFile *file)
+{
+    int ret = avio_closep(&file->io);
+    if (file->fifo && close(file->fifo) < 0 && ret >= 0)
+        ret = AVERROR(errno);
+    file->fifo = 0;
+    return ret;
+}
+
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 {
     const int ret = output_file_flush(file, error);
-    const int closed = avio_closep(&file->io);
+    const int closed = close_io(file);
     if (!file->temp.name || (ret < 0 && kind != OUTPUT_PARTIAL))
         return ret < 0 ? ret : closed < 0 ? fail_write(file, closed, error) : 0;
     if (file->mode) /* the permissions of the file that is replaced, as far as allowed */
@@ -390,7 +435,7 @@ int output_file_commit(OutputFile *file, OutputName kind, MediaError *error)
 
 void output_file_close(OutputFile *file)
 {
-    (void)avio_closep(&file->io); /* what failed has been reported, or is being thrown away */
+    (void)close_io(file); /* what failed has been reported, or is being thrown away */
     temp_file_remove(&file->temp);
     av_freep(&file->name);
     av_freep(&file->path);

@@ -21,6 +21,7 @@ typedef struct OutputFile {
     char *path; /* symbolic links resolved */
     char *name; /* once committed, also where that failed: where what was written is; else NULL */
     TempFile temp;
+    int fifo; /* a pipe with a name, open; 0: it is none */
     int overwrite;
     size_t room; /* of names in its folder; 0: written directly */
     mode_t mode;
