@@ -164,11 +164,23 @@ class FaultyDisk(Case):
                 self.assertIn("No space left on device; " + text, result.err)
                 self.assertEqual(self.files(), [])
 
+    def writes_into(self, process, folder):
+        """Whether it has made its file and opened it by its name: what was begun needs no name any more."""
+        fds = "/proc/%d/fd" % process.pid
+        inside = self.path(folder) + "/"
+        count = 0
+        for fd in os.listdir(fds):
+            try:
+                count += os.readlink(os.path.join(fds, fd)).startswith(inside)
+            except FileNotFoundError: # closed meanwhile
+                pass
+        return count >= 2
+
     def test_interrupted_and_the_folder_was_renamed(self):
         os.mkdir(self.path("d"))
         process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.addCleanup(process.kill)
-        self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
+        self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
         os.rename(self.path("d"), self.path("e"))
         process.send_signal(SIGINT)
         result = finish(process)
@@ -181,7 +193,7 @@ class FaultyDisk(Case):
         os.mkdir(self.path("d"))
         process = start(long_clip(), "-o", self.path("d/out.mkv"), *ONE_PASS, "--vcodec", "ffv1")
         self.addCleanup(process.kill)
-        self.assertTrue(wait_for(lambda: self.files(self.path("d"))))
+        self.assertTrue(wait_for(lambda: self.writes_into(process, "d")))
         shutil.rmtree(self.path("d"))
         process.send_signal(SIGINT)
         result = finish(process)
