@@ -4,11 +4,17 @@
 # by frame, and both under compute-sanitizer where that is installed. Ends with the count.
 set -u
 
-usage='usage: gpu.sh BUILD_DIR [--no-sanitizer]   (BUILD_DIR: where lumeq and the test programs are)'
+usage='usage: gpu.sh BUILD_DIR [--no-sanitizer|--sanitizer-only]
+BUILD_DIR is where lumeq and the test programs are.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
-sanitize=1
-[ "${2:-}" != --no-sanitizer ] || sanitize=0
+plain=1 sanitize=1
+case ${2:-} in
+'') ;;
+--no-sanitizer) sanitize=0 ;;
+--sanitizer-only) plain=0 ;;
+*) echo "$usage" >&2; exit 2 ;;
+esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,7 +25,7 @@ find_program() {
 }
 
 pass() {
-    echo "ok    $1"
+    echo "ok    $1, $((SECONDS - began)) s"
     passed=$((passed + 1))
 }
 
@@ -43,6 +49,7 @@ limited() {
 check() {
     local name=$1 code=0 limit=limited
     shift
+    began=$SECONDS
     [ "$(type -t "$1")" != function ] || limit=
     $limit "$@" >"$work/log" 2>&1 || code=$?
     case $code in
@@ -91,7 +98,6 @@ same_bits() {
 whole_program() {
     local clip
     clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
-    noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
     noise 1 1 5 444 3 >"$work/dot.y4m"
     noise 3840 2160 12 mono $((3840 * 2160)) >"$work/uhd.y4m"
     check "the clip, defaults" same_bits "$clip"
@@ -111,7 +117,6 @@ whole_program() {
     check "noise, odd size" same_bits "$work/odd.y4m"
     check "noise, 1x1" same_bits "$work/dot.y4m"
     check "noise, 4K gray" same_bits "$work/uhd.y4m"
-    noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
     noise 642 361 6 422p12 $((2 * (642 * 361 * 2))) >"$work/deep422.y4m"
     for mode in global clahe; do
         check "noise, 10 bits, --mode $mode" same_bits "$work/deep.y4m" --mode "$mode"
@@ -154,26 +159,31 @@ under() {
 lumeq=$(find_program lumeq)
 [ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
 export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
-for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
-    test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl test_equalizer \
-    test_reference test_curve test_depth test_dither test_look; do
-    check_program "$name"
-done
+noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
+noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
 bench=$(find_program lumeq-bench)
-if [ -n "$bench" ] && command -v python3 >/dev/null; then
-    LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
-        python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
-    LUMEQ_BENCH=$bench check "lumeq-bench histogram" \
-        python3 -B "$root/tests/bench/test_bench_histogram.py" Gpu
-    LUMEQ_BENCH=$bench check "lumeq-bench pipeline" \
-        python3 -B "$root/tests/bench/test_bench_pipeline.py" Gpu
-else
-    skip "lumeq-bench: it or python3 is not there"
-fi
-if "$lumeq" --list-gpus >/dev/null 2>&1; then
-    whole_program
-else
-    skip "the whole program: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
+if [ "$plain" = 1 ]; then
+    for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
+        test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl test_equalizer \
+        test_reference test_curve test_depth test_dither test_look test_clahe test_chroma test_bars \
+        test_steps test_gpu_loss test_cuda_window; do
+        check_program "$name"
+    done
+    if [ -n "$bench" ] && command -v python3 >/dev/null; then
+        LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
+            python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
+        LUMEQ_BENCH=$bench check "lumeq-bench histogram" \
+            python3 -B "$root/tests/bench/test_bench_histogram.py" Gpu
+        LUMEQ_BENCH=$bench check "lumeq-bench pipeline" \
+            python3 -B "$root/tests/bench/test_bench_pipeline.py" Gpu
+    else
+        skip "lumeq-bench: it or python3 is not there"
+    fi
+    if "$lumeq" --list-gpus >/dev/null 2>&1; then
+        whole_program
+    else
+        skip "the whole program: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
+    fi
 fi
 if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
@@ -214,6 +224,6 @@ else
     skip "compute-sanitizer: not installed, or not wanted"
 fi
 # The last of all: after its faults and hangs OpenGL did not work any more on the GPU that it ran on.
-check_program test_cuda_loss
+[ "$plain" = 0 ] || check_program test_cuda_loss
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

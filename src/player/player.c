@@ -465,13 +465,13 @@ void player_close(Player **player)
     player_drop_shown(p);
     player_drop_next(p);
     playback_close(&p->playback);
-    equalize_stage_close(&p->stage);
     subtitles_close(&p->subtitles);
     osd_close(&p->osd);
     text_close(&p->text);
     panel_cache_free(&p->panel);
     view_close(&p->view);
     view_cuda_close(&p->cuda);
+    equalize_stage_close(&p->stage); /* whose memory the view's last frame lay in */
     window_close(&p->window);
     free(p);
     *player = NULL;
