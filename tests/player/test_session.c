@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "panel/text.h"
 #include "player/osd/osd.h"
 #include "session.h"
 
@@ -454,6 +455,12 @@ static void wait_for_text(Session *s)
 static void labels_a_comparison(void)
 {
     Session s;
+    Text *text;
+    if (text_open(&text) < 0) {
+        check_skip("there are no fonts");
+        return;
+    }
+    text_close(&text);
     if (open_at(&s, 1 * SECOND))
         return;
     wait_for_text(&s);
