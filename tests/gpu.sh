@@ -165,7 +165,7 @@ bench=$(find_program lumeq-bench)
 if [ "$plain" = 1 ]; then
     for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
         test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl test_equalizer \
-        test_reference test_curve test_depth test_dither test_look test_clahe test_chroma test_bars \
+        test_reference test_curve test_depth test_dither test_look test_noise test_clahe test_chroma test_bars \
         test_steps test_gpu_loss test_cuda_window; do
         check_program "$name"
     done
@@ -202,6 +202,8 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
+        program=$(find_program test_noise)
+        [ -z "$program" ] || under "$tool" "$program" nothing_to_tell rewound
         program=$(find_program test_cuda_outputs)
         [ -z "$program" ] || LUMEQ_TEST_CASES=40 under "$tool" "$program"
         program=$(find_program test_cuda_steps)

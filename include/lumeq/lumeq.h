@@ -289,6 +289,10 @@ typedef struct LumeqFrame {
     /* NULL: none. Read by lumeq_submit(), which then does not wait for the GPU; lumeq_receive()
      * still does. Comes back as NULL. */
     const LumeqSync *sync;
+    /* The frame before `in`, of its size, depth, shift and range, by which noise is told from
+     * picture; NULL: not known, or `in` does not follow it. Borrowed like `in`, and unchanged since
+     * it was submitted itself. The struct is read by lumeq_submit(), and comes back as NULL. */
+    const LumeqImage *previous;
 } LumeqFrame;
 
 #define LUMEQ_NO_TIME INT64_MIN
@@ -329,6 +333,9 @@ typedef struct LumeqFrameStats {
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
     int previous; /* of a curve: frames before it that lumeq_apply() wants; 0 in this version */
+    /* Standard deviation of the noise in what stands still in the darker half of the picture, in
+     * codes of 8 bits; -1: there was no frame before, it was the same, or nothing stands still. */
+    double noise;
 } LumeqFrameStats;
 
 /* A GPU of this machine. */
@@ -375,8 +382,9 @@ LUMEQ_API void lumeq_context_destroy(LumeqContext **context);
 /*
  * What the history has to know about a frame: the histogram of the whole frame, lit samples by line
  * and by column (by which bars are found), the sum of luma in 16x9 cells (by which a cut
- * between pictures with similar histograms is found) and, for mode CLAHE, the histograms of the
- * tiles. One thread at a time may write it; once it is finished, any thread may read it.
+ * between pictures with similar histograms is found), how far blocks of luma that stand still
+ * differ from the frame before and, for mode CLAHE, the histograms of the tiles. One thread at a
+ * time may write it; once it is finished, any thread may read it.
  */
 typedef struct LumeqMeasure LumeqMeasure;
 
@@ -384,8 +392,9 @@ typedef struct LumeqMeasure LumeqMeasure;
  * Measures the luma of `in`. *measure is NULL, and is made, or an earlier measure, which is
  * replaced (on failure it stays what it was). Of `params` (NULL: the defaults), those matter that
  * decide what is counted: mode, reference and tiles. `previous` is the frame before `in`, of the
- * same size, depth and range, or NULL; this version does not look at it. Without sync the measure
- * is finished when the call returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any thread.
+ * same size, depth, shift and range, by which noise is told from picture, or NULL. Without sync the
+ * measure is finished when the call returns. Errors: ARGUMENT, MEMORY, UNAVAILABLE, GPU. Any
+ * thread.
  */
 LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,

@@ -157,8 +157,9 @@ int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
     if (ret < 0)
         return ret;
     if (previous->width != in->width || previous->height != in->height ||
-        previous->depth != in->depth || previous->range != in->range)
-        return refuse(why, "the frame before has another size, depth or range");
+        previous->depth != in->depth || previous->shift != in->shift ||
+        previous->range != in->range)
+        return refuse(why, "the frame before has another size, depth, shift or range");
     return 0;
 }
 
@@ -200,7 +201,9 @@ int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
                       const LumeqBackend *backend, char *text, size_t text_size)
 {
     const Text why = {text, text_size};
-    const int ret = lumeq_check_input(&frame->in, params, backend, text, text_size);
+    int ret = lumeq_check_input(&frame->in, params, backend, text, text_size);
+    if (ret == 0 && frame->previous)
+        ret = lumeq_check_previous(frame->previous, &frame->in, backend, text, text_size);
     return ret < 0 || !frame->out.plane[0] ? ret
                                            : check_output(&frame->in, &frame->out, backend, why);
 }

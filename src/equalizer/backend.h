@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
@@ -101,7 +102,8 @@ static inline void lumeq_no_tiles(TileResult *tiles)
 
 /* One frame's work. Lives in the front from submit until receive has answered it. */
 typedef struct LumeqJob {
-    LumeqFrame frame; /* its sync is there during submit only */
+    LumeqFrame frame;    /* its sync and previous are there during submit only */
+    LumeqImage previous; /* the frame before, for its noise; without a first plane: none is known */
     CurveParams curve;
     BarsParams bars;
     int clahe; /* luma is looked up by the tiles of `grid` */
@@ -146,15 +148,16 @@ typedef struct LumeqCounts {
     uint32_t *hist;                  /* of the whole frame: [bins] */
     uint64_t *cells;                 /* sums of codes, row by row: [MEASURE_CELLS] */
     uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
+    NoiseProfile *noise;             /* of nothing, where the frame before is not known */
     uint32_t (*tiles)[TILE_CELLS];   /* of each tile, what it has of the frame; NULL: none */
     uint32_t (*padding)[TILE_CELLS]; /* of each tile, what the reference adds; else NULL */
 } LumeqCounts;
 
 /* A frame to be measured. Lives until the work is finished. */
 typedef struct LumeqMeasureJob {
-    LumeqImage in;
-    CurveParams curve; /* how samples are read and binned */
-    BarsParams bars;   /* how lines are */
+    LumeqImage in, previous; /* previous: as LumeqJob's */
+    CurveParams curve;       /* how samples are read and binned */
+    BarsParams bars;         /* how lines are */
     int clahe;
     TileGrid grid;
     LumeqCounts counts;    /* to be filled; host memory of any kind */

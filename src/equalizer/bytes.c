@@ -135,10 +135,9 @@ int32_t lumeq_take_range(ByteReader *r, int32_t least, int32_t most)
     return least;
 }
 
-ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4],
-                            uint32_t *version)
+ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4], uint32_t version)
 {
-    ByteReader r = {bytes, size, 0};
+    ByteReader r = {.at = bytes, .left = size};
     uint8_t kind[4];
     if (size < 8 + CRC_SIZE || crc32(bytes, size - CRC_SIZE) !=
                                    (uint32_t)load((const uint8_t *)bytes + size - CRC_SIZE, 4)) {
@@ -147,9 +146,8 @@ ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4
     }
     r.left -= CRC_SIZE;
     lumeq_take8(&r, kind, sizeof(kind));
-    const uint32_t found = lumeq_take32(&r);
-    r.bad |= memcmp(kind, letters, sizeof(kind)) != 0 || found < 1 || found > *version;
-    *version = found;
+    r.version = lumeq_take32(&r);
+    r.bad |= memcmp(kind, letters, sizeof(kind)) != 0 || r.version < 1 || r.version > version;
     return r;
 }
 

@@ -19,6 +19,7 @@ typedef struct ByteReader {
     const uint8_t *at;
     size_t left;
     int bad;
+    uint32_t version; /* that they are of */
 } ByteReader;
 
 ByteWriter lumeq_bytes_begin(void *to, size_t room, const char letters[4], uint32_t version);
@@ -31,10 +32,9 @@ void lumeq_put32s(ByteWriter *w, const uint32_t *values, size_t count);
  * room for it. */
 int lumeq_bytes_end(ByteWriter *w, size_t *size);
 
-/* `bad` unless these are whole bytes of that kind and of a version up to this one, which is then in
- * *version. */
+/* `bad` unless these are whole bytes of that kind and of a version up to this one. */
 ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4],
-                            uint32_t *version);
+                            uint32_t version);
 void lumeq_take8(ByteReader *r, uint8_t *values, size_t count);
 uint32_t lumeq_take32(ByteReader *r);
 uint64_t lumeq_take64(ByteReader *r);

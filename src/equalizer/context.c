@@ -155,7 +155,7 @@ static int take_sync(LumeqSync *to, const LumeqSync *from, const LumeqContext *c
 }
 
 static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *params,
-                        const LumeqImage *in, const LumeqSync *sync)
+                        const LumeqImage *in, const LumeqImage *previous, const LumeqSync *sync)
 {
     const LumeqClock clock = {0};
     LumeqMeasureJob job = {
@@ -164,6 +164,8 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
         .bars = lumeq_bars_params(params, in, 0),
         .sync = sync,
     };
+    if (previous)
+        job.previous = *previous;
     job.bars.ignore = 0;
     job.clahe = lumeq_tiles_params(&job.grid, params, in, &job.curve);
     job.counts = m->counts;
@@ -171,7 +173,9 @@ static int open_measure(LumeqContext *c, LumeqMeasure *m, const LumeqParams *par
     m->pending = NULL;
     m->context = c;
     int ret = c->first.backend->measure(c->first.priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
-    if (may_replace(c, ret, sync, in->memory == LUMEQ_MEMORY_HOST)) {
+    const int on_host =
+        in->memory == LUMEQ_MEMORY_HOST && (!previous || previous->memory == LUMEQ_MEMORY_HOST);
+    if (may_replace(c, ret, sync, on_host)) {
         const LumeqWork *cpu = cpu_instead(c, text);
         if (cpu)
             ret = cpu->backend->measure(cpu->priv, &job, &m->pending, text, LUMEQ_ERROR_SIZE);
@@ -204,7 +208,7 @@ int lumeq_measure(LumeqContext *context, LumeqMeasure **measure, const LumeqPara
     if (!made || lumeq_measure_prepare(made, &shape) < 0)
         ret = lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
     else
-        ret = open_measure(context, made, &p, in, sync);
+        ret = open_measure(context, made, &p, in, previous, sync);
     if (ret < 0) {
         lumeq_measure_free(&made);
         return ret;

@@ -74,6 +74,7 @@ typedef struct CurveResult {
     uint32_t strength; /* Q16: what was used */
     uint32_t blank;    /* the picture is black: the identity was its target */
     uint32_t fades;    /* it is, or comes up from it and is not calm yet */
+    uint32_t noise;    /* of this frame, by noise_of() */
     BarsState bars;    /* found before the curve, which leaves their samples out */
     CurveBin bin[CURVE_BINS];
 } CurveResult;

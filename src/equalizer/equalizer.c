@@ -399,6 +399,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     LumeqJob *job = job_at(eq, eq->in_flight);
     eq->clocks[job - eq->jobs] = *clock;
     job->frame = *frame;
+    job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
@@ -408,6 +409,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     const int by_gpu = eq->backend == &lumeq_backend_cuda;
     int *only_gpu = &eq->only_gpu[job - eq->jobs];
     *only_gpu = frame->in.memory != LUMEQ_MEMORY_HOST ||
+                job->previous.memory != LUMEQ_MEMORY_HOST ||
                 (frame->sync && (frame->sync->ready || frame->sync->stream));
     int ret = hand_in(eq, job);
     const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
@@ -420,6 +422,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
             ret = hand_to_cpu(eq, job);
     }
     job->frame.sync = NULL; /* the caller's own, which need not be there any more */
+    job->frame.previous = NULL;
     if (ret < 0)
         return ret;
     eq->gone[job - eq->jobs] = 0;

@@ -152,4 +152,5 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
     stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
     stats->scene_cut = (int)from->result->scene_cut;
     stats->previous = 0;
+    stats->noise = from->result->noise == NOISE_UNKNOWN ? -1 : from->result->noise / 256.0;
 }

@@ -11,7 +11,7 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-#define FORMAT 1
+#define FORMAT 2 /* 1: without the noise */
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 {
@@ -104,6 +104,7 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
         memset(before, 0, sizeof(*before));
     lumeq_profile_of(&h->work.profile, m);
     now->curve.bars = bars_update(&bars, &before->curve.bars, &h->work.profile, &h->work.bars);
+    now->curve.noise = noise_of(m->counts.noise);
     for (int i = 0; i < params.bins; i++)
         now->curve.bin[i].hist = m->counts.hist[i];
     curve_compute(&params, &before->curve, before->curve.bin, &now->curve, now->curve.bin,
@@ -280,8 +281,7 @@ int lumeq_history_load(LumeqHistory *h, const void *bytes, size_t size)
 {
     if (!h || !bytes)
         return lumeq_refuse("there is no history, or nothing to load");
-    uint32_t version = FORMAT;
-    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, &version);
+    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     const int64_t lookahead = (int64_t)lumeq_take64(&r);
     const int ended = lumeq_take_range(&r, 0, 1);
     if (r.bad)

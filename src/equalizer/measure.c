@@ -8,7 +8,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQms"
-#define FORMAT 1
+#define FORMAT 2 /* 1: without the noise */
 
 /* Where each array of the counts begins. */
 #define ALIGNMENT 64
@@ -61,6 +61,7 @@ size_t lumeq_place_counts(LumeqCounts *counts, const MeasureShape *shape, void *
         .hist = place(memory, &used, (size_t)shape->bins * sizeof(*counts->hist)),
         .cells = place(memory, &used, MEASURE_CELLS * sizeof(*counts->cells)),
     };
+    counts->noise = place(memory, &used, sizeof(*counts->noise));
     counts->lit[BARS_COLUMNS] = place(memory, &used, (size_t)shape->width);
     counts->lit[BARS_ROWS] = place(memory, &used, (size_t)shape->height);
     if (tiles)
@@ -126,6 +127,9 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
         lumeq_put64(&w, c->cells[i]);
     lumeq_put8(&w, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_put8(&w, c->lit[BARS_ROWS], (size_t)s->height);
+    lumeq_put32s(&w, c->noise->blocks, NOISE_LEVELS);
+    lumeq_put32s(&w, c->noise->still[0], NOISE_LEVELS * NOISE_BINS);
+    lumeq_put32(&w, c->noise->repeated);
     if (c->tiles)
         lumeq_put32s(&w, c->tiles[0], tile_cells(s));
     if (c->padding)
@@ -166,6 +170,19 @@ static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t 
     r->bad |= sum > (uint64_t)most;
 }
 
+/* Nor are there more blocks than noise_rows() has. */
+static void take_noise(ByteReader *r, const MeasureShape *s, NoiseProfile *noise)
+{
+    const NoiseRows rows = noise_rows(s->width, s->height);
+    const int64_t most = (int64_t)rows.rows * rows.columns;
+    lumeq_take32s(r, noise->blocks, NOISE_LEVELS);
+    lumeq_take32s(r, noise->still[0], NOISE_LEVELS * NOISE_BINS);
+    noise->repeated = lumeq_take32(r);
+    check_sum(r, noise->blocks, NOISE_LEVELS, most);
+    check_sum(r, noise->still[0], NOISE_LEVELS * NOISE_BINS, most);
+    check_sum(r, &noise->repeated, 1, most);
+}
+
 static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts *c)
 {
     const int64_t area = (int64_t)s->width * s->height;
@@ -175,6 +192,10 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
         c->cells[i] = lumeq_take64(r);
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
+    if (r->version >= 2)
+        take_noise(r, s, c->noise);
+    else
+        memset(c->noise, 0, sizeof(*c->noise));
     if (c->tiles)
         lumeq_take32s(r, c->tiles[0], tile_cells(s));
     if (c->padding)
@@ -189,8 +210,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
 {
     if (!measure || !bytes)
         return lumeq_refuse("there is nothing to unpack, or no place for it");
-    uint32_t version = FORMAT;
-    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, &version);
+    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     const MeasureShape shape = lumeq_take_shape(&r);
     if (r.bad)
         return lumeq_refuse("these bytes are no measure of this version");

@@ -42,6 +42,7 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
         f->gain,           f->light,
     };
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
+    lumeq_put32(w, f->noise);
     lumeq_put32s(w, f->level, MEASURE_CELLS);
     lumeq_put32s(w, f->hist, (size_t)f->shape.bins);
     if (f->tiles)
@@ -152,6 +153,7 @@ static void take_frame(ByteReader *r, PlanFrame *f)
     f->change = take_most(r, UINT32_MAX);
     f->gain = take_most(r, 4 * CURVE_ONE);
     f->light = take_most(r, most);
+    f->noise = r->version >= 2 ? lumeq_take32(r) : NOISE_UNKNOWN;
     for (int i = 0; i < MEASURE_CELLS; i++)
         f->level[i] = take_most(r, most);
     take_counts(r, f->hist, (size_t)s->bins, area);

@@ -303,6 +303,7 @@ static void fill_result(CurveResult *result, const PlanFrame *f, const CurvePara
     result->strength = strength_of(p, need);
     result->blank = (uint32_t)f->blank;
     result->fades = f->fade || f->blank;
+    result->noise = f->noise;
 }
 
 /* How far the smoothed curve is from what it was. */
@@ -349,6 +350,7 @@ static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParam
     for (int i = 0; i < p->bins; i++)
         plan->result.bin[i].hist = f->hist[i];
     take_bars(&plan->result, f);
+    plan->result.noise = f->noise;
     curve_compute(p, &before, before.bin, &plan->result, plan->result.bin, &plan->table,
                   &plan->work);
     for (int tile = 0; grid && tile < tile_count(grid); tile++) {

@@ -67,8 +67,9 @@ typedef struct PlanFrame {
     uint32_t light;
     uint32_t level[MEASURE_CELLS];
 
-    uint32_t need; /* Q16 */
-    int32_t blank; /* black: its target is the identity */
+    uint32_t noise; /* by noise_of() */
+    uint32_t need;  /* Q16 */
+    int32_t blank;  /* black: its target is the identity */
 
     uint32_t *hist;                /* of the whole frame: [bins] */
     uint32_t (*tiles)[TILE_CELLS]; /* NULL: none */

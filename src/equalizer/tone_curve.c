@@ -10,7 +10,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 1
+#define FORMAT 2 /* 1: without the noise */
 
 #define ALIGNMENT 64
 
@@ -159,6 +159,7 @@ int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
     };
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put64(&w, curve->moved);
+    lumeq_put32(&w, result->noise);
     for (int i = 0; i < p->bins; i++) {
         lumeq_put32(&w, result->bin[i].hist);
         lumeq_put32(&w, result->bin[i].curve);
@@ -224,8 +225,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
 {
     if (!curve || !bytes)
         return lumeq_refuse("there is nothing to unpack, or no place for it");
-    uint32_t version = FORMAT;
-    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, &version);
+    ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
     const MeasureShape shape = lumeq_take_shape(&r);
     const LumeqImage image = lumeq_shape_image(&shape);
     CurveParams params = lumeq_sample_params(&image);
@@ -253,6 +253,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     result->strength = lumeq_take32(&r);
     result->scene_cut = lumeq_take32(&r);
     made->moved = lumeq_take64(&r);
+    result->noise = r.version >= 2 ? lumeq_take32(&r) : NOISE_UNKNOWN;
     take_bins(&r, made);
     if (made->grid)
         take_tiles(&r, made);

@@ -35,7 +35,7 @@ static inline int same_stats(const FrameStats *a, const FrameStats *b)
            !memcmp(a->hist_out, b->hist_out, bytes) && !memcmp(a->curve, b->curve, bytes) &&
            s->mean_in == t->mean_in && s->mean_out == t->mean_out &&
            s->curve_speed == t->curve_speed && s->scene_cut == t->scene_cut &&
-           s->strength == t->strength && s->noise_gain == t->noise_gain &&
+           s->strength == t->strength && s->noise_gain == t->noise_gain && s->noise == t->noise &&
            !memcmp(&s->active, &t->active, sizeof(s->active));
 }
 

@@ -84,6 +84,8 @@ static LumeqFrame any_frame(World *w, int equalizer)
 {
     const int n = below(w, PICTURES);
     LumeqFrame frame = {.in = w->in[n], .time = below(w, 100) * INT64_C(10000000)};
+    if (below(w, 2))
+        frame.previous = &w->in[below(w, PICTURES)];
     LumeqImage *out = &w->out[equalizer][w->next_out[equalizer]++ % 16];
     if (below(w, 4)) {
         layout_free(out);

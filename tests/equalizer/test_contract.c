@@ -444,6 +444,9 @@ static void refuse_input(Bench *b, const LumeqImage *image, const char *what)
                   LUMEQ_ERR_ARGUMENT &&
               measure == b->measure,
           "the frame before: %s", what);
+    frame = frame_of(b);
+    frame.previous = image;
+    CHECK(lumeq_submit(b->eq, &frame) == LUMEQ_ERR_ARGUMENT, "submit: the frame before: %s", what);
     CHECK(lumeq_apply(b->context, b->curve, image, NULL, 0, &b->out, NULL) == LUMEQ_ERR_ARGUMENT,
           "apply: %s", what);
 }
@@ -497,6 +500,36 @@ static void images_out_of_range(void)
     IMAGE(chroma_x, 3);
     IMAGE(chroma_y, -1);
     IMAGE(chroma_y, 3);
+    const LumeqImage unlike[] = {
+        {.plane = {b.in.plane[0]},
+         .stride = {WIDTH},
+         .width = WIDTH - 1,
+         .height = HEIGHT,
+         .depth = 8},
+        {.plane = {b.in.plane[0]},
+         .stride = {WIDTH},
+         .width = WIDTH,
+         .height = HEIGHT - 1,
+         .depth = 8},
+        {.plane = {b.in.plane[0]},
+         .stride = {WIDTH},
+         .width = WIDTH,
+         .height = HEIGHT,
+         .depth = 8,
+         .range = LUMEQ_RANGE_FULL},
+        {.plane = {b.in.plane[0]},
+         .stride = {WIDTH},
+         .width = WIDTH / 2,
+         .height = HEIGHT,
+         .depth = 10},
+    };
+    for (size_t i = 0; i < sizeof(unlike) / sizeof(unlike[0]); i++) {
+        LumeqFrame frame = frame_of(&b);
+        LumeqMeasure *measure = NULL;
+        frame.previous = &unlike[i];
+        REFUSED(b.eq, lumeq_submit(b.eq, &frame));
+        REFUSED(NULL, lumeq_measure(b.context, &measure, &b.params, &b.in, &unlike[i], NULL));
+    }
     LumeqImage other = b.in;
     other.plane[0] = NULL;
     refuse_input(&b, &other, "no luma");

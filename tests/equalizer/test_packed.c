@@ -26,7 +26,7 @@ static const char *const kind_names[KINDS] = {"measure", "curve", "history", "pl
 typedef struct Film {
     LumeqContext *context;
     LumeqParams params;
-    LumeqImage in, out;
+    LumeqImage in, out, before;
     LumeqMeasure *measure;
     LumeqHistory *history, *plan;
     LumeqCurve *curve;
@@ -94,8 +94,11 @@ static void drain_plan(Film *f)
 static void next_frame(Film *f)
 {
     const LumeqMoment moment = {.number = f->frames, .time = f->frames * INT64_C(40000000)};
+    memcpy(f->before.plane[0], f->in.plane[0], (size_t)(f->in.stride[0] * HEIGHT));
     draw(f);
-    must(lumeq_measure(f->context, &f->measure, &f->params, &f->in, NULL, NULL), "measure");
+    must(lumeq_measure(f->context, &f->measure, &f->params, &f->in, f->frames ? &f->before : NULL,
+                       NULL),
+         "measure");
     must(lumeq_history_put(f->history, f->measure, &moment), "put");
     lumeq_curve_unref(&f->curve);
     must(lumeq_history_get(f->history, &f->curve), "get");
@@ -121,7 +124,8 @@ static void open_film(Film *f, const Case *c)
                          .shift = c->shift,
                          .chroma_x = 1,
                          .chroma_y = 1};
-    f->out = f->in;
+    f->out = f->before = f->in;
+    layout_alloc(&f->before, LAYOUT_PLANAR);
     layout_alloc(&f->in, LAYOUT_PLANAR);
     layout_alloc(&f->out, LAYOUT_PLANAR);
     must(lumeq_context_create(&f->context, &config, NULL, 0), "a context");
@@ -139,6 +143,7 @@ static void close_film(Film *f)
     lumeq_history_destroy(&f->plan);
     lumeq_context_destroy(&f->context);
     layout_free(&f->in);
+    layout_free(&f->before);
     layout_free(&f->out);
 }
 
@@ -470,9 +475,9 @@ static void forged_at_random(void)
 static void versions_of(Film *f, Kind kind)
 {
     Packed p = pack(f, kind);
-    static const uint8_t other[] = {0, 2, 255};
+    static const uint8_t other[] = {0, 3, 255};
     const uint8_t was = p.bytes[4];
-    CHECK(was == 1, "version %d", was);
+    CHECK(was == 2, "version %d", was);
     for (int i = 0; i < COUNT(other); i++) {
         p.bytes[4] = other[i];
         seal(&p);
@@ -499,6 +504,29 @@ static void versions(void)
     for_each_case(versions_of);
 }
 
+/* Of 16 levels: blocks, those that stand still by 32 bins; and those that are the same. */
+#define NOISE_SIZE (4 * (16 + 16 * 32 + 1))
+
+/* A measure of the first version, which knew no noise. */
+static void first_version(void)
+{
+    Film f;
+    LumeqMeasure *measure = NULL;
+    size_t size = 0;
+    open_film(&f, &cases[0]);
+    Packed p = pack(&f, MEASURE), old = {.bytes = p.bytes, .size = p.size - NOISE_SIZE};
+    old.bytes[4] = 1;
+    seal(&old);
+    CHECK(lumeq_measure_unpack(&measure, old.bytes, old.size) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_measure_pack(measure, NULL, &size) == 0 && size == p.size, "%zu bytes", size);
+    old.bytes[4] = 2;
+    seal(&old);
+    check_refused(&f, MEASURE, old.bytes, old.size, "without its noise", 0);
+    lumeq_measure_free(&measure);
+    free(p.bytes);
+    close_film(&f);
+}
+
 /* Bytes are the same on any machine, and in any later version: those of version 0.9 stay. */
 static void fixed_bytes(void)
 {
@@ -513,11 +541,12 @@ static void fixed_bytes(void)
     must(lumeq_context_create(&context, &config, NULL, 0), "a context");
     must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
     must(lumeq_measure_pack(measure, bytes, &size), "pack");
-    static const uint8_t head[] = {'L', 'Q', 'm', 's', 1, 0, 0, 0, 16, 0,
+    static const uint8_t head[] = {'L', 'Q', 'm', 's', 2, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
     CHECK(!memcmp(bytes, head, sizeof(head)), "it does not begin as it did");
-    /* letters and version, 8 fields, 256 counts, 16x9 sums of 8 bytes, 16 + 8 lines, checksum */
-    CHECK(size == 8 + 32 + 1024 + 1152 + 24 + 4, "%zu bytes", size);
+    /* letters and version, 8 fields, 256 counts, 16x9 sums of 8 bytes, 16 + 8 lines, what tells of
+     * noise, checksum */
+    CHECK(size == 8 + 32 + 1024 + 1152 + 24 + NOISE_SIZE + 4, "%zu bytes", size);
     CHECK(bytes[40 + 4 * 15] == 0 && bytes[40 + 4 * 16] == 1 && bytes[40 + 4 * 143] == 1 &&
               bytes[40 + 4 * 144] == 0,
           "the histogram is elsewhere");
@@ -560,6 +589,7 @@ static const CheckTest tests[] = {
     {"versions", versions},
     {"forged_at_random", forged_at_random},
     {"fixed_bytes", fixed_bytes},
+    {"first_version", first_version},
 };
 
 CHECK_MAIN(tests)

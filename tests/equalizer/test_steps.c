@@ -106,6 +106,12 @@ static void must(int ret, const char *what, const char *text)
     }
 }
 
+/* The frame that number n is compared with: after a seek there is none. */
+static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
+{
+    return n && !is_seek(f, n) ? &in[n - 1] : NULL;
+}
+
 static Frames *run_live(const Film *f)
 {
     Frames *frames = calloc(1, sizeof(*frames));
@@ -123,6 +129,7 @@ static Frames *run_live(const Film *f)
                             .time = time_of(f, n),
                             .duration = f->frame_time,
                             .number = f->numbered ? n : 0};
+        frame.previous = before(f, frames->in, n);
         if (is_seek(f, n))
             lumeq_reset(eq);
         must(lumeq_process(eq, &frame, ask_stats(&frames->stats[n])), "live", lumeq_last_error(eq));
@@ -207,9 +214,8 @@ static LumeqMeasure *as_bytes(LumeqMeasure *measure)
 
 static void measure_frame(Crew *crew, int n, uint64_t random)
 {
-    const LumeqImage *previous = n && random & 64 ? &crew->frames->in[n - 1] : NULL;
     must(lumeq_measure(any_context(crew, random), &crew->measures[n], &crew->film->params,
-                       &crew->frames->in[n], previous, NULL),
+                       &crew->frames->in[n], before(crew->film, crew->frames->in, n), NULL),
          "measure", lumeq_last_error(NULL));
     if (random & 128)
         crew->measures[n] = as_bytes(crew->measures[n]);

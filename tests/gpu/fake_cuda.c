@@ -620,6 +620,24 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     return cudaSuccess;
 }
 
+/* With the curve, too: where the frame before is then. */
+static LumeqImage frame_before;
+
+cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
+                                  const LumeqImage *before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
+{
+    (void)job;
+    (void)in;
+    CALL();
+    if (frame->noise.blocks_done)
+        abort();
+    frame->noise.blocks_done = 1;
+    frame_before = *before;
+    work(stream);
+    return cudaSuccess;
+}
+
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
                                   const LumeqImage *in, LumeqCudaHistory before,
                                   LumeqCudaFrame *frame, cudaStream_t stream)
@@ -631,6 +649,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
     measured = *job;
     measured.frame.in = *in;
+    measured.previous = frame_before;
     measured.write = 0;
     work(stream);
     compute(&measured);
@@ -648,7 +667,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
         abort(); /* what a frame that was given up has counted was not cleared */
-    frame->counters.blocks_done = frame->profile.blocks_done = 0;
+    frame->counters.blocks_done = frame->profile.blocks_done = frame->noise.blocks_done = 0;
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;

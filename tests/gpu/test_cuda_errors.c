@@ -353,13 +353,13 @@ static void hangs_at_the_start(void)
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == LUMEQ_ERR_GPU, "it is there: %s", why);
 }
 
-/* A GPU that takes 3 s for a step is slow, not lost. */
+/* A GPU that takes 2 s for a step is slow, not lost. */
 static void slow(void)
 {
     static Run run;
     for (int pinned = 0; pinned < 2; pinned++) {
         memset(&run, 0, sizeof(run));
-        fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 3});
+        fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 2});
         LumeqEqualizer *eq = open_fake(LUMEQ_BACKEND_CUDA);
         run.pinned = pinned ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
         play_with(eq, &run);

@@ -287,20 +287,41 @@ static void close_signals(Signals *s)
     OK(cudaEventDestroy(s->finished));
 }
 
+/* The picture where it was drawn. */
+static LumeqImage drawn(const Picture *p)
+{
+    LumeqImage on_host = p->image;
+    for (int i = 0; i < 3; i++)
+        on_host.plane[i] = p->rect[i].pixels;
+    on_host.memory = LUMEQ_MEMORY_HOST;
+    return on_host;
+}
+
+/* `before` NULL: the frame before is not known. */
 static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams *params,
-                         const Picture *in, const LumeqSync *sync, LumeqMeasure **expected,
-                         const char *name)
+                         const Picture *in, const Picture *before, const LumeqSync *sync,
+                         LumeqMeasure **expected, const char *name)
 {
     LumeqMeasure *got = NULL;
-    LumeqImage on_host = in->image;
-    for (int i = 0; i < 3; i++)
-        on_host.plane[i] = in->rect[i].pixels;
-    on_host.memory = LUMEQ_MEMORY_HOST;
-    DONE(lumeq_measure(cpu, expected, params, &on_host, NULL, NULL));
-    DONE(lumeq_measure(gpu, &got, params, &in->image, NULL, sync));
+    const LumeqImage on_host = drawn(in), was = before ? drawn(before) : on_host;
+    DONE(lumeq_measure(cpu, expected, params, &on_host, before ? &was : NULL, NULL));
+    DONE(lumeq_measure(gpu, &got, params, &in->image, before ? &before->image : NULL, sync));
     if (DONE(lumeq_measure_finish(got, 1)))
         compare_measures(*expected, got, name);
     lumeq_measure_free(&got);
+}
+
+/* The luma of `in`, of which some samples are a little different. */
+static Picture make_before(const Format *f, const Picture *in, Where where, CheckRandom *random)
+{
+    Picture p = make_picture(f, 1, in->image.shift, where, random);
+    const uint64_t seed = (uint64_t)check_below(random, 1 << 16);
+    for (int y = 0; y < p.rect[0].height; y++)
+        for (int x = 0; x < p.rect[0].width; x++)
+            check_row(&p.rect[0], y)[x] =
+                check_row(&in->rect[0], y)[x] ^
+                (uint8_t)(check_hash(seed, (uint64_t)(y * 65536 + x)) % 8 == 0);
+    return p;
 }
 
 static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number)
@@ -316,8 +337,10 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     fill_picture(&in, &random);
     Picture expected = make_picture(&format, planes_out, shift_out, PAGEABLE, &random);
     Picture out = make_picture(&format, planes_out, shift_out, number / 3 % WHERES, &random);
+    Picture before = make_before(&format, &in, number / 5 % WHERES, &random);
     const LumeqImage in_on_host = in.image;
     place(&in);
+    place(&before);
     place(&out);
     char name[160];
     snprintf(name, sizeof(name),
@@ -335,7 +358,7 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     const int which = number / 9 % 4;
     const LumeqSync *sync = which ? &syncs[which - 1] : NULL;
     LumeqMeasure *measure = NULL;
-    measure_both(cpu, gpu, &params, &in, sync, &measure, name);
+    measure_both(cpu, gpu, &params, &in, number % 5 ? &before : NULL, sync, &measure, name);
     LumeqCurve *curve = curve_of(&params, measure);
     LumeqImage host = in_on_host;
     host.memory = LUMEQ_MEMORY_HOST;
@@ -349,6 +372,7 @@ static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int
     compare_pictures(&expected, &out, name);
     lumeq_curve_unref(&curve);
     lumeq_measure_free(&measure);
+    free_picture(&before);
     free_picture(&in);
     free_picture(&out);
     free_picture(&expected);

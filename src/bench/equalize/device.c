@@ -114,6 +114,10 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
+    if (!error)
+        error = lead(bench, stream, bench->bars);
+    if (!error)
+        error = lead(bench, bench->bars, stream);
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -125,6 +129,7 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     Memory *const m = bench->memory;
     LumeqCudaFrame *const frame = &m->frames[piece % FRAMES];
     const LumeqImage in = picture_of(bench, piece, 0), out = picture_of(bench, piece, 1);
+    const LumeqImage previous = picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0);
     const LumeqState *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
     cudaError_t error = cudaSuccess;
@@ -135,6 +140,8 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
                                      bench->bars);
     if (!error)
         error = lead(bench, bench->bars, stream);
+    if (!error)
+        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, bench->bars);
     if (!error)
         error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
                                       (LumeqCudaHistory){&before->curve, &before->tiles}, frame,

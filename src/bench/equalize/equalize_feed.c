@@ -87,9 +87,12 @@ static int open_plain(LumeqEqualizer **eq, const LumeqParams *params)
     return open_equalizer(eq, &config, params);
 }
 
-static int put_frame(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *out, int number)
+/* `previous`: the one before it in turn, or NULL. */
+static int put_frame(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
+                     const LumeqImage *out, int number)
 {
-    const LumeqFrame frame = {.in = *in, .out = *out, .time = number * (int64_t)FRAME_TIME};
+    const LumeqFrame frame = {
+        .in = *in, .out = *out, .time = number * (int64_t)FRAME_TIME, .previous = previous};
     return lumeq_submit(eq, &frame);
 }
 
@@ -100,10 +103,10 @@ static int say_error(LumeqEqualizer *eq)
 }
 
 /* `stats` may be NULL. */
-static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *out, int number,
-                        LumeqFrameStats *stats)
+static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqImage *previous,
+                        const LumeqImage *out, int number, LumeqFrameStats *stats)
 {
-    int ret = put_frame(eq, in, out, number);
+    int ret = put_frame(eq, in, previous, out, number);
     lumeq_flush(eq);
     if (ret == 0)
         ret = lumeq_receive(eq, NULL, stats);
@@ -154,13 +157,18 @@ int feed_open(Feed *feed, const EqualizeCase *c, int device)
     return -1;
 }
 
+static const LumeqImage *before(const Feed *feed, int picture)
+{
+    return &feed->in[(picture + FEED_PICTURES - 1) % FEED_PICTURES];
+}
+
 /* Fills the slots, then takes the oldest frame. */
 static int feed_step(Feed *feed)
 {
     int ret = 0;
     while (ret == 0) {
         const int i = feed->submitted % FEED_PICTURES;
-        ret = put_frame(feed->eq, &feed->in[i], &feed->out[i], feed->submitted);
+        ret = put_frame(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted);
         feed->submitted += ret == 0;
     }
     if (ret == LUMEQ_ERR_AGAIN)
@@ -210,7 +218,8 @@ int feed_time_alone(Feed *feed, double seconds, double *us)
     while (count < MIN_FRAMES || (count < MAX_FRAMES && bench_now_us() < end)) {
         const int i = feed->submitted % FEED_PICTURES;
         const double start = bench_now_us();
-        if (equalize_one(feed->eq, &feed->in[i], &feed->out[i], feed->submitted++, NULL) < 0)
+        if (equalize_one(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], feed->submitted++,
+                         NULL) < 0)
             return -1;
         if (count >= 0)
             times[count] = bench_now_us() - start;
@@ -249,8 +258,9 @@ int feed_expected(LumeqImage *out, const LumeqImage *in, const EqualizeMode *mod
     *out = feed_image(&picture, malloc(feed_image_size(&picture, planes)), planes);
     if (!out->plane[0])
         fprintf(stderr, "lumeq-bench: out of memory\n");
-    const int ret =
-        !out->plane[0] || open_plain(&eq, &params) < 0 ? -1 : equalize_one(eq, in, out, 0, NULL);
+    const int ret = !out->plane[0] || open_plain(&eq, &params) < 0
+                        ? -1
+                        : equalize_one(eq, in, NULL, out, 0, NULL);
     lumeq_destroy(&eq);
     return ret;
 }
@@ -340,7 +350,7 @@ static int compare_frames(const Feed *feed, const Told *told, LumeqEqualizer *pl
     for (int i = 0; i < FEED_PICTURES && ret == 0; i++) {
         char what[32];
         snprintf(what, sizeof(what), "frame %d of the library", i);
-        ret = equalize_one(plain, &feed->in[i], &expected, i, ask(expected_told));
+        ret = equalize_one(plain, &feed->in[i], before(feed, i), &expected, i, ask(expected_told));
         if (ret == 0)
             ret = feed_compare(feed->of, what, &feed->out[i], &expected);
         if (ret == 0)
@@ -357,7 +367,7 @@ static int run_frames(Feed *feed, Told *told)
         int ret = 0;
         while (ret == 0 && feed->submitted < FEED_PICTURES) {
             const int i = feed->submitted;
-            ret = put_frame(feed->eq, &feed->in[i], &feed->out[i], i);
+            ret = put_frame(feed->eq, &feed->in[i], before(feed, i), &feed->out[i], i);
             feed->submitted += ret == 0;
         }
         if (feed->submitted == FEED_PICTURES)

@@ -343,6 +343,10 @@ static int submit_next(Session *s, Turns *turns)
 {
     const int out = (int)(turns->submitted % LUMEQ_MAX_SLOTS);
     LumeqFrame frame = equalizer_frame(turns->in[out % turns->count], turns->out[out]);
+    const LumeqImage before = equalizer_before(turns->in[(out + turns->count - 1) % turns->count],
+                                               turns->in[out % turns->count]);
+    if (before.plane[0])
+        frame.previous = &before;
     frame.time = turns->submitted * 40000000;
     int ret;
     while ((ret = lumeq_submit(s->engine.equalizer, &frame)) == LUMEQ_ERR_AGAIN) {

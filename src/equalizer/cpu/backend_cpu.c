@@ -9,19 +9,21 @@
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/bars_profile.h"
 #include "equalizer/cpu/clahe.h"
+#include "equalizer/cpu/noise_cpu.h"
 
 #define MAX_THREADS 256
 #define ALIGNMENT 64
 
-typedef struct BandHistogram {
-    _Alignas(ALIGNMENT) uint32_t bins[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
-} BandHistogram;
+typedef struct BandCounts {
+    _Alignas(ALIGNMENT) uint32_t hist[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
+    NoiseProfile noise;
+} BandCounts;
 
 typedef struct CpuBackend {
     CpuTeam team;
     pthread_mutex_t lock;  /* of the team, for work step by step */
     int locks;             /* there is a lock */
-    BandHistogram *hists;  /* one a band */
+    BandCounts *counts;    /* one a band */
     LumeqState results[2]; /* by turns: of the frame submitted last, and of the one before */
     int last;              /* the former's number */
     BarsProfile *profile;
@@ -57,11 +59,11 @@ static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t te
     const unsigned flags = lumeq_cpu_flags() & ~config->cpu_without;
     lumeq_kernels_init(&cpu->team.kernels, flags);
     cpu->team.threads = threads;
-    cpu->hists = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->hists));
+    cpu->counts = aligned_alloc(ALIGNMENT, (size_t)threads * sizeof(*cpu->counts));
     cpu->profile = malloc(sizeof(*cpu->profile));
     cpu->team.workers = lumeq_workers_create(threads);
     cpu->locks = pthread_mutex_init(&cpu->lock, NULL) == 0;
-    if (!cpu->hists || !cpu->profile || !cpu->team.workers || !cpu->locks) {
+    if (!cpu->counts || !cpu->profile || !cpu->team.workers || !cpu->locks) {
         snprintf(text, text_size, "no memory for %d CPU threads", threads);
         return LUMEQ_ERR_MEMORY;
     }
@@ -79,10 +81,10 @@ static void close_cpu(void *priv)
     if (cpu->locks)
         pthread_mutex_destroy(&cpu->lock);
     cpu->locks = 0;
-    free(cpu->hists);
+    free(cpu->counts);
     free(cpu->profile);
     free(cpu->clahe);
-    cpu->hists = NULL;
+    cpu->counts = NULL;
     cpu->profile = NULL;
     cpu->clahe = NULL;
 }
@@ -100,6 +102,19 @@ static void measure_rows(CpuBackend *cpu, uint32_t *hist, int from, int to)
                            from, to);
 }
 
+static void count_noise(CpuBackend *cpu, int band)
+{
+    const LumeqJob *job = cpu->job;
+    const LumeqImage *in = &job->frame.in;
+    const int rows = noise_rows(in->width, in->height).rows;
+    NoiseProfile *noise = &cpu->counts[band].noise;
+    memset(noise, 0, sizeof(*noise));
+    if (job->previous.plane[0])
+        lumeq_noise_count(noise, &cpu->team.kernels, in, &job->previous, &job->curve,
+                          lumeq_band_start(rows, band, cpu->bands),
+                          lumeq_band_start(rows, band + 1, cpu->bands));
+}
+
 static void measure_band(void *priv, int band)
 {
     CpuBackend *cpu = priv;
@@ -107,8 +122,9 @@ static void measure_band(void *priv, int band)
     const LumeqImage *in = &job->frame.in;
     const int end = lumeq_band_start(in->height, band + 1, cpu->bands);
     const int strip = 1 + (int)(CPU_STRIP_BYTES / lumeq_row_size(in, 0));
-    uint32_t *hist = cpu->hists[band].bins;
+    uint32_t *hist = cpu->counts[band].hist;
     memset(hist, 0, (size_t)job->curve.bins * sizeof(*hist));
+    count_noise(cpu, band);
     for (int y = lumeq_band_start(in->height, band, cpu->bands); y < end; y += strip)
         measure_rows(cpu, hist, y, y + strip < end ? y + strip : end);
     if (!job->bars.ignore)
@@ -138,8 +154,11 @@ static void find_curve(CpuBackend *cpu, const LumeqState *before, LumeqState *re
     for (int i = 0; i < params->bins; i++) {
         bin[i].hist = 0;
         for (int band = 0; band < cpu->bands; band++)
-            bin[i].hist += cpu->hists[band].bins[i];
+            bin[i].hist += cpu->counts[band].hist[i];
     }
+    for (int band = 1; band < cpu->bands; band++)
+        lumeq_noise_add(&cpu->counts[0].noise, &cpu->counts[band].noise);
+    result->curve.noise = noise_of(&cpu->counts[0].noise);
     curve_compute(params, &before->curve, before->curve.bin, &result->curve, bin, &cpu->table,
                   &cpu->work);
 }

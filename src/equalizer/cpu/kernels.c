@@ -182,6 +182,29 @@ static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
     return sum;
 }
 
+static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
+                   ptrdiff_t before_stride, int columns, const CurveParams *params)
+{
+    (void)params;
+    memset(sums, 0, (size_t)columns * sizeof(*sums));
+    for (int y = 0; y < NOISE_BLOCK; y++) {
+        const uint8_t *a = (const uint8_t *)now + y * now_stride;
+        const uint8_t *b = (const uint8_t *)before + y * before_stride;
+        for (int x = 0; x < columns * NOISE_BLOCK; x++) {
+            NoiseSums *block = &sums[x / NOISE_BLOCK];
+            block->now += a[x];
+            block->before += b[x];
+            block->apart += a[x] > b[x] ? (uint32_t)(a[x] - b[x]) : (uint32_t)(b[x] - a[x]);
+        }
+    }
+}
+
+static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
+                    ptrdiff_t before_stride, int columns, const CurveParams *params)
+{
+    find_apart16(sums, now, now_stride, before, before_stride, columns, params);
+}
+
 static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
                       const CurveParams *params)
 {
@@ -203,6 +226,8 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .histogram16 = histogram16,
                               .sum8 = sum8,
                               .sum16 = sum16,
+                              .apart8 = apart8,
+                              .apart16 = apart16,
                               .apply8 = apply8,
                               .apply16 = apply16,
                               .nodes8 = nodes8,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 
 /* Adds the counts of width x height samples to hist[bins]. Stride in bytes, may be negative. */
@@ -16,6 +17,11 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
 /* The sum of the codes of width x height samples. */
 typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
                                 const CurveParams *params);
+
+/* The sums of each of `columns` blocks side by side. */
+typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
+                              const void *before, ptrdiff_t before_stride, int columns,
+                              const CurveParams *params);
 
 /* Looks the samples of src up; the two must not overlap, nothing outside the rectangle is written.
  * `y` is the number of its first row in the active picture, where the dither's pattern begins. */
@@ -47,6 +53,7 @@ typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *ta
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
     LumeqSumKernel *sum8, *sum16;
+    LumeqApartKernel *apart8, *apart16;
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;

@@ -51,6 +51,37 @@ static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
     return add_codes16(src, stride, width, height, params);
 }
 
+/* ---- noise -------------------------------------------------------------------------------- */
+
+/* A block's row is half a vector: its sums are two. */
+static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
+                   ptrdiff_t before_stride, int columns, const CurveParams *params)
+{
+    (void)params;
+    const __m128i zero = _mm_setzero_si128();
+    for (int i = 0; i < columns; i++) {
+        const uint8_t *a = (const uint8_t *)now + (ptrdiff_t)i * NOISE_BLOCK;
+        const uint8_t *b = (const uint8_t *)before + (ptrdiff_t)i * NOISE_BLOCK;
+        __m128i sum = zero, old = zero, apart = zero;
+        for (int y = 0; y < NOISE_BLOCK; y++) {
+            const __m128i x = _mm_loadu_si128((const void *)(a + y * now_stride));
+            const __m128i z = _mm_loadu_si128((const void *)(b + y * before_stride));
+            sum = _mm_add_epi32(sum, _mm_sad_epu8(x, zero));
+            old = _mm_add_epi32(old, _mm_sad_epu8(z, zero));
+            apart = _mm_add_epi32(apart, _mm_sad_epu8(x, z));
+        }
+        sums[i].now = (uint32_t)(_mm_cvtsi128_si32(sum) + _mm_extract_epi32(sum, 2));
+        sums[i].before = (uint32_t)(_mm_cvtsi128_si32(old) + _mm_extract_epi32(old, 2));
+        sums[i].apart = (uint32_t)(_mm_cvtsi128_si32(apart) + _mm_extract_epi32(apart, 2));
+    }
+}
+
+static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
+                    ptrdiff_t before_stride, int columns, const CurveParams *params)
+{
+    find_apart16(sums, now, now_stride, before, before_stride, columns, params);
+}
+
 /* ---- luma --------------------------------------------------------------------------------- */
 
 /*
@@ -281,6 +312,8 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->histogram16 = histogram16;
     kernels->sum8 = sum8;
     kernels->sum16 = sum16;
+    kernels->apart8 = apart8;
+    kernels->apart16 = apart16;
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;

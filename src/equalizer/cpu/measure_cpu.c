@@ -5,10 +5,12 @@
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/bars_profile.h"
 #include "equalizer/cpu/clahe.h"
+#include "equalizer/cpu/noise_cpu.h"
 
 typedef struct Band {
     _Alignas(64) uint32_t hist[LUMEQ_MAX_BINS]; /* no cache line is shared by two threads */
     uint64_t cells[MEASURE_CELLS];
+    NoiseProfile noise;
 } Band;
 
 typedef struct Measuring {
@@ -61,6 +63,11 @@ static void measure_band(void *priv, int number)
     memset(band, 0, sizeof(*band));
     for (int y = lumeq_band_start(in->height, number, m->bands); y < end; y += strip)
         measure_rows(m, band, y, y + strip < end ? y + strip : end);
+    const int noise_end = noise_rows(in->width, in->height).rows;
+    if (job->previous.plane[0])
+        lumeq_noise_count(&band->noise, &m->team->kernels, in, &job->previous, &job->curve,
+                          lumeq_band_start(noise_end, number, m->bands),
+                          lumeq_band_start(noise_end, number + 1, m->bands));
     lumeq_profile_columns(&job->bars, job->counts.lit[BARS_COLUMNS], in->plane[0], in->stride[0],
                           lumeq_band_start(in->width, number, m->bands),
                           lumeq_band_start(in->width, number + 1, m->bands));
@@ -81,11 +88,13 @@ static void add_up(const Measuring *m)
     const int bins = m->job->curve.bins;
     memset(counts->hist, 0, (size_t)bins * sizeof(*counts->hist));
     memset(counts->cells, 0, MEASURE_CELLS * sizeof(*counts->cells));
+    memset(counts->noise, 0, sizeof(*counts->noise));
     for (int band = 0; band < m->bands; band++) {
         for (int i = 0; i < bins; i++)
             counts->hist[i] += m->band[band].hist[i];
         for (int i = 0; i < MEASURE_CELLS; i++)
             counts->cells[i] += m->band[band].cells[i];
+        lumeq_noise_add(counts->noise, &m->band[band].noise);
     }
 }
 

@@ -59,6 +59,9 @@ typedef struct Slot {
     cudaEvent_t bars;     /* they are there */
     cudaEvent_t curve;    /* it is there */
     cudaEvent_t reported; /* and so on the host */
+    cudaEvent_t noise;    /* it is there: the frame before is not looked at any more */
+    LumeqImage host;      /* the input, without a plane where it did not come from the host */
+    LumeqImage luma;      /* its copy */
 } Slot;
 
 /* Pictures' memory that was too small. */
@@ -166,6 +169,8 @@ static cudaError_t create_events(Slot *slot)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
     if (!error)
         error = cudaEventCreateWithFlags(&slot->reported, cudaEventDisableTiming);
+    if (!error)
+        error = cudaEventCreateWithFlags(&slot->noise, cudaEventDisableTiming);
     return error;
 }
 
@@ -292,6 +297,7 @@ static void destroy_slot(Slot *slot)
     destroy_event(slot->bars);
     destroy_event(slot->curve);
     destroy_event(slot->reported);
+    destroy_event(slot->noise);
     cudaFree(slot->pictures);
 }
 
@@ -388,6 +394,38 @@ static LumeqCudaPictures pictures_of(const Slot *slot, const LumeqJob *job)
     return lumeq_pictures_place(slot->pictures, &job->frame.in, &job->frame.out, job->write);
 }
 
+static Slot *slot_before(CudaBackend *cuda, int index)
+{
+    return &cuda->slots[(index + SLOTS - 1) % SLOTS];
+}
+
+static int same_luma(const LumeqImage *a, const LumeqImage *b)
+{
+    return a->plane[0] == b->plane[0] && a->stride[0] == b->stride[0] && a->width == b->width &&
+           a->height == b->height && a->depth == b->depth && a->shift == b->shift;
+}
+
+/* Whether the frame before has to be uploaded for this one. */
+static int misses_previous(CudaBackend *cuda, int index, const LumeqImage *previous)
+{
+    return previous->plane[0] && previous->memory == LUMEQ_MEMORY_HOST &&
+           !same_luma(previous, &slot_before(cuda, index)->host);
+}
+
+/* Where the frame before is on the device; without a plane where none is known. What had to be
+ * uploaded for it lies behind this one's pictures. */
+static LumeqImage find_previous(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const LumeqImage *previous = &job->previous;
+    if (!previous->plane[0] || previous->memory != LUMEQ_MEMORY_HOST)
+        return *previous;
+    return misses_previous(cuda, index, previous)
+               ? lumeq_pictures_on_device(cuda->slots[index].pictures +
+                                              pictures_of(&cuda->slots[index], job).size,
+                                          previous, 1)
+               : slot_before(cuda, index)->luma;
+}
+
 /* The history that the job says is to be gone on from. */
 static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState *history)
 {
@@ -442,15 +480,30 @@ static cudaError_t upload_pictures(const CudaBackend *cuda, const Slot *slot, co
                                        stream);
 }
 
+static cudaError_t upload_previous(CudaBackend *cuda, int index, const LumeqJob *job)
+{
+    const cudaStream_t stream = cuda->slots[index].streams[UPLOAD];
+    if (!misses_previous(cuda, index, &job->previous))
+        return cudaSuccess;
+    const LumeqImage to = find_previous(cuda, index, job);
+    const cudaError_t error = prepare_upload(cuda, &job->previous, 1, job, stream);
+    return error ? error
+                 : lumeq_pictures_copy(&to, &job->previous, 1, cudaMemcpyHostToDevice, stream);
+}
+
 static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[UPLOAD];
     cudaError_t error = wait_for_others(cuda, index, job);
+    if (!error) /* the frame before the last one is looked at for that one's noise */
+        error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].noise, 0);
     if (!error)
         error = cudaEventRecord(slot->begin[UPLOAD], stream);
     if (!error)
         error = upload_pictures(cuda, slot, job);
+    if (!error)
+        error = upload_previous(cuda, index, job);
     if (!error && job->restore)
         error = upload_history(cuda, index, job->restore);
     if (!error)
@@ -463,9 +516,10 @@ static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->slots[index].streams[EQUALIZE];
     const size_t size = lumeq_result_size((uint32_t)job->curve.bins);
-    const cudaError_t error =
-        lumeq_cuda_report(&cuda->on_host->result[index].curve,
-                          &cuda->on_device->frames[index].result.curve, size, stream);
+    cudaError_t error = cudaStreamWaitEvent(stream, cuda->slots[index].noise, 0);
+    if (!error)
+        error = lumeq_cuda_report(&cuda->on_host->result[index].curve,
+                                  &cuda->on_device->frames[index].result.curve, size, stream);
     return error ? error : cudaEventRecord(cuda->slots[index].reported, stream);
 }
 
@@ -478,6 +532,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
     const LumeqImage *in = &pictures.in;
+    const LumeqImage previous = find_previous(cuda, index, job);
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
@@ -488,6 +543,10 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
         error = lumeq_cuda_find_bars(device, job, in, before.curve, frame, bars);
     if (!error)
         error = cudaEventRecord(slot->bars, bars);
+    if (!error) /* behind the bars, which the curve waits for */
+        error = lumeq_cuda_find_noise(job, in, &previous, frame, bars);
+    if (!error)
+        error = cudaEventRecord(slot->noise, bars);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->bars, 0);
     if (!error)
@@ -579,6 +638,8 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
         error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
                                 cuda->streams[BARS]);
     if (!error)
+        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[BARS]);
+    if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     if (!error) /* the next frame may come on any stream */
         error = finish_streams(cuda);
@@ -627,18 +688,26 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
     if (ret == 0)
         ret =
             lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output", text, text_size);
-    const size_t size =
-        lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
+    if (ret == 0 && job->previous.plane[0])
+        ret = lumeq_check_places(&cuda->home, &job->previous, 1, "frame before", text, text_size);
+    size_t size = lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
+    if (misses_previous(cuda, index, &job->previous))
+        size += lumeq_pictures_size(&job->previous, 1);
     const int at_once = sync && (sync->stream || sync->finished);
     if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
         job->late = pageable_outputs(cuda, job) < job->write;
     if (ret == 0 && size > slot->size)
         ret = grow(cuda, slot, size, at_once, text, text_size);
     choose_streams(cuda, slot, sync);
+    slot->host.plane[0] = NULL;
     if (ret == 0)
         ret = start_stages(cuda, index, job, text, text_size);
-    if (ret == 0)
+    if (ret == 0) {
         cuda->was_named = cuda->named != NULL;
+        slot->luma = pictures_of(slot, job).in;
+        if (job->frame.in.memory == LUMEQ_MEMORY_HOST)
+            slot->host = job->frame.in;
+    }
     cuda->named = NULL;
     return ret;
 }

@@ -113,6 +113,8 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
     if (!error)
         error = lumeq_cuda_load_cells();
     if (!error)
+        error = lumeq_cuda_load_noise();
+    if (!error)
         error = lumeq_cuda_load_convert();
     return error;
 }

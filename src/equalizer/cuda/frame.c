@@ -56,6 +56,10 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
             lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);
     if (!error)
         error = lumeq_cuda_cells(&luma, p->depth, p->shift, c->cells, stream);
+    if (!error && job->previous.plane[0]) {
+        const LumeqCudaPlane before = lumeq_pictures_plane(&job->previous, 0);
+        error = lumeq_cuda_noise_counts(&luma, &before, p, c->noise, stream);
+    }
     if (!error && job->clahe)
         error = lumeq_cuda_clahe_counts(device, &luma, &job->grid, c->tiles, c->padding, stream);
     return error;
@@ -68,6 +72,16 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
     return lumeq_cuda_bars(device, &luma, &job->bars, &before->bars, &frame->result.curve.bars,
                            &frame->profile, stream);
+}
+
+cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
+                                  const LumeqImage *before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
+{
+    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
+    const LumeqCudaPlane other = lumeq_pictures_plane(before, 0);
+    return lumeq_cuda_noise(&luma, &other, &job->curve, &frame->noise, &frame->result.curve.noise,
+                            stream);
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,

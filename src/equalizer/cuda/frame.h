@@ -10,6 +10,7 @@
 typedef struct LumeqCudaFrame {
     LumeqCudaProfile profile;
     LumeqCudaCounters counters;
+    LumeqCudaNoise noise;
     TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
     LumeqState result;
     CurveTable table;
@@ -27,6 +28,12 @@ typedef struct LumeqCudaHistory {
 cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
                                  const LumeqImage *in, const CurveResult *before,
                                  LumeqCudaFrame *frame, cudaStream_t stream);
+
+/* The noise of `in`, which goes into the result; `before` has no plane where none is known. Waits
+ * for nothing. */
+cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
+                                  const LumeqImage *before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream);
 
 /* Histogram and curve of `in`, of which the bars have been found. The frames' follow each other on
  * one stream. Waits for nothing. */

@@ -19,6 +19,7 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 
 #ifdef __cplusplus
@@ -59,6 +60,7 @@ cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_report(void);
 cudaError_t lumeq_cuda_load_cells(void);
 cudaError_t lumeq_cuda_load_convert(void);
+cudaError_t lumeq_cuda_load_noise(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
  * one for those above. */
@@ -94,6 +96,23 @@ cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *par
 /* Adds the codes of luma up in cells, which are zeroed before: [MEASURE_CELLS]. */
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
+
+/* What the blocks of one noise share; as LumeqCudaCounters. */
+typedef struct LumeqCudaNoise {
+    NoiseProfile counts;
+    uint32_t blocks_done;
+} LumeqCudaNoise;
+
+/* The noise of luma, from the frame before it: what noise_of() says, NOISE_UNKNOWN where `before`
+ * has no samples. */
+cudaError_t lumeq_cuda_noise(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
+                             const CurveParams *params, LumeqCudaNoise *work, uint32_t *noise,
+                             cudaStream_t stream);
+
+/* The counts alone, which are zeroed before. */
+cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
+                                    const CurveParams *params, NoiseProfile *counts,
+                                    cudaStream_t stream);
 
 /* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
  * planes must not overlap. */

@@ -296,6 +296,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const Me
     const size_t tiles = (size_t)shape->tiles_x * (size_t)shape->tiles_y;
     memcpy(to->hist, from->hist, (size_t)shape->bins * sizeof(*to->hist));
     memcpy(to->cells, from->cells, MEASURE_CELLS * sizeof(*to->cells));
+    memcpy(to->noise, from->noise, sizeof(*to->noise));
     memcpy(to->lit[BARS_COLUMNS], from->lit[BARS_COLUMNS], (size_t)shape->width);
     memcpy(to->lit[BARS_ROWS], from->lit[BARS_ROWS], (size_t)shape->height);
     if (tiles)
@@ -306,7 +307,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCounts *from, const Me
 
 /* Where a measure's parts are in the device's memory. */
 typedef struct MeasurePlaces {
-    size_t counters, counts, pictures;
+    size_t counters, counts, pictures, previous;
     size_t counts_size, size;
 } MeasurePlaces;
 
@@ -318,6 +319,8 @@ static MeasurePlaces place_measure(const LumeqMeasureJob *job, const MeasureShap
     at.counters = part_of(&at.size, sizeof(LumeqCudaCounters));
     at.counts = part_of(&at.size, at.counts_size);
     at.pictures = part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &none, 0).size);
+    if (job->previous.plane[0])
+        at.previous = part_of(&at.size, lumeq_pictures_place(NULL, &job->previous, &none, 0).size);
     return at;
 }
 
@@ -331,6 +334,9 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
     LumeqCudaCounters *counters = (LumeqCudaCounters *)(void *)(step->device + at->counters);
     LumeqMeasureJob on_device = *job;
     on_device.in = pictures.in;
+    if (job->previous.plane[0])
+        on_device.previous =
+            lumeq_pictures_place(step->device + at->previous, &job->previous, &none, 0).in;
     lumeq_place_counts(&on_device.counts, &step->shape, step->device + at->counts);
     lumeq_place_counts(&step->counts, &step->shape, step->host);
 
@@ -339,6 +345,8 @@ static cudaError_t start_measure(const LumeqCudaSteps *steps, LumeqCudaStep *ste
         error = cudaMemsetAsync(step->device, 0, at->counts + at->counts_size, stream);
     if (!error)
         error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
+    if (!error && job->previous.plane[0])
+        error = upload(steps, step, &on_device.previous, &job->previous, 1, stream);
     if (!error)
         error = lumeq_cuda_measure(&steps->device, &on_device, counters, stream);
     if (!error)
@@ -352,7 +360,9 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
 {
     LumeqCudaStep *step;
     *pending = NULL;
-    const int ret = lumeq_check_places(steps->home, &job->in, 1, "input", text, text_size);
+    int ret = lumeq_check_places(steps->home, &job->in, 1, "input", text, text_size);
+    if (ret == 0 && job->previous.plane[0])
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", text, text_size);
     if (ret < 0)
         return ret;
     const MeasureShape shape = shape_of(job);

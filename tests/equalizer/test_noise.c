@@ -1,0 +1,340 @@
+/*
+ * The noise of a picture: sums of blocks by every variant of the kernels, what the counts say, and
+ * the whole of it through the library. Noise of a known deviation is the oracle from outside.
+ */
+#include "layouts.h"
+#include "variants.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static uint32_t code_of(const CheckRect *rect, int x, int y, const CurveParams *p)
+{
+    const uint8_t *row = check_row(rect, y);
+    const uint32_t last = (1u << p->depth) - 1;
+    if (p->depth == 8)
+        return row[x];
+    uint16_t sample;
+    memcpy(&sample, row + 2 * x, 2);
+    const uint32_t code = (uint32_t)sample >> p->shift;
+    return code < last ? code : last;
+}
+
+static NoiseSums sums_of(const CheckRect *now, const CheckRect *before, int column,
+                         const CurveParams *p)
+{
+    NoiseSums s = {0, 0, 0};
+    for (int y = 0; y < NOISE_BLOCK; y++)
+        for (int x = column * NOISE_BLOCK; x < (column + 1) * NOISE_BLOCK; x++) {
+            const uint32_t a = code_of(now, x, y, p), b = code_of(before, x, y, p);
+            s.now += a;
+            s.before += b;
+            s.apart += (uint32_t)abs((int)a - (int)b);
+        }
+    return s;
+}
+
+static void check_apart(const char *name, const LumeqKernels *kernels, int columns, Format format,
+                        CheckRandom *random)
+{
+    const CurveParams p = params_of(format, LUMEQ_RANGE_LIMITED);
+    const int size = sample_size(&p), width = columns * NOISE_BLOCK;
+    CheckRect rect[2];
+    for (int i = 0; i < 2; i++) {
+        rect[i] = check_rect(width * size, NOISE_BLOCK, any_stride(random, width) * size,
+                             check_below(random, 16) * size, 0);
+        picture_fill(&rect[i], (Picture)check_below(random, PICTURE_COUNT),
+                     (uint64_t)check_below(random, 1 << 16));
+    }
+    NoiseSums sums[9];
+    memset(sums, 0xEE, sizeof(sums));
+    (size == 2 ? kernels->apart16 : kernels->apart8)(sums, rect[0].pixels, rect[0].stride,
+                                                     rect[1].pixels, rect[1].stride, columns, &p);
+    for (int i = 0; i < columns; i++) {
+        const NoiseSums expected = sums_of(&rect[0], &rect[1], i, &p);
+        CHECK(!memcmp(&sums[i], &expected, sizeof(expected)),
+              "%s: block %d of %d, depth %d, shift %d: %u %u %u, not %u %u %u", name, i, columns,
+              p.depth, p.shift, sums[i].now, sums[i].before, sums[i].apart, expected.now,
+              expected.before, expected.apart);
+    }
+    CHECK(sums[columns].now == 0xEEEEEEEE, "%s: more than %d blocks are written", name, columns);
+    check_rect_free(&rect[0]);
+    check_rect_free(&rect[1]);
+}
+
+static void sums_variant(const char *name, const LumeqKernels *kernels)
+{
+    CheckRandom random = check_random(1);
+    for (int round = 0; round < 40; round++)
+        for (int columns = 1; columns <= 8; columns++)
+            check_apart(name, kernels, columns, formats[check_below(&random, FORMATS)], &random);
+}
+
+static void sums(void)
+{
+    for_each_variant(sums_variant);
+}
+
+/* ---- what counts say ----------------------------------------------------------------------- */
+
+/* Rows are spread over the picture, and there are enough of them. */
+static void rows(void)
+{
+    static const struct {
+        int width, height;
+        NoiseRows expected;
+        int first, last; /* their lines */
+    } all[] = {
+        {15, 100, {1, 6, 0}, 0, 80},           {640, 360, {1, 22, 40}, 0, 336},
+        {1280, 720, {1, 45, 80}, 0, 704},      {1920, 1080, {4, 17, 120}, 32, 1056},
+        {3840, 2160, {16, 8, 240}, 128, 1920}, {65535, 16, {1, 1, 4095}, 0, 0},
+    };
+    for (int i = 0; i < COUNT(all); i++) {
+        const NoiseRows r = noise_rows(all[i].width, all[i].height);
+        const NoiseRows *e = &all[i].expected;
+        CHECK(r.step == e->step && r.rows == e->rows && r.columns == e->columns,
+              "%dx%d: every %d, %d rows, %d columns", all[i].width, all[i].height, r.step, r.rows,
+              r.columns);
+        if (r.rows)
+            CHECK(noise_line(&r, 0) == all[i].first && noise_line(&r, r.rows - 1) == all[i].last,
+                  "%dx%d: lines %d to %d", all[i].width, all[i].height, noise_line(&r, 0),
+                  noise_line(&r, r.rows - 1));
+    }
+}
+
+static void blocks_by_hand(void)
+{
+    /* Mean codes of a block and how far its samples are apart, times 256. */
+    static const struct {
+        uint32_t now, before, apart, level, bin;
+        int still;
+    } all[] = {
+        {16 * 256, 16 * 256, 0, 0, 0, 1},
+        {17 * 256 + 127, 17 * 256, 15, 0, 0, 0}, /* just below 1.5 codes above black */
+        {17 * 256 + 128, 17 * 256 + 128, 16, 1, 1, 1},
+        {18 * 256, 18 * 256, 20, 2, 2, 1},
+        {19 * 256, 19 * 256, 28, 3, 4, 1}, /* twice 3 half codes */
+        {20 * 256, 20 * 256, 32, 4, 5, 1},
+        {235 * 256, 235 * 256, 256, 13, 17, 1}, /* 219 codes: 438 half ones, from 384 on 15 */
+        {255 * 256, 255 * 256, 65280, 15, 31, 1},
+        {40 * 256, 40 * 256 + 38, 0, 9, 0, 1}, /* 0.15 codes */
+        {40 * 256, 40 * 256 + 39, 0, 9, 0, 0},
+        {40 * 256, 40 * 256 + 388, 1000, 9, 24, 1}, /* and 0.35 of what is apart */
+        {40 * 256, 40 * 256 + 389, 1000, 9, 24, 0},
+    };
+    for (int i = 0; i < COUNT(all); i++)
+        for (int depth = 8; depth <= 16; depth += 4) {
+            const int up = depth - 8;
+            const NoiseSums s = {all[i].now << up, all[i].before << up, all[i].apart << up};
+            const uint32_t level = noise_level(&s, depth, 16), bin = noise_bin(&s, depth);
+            const uint32_t wanted = i == 6 ? 15 : all[i].level;
+            CHECK(level == wanted && bin == all[i].bin && noise_is_still(&s, depth) == all[i].still,
+                  "number %d, depth %d: level %u, bin %u, still %d", i, depth, level, bin,
+                  noise_is_still(&s, depth));
+        }
+    for (uint32_t bin = 0; bin < NOISE_BINS - 1; bin++) {
+        const NoiseSums here = {0, 0, noise_bin_start(bin)},
+                        next = {0, 0, noise_bin_start(bin + 1)};
+        const NoiseSums last = {0, 0, noise_bin_start(bin + 1) - 1};
+        CHECK(noise_bin(&here, 8) == bin && noise_bin(&last, 8) == bin &&
+                  noise_bin(&next, 8) == bin + 1,
+              "bin %u does not begin at %u", bin, here.apart);
+    }
+}
+
+/* Half of the blocks that stand still, in the darker half of all. */
+static void medians_by_hand(void)
+{
+    NoiseProfile p = {.blocks = {[0] = 2, [3] = 20, [5] = 10, [9] = 10, [12] = 40}};
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "nothing stands still");
+    p.still[12][20] = 40; /* too bright */
+    p.still[0][20] = 2;   /* black */
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "what does not count counts");
+    p.still[3][9] = 8; /* 64 to 80 */
+    CHECK(noise_of(&p) == 72 * 227 / 256, "the middle of its bin is %u", noise_of(&p));
+    p.still[9][1] = 8; /* 16 to 20 */
+    CHECK(noise_of(&p) == 20 * 227 / 256, "between two bins: %u", noise_of(&p));
+    p.still[5][13] = 24; /* 128 to 160: 12 of 24 in front of its end */
+    CHECK(noise_of(&p) == (128 + 32 * 4 / 24) * 227 / 256, "a third of all: %u", noise_of(&p));
+    p.repeated = 81;
+    CHECK(noise_of(&p) != NOISE_UNKNOWN, "one block has changed");
+    p.repeated = 82;
+    CHECK(noise_of(&p) == NOISE_UNKNOWN, "a frame that is repeated");
+
+    NoiseProfile black = {.blocks = {[0] = 160, [7] = 9}};
+    black.still[0][1] = 160;
+    CHECK(noise_of(&black) == 18 * 227 / 256, "all is black: %u", noise_of(&black));
+    black.blocks[7] = 11;
+    CHECK(noise_of(&black) == NOISE_UNKNOWN, "what is not black is passed by");
+}
+
+/* ---- the library --------------------------------------------------------------------------- */
+
+#define WIDTH 320
+#define HEIGHT 192
+
+static LumeqBackendId backend;
+
+/* Near enough to normally distributed, of mean 0 and deviation 1. */
+static double gaussian(uint64_t seed, uint64_t at)
+{
+    double sum = -6;
+    for (uint64_t i = 0; i < 12; i++)
+        sum += (double)(check_hash(seed, at * 12 + i) % 65536) / 65536.0;
+    return sum;
+}
+
+/* A dark picture with noise of so many codes of 8 bits, brighter by `light` of them. */
+CHECK_NOT_INSTRUMENTED static void draw(const LumeqImage *image, double noise, int light,
+                                        uint64_t seed)
+{
+    const double scale = (double)(1 << (image->depth - 8));
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            const double code = 24 + light + 24 * (y % 64) / 64.0 + 40 * (x / 4 % 2);
+            const double n = noise * gaussian(seed, (uint64_t)(y * image->width + x));
+            layout_put(image, 0, x, y, (int)floor((code + n) * scale + 0.5));
+        }
+}
+
+static LumeqImage gray_image(int depth, int shift)
+{
+    LumeqImage image = {.width = WIDTH, .height = HEIGHT, .depth = depth, .shift = shift};
+    layout_alloc(&image, LAYOUT_GRAY);
+    return image;
+}
+
+/* What is told of `in` after `before`, which may be NULL; the same both ways. */
+static double told(const LumeqImage *in, const LumeqImage *before)
+{
+    LumeqEqualizer *eq = must_open(backend, 2);
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqHistory *history = NULL;
+    LumeqCurve *curve = NULL;
+    LumeqFrameStats live = {.size = sizeof(live)}, steps = live;
+    const LumeqMoment moment = {.size = sizeof(moment)};
+    LumeqImage out = gray_image(in->depth, in->shift);
+    if (before) {
+        LumeqFrame frame = {.in = *before, .out = out};
+        CHECK(lumeq_process(eq, &frame, &live) == 0, "%s", lumeq_last_error(eq));
+        CHECK(live.noise == -1, "there is noise before there was a frame: %g", live.noise);
+    }
+    LumeqFrame frame = {.in = *in, .out = out, .previous = before};
+    CHECK(lumeq_process(eq, &frame, &live) == 0, "%s", lumeq_last_error(eq));
+    CHECK(!frame.previous, "the frame before comes back");
+    const LumeqConfig config = {.backend = backend};
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_measure(context, &measure, NULL, in, before, NULL) == 0 &&
+              lumeq_history_create(&history, NULL, 0) == 0 &&
+              lumeq_history_put(history, measure, &moment) == 0 &&
+              lumeq_history_get(history, &curve) == 0 && lumeq_curve_stats(curve, &steps) == 0,
+          "%s", lumeq_last_error(NULL));
+    CHECK(live.noise == steps.noise, "live %g, step by step %g", live.noise, steps.noise);
+    lumeq_curve_unref(&curve);
+    lumeq_history_destroy(&history);
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+    lumeq_destroy(&eq);
+    layout_free(&out);
+    return live.noise;
+}
+
+static double noise_at(double noise, int depth, int shift, int brighter)
+{
+    LumeqImage before = gray_image(depth, shift), in = gray_image(depth, shift);
+    draw(&before, noise, 0, 1);
+    draw(&in, noise, brighter, 2);
+    const double found = told(&in, &before);
+    layout_free(&before);
+    layout_free(&in);
+    return found;
+}
+
+static void known_noise_on(LumeqBackendId id)
+{
+    static const double wanted[] = {0.4, 1, 2, 4, 7};
+    backend = id;
+    for (int i = 0; i < COUNT(wanted); i++)
+        for (int format = 0; format < FORMATS; format += 3) {
+            const Format f = formats[format];
+            const double found = noise_at(wanted[i], f.depth, f.shift, 0);
+            /* Codes of 8 bits are rounded, which is noise of 0.29 more. */
+            const double least = wanted[i] * 0.94;
+            const double most = sqrt(wanted[i] * wanted[i] + 0.09) * 1.06;
+            CHECK(found >= least && found <= most, "%g codes, depth %d, shift %d: %g", wanted[i],
+                  f.depth, f.shift, found);
+        }
+}
+
+static void known_noise(void)
+{
+    for_each_backend(known_noise_on);
+}
+
+static void nothing_to_tell_on(LumeqBackendId id)
+{
+    backend = id;
+    LumeqImage in = gray_image(8, 0);
+    draw(&in, 2, 0, 1);
+    CHECK(told(&in, NULL) == -1, "there was no frame before");
+    LumeqImage same = gray_image(8, 0);
+    draw(&same, 2, 0, 1);
+    CHECK(told(&in, &same) == -1, "the frame is repeated");
+    CHECK(noise_at(0.4, 8, 0, 4) == -1, "nothing stands still");
+    layout_free(&in);
+    layout_free(&same);
+}
+
+static void nothing_to_tell(void)
+{
+    for_each_backend(nothing_to_tell_on);
+}
+
+/* A frame that is taken back and comes again has the noise that it had. */
+static void rewound_on(LumeqBackendId id)
+{
+    enum { FRAMES = 6 };
+    LumeqEqualizer *eq = must_open(id, 1);
+    LumeqImage in[FRAMES], out = gray_image(8, 0);
+    double noise[FRAMES];
+    for (int n = 0; n < FRAMES; n++) {
+        in[n] = gray_image(8, 0);
+        draw(&in[n], 1 + n % 3, 0, (uint64_t)n);
+    }
+    for (int n = 0, again = 0; n < FRAMES; n++) {
+        LumeqFrameStats stats = {.size = sizeof(stats)};
+        LumeqFrame frame = {.in = in[n], .out = out, .previous = n ? &in[n - 1] : NULL};
+        CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
+        if (again && n <= 4)
+            CHECK(stats.noise == noise[n], "frame %d: %g, and then %g", n, noise[n], stats.noise);
+        noise[n] = stats.noise;
+        if (n == 4 && !again) {
+            CHECK(lumeq_rewind(eq, 3) == 0, "%s", lumeq_last_error(eq));
+            n -= 3;
+            again = 1;
+        }
+    }
+    for (int n = 0; n < FRAMES; n++)
+        layout_free(&in[n]);
+    layout_free(&out);
+    lumeq_destroy(&eq);
+}
+
+static void rewound(void)
+{
+    for_each_backend(rewound_on);
+}
+
+static const CheckTest tests[] = {
+    {"sums", sums},
+    {"rows", rows},
+    {"blocks_by_hand", blocks_by_hand},
+    {"medians_by_hand", medians_by_hand},
+    {"known_noise", known_noise},
+    {"nothing_to_tell", nothing_to_tell},
+    {"rewound", rewound},
+};
+
+CHECK_MAIN(tests)
