@@ -50,7 +50,9 @@ typedef struct Run {
     Timeline timeline;
     Pumping pumping;
     double noise_gain; /* the greatest there was */
-    Missed missed;     /* of a camera */
+    double noise;      /* the sum over frames that tell of it, and how many these are */
+    int64_t noise_told;
+    Missed missed; /* of a camera */
     MediaError error;
 } Run;
 
@@ -227,6 +229,10 @@ static int sink_frame(Run *run, Item *item, double begin)
     };
     stats_write(run->stats, &row);
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
+    if (item->stats.noise >= 0) {
+        run->noise += item->stats.noise;
+        run->noise_told++;
+    }
     pumping_add(&run->pumping, &item->stats, row.depth);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
@@ -389,6 +395,9 @@ static void say_details(const Run *run)
     timeline_print(&run->timeline, say_detail);
     if (run->planned && pumping_print(&run->pumping, pumping, sizeof(pumping)))
         say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
+    if (run->noise_told)
+        say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
+            run->noise / (double)run->noise_told);
     if (options_params(run->options).mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS, "noise in dark areas grew by %.1f times at most", run->noise_gain);
     if (conversion)

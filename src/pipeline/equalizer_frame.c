@@ -50,6 +50,15 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
+LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
+{
+    const LumeqImage none = {.plane = {NULL}};
+    return before && before->width == in->width && before->height == in->height &&
+                   before->format == in->format && before->color_range == in->color_range
+               ? image_of(before, 0)
+               : none;
+}
+
 LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays)
 {
     LumeqFrameStats stats = {.size = sizeof(stats)};

@@ -24,6 +24,10 @@ int equalizer_writes_chroma(const LumeqParams *params);
  * its own. Frames are direct (media/convert.h). */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
+/* The luma of the frame before `in`, for LumeqFrame.previous; without a plane where `before` is
+ * NULL, or of another size, format or range. */
+LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);
+
 /* After lumeq_receive(): brings the planes of `out` to where the picture came back, see
  * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
 int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,

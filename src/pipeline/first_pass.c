@@ -16,6 +16,7 @@ typedef struct Work {
     Reader *reader;
     Queue *decoded; /* of AVFrame * */
     LumeqMeasure *measure;
+    AVFrame *before;  /* the frame that was measured last */
     MediaError error; /* of the thread that decodes, once it has ended */
 } Work;
 
@@ -53,7 +54,9 @@ static int measure(Work *w, const AVFrame *frame, MediaError *error)
 {
     const FirstPass *pass = w->pass;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
-    if (lumeq_measure(pass->context, &w->measure, pass->params, &seen.in, NULL, NULL) < 0)
+    const LumeqImage before = equalizer_before(w->before, frame);
+    if (lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
+                      before.plane[0] ? &before : NULL, NULL) < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
@@ -72,7 +75,8 @@ static int measure_all(Work *w, MediaError *error)
     int ret = 0;
     while (ret >= 0 && queue_take(w->decoded, &frame, QUEUE_WAIT) >= 0) {
         ret = measure(w, frame, error);
-        av_frame_free(&frame);
+        av_frame_free(&w->before);
+        w->before = frame;
     }
     queue_stop(w->decoded);
     return ret;
@@ -109,6 +113,7 @@ int first_pass_run(FirstPass *pass, MediaError *error)
         pass->damaged = reader_damage(w.reader, damage, sizeof(damage));
     queue_close(&w.decoded);
     lumeq_measure_free(&w.measure);
+    av_frame_free(&w.before);
     reader_close(&w.reader);
     return ret;
 }

@@ -20,6 +20,7 @@ struct Pipeline {
     int chroma;          /* is written, too */
     int with_arrays;     /* of the statistics */
     StatsArrays *arrays; /* for the next frame that is received */
+    AVFrame *before;     /* a reference to the frame that was handed to the equalizer last */
     const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
     int lost;
     void (*note)(const char *line);
@@ -36,6 +37,7 @@ void item_free(Item **item)
     if (!*item)
         return;
     message_clear(&(*item)->message);
+    av_frame_free(&(*item)->before);
     free((*item)->arrays);
     free(*item);
     *item = NULL;
@@ -112,6 +114,7 @@ static int receive(Pipeline *p, Item **item, LumeqFrame *frame)
     if (ret < 0)
         return ret;
     *item = frame->opaque;
+    av_frame_free(&(*item)->before);
     (*item)->stats = stats;
     (*item)->arrays = p->arrays;
     p->arrays = NULL;
@@ -162,14 +165,31 @@ static int make_output(Pipeline *p, Message *message)
     return stage_failed(p, &error);
 }
 
+/* The frame before stays with the item, and this one is kept for the next. */
+static int take_before(Pipeline *p, Item *item)
+{
+    MediaError error = {0};
+    item->before = p->before;
+    p->before = av_frame_clone(item->message.frame);
+    if (p->before)
+        return 0;
+    media_fail(&error, MEDIA_INPUT, "out of memory");
+    return stage_failed(p, &error);
+}
+
 /* The item is in the equalizer's hands on success. */
 static int submit(Pipeline *p, Item *item)
 {
     Message *message = &item->message;
     int ret = message->output ? 0 : make_output(p, message);
+    if (ret >= 0)
+        ret = take_before(p, item);
     if (ret < 0)
         return ret;
     LumeqFrame frame = equalizer_frame(message->frame, p->memory ? message->output : NULL);
+    const LumeqImage before = equalizer_before(item->before, message->frame);
+    if (before.plane[0])
+        frame.previous = &before;
     frame.opaque = item;
     frame.number = p->first;
     p->first = 0; /* each is that of the frame before and 1 from now on */
@@ -343,6 +363,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
         media_fail(error, p->error.fault, "%s", p->error.text);
     pthread_mutex_destroy(&p->lock);
     free(p->arrays);
+    av_frame_free(&p->before);
     free(p);
     *pipeline = NULL;
 }

@@ -17,6 +17,7 @@ typedef struct Item {
     Message message;
     LumeqFrameStats stats;
     StatsArrays *arrays; /* those of `stats`; NULL: there are none */
+    AVFrame *before;     /* that the frame is compared with; NULL: none */
 } Item;
 
 typedef struct Pipeline Pipeline;

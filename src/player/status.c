@@ -175,6 +175,16 @@ static void add_queues(const Player *p, Rows *r)
             (long long)audio_underruns(b->audio));
 }
 
+static void add_strength(const LumeqFrameStats *stats, Rows *r)
+{
+    if (stats->noise < 0)
+        add(r, "strength", "%.2f, noise in the dark up to %.1f times", stats->strength,
+            stats->noise_gain);
+    else
+        add(r, "strength", "%.2f, noise of %.1f in the dark up to %.1f times", stats->strength,
+            stats->noise, stats->noise_gain);
+}
+
 int status_rows(Player *p, OsdRow *rows, int room)
 {
     Rows r = {&p->layers.status, rows, 0, FFMIN(room, STATUS_ROWS)};
@@ -185,8 +195,7 @@ int status_rows(Player *p, OsdRow *rows, int room)
     add_live(p, &r);
     add(&r, "equalizer", "%s",
         p->equalizer.where(p->equalizer.opaque, equalize_stage_is_lost(p->stage)));
-    add(&r, "strength", "%.2f, noise in the dark up to %.1f times", p->shown.frame->stats.strength,
-        p->shown.frame->stats.noise_gain);
+    add_strength(&p->shown.frame->stats, &r);
     add_stages(p, &r);
     add_latency(p, &r);
     add_queues(p, &r);
