@@ -94,8 +94,8 @@ static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts
     const uint32_t all = __shfl_sync(~0u, sum, 31);
     if (all < NOISE_LEAST || __ldcg(&counts->repeated) == all_blocks)
         return NOISE_UNKNOWN;
-    const int bin = __ffs((int)__ballot_sync(~0u, 2 * sum >= all)) - 1;
-    const uint32_t noise = noise_median(lane, all, sum - here, here ? here : 1);
+    const int bin = __ffs((int)__ballot_sync(~0u, 4 * sum >= all)) - 1;
+    const uint32_t noise = noise_quartile(lane, all, sum - here, here ? here : 1);
     return __shfl_sync(~0u, noise, bin);
 }
 
