@@ -47,6 +47,7 @@ typedef struct Orders {
 /* A decoded frame that may have to be equalized anew. */
 typedef struct Kept {
     FeedFrame decoded;
+    AVFrame *before; /* a reference to the frame that it is compared with; NULL: none */
     int64_t number;
     int generation;
     int first; /* it does not follow the one before */
@@ -158,9 +159,10 @@ static int run(EqualizeStage *s, LumeqFrame *frame, LumeqFrameStats *stats)
     return lumeq_receive(s->options.equalizer, frame, stats);
 }
 
-static int equalize(EqualizeStage *s, EqualizedFrame *f, int on_device)
+static int equalize(EqualizeStage *s, EqualizedFrame *f, const AVFrame *before, int on_device)
 {
     const AVFrame *in = f->decoded.frame;
+    const LumeqImage previous = equalizer_before(before, in);
     const int off = s->now.params.mode == LUMEQ_MODE_OFF;
     f->out = off ? av_frame_clone(in) : make_output(s, in, &on_device);
     if (!f->out)
@@ -169,6 +171,8 @@ static int equalize(EqualizeStage *s, EqualizedFrame *f, int on_device)
     LumeqFrame frame = equalizer_frame(in, off ? NULL : f->out);
     if (!off && on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
+    if (previous.plane[0])
+        frame.previous = &previous;
     int ret = run(s, &frame, &f->stats);
     if (ret < 0)
         return equalizer_failed(s->options.equalizer, ret, &s->failure);
@@ -178,7 +182,8 @@ static int equalize(EqualizeStage *s, EqualizedFrame *f, int on_device)
         return equalizer_take_output(s->options.memory, f->out, &frame, &s->failure);
     av_frame_free(&f->out); /* the GPU was lost with it: on the CPU, then */
     ret = lumeq_rewind(s->options.equalizer, 1);
-    return ret < 0 ? equalizer_failed(s->options.equalizer, ret, &s->failure) : equalize(s, f, 0);
+    return ret < 0 ? equalizer_failed(s->options.equalizer, ret, &s->failure)
+                   : equalize(s, f, before, 0);
 }
 
 static int send(EqualizeStage *s, EqualizedFrame *frame, int end, int generation)
@@ -216,7 +221,7 @@ static int equalize_kept(EqualizeStage *s)
     const int64_t begin = av_gettime_relative();
     if (kept->first)
         lumeq_reset(s->options.equalizer);
-    int ret = f ? equalize(s, f, s->now.on_device && !wanted)
+    int ret = f ? equalize(s, f, kept->before, s->now.on_device && !wanted)
                 : media_fail(&s->failure, MEDIA_INPUT, "out of memory");
     if (ret < 0) {
         equalized_frame_free(&f);
@@ -236,22 +241,27 @@ static int equalize_kept(EqualizeStage *s)
 static void forget(EqualizeStage *s, int index)
 {
     av_frame_free(&s->kept[index].decoded.frame);
+    av_frame_free(&s->kept[index].before);
     s->kept_count--;
     s->done -= index < s->done;
     memmove(&s->kept[index], &s->kept[index + 1],
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
 }
 
-/* Takes the frame over. */
+/* Takes the frame over. Without memory it has none before it. */
 static void keep(EqualizeStage *s, const FeedFrame *decoded)
 {
+    const int first = s->apart || decoded->returned;
+    const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
+    AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = (Kept){
         .decoded = *decoded,
+        .before = before,
         .number = ++s->number,
         .generation = s->generation,
-        .first = s->apart || decoded->returned,
+        .first = first,
     };
     s->apart = decoded->preview;
 }
