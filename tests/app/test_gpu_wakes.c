@@ -5,9 +5,8 @@
  */
 #include <unistd.h>
 
-#include "../check.h"
+#include "../fake_gpu.h"
 #include "../made_clip.h"
-#include "fake_gpu.h"
 
 #include "app/engine.h"
 #include "app/say.h"

@@ -2,8 +2,7 @@
  * has the bits of an equalizer that took one frame after the other. */
 #include <pthread.h>
 
-#include "check.h"
-#include "gate.h"
+#include "fake_gpu.h"
 #include "pipeline/equalize_stage.h"
 
 #define FRAME_US 40000
@@ -332,7 +331,7 @@ static void settings_overtake(void)
         for (int round = 0; round < 4; round++) {
             gate_set(1);
             set(&r, 0.9, LUMEQ_MODE_GLOBAL);
-            gate_wait();
+            CHECK(gate_wait(), "no frame comes");
             for (int i = 0; i < 10; i++)
                 set(&r, 0.05 * i, LUMEQ_MODE_GLOBAL);
             CHECK(equalize_stage_is_behind(r.stage), "it cannot be");
@@ -357,7 +356,7 @@ static void a_seek_leaves_nothing(void)
             if (i % 2)
                 set(&r, 0.08 * i, LUMEQ_MODE_GLOBAL);
             if (i % 2 && i % 3)
-                gate_wait();
+                CHECK(gate_wait(), "no frame comes");
             if (!go_to(&r, to))
                 break;
             if (i % 4 == 2)
@@ -411,7 +410,7 @@ static void the_window_goes_on(void)
             equalize_stage_taken(r.stage, frame);
             equalized_frame_free(&frame);
         }
-        gate_wait();
+        CHECK(gate_wait(), "no frame comes");
         set(&r, 0.3, LUMEQ_MODE_GLOBAL);
         equalize_stage_redo(r.stage);
         equalize_stage_hold(r.stage, 1);

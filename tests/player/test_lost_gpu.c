@@ -1,7 +1,7 @@
 /* A GPU that is lost while the window shows what it equalizes: the window lets go of it, too. */
 #include <stdlib.h>
 
-#include "app/fake_gpu.h"
+#include "fake_gpu.h"
 #include "player/view/view_cuda.h"
 #include "session.h"
 

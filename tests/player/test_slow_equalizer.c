@@ -2,7 +2,7 @@
  * once it can. */
 #include <stdlib.h>
 
-#include "pipeline/gate.h"
+#include "fake_gpu.h"
 #include "session.h"
 
 #define SECOND 1000000

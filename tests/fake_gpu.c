@@ -1,9 +1,7 @@
 #include "fake_gpu.h"
 
+#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "equalizer/backend.h"
 
@@ -17,10 +15,35 @@ typedef struct Fake {
 } Fake;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-static int frames_left;                                  /* until it is lost */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int is_shut, gave_up;
+static int at_gate;               /* frames that wait there */
+static int frames_left = INT_MAX; /* until it is lost */
 static int lost;
 static LumeqImage late[SLOTS];
 static void *blocks[BLOCKS]; /* its memory */
+
+static struct timespec deadline(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += GATE_LIVENESS_S;
+    return end;
+}
+
+static void pass_gate(void)
+{
+    const struct timespec end = deadline();
+    int ret = 0;
+    pthread_mutex_lock(&lock);
+    at_gate++;
+    pthread_cond_broadcast(&changed);
+    while (is_shut && ret == 0)
+        ret = pthread_cond_timedwait(&changed, &lock, &end);
+    gave_up |= ret != 0;
+    at_gate--;
+    pthread_mutex_unlock(&lock);
+}
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
@@ -33,6 +56,7 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
 static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
 {
     Fake *fake = priv;
+    pass_gate();
     job->late = 1;
     int ret = lumeq_backend_cpu.submit(fake->cpu, job, text, size);
     if (ret == 0)
@@ -105,6 +129,41 @@ const LumeqBackend lumeq_backend_cuda = {
     .free_device = free_fake,
     .close = close_fake,
 };
+
+void gate_set(int shut)
+{
+    pthread_mutex_lock(&lock);
+    is_shut = shut;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+int gate_is_reached(void)
+{
+    pthread_mutex_lock(&lock);
+    const int answer = at_gate > 0;
+    pthread_mutex_unlock(&lock);
+    return answer;
+}
+
+int gate_wait(void)
+{
+    const struct timespec end = deadline();
+    int ret = 0;
+    pthread_mutex_lock(&lock);
+    while (!at_gate && ret == 0)
+        ret = pthread_cond_timedwait(&changed, &lock, &end);
+    pthread_mutex_unlock(&lock);
+    return ret == 0;
+}
+
+int gate_gave_up(void)
+{
+    pthread_mutex_lock(&lock);
+    const int answer = gave_up;
+    pthread_mutex_unlock(&lock);
+    return answer;
+}
 
 void fake_gpu_lose_after(int frames)
 {
