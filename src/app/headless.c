@@ -199,6 +199,14 @@ void headless_say_missed(const Missed *missed, const char *why)
             (long long)missed->frames, missed->frames == 1 ? "" : "s", why);
 }
 
+void headless_say_lost(const Source *source)
+{
+    const int64_t lost = source->camera ? camera_status(source->camera).missed : 0;
+    if (lost)
+        say(SAY_DETAILS, "%lld frame%s lost in the camera, by its driver's count", (long long)lost,
+            lost == 1 ? " was" : "s were");
+}
+
 ProgressStyle headless_progress(const Options *options)
 {
     const ProgressStyle style = (ProgressStyle)options->progress;
@@ -478,6 +486,7 @@ static void say_missed(const Run *run)
 {
     headless_say_missed(&run->missed, "encoded, and are dropped; a faster --preset or a smaller "
                                       "--video-size keeps up");
+    headless_say_lost(run->source);
 }
 
 /* What an interrupted run has done so far stays, also where writing fails now, or did before. */

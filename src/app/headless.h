@@ -38,6 +38,10 @@ void headless_count_missed(Missed *missed, const Source *source, int64_t time_us
 /* Warns of them where there are some; `why` ends the sentence: what they waited for. */
 void headless_say_missed(const Missed *missed, const char *why);
 
+/* Tells who asks for details how many frames were lost in the camera, where there is one and some
+ * were: also those that it was kept waiting with. */
+void headless_say_lost(const Source *source);
+
 /* How progress is shown: --quiet leaves what nobody asked for out. */
 ProgressStyle headless_progress(const Options *options);
 

@@ -371,10 +371,12 @@ void play_close(Play **play)
 /* What follows the last frame. Answers the exit code. */
 static int finish(Play *p)
 {
-    char damage[512];
+    char damage[512], lost[64] = "";
     const PlayerState state = player_state(p->player);
-    say(SAY_DETAILS, "%lld frame%s shown, %lld dropped, %lld late", (long long)state.shown,
-        state.shown == 1 ? "" : "s", (long long)state.dropped, (long long)state.late);
+    if (state.lost)
+        snprintf(lost, sizeof(lost), ", %lld lost in the camera", (long long)state.lost);
+    say(SAY_DETAILS, "%lld frame%s shown, %lld dropped, %lld late%s", (long long)state.shown,
+        state.shown == 1 ? "" : "s", (long long)state.dropped, (long long)state.late, lost);
     say(SAY_DETAILS,
         "a frame took %.2f ms to be equalized, %.2f ms to be uploaded, %.2f ms for panel and text, "
         "%.2f ms to be drawn, and was seen %.1f frames after it was decoded",

@@ -48,6 +48,7 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
     }
     av_packet_free(&packet);
     headless_say_missed(&missed, "written, and are dropped");
+    headless_say_lost(source);
     return count;
 }
 

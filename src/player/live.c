@@ -153,6 +153,12 @@ static void follow_recording(Player *p)
         status_say(p, "%s", r->message);
 }
 
+int64_t live_lost(const Player *p)
+{
+    Camera *camera = p->playback.source->camera;
+    return camera ? camera_status(camera).missed : 0;
+}
+
 int live_record(Player *p, int arg, MediaError *error)
 {
     char text[512] = "Only a camera is recorded";

@@ -386,6 +386,7 @@ PlayerState player_state(const Player *p)
         .shown = p->count,
         .dropped = playback_dropped(&p->playback),
         .late = p->playback.sync.late,
+        .lost = live_lost(p),
         .paused = p->playback.paused,
         .muted = p->muted,
         .volume = p->volume,

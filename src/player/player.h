@@ -119,6 +119,7 @@ int player_turn(Player *player, MediaError *error);
 typedef struct PlayerState {
     int64_t position, duration;   /* of the frame that is shown, of the input; in microseconds */
     int64_t shown, dropped, late; /* frames since the start */
+    int64_t lost;                 /* in the camera, by its driver's count: they never came */
     int paused, muted, volume, fullscreen, loop;
     double speed;
     PlayerCompare compare;

@@ -178,6 +178,10 @@ int live_run(Player *p, int64_t now, MediaError *error);
 void live_follow(Player *p);
 /* What its key does. */
 int live_record(Player *p, int arg, MediaError *error);
+
+/* Frames that were lost in the camera; 0 of another input. */
+int64_t live_lost(const Player *p);
+
 void live_note_delay(Delay *delay, int64_t us);
 /* Milliseconds that this share of the frames has not exceeded. */
 double live_delay_share(const Delay *delay, double share);

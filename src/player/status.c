@@ -114,7 +114,10 @@ static void add_input(const Player *p, Rows *r)
 static void add_frames(const Player *p, Rows *r)
 {
     const Sync *sync = &p->playback.sync;
-    if (p->playback.source->live)
+    if (p->playback.source->camera)
+        add(r, "frames", "%lld shown, %lld dropped, %lld lost in the camera", (long long)p->count,
+            (long long)playback_dropped(&p->playback), (long long)live_lost(p));
+    else if (p->playback.source->live)
         add(r, "frames", "%lld shown, %lld dropped", (long long)p->count,
             (long long)playback_dropped(&p->playback));
     else

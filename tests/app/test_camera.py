@@ -258,6 +258,22 @@ class Headless(CameraCase, Case):
         result = self.finished(process, DAMAGED)
         self.assertIn("no picture for", result.err)
 
+    def test_what_the_camera_loses(self):
+        """Every fourth frame; a busy machine may lose more."""
+        for more in ((), ("--record-raw",)):
+            with self.subTest(more):
+                args = ("--camera", "-v", "-y", "-o", "x.mkv", "--frames", "20", *more)
+                result = self.run_camera(*args, state="lost=4")
+                seen = numbers(self.path("x.mkv"))
+                self.assertFalse([n for n in seen if n % 4 == 0])
+                lost = re.search(r"(\d+) frames were lost in the camera, by its driver's count", result.err)
+                self.assertTrue(lost, result.err)
+                # The reader may be ahead of what is written, by little.
+                absent = seen[-1] - seen[0] + 1 - len(seen)
+                self.assertGreaterEqual(absent, 6)
+                self.assertGreaterEqual(int(lost.group(1)), absent)
+                self.assertNotIn("lost in the camera", self.run_camera(*args, state="uncounted lost=4").err)
+
     def test_standard_output(self):
         p = subprocess.run([LUMEQ, "--no-config", "--camera", "-o", "-", "--frames", "3", "-q"], stdout=subprocess.PIPE,
                            env=camera_environment(self.folder), timeout=LIVENESS)
@@ -376,6 +392,16 @@ class Window(CameraCase, WindowCase):
         self.key("space")
         self.assertTrue(self.moves())
         self.quits(process)
+
+    def test_what_the_camera_loses(self):
+        process = self.preview("-v")
+        self.control("lost=2")
+        self.assertTrue(self.moves())
+        time.sleep(FILM)
+        result = self.quits(process)
+        lost = re.search(r"\d+ late, (\d+) lost in the camera", result.err)
+        self.assertTrue(lost, result.err)
+        self.assertGreater(int(lost.group(1)), 0)
 
     def test_pause_holds_the_picture(self):
         process = self.preview()

@@ -39,6 +39,7 @@
  *   pad=N         the rows of raw frames are so many bytes apart from each other
  *   colours=C/E/Q/X  what the driver says of these: colour space, encoding, quantization, transfer,
  *                 by their numbers in V4L2
+ *   lost=N        every Nth frame is lost on its way to the driver, which counts it
  *   uncounted     the driver does not number its frames
  *   clock=wall    their times are of the wall clock; clock=none: there are none
  *   wall=N        the wall clock was set ahead by so many seconds, or back

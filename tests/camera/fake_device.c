@@ -129,12 +129,21 @@ static int64_t stamp(int64_t time)
     return time - fake_now() + clock_us(CLOCK_REALTIME) + fake_wall_ahead();
 }
 
+/* Whether the word, or "WORD=N" and the frame is an Nth one. */
+static int concerns(const char *word, unsigned number)
+{
+    char with_number[16];
+    snprintf(with_number, sizeof(with_number), "%s=", word);
+    const char *every = fake_after(with_number);
+    return fake_is(word) || (every && number % (unsigned)strtoul(every, NULL, 10) == 0);
+}
+
 /* What has come since the last call goes to the buffers that were there for it, or is lost. */
 static void advance(void)
 {
     const int64_t now = fake_now();
     while (cam.on && cam.next <= now) {
-        if (cam.queued_count && !fake_is("stall")) {
+        if (cam.queued_count && !fake_is("stall") && !concerns("lost", cam.number)) {
             const unsigned index = cam.queued[0];
             memmove(cam.queued, cam.queued + 1, --cam.queued_count * sizeof(*cam.queued));
             cam.done[cam.done_count] = (Buffer){.time = stamp(cam.next), .number = cam.number};
@@ -157,15 +166,6 @@ static size_t image_size(void)
 {
     const unsigned row = stride();
     return row ? raw_size(cam.mode->code, cam.height, row) : (size_t)cam.width * cam.height * 2;
-}
-
-/* Whether the word, or "WORD=N" and the frame is an Nth one. */
-static int concerns(const char *word, unsigned number)
-{
-    char with_number[16];
-    snprintf(with_number, sizeof(with_number), "%s=", word);
-    const char *every = fake_after(with_number);
-    return fake_is(word) || (every && number % (unsigned)strtoul(every, NULL, 10) == 0);
 }
 
 static size_t draw(unsigned char *to, unsigned number)

@@ -75,6 +75,18 @@ static void shows_what_comes(void)
     session_close(&s);
 }
 
+/* The driver counts what was lost before it, which the player can only hear of. */
+static void counts_what_the_camera_loses(void)
+{
+    Session s;
+    if (!fake_camera_ready() || open_camera(&s, nothing))
+        return;
+    const int64_t before = session_state(&s).lost;
+    fake_camera_is("lost=2");
+    SESSION_UNTIL(&s, state.lost >= before + 10);
+    session_close(&s);
+}
+
 static void has_no_other_time(void)
 {
     static const char *const keys[] = {"[", "]", "l", ","};
@@ -320,6 +332,7 @@ static void closes_at_any_moment(void)
 
 static const CheckTest tests[] = {
     {"shows_what_comes", shows_what_comes},
+    {"counts_what_the_camera_loses", counts_what_the_camera_loses},
     {"has_no_other_time", has_no_other_time},
     {"pauses", pauses},
     {"goes_and_returns", goes_and_returns},
