@@ -1,8 +1,36 @@
 /* Packets come out as they went in, whether they waited in memory or in a file. */
-#include "../check.h"
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "check.h"
 #include "media/output/packet_spool.h"
 
 #define COUNT 400
+
+static int most_at_once, calls; /* 0: all */
+
+/* 0: a signal has come in between. */
+static size_t give_up_early(size_t size)
+{
+    errno = EINTR;
+    if (most_at_once && calls++ % 3 == 1)
+        return 0;
+    return most_at_once && size > (size_t)most_at_once ? (size_t)most_at_once : size;
+}
+
+/* The system's, which may do less than they are asked to. */
+ssize_t pwrite(int fd, const void *data, size_t size, off_t position)
+{
+    const struct iovec part = {(void *)data, give_up_early(size)};
+    return part.iov_len ? pwritev(fd, &part, 1, position) : -1;
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t position)
+{
+    const struct iovec part = {data, give_up_early(size)};
+    return part.iov_len ? preadv(fd, &part, 1, position) : -1;
+}
 
 static AVPacket *make_packet(CheckRandom *random, int number)
 {
@@ -85,6 +113,16 @@ static void same_packets(void)
     run(PACKET_SPOOL_BYTES, &random);
 }
 
+/* A disk that takes and gives no more than a part at once. */
+static void same_packets_bit_by_bit(void)
+{
+    CheckRandom random = check_random(4);
+    most_at_once = 700;
+    run(0, &random);
+    CHECK(calls > 5 * COUNT, "it was asked %d times", calls);
+    most_at_once = 0;
+}
+
 static void closes_with_packets_left(void)
 {
     CheckRandom random = check_random(2);
@@ -116,6 +154,7 @@ static void nowhere_to_write(void)
 
 static const CheckTest tests[] = {
     {"same_packets", same_packets},
+    {"same_packets_bit_by_bit", same_packets_bit_by_bit},
     {"closes_with_packets_left", closes_with_packets_left},
     {"nowhere_to_write", nowhere_to_write},
 };

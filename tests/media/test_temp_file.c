@@ -12,6 +12,13 @@
 static OutputFile first, second;
 static char removed[8][256];
 static int removed_count, gets_ahead;
+static uint32_t next_number;
+
+/* libavutil's, which the names are made of. */
+uint32_t av_get_random_seed(void)
+{
+    return next_number++;
+}
 
 /* The system's, which another thread gets ahead of: what that frees is used again at once. */
 int unlink(const char *name)
@@ -84,8 +91,43 @@ static void test_only_what_is_being_written(void)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
+/* What has the name that a new file would get: a finished one, or a link to where there is none. */
+static void test_names_that_are_taken(void)
+{
+    char folder[] = "/tmp/lumeq-test-XXXXXX", path[64], whole[128], link[128], nowhere[64];
+    char said[8] = "";
+    TempFile temp = {0};
+    if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
+        return;
+    snprintf(path, sizeof(path), "%s/a.mkv", folder);
+    snprintf(nowhere, sizeof(nowhere), "%s/nowhere", folder);
+    snprintf(whole, sizeof(whole), "%s/.a.mkv.lumeq-%08x.part", folder, 0x10u);
+    snprintf(link, sizeof(link), "%s/.a.mkv.lumeq-%08x.part", folder, 0x11u);
+    FILE *file = fopen(whole, "w");
+    CHECK(file && fputs("whole", file) >= 0 && fclose(file) == 0 && chmod(whole, 0444) == 0 &&
+              symlink(nowhere, link) == 0,
+          "no files");
+    next_number = 0x10;
+    if (CHECK(temp_file_create(&temp, path, 255) == 0, "no file")) {
+        CHECK(strcmp(temp.name, whole) != 0 && strcmp(temp.name, link) != 0, "it is '%s'",
+              temp.name);
+        CHECK(next_number == 0x13, "%u names were tried", next_number - 0x10);
+        CHECK(write(temp.fd, "other", 5) == 5, "it cannot be written");
+    }
+    CHECK(!is_there(nowhere), "the link was followed");
+    temp_file_remove(&temp);
+    file = fopen(whole, "r");
+    CHECK(file && fgets(said, sizeof(said), file) && fclose(file) == 0 &&
+              strcmp(said, "whole") == 0,
+          "it holds '%s'", said);
+    (void)remove(whole);
+    (void)remove(link);
+    CHECK(rmdir(folder) == 0, "something is left");
+}
+
 static const CheckTest tests[] = {
     {"closed_in_the_middle", test_closed_in_the_middle},
     {"only_what_is_being_written", test_only_what_is_being_written},
+    {"names_that_are_taken", test_names_that_are_taken},
 };
 CHECK_MAIN(tests)

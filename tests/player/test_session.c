@@ -1,6 +1,10 @@
 /* The player, driven by keys and the mouse: what it does is seen in its state, and in pictures of
  * its window. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +43,16 @@ static int open_at(Session *s, int64_t position)
     session_type("p");
     SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
     return s->ended;
+}
+
+static int swaps; /* pictures of the window that were put on the screen */
+
+void SDL_GL_SwapWindow(SDL_Window *window)
+{
+    void (*swap)(SDL_Window *);
+    *(void **)&swap = dlsym(RTLD_NEXT, "SDL_GL_SwapWindow");
+    swaps++;
+    swap(window);
 }
 
 /* ---- time ---- */
@@ -567,6 +581,29 @@ static void pages(void)
     session_close(&s);
 }
 
+/* A window that stands still is drawn when the system asks for it, and only then. */
+static void is_drawn_when_asked(void)
+{
+    Session s;
+    if (open_at(&s, SECOND))
+        return;
+    int known = -1;
+    int64_t since = session_now();
+    for (const int64_t end = since + LIVENESS_US; session_now() < end;) {
+        session_turns(&s, 1);
+        if (known == swaps && session_now() - since > OSD_MESSAGE_US + OSD_FADE_US)
+            break; /* no message is left that will go by itself */
+        since = known == swaps ? since : session_now();
+        known = swaps;
+    }
+    CHECK(known == swaps, "it never stands still");
+    SDL_Event event = {.type = SDL_WINDOWEVENT};
+    event.window.event = SDL_WINDOWEVENT_EXPOSED;
+    SDL_PushEvent(&event);
+    SESSION_UNTIL(&s, swaps > known);
+    session_close(&s);
+}
+
 /* Not how well, which the machine decides, but that the two go together at all. */
 static void picture_and_sound_go_together(void)
 {
@@ -747,6 +784,7 @@ static const CheckTest tests[] = {
     {"labels_a_comparison", labels_a_comparison},
     {"follows_the_panel", follows_the_panel},
     {"pages", pages},
+    {"is_drawn_when_asked", is_drawn_when_asked},
     {"screenshots", screenshots},
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},
     {"dropped_files_are_played", dropped_files_are_played},
