@@ -384,6 +384,36 @@ static int over_black(int frame, int x, int y)
     return faded(100 + 3 * texture(2, x, y), part > FADE_FRAMES ? FADE_FRAMES : part);
 }
 
+/* The same, and the light begins and ends slowly: parts of FADE_FRAMES cubed. */
+static int eased_part(int frame)
+{
+    const int n = frame < IN_START ? OUT_START + FADE_FRAMES - frame : frame - IN_START;
+    const int part = n < 0 ? 0 : n > FADE_FRAMES ? FADE_FRAMES : n;
+    return part * part * (3 * FADE_FRAMES - 2 * part);
+}
+
+static int eased(int code, int part)
+{
+    const int whole = FADE_FRAMES * FADE_FRAMES * FADE_FRAMES;
+    return 16 + ((code - 16) * part + whole / 2) / whole;
+}
+
+static int eased_over_black(int frame, int x, int y)
+{
+    const int code = frame < IN_START ? still(0, x, y) : 100 + 3 * texture(2, x, y);
+    return eased(code, eased_part(frame));
+}
+
+/* Light that goes out so slowly that a short lookahead does not see where to. */
+#define DUSK 240
+
+static int dusk(int frame, int x, int y)
+{
+    const int left = 20 + DUSK - frame;
+    const int part = left < 0 ? 0 : left > DUSK ? DUSK : left;
+    return 16 + ((still(0, x, y) - 16) * part + DUSK / 2) / DUSK;
+}
+
 #define BAR 8
 
 /* A letterboxed scene after one without bars. */
@@ -412,10 +442,26 @@ static int vans(int frame, int x, int y)
     return scene_a(0, x, y);
 }
 
-CHECK_NOT_INSTRUMENTED static int pumping(int frame, int x, int y)
+CHECK_NOT_INSTRUMENTED static int pumping_by(int frame, int x, int y, int most)
 {
-    const int gain = 900 + (int)(check_hash(5, (uint64_t)frame) % 201);
+    const int gain = 1000 - most + (int)(check_hash(5, (uint64_t)frame) % (2 * most + 1));
     return 16 + ((scene_b(0, x, y) - 16) * gain + 500) / 1000;
+}
+
+static int pumping(int frame, int x, int y)
+{
+    return pumping_by(frame, x, y, 100);
+}
+
+static int pumping_hard(int frame, int x, int y)
+{
+    return pumping_by(frame, x, y, 300);
+}
+
+/* The same under a sky that is as light as can be whatever the light is. */
+static int pumping_under_sky(int frame, int x, int y)
+{
+    return y < 36 ? 235 : pumping(frame, x, y);
 }
 
 /* Anything: textures that change, black, fades, bars, cuts. */
@@ -486,6 +532,18 @@ static void test_flash(void)
                   on_curve(&run->stats[i], code), on_curve(&expected->stats[i], code));
     }
     free_run(&expected);
+    free_run(&run);
+}
+
+/* Without any smoothing there is nothing around it that it could take. */
+static void test_flash_alone(void)
+{
+    LumeqParams params = usual();
+    const Film f = film(flashes, 90);
+    params.smooth = 0;
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int i = 39; i < 42; i++)
+        CHECK(on_curve(&run->stats[i], 235) > on_curve(&run->stats[i], 60), "frame %d", i);
     free_run(&run);
 }
 
@@ -650,6 +708,24 @@ static void test_fades_over_black(void)
     free_run(&run);
 }
 
+/* A fade need not be a straight line. */
+static void test_eased_fades(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(eased_over_black, IN_START + FADE_FRAMES + 40);
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    const double whole = FADE_FRAMES * FADE_FRAMES * FADE_FRAMES;
+    for (int i = OUT_START + 1; i < IN_START + FADE_FRAMES; i++)
+        for (int code = 50; eased_part(i) && code <= 110; code += 10) {
+            const int plateau = i < IN_START ? OUT_START : f.frames - 1;
+            const double full = on_curve(&run->stats[plateau], code);
+            const double expected = 16 + (full - 16) * eased_part(i) / whole;
+            const double is = on_curve(&run->stats[i], eased(code, eased_part(i)));
+            CHECK(fabs(is - expected) < 2, "frame %d, code %d: %g, not %g", i, code, is, expected);
+        }
+    free_run(&run);
+}
+
 /* ---- the rest of the picture --------------------------------------------------------------- */
 
 static void test_letterbox(void)
@@ -750,6 +826,37 @@ static void test_deflicker(void)
         free_run(&with);
         free_run(&without);
     }
+}
+
+/* What is clipped does not tell how the light changes. */
+static void test_deflicker_under_sky(void)
+{
+    LumeqParams params = usual();
+    const Film f = film(pumping_under_sky, 120);
+    params.mode = LUMEQ_MODE_OFF;
+    Run *without = run_film(&f, &params, LOOKAHEAD);
+    params.deflicker = 1;
+    Run *with = run_film(&f, &params, LOOKAHEAD);
+    CHECK(unsteadiness(with, 1) < 0.2 * unsteadiness(without, 1), "%g, was %g",
+          unsteadiness(with, 1), unsteadiness(without, 1));
+    free_run(&with);
+    free_run(&without);
+}
+
+/* Light that is raised by more than there is room for below white. */
+static void test_deflicker_much(void)
+{
+    LumeqParams params = usual();
+    const Film f = film(pumping_hard, 120);
+    params.mode = LUMEQ_MODE_OFF;
+    params.deflicker = 1;
+    Run *run = run_film(&f, &params, LOOKAHEAD);
+    check_knee(run);
+    double most = 0;
+    for (int i = 0; i < run->frames; i++)
+        most = fmax(most, (on_curve(&run->stats[i], 50) - 16) / (50 - 16));
+    CHECK(most > 1.2, "it is raised by %g at most", most);
+    free_run(&run);
 }
 
 static void test_deflicker_of_steady(void)
@@ -956,6 +1063,30 @@ static void test_save(void)
     }
 }
 
+/* In the dark there is nothing that needs anything: what was before counts for less and less, and
+ * the curves stay as they are. */
+static void test_long_dark(void)
+{
+    const LumeqParams params = usual();
+    const int64_t lookahead = 5 * STEP;
+    const Film f = film(dusk, MOST_FRAMES);
+    Run *expected = run_film(&f, &params, lookahead);
+    LumeqHistory *h = history(&params, lookahead);
+    LumeqCurve *curve;
+    int n = 0, got = 0;
+    for (; next_curve(h, &f, &params, &n, &curve) == 0; got++) {
+        CHECK(same_bytes(curve, expected->curve[got]), "frame %d", got);
+        CHECK(expected->stats[got].strength < params.strength + 0.001, "frame %d: a strength of %g",
+              got, expected->stats[got].strength);
+        lumeq_curve_unref(&curve);
+        if (got % 3 == 0)
+            replace(&h, &params, lookahead);
+    }
+    CHECK(got == f.frames, "%d curves", got);
+    lumeq_history_destroy(&h);
+    free_run(&expected);
+}
+
 /* CRC-32 as in zlib. */
 static uint32_t crc_of(const uint8_t *bytes, size_t size)
 {
@@ -968,6 +1099,13 @@ static uint32_t crc_of(const uint8_t *bytes, size_t size)
     return ~crc;
 }
 
+static void seal(uint8_t *bytes, size_t size)
+{
+    const uint32_t crc = crc_of(bytes, size - 4);
+    for (int i = 0; i < 4; i++)
+        bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
+}
+
 static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
 {
     for (int i = 1 + check_below(random, 3); i > 0; i--) {
@@ -975,9 +1113,7 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
         const uint8_t other = (uint8_t)check_below(random, 256);
         bytes[at] = check_below(random, 2) ? other : bytes[at] & other; /* less is often right */
     }
-    const uint32_t crc = crc_of(bytes, size - 4);
-    for (int i = 0; i < 4; i++)
-        bytes[size - 4 + (size_t)i] = (uint8_t)(crc >> (8 * i));
+    seal(bytes, size);
 }
 
 /* Whatever is loaded, curves are curves, and it is as it was where it is not. */
@@ -1019,6 +1155,48 @@ static void test_forged(void)
         lumeq_history_destroy(&h);
     }
     CHECK(loaded && refused, "%d loaded, %d refused", loaded, refused);
+}
+
+static int64_t number_at(const uint8_t *bytes)
+{
+    uint64_t number = 0;
+    for (int i = 7; i >= 0; i--)
+        number = number << 8 | bytes[i];
+    return (int64_t)number;
+}
+
+/* A fade that leads to where it is already: of its frames the numbers, durations and plateaus stand
+ * in a row. */
+static void test_forged_fade(void)
+{
+    const LumeqParams params = usual();
+    const Film f = film(fade_in, 140);
+    const int end = FADE_START + FADE_FRAMES;
+    LumeqHistory *h = history(&params, LOOKAHEAD);
+    LumeqCurve *curve;
+    int n = 0, found = 0;
+    for (int i = 0; i < FADE_START + 4; i++) {
+        must(next_curve(h, &f, &params, &n, &curve) == 0, "curve");
+        lumeq_curve_unref(&curve);
+    }
+    size_t size;
+    uint8_t *bytes = saved(h, &size);
+    CHECK(lumeq_history_load(h, bytes, size) == 0, "%s", lumeq_last_error(NULL));
+    for (size_t at = 0; at + 24 < size; at++) {
+        const int64_t number = number_at(bytes + at), plateau = number_at(bytes + at + 16);
+        if (number_at(bytes + at + 8) != STEP || number <= FADE_START + 4 || number >= end ||
+            plateau <= number || plateau > end)
+            continue;
+        found++;
+        memcpy(bytes + at + 16, bytes + at, 8);
+        seal(bytes, size);
+        CHECK(lumeq_history_load(h, bytes, size) < 0, "frame %d leads nowhere", (int)number);
+        for (int i = 0; i < 8; i++)
+            bytes[at + 16 + (size_t)i] = (uint8_t)((uint64_t)plateau >> (8 * i));
+    }
+    CHECK(found > 10, "%d frames of a fade", found);
+    free(bytes);
+    lumeq_history_destroy(&h);
 }
 
 /* Each call is refused for want of memory until it has enough; then all is as ever. */
@@ -1104,6 +1282,7 @@ static const CheckTest tests[] = {
     {"cut", test_cut},
     {"cut_of_like_histogram", test_cut_of_like_histogram},
     {"flash", test_flash},
+    {"flash_alone", test_flash_alone},
     {"motion", test_motion},
     {"scene_cut_off", test_scene_cut_off},
     {"fade_in", test_fade_in},
@@ -1111,11 +1290,14 @@ static const CheckTest tests[] = {
     {"fade_after_waver", test_fade_after_waver},
     {"scenes_between_fades", test_scenes_between_fades},
     {"fades_over_black", test_fades_over_black},
+    {"eased_fades", test_eased_fades},
     {"letterbox", test_letterbox},
     {"constant", test_constant},
     {"centred", test_centred},
     {"passing_object", test_passing_object},
     {"deflicker", test_deflicker},
+    {"deflicker_under_sky", test_deflicker_under_sky},
+    {"deflicker_much", test_deflicker_much},
     {"deflicker_of_steady", test_deflicker_of_steady},
     {"protocol", test_protocol},
     {"discontinuity", test_discontinuity},
@@ -1123,7 +1305,9 @@ static const CheckTest tests[] = {
     {"anything", test_anything},
     {"reference", test_reference},
     {"save", test_save},
+    {"long_dark", test_long_dark},
     {"forged", test_forged},
+    {"forged_fade", test_forged_fade},
     {"no_memory", test_no_memory},
     {"load_without_memory", test_load_without_memory},
 };
