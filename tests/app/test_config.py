@@ -94,7 +94,8 @@ class Config(WithEnvironment):
 
     def test_comment_signs_in_values(self):
         """Only after a blank, and not within quotes."""
-        for text, value in (("mode = a#b", "a#b"), ("mode = 'a # b'", "a # b"), ("mode = \"a' #b\"", "a' #b"),
+        for text, value in (("mode = a#b", "a#b"), ("mode = 'a # b'", "a # b"), ("mode='a # b'", "a # b"),
+                            ("mode = \"a' #b\"", "a' #b"),
                             ("mode = a'b # c", "a'b"), ("mode = a #b", "a")):
             self.refuse_line(text, "mode '%s': it is one of global" % value)
 

@@ -54,7 +54,7 @@ class Options(Case):
                 ("--scene-cut", "maybe", "on"), ("--range", "wide", "limited"),
                 ("--backend", "opencl", "cuda"), ("--threads", "-1", "0"), ("--threads", "1.5", "whole"),
                 ("--threads", "100000", "256"), ("--ss", "x", "time"), ("--ss", "-1", "time"),
-                ("--ss", "1:2:3:4", "time"), ("--ss", "1:70", "time"), ("--ss", "", "time"),
+                ("--ss", "1:2:3:4", "time"), ("--ss", "1:60", "time"), ("--ss", "", "time"),
                 ("--to", "1:", "time"), ("--frames", "0", "1"), ("--frames", "-5", "1"),
                 ("--frames", "many", "number"), ("--frames", "99999999999999999999", "number"),
                 ("--max-pixels", "0", "1"), ("--crf", "x", "number"), ("--bitrate", "4G", "bits"),

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "panel/panel.h"
+#include "panel/panel_parts.h"
 #include "panel/panel_place.h"
 #include "rects.h"
 
@@ -433,6 +434,25 @@ static void test_cache_numbers(void)
     text_close(&text);
 }
 
+/* ---- what is said of a histogram ---- */
+
+static void test_marks(void)
+{
+    static uint32_t hist[PANEL_MAX_BINS];
+    const PanelData codes = {.bins = BINS};
+    CHECK(!panel_find_marks(&codes, NULL).known && !panel_find_marks(&codes, hist).known,
+          "marks of nothing");
+    for (int i = 50; i < 150; i++)
+        hist[i] = 7;
+    const PanelMarks even = panel_find_marks(&codes, hist);
+    CHECK(even.known && even.low == 50 && even.high == 148 && even.mean == 99.5,
+          "of 50 to 149: %d to %d, mean %g", even.low, even.high, even.mean);
+    hist[149]++; /* 1 % is more than one code has now */
+    const PanelMarks more = panel_find_marks(&codes, hist);
+    CHECK(more.low == 51 && more.high == 149, "with one more at the end: %d to %d", more.low,
+          more.high);
+}
+
 /* ---- where it is ---- */
 
 static void check_place(int width, int height, PanelMode mode)
@@ -445,6 +465,8 @@ static void check_place(int width, int height, PanelMode mode)
     CHECK(!overlap(p.panel, p.free), "%dx%d: the panel covers what is free", width, height);
     CHECK(mode != PANEL_BESIDE || !overlap(p.panel, p.picture), "%dx%d: over the picture", width,
           height);
+    CHECK(mode != PANEL_OVER || p.panel.y + p.panel.height <= height - height / 4,
+          "%dx%d: over subtitles", width, height);
     CHECK((double)p.picture.width * p.picture.height >= 0.5 * width * height,
           "%dx%d: little is left", width, height);
     if (width < 640 || height < 360 || mode == PANEL_OFF)
@@ -547,6 +569,7 @@ static const CheckTest tests[] = {
     {"panel_blend", test_blend},
     {"panel_cache", test_cache},
     {"panel_cache_numbers", test_cache_numbers},
+    {"panel_marks", test_marks},
     {"panel_place", test_place},
     {"panel_place_over", test_place_over},
     {"panel_add_room", test_add_room},
