@@ -228,6 +228,30 @@ class Damaged(Case):
         path = self.write("cut.mkv", data[:len(data) // 2])
         self.damaged(path, "damaged")
 
+    def test_a_little_less_than_was_declared(self):
+        """Headers are seldom exact: up to a second is no damage."""
+        with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
+                  "rb") as f:
+            data = f.read()
+        clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
+        for count, words in ((2, ()), (10, ("the input is damaged: its video ends 2.0 s early",))):
+            path = self.write("less.mkv", data[:clusters[-count]])
+            result = lumeq(path, "--null", "-q")
+            self.assertEqual(result.code, DAMAGED if words else DONE, str(result))
+            self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
+
+    def test_damage_before_the_part_does_not_count(self):
+        source = clip("long-gop.mkv", *X264, "-g", "1000", "-bf", "0", seconds=3)
+        with open(source, "rb") as f:
+            data = bytearray(f.read())
+        packet = contents(source)["packets"][10]
+        at = int(packet["pos"]) + int(packet["size"]) // 2
+        data[at:at + 20] = bytes(20)
+        path = self.write("broken.mkv", bytes(data))
+        for start, code in ((0, DAMAGED), (0.2, DAMAGED), (2, DONE)):
+            result = lumeq(path, "--null", "-q", "--ss", start)
+            self.assertEqual(result.code, code, "%g: %s" % (start, result))
+
     def test_whole_files_are_not_called_damaged(self):
         for name, more in (("short-sound.mkv", dict(seconds=4, sound=1)),
                            ("long-sound.mkv", dict(seconds=1, sound=4)),

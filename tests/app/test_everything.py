@@ -236,6 +236,12 @@ class ToOthers(Case):
                 self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
         self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
 
+    def test_a_key_wins_over_the_tag_of_its_name(self):
+        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}
+        source = self.recorded(keys, "in.mov", "-movflags", "use_metadata_tags")
+        found = tags(self.converted(source, "out.mp4", *QUICK))
+        self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
+
     def test_tags_of_cameras(self):
         """Make and model have places in mov, and are keys in mp4."""
         device = {"make": "Canon", "model": "EOS"}
@@ -556,6 +562,8 @@ class Part(Case):
                       0.0015, name)
         output = self.converted(everything(), "late.mkv", *QUICK, "--ss", "1.2")
         self.assertEqual(chapters(output), [(0, 1.8, "Two")])
+        output = self.converted(everything(), "second.mkv", *QUICK, "--ss", "1")  # where the first one ends
+        self.assertEqual(chapters(output), [(0, 2, "Two")])
         output = self.converted(everything(), "few.mp4", *QUICK, "--frames", 10)
         self.assertEqual(chapters(output), [(0, 0.4, "One")])
 

@@ -51,6 +51,17 @@ class Times(Case):
         for name in ("out.mp4", "out.mkv"):
             self.same_times(source, self.converted(source, name, *QUICK), 0.0015, shifted=True)
 
+    def test_edit_list_that_ends_early(self):
+        """The sound behind its end is in the file, and hidden."""
+        with open(clip("two.mp4", *X264, "-c:a", "aac", seconds=2, sound=2), "rb") as f:
+            data = bytearray(f.read())
+        lasts = data.rindex(b"elst") + 12  # of the sound: one entry, in milliseconds
+        self.assertAlmostEqual(int.from_bytes(data[lasts:lasts + 4], "big"), 2000, delta=50)
+        data[lasts:lasts + 4] = (1000).to_bytes(4, "big")
+        output = self.converted(self.write("early.mp4", bytes(data)), "out.mkv", *QUICK)
+        self.assertEqual(len(packets(output, "v:0")), 50)
+        self.assertAlmostEqual(packets(output)[-1][0], 1, delta=0.05)
+
     def test_negative_times(self):
         """A broadcast whose clock wraps around: what comes before is below zero."""
         source = self.path("negative.ts")

@@ -204,6 +204,15 @@ class BeginsAtZero(Case):
             if wanted:
                 self.near(shown[0], wanted, 0.03, start)
 
+    def test_a_subtitle_that_ends_where_the_part_begins(self):
+        source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # to 0.6
+        ffmpeg("-i", simple(), "-i", text, "-map", "0:v", "-map", 1, "-c", "copy", "-c:s", "srt", source)
+        self.assertEqual(begin(source), 0)
+        for start, count in (("0.56", 1), ("0.6", 0)):
+            result = self.ok(source, "-o", self.path("out.mkv"), "-y", *QUICK, "--ss", start)
+            self.assertNotIn("left out", result.err)
+            self.assertEqual(len(packets(self.path("out.mkv"), "s:0")), count, start)
+
     def test_figures_count_from_zero(self):
         result = self.ok(late("in.ts", 3600), "-o", self.path("out.mkv"), *QUICK, "--stats",
                          self.path("s.csv"), "--progress", "json")

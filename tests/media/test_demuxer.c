@@ -12,6 +12,10 @@
 #define MOST 16 /* ... and so many of them 64 MB */
 #define RATE 25
 #define SOUND_RATE 8000
+/* Pictures of the sample, of which this one is the last that needs none before it. */
+#define CLIP_FRAMES 275
+#define CLIP_LAST_KEY 246
+
 #define LIVENESS_US (CHECK_SLOWER * 20000000)
 #define LONG_ENOUGH_US 300000 /* to read on, for one that does not mind */
 
@@ -55,7 +59,8 @@ static void check_bytes(Demuxer *demuxer)
     av_packet_free(&packet);
 }
 
-static void test_bytes(void)
+/* What a demuxer makes of a clip, which has pictures and sound. */
+static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demuxer))
 {
     static const atomic_int never;
     char path[] = "/tmp/lumeq-demuxer-XXXXXX";
@@ -67,20 +72,87 @@ static void test_bytes(void)
     if (!CHECK(file >= 0, "no temporary file"))
         return;
     close(file);
-    if (make_clip(path) && CHECK(source_open(&source, &options, &error) == 0, "%s", error.text) &&
+    if (make(path) && CHECK(source_open(&source, &options, &error) == 0, "%s", error.text) &&
         CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
         demuxer_select(demuxer, DEMUX_VIDEO, source->format->streams[0]);
         demuxer_select(demuxer, DEMUX_AUDIO, source->format->streams[1]);
         if (CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text))
-            check_bytes(demuxer);
+            check(demuxer);
     }
     demuxer_free(&demuxer);
     source_close(&source);
     unlink(path);
 }
 
+static void test_bytes(void)
+{
+    with_clip(make_clip, check_bytes);
+}
+
+/* The sound comes first, and is longer than the video. */
+static int make_short_video(const char *path)
+{
+    static uint8_t picture[16 * 16], sound[SOUND_RATE];
+    MadeClip clip = made_clip_begin(path, 16, RATE, SOUND_RATE);
+    made_clip_write(&clip, 1, 0, sound, sizeof(sound));
+    for (int n = 0; n < 5; n++)
+        made_clip_write(&clip, 0, n, picture, sizeof(picture));
+    return made_clip_end(&clip);
+}
+
+static void check_end(Demuxer *demuxer)
+{
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; i < 5; i++) {
+        CHECK(packet && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no packet %d", i);
+        av_packet_unref(packet);
+    }
+    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "there are more");
+    demuxer_stop(demuxer);
+    CHECK(demuxer_end(demuxer) == AV_TIME_BASE, "it ends at %lld us",
+          (long long)demuxer_end(demuxer));
+    av_packet_free(&packet);
+}
+
+/* What ends last is the end, wherever it lies in the file. */
+static void test_end(void)
+{
+    with_clip(make_short_video, check_end);
+}
+
+/* Of what is live, a keyframe makes the packets that wait old; no other packet does. */
+static void test_live(void)
+{
+    static const atomic_int never;
+    const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
+    Source *source = NULL;
+    Demuxer *demuxer = NULL;
+    MediaError error = {0};
+    AVPacket *packet = av_packet_alloc();
+    if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
+        CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
+        source->live = 1;
+        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
+        CHECK(demuxer_start(demuxer, AV_NOPTS_VALUE, &error) == 0, "%s", error.text);
+        const int64_t end = av_gettime_relative() + LIVENESS_US;
+        while (demuxer_dropped(demuxer) + demuxer_waiting(demuxer, DEMUX_VIDEO) < CLIP_FRAMES &&
+               av_gettime_relative() < end)
+            av_usleep(1000);
+        CHECK(demuxer_dropped(demuxer) == CLIP_LAST_KEY, "%lld are dropped",
+              (long long)demuxer_dropped(demuxer));
+        CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0 &&
+                  (packet->flags & AV_PKT_FLAG_KEY),
+              "no keyframe comes");
+    }
+    demuxer_free(&demuxer);
+    source_close(&source);
+    av_packet_free(&packet);
+}
+
 static const CheckTest tests[] = {
     {"bytes", test_bytes},
+    {"end", test_end},
+    {"live", test_live},
 };
 
 CHECK_MAIN(tests)

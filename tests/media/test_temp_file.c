@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "media/output/file_name.h"
 
 static OutputFile first, second;
 static char removed[8][256];
@@ -125,9 +126,21 @@ static void test_names_that_are_taken(void)
     CHECK(rmdir(folder) == 0, "something is left");
 }
 
+/* A name is cut between characters. */
+static void test_cut_names(void)
+{
+    /* Characters of 1, 2, 3, 4 and 1 bytes. */
+    static const char name[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\xa5z";
+    static const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
+    for (size_t most = 0; most < sizeof(ends) / sizeof(ends[0]); most++)
+        CHECK(file_name_cut(name, most) == ends[most], "%zu bytes become %zu", most,
+              file_name_cut(name, most));
+}
+
 static const CheckTest tests[] = {
     {"closed_in_the_middle", test_closed_in_the_middle},
     {"only_what_is_being_written", test_only_what_is_being_written},
     {"names_that_are_taken", test_names_that_are_taken},
+    {"cut_names", test_cut_names},
 };
 CHECK_MAIN(tests)
