@@ -261,6 +261,18 @@ class Course(TwoPass):
         self.assertEqual(len(at), 2, "the first pass is over")
         return process
 
+    def stopped_in_second(self, source):
+        """The same, at the beginning of its second pass."""
+        process = self.stopped(source, 0.3)
+
+        def is_second():
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGSTOP)
+            return len(self.positions(process, source)) == 1
+
+        self.assertTrue(wait_for(is_second), "it does not come to the second pass")
+        return process
+
     def own(self):
         """The clip, to be changed."""
         shutil.copy(large_clip(), self.path("in.mkv"))
@@ -302,14 +314,7 @@ class Course(TwoPass):
     def test_changed_in_the_second_pass(self):
         """Also where the frames have the times and sizes that they had."""
         source = self.own()
-        process = self.stopped(source, 0.3)
-
-        def is_second():
-            process.send_signal(signal.SIGCONT)
-            process.send_signal(signal.SIGSTOP)
-            return len(self.positions(process, source)) == 1
-
-        self.assertTrue(wait_for(is_second), "it does not come to the second pass")
+        process = self.stopped_in_second(source)
         os.utime(source)
         self.refused(self.go_on(process), INPUT, "in.mkv", "changed", "--two-pass off")
         self.assertEqual(self.files(), ["in.mkv"])
@@ -366,24 +371,38 @@ class Course(TwoPass):
         starts = [i for i in range(0, len(data), 188)
                   if data[i + 1] & 0x40 and (data[i + 1] & 0x1f) << 8 | data[i + 2] == 0x100]
         first = next(i for i in starts if i >= begin * len(data))
-        last = next(i for i in starts if i >= end * len(data) and data[i + 3] & 15 == data[first + 3] & 15)
+        last = next((i for i in starts if i >= end * len(data) and data[i + 3] & 15 == data[first + 3] & 15),
+                    len(data))
         for i in range(first, last, 188):
             data[i:i + 4] = b"\x47\x1f\xff\x10"
         with open(path, "r+b") as f:
             f.write(data)
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
-    def test_other_frames_without_damage(self):
-        """Then it is another file, whatever its size and time say."""
+    def pictures(self):
+        """Of a transport stream."""
         source = self.path("in.ts")
         shutil.copy(clip("pictures.ts", "-c:v", "mpeg2video", "-q:v", "1", "-g", "1", seconds=8,
                          source="nullsrc=size=320x180:rate=25,geq=random(1)*255:128:128"), source)
+        return source
+
+    def test_other_frames_without_damage(self):
+        """Then it is another file, whatever its size and time say."""
+        source = self.pictures()
         process = self.stopped(source, 0.8)
         self.empty_out(source, 0.6, 0.65)
         result = self.go_on(process)
         self.assertEqual(result.code, INPUT, str(result))
         self.assertIn(OTHER_FRAME, result.err)
         self.assertIn("other frames in the second pass", result.lines[-1])
+        self.assertEqual(self.files(), ["in.ts"])
+
+    def test_fewer_frames_without_damage(self):
+        source = self.pictures()
+        process = self.stopped_in_second(source)
+        self.empty_out(source, 0.92, 1)
+        result = self.go_on(process)
+        self.refused(result, INPUT, "other frames in the second pass")
         self.assertEqual(self.files(), ["in.ts"])
 
     def test_no_room_for_the_measures(self):
