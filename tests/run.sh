@@ -58,11 +58,26 @@ choose_launcher() {
     fi
 }
 
+# Device code for all cards takes minutes: with --all it is made, and else what runs on the card that
+# is there, or on any.
+choose_architectures() {
+    architectures=(-UCMAKE_CUDA_ARCHITECTURES)
+    if [ "${#builds[@]}" -gt 1 ] || ! have nvcc; then
+        return
+    elif nvidia-smi -L >/dev/null 2>&1; then
+        architectures=(-DCMAKE_CUDA_ARCHITECTURES=native)
+    else
+        architectures=("-DCMAKE_CUDA_ARCHITECTURES=75;90-real") # the oldest, and what is newer
+    fi
+}
+
 # GCC advises against -Werror beside its sanitizers: they make it warn of what cannot happen.
 build() {
     local werror=OFF
     [ "$1" != release ] || werror=ON
-    cmake --preset "$1" -B "build/ci/$1" -DLUMEQ_WERROR="$werror" -DBUILD_TESTING=ON &&
+    choose_architectures
+    cmake --preset "$1" -B "build/ci/$1" "${architectures[@]}" -DLUMEQ_WERROR="$werror" \
+        -DBUILD_TESTING=ON &&
         cmake --build "build/ci/$1" --parallel "$(cores)"
 }
 
