@@ -43,9 +43,9 @@ class Rgb:
         data, size = raw(path, "rgb24"), self.width * self.height * 3
         self.frames = [data[i:i + size] for i in range(0, len(data), size)]
 
-    def pixel(self, frame, x, y):
+    def row(self, frame, x, y, wide):
         i = (y * self.width + x) * 3
-        return self.frames[frame][i:i + 3]
+        return self.frames[frame][i:i + 3 * wide]
 
 
 class Overlay(Case):
@@ -123,13 +123,13 @@ class Overlay(Case):
     def count(self, plain, overlay, colour, where, frame=0):
         """Pixels where a bar of the colour is, and their mean column."""
         x, y, wide, tall = where
+        wanted = [[(c * COVER + b * (255 - COVER)) / 255 for b in range(256)] for c in colour]
         columns = []
         for v in range(y, y + tall):
-            for u in range(x, x + wide):
-                below, got = plain.pixel(frame, u, v), overlay.pixel(frame, u, v)
-                want = [(c * COVER + b * (255 - COVER)) / 255 for c, b in zip(colour, below)]
-                if all(abs(w - g) <= 6 for w, g in zip(want, got)):
-                    columns.append(u)
+            below, got = (picture.row(frame, x, v, wide) for picture in (plain, overlay))
+            for u in range(0, 3 * wide, 3):
+                if all(abs(wanted[i][below[u + i]] - got[u + i]) <= 6 for i in (0, 1, 2)):
+                    columns.append(x + u // 3)
         return len(columns), sum(columns) / max(1, len(columns))
 
     def check_colours(self, source, suffix=".mkv", codec="ffv1"):

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, USAGE, ffmpeg, finish, make,
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, ffmpeg, finish, make,
                     video, wait_for)
 from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
@@ -70,7 +70,7 @@ class Window(WindowCase):
         self.ends(process)
 
     def test_ends_by_itself_and_counts(self):
-        process = self.play(SAMPLE, "--ss", "1", "--to", "2", "--stats", self.path("s.csv"))
+        process = self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv"))
         self.ends(process)
         with open(self.path("s.csv"), encoding="ascii") as f:
             rows = list(csv.DictReader(f))
@@ -81,12 +81,12 @@ class Window(WindowCase):
         self.assertTrue(all(1 <= t < 2 for t in times))
 
     def test_frames(self):
-        result = self.ends(self.play(SAMPLE, "--frames", "5", "-v"))
+        result = self.ends(self.play(SMALL, "--frames", "5", "-v"))
         shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
 
     def test_a_pipe(self):
-        with open(SAMPLE, "rb") as f:
+        with open(SMALL, "rb") as f:
             process = self.play("-", "--to", "0.6", stdin=f)
         self.ends(process)
 
@@ -114,7 +114,7 @@ class Window(WindowCase):
 
     def test_keep_open(self):
         """A person at a terminal wants to see the last picture; a program wants to go on."""
-        part = (SAMPLE, "--to", "0.4", "--histogram", "off")
+        part = (SMALL, "--to", "0.4", "--histogram", "off")
         terminal, slave = pty.openpty()
         self.addCleanup(os.close, terminal)
         by_hand = lambda *more: subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", *part, *more],
@@ -146,14 +146,14 @@ class Window(WindowCase):
         self.assertEqual(result.err, "lumeq: cannot write screenshots into the folder '%s': "
                                      "No such file or directory\n" % folder)
         self.write("shots", b"")
-        self.assertIn("'%s': Not a directory" % folder, self.ends(self.play(SAMPLE, *args), OUTPUT).err)
+        self.assertIn("'%s': Not a directory" % folder, self.ends(self.play(SMALL, *args), OUTPUT).err)
         os.remove(folder)
         os.mkdir(folder, 0o500)
         if os.geteuid():
-            self.assertIn("'%s': Permission denied" % folder, self.ends(self.play(SAMPLE, *args), OUTPUT).err)
+            self.assertIn("'%s': Permission denied" % folder, self.ends(self.play(SMALL, *args), OUTPUT).err)
         os.chmod(folder, 0o700)
         settings = self.write("settings", ("screenshot-dir = %s/" % folder).encode())
-        process = self.play(SAMPLE, "--loop", config=settings)
+        process = self.play(SMALL, "--loop", config=settings)
         self.window(process)
         self.assertTrue(wait_for(lambda: self.key("s") or os.listdir(folder)), "no screenshot")
         self.key("q")
@@ -178,7 +178,7 @@ class Window(WindowCase):
     def test_signal(self):
         """What has been shown so far is a part: it takes no name, and the same command may come again."""
         for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
-            process = self.play(SAMPLE, "--loop", "--stats", self.path("s.jsonl"))
+            process = self.play(SMALL, "--loop", "--stats", self.path("s.jsonl"))
             self.window(process)
             self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.files()
                                                  if f.endswith(".part"))), "no rows are written")
@@ -189,16 +189,16 @@ class Window(WindowCase):
         self.assertFalse(os.path.exists(self.path("s.jsonl")))
 
     def test_stats_of_what_was_watched(self):
-        process = self.play(SAMPLE, "--loop", "--stats", self.path("s.csv"))
+        process = self.play(SMALL, "--loop", "--stats", self.path("s.csv"))
         self.window(process)
         time.sleep(0.5)
         self.key("q")
         self.ends(process)
         self.assertTrue(self.read(self.path("s.csv")).startswith(b"frame,"))
-        self.assertEqual(finish(self.play(SAMPLE, "--stats", self.path("s.csv"))).code, USAGE)
+        self.assertEqual(finish(self.play(SMALL, "--stats", self.path("s.csv"))).code, USAGE)
 
     def test_without_sound_device(self):
-        process = self.play(SAMPLE, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))
+        process = self.play(SMALL, "--to", "0.5", "-v", env=self.environment(SDL_AUDIODRIVER="nonsense"))
         self.assertIn("No sound: ", self.ends(process).err)
 
     def test_libraries_are_silent(self):
@@ -206,24 +206,24 @@ class Window(WindowCase):
         sound = self.environment(SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH="/nonexistent")
         display = self.environment(SDL_VIDEODRIVER="wayland")
         display.pop("XDG_RUNTIME_DIR", None)
-        result = self.ends(self.play(SAMPLE, "--to", "0.2", env=sound))
+        result = self.ends(self.play(SMALL, "--to", "0.2", env=sound))
         self.assertEqual(result.err, "")
-        result = self.ends(self.play(SAMPLE, env=display), USAGE)
+        result = self.ends(self.play(SMALL, env=display), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("no display", result.err)
         for env, code in ((sound, DONE), (display, USAGE)):  # details are lines of lumeq's own
-            result = self.ends(self.play(SAMPLE, "--to", "0.2", "-v", env=env), code)
+            result = self.ends(self.play(SMALL, "--to", "0.2", "-v", env=env), code)
             self.assertEqual([line for line in result.lines if not line.startswith("lumeq: ")], [])
 
     def test_without_display(self):
-        result = self.ends(self.play(SAMPLE, env=self.environment(DISPLAY=":99999")), USAGE)
+        result = self.ends(self.play(SMALL, env=self.environment(DISPLAY=":99999")), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("-o or --null works without a window", result.err)
 
     def test_display_goes(self):
         for keys in ((), ("space",), ("f",)):
             with self.subTest(keys), self.other_display() as server:
-                process = self.play(SAMPLE, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
+                process = self.play(SMALL, "--loop", env=self.environment(TSAN_OPTIONS=THREADS_STAY))
                 self.window(process)
                 self.key(*keys)
                 time.sleep(0.3)
@@ -234,7 +234,7 @@ class Window(WindowCase):
     def test_nothing_is_played_unseen(self):
         env = self.environment()
         del env["DISPLAY"], env["SDL_VIDEODRIVER"]
-        result = self.ends(self.play(SAMPLE, env=env), USAGE)
+        result = self.ends(self.play(SMALL, env=env), USAGE)
         self.assertIn("no display", result.err)
 
     def test_damaged(self):
@@ -249,14 +249,14 @@ class Window(WindowCase):
 
     def test_old_opengl(self):
         env = self.environment(MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1")
-        result = self.ends(self.play(SAMPLE, env=env), USAGE)
+        result = self.ends(self.play(SMALL, env=env), USAGE)
         self.assertEqual(len(result.lines), 1, str(result))
         self.assertIn("3.3", result.err)
 
     def test_bad_input(self):
         result = self.ends(self.play("/nonexistent.mkv"), INPUT)
         self.assertEqual(len(result.lines), 1, str(result))
-        result = self.ends(self.play(SAMPLE, "--audio-track", "7"), USAGE)
+        result = self.ends(self.play(SMALL, "--audio-track", "7"), USAGE)
         self.assertIn("audio track 7", result.err)
 
     def test_odd_and_small(self):

@@ -13,7 +13,7 @@
 #include "player/osd/osd.h"
 #include "session.h"
 
-/* 11 s at 25 frames a second. */
+/* 11 s at 25 frames a second, in a window that is soon drawn. */
 static const char *clip(void)
 {
     const char *elsewhere = getenv("LUMEQ_CLIP");
@@ -32,17 +32,22 @@ static int open_clip(Session *s)
     return s->ended;
 }
 
-/* Stands still on the frame at this position, in microseconds. */
-static int open_at(Session *s, int64_t position)
+/* Stands still on the frame at this position, in microseconds, of the clip with this name. */
+static int open_file_at(Session *s, const char *path, int64_t position)
 {
     char from[32];
     snprintf(from, sizeof(from), "%.3f", (double)position * 1e-6);
-    const char *const arguments[] = {clip(), "--no-config", "--ss", from, NULL};
+    const char *const arguments[] = {path, "--no-config", "--ss", from, NULL};
     if (session_open(s, arguments) < 0)
         return -1;
     session_type("p");
     SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
     return s->ended;
+}
+
+static int open_at(Session *s, int64_t position)
+{
+    return open_file_at(s, clip(), position);
 }
 
 static int swaps; /* pictures of the window that were put on the screen */
@@ -382,11 +387,12 @@ static void send_mouse(Uint32 type, int x, int y)
     SDL_PushEvent(&event);
 }
 
-/* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
+/* Left of the line is the picture as with the equalizer off, right of it the equalized one. In a
+ * large window, as messages would cover the middle of a small one. */
 static void compares(void)
 {
     Session s;
-    if (open_at(&s, 1 * SECOND))
+    if (open_file_at(&s, LUMEQ_SAMPLE, 1 * SECOND))
         return;
     session_type("h");
     session_type("h");
