@@ -272,7 +272,7 @@ typedef struct LumeqSync {
  * may have Cb and Cr in turns and the other in two planes. out.plane[0] == NULL: the frame is only
  * measured, with the statistics and the history that it would have if it were written.
  *
- * A frame of another depth than the one before has the effect of lumeq_reset().
+ * A frame of another depth or range than the one before has the effect of lumeq_reset().
  *
  * The GPU must not use an output in CUDA memory for anything else between submit and receive; after
  * receive it is complete for every stream.

@@ -339,12 +339,13 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
     return counted;
 }
 
-/* What was before the frame; NULL: a history of another depth is none. */
+/* What was before the frame; NULL: a history of another depth or range is none. */
 CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before,
                                           CurveWas *was)
 {
     curve_recall(p, before, was);
-    return before->depth == (uint32_t)p->depth ? before : NULL;
+    return before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white ? before
+                                                                                      : NULL;
 }
 
 /* lumeq's curve for video. All that the frame tells by itself comes first. */
@@ -377,6 +378,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, Curve
     curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
+        result->white = (uint32_t)p->white;
         result->scene_cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
         result->jumps = jumps;
         result->need = need;
@@ -425,6 +427,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
     }
     CURVE_EACH (i, 1) {
         result->depth = before ? (uint32_t)p->depth : 0;
+        result->white = (uint32_t)p->white;
         result->scene_cut = 0;
         result->jumps = before ? before->jumps : 0;
         result->need = before ? before->need : 0;

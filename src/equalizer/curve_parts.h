@@ -67,6 +67,7 @@ typedef struct __attribute__((aligned(16))) CurveBin {
 typedef struct CurveResult {
     uint32_t bins;
     uint32_t depth; /* that the history is of; 0: there is none */
+    uint32_t white; /* the code of white: with the depth that tells the range */
     uint32_t scene_cut;
     uint32_t jumps;    /* changes in a row of at least CURVE_JUMP, CURVE_JUMPS + 1 at most */
     uint32_t need;     /* Q16, smoothed: the share of the strength that the picture needs */

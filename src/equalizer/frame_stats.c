@@ -123,7 +123,8 @@ uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
                            const CurveResult *result)
 {
     uint64_t moved = 0;
-    if (before->depth != (uint32_t)params->depth || params->reference)
+    if (before->depth != (uint32_t)params->depth || before->white != (uint32_t)params->white ||
+        params->reference)
         return 0;
     for (int i = 0; i < params->bins; i++) {
         const int64_t step = (int64_t)result->bin[i].smooth - before->bin[i].smooth;

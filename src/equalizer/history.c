@@ -11,7 +11,7 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-#define FORMAT 2 /* 1: without the noise */
+#define FORMAT 2 /* 1: without noise and range */
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 {
@@ -185,7 +185,7 @@ static void put_state(ByteWriter *w, const LumeqState *state)
 {
     const CurveResult *c = &state->curve;
     const TileResult *t = &state->tiles;
-    const uint32_t fields[] = {c->bins, c->depth, c->jumps, c->need, c->fades};
+    const uint32_t fields[] = {c->bins, c->depth, c->white, c->jumps, c->need, c->fades};
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put_bars(w, &c->bars);
     for (uint32_t i = 0; i < c->bins; i++) {
@@ -206,6 +206,15 @@ static void check_rise(ByteReader *r, uint32_t value, uint32_t *before, uint32_t
     *before = value;
 }
 
+/* Limited or full range; the first version knew one only. */
+static uint32_t take_white(ByteReader *r, uint32_t depth)
+{
+    const uint32_t limited = depth ? 235u << depth >> 8 : 0, full = depth ? (1u << depth) - 1 : 0;
+    const uint32_t white = r->version >= 2 ? lumeq_take32(r) : limited;
+    r->bad |= depth && white != limited && white != full;
+    return white;
+}
+
 static void take_state(ByteReader *r, LumeqState *state)
 {
     CurveResult *c = &state->curve;
@@ -213,6 +222,7 @@ static void take_state(ByteReader *r, LumeqState *state)
     memset(state, 0, sizeof(*state));
     c->bins = (uint32_t)lumeq_take_range(r, 0, LUMEQ_MAX_BINS);
     c->depth = (uint32_t)lumeq_take_range(r, 0, 16);
+    c->white = take_white(r, c->depth);
     c->jumps = (uint32_t)lumeq_take_range(r, 0, CURVE_JUMPS + 1);
     c->need = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     c->fades = (uint32_t)lumeq_take_range(r, 0, 1);
@@ -230,6 +240,7 @@ static void take_state(ByteReader *r, LumeqState *state)
     t->tiles_y =
         (uint32_t)lumeq_take_range(r, t->tiles_x ? 1 : 0, t->tiles_x ? LUMEQ_MAX_TILES : 0);
     t->depth = t->tiles_x ? c->depth : 0;
+    t->white = c->white;
     r->bad |= t->tiles_x && !c->depth;
     for (uint32_t tile = 0; tile < t->tiles_x * t->tiles_y && !r->bad; tile++) {
         before = 0;

@@ -297,6 +297,7 @@ static void fill_result(CurveResult *result, const PlanFrame *f, const CurvePara
 {
     result->bins = (uint32_t)p->bins;
     result->depth = (uint32_t)p->depth;
+    result->white = (uint32_t)p->white;
     result->scene_cut = (uint32_t)f->cut;
     result->need = need;
     result->alpha = CURVE_ONE;

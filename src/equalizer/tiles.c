@@ -93,6 +93,7 @@ void lumeq_tile_sum(const TileGrid *grid, const BarsState *bars, TileResult *res
     result->tiles_x = (uint32_t)grid->x.tiles;
     result->tiles_y = (uint32_t)grid->y.tiles;
     result->depth = grid->curve.reference ? 0 : (uint32_t)grid->curve.depth;
+    result->white = (uint32_t)grid->curve.white;
     memset(result->hist_out, 0, sizeof(result->hist_out));
     memset(result->curve_sum, 0, sizeof(result->curve_sum));
     for (int tile = 0; tile < tile_count(grid); tile++)

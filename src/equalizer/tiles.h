@@ -41,7 +41,7 @@ typedef struct TileGrid {
 /* What a frame leaves behind of its tiles. Zero is an empty history. */
 typedef struct TileResult {
     uint32_t tiles_x, tiles_y;
-    uint32_t depth;                 /* that the history is of; 0: there is none */
+    uint32_t depth, white;          /* that the history is of, as CurveResult's */
     uint32_t hist_out[TILE_CELLS];  /* what each tile's own curve makes of its cells */
     uint32_t curve_sum[TILE_CELLS]; /* of all tiles' curves, with 8 fraction bits */
     /* Of each tile, row by row, in Q16 codes: the smoothed curve before strength. Undefined without
@@ -103,6 +103,7 @@ CURVE_ALONE size_t tile_result_size(const TileGrid *grid)
 CURVE_ALONE int tile_has_history(const TileGrid *grid, const TileResult *before)
 {
     return before->depth == (uint32_t)grid->curve.depth &&
+           before->white == (uint32_t)grid->curve.white &&
            before->tiles_x == (uint32_t)grid->x.tiles && before->tiles_y == (uint32_t)grid->y.tiles;
 }
 

@@ -240,7 +240,7 @@ static void smoothing(void)
         }
     CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3, "the history's kind");
 
-    /* Of other tiles or another depth: none. */
+    /* Of other tiles, another depth or range: none. */
     settings.tiles_x = 3;
     settings.tiles_y = 4;
     grid = clahe_grid(&settings, &noise);
@@ -250,6 +250,10 @@ static void smoothing(void)
     both.depth = 10;
     clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
     CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another depth's history is taken");
+    both.depth = 8;
+    both.white--;
+    clahe_tiles(&grid, &noise, clahe_frame(quarter, CURVE_ONE), &both, &second, &work);
+    CHECK(!memcmp(&second, &other, tile_result_size(&grid)), "another range's history is taken");
 
     /* Of a black frame the target is the identity. */
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);

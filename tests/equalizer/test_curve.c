@@ -663,7 +663,7 @@ static void bits_are_those_of_plain_divisions(void)
         curve_compute(&params, before, before->bin, result, result->bin, &table, &work);
         hash = hash_result(hash, &params, result, &table);
     }
-    CHECK(hash == 0x121E3DDD07EB676Eu, "0x%016llX", (unsigned long long)hash);
+    CHECK(hash == 0xD22CEB1F47F1EB1Au, "0x%016llX", (unsigned long long)hash);
 }
 
 /* ---- time --------------------------------------------------------------------------------- */
@@ -800,6 +800,7 @@ BACKEND_TEST(smoothing_towards_identity)
     run_close(&run);
 }
 
+/* A frame of another range begins anew: the codes of the one before mean something else. */
 BACKEND_TEST(range_may_change)
 {
     LumeqParams params = full_strength;
@@ -808,6 +809,8 @@ BACKEND_TEST(range_may_change)
     for (int n = 0; n < 6; n++) {
         LumeqFrame frame;
         run.range = n / 2 % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+        if (n % 2 == 0)
+            memset(&run.model, 0, sizeof(run.model));
         fill_band(&run.in, n, 83 + 20 * n);
         frame = frame_of(&run.in, &run.out, run.range, n * 40 * MS);
         run_frame(run.eq, &frame, &run.stats);

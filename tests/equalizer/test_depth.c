@@ -390,22 +390,24 @@ BACKEND_TEST(malformed_samples)
     }
 }
 
-/* ---- another depth ------------------------------------------------------------------------ */
+/* ---- another shape ------------------------------------------------------------------------ */
 
-/* Without a reset as after one, and also between depths that have as many bins. */
-BACKEND_TEST(depth_may_change)
+/* Without a reset as after one, and also between depths that have as many bins, and ranges. */
+static void shapes_change(LumeqBackendId id, LumeqMode mode)
 {
-    static const int order[] = {8, 10, 12, 14, 16, 12, 8, 9, 8};
+    static const int order[] = {8, 10, 10, 12, 14, 16, 16, 12, 8, 9, 8, 8};
     LumeqParams params = defaults;
     params.smooth = 10;
+    params.mode = mode;
     LumeqEqualizer *eq = must_open(id, 2);
     set_params(eq, &params);
-    for (int n = 0; n < 9; n++) {
+    for (int n = 0; n < 12; n++) {
         int format = 0;
         while (formats[format].depth != order[n])
             format++;
         static FrameStats stats;
-        Deep *fresh = deep_open(id, format, LUMEQ_RANGE_LIMITED, &params, 96, 64);
+        const LumeqRange range = n % 2 ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED;
+        Deep *fresh = deep_open(id, format, range, &params, 96, 64);
         for (int frame = 0; frame < 3; frame++) {
             fill_bell(fresh, 0.3 + 0.02 * frame + 0.05 * (n % 3), 0.3, (uint64_t)n);
             const LumeqFrame first = deep_frame(fresh, (n * 3 + frame) * 40 * MS);
@@ -413,7 +415,8 @@ BACKEND_TEST(depth_may_change)
             const uint64_t hash = picture_hash(&fresh->out);
             deep_run(fresh, (n * 3 + frame) * 40 * MS);
             CHECK(hash == picture_hash(&fresh->out) && same_stats(&stats, &fresh->stats),
-                  "depth %d, frame %d: the depth before is seen", fresh->depth, frame);
+                  "depth %d, range %d, frame %d: what was before is seen", fresh->depth, (int)range,
+                  frame);
             if (frame == 1) { /* another time */
                 run_redo(eq, &first, &stats);
                 CHECK(same_stats(&stats, &fresh->stats), "depth %d: redo", fresh->depth);
@@ -422,6 +425,12 @@ BACKEND_TEST(depth_may_change)
         deep_close(fresh);
     }
     lumeq_destroy(&eq);
+}
+
+BACKEND_TEST(depth_and_range_may_change)
+{
+    shapes_change(id, LUMEQ_MODE_GLOBAL);
+    shapes_change(id, LUMEQ_MODE_STRETCH);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------- */
@@ -475,7 +484,7 @@ static const CheckTest tests[] = {
     {"depths_agree", depths_agree},
     {"cuts", cuts},
     {"malformed_samples", malformed_samples},
-    {"depth_may_change", depth_may_change},
+    {"depth_and_range_may_change", depth_and_range_may_change},
     {"refused", refused},
 };
 

@@ -189,6 +189,7 @@ static __device__ __forceinline__ void finish_all(const TileGrid &grid, const Cu
         result->tiles_x = (uint32_t)grid.x.tiles;
         result->tiles_y = (uint32_t)grid.y.tiles;
         result->depth = grid.curve.reference ? 0 : (uint32_t)grid.curve.depth;
+        result->white = (uint32_t)grid.curve.white;
     }
 }
 
