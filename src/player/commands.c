@@ -14,45 +14,48 @@
 
 /* ---- time ---- */
 
-static int go_to(Player *p, FeedStart start, MediaError *error)
+/* Answers 0 where that cannot be. */
+static int go_to(Player *p, FeedStart start)
 {
-    if (!playback_can_seek(&p->playback)) {
+    if (!playback_can_seek(p->playback)) {
         status_say(p, "%s",
-                   p->playback.source->live ? "A live picture has no past to go to"
-                                            : "This input cannot be searched");
+                   p->playback->source->live ? "A live picture has no past to go to"
+                                             : "This input cannot be searched");
         return 0;
     }
     p->steps = p->ended = 0;
     subtitles_reset(p->subtitles);
-    return playback_start(&p->playback, &start, error);
+    playback_start(p->playback, &start);
+    return 1;
 }
 
 /* It stands at its end. Once there is a frame to begin from, it runs. */
-static int play_again(Player *p, MediaError *error)
+static void play_again(Player *p)
 {
-    const int ret = go_to(p, (FeedStart){.position = SDL_max(p->options.from_us, 0)}, error);
-    if (ret >= 0 && playback_can_seek(&p->playback)) {
-        playback_pause(&p->playback, 0, p->shown.position, player_now());
-        status_say(p, "Playing");
-    }
-    return ret;
+    if (!go_to(p, (FeedStart){.position = SDL_max(p->options.from_us, 0)}))
+        return;
+    playback_pause(p->playback, 0, p->shown.position, player_now());
+    status_say(p, "Playing");
 }
 
 static int toggle_pause(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
+    (void)error;
     p->steps = p->steps_back = 0;
-    if (p->ended)
-        return play_again(p, error);
-    playback_pause(&p->playback, !p->playback.paused, p->shown.position, player_now());
-    status_say(p, p->playback.paused ? "Paused" : "Playing");
+    if (p->ended) {
+        play_again(p);
+        return 0;
+    }
+    playback_pause(p->playback, !p->playback->paused, p->shown.position, player_now());
+    status_say(p, p->playback->paused ? "Paused" : "Playing");
     return 0;
 }
 
 /* Seeks add up while the frame of the last one is still to come. */
 static int64_t from_where(const Player *p)
 {
-    const Playback *b = &p->playback;
+    const Playback *b = p->playback;
     return b->pending && b->start.position != AV_NOPTS_VALUE ? b->start.position
                                                              : p->shown.position;
 }
@@ -60,7 +63,8 @@ static int64_t from_where(const Player *p)
 static int seek_by(Player *p, const Command *command, MediaError *error)
 {
     const int seconds = command->arg;
-    const int64_t duration = playback_duration(&p->playback);
+    (void)error;
+    const int64_t duration = playback_duration(p->playback);
     int64_t to = from_where(p) + seconds * SECOND;
     if (duration > 0 && to > duration)
         to = duration;
@@ -68,51 +72,52 @@ static int seek_by(Player *p, const Command *command, MediaError *error)
         to = p->options.to_us - 1;
     if (to < 0)
         to = 0;
-    const int ret = go_to(p, (FeedStart){.position = to, .preview = 1}, error);
-    if (ret >= 0 && playback_can_seek(&p->playback))
+    if (go_to(p, (FeedStart){.position = to, .preview = 1}))
         status_say_position(p, to);
-    return ret;
+    return 0;
 }
 
 static int step(Player *p, const Command *command, MediaError *error)
 {
     const int back = command->arg;
     const int64_t now = player_now();
-    if (!p->playback.paused)
-        playback_pause(&p->playback, 1, p->shown.position, now);
+    (void)error;
+    if (!p->playback->paused)
+        playback_pause(p->playback, 1, p->shown.position, now);
     if (!p->shown.frame)
         return 0;
     if (!back) {
         p->steps++;
         return 0;
     }
-    if (p->playback.pending && p->playback.start.before) { /* when that frame is there */
+    if (p->playback->pending && p->playback->start.before) { /* when that frame is there */
         p->steps_back = command->repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
         return 0;
     }
-    return commands_step_back(p, error);
+    commands_step_back(p);
+    return 0;
 }
 
-int commands_step_back(Player *p, MediaError *error)
+void commands_step_back(Player *p)
 {
-    return go_to(p, (FeedStart){.position = from_where(p), .before = 1}, error);
+    (void)go_to(p, (FeedStart){.position = from_where(p), .before = 1});
 }
 
 static int change_speed(Player *p, const Command *command, MediaError *error)
 {
     const int step = command->arg;
     (void)error;
-    if (p->playback.source->live) {
+    if (p->playback->source->live) {
         status_say(p, "A live picture has its own speed");
         return 0;
     }
     double speed = 1;
     if (step)
-        speed = step > 0 ? p->playback.speed * SPEED_RATIO : p->playback.speed / SPEED_RATIO;
+        speed = step > 0 ? p->playback->speed * SPEED_RATIO : p->playback->speed / SPEED_RATIO;
     if (speed > 0.96 && speed < 1.04) /* back to 1 after as many steps up as down */
         speed = 1;
     speed = SDL_clamp(speed, PLAYER_MIN_SPEED, PLAYER_MAX_SPEED);
-    playback_set_speed(&p->playback, speed, player_now());
+    playback_set_speed(p->playback, speed, player_now());
     status_say(p, "Speed: %.2f", speed);
     return 0;
 }
@@ -121,7 +126,7 @@ static int toggle_loop(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
     (void)error;
-    if (p->playback.source->live) {
+    if (p->playback->source->live) {
         status_say(p, "A live picture has no end to begin again from");
         return 0;
     }
@@ -134,10 +139,7 @@ static int toggle_loop(Player *p, const Command *command, MediaError *error)
 
 static void apply_volume(Player *p)
 {
-    if (p->playback.audio) {
-        audio_set_volume(p->playback.audio, p->volume);
-        audio_set_mute(p->playback.audio, p->muted);
-    }
+    playback_set_volume(p->playback, p->volume, p->muted);
     if (p->muted)
         status_say(p, "Volume: %d %% (muted)", p->volume);
     else
@@ -165,7 +167,7 @@ static int change_volume(Player *p, const Command *command, MediaError *error)
 /* The one after `now` among its kind; after the last one, none. */
 static const AVStream *next_of(const Player *p, enum AVMediaType type, const AVStream *now)
 {
-    const Source *source = p->playback.source;
+    const Source *source = p->playback->source;
     return track_find(source, type, now ? source_track_number(source, now) + 1 : 0);
 }
 
@@ -173,28 +175,31 @@ static void say_track(Player *p, const char *name, const AVStream *before, const
 {
     char text[256] = "none";
     if (track)
-        track_describe(p->playback.source, track, text, sizeof(text));
+        track_describe(p->playback->source, track, text, sizeof(text));
     status_say(p, "%s: %s", name, before || track ? text : "there is none");
 }
 
 static int next_audio(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
-    const AVStream *now = demuxer_selected(p->playback.demuxer, DEMUX_AUDIO);
+    (void)error;
+    const AVStream *now = p->playback->sound;
     const AVStream *next = next_of(p, AVMEDIA_TYPE_AUDIO, now);
-    if ((now || next) && !playback_can_seek(&p->playback)) {
+    if ((now || next) && !playback_can_seek(p->playback)) {
         status_say(p, "The sound of this input cannot be changed");
         return 0;
     }
     say_track(p, "Sound", now, next);
-    return now || next ? playback_select_audio(&p->playback, next, from_where(p), error) : 0;
+    if (now || next)
+        playback_select_audio(p->playback, next, from_where(p));
+    return 0;
 }
 
 static int next_subtitles(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
     (void)error;
-    Playback *b = &p->playback;
+    Playback *b = p->playback;
     const AVStream *now = b->subtitle, *next = next_of(p, AVMEDIA_TYPE_SUBTITLE, now);
     b->subtitle = next;
     subtitles_select(p->subtitles, b->source, next);
@@ -224,7 +229,7 @@ static int change_setting(Player *p, PlayerSetting setting, int step)
     const LumeqFrameStats *shown = p->shown.frame ? &p->shown.frame->stats : NULL;
     p->equalizer.change(p->equalizer.opaque, setting, step, shown, &params, text, sizeof(text));
     status_say(p, "%s", text);
-    playback_forget_ahead(&p->playback);
+    playback_forget_ahead(p->playback);
     equalize_stage_set(p->stage, &params);
     return 0;
 }
@@ -324,11 +329,13 @@ static int next_deinterlace(Player *p, const Command *command, MediaError *error
 {
     static const char *const names[] = {"off", "where frames are interlaced", "all frames"};
     (void)command;
+    (void)error;
     p->deinterlace = (DeinterlaceMode)((p->deinterlace + 1) % 3);
     status_say(p, "Deinterlace: %s", names[p->deinterlace]);
-    video_feed_deinterlace(p->playback.feed, p->deinterlace);
-    return playback_can_seek(&p->playback) ? go_to(p, (FeedStart){.position = from_where(p)}, error)
-                                           : 0;
+    video_feed_deinterlace(p->playback->feed, p->deinterlace);
+    if (playback_can_seek(p->playback))
+        (void)go_to(p, (FeedStart){.position = from_where(p)});
+    return 0;
 }
 
 static int toggle_mirror(Player *p, const Command *command, MediaError *error)
@@ -420,7 +427,7 @@ static int follow_file(Player *p, MediaError *error)
 {
     MediaError why = {0};
     Source *source = NULL;
-    int ret = p->next.source ? 0 : p->options.opened(p->options.opaque, &source, error);
+    int ret = p->next ? 0 : p->options.opened(p->options.opaque, &source, error);
     if (ret < 0)
         return ret;
     if (source)

@@ -19,8 +19,8 @@
 
 static int end(Player *p, int64_t now)
 {
-    Playback *b = &p->playback;
-    if (b->paused || p->next.source) {
+    Playback *b = p->playback;
+    if (b->paused || p->next) {
         b->ended_at = 0; /* the sound waits, too */
         return 0;
     }
@@ -33,8 +33,8 @@ static int end(Player *p, int64_t now)
 
 static void drop_ahead(Player *p)
 {
-    while (p->playback.ahead_count) {
-        EqualizedFrame *frame = playback_take(&p->playback);
+    while (p->playback->ahead_count) {
+        EqualizedFrame *frame = playback_take(p->playback);
         equalized_frame_free(&frame);
     }
 }
@@ -43,7 +43,7 @@ static void drop_ahead(Player *p)
 static void follow_pictures(Player *p, int came, int64_t now)
 {
     CameraPictures *pictures = &p->pictures;
-    const CameraStatus status = camera_status(p->playback.source->camera);
+    const CameraStatus status = camera_status(p->playback->source->camera);
     if (came || !pictures->since || status.state == CAMERA_GONE)
         *pictures = (CameraPictures){.since = now, .packets = status.frames};
     const int damaged =
@@ -55,7 +55,7 @@ static void follow_pictures(Player *p, int came, int64_t now)
 
 int live_run(Player *p, int64_t now, MediaError *error)
 {
-    Playback *b = &p->playback;
+    Playback *b = p->playback;
     equalize_stage_hold(p->stage, b->paused && !p->steps && !b->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
@@ -123,7 +123,7 @@ static int set_notice(Player *p, const char *line)
 
 static void follow_camera(Player *p)
 {
-    Camera *camera = p->playback.source->camera;
+    Camera *camera = p->playback->source->camera;
     if (!camera) { /* or another input has taken its place */
         p->gone = p->pictures.damaged = 0;
         set_notice(p, "");
@@ -155,7 +155,7 @@ static void follow_recording(Player *p)
 
 int64_t live_lost(const Player *p)
 {
-    Camera *camera = p->playback.source->camera;
+    Camera *camera = p->playback->source->camera;
     return camera ? camera_status(camera).missed : 0;
 }
 
@@ -164,8 +164,8 @@ int live_record(Player *p, int arg, MediaError *error)
     char text[512] = "Only a camera is recorded";
     (void)arg;
     (void)error;
-    if (p->options.record && p->playback.source->camera)
-        p->options.record(p->options.opaque, p->playback.source, text, sizeof(text));
+    if (p->options.record && p->playback->source->camera)
+        p->options.record(p->options.opaque, p->playback->source, text, sizeof(text));
     status_say(p, "%s", text);
     return 0;
 }

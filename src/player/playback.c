@@ -1,6 +1,8 @@
 #include "player/playback.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "media/input/track_choice.h"
 
@@ -10,7 +12,7 @@
 /* By so much a frame has to be late before it is not even equalized. */
 #define LATE_US 5000
 
-/* ---- opening ---- */
+/* ---- the work beside the loop ---- */
 
 /* `number`: plus 1, 0 = the best, -1 = none. */
 static int choose(const Playback *p, enum AVMediaType type, int number, const AVStream **stream,
@@ -28,84 +30,32 @@ static int choose(const Playback *p, enum AVMediaType type, int number, const AV
     return 0;
 }
 
-/* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
- * the same. */
-static void give_up_sound(Playback *p, const char *why)
+static int open_all(Playback *p)
 {
-    demuxer_give_up(p->demuxer, DEMUX_AUDIO);
-    snprintf(p->trouble, sizeof(p->trouble), "No sound: %s", why);
-}
-
-static void open_audio(Playback *p)
-{
-    char why[256];
-    const AVStream *stream = demuxer_selected(p->demuxer, DEMUX_AUDIO);
-    if (p->audio || p->sound_later || !stream)
-        return;
-    if (audio_open(&p->audio, stream, why, sizeof(why)) < 0)
-        give_up_sound(p, why);
-    else
-        audio_pause(p->audio, 1); /* until the first frame is there */
-}
-
-static int open_all(Playback *p, const PlaybackOptions *options, MediaError *error)
-{
-    const AVStream *audio;
+    const PlaybackOptions *o = &p->options;
+    MediaError *error = &p->work.error;
     int ret = demuxer_create(&p->demuxer, p->source, error);
     if (ret < 0)
         return ret;
     demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
-    demuxer_tap(p->demuxer, options->packet, options->opaque);
-    ret =
-        choose(p, AVMEDIA_TYPE_AUDIO, options->no_audio ? -1 : options->audio_track, &audio, error);
-    demuxer_select(p->demuxer, DEMUX_AUDIO, audio);
+    demuxer_tap(p->demuxer, o->packet, o->opaque);
+    ret = choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
     if (ret >= 0)
-        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, options->sub_track, &p->subtitle, error);
+        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->subtitle, error);
     if (ret >= 0)
-        ret = video_feed_open(&p->feed, p->source, p->demuxer, &options->video, error);
+        ret = video_feed_open(&p->feed, p->source, p->demuxer, &o->video, error);
     return ret;
 }
 
-int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
-                  const FeedStart *start, MediaError *error)
+/* Of the audio, what the loop is told of belongs to the work, too. */
+static void stop_threads(Playback *p, Audio *audio)
 {
-    *p = (Playback){.source = source, .speed = options->speed, .sound_later = options->sound_later};
-    p->clock.speed = options->speed;
-    int ret = open_all(p, options, error);
-    if (ret >= 0)
-        ret = playback_start(p, start, error);
-    if (ret < 0) {
-        p->source = NULL; /* the caller's still */
-        playback_close(p);
-    }
-    return ret;
-}
-
-/* ---- starting and stopping ---- */
-
-void playback_forget_ahead(Playback *p)
-{
-    for (int i = 0; i < p->ahead_count; i++)
-        equalized_frame_free(&p->ahead[i]);
-    p->ahead_count = 0;
-    p->ended = 0;
-}
-
-void playback_stop(Playback *p)
-{
-    if (p->stage)
-        equalize_stage_detach(p->stage);
-    if (p->audio)
-        audio_pause(p->audio, 1);
     if (p->demuxer)
         demuxer_stop(p->demuxer);
-    if (p->audio)
-        audio_stop(p->audio);
+    if (audio)
+        audio_stop(audio);
     if (p->feed)
         video_feed_stop(p->feed);
-    playback_forget_ahead(p);
-    equalized_frame_free(&p->anew);
-    clock_pause(&p->clock, clock_now(), 1);
 }
 
 /* Where the demuxer has to go for it: nowhere at the start, which a pipe is at, too. */
@@ -116,55 +66,212 @@ static int64_t where_to(const FeedStart *start)
     return FFMAX(start->position - (start->before ? 1 : 0), 0);
 }
 
-static void start_audio(Playback *p)
+static int start_pictures(Playback *p)
 {
-    char why[256];
-    int64_t position = p->start.position;
-    if (position != AV_NOPTS_VALUE && p->start.before)
-        position -= BEFORE_US; /* more exactly when the frame is there */
-    if (p->audio && demuxer_selected(p->demuxer, DEMUX_AUDIO) &&
-        audio_start(p->audio, p->demuxer, source_start(p->source), position, p->speed, why,
-                    sizeof(why)) < 0)
-        give_up_sound(p, why);
+    PlaybackWork *w = &p->work;
+    demuxer_select(p->demuxer, DEMUX_AUDIO, w->sound);
+    const int ret = demuxer_start(p->demuxer, where_to(&w->start), &w->error);
+    return ret < 0 ? ret : video_feed_start(p->feed, &w->start, &w->error);
 }
 
-int playback_start(Playback *p, const FeedStart *start, MediaError *error)
+static int open_and_start_sound(Playback *p, char *why, size_t size)
+{
+    PlaybackWork *w = &p->work;
+    int64_t position = w->start.position;
+    if (position != AV_NOPTS_VALUE && w->start.before)
+        position -= BEFORE_US; /* more exactly when the frame is there */
+    if (!w->audio) {
+        if (audio_open(&w->audio, w->sound, why, size) < 0)
+            return -1;
+        audio_pause(w->audio, 1); /* until the first frame is there */
+    }
+    return audio_start(w->audio, p->demuxer, source_start(p->source), position, w->speed, why,
+                       size);
+}
+
+/* A machine without a sound device, or a track that cannot be decoded: the pictures are shown all
+ * the same. */
+static void start_sound(Playback *p)
+{
+    PlaybackWork *w = &p->work;
+    char why[256];
+    if (!w->sound || p->options.sound_later || open_and_start_sound(p, why, sizeof(why)) >= 0)
+        return;
+    demuxer_give_up(p->demuxer, DEMUX_AUDIO);
+    w->sound = NULL;
+    snprintf(w->trouble, sizeof(w->trouble), "No sound: %s", why);
+}
+
+static void close_finished(Playback *first)
+{
+    while (first) {
+        Playback *next = first->next_finished;
+        playback_close(&first);
+        first = next;
+    }
+}
+
+static void *work_main(void *arg)
+{
+    Playback *p = arg;
+    PlaybackWork *w = &p->work;
+    close_finished(w->finished);
+    int ret = p->feed ? 0 : open_all(p);
+    if (ret >= 0 && w->starts) {
+        stop_threads(p, w->audio);
+        if (!atomic_load(&w->overtaken))
+            ret = start_pictures(p);
+    }
+    if (ret >= 0 && w->sounds && !atomic_load(&w->overtaken))
+        start_sound(p);
+    atomic_store(&w->done, 1);
+    p->options.video.wake(p->options.video.opaque);
+    return NULL;
+}
+
+/* ---- what the loop has of it ---- */
+
+static void begin_work(Playback *p)
+{
+    PlaybackWork *w = &p->work;
+    *w = (PlaybackWork){
+        .starts = p->wants_start,
+        .sounds = p->wants_start || p->wants_sound,
+        .start = p->start,
+        .asked = p->sound,
+        .sound = p->sound,
+        .speed = p->speed,
+        .audio = p->audio,
+        .finished = p->finished,
+    };
+    w->running = pthread_create(&w->thread, NULL, work_main, p) == 0;
+    if (!w->running) {
+        (void)media_fail(&w->error, MEDIA_INPUT, "no thread can be started to play the input");
+        return;
+    }
+    p->wants_start = p->wants_sound = 0;
+    p->finished = NULL;
+}
+
+/* Meanwhile the loop may have changed anything but what the work has alone. */
+static void end_work(Playback *p)
+{
+    PlaybackWork *w = &p->work;
+    if (!w->running)
+        return;
+    pthread_join(w->thread, NULL);
+    w->running = 0;
+    p->audio = w->audio;
+    if (p->sound == w->asked)
+        p->sound = w->sound;
+    if (w->trouble[0])
+        memcpy(p->trouble, w->trouble, sizeof(p->trouble));
+    playback_set_volume(p, p->volume, p->muted);
+    if (p->audio)
+        audio_set_speed(p->audio, p->speed);
+}
+
+int playback_follow(Playback *p, MediaError *error)
+{
+    PlaybackWork *w = &p->work;
+    if (w->running && !atomic_load(&w->done))
+        return AVERROR(EAGAIN);
+    end_work(p);
+    if (!w->error.fault && (p->wants_start || p->wants_sound || p->finished))
+        begin_work(p);
+    if (w->error.fault)
+        return media_fail(error, w->error.fault, "%s", w->error.text);
+    if (w->running)
+        return AVERROR(EAGAIN);
+    if (p->stage && !p->attached)
+        equalize_stage_attach(p->stage, p->feed, p->source->live);
+    p->attached = p->stage != NULL;
+    return 0;
+}
+
+int playback_wait(Playback *p, MediaError *error)
+{
+    int ret;
+    while ((ret = playback_follow(p, error)) == AVERROR(EAGAIN))
+        end_work(p);
+    return ret;
+}
+
+Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start)
+{
+    Playback *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->options = *options;
+    p->source = source;
+    p->clock.speed = p->speed = options->speed;
+    p->volume = AUDIO_MAX_VOLUME;
+    p->start = *start;
+    p->pending = p->wants_start = 1;
+    return p;
+}
+
+void playback_forget_ahead(Playback *p)
+{
+    for (int i = 0; i < p->ahead_count; i++)
+        equalized_frame_free(&p->ahead[i]);
+    p->ahead_count = 0;
+    p->ended = 0;
+}
+
+/* Silent, and without a frame from here on. */
+static void detach(Playback *p)
+{
+    if (p->stage)
+        equalize_stage_detach(p->stage);
+    p->attached = 0;
+    if (p->audio)
+        audio_pause(p->audio, 1);
+    playback_forget_ahead(p);
+    equalized_frame_free(&p->anew);
+    clock_pause(&p->clock, clock_now(), 1);
+}
+
+void playback_start(Playback *p, const FeedStart *start)
 {
     const FeedStart wanted = *start; /* it may be the playback's own */
-    playback_stop(p);
-    open_audio(p);
+    detach(p);
     p->start = wanted;
-    p->pending = 1;
-    p->ended = 0;
-    int ret = demuxer_start(p->demuxer, where_to(&wanted), error);
-    if (ret >= 0)
-        ret = video_feed_start(p->feed, &wanted, error);
-    if (ret >= 0 && p->stage)
-        equalize_stage_attach(p->stage, p->feed, p->source->live);
-    if (ret >= 0)
-        start_audio(p);
-    return ret;
+    p->pending = p->wants_start = 1;
+    atomic_store(&p->work.overtaken, 1);
 }
 
 void playback_equalize(Playback *p, EqualizeStage *stage)
 {
     p->stage = stage;
-    equalize_stage_attach(stage, p->feed, p->source->live);
+    p->wants_sound = p->options.sound_later;
+    p->options.sound_later = 0;
 }
 
-void playback_open_sound(Playback *p)
+void playback_finish(Playback *p, Playback **other)
 {
-    p->sound_later = 0;
-    open_audio(p);
-    start_audio(p);
+    Playback *o = *other;
+    *other = NULL;
+    if (!o)
+        return;
+    detach(o);
+    o->stage = NULL;
+    o->next_finished = p->finished;
+    p->finished = o;
 }
 
-int playback_select_audio(Playback *p, const AVStream *stream, int64_t position, MediaError *error)
+void playback_select_audio(Playback *p, const AVStream *stream, int64_t position)
 {
     const FeedStart here = {.position = position};
-    playback_stop(p);
-    demuxer_select(p->demuxer, DEMUX_AUDIO, stream);
-    return playback_start(p, &here, error);
+    p->sound = stream;
+    playback_start(p, &here);
+}
+
+void playback_stop(Playback *p)
+{
+    end_work(p);
+    detach(p);
+    stop_threads(p, p->audio);
 }
 
 /* ---- frames ---- */
@@ -339,6 +446,16 @@ void playback_set_speed(Playback *p, double speed, int64_t now)
         audio_set_speed(p->audio, speed);
 }
 
+void playback_set_volume(Playback *p, int volume, int muted)
+{
+    p->volume = volume;
+    p->muted = muted;
+    if (!p->audio)
+        return;
+    audio_set_volume(p->audio, volume);
+    audio_set_mute(p->audio, muted);
+}
+
 /* ---- the source ---- */
 
 int playback_can_seek(const Playback *p)
@@ -351,12 +468,18 @@ int64_t playback_duration(const Playback *p)
     return p->source ? source_duration(p->source) : 0;
 }
 
-void playback_close(Playback *p)
+void playback_close(Playback **playback)
 {
+    Playback *p = *playback;
+    if (!p)
+        return;
     playback_stop(p);
+    close_finished(p->finished);
     audio_close(&p->audio);
     video_feed_close(&p->feed);
     demuxer_free(&p->demuxer);
     packet_store_clear(&p->subtitles);
     source_close(&p->source);
+    free(p);
+    *playback = NULL;
 }

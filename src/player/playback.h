@@ -2,6 +2,9 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "media/subtitles/packet_store.h"
 #include "pipeline/equalize_stage.h"
 #include "player/sound/audio.h"
@@ -15,24 +18,50 @@ typedef struct PlaybackOptions {
     VideoFeedOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
     int no_audio;
-    int sound_later; /* not 0: the sound device is left alone until playback_open_sound() */
+    int sound_later; /* not 0: the sound device is left alone until playback_equalize() */
     double speed;
     void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerOptions */
     void *opaque;
 } PlaybackOptions;
 
-/* {0} is a closed one. Times are microseconds: positions from the start of the source, `now` of the
- * system. */
-typedef struct Playback {
+typedef struct Playback Playback;
+
+/* What is done beside the loop, since it has to wait: for threads to end, and with them for the
+ * input that they read, or for the sound device. */
+typedef struct PlaybackWork {
+    pthread_t thread;
+    int running;
+    atomic_int done;      /* all below is the loop's again */
+    atomic_int overtaken; /* another start is wanted already */
+    int starts;           /* not 0: all threads begin anew, at `start` */
+    int sounds;           /* not 0: that of the sound begins */
+    FeedStart start;
+    const AVStream *asked, *sound; /* the track that was wanted, that is played; NULL: none */
+    double speed;
+    Audio *audio;       /* of the playback, opened where there is none yet */
+    char trouble[320];  /* see Playback */
+    Playback *finished; /* others that are closed first: only one may have the sound device */
+    MediaError error;
+} PlaybackWork;
+
+/* Times are microseconds: positions from the start of the source, `now` of the system. The source,
+ * the demuxer and the feed are started and stopped by the work alone. */
+struct Playback {
+    PlaybackOptions options;
     Source *source; /* owned */
     Demuxer *demuxer;
     VideoFeed *feed;
     EqualizeStage *stage;     /* that takes its frames, the caller's; NULL: nobody does yet */
+    int attached;             /* it does: no work is under way, or wanted, that starts */
     Audio *audio;             /* NULL: no sound */
-    int sound_later;          /* until playback_open_sound() */
+    const AVStream *sound;    /* the track that is played, or will be, or NULL */
     char trouble[320];        /* why there is no sound, until it was said; else "" */
     const AVStream *subtitle; /* the track that is shown, or NULL */
     PacketStore subtitles;    /* packets of all of them so far */
+
+    PlaybackWork work;
+    int wants_start, wants_sound; /* work that is to begin once the work under way is done */
+    Playback *finished, *next_finished;
 
     EqualizedFrame *ahead[PLAYBACK_AHEAD];
     int ahead_count;
@@ -48,21 +77,29 @@ typedef struct Playback {
     int paused;
     int64_t stopped_at; /* the position of the frame that it was paused on */
     double speed;
-} Playback;
+    int volume, muted; /* as in audio.h */
+};
 
-/* Opens all and starts at `start`, paused. The source is the playback's on success. MEDIA_USAGE (no
- * such track), MEDIA_INPUT. */
-int playback_open(Playback *p, Source *source, const PlaybackOptions *options,
-                  const FeedStart *start, MediaError *error);
+/* Begins to open all and to start at `start`. The source is the playback's; NULL: no memory. */
+Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start);
 
-/* Opens the sound device where that was left for later: some can be opened only once. */
-void playback_open_sound(Playback *p);
+/* Once a turn: what has come of the work. 0: it is done; AVERROR(EAGAIN): it is under way. That it
+ * failed: MEDIA_USAGE (no such track), MEDIA_INPUT. */
+int playback_follow(Playback *p, MediaError *error);
 
-/* Goes elsewhere: what is ahead is dropped. It stays paused if it was. MEDIA_INPUT. */
-int playback_start(Playback *p, const FeedStart *start, MediaError *error);
+/* Waits until it is done. */
+int playback_wait(Playback *p, MediaError *error);
 
-/* Once it has been opened: the stage takes its frames from now on. */
+/* Once it has been opened: the stage takes its frames from now on. Where the sound was left for
+ * later, its device is opened before: some can be opened only once. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
+
+/* Begins to close another one, which is no more than that from now on. */
+void playback_finish(Playback *p, Playback **other);
+
+/* Goes elsewhere: what is ahead is dropped at once, and what is there comes once the threads have
+ * begun anew. Further calls until then replace each other. It stays paused if it was. */
+void playback_start(Playback *p, const FeedStart *start);
 
 /* Not yet equalized: whether the first frame is there: 0, AVERROR(EAGAIN), AVERROR_EOF or
  * MEDIA_INPUT. */
@@ -110,10 +147,12 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
 void playback_set_speed(Playback *p, double speed, int64_t now);
 
-/* Another track of sound, NULL: none, at the frame of this position. MEDIA_INPUT. */
-int playback_select_audio(Playback *p, const AVStream *stream, int64_t position, MediaError *error);
+void playback_set_volume(Playback *p, int volume, int muted);
 
-/* Ends the threads; playback_start() begins anew. */
+/* Another track of sound, NULL: none, at the frame of this position. */
+void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
+
+/* Waits until all threads have ended; nothing starts them again. */
 void playback_stop(Playback *p);
 
 /* 0 where it has none to seek in: a pipe. */
@@ -122,6 +161,7 @@ int playback_can_seek(const Playback *p);
 /* The length of the input, 0 where it is not known. */
 int64_t playback_duration(const Playback *p);
 
-void playback_close(Playback *p);
+/* Stops it, too, and waits for all that it is to close. NULL is allowed inside. */
+void playback_close(Playback **playback);
 
 #endif

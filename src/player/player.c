@@ -114,7 +114,7 @@ static void fit_window(Player *p)
     if (p->count || !p->shown.frame)
         return;
     view_picture_size(p->view, VIEW_OUTPUT, &width, &height);
-    track_display_size(p->playback.source, &across, &down);
+    track_display_size(p->playback->source, &across, &down);
     if (across <= 0 || (width > height) == (across > down))
         return;
     screen_fit_window(p, width, height);
@@ -151,35 +151,42 @@ static PlaybackOptions playback_options(Player *p, int first)
         .sub_track = first ? p->options.sub_track : 0,
         .no_audio = p->options.no_audio,
         .sound_later = !first,
-        .speed = first ? p->options.speed : p->playback.speed,
+        .speed = first ? p->options.speed : p->playback->speed,
         .packet = first ? p->options.packet : NULL,
         .opaque = p->options.opaque,
     };
 }
 
-static void apply_sound(Player *p)
+static int open_playback(Player *p, Playback **next, Source *source, MediaError *error)
 {
-    if (!p->playback.audio)
-        return;
-    audio_set_volume(p->playback.audio, p->volume);
-    audio_set_mute(p->playback.audio, p->muted);
-}
-
-static int open_playback(Player *p, Playback *next, Source *source, MediaError *error)
-{
-    const int first = !p->playback.source;
+    const int first = !p->playback;
     const PlaybackOptions options = playback_options(p, first);
     FeedStart start = {.position = AV_NOPTS_VALUE};
     if (first && p->options.from_us > 0)
         start.position = p->options.from_us;
-    return playback_open(next, source, &options, &start, error);
+    *next = playback_open(source, &options, &start);
+    return *next ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+/* What cannot be played is not opened. */
+static int open_first(Player *p, Source *source, MediaError *error)
+{
+    int ret = open_playback(p, &p->playback, source, error);
+    if (ret >= 0)
+        ret = playback_wait(p->playback, error);
+    if (ret < 0 && p->playback) {
+        p->playback->source = NULL; /* the caller's still */
+        playback_close(&p->playback);
+    }
+    return ret;
 }
 
 static void show_playback(Player *p, const char *path)
 {
     snprintf(p->path, sizeof(p->path), "%s", path);
-    apply_sound(p);
-    subtitles_select(p->subtitles, p->playback.source, p->playback.subtitle);
+    playback_equalize(p->playback, p->stage);
+    playback_set_volume(p->playback, p->volume, p->muted);
+    subtitles_select(p->subtitles, p->playback->source, p->playback->subtitle);
     status_title(p);
 }
 
@@ -191,8 +198,7 @@ int player_try(Player *p, Source *source, MediaError *error)
 
 void player_drop_next(Player *p)
 {
-    playback_close(&p->next);
-    p->next = (Playback){0};
+    playback_finish(p->playback, &p->next);
 }
 
 static void replace_playback(Player *p)
@@ -201,12 +207,10 @@ static void replace_playback(Player *p)
     p->options.replace(p->options.opaque, &params);
     player_drop_shown(p);
     equalize_stage_set(p->stage, &params);
-    playback_set_speed(&p->next, p->playback.speed, player_now());
-    playback_close(&p->playback);
+    playback_set_speed(p->next, p->playback->speed, player_now());
+    playback_finish(p->next, &p->playback);
     p->playback = p->next;
-    p->next = (Playback){0};
-    playback_equalize(&p->playback, p->stage);
-    playback_open_sound(&p->playback);
+    p->next = NULL;
     p->steps = p->steps_back = 0;
     p->options.from_us = p->options.to_us = -1; /* the part was the first one's */
     p->options.keep_open = p->options.keep_dropped;
@@ -216,8 +220,11 @@ static void replace_playback(Player *p)
 
 int player_take_next(Player *p, MediaError *error)
 {
-    Playback *next = &p->next;
-    int ret = playback_look(next, error);
+    int ret = playback_follow(p->next, error);
+    if (ret == AVERROR(EAGAIN))
+        return ret;
+    if (ret >= 0)
+        ret = playback_look(p->next, error);
     if (ret == AVERROR_EOF)
         ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
     else if (ret == AVERROR(EAGAIN))
@@ -271,12 +278,10 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     open_cuda(p);
     ret = open_stage(p, error);
     if (ret >= 0)
-        ret = open_playback(p, &p->playback, source, error);
-    if (ret < 0)
-        return ret;
-    playback_equalize(&p->playback, p->stage);
-    show_playback(p, path);
-    return 0;
+        ret = open_first(p, source, error);
+    if (ret >= 0)
+        show_playback(p, path);
+    return ret;
 }
 
 int player_open(Player **player, const PlayerOptions *options, const PlayerEqualizer *equalizer,
@@ -320,11 +325,11 @@ static void note_trouble(Player *p)
 
 static void say_trouble(Player *p)
 {
-    if (!p->playback.trouble[0])
+    if (!p->playback->trouble[0])
         return;
-    p->options.detail(p->playback.trouble);
-    status_say(p, "%s", p->playback.trouble);
-    p->playback.trouble[0] = '\0';
+    p->options.detail(p->playback->trouble);
+    status_say(p, "%s", p->playback->trouble);
+    p->playback->trouble[0] = '\0';
 }
 
 static int take_subtitles(Player *p, MediaError *error)
@@ -332,16 +337,25 @@ static int take_subtitles(Player *p, MediaError *error)
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    while (demuxer_read(p->playback.demuxer, DEMUX_SUBTITLE, packet, 0) >= 0) {
-        packet_store_add(&p->playback.subtitles, packet);
-        if (p->playback.subtitle && packet->stream_index == p->playback.subtitle->index)
+    while (demuxer_read(p->playback->demuxer, DEMUX_SUBTITLE, packet, 0) >= 0) {
+        packet_store_add(&p->playback->subtitles, packet);
+        if (p->playback->subtitle && packet->stream_index == p->playback->subtitle->index)
             subtitles_packet(p->subtitles, packet);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
     note_trouble(p);
-    say_trouble(p);
     return 0;
+}
+
+/* While its threads are stopped and started, nothing is to be had of it. */
+static int follow_playback(Player *p, MediaError *error)
+{
+    const int ret = playback_follow(p->playback, error);
+    say_trouble(p);
+    if (ret < 0)
+        return ret == AVERROR(EAGAIN) ? 0 : ret;
+    return take_subtitles(p, error);
 }
 
 static int turn(Player *p, int64_t *wait, MediaError *error)
@@ -350,7 +364,7 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
     int ret = commands_run(p, now, error);
     take_results(p);
     if (ret >= 0)
-        ret = take_subtitles(p, error);
+        ret = follow_playback(p, error);
     live_follow(p);
     if (ret >= 0)
         ret = showing_run(p, now, wait, error);
@@ -382,24 +396,24 @@ PlayerState player_state(const Player *p)
     const double share = 1e-3 / (double)FFMAX(p->measured.totals.count, 1);
     return (PlayerState){
         .position = p->shown.position,
-        .duration = playback_duration(&p->playback),
+        .duration = playback_duration(p->playback),
         .shown = p->count,
-        .dropped = playback_dropped(&p->playback),
-        .late = p->playback.sync.late,
+        .dropped = playback_dropped(p->playback),
+        .late = p->playback->sync.late,
         .lost = live_lost(p),
-        .paused = p->playback.paused,
+        .paused = p->playback->paused,
         .muted = p->muted,
         .volume = p->volume,
         .fullscreen = window_is_fullscreen(p->window),
         .loop = p->loop,
-        .speed = p->playback.speed,
+        .speed = p->playback->speed,
         .compare = p->look.compare,
         .histogram = p->look.histogram,
         .log_scale = p->look.log_scale,
         .statistics = p->look.statistics,
         .help = p->look.help,
         .at_end = p->ended && !p->over,
-        .seeking = p->playback.pending,
+        .seeking = p->playback->pending,
         .changing = equalize_stage_is_behind(p->stage),
         .split = p->look.split,
         .offset = p->measured.offset,
@@ -424,9 +438,9 @@ PlayerState player_state(const Player *p)
 
 int player_damage(Player *p, char *text, size_t size)
 {
-    Playback *b = &p->playback;
-    const int64_t sound = b->audio ? audio_damage(b->audio) : 0;
+    Playback *b = p->playback;
     playback_stop(b);
+    const int64_t sound = b->audio ? audio_damage(b->audio) : 0;
     const int64_t end = video_feed_end(b->feed);
     const ReadPart part = {
         .video_end = end == AV_NOPTS_VALUE ? end : end + source_start(b->source),
@@ -464,7 +478,7 @@ void player_close(Player **player)
         equalize_stage_stop(p->stage);
     screenshot_free(&p->screenshot);
     player_drop_shown(p);
-    player_drop_next(p);
+    playback_close(&p->next);
     playback_close(&p->playback);
     subtitles_close(&p->subtitles);
     osd_close(&p->osd);

@@ -112,8 +112,8 @@ struct Player {
     ViewCuda *cuda; /* NULL: planes go through host memory */
     Screenshot *screenshot;
     EqualizeStage *stage;
-    Playback playback;
-    Playback next;      /* of the file that was opened, until its first frame is there */
+    Playback *playback;
+    Playback *next;     /* of the file that was opened, until its first frame is there; or NULL */
     int64_t next_since; /* it is waited for */
     Shown shown;
     int64_t count;  /* frames that were shown */
@@ -188,7 +188,7 @@ double live_delay_share(const Delay *delay, double share);
 
 /* commands.c: once a turn, what the user has asked for is carried out. */
 int commands_run(Player *p, int64_t now, MediaError *error);
-int commands_step_back(Player *p, MediaError *error);
+void commands_step_back(Player *p);
 
 /* screen.c: what is to be seen. */
 int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error);

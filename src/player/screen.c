@@ -162,10 +162,10 @@ static int is_turned(const AVFrame *frame)
 /* Frames may be seconds apart. */
 static int64_t time_of_subtitles(Player *p, int64_t now)
 {
-    const Playback *b = &p->playback;
+    const Playback *b = p->playback;
     if (b->paused || b->pending)
         return p->shown.position;
-    return FFMAX(p->shown.position, playback_time(&p->playback, now));
+    return FFMAX(p->shown.position, playback_time(p->playback, now));
 }
 
 static void draw_subtitles(Player *p, int64_t now)
@@ -267,7 +267,7 @@ static void note_rate(Player *p, int64_t now)
 static void note_shown(Player *p, int64_t now)
 {
     Shown *s = &p->shown;
-    const int64_t heard = playback_heard(&p->playback, now);
+    const int64_t heard = playback_heard(p->playback, now);
     s->drawn = 1;
     showing_note_view(p);
     p->count++;

@@ -30,7 +30,7 @@ void showing_note_view(Player *p)
     note_time(&p->measured.timings.view, s->view_us + s->draw_us);
     note_time(&p->measured.timings.layers, s->layers_us);
     const FeedFrame *decoded = &s->frame->decoded;
-    if (p->playback.paused || decoded->preview)
+    if (p->playback->paused || decoded->preview)
         return;
     const int64_t now = player_now();
     const double latency = (double)(now - decoded->decoded_at);
@@ -43,7 +43,7 @@ void showing_note_view(Player *p)
     p->measured.totals.layers += s->layers_us;
     p->measured.totals.draw += s->draw_us;
     if (s->duration > 0)
-        p->measured.totals.latency += latency * p->playback.speed / (double)s->duration;
+        p->measured.totals.latency += latency * p->playback->speed / (double)s->duration;
 }
 
 /* ---- one frame into the window's textures ---- */
@@ -86,7 +86,7 @@ static int can_stay_on_device(Player *p)
 static void ask_anew(Player *p)
 {
     p->shown.missing = 1;
-    playback_forget_ahead(&p->playback);
+    playback_forget_ahead(p->playback);
     equalize_stage_redo(p->stage);
 }
 
@@ -113,7 +113,7 @@ static int fill(Player *p, MediaError *error)
 
 int showing_put_on(Player *p, int64_t due, MediaError *error)
 {
-    EqualizedFrame *next = playback_take(&p->playback);
+    EqualizedFrame *next = playback_take(p->playback);
     player_drop_shown(p);
     p->shown = (Shown){
         .frame = next,
@@ -131,8 +131,8 @@ int showing_put_on(Player *p, int64_t due, MediaError *error)
 /* Settings have changed since it was shown. */
 int showing_put_on_anew(Player *p, MediaError *error)
 {
-    EqualizedFrame *anew = p->playback.anew;
-    p->playback.anew = NULL;
+    EqualizedFrame *anew = p->playback->anew;
+    p->playback->anew = NULL;
     if (!anew || !p->shown.frame || p->shown.frame->number != anew->number) {
         equalized_frame_free(&anew);
         return 0;
@@ -147,23 +147,22 @@ int showing_put_on_anew(Player *p, MediaError *error)
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
 int showing_show_first(Player *p, int64_t now, MediaError *error)
 {
-    const int preview = p->playback.ahead[0]->decoded.preview;
+    const int preview = p->playback->ahead[0]->decoded.preview;
     if (!preview)
-        playback_arrived(&p->playback, now);
-    int ret = showing_put_on(p, now, error);
-    if (ret >= 0 && !preview && p->playback.start.before)
+        playback_arrived(p->playback, now);
+    const int ret = showing_put_on(p, now, error);
+    if (ret >= 0 && !preview && p->playback->start.before)
         status_say_frame(p);
     if (ret >= 0 && !preview && p->steps_back) {
-        const int more = p->steps_back - 1;
-        ret = commands_step_back(p, error);
-        p->steps_back = more;
+        p->steps_back--;
+        commands_step_back(p);
     }
     return ret;
 }
 
 static void drop_first(Player *p)
 {
-    EqualizedFrame *frame = playback_take(&p->playback);
+    EqualizedFrame *frame = playback_take(p->playback);
     equalized_frame_free(&frame);
 }
 
@@ -171,14 +170,14 @@ static void drop_first(Player *p)
 static void hurry_if_late(Player *p, int64_t lateness)
 {
     if (lateness > HURRY_US)
-        video_feed_hurry(p->playback.feed, 1);
+        video_feed_hurry(p->playback->feed, 1);
     else if (lateness < HURRY_ENOUGH_US)
-        video_feed_hurry(p->playback.feed, 0);
+        video_feed_hurry(p->playback->feed, 0);
 }
 
 static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
-    Playback *b = &p->playback;
+    Playback *b = p->playback;
     const int64_t lead = (int64_t)p->measured.timings.fill + LEAD_US;
     int64_t until, due;
     SyncAction action;
@@ -204,7 +203,7 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
  * part of the input was asked for. */
 static int is_over(Player *p, int64_t now)
 {
-    Playback *b = &p->playback;
+    Playback *b = p->playback;
     if (b->paused)
         return 0;
     if (b->pending || !p->shown.frame) /* there is no frame where it was asked for one */
@@ -220,32 +219,32 @@ static void end(Player *p, int64_t now)
     p->over = !p->options.keep_open || !p->shown.frame;
     if (p->over)
         return;
-    playback_pause(&p->playback, 1, p->shown.position, now);
-    status_say(p, playback_can_seek(&p->playback) ? "The end; Space plays it again" : "The end");
+    playback_pause(p->playback, 1, p->shown.position, now);
+    status_say(p, playback_can_seek(p->playback) ? "The end; Space plays it again" : "The end");
 }
 
-static int end_or_loop(Player *p, int64_t now, MediaError *error)
+static void end_or_loop(Player *p, int64_t now)
 {
-    Playback *b = &p->playback;
-    if (!is_over(p, now) || p->next.source) /* that is about to take its place */
-        return 0;
+    Playback *b = p->playback;
+    if (!is_over(p, now) || p->next) /* that is about to take its place */
+        return;
     if (source_is_still(b->source) && p->shown.frame) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
-        return 0;
+        return;
     }
     if (!p->loop || !playback_can_seek(b) || b->pending) {
         end(p, now);
-        return 0;
+        return;
     }
     const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
     p->steps = p->steps_back = 0;
     subtitles_reset(p->subtitles);
-    return playback_start(b, &start, error);
+    playback_start(b, &start);
 }
 
 int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
-    Playback *b = &p->playback;
+    Playback *b = p->playback;
     if (b->source->live)
         return live_run(p, now, error);
     if (b->paused || b->pending)
@@ -262,8 +261,11 @@ int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
         *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
         return 0;
     }
-    if (!b->ahead_count)
-        return b->ended ? end_or_loop(p, now, error) : 0;
+    if (!b->ahead_count) {
+        if (b->ended)
+            end_or_loop(p, now);
+        return 0;
+    }
     if (b->pending)
         return showing_show_first(p, now, error);
     if (!b->paused)

@@ -32,7 +32,7 @@ static void format_time(int64_t us, char *text, size_t size)
 void status_say_position(Player *p, int64_t position)
 {
     char at[32], of[32];
-    const int64_t duration = playback_duration(&p->playback);
+    const int64_t duration = playback_duration(p->playback);
     format_time(position, at, sizeof(at));
     format_time(duration, of, sizeof(of));
     if (duration > 0)
@@ -64,7 +64,7 @@ static void clean(char *text)
 void status_title(Player *p)
 {
     char title[PATH_MAX + 16];
-    const Source *source = p->playback.source;
+    const Source *source = p->playback->source;
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
     const char *slash = strrchr(p->path, '/');
     const char *name = slash ? slash + 1 : p->path;
@@ -98,39 +98,39 @@ static void add(Rows *r, const char *name, const char *format, ...)
 
 static void add_input(const Player *p, Rows *r)
 {
-    const AVStream *video = p->playback.source->video;
+    const AVStream *video = p->playback->source->video;
     const double rate = av_q2d(video->avg_frame_rate);
     char text[128];
-    track_describe_video(p->playback.source, p->shown.frame->decoded.frame, text, sizeof(text));
+    track_describe_video(p->playback->source, p->shown.frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (p->playback.paused || p->gone)
+    if (p->playback->paused || p->gone)
         add(r, "frame rate", "%s; %.2f a second", p->gone ? "none now" : "paused", rate);
     else if (rate > 0)
-        add(r, "frame rate", "%.2f of %.2f a second", p->measured.rate, rate * p->playback.speed);
+        add(r, "frame rate", "%.2f of %.2f a second", p->measured.rate, rate * p->playback->speed);
     else
         add(r, "frame rate", "%.2f a second", p->measured.rate);
 }
 
 static void add_frames(const Player *p, Rows *r)
 {
-    const Sync *sync = &p->playback.sync;
-    if (p->playback.source->camera)
+    const Sync *sync = &p->playback->sync;
+    if (p->playback->source->camera)
         add(r, "frames", "%lld shown, %lld dropped, %lld lost in the camera", (long long)p->count,
-            (long long)playback_dropped(&p->playback), (long long)live_lost(p));
-    else if (p->playback.source->live)
+            (long long)playback_dropped(p->playback), (long long)live_lost(p));
+    else if (p->playback->source->live)
         add(r, "frames", "%lld shown, %lld dropped", (long long)p->count,
-            (long long)playback_dropped(&p->playback));
+            (long long)playback_dropped(p->playback));
     else
         add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)p->count,
-            (long long)playback_dropped(&p->playback), (long long)sync->late);
-    if (p->playback.audio && p->measured.offset != AV_NOPTS_VALUE)
+            (long long)playback_dropped(p->playback), (long long)sync->late);
+    if (p->playback->audio && p->measured.offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)p->measured.offset * 1e-3);
 }
 
 static void add_live(const Player *p, Rows *r)
 {
     char text[256];
-    const Camera *camera = p->playback.source->camera;
+    const Camera *camera = p->playback->source->camera;
     if (camera) {
         camera_setting_text(camera, text, sizeof(text));
         add(r, "camera", "%s%s", text, p->gone ? " (gone)" : "");
@@ -161,7 +161,7 @@ static void add_stages(const Player *p, Rows *r)
 
 static void add_latency(const Player *p, Rows *r)
 {
-    const double frame = (double)p->shown.duration / p->playback.speed;
+    const double frame = (double)p->shown.duration / p->playback->speed;
     if (frame > 0)
         add(r, "to the screen", "%.0f ms after decoding, %.1f frames",
             p->measured.timings.latency * 1e-3, p->measured.timings.latency / frame);
@@ -169,7 +169,7 @@ static void add_latency(const Player *p, Rows *r)
 
 static void add_queues(const Player *p, Rows *r)
 {
-    const Playback *b = &p->playback;
+    const Playback *b = p->playback;
     add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", video_feed_waiting(b->feed),
         video_feed_room(b->feed), equalize_stage_waiting(p->stage) + b->ahead_count,
         demuxer_waiting(b->demuxer, DEMUX_VIDEO), demuxer_waiting(b->demuxer, DEMUX_AUDIO));
