@@ -222,46 +222,49 @@ static int toggle_subtitles(Player *p, const Command *command, MediaError *error
 
 /* ---- the equalizer ---- */
 
-static int change_setting(Player *p, PlayerSetting setting, int step)
+static int change_setting(Player *p, PlayerSetting setting, const Command *command)
 {
     char text[128];
     LumeqParams params;
     const LumeqFrameStats *shown = p->shown.frame ? &p->shown.frame->stats : NULL;
-    p->equalizer.change(p->equalizer.opaque, setting, step, shown, &params, text, sizeof(text));
+    p->equalizer.change(p->equalizer.opaque, setting, command->arg, shown, &params, text,
+                        sizeof(text));
     status_say(p, "%s", text);
     playback_forget_ahead(p->playback);
     equalize_stage_set(p->stage, &params);
+    if (shown && !p->measured.asked_at)
+        p->measured.asked_at = command->at;
     return 0;
 }
 
 static int switch_equalizer(Player *p, const Command *command, MediaError *error)
 {
     (void)error;
-    return change_setting(p, PLAYER_ON_OFF, command->arg);
+    return change_setting(p, PLAYER_ON_OFF, command);
 }
 
 static int change_strength(Player *p, const Command *command, MediaError *error)
 {
     (void)error;
-    return change_setting(p, PLAYER_STRENGTH, command->arg);
+    return change_setting(p, PLAYER_STRENGTH, command);
 }
 
 static int change_clip(Player *p, const Command *command, MediaError *error)
 {
     (void)error;
-    return change_setting(p, PLAYER_CLIP, command->arg);
+    return change_setting(p, PLAYER_CLIP, command);
 }
 
 static int change_smooth(Player *p, const Command *command, MediaError *error)
 {
     (void)error;
-    return change_setting(p, PLAYER_SMOOTH, command->arg);
+    return change_setting(p, PLAYER_SMOOTH, command);
 }
 
 static int reset_settings(Player *p, const Command *command, MediaError *error)
 {
     (void)error;
-    return change_setting(p, PLAYER_RESET, command->arg);
+    return change_setting(p, PLAYER_RESET, command);
 }
 
 /* ---- what is seen ---- */

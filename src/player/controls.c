@@ -145,7 +145,9 @@ int controls_next(Controls *c, int64_t now, Command *command)
         return 1;
     }
     while (SDL_PollEvent(&event))
-        if (take_event(c, &event, now, command))
+        if (take_event(c, &event, now, command)) {
+            command->at = now - (int64_t)(SDL_GetTicks() - event.common.timestamp) * 1000;
             return 1;
+        }
     return 0;
 }

@@ -51,6 +51,7 @@ typedef struct Command {
     int arg;
     int repeated;        /* the key is held down */
     int x, y;            /* units of the window */
+    int64_t at;          /* when SDL was told of it, in system time */
     char path[PATH_MAX]; /* COMMAND_OPEN's */
 } Command;
 

@@ -76,26 +76,6 @@ int live_run(Player *p, int64_t now, MediaError *error)
     return showing_put_on(p, now, error);
 }
 
-/* ---- how old it is when it is seen ---- */
-
-void live_note_delay(Delay *d, int64_t us)
-{
-    const int64_t ms = us > 0 ? us / 1000 : 0;
-    d->count++;
-    d->sum += us;
-    d->most = SDL_max(d->most, us);
-    d->by_ms[SDL_min(ms, DELAY_MOST_MS)]++;
-}
-
-double live_delay_share(const Delay *d, double share)
-{
-    int64_t seen = 0;
-    int ms = 0;
-    while (ms < DELAY_MOST_MS && (double)(seen += d->by_ms[ms]) < share * (double)d->count)
-        ms++;
-    return ms + 1;
-}
-
 /* ---- what comes and goes ---- */
 
 static void follow_going(Player *p, const CameraStatus *status)

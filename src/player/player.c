@@ -353,9 +353,9 @@ static int follow_playback(Player *p, MediaError *error)
 {
     const int ret = playback_follow(p->playback, error);
     say_trouble(p);
-    if (ret < 0)
-        return ret == AVERROR(EAGAIN) ? 0 : ret;
-    return take_subtitles(p, error);
+    if (ret < 0 && ret != AVERROR(EAGAIN))
+        return ret;
+    return p->playback->attached ? take_subtitles(p, error) : 0;
 }
 
 static int turn(Player *p, int64_t *wait, MediaError *error)
@@ -379,7 +379,11 @@ static int turn(Player *p, int64_t *wait, MediaError *error)
 int player_turn(Player *p, MediaError *error)
 {
     int64_t wait = TURN_US;
+    const int64_t begin = player_now();
+    p->measured.drawing = 0;
     const int ret = turn(p, &wait, error);
+    const int64_t took = player_now() - begin - p->measured.drawing;
+    p->measured.longest = FFMAX(p->measured.longest, took);
     if (ret < 0)
         return ret;
     if (p->over)
@@ -423,10 +427,14 @@ PlayerState player_state(const Player *p)
         .layers_ms = p->measured.totals.layers * share,
         .draw_ms = p->measured.totals.draw * share,
         .latency_frames = p->measured.totals.latency * share * 1e3,
-        .delay_ms =
-            (double)p->measured.delay.sum * 1e-3 / (double)FFMAX(p->measured.delay.count, 1),
-        .delay_95_ms = p->measured.delay.count ? live_delay_share(&p->measured.delay, 0.95) : 0,
+        .delay_ms = delay_mean(&p->measured.delay),
+        .delay_95_ms = delay_share(&p->measured.delay, 0.95),
         .delay_most_ms = (double)p->measured.delay.most * 1e-3,
+        .responses = p->measured.response.count,
+        .response_ms = delay_mean(&p->measured.response),
+        .response_95_ms = delay_share(&p->measured.response, 0.95),
+        .response_most_ms = (double)p->measured.response.most * 1e-3,
+        .longest_turn_ms = (double)p->measured.longest * 1e-3,
         .rate = p->measured.rate,
         .gone = p->gone,
         .damaged = p->pictures.damaged,

@@ -140,10 +140,15 @@ typedef struct PlayerState {
     double latency_frames; /* from the decoder to the screen, in durations of a frame */
     /* Of a camera, from the capture to the screen: the mean, what 95 % do not exceed, the most. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    double rate;   /* frames a second, of the last second */
-    int gone;      /* not 0: the camera is, and is waited for */
-    int damaged;   /* not 0: pictures of the camera come, but cannot be decoded */
-    int recording; /* not 0: it records */
+    /* From keys that change a setting until that was seen: how many, and as for the delay. */
+    int64_t responses;
+    double response_ms, response_95_ms, response_most_ms;
+    double longest_turn_ms; /* of the loop, without OpenGL's part: uploading, drawing, and the wait
+                               for the screen */
+    double rate;            /* frames a second, of the last second */
+    int gone;               /* not 0: the camera is, and is waited for */
+    int damaged;            /* not 0: pictures of the camera come, but cannot be decoded */
+    int recording;          /* not 0: it records */
     int mirrored;
     const char *message; /* the last one on the screen; "" at first */
 } PlayerState;

@@ -8,6 +8,7 @@
 
 #include "panel/panel.h"
 #include "player/controls.h"
+#include "player/delay.h"
 #include "player/osd/osd.h"
 #include "player/playback.h"
 #include "player/player.h"
@@ -60,13 +61,6 @@ typedef struct Totals {
     double run, upload, layers, draw, latency;
 } Totals;
 
-/* Of a live picture, how old frames were when they were seen. {0} is none yet. */
-#define DELAY_MOST_MS 999 /* and more */
-typedef struct Delay {
-    int64_t count, sum, most;         /* microseconds */
-    int64_t by_ms[DELAY_MOST_MS + 1]; /* how many took so long */
-} Delay;
-
 /* Whether what a camera sends can be decoded. {0} is at the start. */
 typedef struct CameraPictures {
     int64_t since;   /* when the last one came, or it was first looked for */
@@ -80,8 +74,12 @@ typedef struct Measured {
     Totals totals;
     int64_t rate_since, rate_count; /* for the frame rate that is reached */
     double rate;
-    Delay delay;
-    int64_t offset; /* of picture and sound */
+    Delay delay;      /* of a live picture, how old frames were when they were seen */
+    Delay response;   /* from a key that changes a setting until that was seen */
+    int64_t asked_at; /* by the first such key that was not answered; 0: all were */
+    int64_t drawing;  /* of this turn, in OpenGL: uploading, drawing, and the swap */
+    int64_t longest;  /* turn without these, of all */
+    int64_t offset;   /* of picture and sound */
 } Measured;
 
 /* How the user wants it to look: written by commands.c, followed by screen.c. */
@@ -178,13 +176,8 @@ int live_run(Player *p, int64_t now, MediaError *error);
 void live_follow(Player *p);
 /* What its key does. */
 int live_record(Player *p, int arg, MediaError *error);
-
 /* Frames that were lost in the camera; 0 of another input. */
 int64_t live_lost(const Player *p);
-
-void live_note_delay(Delay *delay, int64_t us);
-/* Milliseconds that this share of the frames has not exceeded. */
-double live_delay_share(const Delay *delay, double share);
 
 /* commands.c: once a turn, what the user has asked for is carried out. */
 int commands_run(Player *p, int64_t now, MediaError *error);

@@ -119,9 +119,11 @@ static void put_layer(Player *p, ViewLayer layer, const Overlay *overlay, double
 {
     char why[256];
     const int there = overlay->canvas.width > 0;
+    const int64_t begin = player_now();
     if (view_set_layer(p->view, layer, there ? &overlay->canvas : NULL, overlay->x, overlay->y,
                        opacity, why, sizeof(why)) < 0)
         p->options.detail(why);
+    p->measured.drawing += player_now() - begin;
     p->dirty = 1;
 }
 
@@ -277,6 +279,15 @@ static void note_shown(Player *p, int64_t now)
     p->equalizer.shown(p->equalizer.opaque, s->frame, s->view_us + s->draw_us);
 }
 
+/* Of several keys that are answered at once, the first has waited longest. */
+static void note_response(Player *p, int64_t now)
+{
+    if (!p->measured.asked_at || equalize_stage_is_behind(p->stage))
+        return;
+    delay_note(&p->measured.response, now - p->measured.asked_at);
+    p->measured.asked_at = 0;
+}
+
 static int draw(Player *p, MediaError *error)
 {
     char why[256];
@@ -286,6 +297,9 @@ static int draw(Player *p, MediaError *error)
         return media_fail(error, MEDIA_USAGE, "%s", why);
     p->shown.draw_us = (double)(player_now() - begin);
     window_swap(p->window);
+    const int64_t end = player_now();
+    p->measured.drawing += end - begin;
+    note_response(p, end);
     p->dirty = 0;
     return 0;
 }

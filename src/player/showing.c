@@ -35,7 +35,7 @@ void showing_note_view(Player *p)
     const int64_t now = player_now();
     const double latency = (double)(now - decoded->decoded_at);
     if (decoded->captured_at != AV_NOPTS_VALUE)
-        live_note_delay(&p->measured.delay, now - decoded->captured_at);
+        delay_note(&p->measured.delay, now - decoded->captured_at);
     note_time(&p->measured.timings.latency, latency);
     p->measured.totals.count++;
     p->measured.totals.run += s->frame->equalize_us;
@@ -106,7 +106,9 @@ static int fill(Player *p, MediaError *error)
         ask_anew(p);
     else if (ret < 0)
         return media_fail(error, failed.fault, "%s", failed.text);
-    p->shown.view_us = (double)(player_now() - begin);
+    const int64_t took = player_now() - begin;
+    p->measured.drawing += took;
+    p->shown.view_us = (double)took;
     p->dirty = 1;
     return 0;
 }

@@ -137,8 +137,8 @@ static void add_live(const Player *p, Rows *r)
     }
     if (p->measured.delay.count)
         add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
-            (double)p->measured.delay.sum * 1e-3 / (double)p->measured.delay.count,
-            live_delay_share(&p->measured.delay, 0.95), (double)p->measured.delay.most * 1e-3);
+            delay_mean(&p->measured.delay), delay_share(&p->measured.delay, 0.95),
+            (double)p->measured.delay.most * 1e-3);
     if (p->recording.on)
         add(r, "recording", "%lld frames, %lld dropped", (long long)p->recording.frames,
             (long long)p->recording.dropped);

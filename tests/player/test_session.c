@@ -365,7 +365,12 @@ static void settings_act_while_paused(void)
     change(&s, "r");
     const Grab reset = grab(&s);
     CHECK(difference(&before, &reset, 0.1, 0.6) == 0, "r does not take all back");
-    CHECK(session_state(&s).position == 1 * SECOND, "the frame is another one");
+    const PlayerState state = session_state(&s);
+    CHECK(state.position == 1 * SECOND, "the frame is another one");
+    CHECK(state.responses > 4 && state.response_ms > 0 &&
+              state.response_ms <= state.response_most_ms && state.longest_turn_ms > 0,
+          "%lld keys were answered after %g ms, at most %g", (long long)state.responses,
+          state.response_ms, state.response_most_ms);
     free(reset.pixels);
     free(before.pixels);
     session_close(&s);

@@ -1,0 +1,150 @@
+/* An input that takes as long as it likes to be read: the window goes on, and shows what was asked
+ * for last once it can. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <libavformat/avformat.h>
+
+#include "session.h"
+
+#define SECOND 1000000
+#define NAP_US 1000
+
+/* ---- reads that wait, and cannot be interrupted ---- */
+
+static atomic_int held;
+static atomic_int waiting; /* one does */
+static atomic_int gave_up; /* one has, or a window that waits for it would do so forever */
+
+int av_read_frame(AVFormatContext *format, AVPacket *packet)
+{
+    int (*read)(AVFormatContext *, AVPacket *) = NULL;
+    void *found = dlsym(RTLD_NEXT, "av_read_frame");
+    if (!found)
+        abort();
+    memcpy(&read, &found, sizeof(read));
+    const int64_t end = session_now() + LIVENESS_US;
+    while (atomic_load(&held) && !atomic_load(&gave_up)) {
+        atomic_store(&waiting, 1);
+        if (session_now() > end)
+            atomic_store(&gave_up, 1);
+        usleep(NAP_US);
+    }
+    return read(format, packet);
+}
+
+/* Paused at 1 s, and on its way to 6 s, which cannot be read. */
+static int open_clip(Session *s)
+{
+    const char *const arguments[] = {LUMEQ_CLIP, "--no-config", "--ss", "1", NULL};
+    atomic_store(&held, 0);
+    atomic_store(&gave_up, 0);
+    if (session_open(s, arguments) < 0)
+        return -1;
+    session_type("p");
+    SESSION_UNTIL(s, state.paused && state.shown > 0 && !state.seeking);
+    CHECK(session_state(s).position == 1 * SECOND, "at %lld", (long long)session_state(s).position);
+    atomic_store(&waiting, 0);
+    atomic_store(&held, 1);
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(s, atomic_load(&waiting));
+    return s->ended;
+}
+
+static void close_clip(Session *s)
+{
+    CHECK(!atomic_load(&gave_up), "the window waits for the input");
+    atomic_store(&held, 0);
+    session_close(s);
+}
+
+/* ---- tests ---- */
+
+/* The threads of the seek before cannot end; the picture that is there can change. */
+static void seeks_do_not_wait(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(&s, strncmp(state.message, "0:11", 4) == 0);
+    session_type("?");
+    SESSION_UNTIL(&s, state.help);
+    session_type("1");
+    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
+    session_type("m");
+    SESSION_UNTIL(&s, state.muted);
+    session_press(SDLK_LEFT);
+    session_press(SDLK_LEFT);
+    session_press(SDLK_LEFT);
+    session_press(SDLK_RIGHT);
+    session_turns(&s, 3);
+    const PlayerState stuck = session_state(&s);
+    CHECK(stuck.seeking && stuck.position == 1 * SECOND, "at %lld", (long long)stuck.position);
+    atomic_store(&held, 0);
+    SESSION_UNTIL(&s, state.position == 5 * SECOND && !state.seeking);
+    session_type(" ");
+    SESSION_UNTIL(&s, !state.paused && state.position >= 5 * SECOND + 200000);
+    close_clip(&s);
+}
+
+/* Nor does another track of sound, which is off and on again. */
+static void tracks_do_not_wait(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type("#");
+    SESSION_UNTIL(&s, strcmp(state.message, "Sound: none") == 0);
+    session_type("#");
+    SESSION_UNTIL(&s, strncmp(state.message, "Sound: ", 7) == 0 &&
+                          strcmp(state.message, "Sound: none") != 0);
+    session_type(" ");
+    SESSION_UNTIL(&s, !state.paused);
+    atomic_store(&held, 0);
+    SESSION_UNTIL(&s, state.position >= 6 * SECOND && !state.seeking);
+    SESSION_UNTIL(&s, state.offset != AV_NOPTS_VALUE); /* there is sound */
+    close_clip(&s);
+}
+
+/* A file takes its place once it can be closed. */
+static void files_do_not_wait(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_press(SDLK_RIGHT);
+    session_drop(LUMEQ_CLIP);
+    session_turns(&s, 3);
+    session_type("m");
+    SESSION_UNTIL(&s, state.muted);
+    atomic_store(&held, 0);
+    SESSION_UNTIL(&s, !state.paused && state.position < SECOND);
+    SESSION_UNTIL(&s, state.position >= 400000 && !state.seeking);
+    close_clip(&s);
+}
+
+/* The window can be closed meanwhile, which waits for the threads. */
+static void quits(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_press(SDLK_RIGHT);
+    session_type("q");
+    SESSION_UNTIL(&s, s.ended);
+    close_clip(&s);
+}
+
+static const CheckTest tests[] = {
+    {"seeks_do_not_wait", seeks_do_not_wait},
+    {"tracks_do_not_wait", tracks_do_not_wait},
+    {"files_do_not_wait", files_do_not_wait},
+    {"quits", quits},
+};
+
+CHECK_MAIN(tests)
