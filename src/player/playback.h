@@ -94,7 +94,8 @@ int playback_wait(Playback *p, MediaError *error);
  * later, its device is opened before: some can be opened only once. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Begins to close another one, which is no more than that from now on. */
+/* Begins to close another one, and its sound device before this one's is opened. Where its input
+ * cannot be read, this one's next start waits for that, too. */
 void playback_finish(Playback *p, Playback **other);
 
 /* Goes elsewhere: what is ahead is dropped at once, and what is there comes once the threads have

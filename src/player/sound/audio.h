@@ -9,7 +9,8 @@
 
 #define AUDIO_MAX_VOLUME 100
 
-/* All functions are for one thread. Times are microseconds of clock_now(), positions microseconds
+/* One thread opens, starts, stops and closes; all other functions may be another one's, also during
+ * a start and a stop. Times are microseconds of clock_now(), positions microseconds
  * from the start of the input. */
 typedef struct Audio Audio;
 
