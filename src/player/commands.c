@@ -23,8 +23,8 @@ static int go_to(Player *p, FeedStart start)
                                              : "This input cannot be searched");
         return 0;
     }
-    p->steps = p->ended = 0;
-    subtitles_reset(p->subtitles);
+    p->wanted.steps = p->ended = 0;
+    subtitles_reset(p->layers.subtitles);
     playback_start(p->playback, &start);
     return 1;
 }
@@ -42,7 +42,7 @@ static int toggle_pause(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
     (void)error;
-    p->steps = p->steps_back = 0;
+    p->wanted.steps = p->wanted.steps_back = 0;
     if (p->ended) {
         play_again(p);
         return 0;
@@ -87,11 +87,12 @@ static int step(Player *p, const Command *command, MediaError *error)
     if (!p->shown.frame)
         return 0;
     if (!back) {
-        p->steps++;
+        p->wanted.steps++;
         return 0;
     }
     if (p->playback->pending && p->playback->start.before) { /* when that frame is there */
-        p->steps_back = command->repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
+        p->wanted.steps_back =
+            command->repeated ? 1 : SDL_min(p->wanted.steps_back + 1, MAX_STEPS_BACK);
         return 0;
     }
     commands_step_back(p);
@@ -130,8 +131,8 @@ static int toggle_loop(Player *p, const Command *command, MediaError *error)
         status_say(p, "A live picture has no end to begin again from");
         return 0;
     }
-    p->loop = !p->loop;
-    status_say(p, "Loop: %s", p->loop ? "on" : "off");
+    p->wanted.loop = !p->wanted.loop;
+    status_say(p, "Loop: %s", p->wanted.loop ? "on" : "off");
     return 0;
 }
 
@@ -139,18 +140,18 @@ static int toggle_loop(Player *p, const Command *command, MediaError *error)
 
 static void apply_volume(Player *p)
 {
-    playback_set_volume(p->playback, p->volume, p->muted);
-    if (p->muted)
-        status_say(p, "Volume: %d %% (muted)", p->volume);
+    playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
+    if (p->wanted.muted)
+        status_say(p, "Volume: %d %% (muted)", p->wanted.volume);
     else
-        status_say(p, "Volume: %d %%", p->volume);
+        status_say(p, "Volume: %d %%", p->wanted.volume);
 }
 
 static int toggle_mute(Player *p, const Command *command, MediaError *error)
 {
     (void)command;
     (void)error;
-    p->muted = !p->muted;
+    p->wanted.muted = !p->wanted.muted;
     apply_volume(p);
     return 0;
 }
@@ -159,7 +160,7 @@ static int change_volume(Player *p, const Command *command, MediaError *error)
 {
     const int step = command->arg;
     (void)error;
-    p->volume = SDL_clamp(p->volume + step * VOLUME_STEP, 0, PLAYER_MAX_VOLUME);
+    p->wanted.volume = SDL_clamp(p->wanted.volume + step * VOLUME_STEP, 0, PLAYER_MAX_VOLUME);
     apply_volume(p);
     return 0;
 }
@@ -202,10 +203,10 @@ static int next_subtitles(Player *p, const Command *command, MediaError *error)
     Playback *b = p->playback;
     const AVStream *now = b->subtitle, *next = next_of(p, AVMEDIA_TYPE_SUBTITLE, now);
     b->subtitle = next;
-    subtitles_select(p->subtitles, b->source, next);
+    subtitles_select(p->layers.subtitles, b->source, next);
     for (int i = 0; next && i < b->subtitles.count; i++)
         if (b->subtitles.packets[i]->stream_index == next->index)
-            subtitles_packet(p->subtitles, b->subtitles.packets[i]);
+            subtitles_packet(p->layers.subtitles, b->subtitles.packets[i]);
     p->look.subtitles_on = 1;
     say_track(p, "Subtitles", now, next);
     return 0;
@@ -302,7 +303,7 @@ static int next_compare(Player *p, const Command *command, MediaError *error)
     (void)command;
     p->look.compare = (PlayerCompare)((p->look.compare + 1) % 3);
     status_say(p, "Compare: %s", names[p->look.compare]);
-    osd_show_labels(p->osd, player_now() + OSD_LABELS_US);
+    osd_show_labels(p->layers.osd, player_now() + OSD_LABELS_US);
     return showing_update_input(p, error);
 }
 
@@ -333,9 +334,9 @@ static int next_deinterlace(Player *p, const Command *command, MediaError *error
     static const char *const names[] = {"off", "where frames are interlaced", "all frames"};
     (void)command;
     (void)error;
-    p->deinterlace = (DeinterlaceMode)((p->deinterlace + 1) % 3);
-    status_say(p, "Deinterlace: %s", names[p->deinterlace]);
-    video_feed_deinterlace(p->playback->feed, p->deinterlace);
+    p->wanted.deinterlace = (DeinterlaceMode)((p->wanted.deinterlace + 1) % 3);
+    status_say(p, "Deinterlace: %s", names[p->wanted.deinterlace]);
+    video_feed_deinterlace(p->playback->feed, p->wanted.deinterlace);
     if (playback_can_seek(p->playback))
         (void)go_to(p, (FeedStart){.position = from_where(p)});
     return 0;
@@ -416,12 +417,12 @@ static int start_file(Player *p, const Command *command, MediaError *error)
 {
     MediaError why = {0};
     (void)error;
-    p->opening[0] = '\0';
+    p->dropped.path[0] = '\0';
     player_drop_next(p);
     if (!p->options.open || p->options.open(p->options.opaque, command->path, &why) < 0)
         status_say(p, "%s", why.fault ? why.text : "Files cannot be opened here");
     else
-        snprintf(p->opening, sizeof(p->opening), "%s", command->path);
+        snprintf(p->dropped.path, sizeof(p->dropped.path), "%s", command->path);
     return 0;
 }
 
@@ -430,7 +431,7 @@ static int follow_file(Player *p, MediaError *error)
 {
     MediaError why = {0};
     Source *source = NULL;
-    int ret = p->next ? 0 : p->options.opened(p->options.opaque, &source, error);
+    int ret = p->dropped.playback ? 0 : p->options.opened(p->options.opaque, &source, error);
     if (ret < 0)
         return ret;
     if (source)
@@ -440,7 +441,7 @@ static int follow_file(Player *p, MediaError *error)
     else
         ret = player_take_next(p, &why);
     if (ret < 0 && ret != AVERROR(EAGAIN))
-        media_fail(error, why.fault, "cannot play %s: %s", media_quote(p->opening), why.text);
+        media_fail(error, why.fault, "cannot play %s: %s", media_quote(p->dropped.path), why.text);
     return ret;
 }
 
@@ -452,7 +453,7 @@ static void take_file(Player *p)
         return;
     if (ret < 0)
         status_say(p, "%s", error.text);
-    p->opening[0] = '\0';
+    p->dropped.path[0] = '\0';
 }
 
 /* ---- all of them ---- */
@@ -503,7 +504,7 @@ static void follow_cursor(Player *p, int64_t now)
     if (shown != p->cursor_shown)
         window_show_cursor(p->window, shown);
     if (shown) /* with it go the labels of a comparison */
-        osd_show_labels(p->osd, until);
+        osd_show_labels(p->layers.osd, until);
     p->cursor_shown = shown;
 }
 
@@ -515,7 +516,7 @@ int commands_run(Player *p, int64_t now, MediaError *error)
         p->controls.can_drag = p->look.compare == PLAYER_COMPARE_SPLIT;
     while (!p->over && controls_next(&p->controls, now, &command) &&
            (ret = carry_out(p, &command, error)) >= 0);
-    if (p->opening[0])
+    if (p->dropped.path[0])
         take_file(p);
     follow_cursor(p, now);
     return ret;

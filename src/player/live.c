@@ -20,7 +20,7 @@
 static int end(Player *p, int64_t now)
 {
     Playback *b = p->playback;
-    if (b->paused || p->next) {
+    if (b->paused || p->dropped.playback) {
         b->ended_at = 0; /* the sound waits, too */
         return 0;
     }
@@ -42,7 +42,7 @@ static void drop_ahead(Player *p)
 /* `came`: not 0: a picture has. */
 static void follow_pictures(Player *p, int came, int64_t now)
 {
-    CameraPictures *pictures = &p->pictures;
+    CameraPictures *pictures = &p->live.pictures;
     const CameraStatus status = camera_status(p->playback->source->camera);
     if (came || !pictures->since || status.state == CAMERA_GONE)
         *pictures = (CameraPictures){.since = now, .packets = status.frames};
@@ -56,7 +56,7 @@ static void follow_pictures(Player *p, int came, int64_t now)
 int live_run(Player *p, int64_t now, MediaError *error)
 {
     Playback *b = p->playback;
-    equalize_stage_hold(p->stage, b->paused && !p->steps && !b->pending);
+    equalize_stage_hold(p->stage, b->paused && !p->wanted.steps && !b->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
         ret = showing_put_on_anew(p, error);
@@ -68,11 +68,11 @@ int live_run(Player *p, int64_t now, MediaError *error)
         return b->ended ? end(p, now) : 0;
     if (b->pending)
         return showing_show_first(p, now, error);
-    if (b->paused && !p->steps) { /* they are older when it goes on */
+    if (b->paused && !p->wanted.steps) { /* they are older when it goes on */
         drop_ahead(p);
         return 0;
     }
-    p->steps = 0;
+    p->wanted.steps = 0;
     return showing_put_on(p, now, error);
 }
 
@@ -82,9 +82,9 @@ static void follow_going(Player *p, const CameraStatus *status)
 {
     char line[256];
     const int gone = status->state == CAMERA_GONE;
-    if (gone == p->gone)
+    if (gone == p->live.gone)
         return;
-    p->gone = gone;
+    p->live.gone = gone;
     snprintf(line, sizeof(line),
              gone ? "the camera is gone: %s; waiting for it" : "the camera is back", status->why);
     p->options.note(line);
@@ -93,10 +93,10 @@ static void follow_going(Player *p, const CameraStatus *status)
 /* Not 0: it is another one than before. */
 static int set_notice(Player *p, const char *line)
 {
-    if (strcmp(line, p->notice) == 0)
+    if (strcmp(line, p->live.notice) == 0)
         return 0;
-    snprintf(p->notice, sizeof(p->notice), "%s", line);
-    osd_notice(p->osd, line);
+    snprintf(p->live.notice, sizeof(p->live.notice), "%s", line);
+    osd_notice(p->layers.osd, line);
     p->dirty = 1;
     return 1;
 }
@@ -105,7 +105,7 @@ static void follow_camera(Player *p)
 {
     Camera *camera = p->playback->source->camera;
     if (!camera) { /* or another input has taken its place */
-        p->gone = p->pictures.damaged = 0;
+        p->live.gone = p->live.pictures.damaged = 0;
         set_notice(p, "");
         return;
     }
@@ -116,19 +116,19 @@ static void follow_camera(Player *p)
     if (status.unusable && set_notice(p, line))
         p->options.note(line);
     else if (!status.unusable)
-        set_notice(p, p->gone               ? "camera gone, waiting"
-                      : p->pictures.damaged ? "the camera's pictures are damaged"
-                                            : "");
+        set_notice(p, p->live.gone               ? "camera gone, waiting"
+                      : p->live.pictures.damaged ? "the camera's pictures are damaged"
+                                                 : "");
 }
 
 static void follow_recording(Player *p)
 {
-    PlayerRecording *r = &p->recording;
+    PlayerRecording *r = &p->live.recording;
     if (!p->options.recording)
         return;
     *r = (PlayerRecording){0};
     p->options.recording(p->options.opaque, r);
-    osd_recording(p->osd, r->on ? r->line : NULL);
+    osd_recording(p->layers.osd, r->on ? r->line : NULL);
     if (r->message[0])
         status_say(p, "%s", r->message);
 }

@@ -46,9 +46,9 @@ static void wake_for_decoded(void *opaque)
 static void *load_text(void *arg)
 {
     Player *p = arg;
-    if (text_open(&p->loader.text) < 0)
-        p->loader.text = NULL;
-    atomic_store(&p->loader.done, 1);
+    if (text_open(&p->layers.loader.text) < 0)
+        p->layers.loader.text = NULL;
+    atomic_store(&p->layers.loader.done, 1);
     wake(p);
     return NULL;
 }
@@ -56,22 +56,22 @@ static void *load_text(void *arg)
 /* Once the first frame is on the screen. */
 static void start_text(Player *p)
 {
-    if (p->loader.running || p->text || atomic_load(&p->loader.done))
+    if (p->layers.loader.running || p->layers.text || atomic_load(&p->layers.loader.done))
         return;
-    p->loader.running = pthread_create(&p->loader.thread, NULL, load_text, p) == 0;
+    p->layers.loader.running = pthread_create(&p->layers.loader.thread, NULL, load_text, p) == 0;
 }
 
 static void finish_text(Player *p)
 {
-    if (!p->loader.running)
+    if (!p->layers.loader.running)
         return;
-    pthread_join(p->loader.thread, NULL);
-    p->loader.running = 0;
-    p->text = p->loader.text;
-    osd_set_text(p->osd, p->text);
-    osd_show_labels(p->osd, player_now() + OSD_LABELS_US);
+    pthread_join(p->layers.loader.thread, NULL);
+    p->layers.loader.running = 0;
+    p->layers.text = p->layers.loader.text;
+    osd_set_text(p->layers.osd, p->layers.text);
+    osd_show_labels(p->layers.osd, player_now() + OSD_LABELS_US);
     p->dirty = 1;
-    if (!p->text)
+    if (!p->layers.text)
         p->options.detail("no font was found: the window shows no text");
 }
 
@@ -142,7 +142,7 @@ static PlaybackOptions playback_options(Player *p, int first)
         .video = {.memory = p->equalizer.stage.memory,
                   .threads = p->options.threads,
                   .range = p->options.range,
-                  .deinterlace = p->deinterlace,
+                  .deinterlace = p->wanted.deinterlace,
                   .end = first && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
                   .frames = first ? p->options.frames : -1,
                   .wake = wake_for_decoded,
@@ -185,20 +185,20 @@ static void show_playback(Player *p, const char *path)
 {
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
-    playback_set_volume(p->playback, p->volume, p->muted);
-    subtitles_select(p->subtitles, p->playback->source, p->playback->subtitle);
+    playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
+    subtitles_select(p->layers.subtitles, p->playback->source, p->playback->subtitle);
     status_title(p);
 }
 
 int player_try(Player *p, Source *source, MediaError *error)
 {
-    p->next_since = player_now();
-    return open_playback(p, &p->next, source, error);
+    p->dropped.since = player_now();
+    return open_playback(p, &p->dropped.playback, source, error);
 }
 
 void player_drop_next(Player *p)
 {
-    playback_finish(p->playback, &p->next);
+    playback_finish(p->playback, &p->dropped.playback);
 }
 
 static void replace_playback(Player *p)
@@ -207,28 +207,28 @@ static void replace_playback(Player *p)
     p->options.replace(p->options.opaque, &params);
     player_drop_shown(p);
     equalize_stage_set(p->stage, &params);
-    playback_set_speed(p->next, p->playback->speed, player_now());
-    playback_finish(p->next, &p->playback);
-    p->playback = p->next;
-    p->next = NULL;
-    p->steps = p->steps_back = 0;
+    playback_set_speed(p->dropped.playback, p->playback->speed, player_now());
+    playback_finish(p->dropped.playback, &p->playback);
+    p->playback = p->dropped.playback;
+    p->dropped.playback = NULL;
+    p->wanted.steps = p->wanted.steps_back = 0;
     p->options.from_us = p->options.to_us = -1; /* the part was the first one's */
     p->options.keep_open = p->options.keep_dropped;
     p->ended = 0;
-    show_playback(p, p->opening);
+    show_playback(p, p->dropped.path);
 }
 
 int player_take_next(Player *p, MediaError *error)
 {
-    int ret = playback_follow(p->next, error);
+    int ret = playback_follow(p->dropped.playback, error);
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret >= 0)
-        ret = playback_look(p->next, error);
+        ret = playback_look(p->dropped.playback, error);
     if (ret == AVERROR_EOF)
         ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
     else if (ret == AVERROR(EAGAIN))
-        ret = player_now() - p->next_since < FIRST_FRAME_US ? ret : 0;
+        ret = player_now() - p->dropped.since < FIRST_FRAME_US ? ret : 0;
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret < 0)
@@ -243,10 +243,10 @@ static void take_options(Player *p)
     p->look.compare = p->options.compare;
     p->look.histogram = p->options.histogram;
     p->look.log_scale = p->options.log_scale;
-    p->deinterlace = p->options.deinterlace;
-    p->loop = p->options.loop;
-    p->muted = p->options.mute;
-    p->volume = p->options.volume;
+    p->wanted.deinterlace = p->options.deinterlace;
+    p->wanted.loop = p->options.loop;
+    p->wanted.muted = p->options.mute;
+    p->wanted.volume = p->options.volume;
     p->look.mirrored = p->options.mirror;
     p->look.split = 0.5;
     p->look.subtitles_on = 1;
@@ -268,8 +268,8 @@ static int open_stage(Player *p, MediaError *error)
 static int open_all(Player *p, Source *source, const char *path, MediaError *error)
 {
     p->screenshot = screenshot_create(wake, p);
-    if (!p->screenshot || osd_open(&p->osd) < 0 || subtitles_open(&p->subtitles) < 0 ||
-        panel_cache_create(&p->panel) < 0)
+    if (!p->screenshot || osd_open(&p->layers.osd) < 0 ||
+        subtitles_open(&p->layers.subtitles) < 0 || panel_cache_create(&p->layers.panel) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     int ret = open_window(p, source, error);
     if (ret < 0)
@@ -306,7 +306,7 @@ int player_open(Player **player, const PlayerOptions *options, const PlayerEqual
 static void take_results(Player *p)
 {
     char text[PATH_MAX + 64];
-    if (atomic_load(&p->loader.done))
+    if (atomic_load(&p->layers.loader.done))
         finish_text(p);
     const int result = screenshot_result(p->screenshot, text, sizeof(text));
     if (result)
@@ -317,10 +317,10 @@ static void take_results(Player *p)
 /* Said once for each selection. */
 static void note_trouble(Player *p)
 {
-    const char *trouble = subtitles_trouble(p->subtitles);
-    if (trouble && !p->trouble_said)
+    const char *trouble = subtitles_trouble(p->layers.subtitles);
+    if (trouble && !p->layers.trouble_said)
         p->options.detail(trouble);
-    p->trouble_said = trouble != NULL;
+    p->layers.trouble_said = trouble != NULL;
 }
 
 static void say_trouble(Player *p)
@@ -340,7 +340,7 @@ static int take_subtitles(Player *p, MediaError *error)
     while (demuxer_read(p->playback->demuxer, DEMUX_SUBTITLE, packet, 0) >= 0) {
         packet_store_add(&p->playback->subtitles, packet);
         if (p->playback->subtitle && packet->stream_index == p->playback->subtitle->index)
-            subtitles_packet(p->subtitles, packet);
+            subtitles_packet(p->layers.subtitles, packet);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);
@@ -406,10 +406,10 @@ PlayerState player_state(const Player *p)
         .late = p->playback->sync.late,
         .lost = live_lost(p),
         .paused = p->playback->paused,
-        .muted = p->muted,
-        .volume = p->volume,
+        .muted = p->wanted.muted,
+        .volume = p->wanted.volume,
         .fullscreen = window_is_fullscreen(p->window),
-        .loop = p->loop,
+        .loop = p->wanted.loop,
         .speed = p->playback->speed,
         .compare = p->look.compare,
         .histogram = p->look.histogram,
@@ -436,9 +436,9 @@ PlayerState player_state(const Player *p)
         .response_most_ms = (double)p->measured.response.most * 1e-3,
         .longest_turn_ms = (double)p->measured.longest * 1e-3,
         .rate = p->measured.rate,
-        .gone = p->gone,
-        .damaged = p->pictures.damaged,
-        .recording = p->recording.on,
+        .gone = p->live.gone,
+        .damaged = p->live.pictures.damaged,
+        .recording = p->live.recording.on,
         .mirrored = p->look.mirrored,
         .message = p->message,
     };
@@ -480,18 +480,18 @@ void player_close(Player **player)
     Player *p = *player;
     if (!p)
         return;
-    if (p->loader.running)
+    if (p->layers.loader.running)
         finish_text(p);
     if (p->stage)
         equalize_stage_stop(p->stage);
     screenshot_free(&p->screenshot);
     player_drop_shown(p);
-    playback_close(&p->next);
+    playback_close(&p->dropped.playback);
     playback_close(&p->playback);
-    subtitles_close(&p->subtitles);
-    osd_close(&p->osd);
-    text_close(&p->text);
-    panel_cache_free(&p->panel);
+    subtitles_close(&p->layers.subtitles);
+    osd_close(&p->layers.osd);
+    text_close(&p->layers.text);
+    panel_cache_free(&p->layers.panel);
     view_close(&p->view);
     view_cuda_close(&p->cuda);
     equalize_stage_close(&p->stage); /* whose memory the view's last frame lay in */

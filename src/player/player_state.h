@@ -11,7 +11,7 @@
 #include "player/delay.h"
 #include "player/osd/osd.h"
 #include "player/playback.h"
-#include "player/player.h"
+#include "player/player_options.h"
 #include "player/screenshot.h"
 #include "player/subtitles/subtitles.h"
 #include "player/view/view.h"
@@ -82,6 +82,14 @@ typedef struct Measured {
     int64_t offset;   /* of picture and sound */
 } Measured;
 
+/* How the user wants it to be played: written by commands.c; showing.c counts the steps. */
+typedef struct Wanted {
+    int loop, muted, volume;
+    DeinterlaceMode deinterlace;
+    int steps;      /* frames to go on by while paused */
+    int steps_back; /* frames to go back by when the one that was asked for is there */
+} Wanted;
+
 /* How the user wants it to look: written by commands.c, followed by screen.c. */
 typedef struct Look {
     PlayerCompare compare;
@@ -90,8 +98,14 @@ typedef struct Look {
     double split;
 } Look;
 
-/* What the layers above the picture have: screen.c's alone, but for when it is to write anew. */
+/* The layers above the picture, which screen.c draws, and what is seen of them. */
 typedef struct Layers {
+    TextLoader loader;
+    Text *text; /* NULL: not there yet, or no font */
+    Osd *osd;
+    Subtitles *subtitles;
+    PanelCache *panel;
+    int trouble_said; /* what is wrong with the subtitles */
     int64_t panel_at; /* when its numbers are to be drawn anew, 0: they are not */
     int subtitles_shown, help_shown;
     double opacity[OSD_PARTS];
@@ -99,11 +113,26 @@ typedef struct Layers {
     int64_t statistics_at; /* when they are to be written anew */
 } Layers;
 
+/* A file that is to take the place of the one that is played. */
+typedef struct Dropped {
+    char path[PATH_MAX]; /* "": there is none */
+    Playback *playback;  /* once it was opened, until its first frame is there; or NULL */
+    int64_t since;       /* that is waited for */
+} Dropped;
+
+/* What is known of a camera and its recording: live.c's. */
+typedef struct Live {
+    int gone; /* the camera is, and it was said */
+    CameraPictures pictures;
+    char notice[256]; /* about the camera; "": none */
+    PlayerRecording recording;
+} Live;
+
+typedef struct Player Player;
 struct Player {
     PlayerOptions options;
     PlayerEqualizer equalizer;
     char path[PATH_MAX];
-    char opening[PATH_MAX]; /* the file that is being opened to take its place; "": none */
     char renderer[256];
     Window *window;
     View *view;
@@ -111,35 +140,21 @@ struct Player {
     Screenshot *screenshot;
     EqualizeStage *stage;
     Playback *playback;
-    Playback *next;     /* of the file that was opened, until its first frame is there; or NULL */
-    int64_t next_since; /* it is waited for */
+    Dropped dropped;
     Shown shown;
-    int64_t count;  /* frames that were shown */
-    int over;       /* it is to be closed */
-    int ended;      /* it came to its end by itself, and is over or kept open there */
-    int steps;      /* frames to go on by while paused */
-    int steps_back; /* frames to go back by when the one that was asked for is there */
-    int loop, muted, volume;
-    DeinterlaceMode deinterlace;
+    int64_t count; /* frames that were shown */
+    int over;      /* it is to be closed */
+    int ended;     /* it came to its end by itself, and is over or kept open there */
+    int dirty;     /* something on the screen is to change */
 
-    Look look;
-    Layers layers;
-    Measured measured;
-
-    TextLoader loader;
-    Text *text; /* NULL: not there yet, or no font */
-    Osd *osd;
-    Subtitles *subtitles;
-    PanelCache *panel;
-    int trouble_said;  /* what is wrong with the subtitles */
     Controls controls; /* what the user asks for */
     int cursor_shown;
+    Wanted wanted;
+    Look look;
+    Layers layers;
+    Live live;
+    Measured measured;
 
-    int dirty; /* something on the screen is to change */
-    int gone;  /* the camera is, and it was said */
-    CameraPictures pictures;
-    char notice[256]; /* about the camera; "": none */
-    PlayerRecording recording;
     int64_t screenshots;
     char message[512];
     uint32_t wake_event;

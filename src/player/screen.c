@@ -3,6 +3,7 @@
 
 #include "media/picture_format.h"
 #include "panel/panel_place.h"
+#include "player/player.h"
 #include "player/player_state.h"
 
 /* How often statistics are written anew. */
@@ -145,10 +146,12 @@ static void draw_panel(Player *p, int64_t now)
     Overlay overlay = {.x = panel.x, .y = panel.y};
     const Canvas *canvas = NULL;
     if (panel.width > 0 && m->bins)
-        canvas = panel_cache_draw(p->panel, &data, panel.width, panel.height, p->text, now);
+        canvas = panel_cache_draw(p->layers.panel, &data, panel.width, panel.height, p->layers.text,
+                                  now);
     if (canvas)
         overlay.canvas = *canvas;
-    p->layers.panel_at = canvas && panel_cache_is_late(p->panel) ? now + PANEL_NUMBERS_US : 0;
+    p->layers.panel_at =
+        canvas && panel_cache_is_late(p->layers.panel) ? now + PANEL_NUMBERS_US : 0;
     put_layer(p, VIEW_LAYER_PANEL, &overlay, 1);
 }
 
@@ -185,7 +188,7 @@ static void draw_subtitles(Player *p, int64_t now)
             .video_width = turned ? in->height : in->width,
             .video_height = turned ? in->width : in->height,
         };
-        changed |= subtitles_draw(p->subtitles, time_of_subtitles(p, now), &place, &overlay);
+        changed |= subtitles_draw(p->layers.subtitles, time_of_subtitles(p, now), &place, &overlay);
     }
     if (changed)
         put_layer(p, VIEW_LAYER_SUBTITLES, &overlay, 1);
@@ -195,10 +198,11 @@ static void write_rows(Player *p, int64_t now)
 {
     OsdRow rows[OSD_MAX_ROWS];
     if (p->look.help != p->layers.help_shown)
-        osd_set_rows(p->osd, OSD_HELP, rows, p->look.help ? controls_help(rows, OSD_MAX_ROWS) : 0);
+        osd_set_rows(p->layers.osd, OSD_HELP, rows,
+                     p->look.help ? controls_help(rows, OSD_MAX_ROWS) : 0);
     p->layers.help_shown = p->look.help;
     if (now >= p->layers.statistics_at) {
-        osd_set_rows(p->osd, OSD_STATISTICS, rows,
+        osd_set_rows(p->layers.osd, OSD_STATISTICS, rows,
                      p->look.statistics ? status_rows(p, rows, OSD_MAX_ROWS) : 0);
         p->layers.statistics_at = p->look.statistics ? now + STATISTICS_US : INT64_MAX;
     }
@@ -217,8 +221,8 @@ static void place_labels(Player *p, const ViewScene *scene, Rect panel)
         after.width = after.x + after.width - column;
         after.x = column;
     }
-    osd_label(p->osd, OSD_BEFORE, panel_free(before, panel));
-    osd_label(p->osd, OSD_AFTER, panel_free(after, panel));
+    osd_label(p->layers.osd, OSD_BEFORE, panel_free(before, panel));
+    osd_label(p->layers.osd, OSD_AFTER, panel_free(after, panel));
 }
 
 static void draw_osd(Player *p, int64_t now)
@@ -239,7 +243,7 @@ static void draw_osd(Player *p, int64_t now)
     write_rows(p, now);
     for (int part = 0; part < OSD_PARTS; part++) {
         OsdLayer layer;
-        const int changed = osd_draw(p->osd, (OsdPart)part, &place, now, &layer);
+        const int changed = osd_draw(p->layers.osd, (OsdPart)part, &place, now, &layer);
         if (changed)
             put_layer(p, layers[part], &layer.overlay, layer.opacity);
         else if (layer.opacity != p->layers.opacity[part]) {
@@ -316,7 +320,7 @@ int screen_update(Player *p, int64_t now, int64_t *wait, MediaError *error)
     draw_subtitles(p, now);
     draw_osd(p, now);
     p->shown.layers_us = (double)(player_now() - begin);
-    *wait = FFMIN(*wait, osd_wait(p->osd, now));
+    *wait = FFMIN(*wait, osd_wait(p->layers.osd, now));
     *wait = FFMIN(*wait, FFMAX(p->layers.statistics_at - now, 0));
     if (!fresh && !p->dirty)
         return 0;

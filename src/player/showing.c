@@ -155,8 +155,8 @@ int showing_show_first(Player *p, int64_t now, MediaError *error)
     const int ret = showing_put_on(p, now, error);
     if (ret >= 0 && !preview && p->playback->start.before)
         status_say_frame(p);
-    if (ret >= 0 && !preview && p->steps_back) {
-        p->steps_back--;
+    if (ret >= 0 && !preview && p->wanted.steps_back) {
+        p->wanted.steps_back--;
         commands_step_back(p);
     }
     return ret;
@@ -228,19 +228,19 @@ static void end(Player *p, int64_t now)
 static void end_or_loop(Player *p, int64_t now)
 {
     Playback *b = p->playback;
-    if (!is_over(p, now) || p->next) /* that is about to take its place */
+    if (!is_over(p, now) || p->dropped.playback) /* that is about to take its place */
         return;
     if (source_is_still(b->source) && p->shown.frame) { /* a picture is to be looked at */
         playback_pause(b, 1, p->shown.position, now);
         return;
     }
-    if (!p->loop || !playback_can_seek(b) || b->pending) {
+    if (!p->wanted.loop || !playback_can_seek(b) || b->pending) {
         end(p, now);
         return;
     }
     const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
-    p->steps = p->steps_back = 0;
-    subtitles_reset(p->subtitles);
+    p->wanted.steps = p->wanted.steps_back = 0;
+    subtitles_reset(p->layers.subtitles);
     playback_start(b, &start);
 }
 
@@ -272,9 +272,9 @@ int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
         return showing_show_first(p, now, error);
     if (!b->paused)
         return advance(p, now, wait, error);
-    if (!p->steps)
+    if (!p->wanted.steps)
         return 0;
-    p->steps--;
+    p->wanted.steps--;
     ret = showing_put_on(p, now, error);
     if (ret >= 0)
         status_say_frame(p);

@@ -15,7 +15,7 @@ void status_say(Player *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(p->message, sizeof(p->message), format, args);
     va_end(args);
-    osd_message(p->osd, player_now(), p->message, -1);
+    osd_message(p->layers.osd, player_now(), p->message, -1);
     p->dirty = 1;
 }
 
@@ -39,7 +39,7 @@ void status_say_position(Player *p, int64_t position)
         snprintf(p->message, sizeof(p->message), "%s / %s", at, of);
     else
         snprintf(p->message, sizeof(p->message), "%s", at);
-    osd_message(p->osd, player_now(), p->message,
+    osd_message(p->layers.osd, player_now(), p->message,
                 duration > 0 ? (double)position / (double)duration : -1);
     p->dirty = 1;
 }
@@ -103,8 +103,8 @@ static void add_input(const Player *p, Rows *r)
     char text[128];
     track_describe_video(p->playback->source, p->shown.frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (p->playback->paused || p->gone)
-        add(r, "frame rate", "%s; %.2f a second", p->gone ? "none now" : "paused", rate);
+    if (p->playback->paused || p->live.gone)
+        add(r, "frame rate", "%s; %.2f a second", p->live.gone ? "none now" : "paused", rate);
     else if (rate > 0)
         add(r, "frame rate", "%.2f of %.2f a second", p->measured.rate, rate * p->playback->speed);
     else
@@ -133,15 +133,15 @@ static void add_live(const Player *p, Rows *r)
     const Camera *camera = p->playback->source->camera;
     if (camera) {
         camera_setting_text(camera, text, sizeof(text));
-        add(r, "camera", "%s%s", text, p->gone ? " (gone)" : "");
+        add(r, "camera", "%s%s", text, p->live.gone ? " (gone)" : "");
     }
     if (p->measured.delay.count)
         add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
             delay_mean(&p->measured.delay), delay_share(&p->measured.delay, 0.95),
             (double)p->measured.delay.most * 1e-3);
-    if (p->recording.on)
-        add(r, "recording", "%lld frames, %lld dropped", (long long)p->recording.frames,
-            (long long)p->recording.dropped);
+    if (p->live.recording.on)
+        add(r, "recording", "%lld frames, %lld dropped", (long long)p->live.recording.frames,
+            (long long)p->live.recording.dropped);
 }
 
 static void add_stages(const Player *p, Rows *r)
@@ -174,8 +174,8 @@ static void add_queues(const Player *p, Rows *r)
         video_feed_room(b->feed), equalize_stage_waiting(p->stage) + b->ahead_count,
         demuxer_waiting(b->demuxer, DEMUX_VIDEO), demuxer_waiting(b->demuxer, DEMUX_AUDIO));
     if (b->audio)
-        add(r, "sound", "volume %d %%%s, ran dry %lld times", p->volume, p->muted ? " (muted)" : "",
-            (long long)audio_underruns(b->audio));
+        add(r, "sound", "volume %d %%%s, ran dry %lld times", p->wanted.volume,
+            p->wanted.muted ? " (muted)" : "", (long long)audio_underruns(b->audio));
 }
 
 static void add_strength(const LumeqFrameStats *stats, Rows *r)

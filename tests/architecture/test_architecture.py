@@ -124,14 +124,6 @@ class Walls(unittest.TestCase):
         self.assertEqual([n for n in twice if n not in ("kernels.h",)], [])
 
 
-# Circles between files that are known, and why they are still there.
-KNOWN_CIRCLES = [
-    # What player.c, controls.c, live.c and screen.c share of the player has no owner yet: parts.h
-    # holds it, beside player.h, which it needs.
-    {"src/player/parts", "src/player/player"},
-]
-
-
 def unit(name):
     """A source file and its header are one."""
     return re.sub(r"\.\w+$", "", name)
@@ -208,8 +200,7 @@ class Circles(unittest.TestCase):
             if idea(a, units) != idea(b, units):
                 graph[a].add(b)
         # Pieces of one idea are in the circle when the idea is.
-        found = [c for c in circles(graph) if c not in KNOWN_CIRCLES]
-        self.assertEqual([sorted(c) for c in found], [])
+        self.assertEqual([sorted(c) for c in circles(graph)], [])
 
     def test_rooms(self):
         """Folders beside each other."""
