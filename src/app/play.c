@@ -168,7 +168,7 @@ static void take_packet(void *opaque, const AVPacket *packet)
 static int start_opening(void *opaque, const char *path, MediaError *error)
 {
     Play *p = opaque;
-    source_opening_cancel(&p->opening);
+    source_opening_cancel(&p->opening, 0);
     return engine_start_opening(&p->opening, p->options, path, p->stop, error);
 }
 
@@ -186,14 +186,16 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
 }
 
 /* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
-static void replace_source(void *opaque, LumeqParams *params)
+static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
-    (void)recording_end(&p->recording, 0);
+    if (!recording_let_go(&p->recording))
+        return AVERROR(EAGAIN);
     if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
         p->params.strength = p->next.strength;
     p->usual = p->next;
     *params = p->params;
+    return 0;
 }
 
 /* Answers 0 or the fault, which has been said. */
@@ -358,7 +360,7 @@ void play_close(Play **play)
     Play *p = *play;
     if (!p)
         return;
-    source_opening_cancel(&p->opening);
+    source_opening_cancel(&p->opening, 1);
     (void)recording_end(&p->recording, 0); /* before its source is closed */
     player_close(&p->player);
     recording_close(&p->recording);

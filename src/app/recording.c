@@ -153,6 +153,13 @@ void recording_follow(Recording *r, PlayerRecording *to)
     describe(&state, to->line, sizeof(to->line));
 }
 
+int recording_let_go(Recording *r)
+{
+    if (r->recorder && !r->ending)
+        begin_end(r, 0);
+    return !r->recorder;
+}
+
 int recording_end(Recording *r, int partial)
 {
     char text[1200];

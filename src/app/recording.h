@@ -39,6 +39,10 @@ void recording_packet(void *recording, const AVPacket *packet);
 void recording_toggle(Recording *recording, const Source *source, char *text, size_t size);
 void recording_follow(Recording *recording, PlayerRecording *to);
 
+/* Begins to complete what is being recorded. Not 0: nothing is recorded any more, and the source is
+ * not needed. It is recording_follow() that comes to that. */
+int recording_let_go(Recording *recording);
+
 /* Completes what is being recorded, as NAME.partial.EXT if `partial`, and waits for it. Says what
  * has become of it; answers 0 or the fault of any recording so far. */
 int recording_end(Recording *recording, int partial);

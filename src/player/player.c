@@ -201,10 +201,12 @@ void player_drop_next(Player *p)
     playback_finish(p->playback, &p->dropped.playback);
 }
 
-static void replace_playback(Player *p)
+static int replace_playback(Player *p)
 {
     LumeqParams params;
-    p->options.replace(p->options.opaque, &params);
+    const int ret = p->options.replace(p->options.opaque, &params);
+    if (ret < 0)
+        return ret;
     player_drop_shown(p);
     equalize_stage_set(p->stage, &params);
     playback_set_speed(p->dropped.playback, p->playback->speed, player_now());
@@ -216,6 +218,7 @@ static void replace_playback(Player *p)
     p->options.keep_open = p->options.keep_dropped;
     p->ended = 0;
     show_playback(p, p->dropped.path);
+    return 0;
 }
 
 int player_take_next(Player *p, MediaError *error)
@@ -229,12 +232,10 @@ int player_take_next(Player *p, MediaError *error)
         ret = media_fail(error, MEDIA_INPUT, "no frame of it could be decoded");
     else if (ret == AVERROR(EAGAIN))
         ret = player_now() - p->dropped.since < FIRST_FRAME_US ? ret : 0;
-    if (ret == AVERROR(EAGAIN))
-        return ret;
-    if (ret < 0)
+    if (ret >= 0)
+        ret = replace_playback(p);
+    if (ret < 0 && ret != AVERROR(EAGAIN))
         player_drop_next(p);
-    else
-        replace_playback(p);
     return ret;
 }
 

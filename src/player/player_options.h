@@ -80,9 +80,10 @@ typedef struct PlayerOptions {
     /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
      * Nothing else may change yet: it is not known whether it can be played. */
     int (*opened)(void *opaque, Source **source, MediaError *error);
-    /* It can: it is about to take the place of the source before, which is still there. Fills in
-     * the settings that it is equalized with. */
-    void (*replace)(void *opaque, LumeqParams *params);
+    /* It can: it is about to take the place of the source before, which is still there. Answers 0
+     * with the settings that it is equalized with, or AVERROR(EAGAIN): the one before is still
+     * needed, and this one to be held out once more in the next turn. */
+    int (*replace)(void *opaque, LumeqParams *params);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);

@@ -168,7 +168,8 @@ int64_t player_now(void);
  * player's on success. MEDIA_INPUT. */
 int player_try(Player *p, Source *source, MediaError *error);
 /* Once a turn: 0: it has taken the other's place; AVERROR(EAGAIN): its first frame is not there
- * yet; MEDIA_INPUT: nothing of it can be decoded, and it is closed. */
+ * yet, or the other one still needed; MEDIA_INPUT: nothing of it can be decoded, and it is closed.
+ */
 int player_take_next(Player *p, MediaError *error);
 void player_drop_next(Player *p);
 void player_drop_shown(Player *p);

@@ -92,8 +92,9 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
  */
 int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
 
-/* Gives it up. NULL is allowed inside. */
-void source_opening_cancel(SourceOpening **opening);
+/* Gives it up: it is closed as soon as it can be, for which this waits a moment, if `wait`. NULL is
+ * allowed inside. */
+void source_opening_cancel(SourceOpening **opening, int wait);
 
 /* Not 0: a thread goes on with what was given up. A program that ends has to leave by _exit() then,
  * not to take from it what it uses. */

@@ -119,7 +119,7 @@ static void wait_until_done(SourceOpening *o, int ms)
         ;
 }
 
-void source_opening_cancel(SourceOpening **opening)
+void source_opening_cancel(SourceOpening **opening, int wait)
 {
     SourceOpening *o = *opening;
     if (!o)
@@ -127,7 +127,7 @@ void source_opening_cancel(SourceOpening **opening)
     *opening = NULL;
     source_halt(o->source, 1);
     pthread_mutex_lock(&o->lock);
-    wait_until_done(o, GRACE_MS);
+    wait_until_done(o, wait ? GRACE_MS : 0);
     const int done = o->done;
     o->left = !done;
     if (!done)
@@ -150,7 +150,7 @@ static int is_too_long(const SourceOpening *o)
 }
 
 /* Gives up on it where that is due; AVERROR(EAGAIN) where it is not. */
-static int give_up(SourceOpening **opening, MediaError *error)
+static int give_up(SourceOpening **opening, int wait, MediaError *error)
 {
     const SourceOpening *o = *opening;
     int ret = AVERROR(EAGAIN);
@@ -161,7 +161,7 @@ static int give_up(SourceOpening **opening, MediaError *error)
                          "%s takes longer to open than the %g s that --open-timeout allows",
                          o->source->name, o->options.open_timeout_s);
     if (ret != AVERROR(EAGAIN))
-        source_opening_cancel(opening);
+        source_opening_cancel(opening, wait);
     return ret;
 }
 
@@ -192,7 +192,7 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
     wait_until_done(o, wait_ms);
     const int done = o->done;
     pthread_mutex_unlock(&o->lock);
-    return done ? take_result(opening, source, error) : give_up(opening, error);
+    return done ? take_result(opening, source, error) : give_up(opening, wait_ms > 0, error);
 }
 
 static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
