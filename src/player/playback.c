@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <SDL.h>
+
 #include "media/input/track_choice.h"
 
 /* The frame before another one is hardly further away. */
@@ -126,6 +128,7 @@ static void *work_main(void *arg)
         start_sound(p);
     atomic_store(&w->done, 1);
     p->options.video.wake(p->options.video.opaque);
+    SDL_TLSCleanup(); /* of a thread that it has not started, it keeps the last error */
     return NULL;
 }
 
@@ -179,10 +182,10 @@ int playback_follow(Playback *p, MediaError *error)
     end_work(p);
     if (!w->error.fault && (p->wants_start || p->wants_sound || p->finished))
         begin_work(p);
-    if (w->error.fault)
-        return media_fail(error, w->error.fault, "%s", w->error.text);
     if (w->running)
         return AVERROR(EAGAIN);
+    if (w->error.fault)
+        return media_fail(error, w->error.fault, "%s", w->error.text);
     if (p->stage && !p->attached)
         equalize_stage_attach(p->stage, p->feed, p->source->live);
     p->attached = p->stage != NULL;
