@@ -1,4 +1,4 @@
-/* lumeq's kernels on the device alone, on the library's two streams, in a replayed graph: without
+/* lumeq's kernels on the device alone, on the library's streams, in a replayed graph: without
  * the uploads, and what takes their times, that the library has between frames. */
 #include <math.h>
 #include <stdio.h>
@@ -42,6 +42,7 @@ typedef struct Bench {
     int pieces, alone;
     cudaStream_t write; /* the frames' second stream, as the library has one */
     cudaStream_t bars;  /* so are the bars of the next frame */
+    cudaStream_t noise; /* and what of a frame is noise */
     cudaEvent_t event;
 } Bench;
 
@@ -114,10 +115,12 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
-    if (!error)
-        error = lead(bench, stream, bench->bars);
-    if (!error)
-        error = lead(bench, bench->bars, stream);
+    for (int i = 0; i < 2 && !error; i++) {
+        const cudaStream_t other = i ? bench->noise : bench->bars;
+        error = lead(bench, stream, other);
+        if (!error)
+            error = lead(bench, other, stream);
+    }
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -135,13 +138,15 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
     if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */
         error = lead(bench, stream, bench->bars);
+    if (!error && (bench->alone || piece % FRAMES == 0))
+        error = lead(bench, stream, bench->noise);
     if (!error)
         error = lumeq_cuda_find_bars(&bench->device, &bench->job, &in, &before->curve, frame,
                                      bench->bars);
     if (!error)
         error = lead(bench, bench->bars, stream);
     if (!error)
-        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, bench->bars);
+        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, bench->noise);
     if (!error)
         error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
                                       (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
@@ -217,6 +222,8 @@ static cudaError_t bench_open(Bench *bench)
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->bars, cudaStreamNonBlocking);
     if (!error)
+        error = cudaStreamCreateWithFlags(&bench->noise, cudaStreamNonBlocking);
+    if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
         error = make_pictures(bench);
@@ -233,6 +240,8 @@ static void bench_close(Bench *bench)
         cudaStreamDestroy(bench->write);
     if (bench->bars)
         cudaStreamDestroy(bench->bars);
+    if (bench->noise)
+        cudaStreamDestroy(bench->noise);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

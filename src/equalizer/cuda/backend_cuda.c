@@ -34,11 +34,12 @@ enum {
     WRITE = STAGES,
     /* Before it, bars are found while the curve of the frame before is. */
     BARS,
+    NOISE, /* beside all of that */
     STREAMS
 };
 
-static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
-                                                  "equalize"};
+static const char *const stream_names[STREAMS] = {"upload",   "equalize", "download",
+                                                  "equalize", "equalize", "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
@@ -527,7 +528,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const cudaStream_t bars = slot->streams[BARS];
+    const cudaStream_t bars = slot->streams[BARS], noise = slot->streams[NOISE];
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -543,10 +544,12 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
         error = lumeq_cuda_find_bars(device, job, in, before.curve, frame, bars);
     if (!error)
         error = cudaEventRecord(slot->bars, bars);
-    if (!error) /* behind the bars, which the curve waits for */
-        error = lumeq_cuda_find_noise(job, in, &previous, frame, bars);
     if (!error)
-        error = cudaEventRecord(slot->noise, bars);
+        error = cudaStreamWaitEvent(noise, slot->end[UPLOAD], 0);
+    if (!error)
+        error = lumeq_cuda_find_noise(job, in, &previous, frame, noise);
+    if (!error)
+        error = cudaEventRecord(slot->noise, noise);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->bars, 0);
     if (!error)
@@ -638,7 +641,7 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
         error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
                                 cuda->streams[BARS]);
     if (!error)
-        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[BARS]);
+        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[NOISE]);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     if (!error) /* the next frame may come on any stream */

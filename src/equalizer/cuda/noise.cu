@@ -10,9 +10,6 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 
-/* Blocks of the picture that a warp has, about. */
-#define BLOCKS_A_WARP 4
-
 #define COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
 
 static_assert(NOISE_BINS == 32, "each lane has a bin");
@@ -162,7 +159,7 @@ static cudaError_t launch(const LumeqCudaPlane *luma, const LumeqCudaPlane *befo
         codes.rows.rows = 0;
     const int blocks = codes.rows.rows * codes.rows.columns;
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)(blocks / (WARPS * BLOCKS_A_WARP) + 1);
+    config.gridDim = (unsigned)(blocks / WARPS + 1);
     config.blockDim = THREADS;
     config.stream = stream;
     return cudaLaunchKernelEx(&config,
