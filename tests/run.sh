@@ -6,11 +6,12 @@ set -euo pipefail
 
 usage() {
     cat <<END
-usage: run.sh [--all] [--no-install]
+usage: run.sh [--all | --hosts] [--no-install]
 
 Builds in build/ci/, optimized, and runs all tests. --all goes on with all of them under
 AddressSanitizer and UndefinedBehaviorSanitizer, and with those that have threads under
-ThreadSanitizer. Installs what is missing on Debian and Ubuntu; --no-install does not.
+ThreadSanitizer. --hosts runs instead what takes other systems (tests/hosts/): before a release, as
+root. Installs what is missing on Debian and Ubuntu; --no-install does not.
 END
 }
 
@@ -19,12 +20,13 @@ builds=(release)
 while [ $# -gt 0 ]; do
     case $1 in
     --all) builds=(release asan tsan) ;;
+    --hosts) builds=(hosts) ;;
     --no-install) install=0 ;;
     -h | --help)
         usage
         exit 0
         ;;
-    *) fail "unknown argument $1 (allowed: --all, --no-install)" ;;
+    *) fail "unknown argument $1 (allowed: --all, --hosts, --no-install)" ;;
     esac
     shift
 done
@@ -145,6 +147,22 @@ run_tests() {
     [ "$ok" = 1 ] || run_alone "$1" "$timeout"
 }
 
+# 0 passes, 77 is skipped, having said why.
+run_hosts() {
+    local script code
+    for script in tests/hosts/*.sh; do
+        say
+        say "==== $script ===="
+        code=0
+        "$script" || code=$?
+        case $code in
+        0) passed=$((passed + 1)) ;;
+        77) skipped=$((skipped + 1)) ;;
+        *) failed=$((failed + 1)) && say "$script has failed ($code)" ;;
+        esac
+    done
+}
+
 run_build() {
     say
     say "==== $1 ===="
@@ -162,10 +180,15 @@ run_build() {
     run_tests "$1"
 }
 
-prepare "$install" ffmpeg python3 xvfb xdotool
 cd -- "$root"
-set_seed
-set_sanitizer_options
+if [ "${builds[0]}" = hosts ]; then
+    run_hosts
+    builds=()
+else
+    prepare "$install" ffmpeg python3 xvfb xdotool
+    set_seed
+    set_sanitizer_options
+fi
 for name in "${builds[@]}"; do
     run_build "$name"
 done

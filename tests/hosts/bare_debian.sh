@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The two commands of the README on a Debian 12 that has nothing but itself: a fresh root, in which the
+# committed tree is built and tested as a newcomer does. Takes a network, 4 GB of disk, and as long as
+# the tests. DEBIAN_MIRROR names another mirror than Debian's own.
+# Answers 0 passed, 77 cannot be run here, else failed.
+set -euo pipefail
+
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+
+[ "$(id -u)" = 0 ] || skip "a root of its own takes the rights of root"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+git -C "$here" rev-parse HEAD >/dev/null 2>&1 || skip "this is no git checkout, or there is no git"
+
+root=$(mktemp -d)
+clean_up() {
+    umount -R "$root/dev" "$root/proc" 2>/dev/null || true
+    if mountpoint -q "$root/dev" || mountpoint -q "$root/proc"; then
+        echo "still mounted: $root" >&2 # nothing of this machine's is removed with it
+    else
+        rm -rf --one-file-system "$root"
+    fi
+}
+trap clean_up EXIT
+
+debootstrap --variant=minbase bookworm "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 || {
+    tail -n 3 "$root.log"
+    rm -f "$root.log"
+    skip "a Debian 12 could not be fetched"
+}
+rm -f "$root.log"
+if ! mount -t proc proc "$root/proc" || ! mount --rbind /dev "$root/dev" || ! mount --make-rslave "$root/dev"; then
+    skip "nothing may be mounted here"
+fi
+cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
+mkdir "$root/lumeq"
+git -C "$here" archive HEAD | tar -xC "$root/lumeq"
+
+inside() {
+    echo "---- $* (bare Debian 12)"
+    chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+        DEBIAN_FRONTEND=noninteractive bash -c "cd /lumeq && $*" </dev/null
+}
+
+inside tests/run.sh
+inside samples/demo.sh
