@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Lifts dark video in integers: the model that the lift in C, AVX2, AVX-512 and CUDA is to be held
+against, bit by bit. README.md beside it says the same in words.
+    lift_model.py IN OUT.png [--at SECONDS] [--noise CODES] [--past FRAMES]
+Takes the frame at SECONDS and up to 48 before it for one shot, and writes it beside the lifted one.
+    shot:   histogram, noise  ->  decide()  ->  nodes  ->  tables()
+    frame:  temporal_mean()  ->  tolerance(), clamp_specks()  ->  a_trous()  ->  finish()  ->  luma;
+            chroma(): a_trous(), then gain from the curve
+Samples are Q6 of 8-bit codes (0..16383) at every depth and fit int16, as does each intermediate
+value of the pixel path; numpy holds them in int32 and fit() checks it. Shares and slopes of the
+rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs numpy and ffmpeg.
+"""
+import argparse, subprocess, sys
+import numpy as np
+
+ONE, BLACK, WHITE, LAST = 1 << 16, 16, 235, 219     # LAST: bin of WHITE
+share = lambda percent: ONE * percent // 100
+
+# ---- The rule: README.md says what the names mean. ----
+
+def ramp(x, lo, hi):
+    return min(max((x - lo) * ONE // (hi - lo), 0), ONE)
+
+def times(a, b):                    # Q16, neither negative
+    return (a * b + ONE // 2) >> 16
+
+def reach(v, y):
+    """The a with which the lift brings v to y."""
+    return ((y - v) << 32) // (v * (ONE - y)) if y > v else 0
+
+def equalize(y, h, total, clip):
+    """Heights (Q16) of the bins, whose lifted places are y, after clipped equalization."""
+    w = [b - a for a, b in zip(y, y[1:])] + [ONE // LAST]
+    width, most = sum(w), clip * total >> 16
+    limit = [most * v // width for v in w]
+    e = 0                           # what each bin gets of the cut, for its width; Q16
+    for _ in range(4):
+        cut = [c + (e * v >> 16) >= m for c, v, m in zip(h, w, limit)]
+        rest = total - sum(m if k else c for k, c, m in zip(cut, h, limit))
+        wide = sum(v for k, v in zip(cut, w) if not k)
+        e = min((max(rest, 0) << 16) // max(wide, 1), (most << 16) // width)
+    t, below = [], 0
+    for c, v, m in zip(h, w, limit):
+        s = min(c + (e * v >> 16), m)
+        t.append(below + (s << 16) // max(v * LAST, ONE))
+        below += s
+    return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t]
+
+def decide(counts, n):
+    """counts: 256, of 8-bit codes; n: noise in 64ths of a code. Returns (nodes, D, values): nodes
+    are 257 output codes in Q8, for the input codes 0..255 and once more the last."""
+    h = [int(c) for c in counts[BLACK:WHITE + 1]]
+    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
+    if not any(h):
+        return np.append(np.arange(256), 255) * 256, 0, {}
+    up = 36 - sum(h).bit_length()   # the sum is made 36 bits long
+    h = [c << up if up > 0 else c >> -up for c in h]
+    total = sum(h)
+    cdf = np.cumsum(h)              # int64
+    code = lambda mille: next(i for i in range(LAST + 1) if int(cdf[i]) * 1000 >= mille * total)
+    x = [i * ONE // LAST for i in range(LAST + 1)]
+    mean_of = lambda v: sum(c * b for c, b in zip(h, v)) // total
+    m, floor, p10, p90, p99 = max(share(1) * 2 // 5, mean_of(x)), *map(code, (5, 100, 900, 990))
+    peak = max(sum(h[i:i + 3]) for i in range(12, LAST - 1))
+    page = ramp((peak << 16) // total, share(35), share(55))
+    D = ONE - ramp(m, share(12), share(25))
+    Q = times(ramp(64 * (code(995) - floor) - 3 * n, 64 * 8, 64 * 24), ONE - page)
+    G = min(13 * ONE, (16 * 64 << 16) // max(n, 1))
+    a = times(times(D, Q), min(6 * ONE, reach(x[max(1, p99)], share(60)), reach(m, share(21)),
+                               max(0, G - ONE)))
+    width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
+    Hz = times(times(ramp(m, share(45), share(60)), ramp(x[max(1, floor)], share(6), share(14))),
+               times(width(x), Q))
+    pulled = times(ONE - times(share(45), Hz), x[floor])
+    y = [i * pulled // floor if i < floor else
+         pulled + (i - floor) * (ONE - pulled) // (LAST - floor) if floor < LAST else ONE
+         for i in range(LAST + 1)]
+    y = [(ONE + a) * v // (ONE + (a * v >> 16)) for v in y]
+    mean = mean_of(y)
+    clip = min(max((G << 16) // (ONE + a), share(130)), 2 * ONE + D)
+    wide = min(width(y), ramp(mean, share(12), share(25)))
+    need = max(times(ONE - wide, Q), times(share(10), ONE - page), times(share(35), Hz))
+    both = equalize(y, h, total, clip)
+    moved = abs(mean_of(both) - mean)
+    rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
+    most = times(D, max(share(21) - mean, 0)) + times(ONE - D, rest)
+    need = min(need, (most << 16) // moved) if moved > most else need
+    curve = [times(v, ONE - need) + times(b, need) for v, b in zip(y, both)]
+    nodes = np.append(np.arange(256), 255) * 256
+    nodes[BLACK:WHITE + 1] = [BLACK * 256 + times(min(c, ONE), LAST * 256) for c in curve]
+    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, clip=clip, need=need, Hz=Hz, page=page)
+    return nodes, D, {k: v / ONE for k, v in q16.items()}
+
+# ---- Tables and constants of a frame. ----
+
+TOL_MOST, STEPS = 3 * 64, {900: (12, 6, 3, 1), 600: (8, 4, 2, 1), 0: (4, 2, 1)}
+CHROMA_STEPS = 4, 1
+LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
+
+def tables(nodes, D, n, past):
+    """What a frame needs, all from the curve, the noise and the number of frames before it.
+    tol    by code: a quarter of the tolerance, Q6
+    still  by code: most that a past sample moves this one, Q6
+    near   5x5 sum of differences (Q2) from which on it does not
+    speck  most that clamp_specks() moves a sample, Q6
+    edge   range of the 5x5 from which on the tolerance is 0, Q6
+    gain, ctol  by mean luma: chroma's gain, Q13, and a quarter of its tolerance, Q6
+    """
+    n = min(D * n >> 16, 16 * 64)
+    n = max(0, min(n, 2 * (n - 32)))        # below half a code there is no noise; whole from 1 on
+    past = past if n else 0
+    near = n * 75 // 32             # 100 T, T = 1.5 n
+    i = np.clip(np.arange(256), BLACK + 4, WHITE - 3)
+    slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
+    lifted = np.clip((slope - 2560) * 3 // 80, 0, 64)                       # Q6: slope 1 to 1.67
+    clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
+    noisy = lifted * 3 * n // 128 * LEFT[past] // 64        # 1.5 n, more the less was taken out
+    tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
+    i = np.clip(np.arange(256), BLACK + 1, WHITE)
+    more = (nodes[i] - BLACK * 256) * 32 // (i - BLACK) - 8192              # Q13
+    gain = 8192 + np.clip(more * 3 // 4, 0, 8192 * 7 // 5 - 8192 * 3 // 5 * min(n, 64) // 64)
+    ctol = np.clip((gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
+    return dict(nodes=nodes, noisy=n > 0, past=past, tol=tol, still=lifted * 4 * near // 64,
+                near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32, gain=gain, ctol=ctol)
+
+# ---- The pixel path. Planes are (height, width). ----
+
+def fit(p):
+    assert -32768 <= p.min() and p.max() <= 32767
+    return p
+
+def at(p, d, axis):
+    """The plane moved by d samples, mirrored about its first and last sample."""
+    last, i = p.shape[axis] - 1, np.abs(np.arange(p.shape[axis]) + d)
+    return p.take(np.clip(np.minimum(i, 2 * last - i), 0, last), axis)
+
+def around(p, reach, combine):
+    """combine over the samples up to `reach` away, across and then down."""
+    for axis in (1, 0):
+        p = combine([at(p, d, axis) for d in range(-reach, reach + 1)])
+    return p
+
+def clamp(p, lo, hi):
+    return np.maximum(np.minimum(p, hi), lo)
+
+def temporal_mean(planes, t):
+    """planes: newest first. A past sample counts as far as its 5x5 agree on average."""
+    now, bound, moves = planes[0], t['still'][planes[0] >> 6], 0
+    for past in planes[1:t['past'] + 1]:
+        off = np.abs(fit(around((now >> 4) - (past >> 4), 2, sum)))
+        bound = np.minimum(bound, np.maximum(t['near'] - off, 0) << 2)
+        moves = fit(moves + clamp(past - now, -fit(bound), bound))
+    shift = (0, 1, 2, 2)[t['past']]
+    return now + ((moves + (1 << shift >> 1)) >> shift)
+
+def tolerance(now, f, t):
+    """A quarter of the tolerance; now: the source, f: without its noise."""
+    if t['noisy']:
+        f = fit(around(f >> 4, 1, lambda p: p[0] + 2 * p[1] + p[2]))    # 1 2 1 each way, Q6 again
+    span = around(f, 2, lambda p: np.max(p, 0)) - around(f, 2, lambda p: np.min(p, 0))
+    return np.minimum(t['tol'][now >> 6], np.maximum(t['edge'] - span, 0) >> 2)
+
+def clamp_specks(f, quarter, t):
+    """What is above or below all of its 8 neighbours goes to the nearest of them."""
+    ends = []
+    for pick in (np.minimum, np.maximum):
+        beside = pick(at(f, -1, 1), at(f, 1, 1))
+        row = pick(beside, f)
+        ends.append(pick(beside, pick(at(row, -1, 0), at(row, 1, 0))))
+    most = np.minimum(8 * quarter, t['speck'])
+    return f + clamp(clamp(f, *ends) - f, -most, most)
+
+def a_trous(f, steps, quarter):
+    """Edge-preserving mean with holes, across and down at each step: f += sum of phi(neighbour
+    - f); phi(d) is 3/8 d up to tol / 4, and falls from there to 0 at tol."""
+    whole = 4 * quarter
+    for step in steps:
+        for axis in (1, 0):
+            d = [at(f, -step, axis) - f, at(f, step, axis) - f]
+            a, b = (sum(clamp(v, -k, k) for v in d) for k in (quarter, whole))
+            f = fit(f + ((fit(4 * a - b) + 4) >> 3))
+    return f
+
+def dither(shape, frame):
+    """lumeq's: thresholds 2, 6, .. 254."""
+    y, x = np.mgrid[:shape[0], :shape[1]]
+    a = x ^ y
+    order = (a & 1) << 5 | (y & 1) << 4 | (a & 2) << 2 | (y & 2) << 1 | (a & 4) >> 1 | (y & 4) >> 2
+    return (order + 25 * frame & 63) * 4 + 2
+
+def finish(f, nodes, frame):
+    """The curve at fractional codes, dithered: 8-bit samples."""
+    node, part = nodes[f >> 6], f & 63
+    out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
+    return (out + dither(f.shape, frame) >> 8).astype(np.uint8)
+
+def chroma(c, y, t, frame):
+    """Chroma plane c (Q6), 4:2:0, over the source's luma y (Q6), filtered and scaled: 8 bits."""
+    y = np.pad(y >> 6, ((0, y.shape[0] & 1), (0, y.shape[1] & 1)), 'edge')
+    mean = (y[::2, ::2] + y[::2, 1::2] + y[1::2, ::2] + y[1::2, 1::2] + 2) >> 2
+    c = a_trous(c, CHROMA_STEPS, t['ctol'][mean]) - 8192
+    scaled = fit(2 * c * t['gain'][mean] + (1 << 14) >> 15)         # Q5
+    codes = scaled + 8 + (dither(c.shape, frame) >> 4) >> 5         # half of the dither
+    return (128 + clamp(codes, -112, 112)).astype(np.uint8)
+
+def lift(frames, nodes, D, n, frame=0, past=3, height=0, table=None):
+    """The newest of `frames` (8 bits, (Y, U, V), oldest first), lifted."""
+    planes = [f[0].astype(np.int32) << 6 for f in frames[:-past - 2:-1]]
+    t = table or tables(nodes, D, n, min(past, len(planes) - 1))
+    f = temporal_mean(planes, t)
+    quarter = tolerance(planes[0], f, t)
+    f = clamp_specks(f, quarter, t) if t['noisy'] else f
+    steps = next(s for h, s in STEPS.items() if (height or f.shape[0]) >= h)
+    y = finish(a_trous(f, steps, quarter), nodes, frame)
+    return (y, *(chroma(c.astype(np.int32) << 6, planes[0], t, frame) for c in frames[-1][1:]))
+
+def read(path, at):
+    """Frames up to the time `at` (seconds): list of (Y, U, V), uint8, oldest first."""
+    def call(*cmd):
+        p = subprocess.run(cmd, capture_output=True)
+        return p.stdout or sys.exit(p.stderr.decode() or f'{path}: no frame there')
+    s = call('ffprobe', '-v', 'error', '-select_streams', 'v:0', '-show_entries',
+             'stream=width,height,avg_frame_rate', '-of', 'csv=p=0', path)
+    w, h, num, den = map(int, s.split()[0].replace(b'/', b',').split(b',')[:4])
+    fps, cw, ch = num / den if num and den else 25., (w + 1) // 2, (h + 1) // 2
+    count = min(48, round(at * fps)) + 1
+    raw = call('ffmpeg', '-v', 'error', '-noautorotate', '-ss', str(max(0, at - 48.5 / fps)), '-i', path,
+               '-map', '0:v:0', '-vf', 'scale=out_range=limited', '-fps_mode', 'passthrough',
+               '-frames:v', str(count), '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-')
+    frames = np.frombuffer(raw, np.uint8).reshape(-1, w * h + 2 * cw * ch)
+    return [(y.reshape(h, w), u.reshape(ch, cw), v.reshape(ch, cw))
+            for y, u, v in (np.split(f, [w * h, w * h + cw * ch]) for f in frames)]
+
+def main():
+    p = argparse.ArgumentParser(description='Lifts one frame of dark video in integers.')
+    p.add_argument('input')
+    p.add_argument('output')
+    p.add_argument('--at', type=float, default=2., help='seconds (2)')
+    p.add_argument('--noise', type=float, default=0., help='codes, as lumeq -v tells it (0)')
+    p.add_argument('--past', type=int, default=1, choices=range(4), help='frames before (1)')
+    args = p.parse_args()
+    frames = read(args.input, args.at)
+    counts = sum(np.bincount(f[0].ravel(), minlength=256) for f in frames)
+    n = round(64 * args.noise)
+    nodes, D, values = decide(counts, n)
+    print(', '.join(f'{k} {v:.3g}' for k, v in values.items()))
+    lifted = lift(frames, nodes, D, n, past=args.past)
+    cmd = ('ffmpeg -v error -y -f rawvideo -pix_fmt yuv420p -s %dx%d -i - -frames:v 1 -vf '
+           'scale=in_color_matrix=bt709,format=rgb24,tile=2x1' % frames[0][0].shape[::-1]).split()
+    planes = b''.join(map(bytes, (*frames[-1], *lifted)))
+    sys.exit(subprocess.run(cmd + [args.output], input=planes).returncode)
+
+if __name__ == '__main__':
+    main()
