@@ -266,6 +266,7 @@ class Signals(Case):
         """What took its place is somebody else's; the part is told where it went."""
         process = self.started("--stats", self.path("s.csv"))
         left, = [f for f in self.hidden() if f.startswith(".out")]
+        self.assertTrue(wait_for(lambda: os.path.getsize(self.path(left)))) # it has been taken into possession
         os.rename(self.path(left), self.path("elsewhere"))
         self.write(left, b"precious")
         process.send_signal(SIGINT)
