@@ -185,7 +185,7 @@ if [ "${builds[0]}" = hosts ]; then
     run_hosts
     builds=()
 else
-    prepare "$install" ffmpeg python3 xvfb xdotool
+    prepare "$install" ffmpeg python3 xvfb xdotool git openssl
     set_seed
     set_sanitizer_options
 fi

@@ -30,9 +30,10 @@ OTHERS = {"all", "no-install", "build", "prefix", "install", "cflags", "libs", "
 
 
 def pages():
-    found = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
-                            "--", "*.md"], stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
-    return sorted(n for n in found if n and os.path.isfile(os.path.join(ROOT, n)))
+    """Those of the sources: what is built beside them is none of it."""
+    found = ["README.md"] + [os.path.relpath(path, ROOT) for folder in ("include", "src", "shaders", "samples", "tests")
+                             for path in glob.glob(os.path.join(ROOT, folder, "**", "*.md"), recursive=True)]
+    return sorted(found)
 
 
 def read(page):

@@ -37,8 +37,7 @@ if ! mount -t proc proc "$root/proc" || ! mount --rbind /dev "$root/dev" || ! mo
     skip "nothing may be mounted here"
 fi
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
-mkdir "$root/lumeq"
-git -C "$here" archive HEAD | tar -xC "$root/lumeq"
+git clone -q --no-local "$here" "$root/lumeq"
 
 inside() {
     echo "---- $* (bare Debian 12)"
