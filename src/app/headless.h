@@ -8,7 +8,7 @@
 #include "app/progress.h"
 #include "media/input/source.h"
 
-/* The program's exit codes, see cli. */
+/* The program's exit codes; README.md beside this says what each means. */
 enum {
     EXIT_DONE = 0,
     EXIT_USAGE = 1,

@@ -35,7 +35,8 @@ int stats_known_name(const char *path)
     return ends_in(path, ".csv") || ends_in(path, ".jsonl");
 }
 
-double stats_deviation(const uint32_t *hist, int bins)
+/* Of a histogram, in bins. */
+static double deviation(const uint32_t *hist, int bins)
 {
     double count = 0, sum = 0, squares = 0;
     for (int i = 0; i < bins; i++) {
@@ -47,7 +48,8 @@ double stats_deviation(const uint32_t *hist, int bins)
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-double stats_entropy(const uint32_t *hist, int bins)
+/* Of a histogram, in bits: -sum p log2 p. */
+static double entropy(const uint32_t *hist, int bins)
 {
     double count = 0, entropy = 0;
     for (int i = 0; i < bins; i++)
@@ -113,10 +115,10 @@ static void write_row(StatsFile *f, const StatsRow *row)
         {"time", row->time, 6},
         {"mean_in", s->mean_in, 4},
         {"mean_out", s->mean_out, 4},
-        {"stddev_in", codes * stats_deviation(s->hist_in, s->bins), 4},
-        {"stddev_out", codes * stats_deviation(s->hist_out, s->bins), 4},
-        {"entropy_in", stats_entropy(s->hist_in, s->bins), 4},
-        {"entropy_out", stats_entropy(s->hist_out, s->bins), 4},
+        {"stddev_in", codes * deviation(s->hist_in, s->bins), 4},
+        {"stddev_out", codes * deviation(s->hist_out, s->bins), 4},
+        {"entropy_in", entropy(s->hist_in, s->bins), 4},
+        {"entropy_out", entropy(s->hist_out, s->bins), 4},
         {"scene_cut", s->scene_cut, 0},
         {"curve_speed", s->curve_speed, 4},
         {"decode_us", row->decode_us, 1},

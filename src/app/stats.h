@@ -46,8 +46,4 @@ const char *stats_name(const StatsFile *file);
 /* What was not committed is removed. */
 void stats_close(StatsFile **file);
 
-/* Of a histogram: standard deviation in bins, and -sum p log2 p in bits. */
-double stats_deviation(const uint32_t *hist, int bins);
-double stats_entropy(const uint32_t *hist, int bins);
-
 #endif

@@ -1,6 +1,8 @@
 #include "panel/ass_image.h"
 
-Rect ass_image_ink(const ASS_Image *image)
+/* The part of an image that anything is drawn in: images are larger than what is in them. {0}:
+ * nothing. */
+static Rect ink_of(const ASS_Image *image)
 {
     int left = image->w, top = image->h, right = -1, bottom = -1;
     if ((image->color & 0xFF) == 0xFF) /* transparent */
@@ -28,7 +30,7 @@ Rect ass_images_ink(const ASS_Image *image)
 {
     Rect all = {0};
     for (; image; image = image->next) {
-        const Rect ink = ass_image_ink(image);
+        const Rect ink = ink_of(image);
         if (ink.width)
             all = all.width ? canvas_around(all, ink) : ink;
     }

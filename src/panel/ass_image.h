@@ -6,11 +6,8 @@
 
 #include "panel/canvas.h"
 
-/* The part of an image that anything is drawn in, in pixels of libass's frame: images are larger
- * than what is in them. {0}: nothing. */
-Rect ass_image_ink(const ASS_Image *image);
-
-/* The same of a list of images. */
+/* The part of a list of images that anything is drawn in, in pixels of libass's frame: images are
+ * larger than what is in them. {0}: nothing. */
 Rect ass_images_ink(const ASS_Image *images);
 
 /* Lays a list of images over a canvas whose first pixel is at (x, y) of libass's frame. */

@@ -218,11 +218,6 @@ int audio_is_over(Audio *a, int64_t now)
     return audio_queue_is_over(a->queue, now);
 }
 
-int audio_waiting_ms(Audio *a)
-{
-    return audio_queue_waiting(a->queue) * sound_block_samples(a->spec.freq) * 1000 / a->spec.freq;
-}
-
 int64_t audio_underruns(Audio *a)
 {
     return audio_queue_underruns(a->queue);

@@ -60,9 +60,7 @@ int audio_position(Audio *audio, int64_t now_us, int64_t *position_us);
 /* Not 0: all there is of the track has been heard, or nothing plays. */
 int audio_is_over(Audio *audio, int64_t now_us);
 
-/* For the statistics: milliseconds of sound that wait for the device, how often it has run dry, and
- * what of the tracks was damaged. */
-int audio_waiting_ms(Audio *audio);
+/* For the statistics: how often the device has run dry, and what of the tracks was damaged. */
 int64_t audio_underruns(Audio *audio);
 int64_t audio_damage(const Audio *audio);
 

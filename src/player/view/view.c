@@ -599,11 +599,6 @@ const char *view_renderer(const View *view)
     return view->renderer;
 }
 
-int view_is_software(const View *view)
-{
-    return view->software;
-}
-
 int view_max_size(const View *view)
 {
     return view->max_size;

@@ -96,9 +96,6 @@ int view_open(View **view, char *why, size_t size);
 /* "NVIDIA H200/PCIe, OpenGL 4.6", owned by the view. */
 const char *view_renderer(const View *view);
 
-/* Not 0: a CPU does the work of a GPU. */
-int view_is_software(const View *view);
-
 /* Longest side of a frame, a layer or a scene that can be shown. */
 int view_max_size(const View *view);
 
