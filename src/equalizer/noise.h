@@ -4,7 +4,7 @@
  *
  * A block counts under its brightness and, where it stands still, under how much its samples are
  * apart from those before. What is measured are these counts; noise_of() is what they say. A part
- * of the rows of blocks is looked at: some thousand blocks tell as much as all of them.
+ * of the rows of blocks is looked at: some hundred blocks tell as much as all of them.
  */
 #ifndef LUMEQ_NOISE_H
 #define LUMEQ_NOISE_H
@@ -17,8 +17,9 @@
 
 #define NOISE_BLOCK 16 /* samples of a side */
 
-/* Blocks that are looked at, at least, where a picture has as many. */
-#define NOISE_BLOCKS 2000
+/* Blocks that are looked at, at least, where a picture has as many, and rows of them. */
+#define NOISE_BLOCKS 400
+#define NOISE_ROWS 5
 
 #define NOISE_LEVELS 16 /* of brightness: 0 is black, each of the others half an octave */
 #define NOISE_BINS 32   /* of differences: 0 is next to none, each of the others a quarter octave */
@@ -47,7 +48,7 @@ NOISE_FN NoiseRows noise_rows(int width, int height)
 {
     const int columns = width / NOISE_BLOCK, all = height / NOISE_BLOCK;
     NoiseRows r = {1, all, columns};
-    while (2 * r.step <= all && (int64_t)all * columns / (2 * r.step) >= NOISE_BLOCKS)
+    while (2 * r.step * NOISE_ROWS <= all && (int64_t)all * columns / (2 * r.step) >= NOISE_BLOCKS)
         r.step *= 2;
     r.rows = (all + r.step - 1 - r.step / 2) / r.step;
     return r;

@@ -182,28 +182,32 @@ static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
     return sum;
 }
 
-static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
-                   ptrdiff_t before_stride, int columns, const CurveParams *params)
-{
-    (void)params;
-    memset(sums, 0, (size_t)columns * sizeof(*sums));
-    for (int y = 0; y < NOISE_BLOCK; y++) {
-        const uint8_t *a = (const uint8_t *)now + y * now_stride;
-        const uint8_t *b = (const uint8_t *)before + y * before_stride;
-        for (int x = 0; x < columns * NOISE_BLOCK; x++) {
-            NoiseSums *block = &sums[x / NOISE_BLOCK];
-            block->now += a[x];
-            block->before += b[x];
-            block->apart += a[x] > b[x] ? (uint32_t)(a[x] - b[x]) : (uint32_t)(b[x] - a[x]);
-        }
-    }
-}
+#define CODE_8(sample) (sample)
+#define CODE_16(sample) at_most((uint32_t)(sample) >> params->shift, last)
 
-static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
-                    ptrdiff_t before_stride, int columns, const CurveParams *params)
-{
-    find_apart16(sums, now, now_stride, before, before_stride, columns, params);
-}
+#define DEFINE_APART(bits)                                                                         \
+    static void apart##bits(NoiseSums *sums, const void *now, ptrdiff_t now_stride,                \
+                            const void *before, ptrdiff_t before_stride, int columns,              \
+                            const CurveParams *params)                                             \
+    {                                                                                              \
+        const uint32_t last = (1u << params->depth) - 1;                                           \
+        (void)last;                                                                                \
+        memset(sums, 0, (size_t)columns * sizeof(*sums));                                          \
+        for (int y = 0; y < NOISE_BLOCK; y++) {                                                    \
+            const uint##bits##_t *a = (const void *)((const uint8_t *)now + y * now_stride);       \
+            const uint##bits##_t *b = (const void *)((const uint8_t *)before + y * before_stride); \
+            for (int x = 0; x < columns * NOISE_BLOCK; x++) {                                      \
+                const uint32_t code = CODE_##bits(a[x]), old = CODE_##bits(b[x]);                  \
+                NoiseSums *block = &sums[x / NOISE_BLOCK];                                         \
+                block->now += code;                                                                \
+                block->before += old;                                                              \
+                block->apart += code > old ? code - old : old - code;                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_APART(8)
+DEFINE_APART(16)
 
 static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
                       const CurveParams *params)

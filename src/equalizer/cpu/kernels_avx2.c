@@ -53,33 +53,82 @@ static uint64_t sum16(const void *src, ptrdiff_t stride, int width, int height,
 
 /* ---- noise -------------------------------------------------------------------------------- */
 
-/* A block's row is half a vector: its sums are two. */
+/* Sums of 64 bits: a block's are in two lanes of four. */
+static inline uint32_t pair_sum(__m256i sums, int block)
+{
+    const __m128i half = block ? _mm256_extracti128_si256(sums, 1) : _mm256_castsi256_si128(sums);
+    return (uint32_t)(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
+}
+
+/* Two blocks a vector, or one, whose other half is nothing. */
+static inline void find_apart8(NoiseSums *sums, const uint8_t *now, ptrdiff_t now_stride,
+                               const uint8_t *before, ptrdiff_t before_stride, int blocks)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i sum = zero, old = zero, apart = zero;
+    for (int y = 0; y < NOISE_BLOCK; y++, now += now_stride, before += before_stride) {
+        const void *const a = now, *const b = before;
+        const __m256i x =
+            blocks == 2 ? _mm256_loadu_si256(a) : _mm256_zextsi128_si256(_mm_loadu_si128(a));
+        const __m256i z =
+            blocks == 2 ? _mm256_loadu_si256(b) : _mm256_zextsi128_si256(_mm_loadu_si128(b));
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(x, zero));
+        old = _mm256_add_epi32(old, _mm256_sad_epu8(z, zero));
+        apart = _mm256_add_epi32(apart, _mm256_sad_epu8(x, z));
+    }
+    for (int i = 0; i < blocks; i++)
+        sums[i] = (NoiseSums){pair_sum(sum, i), pair_sum(old, i), pair_sum(apart, i)};
+}
+
 static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
                    ptrdiff_t before_stride, int columns, const CurveParams *params)
 {
     (void)params;
-    const __m128i zero = _mm_setzero_si128();
-    for (int i = 0; i < columns; i++) {
-        const uint8_t *a = (const uint8_t *)now + (ptrdiff_t)i * NOISE_BLOCK;
-        const uint8_t *b = (const uint8_t *)before + (ptrdiff_t)i * NOISE_BLOCK;
-        __m128i sum = zero, old = zero, apart = zero;
-        for (int y = 0; y < NOISE_BLOCK; y++) {
-            const __m128i x = _mm_loadu_si128((const void *)(a + y * now_stride));
-            const __m128i z = _mm_loadu_si128((const void *)(b + y * before_stride));
-            sum = _mm_add_epi32(sum, _mm_sad_epu8(x, zero));
-            old = _mm_add_epi32(old, _mm_sad_epu8(z, zero));
-            apart = _mm_add_epi32(apart, _mm_sad_epu8(x, z));
-        }
-        sums[i].now = (uint32_t)(_mm_cvtsi128_si32(sum) + _mm_extract_epi32(sum, 2));
-        sums[i].before = (uint32_t)(_mm_cvtsi128_si32(old) + _mm_extract_epi32(old, 2));
-        sums[i].apart = (uint32_t)(_mm_cvtsi128_si32(apart) + _mm_extract_epi32(apart, 2));
-    }
+    const uint8_t *const a = now, *const b = before;
+    int i = 0;
+    for (; i + 2 <= columns; i += 2)
+        find_apart8(sums + i, a + i * NOISE_BLOCK, now_stride, b + i * NOISE_BLOCK, before_stride,
+                    2);
+    if (i < columns)
+        find_apart8(sums + i, a + i * NOISE_BLOCK, now_stride, b + i * NOISE_BLOCK, before_stride,
+                    1);
+}
+
+/* Of 16 numbers of 16 bits, in four lanes of 64. */
+static inline __m256i sum_of_16(__m256i numbers)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i low = _mm256_sad_epu8(_mm256_and_si256(numbers, _mm256_set1_epi16(255)), zero);
+    const __m256i high = _mm256_sad_epu8(_mm256_srli_epi16(numbers, 8), zero);
+    return _mm256_add_epi64(low, _mm256_slli_epi64(high, 8));
+}
+
+static inline __m256i codes_of_16(const uint8_t *samples, __m128i shift, __m256i last)
+{
+    const __m256i loaded = _mm256_loadu_si256((const void *)samples);
+    return _mm256_min_epu16(_mm256_srl_epi16(loaded, shift), last);
 }
 
 static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const void *before,
                     ptrdiff_t before_stride, int columns, const CurveParams *params)
 {
-    find_apart16(sums, now, now_stride, before, before_stride, columns, params);
+    const __m128i shift = _mm_cvtsi32_si128(params->shift);
+    const __m256i last = _mm256_set1_epi16((short)((1u << params->depth) - 1));
+    for (int i = 0; i < columns; i++) {
+        const uint8_t *a = (const uint8_t *)now + (ptrdiff_t)i * NOISE_BLOCK * 2;
+        const uint8_t *b = (const uint8_t *)before + (ptrdiff_t)i * NOISE_BLOCK * 2;
+        __m256i sum = _mm256_setzero_si256(), old = sum, apart = sum;
+        for (int y = 0; y < NOISE_BLOCK; y++, a += now_stride, b += before_stride) {
+            const __m256i x = codes_of_16(a, shift, last), z = codes_of_16(b, shift, last);
+            const __m256i most = _mm256_max_epu16(x, z), least = _mm256_min_epu16(x, z);
+            sum = _mm256_add_epi64(sum, sum_of_16(x));
+            old = _mm256_add_epi64(old, sum_of_16(z));
+            apart = _mm256_add_epi64(apart, sum_of_16(_mm256_sub_epi16(most, least)));
+        }
+        sums[i] =
+            (NoiseSums){pair_sum(sum, 0) + pair_sum(sum, 1), pair_sum(old, 0) + pair_sum(old, 1),
+                        pair_sum(apart, 0) + pair_sum(apart, 1)};
+    }
 }
 
 /* ---- luma --------------------------------------------------------------------------------- */

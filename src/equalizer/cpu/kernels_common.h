@@ -48,40 +48,6 @@ static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width,
     return sum;
 }
 
-/* A row of a block, for the kernel apart16: a compiler makes vectors of it. */
-static inline void add_apart16(NoiseSums *sums, const uint16_t *now, const uint16_t *before,
-                               const CurveParams *params)
-{
-    const uint32_t last = (1u << params->depth) - 1;
-    uint32_t sum = 0, old = 0, apart = 0;
-    for (int x = 0; x < NOISE_BLOCK; x++) {
-        uint32_t a = (uint32_t)now[x] >> params->shift, b = (uint32_t)before[x] >> params->shift;
-        a = a < last ? a : last;
-        b = b < last ? b : last;
-        sum += a;
-        old += b;
-        apart += a > b ? a - b : b - a;
-    }
-    sums->now += sum;
-    sums->before += old;
-    sums->apart += apart;
-}
-
-/* The kernel apart16. */
-static inline void find_apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
-                                const void *before, ptrdiff_t before_stride, int columns,
-                                const CurveParams *params)
-{
-    memset(sums, 0, (size_t)columns * sizeof(*sums));
-    for (int y = 0; y < NOISE_BLOCK; y++) {
-        const uint16_t *a = (const void *)((const uint8_t *)now + y * now_stride);
-        const uint16_t *b = (const void *)((const uint8_t *)before + y * before_stride);
-        for (int i = 0; i < columns; i++)
-            add_apart16(&sums[i], a + (ptrdiff_t)i * NOISE_BLOCK, b + (ptrdiff_t)i * NOISE_BLOCK,
-                        params);
-    }
-}
-
 /* A row of the kernel apply16. */
 static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width,
                                const CurveTable *table, const CurveParams *params,
