@@ -1,0 +1,87 @@
+/*
+ * The filter of pictures that are lifted: what it is told of a frame, from the frame's curve, its
+ * noise and the number of frames before it. The arithmetic of the pixels is in words in
+ * tests/lift/README.md. One definition for C and CUDA, in integers.
+ *
+ * "Codes" are of 8 bits, whatever the depth is. Qn: n fraction bits.
+ */
+#ifndef LUMEQ_LIFT_FILTER_H
+#define LUMEQ_LIFT_FILTER_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define LIFT_ALONE static inline __host__ __device__
+#else
+#define LIFT_ALONE static inline
+#endif
+
+#define LIFT_CODES 256
+#define LIFT_PAST 3 /* frames before that may be used, at most */
+#define LIFT_ONE 65536
+
+/* Of what is not lifted it leaves all samples as they are: luma, chroma. */
+typedef struct LiftTables {
+    /* By code: the output code, Q8, in the low 16 bits; above it, with its sign, how much more it
+     * is for the next code. */
+    uint32_t node[LIFT_CODES];
+    /* By code: a quarter of the tolerance, Q6; above it the most that a sample before moves this
+     * one, Q6. */
+    uint32_t tolerance[LIFT_CODES];
+    uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
+    int32_t luma_on, chroma_on;  /* some entry of tolerance, of chroma is not 0 */
+    int32_t noisy, past;         /* there is noise; frames before that are used */
+    int32_t near;  /* 5x5 sum of differences, Q2, from which on a sample before does not count */
+    int32_t speck; /* most that what stands out of all its neighbours is moved, Q6 */
+    int32_t edge;  /* range of the 5x5, Q6, from which on the tolerance is 0 */
+} LiftTables;
+
+LIFT_ALONE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
+{
+    value = value < high ? value : high;
+    return value > low ? value : low;
+}
+
+/* What the filter takes for noise, 64ths of a code: none below half a code, all of it from a whole
+ * one on, as far as the picture is dark (Q16). */
+LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
+{
+    const uint64_t weighed = (uint64_t)dark * noise >> 16;
+    const int32_t n = weighed < 16 * 64 ? (int32_t)weighed : 16 * 64;
+    return lift_clamp(2 * (n - 32), 0, n);
+}
+
+/* All but the entries; `noise` is lift_noise(), `past` how many frames before there are. */
+LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t past)
+{
+    t->noisy = noise > 0;
+    t->past = noise > 0 ? past : 0;
+    t->near = noise * 75 / 32;
+    t->speck = 4 * noise;
+    t->edge = 8 * 64 - 32 + 4 * noise;
+}
+
+/* Entry `code` of tolerance. nodes: output codes, Q8, of all codes from black to white. */
+LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
+                                   int32_t noise, int32_t past, int32_t near)
+{
+    /* 64 times 2 / sqrt(1 + past): noise that is left, of that with three frames before. */
+    const int32_t left = past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
+    const int i = lift_clamp(code, black + 4, white - 3);
+    const int32_t slope = (int32_t)(nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]);
+    const int32_t lifted = lift_clamp(3 * (slope - 2560) / 80, 0, 64);
+    const int32_t clean = lift_clamp(3 * (slope - 3200) / 80, 0, 192);
+    const int32_t noisy = (lifted * 3 * noise >> 7) * left >> 6;
+    const int32_t most = clean > noisy ? clean : noisy;
+    const uint32_t quarter = (uint32_t)(most * 3 >> 3), still = (uint32_t)(lifted * 4 * near >> 6);
+    return quarter | still << 16;
+}
+
+/* Entry `code` of node. */
+LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
+{
+    const int next = code + 1 < LIFT_CODES ? code + 1 : code;
+    return nodes[code] | (nodes[next] - nodes[code]) << 16;
+}
+
+#endif
