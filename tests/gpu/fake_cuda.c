@@ -620,12 +620,13 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
     return cudaSuccess;
 }
 
-/* With the curve, too: where the frame before is then. */
+/* With the curve, too: where the frame before is then, and where the noise goes. */
 static LumeqImage frame_before;
+static uint32_t *noise_on_host;
 
 cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
                                   const LumeqImage *before, LumeqCudaFrame *frame,
-                                  cudaStream_t stream)
+                                  uint32_t *on_host, cudaStream_t stream)
 {
     (void)job;
     (void)in;
@@ -634,6 +635,7 @@ cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
         abort();
     frame->noise.blocks_done = 1;
     frame_before = *before;
+    noise_on_host = on_host;
     work(stream);
     return cudaSuccess;
 }
@@ -654,6 +656,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     work(stream);
     compute(&measured);
     frame->result = measured.result;
+    *noise_on_host = measured.result.curve.noise;
     frame->counters.blocks_done++; /* half done, until it is written */
     return cudaSuccess;
 }

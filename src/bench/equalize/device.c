@@ -40,9 +40,9 @@ typedef struct Bench {
     uint8_t *pictures; /* in turns one that is read and one that is written */
     size_t picture_size;
     int pieces, alone;
-    cudaStream_t write; /* the frames' second stream, as the library has one */
-    cudaStream_t bars;  /* so are the bars of the next frame */
-    cudaStream_t noise; /* and what of a frame is noise */
+    cudaStream_t write;    /* the frames' second stream, as the library has one */
+    cudaStream_t bars;     /* so are the bars of the next frame */
+    cudaStream_t noise[2]; /* and what of a frame is noise, by turns */
     cudaEvent_t event;
 } Bench;
 
@@ -115,8 +115,9 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
-    for (int i = 0; i < 2 && !error; i++) {
-        const cudaStream_t other = i ? bench->noise : bench->bars;
+    const cudaStream_t others[] = {bench->bars, bench->noise[0], bench->noise[1]};
+    for (int i = 0; i < 3 && !error; i++) {
+        const cudaStream_t other = others[i];
         error = lead(bench, stream, other);
         if (!error)
             error = lead(bench, other, stream);
@@ -138,15 +139,18 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
     if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */
         error = lead(bench, stream, bench->bars);
-    if (!error && (bench->alone || piece % FRAMES == 0))
-        error = lead(bench, stream, bench->noise);
+    for (int i = 0; i < 2 && !error && (bench->alone || piece % FRAMES == 0); i++)
+        error = lead(bench, stream, bench->noise[i]);
     if (!error)
         error = lumeq_cuda_find_bars(&bench->device, &bench->job, &in, &before->curve, frame,
                                      bench->bars);
     if (!error)
         error = lead(bench, bench->bars, stream);
     if (!error)
-        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, bench->noise);
+        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, NULL,
+                                      bench->noise[piece % 2]);
+    if (!error && !bench->alone && piece % FRAMES != 0) /* a part of the history */
+        error = lead(bench, bench->noise[(piece + 1) % 2], stream);
     if (!error)
         error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
                                       (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
@@ -221,8 +225,8 @@ static cudaError_t bench_open(Bench *bench)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->bars, cudaStreamNonBlocking);
-    if (!error)
-        error = cudaStreamCreateWithFlags(&bench->noise, cudaStreamNonBlocking);
+    for (int i = 0; i < 2 && !error; i++)
+        error = cudaStreamCreateWithFlags(&bench->noise[i], cudaStreamNonBlocking);
     if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
@@ -240,8 +244,9 @@ static void bench_close(Bench *bench)
         cudaStreamDestroy(bench->write);
     if (bench->bars)
         cudaStreamDestroy(bench->bars);
-    if (bench->noise)
-        cudaStreamDestroy(bench->noise);
+    for (int i = 0; i < 2; i++)
+        if (bench->noise[i])
+            cudaStreamDestroy(bench->noise[i]);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

@@ -34,11 +34,13 @@ enum {
     WRITE = STAGES,
     /* Before it, bars are found while the curve of the frame before is. */
     BARS,
-    NOISE, /* beside all of that */
+    /* Beside all of that, by turns: it takes about as long as a frame of 720p. */
+    NOISE,
+    OTHER_NOISE,
     STREAMS
 };
 
-static const char *const stream_names[STREAMS] = {"upload",   "equalize", "download",
+static const char *const stream_names[STREAMS] = {"upload",   "equalize", "download", "equalize",
                                                   "equalize", "equalize", "equalize"};
 
 typedef struct DeviceMemory {
@@ -49,6 +51,7 @@ typedef struct DeviceMemory {
 /* Its other end on the host, pinned. */
 typedef struct HostMemory {
     LumeqState result[SLOTS], restore[SLOTS];
+    uint32_t noise[SLOTS]; /* of the results, which are there before it is */
 } HostMemory;
 
 typedef struct Slot {
@@ -395,6 +398,11 @@ static LumeqCudaPictures pictures_of(const Slot *slot, const LumeqJob *job)
     return lumeq_pictures_place(slot->pictures, &job->frame.in, &job->frame.out, job->write);
 }
 
+static cudaStream_t noise_stream(const Slot *slot, int index)
+{
+    return slot->streams[index % 2 ? OTHER_NOISE : NOISE];
+}
+
 static Slot *slot_before(CudaBackend *cuda, int index)
 {
     return &cuda->slots[(index + SLOTS - 1) % SLOTS];
@@ -517,10 +525,9 @@ static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     const cudaStream_t stream = cuda->slots[index].streams[EQUALIZE];
     const size_t size = lumeq_result_size((uint32_t)job->curve.bins);
-    cudaError_t error = cudaStreamWaitEvent(stream, cuda->slots[index].noise, 0);
-    if (!error)
-        error = lumeq_cuda_report(&cuda->on_host->result[index].curve,
-                                  &cuda->on_device->frames[index].result.curve, size, stream);
+    const cudaError_t error =
+        lumeq_cuda_report(&cuda->on_host->result[index].curve,
+                          &cuda->on_device->frames[index].result.curve, size, stream);
     return error ? error : cudaEventRecord(cuda->slots[index].reported, stream);
 }
 
@@ -528,7 +535,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const cudaStream_t bars = slot->streams[BARS], noise = slot->streams[NOISE];
+    const cudaStream_t bars = slot->streams[BARS], noise = noise_stream(slot, index);
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -546,12 +553,17 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
         error = cudaEventRecord(slot->bars, bars);
     if (!error)
         error = cudaStreamWaitEvent(noise, slot->end[UPLOAD], 0);
+    if (!error) /* that has read the noise of the frame that was in this slot */
+        error = cudaStreamWaitEvent(noise, cuda->slots[(index + 1) % SLOTS].curve, 0);
     if (!error)
-        error = lumeq_cuda_find_noise(job, in, &previous, frame, noise);
+        error =
+            lumeq_cuda_find_noise(job, in, &previous, frame, &cuda->on_host->noise[index], noise);
     if (!error)
         error = cudaEventRecord(slot->noise, noise);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->bars, 0);
+    if (!error) /* its noise is a part of the history */
+        error = cudaStreamWaitEvent(stream, slot_before(cuda, index)->noise, 0);
     if (!error)
         error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
     cuda->history =
@@ -621,6 +633,8 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error = download_pictures(cuda, slot, job);
     if (!error)
         error = cudaStreamWaitEvent(stream, slot->reported, 0);
+    if (!error)
+        error = cudaStreamWaitEvent(stream, slot->noise, 0);
     if (!error && sync && sync->finished)
         error = cudaEventRecord((cudaEvent_t)sync->finished, stream);
     if (!error) /* last: a frame that was received is finished */
@@ -641,7 +655,8 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
         error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
                                 cuda->streams[BARS]);
     if (!error)
-        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[NOISE]);
+        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise),
+                                noise_stream(&cuda->slots[index], index));
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     if (!error) /* the next frame may come on any stream */
@@ -786,6 +801,7 @@ static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, 
     if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
         return LUMEQ_ERR_GPU;
     lumeq_copy_state(&job->result, &cuda->on_host->result[cuda->first]);
+    job->result.curve.noise = cuda->on_host->noise[cuda->first];
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     cuda->passed = 0;

@@ -104,10 +104,10 @@ typedef struct LumeqCudaNoise {
 } LumeqCudaNoise;
 
 /* The noise of luma, from the frame before it: what noise_of() says, NOISE_UNKNOWN where `before`
- * has no samples. */
+ * has no samples. It is written to pinned memory, too, unless on_host is NULL. */
 cudaError_t lumeq_cuda_noise(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                              const CurveParams *params, LumeqCudaNoise *work, uint32_t *noise,
-                             cudaStream_t stream);
+                             uint32_t *on_host, cudaStream_t stream);
 
 /* The counts alone, which are zeroed before. */
 cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,

@@ -100,7 +100,7 @@ static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     count_noise(const Luma now, const Luma before, const Codes codes, NoiseProfile *counts,
-                uint32_t *blocks_done, uint32_t *found)
+                uint32_t *blocks_done, uint32_t *found, uint32_t *on_host)
 {
     __shared__ union {
         NoiseProfile profile;
@@ -135,6 +135,8 @@ static __global__ void __launch_bounds__(THREADS)
         const uint32_t noise = find_noise(counts);
         if (threadIdx.x == 0)
             *found = noise;
+        if (threadIdx.x == 0 && on_host)
+            *on_host = noise;
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < COUNTS; i += THREADS)
@@ -150,7 +152,7 @@ extern "C" cudaError_t lumeq_cuda_load_noise(void)
 
 static cudaError_t launch(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                           const CurveParams *params, NoiseProfile *counts, uint32_t *blocks_done,
-                          uint32_t *found, cudaStream_t stream)
+                          uint32_t *found, uint32_t *on_host, cudaStream_t stream)
 {
     const Luma now = {luma->data, luma->stride}, was = {before->data, before->stride};
     Codes codes = {noise_rows(luma->width, luma->height), params->depth, params->shift,
@@ -164,7 +166,7 @@ static cudaError_t launch(const LumeqCudaPlane *luma, const LumeqCudaPlane *befo
     config.stream = stream;
     return cudaLaunchKernelEx(&config,
                               params->depth > 8 ? count_noise<uint16_t> : count_noise<uint8_t>, now,
-                              was, codes, counts, blocks_done, found);
+                              was, codes, counts, blocks_done, found, on_host);
 }
 
 extern "C" cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma,
@@ -172,12 +174,12 @@ extern "C" cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma,
                                                const CurveParams *params, NoiseProfile *counts,
                                                cudaStream_t stream)
 {
-    return launch(luma, before, params, counts, NULL, NULL, stream);
+    return launch(luma, before, params, counts, NULL, NULL, NULL, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_noise(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                                         const CurveParams *params, LumeqCudaNoise *work,
-                                        uint32_t *noise, cudaStream_t stream)
+                                        uint32_t *noise, uint32_t *on_host, cudaStream_t stream)
 {
-    return launch(luma, before, params, &work->counts, &work->blocks_done, noise, stream);
+    return launch(luma, before, params, &work->counts, &work->blocks_done, noise, on_host, stream);
 }
