@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "equalizer/curve_parts.h"
+#include "equalizer/curve_types.h"
 
 /* Rounds of "cut what is over the limit, spread it evenly": each leaves a fraction of the excess of
  * the one before, so that after a few what is left moves no code. */

@@ -6,7 +6,6 @@
 
 #include "equalizer/last_error.h"
 #include "equalizer/measure.h"
-#include "equalizer/plan_parts.h"
 
 #define FLICKER_RADIUS 500000000
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "equalizer/bars_bytes.h"
-#include "equalizer/plan_parts.h"
+#include "equalizer/plan.h"
 #include "equalizer/tone_curve.h"
 
 /* More frames than anything counts. */

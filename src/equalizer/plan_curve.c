@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "equalizer/decay.h"
-#include "equalizer/plan_parts.h"
+#include "equalizer/plan.h"
 #include "equalizer/tone_curve.h"
 
 /* Nanoseconds: time constant of the need within a segment. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equalizer/plan_parts.h"
+#include "equalizer/plan.h"
 
 #define ALIGNMENT 64
 

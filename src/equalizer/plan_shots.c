@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "equalizer/plan_parts.h"
+#include "equalizer/plan.h"
 
 /* A change that stands out is so many times as large as those around it, in halves. */
 #define SPIKE_HALVES 5

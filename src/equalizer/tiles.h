@@ -1,7 +1,7 @@
 /*
  * Mode CLAHE: how a picture is divided into tiles, the curve of a tile, and what becomes of a code
  * at any place between the tiles: the arithmetic of every backend, in the common subset of C and
- * CUDA as described in curve_parts.h.
+ * CUDA as described in curve_types.h.
  *
  * A tile's curve is made of its histogram of 256 cells, what 8 bits would hold as one code, by the
  * arithmetic of curve.h. A pixel takes what the curves of the four tiles around it make of its

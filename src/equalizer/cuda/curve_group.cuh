@@ -170,7 +170,7 @@ CURVE_FN void curve_wait_for_kernel_before(void)
 #endif
 }
 
-#include "equalizer/curve_parts.h"
+#include "equalizer/curve_types.h"
 
 typedef CurveBin CurveWas;
 

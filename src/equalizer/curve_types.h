@@ -13,8 +13,8 @@
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
  * every compiler this builds with.
  */
-#ifndef LUMEQ_CURVE_PARTS_H
-#define LUMEQ_CURVE_PARTS_H
+#ifndef LUMEQ_CURVE_TYPES_H
+#define LUMEQ_CURVE_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
