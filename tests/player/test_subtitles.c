@@ -474,7 +474,7 @@ static void test_scaling(void)
 /* ---- PGS, written by hand ---- */
 
 typedef struct Pgs {
-    uint8_t data[512];
+    uint8_t data[8192];
     size_t size;
 } Pgs;
 
@@ -487,24 +487,43 @@ static void add_segment(Pgs *pgs, int type, const uint8_t *data, int size)
     pgs->size += 3 + (size_t)size;
 }
 
-/* An object of 8 x 2 white pixels at (x, y) of a canvas of 1920x1080; without: a clear one. */
-static Pgs make_pgs(int with_object, int x, int y)
+/* Rows of white pixels, run by run. */
+static int draw_object(uint8_t *object, int width, int height)
 {
+    const uint8_t row[] = {0, (uint8_t)(0xC0 | width >> 8), (uint8_t)width, 1, 0, 0};
+    const int size = height * (int)sizeof(row);
+    const uint8_t head[] = {0, 0, 0, 0xC0, 0, (uint8_t)((size + 4) >> 8), (uint8_t)(size + 4)};
+    memcpy(object, head, sizeof(head));
+    AV_WB16(object + 7, width);
+    AV_WB16(object + 9, height);
+    for (int y = 0; y < height; y++)
+        memcpy(object + 11 + y * (int)sizeof(row), row, sizeof(row));
+    return 11 + size;
+}
+
+/* An object of white pixels in a canvas of 1920x1080; of none: a clear one. */
+static Pgs make_pgs_of(Rect where)
+{
+    const int with_object = where.width > 0;
     Pgs pgs = {0};
     uint8_t composition[19] = {0x07, 0x80, 0x04, 0x38, 0x10, 0, 0, 0x80, 0, 0};
     composition[10] = (uint8_t)with_object;
-    AV_WB16(composition + 15, x);
-    AV_WB16(composition + 17, y);
+    AV_WB16(composition + 15, where.x);
+    AV_WB16(composition + 17, where.y);
     add_segment(&pgs, 0x16, composition, with_object ? 19 : 11);
     if (with_object) {
         static const uint8_t palette[] = {0, 0, 1, 235, 128, 128, 255};
-        static const uint8_t object[] = {0, 0,    0, 0xC0, 0, 0, 14,   0, 8, 0, 2,
-                                         0, 0x88, 1, 0,    0, 0, 0x88, 1, 0, 0};
+        uint8_t object[8000];
         add_segment(&pgs, 0x14, palette, sizeof(palette));
-        add_segment(&pgs, 0x15, object, sizeof(object));
+        add_segment(&pgs, 0x15, object, draw_object(object, where.width, where.height));
     }
     add_segment(&pgs, 0x80, NULL, 0);
     return pgs;
+}
+
+static Pgs make_pgs(int with_object, int x, int y)
+{
+    return make_pgs_of((Rect){x, y, with_object ? 8 : 0, with_object ? 2 : 0});
 }
 
 /* It stays until the next one. Over a picture that was cut, it keeps its shape and stays inside. */
@@ -541,6 +560,50 @@ static void test_many_bitmaps(void)
             CHECK(draw(&f, i * 10).x == i, "number %d is not shown", i);
     }
     CHECK(draw(&f, 9990).x == 999 && draw(&f, 9905).x == 990, "the last ones are missing");
+    CHECK(!subtitles_trouble(f.subtitles), "said is %s", subtitles_trouble(f.subtitles));
+    stop(&f);
+}
+
+static long resident_mb(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+static int says_left_out(const Fixture *f)
+{
+    const char *trouble = subtitles_trouble(f->subtitles);
+    return trouble && strstr(trouble, "left out");
+}
+
+/* Bitmaps as large as the picture, 8 MB each. Seen one after the other, none is left out. Of many
+ * that wait the last ones are kept, and it is said that others are not: until another track. */
+static void test_large_bitmaps(void)
+{
+    Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
+    const Pgs full = make_pgs_of((Rect){0, 0, 1920, 1080});
+    f.place.picture = (Rect){0, 0, 192, 108};
+    for (int i = 0; i < 20; i++) {
+        put(&f, 1000 * i, 0, full.data, full.size);
+        CHECK(draw(&f, 1000 * i + 500).width == 192 && !subtitles_trouble(f.subtitles),
+              "number %d: %s", i, subtitles_trouble(f.subtitles));
+    }
+    const long before = resident_mb();
+    for (int i = 20; i < 40; i++)
+        put(&f, 1000 * i, 0, full.data, full.size);
+    const long more = resident_mb() - before;
+    CHECK(CHECK_SLOWER > 1 || more < 20, "%ld MB are needed to keep them", more);
+    CHECK(!draw(&f, 31500).width && says_left_out(&f), "9 are kept, or nothing is said");
+    CHECK(draw(&f, 32500).width && draw(&f, 39500).width, "the last 8 are not kept");
+    subtitles_reset(f.subtitles);
+    CHECK(says_left_out(&f), "it would be said again after a seek");
+    subtitles_select(f.subtitles, &f.source, f.stream);
+    CHECK(!subtitles_trouble(f.subtitles), "said of a track that has just been chosen");
     stop(&f);
 }
 
@@ -653,20 +716,9 @@ static void test_random_ass(void)
     stop(&f);
 }
 
-static long resident_mb(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%*d %ld", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return pages * sysconf(_SC_PAGESIZE) >> 20;
-}
-
 /* Thousands of lines at once, each large: what there is no memory for is left out, what was there
  * before and what comes later is not. */
-static void test_budget(void)
+static void test_drawn_at_once(void)
 {
     Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
@@ -680,12 +732,36 @@ static void test_budget(void)
         }
         CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
         CHECK(draw(&f, 1500).width > WIDTH / 2, "nothing of many lines is drawn");
-        const char *trouble = subtitles_trouble(f.subtitles);
-        CHECK(trouble && strstr(trouble, "left out"), "said is %s", trouble ? trouble : "nothing");
+        CHECK(says_left_out(&f), "nothing is said");
         const long more = resident_mb() - before;
         CHECK(CHECK_SLOWER > 1 || more < 400, "%ld MB are needed to draw them", more);
         put_text(&f, 3000, 1000, "3001,0,Default,,0,0,0,,later");
         CHECK(draw(&f, 500).width && draw(&f, 3500).width, "lines with room are not drawn");
+    }
+    stop(&f);
+}
+
+/* 60 MB of lines that wait: half as many are kept, the first ones. */
+static void test_long_script(void)
+{
+    static char line[60000];
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    if (wait_for_text(&f, 0)) {
+        const long before = resident_mb();
+        for (int i = 1; i <= 1000; i++) {
+            const int head = snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,words{", i);
+            memset(line + head, 'x', sizeof(line) - 2 - (size_t)head);
+            line[sizeof(line) - 2] = '}';
+            put_text(&f, 10000 + 1000 * i, 1000, line);
+            CHECK(i > 500 || !says_left_out(&f), "%d lines are too many", i);
+        }
+        CHECK(says_left_out(&f), "all are kept, or nothing is said");
+        const long more = resident_mb() - before;
+        CHECK(CHECK_SLOWER > 1 || more < 40, "%ld MB are needed to keep them", more);
+        CHECK(draw(&f, 510500).width && !draw(&f, 1010500).width, "others are kept");
+        subtitles_reset(f.subtitles);
+        CHECK(says_left_out(&f), "it would be said again after a seek");
     }
     stop(&f);
 }
@@ -738,9 +814,11 @@ static const CheckTest tests[] = {
     {"subtitles_scaling", test_scaling},
     {"subtitles_until_next", test_until_next},
     {"subtitles_many_bitmaps", test_many_bitmaps},
+    {"subtitles_large_bitmaps", test_large_bitmaps},
     {"subtitles_random_packets", test_random_packets},
     {"subtitles_random_ass", test_random_ass},
-    {"subtitles_budget", test_budget},
+    {"subtitles_drawn_at_once", test_drawn_at_once},
+    {"subtitles_long_script", test_long_script},
     {"subtitles_clip", test_clip},
 };
 

@@ -17,16 +17,24 @@ static int grow(void **array, int *room, int count, size_t size)
     return 0;
 }
 
+/* What a line takes, waiting or as an event of the track. */
+static int64_t text_bytes(const char *text)
+{
+    return (int64_t)(strlen(text) + 1 + sizeof(BudgetLine) + sizeof(ASS_Event) + sizeof(int64_t));
+}
+
 void subtitle_budget_add(SubtitleBudget *b, const char *text, long long start, long long duration)
 {
+    const int64_t bytes = b->text_bytes + text_bytes(text);
     void *lines = b->lines;
-    char *copy = strdup(text);
+    char *copy = bytes <= SUBTITLE_TEXT_BUDGET ? strdup(text) : NULL;
     if (!copy || grow(&lines, &b->line_room, b->line_count, sizeof(*b->lines)) < 0) {
         free(copy);
         b->left_out++;
         return;
     }
     b->lines = lines;
+    b->text_bytes = bytes;
     b->lines[b->line_count++] = (BudgetLine){copy, start, duration};
 }
 
@@ -48,7 +56,7 @@ static int64_t cost_of(SubtitleBudget *b, ASS_Renderer *renderer, const BudgetLi
 
 static int64_t cost_of_seen(const SubtitleBudget *b, const ASS_Track *track, long long now)
 {
-    int64_t total = 0;
+    int64_t total = b->text_bytes;
     for (int i = 0; i < b->cost_count; i++) {
         const ASS_Event *event = &track->events[i];
         if (event->Start <= now && now < event->Start + event->Duration)
@@ -88,8 +96,10 @@ int subtitle_budget_take(SubtitleBudget *b, ASS_Renderer *renderer, ASS_Track *t
             rendered++;
             stopped = !may_go_on(opaque);
         }
-        if (total + cost > SUBTITLE_BUDGET || put_in(b, track, line, cost) < 0)
+        if (total + cost > SUBTITLE_BUDGET || put_in(b, track, line, cost) < 0) {
             b->left_out++;
+            b->text_bytes -= text_bytes(line->text);
+        }
         total += cost;
         free(line->text);
     }

@@ -1,14 +1,15 @@
-/* How much memory lines of text take when they are drawn: those that would take more than there is
- * are left out. For one thread. */
+/* How much memory lines of text take until they are seen, and when they are drawn: those that would
+ * take more than there is are left out. For one thread. */
 #ifndef LUMEQ_PLAYER_SUBTITLE_BUDGET_H
 #define LUMEQ_PLAYER_SUBTITLE_BUDGET_H
 
 #include <ass/ass.h>
 #include <stdint.h>
 
-/* Bytes of libass's bitmaps for all lines that are seen at once: hundreds of usual lines in HD, two
- * that cover a whole picture in 4K. */
-#define SUBTITLE_BUDGET ((int64_t)64 << 20)
+#include "player/subtitles/subtitle_place.h"
+
+/* What the text alone may take, drawn or not: the script of any film. */
+#define SUBTITLE_TEXT_BUDGET (SUBTITLE_BUDGET / 2)
 
 typedef struct BudgetLine {
     char *text; /* a chunk of ASS, owned */
@@ -22,11 +23,12 @@ typedef struct SubtitleBudget {
     int line_count, line_room;
     int64_t *cost; /* of each event of the track that is drawn, in bytes */
     int cost_count, cost_room;
-    int64_t left_out; /* lines */
+    int64_t text_bytes; /* of these lines and events */
+    int64_t left_out;   /* lines */
 } SubtitleBudget;
 
-/* A line, to be seen from `start` on (both in milliseconds); copied. Without memory it is left out.
- */
+/* A line, to be seen from `start` on (both in milliseconds); copied. Without memory, or beyond
+ * SUBTITLE_TEXT_BUDGET, it is left out. */
 void subtitle_budget_add(SubtitleBudget *budget, const char *text, long long start,
                          long long duration);
 

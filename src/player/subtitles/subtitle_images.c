@@ -4,26 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels of all bitmaps that are kept; the oldest go first. */
-#define MAX_BYTES (128 << 20)
-
 /* Canvases from here on that are 16:9 belong to the uncut picture, black bars included. */
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 
 /* ---- events ---- */
 
-static size_t bytes_of(const SubtitleEvent *event)
+static int64_t bytes_of(const SubtitleEvent *event)
 {
-    size_t bytes = 0;
+    int64_t bytes = 0;
     for (int i = 0; i < event->bitmap_count; i++)
-        bytes += (size_t)event->bitmaps[i].width * (size_t)event->bitmaps[i].height * 4;
+        bytes += (int64_t)event->bitmaps[i].width * event->bitmaps[i].height * 4;
     return bytes;
+}
+
+/* Whether it had still to be seen is known when the next picture is drawn. */
+static void forget(SubtitleImages *s, SubtitleEvent *event)
+{
+    if (event->bitmap_count && (!s->forgot || event->end > s->forgotten)) {
+        s->forgot = 1;
+        s->forgotten = event->end;
+    }
+    subtitle_event_free(event);
 }
 
 static void forget_oldest(SubtitleImages *s)
 {
-    subtitle_event_free(&s->events[0]);
+    forget(s, &s->events[0]);
     memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
     s->is_gone |= s->drawn == 1;
     if (s->drawn > 0)
@@ -32,21 +39,21 @@ static void forget_oldest(SubtitleImages *s)
 
 void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
 {
-    size_t bytes = bytes_of(event);
+    int64_t bytes = bytes_of(event);
     for (int i = 0; i < s->count; i++) {
         SubtitleEvent *before = &s->events[i];
         if (before->start <= event->start && before->end > event->start)
             before->end = event->start;
         bytes += bytes_of(before);
     }
-    for (; s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > MAX_BYTES);) {
+    for (; s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > SUBTITLE_BUDGET);) {
         bytes -= bytes_of(&s->events[0]);
         forget_oldest(s);
     }
-    if (event->bitmap_count && bytes <= MAX_BYTES)
+    if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
     else
-        subtitle_event_free(event);
+        forget(s, event);
     *event = (SubtitleEvent){0};
 }
 
@@ -260,6 +267,7 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     const int shown = find_event(s, position);
     const int moved = shown && !same_place(&s->place, place);
     const int changed = shown != s->drawn || s->is_gone || moved;
+    s->left_out |= s->forgot && position < s->forgotten;
     if (changed && shown)
         draw_event(s, &s->events[shown - 1], place->picture);
     else if (changed)
@@ -269,6 +277,18 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     s->place = *place;
     *overlay = s->overlay;
     return changed;
+}
+
+const char *subtitle_images_trouble(const SubtitleImages *s)
+{
+    return s->left_out ? SUBTITLE_LEFT_OUT : NULL;
+}
+
+void subtitle_images_reset(SubtitleImages *s)
+{
+    const int left_out = s->left_out;
+    subtitle_images_free(s);
+    s->left_out = left_out;
 }
 
 void subtitle_images_free(SubtitleImages *s)

@@ -267,7 +267,7 @@ const char *subtitle_text_trouble(const SubtitleText *t)
     if (t->too_large)
         return "these subtitles take too much memory to be drawn: they are not shown any more";
     if (t->budget.left_out)
-        return "there are more subtitles at once than there is memory to draw: some are left out";
+        return SUBTITLE_LEFT_OUT;
     return atomic_load(&t->done) && t->lacks_font
                ? "no font was found: subtitles that are text are not shown"
                : NULL;

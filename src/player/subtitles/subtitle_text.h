@@ -3,7 +3,7 @@
 #define LUMEQ_PLAYER_SUBTITLE_TEXT_H
 
 #include "media/subtitles/subtitle_decoder.h"
-#include "player/subtitles/subtitles.h"
+#include "player/subtitles/subtitle_place.h"
 
 /* One thread at a time; it has another of its own while it looks for fonts. */
 typedef struct SubtitleText SubtitleText;

@@ -60,7 +60,7 @@ void subtitles_reset(Subtitles *s)
 {
     if (s->decoder)
         subtitle_decoder_flush(s->decoder);
-    subtitle_images_free(&s->images);
+    subtitle_images_reset(&s->images);
 }
 
 static int can_hold(const SubtitlesPlace *place)
@@ -87,7 +87,7 @@ const char *subtitles_trouble(const Subtitles *s)
 {
     if (s->error.text[0])
         return s->error.text;
-    return s->text ? subtitle_text_trouble(s->text) : NULL;
+    return s->text ? subtitle_text_trouble(s->text) : subtitle_images_trouble(&s->images);
 }
 
 void subtitles_close(Subtitles **subtitles)

@@ -7,15 +7,9 @@
 
 #include "media/input/source.h"
 #include "panel/canvas.h"
+#include "player/subtitles/subtitle_place.h"
 
 typedef struct Subtitles Subtitles;
-
-/* Where they are drawn. */
-typedef struct SubtitlesPlace {
-    Rect picture;                  /* in pixels of the window */
-    int video_width, video_height; /* of a frame as it is stored; turned by a quarter where the
-                                      picture is shown so */
-} SubtitlesPlace;
 
 /* Pictures with a longer side than this have no subtitles. */
 #define SUBTITLES_MAX_SIDE 8192
@@ -45,7 +39,7 @@ void subtitles_reset(Subtitles *subtitles);
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
 
-/* Why nothing is drawn, one sentence, or NULL: nothing is known to be wrong. */
+/* Why nothing is drawn, or not all, one sentence, or NULL: nothing is known to be wrong. */
 const char *subtitles_trouble(const Subtitles *subtitles);
 
 /* NULL is allowed inside. */
