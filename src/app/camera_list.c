@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/headless.h"
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/camera/camera.h"
 
 static int failed(const MediaError *error)

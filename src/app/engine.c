@@ -1,16 +1,23 @@
 #include "app/engine.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/cpu_mask.h"
-#include "app/options/option_network.h"
-#include "app/say.h"
+#include "app/options/option_inputs.h"
+#include "app/terminal.h"
+#include "media/convert.h"
 #include "media/log.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
 #define MOST_RATE_PARTS 1001000
+
+unsigned engine_cpu_without(void)
+{
+    const char *mask = getenv("LUMEQ_CPU_MASK");
+    return mask && *mask ? ~(unsigned)strtoul(mask, NULL, 0) : 0;
+}
 
 static void *alloc_host(void *equalizer, size_t size)
 {
@@ -31,7 +38,7 @@ static LumeqConfig config_of(const Options *options)
         .backend = backends[options->backend],
         .device = (int)options->device,
         .threads = (int)options->threads,
-        .cpu_without = cpu_mask_without(),
+        .cpu_without = engine_cpu_without(),
     };
 }
 
@@ -114,7 +121,7 @@ static void say_setting(const Camera *camera)
 static SourceOptions source_options(const Options *options, const char *path,
                                     const atomic_int *stop)
 {
-    const int network = path == options->input && option_network_is_url(options);
+    const int network = path == options->input && option_inputs_is_url(options);
     return (SourceOptions){
         .path = path ? path : options_input(options),
         .network = network,
@@ -189,4 +196,47 @@ void engine_close(Engine *engine)
     frame_memory_close(&engine->memory);
     lumeq_context_destroy(&engine->context);
     lumeq_destroy(&engine->equalizer);
+}
+
+/* ---- what is done to the picture ---- */
+
+/* The codes of HDR are further apart than they look: what is right for others is too much. */
+#define HDR_SHARE 0.5
+
+static const char *hdr_name(const AVCodecParameters *video)
+{
+    switch (video->color_trc) {
+    case AVCOL_TRC_SMPTE2084: return "PQ";
+    case AVCOL_TRC_ARIB_STD_B67: return "HLG";
+    default: return NULL;
+    }
+}
+
+static int check_reference(const Options *o, const Source *source, MediaError *error)
+{
+    const int depth = convert_depth(source->video->codecpar->format);
+    if (!o->reference || depth <= 8)
+        return 0;
+    return media_fail(error, MEDIA_USAGE,
+                      "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
+                      "video is equalized at its own depth",
+                      source->name, depth);
+}
+
+int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
+                  MediaError *error)
+{
+    const char *hdr = hdr_name(source->video->codecpar);
+    *params = options_params(o);
+    if (o->dither == OPTIONS_DITHER_AUTO)
+        params->dither = fine;
+    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
+    if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
+        params->strength *= HDR_SHARE;
+        say(SAY_WARNINGS,
+            "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
+            "--strength sets another",
+            hdr, params->strength);
+    }
+    return check_reference(o, source, error);
 }

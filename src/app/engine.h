@@ -17,6 +17,10 @@ typedef struct Engine {
     char where[256];       /* what it is and why it was taken */
 } Engine;
 
+/* LUMEQ_CPU_MASK in the environment: what the program may use of a CPU, a sum of LUMEQ_CPU_*. As
+ * LumeqConfig.cpu_without: 0 where the variable is not set, all where it is 0. */
+unsigned engine_cpu_without(void);
+
 /* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
@@ -46,6 +50,12 @@ const char *engine_where(const Engine *engine, int lost);
 
 /* Not 0: the CPU has taken over. */
 int engine_is_lost(const Engine *engine);
+
+/* What options and input together make of the equalizer's parameters. `fine`: the output shows
+ * fractions of codes: --dither auto is on. Says what is chosen because of the input. MEDIA_USAGE
+ * where the options do not suit it. */
+int engine_params(LumeqParams *params, const Options *options, const Source *source, int fine,
+                  MediaError *error);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

@@ -9,13 +9,12 @@
 #include <unistd.h>
 
 #include "app/engine.h"
-#include "app/look.h"
 #include "app/overlay.h"
 #include "app/passes.h"
 #include "app/progress.h"
 #include "app/pumping.h"
-#include "app/say.h"
 #include "app/stats.h"
+#include "app/terminal.h"
 #include "app/timeline.h"
 #include "media/compat.h"
 #include "media/convert.h"
@@ -153,7 +152,7 @@ static int set_look(Run *run)
 {
     const enum AVPixelFormat from = convert_nearest_direct(run->source->video->codecpar->format);
     const int fine = run->writer && writer_is_fine(run->writer, from);
-    const int ret = look_params(&run->params, run->options, run->source, fine, &run->error);
+    const int ret = engine_params(&run->params, run->options, run->source, fine, &run->error);
     if (ret < 0)
         return ret;
     if (lumeq_set_params(run->engine.equalizer, &run->params) < 0)

@@ -6,12 +6,12 @@
 
 #include "app/camera_list.h"
 #include "app/headless.h"
+#include "app/headless_raw.h"
 #include "app/options/option_profile.h"
 #include "app/options/options.h"
 #include "app/play.h"
-#include "app/record_raw.h"
-#include "app/say.h"
 #include "app/signals.h"
+#include "app/terminal.h"
 #include "media/camera/camera.h"
 #include "media/error.h"
 #include "media/input/source.h"
@@ -98,7 +98,7 @@ static int run(const Options *options)
     if (!options_headless(options))
         return play_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;
-    return raw ? record_raw_run(options, &stop) : headless_run(options, &stop);
+    return raw ? headless_raw_run(options, &stop) : headless_run(options, &stop);
 }
 
 int main(int argc, char **argv)

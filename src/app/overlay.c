@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/output/blend.h"
 #include "media/picture_format.h"
 #include "panel/panel_place.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/options/option_network.h"
-#include "app/say.h"
+#include "app/options/option_inputs.h"
+#include "app/terminal.h"
 
 int passes_check(Options *o, const unsigned char *given, const Refusal *refusal)
 {
@@ -27,7 +27,7 @@ static const char *once_only(const Options *o)
         return "a camera gives each picture once";
     if (strcmp(o->input, "-") == 0)
         return "standard input is read once";
-    if (option_network_is_url(o))
+    if (option_inputs_is_url(o))
         return "what comes from the network is read once";
     if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
         return "the input is no regular file";

@@ -10,11 +10,10 @@
 
 #include "app/engine.h"
 #include "app/headless.h"
-#include "app/look.h"
-#include "app/options/option_network.h"
-#include "app/recording.h"
-#include "app/say.h"
+#include "app/options/option_inputs.h"
 #include "app/stats.h"
+#include "app/terminal.h"
+#include "app/window_recording.h"
 #include "media/input/url.h"
 #include "media/output/temp_file.h"
 #include "pipeline/equalizer_frame.h"
@@ -35,7 +34,7 @@ struct Play {
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
-    Recording recording;
+    WindowRecording recording;
     SourceOpening *opening; /* of a further file, or NULL */
     Player *player;
 };
@@ -44,12 +43,12 @@ struct Play {
 
 static int is_recorded(void *opaque)
 {
-    return recording_takes_frames(&((Play *)opaque)->recording);
+    return window_recording_takes_frames(&((Play *)opaque)->recording);
 }
 
 static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *stats)
 {
-    recording_frame(&((Play *)opaque)->recording, frame, stats);
+    window_recording_frame(&((Play *)opaque)->recording, frame, stats);
 }
 
 static const char *where(void *opaque, int lost)
@@ -150,17 +149,17 @@ static void change(void *opaque, PlayerSetting setting, int step, const LumeqFra
 
 static void toggle_recording(void *opaque, const Source *source, char *text, size_t size)
 {
-    recording_toggle(&((Play *)opaque)->recording, source, text, size);
+    window_recording_toggle(&((Play *)opaque)->recording, source, text, size);
 }
 
 static void follow_recording(void *opaque, PlayerRecording *to)
 {
-    recording_follow(&((Play *)opaque)->recording, to);
+    window_recording_follow(&((Play *)opaque)->recording, to);
 }
 
 static void take_packet(void *opaque, const AVPacket *packet)
 {
-    recording_packet(&((Play *)opaque)->recording, packet);
+    window_recording_packet(&((Play *)opaque)->recording, packet);
 }
 
 /* ---- opening and closing ---- */
@@ -179,7 +178,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (ret >= 0)
-        ret = look_params(&p->next, p->options, *source, 1, error);
+        ret = engine_params(&p->next, p->options, *source, 1, error);
     if (ret < 0)
         source_close(source);
     return ret;
@@ -189,7 +188,7 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
 static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
-    if (!recording_let_go(&p->recording))
+    if (!window_recording_let_go(&p->recording))
         return AVERROR(EAGAIN);
     if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
         p->params.strength = p->next.strength;
@@ -213,7 +212,7 @@ static void lose_display(void *opaque)
 {
     Play *p = opaque;
     const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
-    (void)recording_end(&p->recording, interrupted);
+    (void)window_recording_end(&p->recording, interrupted);
     (void)end_rows(p, interrupted);
     say(SAY_ERRORS, "the display is gone");
     temp_file_remove_all(NULL);
@@ -302,9 +301,9 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .shown = shown,
     };
     char name[256];
-    if (option_network_is_url(o))
+    if (option_inputs_is_url(o))
         url_file_name(o->input, name, sizeof(name));
-    const char *path = option_network_is_url(o) ? name : o->input ? o->input : "camera";
+    const char *path = option_inputs_is_url(o) ? name : o->input ? o->input : "camera";
     return player_open(&p->player, &options, &equalizer, source, path, error);
 }
 
@@ -320,13 +319,13 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     p->begin = clock_now();
     int ret = check_screenshot_dir(options->screenshot_dir, error);
     if (ret >= 0)
-        ret = recording_open(&p->recording, options, stop, error);
+        ret = window_recording_open(&p->recording, options, stop, error);
     if (ret >= 0)
         ret = engine_open_source(&source, options, options->input, stop, error);
     if (ret >= 0)
-        ret = recording_start(&p->recording, source, error);
+        ret = window_recording_start(&p->recording, source, error);
     if (ret >= 0)
-        ret = look_params(&p->usual, options, source, 1, error);
+        ret = engine_params(&p->usual, options, source, 1, error);
     p->params = p->usual;
     p->off = p->params.mode == LUMEQ_MODE_OFF;
     if (ret >= 0)
@@ -338,7 +337,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0)
         ret = open_player(p, source, error);
     if (ret < 0) {
-        (void)recording_end(&p->recording, 0); /* its thread may look at the source */
+        (void)window_recording_end(&p->recording, 0); /* its thread may look at the source */
         source_close(&source);
         play_close(play);
     }
@@ -361,9 +360,9 @@ void play_close(Play **play)
     if (!p)
         return;
     source_opening_cancel(&p->opening, 1);
-    (void)recording_end(&p->recording, 0); /* before its source is closed */
+    (void)window_recording_end(&p->recording, 0); /* before its source is closed */
     player_close(&p->player);
-    recording_close(&p->recording);
+    window_recording_close(&p->recording);
     stats_close(&p->rows);
     engine_close(&p->engine);
     free(p);
@@ -413,7 +412,7 @@ int play_run(const Options *options, atomic_int *stop)
         ret = play_turn(play, &error);
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
-    int unwritten = play ? recording_end(&play->recording, interrupted) : 0;
+    int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
     atomic_compare_exchange_strong(stop, &on, RUN_OVER); /* not before: it cuts off a pipe */
     if (ret >= 0) {
         const int fault = end_rows(play, interrupted);

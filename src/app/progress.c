@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/say.h"
+#include "app/terminal.h"
 
 #define BAR_INTERVAL 0.1
 #define JSON_INTERVAL 0.5

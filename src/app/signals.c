@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "app/headless.h"
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/output/temp_file.h"
 
 #define TOGETHER_NS 1000000000LL

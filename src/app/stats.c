@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/output/output_file.h"
 
 struct StatsFile {

@@ -9,7 +9,7 @@
 #include "../made_clip.h"
 
 #include "app/engine.h"
-#include "app/say.h"
+#include "app/terminal.h"
 #include "equalizer/backend.h"
 #include "pipeline/pipeline.h"
 

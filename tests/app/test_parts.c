@@ -12,7 +12,6 @@
 #include "../check.h"
 
 #include "app/engine.h"
-#include "app/look.h"
 #include "media/input/reader.h"
 #include "pipeline/equalizer_frame.h"
 
@@ -271,7 +270,7 @@ static void prepare(const char *program)
     must(engine_open(&film.engine, &film.options, 1, &error), error.text);
     must(engine_open_context(&film.engine, &film.options, &error), error.text);
     must(engine_open_source(&source, &film.options, LUMEQ_CLIP, &never, &error), error.text);
-    must(look_params(&film.params, &film.options, source, 1, &error), error.text);
+    must(engine_params(&film.params, &film.options, source, 1, &error), error.text);
     source_close(&source);
 
     int used = snprintf(command, sizeof(command), "'%s'", program);

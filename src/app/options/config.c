@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/options/option_profile.h"
 #include "app/options/option_value.h"
 #include "media/error.h"
 
@@ -177,7 +176,7 @@ static int take_text(Lines *lines, char *text)
                       media_quote(lines->path), list);
     if (!given) {
         lines->options->profile = sought.profile;
-        profile_apply(lines->options);
+        option_set_profile(lines->options);
     }
     return take_lines(lines, text);
 }

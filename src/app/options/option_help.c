@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "app/options/option_table.h"
-#include "app/say.h"
+#include "app/terminal.h"
 
 #define MIN_WIDTH 44  /* narrower terminals wrap by themselves */
 #define MAX_WIDTH 120 /* longer lines are hard to read */

@@ -3,9 +3,8 @@
 
 #include "app/options/config.h"
 #include "app/options/option_habits.h"
-#include "app/options/option_live.h"
+#include "app/options/option_inputs.h"
 #include "app/options/option_names.h"
-#include "app/options/option_network.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_value.h"
 #include "app/passes.h"
@@ -201,7 +200,7 @@ static int put_over_file(Parser *p, int argc, char **argv)
         return -1;
     if (given.profile) {
         o->profile = given.profile;
-        profile_apply(o);
+        option_set_profile(o);
     }
     if (take_arguments(p, argc, argv) < 0)
         return -1;
@@ -220,8 +219,7 @@ static int put_over_file(Parser *p, int argc, char **argv)
 static int check(const Parser *p)
 {
     Options *o = p->options;
-    if (option_network_check(o, p->given, &p->refusal) < 0 ||
-        option_live_check(o, p->given, &p->refusal) < 0)
+    if (option_inputs_check(o, p->given, &p->refusal) < 0)
         return -1;
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
@@ -253,7 +251,7 @@ int options_parse(Options *options, int argc, char **argv, char *text, size_t te
     if (take_arguments(&p, argc, argv) < 0)
         return -1;
     if (options_ask(options))
-        return options->help ? 0 : option_live_check_lists(options, &p.refusal);
+        return options->help ? 0 : option_inputs_check_lists(options, &p.refusal);
     if (option_names_check(&p.names, options, &p.refusal) < 0 || refuse_rivals(&p, NULL) < 0)
         return -1;
     if (put_over_file(&p, argc, argv) < 0)

@@ -3,14 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/options/option_table.h"
-#include "app/options/option_value.h"
+#include "app/options/options.h"
 
 #define MAX_SETTINGS 8
-
-typedef struct ProfileSetting {
-    const char *option, *value;
-} ProfileSetting;
 
 typedef struct Profile {
     const char *name, *purpose;
@@ -69,16 +64,9 @@ void profile_names(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", profiles[i].name);
 }
 
-void profile_apply(Options *options)
+const ProfileSetting *profile_settings(int number)
 {
-    char unused[64];
-    const Refusal refusal = {unused, sizeof(unused), ""};
-    if (options->profile < 1)
-        return;
-    const Profile *profile = &profiles[options->profile - 1];
-    for (const ProfileSetting *s = profile->settings; s->option; s++)
-        (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
-    options->profile_strength = options->strength;
+    return profiles[number - 1].settings;
 }
 
 void profile_print_all(void)

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "app/options/options.h"
-
-/* Options.profile when the profiles are to be listed. */
-#define PROFILE_HELP (-1)
+/* An option without dashes, and what it is set to. */
+typedef struct ProfileSetting {
+    const char *option, *value;
+} ProfileSetting;
 
 /* The number of the profile of this name, from 1; PROFILE_HELP for help; 0: there is none. */
 int profile_find(const char *name);
@@ -17,8 +17,8 @@ const char *profile_name(int number);
 /* "film, fog, ..." */
 void profile_names(char *text, size_t size);
 
-/* Sets what the profile options->profile says; 0 is none. */
-void profile_apply(Options *options);
+/* What it sets: all up to the first one without an option. */
+const ProfileSetting *profile_settings(int number);
 
 /* Prints names, purposes and settings to standard output. */
 void profile_print_all(void);

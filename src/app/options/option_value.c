@@ -313,3 +313,14 @@ int option_set(const Option *option, Options *options, const char *value, const 
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);
 }
+
+void option_set_profile(Options *options)
+{
+    char unused[64];
+    const Refusal refusal = {unused, sizeof(unused), ""};
+    if (options->profile < 1)
+        return;
+    for (const ProfileSetting *s = profile_settings(options->profile); s->option; s++)
+        (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
+    options->profile_strength = options->strength;
+}

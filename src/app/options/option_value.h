@@ -19,4 +19,7 @@ int refuse(const Refusal *refusal, const char *format, ...) __attribute__((forma
  * allowed. */
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal);
 
+/* Sets what the profile options->profile says; 0 is none. */
+void option_set_profile(Options *options);
+
 #endif

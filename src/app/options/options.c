@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/options/option_profile.h"
-
 Options options_default(void)
 {
     LumeqParams params = {.size = sizeof(params)};

@@ -9,6 +9,9 @@
 
 #define MAX_ENCODER_OPTIONS 64
 
+/* Options.profile when the profiles are to be listed. */
+#define PROFILE_HELP (-1)
+
 typedef enum OptionsHelp {
     OPTIONS_HELP_NONE,
     OPTIONS_HELP_SHORT,
@@ -132,8 +135,8 @@ int options_ask(const Options *options);
 /* The option of which "help" is the value, which then lists what it may be, or NULL. */
 const char *options_list(const Options *options);
 
-/* What they ask of the equalizer, the input aside: look.h takes that into account, too. Without
- * deflicker, which is for two passes alone. */
+/* What they ask of the equalizer, the input aside: engine_params() takes that into account, too.
+ * Without deflicker, which is for two passes alone. */
 LumeqParams options_params(const Options *options);
 
 /* Prints to standard output, as wide as the terminal is. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/cpu_mask.h"
+#include "app/engine.h"
 #include "bench/bench.h"
 
 /* Timings of single frames that are kept. */
@@ -147,7 +147,7 @@ int feed_open(Feed *feed, const EqualizeCase *c, int device)
                                 .backend = on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
                                 .device = device,
                                 .threads = c->threads,
-                                .cpu_without = cpu_mask_without()};
+                                .cpu_without = engine_cpu_without()};
     *feed = (Feed){.of = c};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;

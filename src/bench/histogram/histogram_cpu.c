@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/cpu_mask.h"
+#include "app/engine.h"
 #include "bench/bench.h"
 #include "bench/histogram/histogram.h"
 #include "equalizer/cpu/kernels.h"
@@ -52,7 +52,7 @@ static Count *plain_loop(const HistogramJob *job)
 
 static void choose_kernels(LumeqKernels *kernels)
 {
-    lumeq_kernels_init(kernels, lumeq_cpu_flags() & ~cpu_mask_without());
+    lumeq_kernels_init(kernels, lumeq_cpu_flags() & ~engine_cpu_without());
 }
 
 static void count_simd(uint32_t *counts, const HistogramJob *job)

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "app/engine.h"
-#include "app/look.h"
-#include "app/say.h"
+#include "app/terminal.h"
 #include "bench/bench.h"
 #include "bench/pcie.h"
 #include "bench/pipeline/pipeline_busy.h"
@@ -90,7 +89,7 @@ static int set_look(Session *s)
 {
     if (!s->job->equalize)
         return 0;
-    const int ret = look_params(&s->params, s->job->options, s->source, 0, &s->error);
+    const int ret = engine_params(&s->params, s->job->options, s->source, 0, &s->error);
     if (ret >= 0 && lumeq_set_params(s->engine.equalizer, &s->params) < 0)
         return media_fail(&s->error, MEDIA_USAGE, "%s", lumeq_last_error(s->engine.equalizer));
     return ret;

@@ -1,12 +1,12 @@
 /* A run without a window that writes what a camera sends, untouched. */
-#ifndef LUMEQ_APP_RECORD_RAW_H
-#define LUMEQ_APP_RECORD_RAW_H
+#ifndef LUMEQ_APP_HEADLESS_RAW_H
+#define LUMEQ_APP_HEADLESS_RAW_H
 
 #include <stdatomic.h>
 
 #include "app/options/options.h"
 
 /* As headless_run(). */
-int record_raw_run(const Options *options, atomic_int *stop);
+int headless_raw_run(const Options *options, atomic_int *stop);
 
 #endif

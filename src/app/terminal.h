@@ -1,7 +1,7 @@
 /* Everything said to a person goes to standard error, line by line, beside the progress bar. Any
  * thread. */
-#ifndef LUMEQ_APP_SAY_H
-#define LUMEQ_APP_SAY_H
+#ifndef LUMEQ_APP_TERMINAL_H
+#define LUMEQ_APP_TERMINAL_H
 
 typedef enum Verbosity {
     SAY_ERRORS, /* -q */

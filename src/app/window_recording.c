@@ -1,33 +1,34 @@
-#include "app/recording.h"
+#include "app/window_recording.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/camera/camera.h"
 
-int recording_open(Recording *r, const Options *options, const atomic_int *stop, MediaError *error)
+int window_recording_open(WindowRecording *r, const Options *options, const atomic_int *stop,
+                          MediaError *error)
 {
-    *r = (Recording){.options = options, .stop = stop, .open = 1};
+    *r = (WindowRecording){.options = options, .stop = stop, .open = 1};
     pthread_mutex_init(&r->lock, NULL);
-    return options->output ? recorder_create(&r->recorder, options, stop, error) : 0;
+    return options->output ? background_writer_create(&r->writer, options, stop, error) : 0;
 }
 
-int recording_start(Recording *r, const Source *source, MediaError *error)
+int window_recording_start(WindowRecording *r, const Source *source, MediaError *error)
 {
     r->source = source;
-    return r->recorder ? recorder_start(r->recorder, source, error) : 0;
+    return r->writer ? background_writer_start(r->writer, source, error) : 0;
 }
 
 /* ---- what is recorded ---- */
 
 /* Under the lock. */
-static int takes(const Recording *r, int packets)
+static int takes(const WindowRecording *r, int packets)
 {
-    return r->recorder && !r->ending && !r->options->record_raw == !packets;
+    return r->writer && !r->ending && !r->options->record_raw == !packets;
 }
 
-int recording_takes_frames(Recording *r)
+int window_recording_takes_frames(WindowRecording *r)
 {
     pthread_mutex_lock(&r->lock);
     const int answer = takes(r, 0);
@@ -35,49 +36,49 @@ int recording_takes_frames(Recording *r)
     return answer;
 }
 
-void recording_frame(Recording *r, const AVFrame *frame, const LumeqFrameStats *stats)
+void window_recording_frame(WindowRecording *r, const AVFrame *frame, const LumeqFrameStats *stats)
 {
     pthread_mutex_lock(&r->lock);
     if (takes(r, 0))
-        recorder_frame(r->recorder, frame, stats);
+        background_writer_frame(r->writer, frame, stats);
     pthread_mutex_unlock(&r->lock);
 }
 
-void recording_packet(void *opaque, const AVPacket *packet)
+void window_recording_packet(void *opaque, const AVPacket *packet)
 {
-    Recording *r = opaque;
+    WindowRecording *r = opaque;
     pthread_mutex_lock(&r->lock);
     if (takes(r, 1))
-        recorder_packet(r->recorder, packet);
+        background_writer_packet(r->writer, packet);
     pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- its begin and its end ---- */
 
-static void set_recorder(Recording *r, Recorder *recorder)
+static void set_writer(WindowRecording *r, BackgroundWriter *writer)
 {
     pthread_mutex_lock(&r->lock);
-    r->recorder = recorder;
+    r->writer = writer;
     r->ending = 0;
     pthread_mutex_unlock(&r->lock);
 }
 
-static void begin_end(Recording *r, int partial)
+static void begin_end(WindowRecording *r, int partial)
 {
     pthread_mutex_lock(&r->lock);
     r->ending = 1;
     pthread_mutex_unlock(&r->lock);
-    recorder_end(r->recorder, partial);
+    background_writer_end(r->writer, partial);
 }
 
-/* Of a recorder that is done, or is waited for; `text` is what to say of it. */
-static void finish(Recording *r, char *text, size_t size)
+/* Of a writer that is done, or is waited for; `text` is what to say of it. */
+static void finish(WindowRecording *r, char *text, size_t size)
 {
     MediaError error = {0};
-    Recorder *recorder = r->recorder;
-    set_recorder(r, NULL);
+    BackgroundWriter *writer = r->writer;
+    set_writer(r, NULL);
     r->source = NULL;
-    const int ret = recorder_close(&recorder, text, size, &error);
+    const int ret = background_writer_close(&writer, text, size, &error);
     if (ret < 0) {
         snprintf(text, size, "recording failed: %s", error.text);
         r->failed = r->failed ? r->failed : error.fault;
@@ -86,21 +87,21 @@ static void finish(Recording *r, char *text, size_t size)
         say(ret < 0 ? SAY_ERRORS : SAY_NORMAL, "%s", text);
 }
 
-static void begin(Recording *r, const Source *source, char *text, size_t size)
+static void begin(WindowRecording *r, const Source *source, char *text, size_t size)
 {
     MediaError error = {0};
-    Recorder *recorder = NULL;
-    int ret = recorder_create_named(&recorder, r->options, r->stop, &error);
+    BackgroundWriter *writer = NULL;
+    int ret = background_writer_create_named(&writer, r->options, r->stop, &error);
     if (ret >= 0)
-        ret = recorder_start(recorder, source, &error);
+        ret = background_writer_start(writer, source, &error);
     if (ret < 0) {
-        recorder_close(&recorder, NULL, 0, &(MediaError){0});
+        background_writer_close(&writer, NULL, 0, &(MediaError){0});
         snprintf(text, size, "No recording: %s", error.text);
         return;
     }
-    snprintf(text, size, "Recording %s", recorder_path(recorder));
+    snprintf(text, size, "Recording %s", background_writer_path(writer));
     r->source = source;
-    set_recorder(r, recorder);
+    set_writer(r, writer);
 }
 
 static int is_gone(const Source *source)
@@ -108,9 +109,9 @@ static int is_gone(const Source *source)
     return source->camera && camera_status(source->camera).state == CAMERA_GONE;
 }
 
-void recording_toggle(Recording *r, const Source *source, char *text, size_t size)
+void window_recording_toggle(WindowRecording *r, const Source *source, char *text, size_t size)
 {
-    if (r->recorder && !r->ending) {
+    if (r->writer && !r->ending) {
         begin_end(r, 0);
         snprintf(text, size, "The recording is being completed");
     } else if (r->ending) {
@@ -123,7 +124,7 @@ void recording_toggle(Recording *r, const Source *source, char *text, size_t siz
 }
 
 /* "REC 0:12", "REC 1:02:03, 3 dropped" */
-static void describe(const RecorderState *state, char *line, size_t size)
+static void describe(const BackgroundWriterState *state, char *line, size_t size)
 {
     char hours[16] = "", dropped[40] = "";
     const int seconds = (int)(state->length_us / 1000000);
@@ -135,11 +136,11 @@ static void describe(const RecorderState *state, char *line, size_t size)
              seconds % 60, dropped);
 }
 
-void recording_follow(Recording *r, PlayerRecording *to)
+void window_recording_follow(WindowRecording *r, PlayerRecording *to)
 {
-    if (!r->recorder)
+    if (!r->writer)
         return;
-    const RecorderState state = recorder_state(r->recorder);
+    const BackgroundWriterState state = background_writer_state(r->writer);
     if (state.done) {
         finish(r, to->message, sizeof(to->message));
         to->message[0] = (char)toupper((unsigned char)to->message[0]);
@@ -153,17 +154,17 @@ void recording_follow(Recording *r, PlayerRecording *to)
     describe(&state, to->line, sizeof(to->line));
 }
 
-int recording_let_go(Recording *r)
+int window_recording_let_go(WindowRecording *r)
 {
-    if (r->recorder && !r->ending)
+    if (r->writer && !r->ending)
         begin_end(r, 0);
-    return !r->recorder;
+    return !r->writer;
 }
 
-int recording_end(Recording *r, int partial)
+int window_recording_end(WindowRecording *r, int partial)
 {
     char text[1200];
-    if (!r->recorder)
+    if (!r->writer)
         return r->failed;
     if (!r->ending)
         begin_end(r, partial);
@@ -171,11 +172,11 @@ int recording_end(Recording *r, int partial)
     return r->failed;
 }
 
-void recording_close(Recording *r)
+void window_recording_close(WindowRecording *r)
 {
     if (!r->open)
         return;
-    recorder_close(&r->recorder, NULL, 0, &(MediaError){0});
+    background_writer_close(&r->writer, NULL, 0, &(MediaError){0});
     pthread_mutex_destroy(&r->lock);
-    *r = (Recording){0};
+    *r = (WindowRecording){0};
 }

@@ -1,10 +1,10 @@
-#include "app/record_raw.h"
+#include "app/headless_raw.h"
 
+#include "app/background_writer.h"
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/progress.h"
-#include "app/recorder.h"
-#include "app/say.h"
+#include "app/terminal.h"
 
 static Progress begin_progress(const Options *options)
 {
@@ -16,7 +16,7 @@ static Progress begin_progress(const Options *options)
     return progress;
 }
 
-static void follow(Progress *progress, const RecorderState *state)
+static void follow(Progress *progress, const BackgroundWriterState *state)
 {
     progress->frame = state->frames;
     progress->time = (double)state->length_us * 1e-6;
@@ -24,11 +24,11 @@ static void follow(Progress *progress, const RecorderState *state)
 }
 
 /* Hands on the packets that are asked for. Answers how many will be written. */
-static int64_t pass_packets(Source *source, Recorder *recorder, const Options *options,
+static int64_t pass_packets(Source *source, BackgroundWriter *writer, const Options *options,
                             Progress *progress, MediaError *error)
 {
     int64_t count = 0;
-    RecorderState state = {0};
+    BackgroundWriterState state = {0};
     Missed missed = {0};
     AVPacket *packet = av_packet_alloc();
     if (!packet)
@@ -36,13 +36,13 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
     while (packet && (options->frames < 0 || count < options->frames) && !state.done &&
            source_read(source, packet) >= 0) {
         if (packet->stream_index == source->video->index) {
-            count += recorder_packet_wait(recorder, packet);
+            count += background_writer_packet_wait(writer, packet);
             headless_count_missed(
                 &missed, source,
                 av_rescale_q(packet->pts, source->video->time_base, AV_TIME_BASE_Q));
         }
         av_packet_unref(packet);
-        state = recorder_state(recorder);
+        state = background_writer_state(writer);
         follow(progress, &state);
         progress_update(progress);
     }
@@ -52,15 +52,15 @@ static int64_t pass_packets(Source *source, Recorder *recorder, const Options *o
     return count;
 }
 
-static int finish(Source *source, Recorder **recorder, int64_t count, const Options *options,
+static int finish(Source *source, BackgroundWriter **writer, int64_t count, const Options *options,
                   const atomic_int *stop, Progress *progress, MediaError *error)
 {
     char line[1200], gone[256];
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
-    recorder_end(*recorder, interrupted);
-    const RecorderState state = recorder_wait(*recorder);
+    background_writer_end(*writer, interrupted);
+    const BackgroundWriterState state = background_writer_wait(*writer);
     follow(progress, &state);
-    const int ret = recorder_close(recorder, line, sizeof(line), error);
+    const int ret = background_writer_close(writer, line, sizeof(line), error);
     progress_end(progress, interrupted ? "interrupted" : ret < 0 ? "failed" : "done");
     if (ret < 0)
         return -error->fault;
@@ -74,32 +74,32 @@ static int finish(Source *source, Recorder **recorder, int64_t count, const Opti
     return EXIT_DAMAGED;
 }
 
-static int record(Source *source, Recorder **recorder, const Options *options,
+static int record(Source *source, BackgroundWriter **writer, const Options *options,
                   const atomic_int *stop, MediaError *error)
 {
     Progress progress = begin_progress(options);
-    const int64_t count = pass_packets(source, *recorder, options, &progress, error);
-    return finish(source, recorder, count, options, stop, &progress, error);
+    const int64_t count = pass_packets(source, *writer, options, &progress, error);
+    return finish(source, writer, count, options, stop, &progress, error);
 }
 
-int record_raw_run(const Options *options, atomic_int *stop)
+int headless_raw_run(const Options *options, atomic_int *stop)
 {
     MediaError error = {0};
-    Recorder *recorder = NULL;
+    BackgroundWriter *writer = NULL;
     Source *source = NULL;
     int code = EXIT_DONE;
-    int ret = recorder_create(&recorder, options, stop, &error);
+    int ret = background_writer_create(&writer, options, stop, &error);
     if (ret >= 0)
         ret = engine_open_source(&source, options, NULL, stop, &error);
     if (ret >= 0)
-        ret = recorder_start(recorder, source, &error);
+        ret = background_writer_start(writer, source, &error);
     if (ret >= 0)
-        code = record(source, &recorder, options, stop, &error);
+        code = record(source, &writer, options, stop, &error);
     if (error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -error.fault;
     if (error.fault)
         say(SAY_ERRORS, "%s", error.text);
-    recorder_close(&recorder, NULL, 0, &(MediaError){0});
+    background_writer_close(&writer, NULL, 0, &(MediaError){0});
     source_close(&source);
     return code;
 }

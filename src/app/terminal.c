@@ -1,4 +1,4 @@
-#include "app/say.h"
+#include "app/terminal.h"
 
 #include <poll.h>
 #include <pthread.h>

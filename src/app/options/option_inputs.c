@@ -1,4 +1,4 @@
-#include "app/options/option_live.h"
+#include "app/options/option_inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 
 #include "app/options/option_names.h"
 #include "media/error.h"
+#include "media/input/network.h"
+#include "media/input/url.h"
 
 /* The major number of devices of Video4Linux. */
 #define V4L2_MAJOR 81
@@ -110,7 +112,7 @@ static int check_input(const Options *o, const unsigned char *given, const Refus
     return 0;
 }
 
-int option_live_check(const Options *o, const unsigned char *given, const Refusal *refusal)
+static int check_live(const Options *o, const unsigned char *given, const Refusal *refusal)
 {
     const Why *why = options_headless(o) ? first_given(of_window, COUNT(of_window), given) : NULL;
     if (why)
@@ -123,7 +125,7 @@ int option_live_check(const Options *o, const unsigned char *given, const Refusa
     return o->input ? check_input(o, given, refusal) : 0;
 }
 
-int option_live_check_lists(const Options *o, const Refusal *refusal)
+int option_inputs_check_lists(const Options *o, const Refusal *refusal)
 {
     if (o->camera && o->list_devices)
         return refuse(refusal, "--camera and --list-devices contradict each other: all are listed");
@@ -131,4 +133,43 @@ int option_live_check_lists(const Options *o, const Refusal *refusal)
         return refuse(refusal, "--camera and --list-formats contradict each other: the camera is "
                                "named in one word, --list-formats=/dev/video0");
     return 0;
+}
+
+/* ---- URLs ---- */
+
+int option_inputs_is_url(const Options *o)
+{
+    return o->network && o->input && network_scheme(o->input);
+}
+
+static int check_url(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    char known[256];
+    struct stat file;
+    if (!o->network && option_is_given(given, "network-timeout"))
+        return refuse(refusal, "--network-timeout is how long a URL may be silent: --network is "
+                               "missing");
+    if (!o->input || !url_scheme_length(o->input))
+        return 0;
+    const int is_known = network_scheme(o->input) != NULL;
+    if (o->network && is_known && option_is_given(given, "allow-playlists"))
+        return refuse(refusal,
+                      "--allow-playlists and the URL %s contradict each other: playlists from the "
+                      "network are never followed",
+                      media_quote(o->input));
+    if ((o->network && is_known) || stat(o->input, &file) == 0)
+        return 0;
+    if (is_known)
+        return refuse(refusal, "%s is a URL, not a file: --network allows it to be opened",
+                      media_quote(o->input));
+    if (!o->network)
+        return 0; /* no such file, as any other */
+    network_list_schemes(known, sizeof(known));
+    return refuse(refusal, "%s is neither a file nor a URL of those that --network opens: %s",
+                  media_quote(o->input), known);
+}
+
+int option_inputs_check(const Options *o, const unsigned char *given, const Refusal *refusal)
+{
+    return check_url(o, given, refusal) < 0 ? -1 : check_live(o, given, refusal);
 }

@@ -1,4 +1,4 @@
-#include "app/recorder.h"
+#include "app/background_writer.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "app/engine.h"
 #include "app/overlay.h"
-#include "app/say.h"
+#include "app/terminal.h"
 #include "media/compat.h"
 #include "media/message.h"
 #include "media/output/writer.h"
@@ -35,7 +35,7 @@ typedef struct Entry {
     StatsArrays *arrays; /* those of `stats` */
 } Entry;
 
-struct Recorder {
+struct BackgroundWriter {
     const char *path; /* the options', or `name` */
     char name[64];
     WriterOptions writer_options;
@@ -56,7 +56,7 @@ struct Recorder {
     MediaError error;
 
     pthread_mutex_t lock;
-    RecorderState state; /* under the lock */
+    BackgroundWriterState state; /* under the lock */
 };
 
 static void entry_free(void *message)
@@ -87,31 +87,31 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
 }
 
 /* `name` NULL: the options' OUTPUT; else another one, which is never overwritten. */
-static int create(Recorder **recorder, const Options *options, const char *name,
+static int create(BackgroundWriter **writer, const Options *options, const char *name,
                   const atomic_int *stop, MediaError *error)
 {
-    Recorder *r = calloc(1, sizeof(*r));
-    *recorder = r;
-    if (!r)
+    BackgroundWriter *w = calloc(1, sizeof(*w));
+    *writer = w;
+    if (!w)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    pthread_mutex_init(&r->lock, NULL);
-    r->state.bytes = -1;
-    r->first = AV_NOPTS_VALUE;
-    r->with_overlay = options->overlay;
-    r->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
-    snprintf(r->name, sizeof(r->name), "%s", name ? name : "");
-    r->path = name ? r->name : options->output;
-    r->writer_options = writer_options(options, r->path, name != NULL, stop);
-    const int ret = writer_create(&r->writer, &r->writer_options, NULL, error);
+    pthread_mutex_init(&w->lock, NULL);
+    w->state.bytes = -1;
+    w->first = AV_NOPTS_VALUE;
+    w->with_overlay = options->overlay;
+    w->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
+    snprintf(w->name, sizeof(w->name), "%s", name ? name : "");
+    w->path = name ? w->name : options->output;
+    w->writer_options = writer_options(options, w->path, name != NULL, stop);
+    const int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
     if (ret < 0)
-        recorder_close(recorder, NULL, 0, &(MediaError){0});
+        background_writer_close(writer, NULL, 0, &(MediaError){0});
     return ret;
 }
 
-int recorder_create(Recorder **recorder, const Options *options, const atomic_int *stop,
-                    MediaError *error)
+int background_writer_create(BackgroundWriter **writer, const Options *options,
+                             const atomic_int *stop, MediaError *error)
 {
-    return create(recorder, options, NULL, stop, error);
+    return create(writer, options, NULL, stop, error);
 }
 
 /* "lumeq-20260131-120000.mkv", "lumeq-20260131-120000-2.mkv" */
@@ -127,8 +127,8 @@ static void name_of_now(char *name, size_t size, int number)
     snprintf(name, size, "lumeq%s%s.mkv", when, which);
 }
 
-int recorder_create_named(Recorder **recorder, const Options *options, const atomic_int *stop,
-                          MediaError *error)
+int background_writer_create_named(BackgroundWriter **writer, const Options *options,
+                                   const atomic_int *stop, MediaError *error)
 {
     char name[64];
     struct stat there;
@@ -137,126 +137,126 @@ int recorder_create_named(Recorder **recorder, const Options *options, const ato
         if (lstat(name, &there) < 0)
             break;
     }
-    return create(recorder, options, name, stop, error);
+    return create(writer, options, name, stop, error);
 }
 
-const char *recorder_path(const Recorder *r)
+const char *background_writer_path(const BackgroundWriter *w)
 {
-    return r->path;
+    return w->path;
 }
 
 /* ---- the thread ---- */
 
 /* Times begin at 0 with the first one. */
-static int64_t shift_of(Recorder *r, int64_t time)
+static int64_t shift_of(BackgroundWriter *w, int64_t time)
 {
-    if (r->first == AV_NOPTS_VALUE)
-        r->first = time;
-    return r->first;
+    if (w->first == AV_NOPTS_VALUE)
+        w->first = time;
+    return w->first;
 }
 
-static int write_frame(Recorder *r, Entry *entry, int64_t *end)
+static int write_frame(BackgroundWriter *w, Entry *entry, int64_t *end)
 {
     AVFrame *frame = entry->frame;
-    frame->pts -= shift_of(r, frame->pts);
+    frame->pts -= shift_of(w, frame->pts);
     *end = frame->pts + FRAME_DURATION(frame);
-    const int ret = r->overlay ? overlay_draw(r->overlay, frame, &entry->stats, &r->error) : 0;
-    return ret < 0 ? ret : writer_frame(r->writer, frame, &r->error);
+    const int ret = w->overlay ? overlay_draw(w->overlay, frame, &entry->stats, &w->error) : 0;
+    return ret < 0 ? ret : writer_frame(w->writer, frame, &w->error);
 }
 
-static int write_packet(Recorder *r, AVPacket *packet, int64_t *end)
+static int write_packet(BackgroundWriter *w, AVPacket *packet, int64_t *end)
 {
-    const int64_t first = shift_of(r, packet->pts);
+    const int64_t first = shift_of(w, packet->pts);
     packet->pts -= first;
     if (packet->dts != AV_NOPTS_VALUE)
         packet->dts -= first;
     *end = packet->pts + packet->duration;
-    return writer_video_packet(r->writer, packet, &r->error);
+    return writer_video_packet(w->writer, packet, &w->error);
 }
 
-static void note_written(Recorder *r, int64_t end)
+static void note_written(BackgroundWriter *w, int64_t end)
 {
-    const int64_t us = av_rescale_q(end, r->source->video->time_base, AV_TIME_BASE_Q);
-    pthread_mutex_lock(&r->lock);
-    r->state.frames++;
-    r->state.length_us = us;
-    r->state.bytes = writer_bytes(r->writer);
-    pthread_mutex_unlock(&r->lock);
+    const int64_t us = av_rescale_q(end, w->source->video->time_base, AV_TIME_BASE_Q);
+    pthread_mutex_lock(&w->lock);
+    w->state.frames++;
+    w->state.length_us = us;
+    w->state.bytes = writer_bytes(w->writer);
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* AVERROR_EOF at the end, also of a picture, which has its one frame. */
-static int write_next(Recorder *r)
+static int write_next(BackgroundWriter *w)
 {
     Entry *entry;
     int64_t end;
-    int ret = queue_take(r->queue, &entry, QUEUE_WAIT);
+    int ret = queue_take(w->queue, &entry, QUEUE_WAIT);
     if (ret < 0)
         return ret;
-    ret = entry->frame ? write_frame(r, entry, &end) : write_packet(r, entry->packet, &end);
+    ret = entry->frame ? write_frame(w, entry, &end) : write_packet(w, entry->packet, &end);
     entry_free(&entry);
     if (ret >= 0)
-        note_written(r, end);
+        note_written(w, end);
     return ret;
 }
 
 static void *recorder_main(void *arg)
 {
-    Recorder *r = arg;
+    BackgroundWriter *w = arg;
     int ret = 0;
     (void)setpriority(PRIO_PROCESS, 0, NICE);
-    if (r->with_overlay)
-        ret = overlay_open(&r->overlay, r->scale, &r->error);
+    if (w->with_overlay)
+        ret = overlay_open(&w->overlay, w->scale, &w->error);
     while (ret >= 0)
-        ret = write_next(r);
-    queue_stop(r->queue);
-    const int partial = atomic_load(&r->partial);
+        ret = write_next(w);
+    queue_stop(w->queue);
+    const int partial = atomic_load(&w->partial);
     if (ret == AVERROR_EOF || partial)
-        (void)writer_finish(r->writer, partial, &r->error);
-    pthread_mutex_lock(&r->lock);
-    r->state.failed = r->error.fault != 0;
-    r->state.bytes = writer_bytes(r->writer);
-    r->state.done = 1;
-    pthread_mutex_unlock(&r->lock);
+        (void)writer_finish(w->writer, partial, &w->error);
+    pthread_mutex_lock(&w->lock);
+    w->state.failed = w->error.fault != 0;
+    w->state.bytes = writer_bytes(w->writer);
+    w->state.done = 1;
+    pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-int recorder_start(Recorder *r, const Source *source, MediaError *error)
+int background_writer_start(BackgroundWriter *w, const Source *source, MediaError *error)
 {
-    r->source = source;
-    const int ret = writer_map(r->writer, source, error);
+    w->source = source;
+    const int ret = writer_map(w->writer, source, error);
     if (ret < 0)
         return ret;
     const QueueOptions options = {
         .item = sizeof(Entry *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = entry_free};
-    if (queue_open(&r->queue, &options) < 0)
+    if (queue_open(&w->queue, &options) < 0)
         return media_fail(error, MEDIA_OUTPUT, "out of memory");
-    if (pthread_create(&r->thread, NULL, recorder_main, r) != 0)
+    if (pthread_create(&w->thread, NULL, recorder_main, w) != 0)
         return media_fail(error, MEDIA_OUTPUT, "no thread can be started to record");
-    r->running = 1;
+    w->running = 1;
     return 0;
 }
 
 /* ---- what is recorded ---- */
 
-static void note_dropped(Recorder *r)
+static void note_dropped(BackgroundWriter *w)
 {
-    pthread_mutex_lock(&r->lock);
-    r->state.dropped += !r->state.done;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&w->lock);
+    w->state.dropped += !w->state.done;
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* Takes the entry over. Answers whether it will be written. */
-static int put(Recorder *r, Entry *entry, QueueWait wait)
+static int put(BackgroundWriter *w, Entry *entry, QueueWait wait)
 {
     if (entry && (entry->frame || entry->packet)) {
         const int64_t bytes =
             entry->frame ? message_frame_bytes(entry->frame, NULL) : entry->packet->size;
-        if (queue_put(r->queue, &entry, bytes, wait) >= 0)
+        if (queue_put(w->queue, &entry, bytes, wait) >= 0)
             return 1;
     }
     if (entry)
         entry_free(&entry);
-    note_dropped(r);
+    note_dropped(w);
     return 0;
 }
 
@@ -276,95 +276,96 @@ static int keep_stats(Entry *entry, const LumeqFrameStats *stats)
     return 0;
 }
 
-void recorder_frame(Recorder *r, const AVFrame *frame, const LumeqFrameStats *stats)
+void background_writer_frame(BackgroundWriter *w, const AVFrame *frame,
+                             const LumeqFrameStats *stats)
 {
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry) {
         entry->frame = av_frame_clone(frame);
-        if (r->with_overlay && keep_stats(entry, stats) < 0)
+        if (w->with_overlay && keep_stats(entry, stats) < 0)
             av_frame_free(&entry->frame);
     }
-    (void)put(r, entry, QUEUE_TRY);
+    (void)put(w, entry, QUEUE_TRY);
 }
 
-static int put_packet(Recorder *r, const AVPacket *packet, QueueWait wait)
+static int put_packet(BackgroundWriter *w, const AVPacket *packet, QueueWait wait)
 {
-    if (!r->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
-        if (r->begun)
-            note_dropped(r);
+    if (!w->follows && !(packet->flags & AV_PKT_FLAG_KEY)) {
+        if (w->begun)
+            note_dropped(w);
         return 0;
     }
     Entry *entry = calloc(1, sizeof(*entry));
     if (entry)
         entry->packet = av_packet_clone(packet);
-    r->follows = put(r, entry, wait);
-    r->begun = 1;
-    return r->follows;
+    w->follows = put(w, entry, wait);
+    w->begun = 1;
+    return w->follows;
 }
 
-void recorder_packet(Recorder *r, const AVPacket *packet)
+void background_writer_packet(BackgroundWriter *w, const AVPacket *packet)
 {
-    (void)put_packet(r, packet, QUEUE_TRY);
+    (void)put_packet(w, packet, QUEUE_TRY);
 }
 
-int recorder_packet_wait(Recorder *r, const AVPacket *packet)
+int background_writer_packet_wait(BackgroundWriter *w, const AVPacket *packet)
 {
-    return put_packet(r, packet, QUEUE_WAIT);
+    return put_packet(w, packet, QUEUE_WAIT);
 }
 
 /* ---- the end ---- */
 
-void recorder_end(Recorder *r, int partial)
+void background_writer_end(BackgroundWriter *w, int partial)
 {
-    atomic_store(&r->partial, partial);
-    if (r->running)
-        queue_end(r->queue, AVERROR_EOF);
+    atomic_store(&w->partial, partial);
+    if (w->running)
+        queue_end(w->queue, AVERROR_EOF);
 }
 
-RecorderState recorder_state(Recorder *r)
+BackgroundWriterState background_writer_state(BackgroundWriter *w)
 {
-    pthread_mutex_lock(&r->lock);
-    const RecorderState state = r->state;
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&w->lock);
+    const BackgroundWriterState state = w->state;
+    pthread_mutex_unlock(&w->lock);
     return state;
 }
 
-RecorderState recorder_wait(Recorder *r)
+BackgroundWriterState background_writer_wait(BackgroundWriter *w)
 {
-    if (r->running)
-        pthread_join(r->thread, NULL);
-    r->running = 0;
-    return r->state;
+    if (w->running)
+        pthread_join(w->thread, NULL);
+    w->running = 0;
+    return w->state;
 }
 
-static void describe(const Recorder *r, char *line, size_t size)
+static void describe(const BackgroundWriter *w, char *line, size_t size)
 {
     char dropped[64] = "";
-    const RecorderState *s = &r->state;
-    const char *name = writer_name(r->writer);
+    const BackgroundWriterState *s = &w->state;
+    const char *name = writer_name(w->writer);
     if (s->dropped)
         snprintf(dropped, sizeof(dropped), ", %lld dropped", (long long)s->dropped);
-    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s", media_quote(name ? name : r->path),
+    snprintf(line, size, "recorded %s: %lld frame%s, %.2f s%s", media_quote(name ? name : w->path),
              (long long)s->frames, s->frames == 1 ? "" : "s", (double)s->length_us * 1e-6, dropped);
 }
 
-int recorder_close(Recorder **recorder, char *line, size_t size, MediaError *error)
+int background_writer_close(BackgroundWriter **writer, char *line, size_t size, MediaError *error)
 {
-    Recorder *r = *recorder;
+    BackgroundWriter *w = *writer;
     if (line)
         *line = '\0';
-    if (!r)
+    if (!w)
         return 0;
-    recorder_end(r, atomic_load(&r->partial));
-    (void)recorder_wait(r);
-    if (line && r->state.frames && !r->error.fault)
-        describe(r, line, size);
-    const int ret = r->error.fault ? media_fail(error, r->error.fault, "%s", r->error.text) : 0;
-    writer_close(&r->writer);
-    overlay_close(&r->overlay);
-    queue_close(&r->queue);
-    pthread_mutex_destroy(&r->lock);
-    free(r);
-    *recorder = NULL;
+    background_writer_end(w, atomic_load(&w->partial));
+    (void)background_writer_wait(w);
+    if (line && w->state.frames && !w->error.fault)
+        describe(w, line, size);
+    const int ret = w->error.fault ? media_fail(error, w->error.fault, "%s", w->error.text) : 0;
+    writer_close(&w->writer);
+    overlay_close(&w->overlay);
+    queue_close(&w->queue);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+    *writer = NULL;
     return ret;
 }
