@@ -1,8 +1,37 @@
 #include "panel/panel.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "panel/panel_parts.h"
+enum {
+    BACKGROUND = 0x16191F,
+    BRIGHT = 0xE6E9EE,
+    INPUT = 0x74A7DC,
+    OUTPUT = 0xF2B45C,
+};
+
+/* What differs between a panel of its own and one laid over a picture. */
+typedef struct PanelTheme {
+    int ground, bars; /* alpha */
+    Colour plot;
+    int plot_alpha;
+    Colour outside; /* codes below black and above white */
+    int outside_alpha;
+    Colour grid, axis, dim;
+    int grid_cover, axis_cover;
+} PanelTheme;
+
+/* What all parts of one drawing share. */
+typedef struct Panel {
+    const PanelData *data;
+    const Canvas *canvas;
+    Text *text;
+    const PanelTheme *theme;
+    PanelLayout layout;
+    PanelMarks input, output;
+} Panel;
 
 static const PanelTheme opaque = {
     .ground = 255,
@@ -33,15 +62,514 @@ static const PanelTheme translucent = {
     .dim = 0xD2D7DE,
 };
 
-int panel_codes(const PanelData *data)
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- where things are ---- */
+
+/* Panels with a side shorter than this have no room for text that can be read. */
+#define MIN_TEXT_WIDTH 160
+#define MIN_TEXT_HEIGHT 110
+#define MIN_TEXT_SIZE 11
+
+/* Plots with a side shorter than this are left out. */
+#define MIN_PLOT 4
+
+static Rect plot_or_none(Rect rect)
+{
+    return rect.width < MIN_PLOT || rect.height < MIN_PLOT ? (Rect){0} : rect;
+}
+
+static int room_above(const PanelLayout *layout)
+{
+    return layout->text + layout->text / 4;
+}
+
+static int room_below(const PanelLayout *layout)
+{
+    return layout->text + layout->text / 5;
+}
+
+/* What the numbers beside a plot take. */
+static int room_left(const PanelLayout *layout)
+{
+    return layout->text ? text_room(layout->text, layout->digits) + layout->text / 3 : 0;
+}
+
+/* Histograms above each other, the curve to the right of both. */
+static void lay_wide(PanelLayout *layout, Rect inner)
+{
+    const int gap = max_int(2, layout->text * 4 / 5);
+    const int above = room_above(layout), below = room_below(layout);
+    const int top = inner.y + above, bottom = inner.y + inner.height - below;
+    const int half = (inner.width - gap - room_left(layout)) / 2;
+    const int side = min_int(half, bottom - top);
+    const int width = inner.width - gap - room_left(layout) - side;
+    const int between = max_int(gap, above);
+    const int height = (bottom - top - between) / 2 - layout->marks;
+    const int input = top + layout->marks, output = bottom - height;
+    layout->input = (Rect){inner.x, input, width, height};
+    layout->output = (Rect){inner.x, output, width, height};
+    layout->curve = (Rect){inner.x + inner.width - side, top, side, bottom - top};
+}
+
+/* All three above each other, with one axis of codes. */
+static void lay_tall(PanelLayout *layout, Rect inner)
+{
+    const int left = inner.x + room_left(layout);
+    const int width = inner.width - room_left(layout);
+    const int gap = max_int(2, layout->text / 2);
+    const int above = room_above(layout), below = room_below(layout);
+    const int rest = inner.height - 3 * above - 2 * below - 2 * gap - 2 * layout->marks;
+    const int curve = min_int(width, rest * 2 / 5), height = (rest - curve) / 2;
+    int y = inner.y + above + layout->marks;
+    layout->input = (Rect){left, y, width, height};
+    y += height + gap + above + layout->marks;
+    layout->output = (Rect){left, y, width, height};
+    y += height + below + gap + above;
+    layout->curve = (Rect){left, y, width, curve};
+}
+
+PanelLayout panel_layout(int width, int height, int digits)
+{
+    PanelLayout layout = {.digits = digits};
+    if (digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
+        layout.text = max_int(MIN_TEXT_SIZE, min_int(width / 26, height / 20));
+    layout.marks = max_int(3, min_int(width, height) / 36);
+    const int margin = max_int(min_int(width, height) / 40, layout.text * 3 / 4);
+    /* The last number of an axis is centred on its end. */
+    const int end =
+        layout.text ? max_int(0, text_room(layout.text, digits) / 2 + layout.text / 3 - margin) : 0;
+    const Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
+    if (width * 4 >= height * 5)
+        lay_wide(&layout, inner);
+    else
+        lay_tall(&layout, inner);
+    layout.input = plot_or_none(layout.input);
+    layout.output = plot_or_none(layout.output);
+    layout.curve = plot_or_none(layout.curve);
+    return layout;
+}
+
+/* ---- codes ---- */
+
+/* How many codes there are, and how many of them a bin counts. */
+static int code_count(const PanelData *data)
 {
     return data->depth ? 1 << data->depth : data->bins;
 }
 
-int panel_bin_codes(const PanelData *data)
+static int bin_codes(const PanelData *data)
 {
-    return max_int(1, panel_codes(data) / data->bins);
+    return max_int(1, code_count(data) / data->bins);
 }
+
+static int black_code(const PanelData *data)
+{
+    return data->full_range ? 0 : 16 * code_count(data) / 256;
+}
+
+static int white_code(const PanelData *data)
+{
+    return data->full_range ? code_count(data) - 1 : 235 * code_count(data) / 256;
+}
+
+/* The middle of a code, in pixels. */
+static double code_x(const Panel *p, Rect plot, double code)
+{
+    return plot.x + (code + 0.5) * plot.width / code_count(p->data);
+}
+
+static double code_y(const Panel *p, Rect plot, double code)
+{
+    return plot.y + plot.height - (code + 0.5) * plot.height / code_count(p->data);
+}
+
+/* The codes that the axes are marked with: quarters, the last one being the last code. */
+static int tick_code(const Panel *p, int tick)
+{
+    const int codes = code_count(p->data);
+    return min_int(codes * tick / 4, codes - 1);
+}
+
+/* ---- the ground of a plot ---- */
+
+static int line_width(const Panel *p)
+{
+    return max_int(1, min_int(p->canvas->width, p->canvas->height) / 300);
+}
+
+static void vertical_line(const Panel *p, double x, int y, int height, Colour colour, int cover)
+{
+    const int width = line_width(p);
+    const Rect line = {(int)floor(x - 0.5 * (width - 1)), y, width, height};
+    canvas_fill(p->canvas, line, colour, cover);
+}
+
+static void draw_plot(const Panel *p, Rect plot)
+{
+    const PanelTheme *t = p->theme;
+    canvas_set(p->canvas, plot, t->plot, t->plot_alpha);
+    if (!p->data->full_range) {
+        const int black = (int)lrint(code_x(p, plot, black_code(p->data) - 0.5));
+        const int white = (int)lrint(code_x(p, plot, white_code(p->data) + 0.5));
+        const Rect below = {plot.x, plot.y, black - plot.x, plot.height};
+        const Rect above = {white, plot.y, plot.x + plot.width - white, plot.height};
+        canvas_set(p->canvas, below, t->outside, t->outside_alpha);
+        canvas_set(p->canvas, above, t->outside, t->outside_alpha);
+    }
+    for (int tick = 1; tick < 4; tick++)
+        vertical_line(p, code_x(p, plot, tick_code(p, tick)), plot.y, plot.height, t->grid,
+                      t->grid_cover);
+}
+
+/* Where black and white are; the same codes in every plot. */
+static void draw_range(const Panel *p, Rect plot)
+{
+    const int codes[] = {black_code(p->data), white_code(p->data)};
+    for (int i = 0; i < 2; i++)
+        vertical_line(p, code_x(p, plot, codes[i]), plot.y, plot.height, p->theme->axis,
+                      p->theme->axis_cover);
+}
+
+static void draw_axis(const Panel *p, Rect plot)
+{
+    const Rect base = {plot.x, plot.y + plot.height, plot.width, line_width(p)};
+    canvas_fill(p->canvas, base, p->theme->axis, p->theme->axis_cover);
+}
+
+static void draw_x_numbers(const Panel *p, Rect plot)
+{
+    const int size = p->layout.text, room = text_room(size, p->layout.digits + 1);
+    const int step = plot.width >= 5 * room ? 1 : plot.width >= 3 * room ? 2 : 4;
+    const int line = line_width(p), y = plot.y + plot.height + size * 2 / 3;
+    for (int tick = 0; size && tick <= 4; tick += step) {
+        const double x = code_x(p, plot, tick_code(p, tick));
+        vertical_line(p, x, plot.y + plot.height + line, max_int(2, size / 5) - line,
+                      p->theme->axis, p->theme->axis_cover);
+        text_addf(p->text, (int)x, y, TEXT_CENTRE, size, p->theme->dim, room, "%d",
+                  tick_code(p, tick));
+    }
+}
+
+static void draw_y_numbers(const Panel *p, Rect plot)
+{
+    const int size = p->layout.text;
+    const int step = plot.height >= 5 * size ? 1 : plot.height >= 3 * size ? 2 : 4;
+    for (int tick = 0; size && tick <= 4; tick += step) {
+        const int y = (int)code_y(p, plot, tick_code(p, tick));
+        text_addf(p->text, plot.x - size / 3, y, TEXT_RIGHT, size, p->theme->dim,
+                  room_left(&p->layout), "%d", tick_code(p, tick));
+    }
+}
+
+/* ---- headers ---- */
+
+/* The plot's name, and to the right the longest of `facts` (longest first, NULL at the end) that
+ * fits beside it. */
+static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colour colour,
+                        const char *const *facts)
+{
+    const int size = p->layout.text;
+    const int name_room = text_room(size, (int)strlen(name));
+    if (!size)
+        return;
+    text_add(p->text, plot.x, y, TEXT_LEFT, size, colour, plot.width, name);
+    for (; *facts; facts++) {
+        const int room = plot.width - name_room - size / 2;
+        if (text_room(size, (int)strlen(*facts)) > room)
+            continue;
+        text_add(p->text, plot.x + plot.width, y, TEXT_RIGHT, size, p->theme->dim, room, *facts);
+        return;
+    }
+}
+
+/* A histogram's name, and its numbers where they fit. */
+static void draw_histogram_header(const Panel *p, Rect plot, const char *name, Colour colour,
+                                  const PanelMarks *marks)
+{
+    char full[64] = "", brief[32] = "";
+    if (!plot.width)
+        return;
+    if (marks->known) {
+        snprintf(full, sizeof(full), "mean %.0f, 1–99 %%: %d–%d", marks->mean, marks->low,
+                 marks->high);
+        snprintf(brief, sizeof(brief), "mean %.0f", marks->mean);
+    }
+    draw_header(p, plot, plot.y - p->layout.marks - p->layout.text * 3 / 5, name, colour,
+                (const char *const[]){full, brief, NULL});
+}
+
+/* ---- the curve's ---- */
+
+/* The curve that changes nothing, dotted. */
+static void draw_identity(const Panel *p, Rect plot)
+{
+    const int dash = max_int(2, plot.width / 60), width = line_width(p);
+    for (int column = 0; column < plot.width; column++) {
+        const int y = plot.y + plot.height - 1 - column * plot.height / plot.width;
+        const Rect dot = {plot.x + column, y - width / 2, 1, width};
+        if (column / dash % 2 == 0)
+            canvas_fill(p->canvas, dot, p->theme->dim, 150);
+    }
+}
+
+static void draw_curve_ground(const Panel *p, Rect plot)
+{
+    char full[64], brief[32];
+    const int black = black_code(p->data), white = white_code(p->data);
+    draw_plot(p, plot);
+    for (int tick = 1; tick < 4; tick++) {
+        const int y = (int)code_y(p, plot, tick_code(p, tick));
+        canvas_fill(p->canvas, (Rect){plot.x, y, plot.width, line_width(p)}, p->theme->grid,
+                    p->theme->grid_cover);
+    }
+    draw_range(p, plot);
+    draw_axis(p, plot);
+    draw_identity(p, plot);
+    snprintf(brief, sizeof(brief), "%d–%d", black, white);
+    snprintf(full, sizeof(full), "%s range %s", p->data->full_range ? "full" : "limited", brief);
+    draw_header(p, plot, plot.y - p->layout.text * 3 / 5, "curve", BRIGHT,
+                (const char *const[]){full, brief, NULL});
+    draw_x_numbers(p, plot);
+    draw_y_numbers(p, plot);
+}
+
+/* All that does not depend on the counts and the curve, headers with numbers apart. */
+static void draw_plots_ground(const Panel *p)
+{
+    const Rect all = {0, 0, p->canvas->width, p->canvas->height};
+    const Rect histograms[] = {p->layout.input, p->layout.output};
+    canvas_set(p->canvas, all, BACKGROUND, p->theme->ground);
+    for (int i = 0; i < 2; i++)
+        if (histograms[i].width) {
+            draw_plot(p, histograms[i]);
+            draw_range(p, histograms[i]);
+            draw_axis(p, histograms[i]);
+        }
+    if (p->layout.output.width)
+        draw_x_numbers(p, p->layout.output);
+    if (p->layout.curve.width)
+        draw_curve_ground(p, p->layout.curve);
+}
+
+/* As many highest bins (black bars, a caption) may be cut off rather than flatten all others. */
+#define SPIKES 4
+#define SPIKE_RATIO 1.25 /* how far above the next they stand out then */
+
+/* Columns of bars that are drawn together, row by row. */
+#define COLUMNS 64
+
+/* ---- histograms ---- */
+
+PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist)
+{
+    const int bins = data->bins, codes = bin_codes(data);
+    const double middle = 0.5 * (codes - 1); /* of a bin's codes, from its first one */
+    double total = 0, sum = 0;
+    for (int b = 0; hist && b < bins; b++) {
+        total += hist[b];
+        sum += (double)hist[b] * b;
+    }
+    if (total == 0)
+        return (PanelMarks){0};
+    PanelMarks marks = {.known = 1, .mean = sum / total * codes + middle, .low = -1, .high = -1};
+    double below = 0;
+    for (int b = 0; b < bins && marks.high < 0; b++) {
+        below += hist[b];
+        if (marks.low < 0 && below >= 0.01 * total)
+            marks.low = b * codes + (int)middle;
+        if (below >= 0.99 * total)
+            marks.high = b * codes + (int)middle;
+    }
+    return marks;
+}
+
+static double mean_in_column(const uint32_t *hist, int bins, int width, int column)
+{
+    const double first = (double)column * bins / width, last = (double)(column + 1) * bins / width;
+    double sum = 0;
+    for (int b = (int)first; b < bins && b < last; b++)
+        sum += hist[b] * ((b + 1 < last ? b + 1 : last) - (b > first ? b : first));
+    return sum / (last - first);
+}
+
+/* The count that is drawn over the whole height of a plot. */
+static double full_height(const uint32_t *hist, int bins, int width, PanelScale scale)
+{
+    double highest[SPIKES + 1] = {0};
+    for (int bar = 0; bar < min_int(bins, width); bar++) {
+        double count = bins > width ? mean_in_column(hist, bins, width, bar) : hist[bar];
+        for (int i = 0; i <= SPIKES && count > highest[SPIKES]; i++)
+            if (count > highest[i]) {
+                const double lower = highest[i];
+                highest[i] = count;
+                count = lower;
+            }
+    }
+    if (scale == PANEL_LOG || highest[SPIKES] == 0)
+        return highest[0];
+    const double limit = SPIKE_RATIO * highest[SPIKES];
+    return highest[0] < limit ? highest[0] : limit;
+}
+
+/* Some bars beside each other, from the left side of `part` on: `top` is each one's first row that
+ * is whole. */
+static void fill_bars(const Panel *p, Rect part, const int *top, Colour colour)
+{
+    const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour,
+                              (uint8_t)p->theme->bars};
+    uint32_t bar, row[COLUMNS];
+    memcpy(&bar, bytes, 4);
+    int highest = part.y + part.height;
+    for (int i = 0; i < part.width; i++)
+        highest = min_int(highest, top[i]);
+    for (int y = highest; y < part.y + part.height; y++) {
+        uint8_t *pixels = canvas_pixel(p->canvas, part.x, y);
+        memcpy(row, pixels, (size_t)part.width * 4);
+        for (int i = 0; i < part.width; i++)
+            row[i] = y >= top[i] ? bar : row[i];
+        memcpy(pixels, row, (size_t)part.width * 4);
+    }
+}
+
+static void draw_bars(const Panel *p, Rect plot, const uint32_t *hist, Colour colour)
+{
+    const int bins = p->data->bins, bottom = plot.y + plot.height;
+    const double full = full_height(hist, bins, plot.width, p->data->scale);
+    if (full <= 0)
+        return;
+    for (int first = 0; first < plot.width; first += COLUMNS) {
+        const int count = min_int(COLUMNS, plot.width - first);
+        int top[COLUMNS];
+        for (int i = 0; i < count; i++) {
+            const double mean = mean_in_column(hist, bins, plot.width, first + i);
+            const double share =
+                p->data->scale == PANEL_LOG ? log1p(mean) / log1p(full) : mean / full;
+            const double height = (share < 1 ? share : 1) * plot.height;
+            top[i] = bottom - (int)height;
+            if (top[i] > plot.y) /* smooth at the top */
+                canvas_blend(p->canvas, plot.x + first + i, top[i] - 1, colour,
+                             (int)lrint((height - (int)height) * p->theme->bars));
+        }
+        fill_bars(p, (Rect){plot.x + first, plot.y, count, plot.height}, top, colour);
+    }
+}
+
+/* A line from the 1 % to the 99 % code, and where between them the mean is. */
+static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colour colour)
+{
+    const int line = line_width(p), height = p->layout.marks - line;
+    const int left = (int)code_x(p, plot, marks->low);
+    const int right = (int)code_x(p, plot, marks->high);
+    const double mean_x = code_x(p, plot, marks->mean);
+    const int top = plot.y - p->layout.marks;
+    const Rect between = {left, top + (height - line) / 2, right - left, line};
+    canvas_fill(p->canvas, between, colour, 160);
+    vertical_line(p, left, top, height, colour, 255);
+    vertical_line(p, right, top, height, colour, 255);
+    const int wide = max_int(1, height / 2) | 1;
+    const Rect mean = {(int)mean_x - wide / 2, top, wide, height};
+    canvas_fill(p->canvas, mean, BRIGHT, 255);
+    vertical_line(p, mean_x, plot.y, plot.height, BRIGHT, 110);
+}
+
+/* ---- the curve ---- */
+
+typedef struct Point {
+    double x, y;
+} Point;
+
+/* The curve as points with a line through them. */
+typedef struct Line {
+    Point points[PANEL_MAX_BINS + 1];
+    int count;
+    double spacing; /* from one point to the next, in pixels */
+    double radius;  /* half its width */
+} Line;
+
+/* Points nearer to each other than a quarter of a pixel would cost time and show nothing. */
+static void find_line(const Panel *p, Rect plot, Line *line)
+{
+    const int bins = p->data->bins, step = max_int(1, bins / (4 * plot.width));
+    const int codes = bin_codes(p->data);
+    line->count = 0;
+    for (int b = 0;; b = min_int(b + step, bins - 1)) {
+        line->points[line->count++] =
+            (Point){code_x(p, plot, b * codes), code_y(p, plot, p->data->curve[b] / 65536.0)};
+        if (b == bins - 1)
+            break;
+    }
+    line->spacing = (double)step * plot.width / bins;
+    line->radius = 0.9 * line_width(p);
+}
+
+static double squared_distance(Point p, Point a, Point b)
+{
+    const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+    double t = length > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    const double x = p.x - a.x - t * dx, y = p.y - a.y - t * dy;
+    return x * x + y * y;
+}
+
+/* How much of a pixel the line through points first..last covers, 0 to 255. */
+static int line_cover(const Line *line, Point pixel, int first, int last)
+{
+    const double reach = line->radius + 1;
+    double nearest = reach * reach;
+    for (int i = first; i < last; i++) {
+        const Point a = line->points[i], b = line->points[i + 1];
+        if ((pixel.y < a.y - reach && pixel.y < b.y - reach) ||
+            (pixel.y > a.y + reach && pixel.y > b.y + reach))
+            continue;
+        const double squared = squared_distance(pixel, a, b);
+        nearest = squared < nearest ? squared : nearest;
+    }
+    const double cover = line->radius + 0.5 - sqrt(nearest);
+    return cover <= 0 ? 0 : cover >= 1 ? 255 : (int)lrint(cover * 255);
+}
+
+/* One column of pixels of the line; points first..last are those that can reach it. */
+static void draw_line_column(const Panel *p, Rect plot, const Line *line, int x, int first,
+                             int last)
+{
+    double top = plot.y + plot.height, bottom = plot.y;
+    for (int i = first; i <= last; i++) {
+        const double y = line->points[i].y;
+        top = y < top ? y : top;
+        bottom = y > bottom ? y : bottom;
+    }
+    const int begin = max_int(plot.y, (int)floor(top - line->radius - 1));
+    const int end = min_int(plot.y + plot.height, (int)ceil(bottom + line->radius + 1));
+    for (int y = begin; y < end; y++)
+        canvas_blend(p->canvas, x, y, BRIGHT,
+                     line_cover(line, (Point){x + 0.5, y + 0.5}, first, last));
+}
+
+static void draw_curve(const Panel *p, Rect plot)
+{
+    Line line;
+    find_line(p, plot, &line);
+    for (int column = 0; column < plot.width; column++) {
+        const double middle = column + 0.5 - (line.points[0].x - plot.x);
+        const double reach = line.radius + 1;
+        const int first = max_int(0, (int)floor((middle - reach) / line.spacing));
+        const int last = (int)ceil((middle + reach) / line.spacing);
+        /* The last step may be a shorter one. */
+        draw_line_column(p, plot, &line, plot.x + column, min_int(first, line.count - 1),
+                         last >= line.count - 2 ? line.count - 1 : last);
+    }
+}
+
+/* ---- the panel ---- */
 
 static int count_digits(int number)
 {
@@ -53,7 +581,7 @@ static int count_digits(int number)
 
 static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
 {
-    const int digits = max_int(3, count_digits(panel_codes(data) - 1));
+    const int digits = max_int(3, count_digits(code_count(data) - 1));
     return (Panel){
         .data = data,
         .canvas = canvas,
@@ -67,11 +595,11 @@ static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
 
 static void draw_ground(const Panel *p)
 {
-    panel_draw_ground(p);
+    draw_plots_ground(p);
     if (p->data->translucent)
         canvas_round(p->canvas, p->layout.text / 2);
-    panel_draw_header(p, p->layout.input, "input", INPUT, &p->input);
-    panel_draw_header(p, p->layout.output, "output", OUTPUT, &p->output);
+    draw_histogram_header(p, p->layout.input, "input", INPUT, &p->input);
+    draw_histogram_header(p, p->layout.output, "output", OUTPUT, &p->output);
 }
 
 static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, const PanelMarks *marks,
@@ -79,8 +607,8 @@ static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, cons
 {
     if (!plot.width || !marks->known)
         return;
-    panel_draw_bars(p, plot, hist, colour);
-    panel_draw_marks(p, plot, marks, colour);
+    draw_bars(p, plot, hist, colour);
+    draw_marks(p, plot, marks, colour);
 }
 
 /* What changes from frame to frame. */
@@ -89,7 +617,7 @@ static void draw_live(const Panel *p)
     draw_histogram(p, p->layout.input, p->data->hist_in, &p->input, INPUT);
     draw_histogram(p, p->layout.output, p->data->hist_out, &p->output, OUTPUT);
     if (p->layout.curve.width && p->data->curve)
-        panel_draw_curve(p, p->layout.curve);
+        draw_curve(p, p->layout.curve);
 }
 
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)

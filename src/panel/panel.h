@@ -51,6 +51,16 @@ PanelLayout panel_layout(int width, int height, int digits);
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
 
+/* What a histogram is marked with. */
+typedef struct PanelMarks {
+    int known;     /* 0: there is nothing to mark */
+    double mean;   /* code */
+    int low, high; /* the codes that 1 % and 99 % of the pixels do not exceed */
+} PanelMarks;
+
+/* Answers {0} for an array that is NULL or all zero. */
+PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
+
 /* A panel that is drawn for every frame: what stays the same is kept. One thread at a time. */
 typedef struct PanelCache PanelCache;
 

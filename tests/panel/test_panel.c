@@ -4,7 +4,6 @@
 
 #include "check.h"
 #include "panel/panel.h"
-#include "panel/panel_parts.h"
 #include "panel/panel_place.h"
 #include "rects.h"
 
