@@ -5,7 +5,6 @@
 
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
-#include "media/output/encoder_names.h"
 
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 

@@ -12,7 +12,6 @@
 #include <libavutil/common.h>
 #include <libavutil/mem.h>
 
-#include "media/camera/camera_find.h"
 #include "media/camera/v4l2_device.h"
 
 #define MAX_MODES 512 /* a driver that has no end of them is cut off */

@@ -1,4 +1,4 @@
-#include "media/input/source_parts.h"
+#include "media/input/source.h"
 
 #include <errno.h>
 #include <string.h>

@@ -167,4 +167,17 @@ int source_duration_is_end(const Source *source);
 
 void source_close(Source **source);
 
+/* ---- inside: for source.c and source_open.c alone ------------------------------------------- */
+
+/* Whether there was no memory for something since source_watch_memory(), by the same thread.
+ * Demuxers go on without a packet that they had no memory for, or tell it as the end. */
+void source_watch_memory(Source *source);
+int source_lacks_memory(const Source *source);
+
+/* Keeps what allocators have left in errno, before a call that may change it. */
+void source_keep_errno(Source *source);
+
+/* source_is_stopped() for those who want a callback. */
+int source_stop_callback(const void *source);
+
 #endif

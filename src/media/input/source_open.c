@@ -1,14 +1,20 @@
-/* How a source is opened: its bytes and its container. */
+/* How a source is opened: its bytes, its container, and the track that is equalized. */
+#include "media/input/source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/time.h>
 
-#include "media/input/source_parts.h"
+#include "media/codec_name.h"
 #include "media/log.h"
+#include "media/side_data.h"
 
 #define IO_BUFFER_SIZE (64 * 1024)
 
@@ -312,7 +318,7 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
     return ret;
 }
 
-int source_open_format(Source *s, const SourceOptions *options, MediaError *error)
+static int open_any_format(Source *s, const SourceOptions *options, MediaError *error)
 {
     if (options->network)
         return open_network(s, options, error);
@@ -323,5 +329,367 @@ int source_open_format(Source *s, const SourceOptions *options, MediaError *erro
         ret = open_io(s, error);
     if (ret >= 0)
         ret = open_format(s, options, error);
+    return ret;
+}
+
+/* ---- the track that is equalized, and whether it can be ---- */
+
+int source_is_picture(const AVStream *stream)
+{
+    return (stream->disposition &
+            (AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS)) != 0;
+}
+
+static int is_video(const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !source_is_picture(stream);
+}
+
+int source_track_number(const Source *s, const AVStream *stream)
+{
+    int number = 0;
+    for (int i = 0; i < stream->index; i++) {
+        const AVStream *other = s->format->streams[i];
+        number += other->codecpar->codec_type == stream->codecpar->codec_type &&
+                  source_is_picture(other) == source_is_picture(stream);
+    }
+    return number;
+}
+
+static int64_t track_rank(const AVStream *stream)
+{
+    const int64_t area = (int64_t)stream->codecpar->width * stream->codecpar->height;
+    return area + ((stream->disposition & AV_DISPOSITION_DEFAULT) ? INT64_C(1) << 40 : 0);
+}
+
+/* The one that was asked for, or the best. `*count`: how many there are. */
+static AVStream *find_video(const Source *s, int wanted, int *count, int *pictures)
+{
+    AVStream *best = NULL;
+    *count = *pictures = 0;
+    for (unsigned i = 0; i < s->format->nb_streams; i++) {
+        AVStream *stream = s->format->streams[i];
+        *pictures += source_is_picture(stream);
+        if (!is_video(stream))
+            continue;
+        ++*count;
+        if (wanted ? *count == wanted : !best || track_rank(stream) > track_rank(best))
+            best = stream;
+    }
+    return best;
+}
+
+static int pick_video(Source *s, const SourceOptions *options, MediaError *error)
+{
+    int count, pictures;
+    s->video = find_video(s, options->video_track, &count, &pictures);
+    if (!count && s->read_error)
+        return source_fail_to_read(s, error);
+    if (!count)
+        return media_fail(error, MEDIA_INPUT, "%s has no video%s", s->name,
+                          pictures ? " (a cover picture is not a video)" : "");
+    if (!s->video)
+        return media_fail(error, MEDIA_USAGE,
+                          "--video-track %d: %s has %d video tracks, counted from 0",
+                          options->video_track - 1, s->name, count);
+    if (count > 1 && !options->video_track && options->note) {
+        const AVCodecParameters *par = s->video->codecpar;
+        char line[160], size[32] = ""; /* which is not always known yet */
+        if (par->width > 0 && par->height > 0)
+            snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
+        snprintf(line, sizeof(line),
+                 "of %d video tracks, number %d (%s%s) is equalized; --video-track takes "
+                 "another",
+                 count, source_track_number(s, s->video), codec_name(par), size);
+        options->note(line);
+    }
+    return 0;
+}
+
+/* Profile 5 is in colours of its own (IPT): a curve over its first plane would not be one of luma.
+ */
+static int check_dolby_vision(const Source *s, const SourceOptions *options, MediaError *error)
+{
+    const int profile = side_data_dolby_vision_profile(s->video);
+    if (profile == 5 && !options->force_dolby_vision)
+        return media_fail(
+            error, MEDIA_INPUT,
+            "%s is Dolby Vision of profile 5: its first plane is not luma, and "
+            "equalizing it spoils the colours; --force-dolby-vision does it all the same",
+            s->name);
+    if (profile && options->note)
+        options->note("the Dolby Vision layer is left out: it describes the picture as it was");
+    return 0;
+}
+
+int source_refuse_size(const Source *s, unsigned width, unsigned height, MediaError *error)
+{
+    const int64_t pixels = (int64_t)width * height;
+    if (pixels > s->max_pixels)
+        return media_fail(error, MEDIA_INPUT,
+                          "%s has frames of %ux%u pixels; --max-pixels allows %" PRId64, s->name,
+                          width, height, s->max_pixels);
+    return media_fail(error, MEDIA_INPUT,
+                      "%s has frames of %ux%u pixels, which are more than FFmpeg decodes, whatever "
+                      "--max-pixels allows",
+                      s->name, width, height);
+}
+
+/* Where FFmpeg has refused the size, the track has none. */
+static int check_size(const Source *s, MediaError *error)
+{
+    const AVCodecParameters *par = s->video->codecpar;
+    const int64_t pixels = (int64_t)par->width * par->height;
+    if (pixels > s->max_pixels)
+        return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
+    if (pixels == 0 && s->refused_width)
+        return source_refuse_size(s, s->refused_width, s->refused_height, error);
+    return 0;
+}
+
+static int note_streams(Source *s, MediaError *error)
+{
+    s->stream_count = s->format->nb_streams;
+    s->clocks = av_calloc(s->stream_count, sizeof(*s->clocks));
+    if (!s->clocks)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    for (unsigned i = 0; i < s->stream_count; i++)
+        s->clocks[i].last = AV_NOPTS_VALUE;
+    s->clock = s->latest = AV_NOPTS_VALUE;
+    return 0;
+}
+
+static int pick_and_check_video(Source *s, const SourceOptions *options, MediaError *error)
+{
+    int ret = pick_video(s, options, error);
+    if (ret >= 0)
+        ret = check_size(s, error);
+    if (ret >= 0)
+        ret = check_dolby_vision(s, options, error);
+    return ret < 0 ? ret : note_streams(s, error);
+}
+
+/* ---- opening, by a thread of its own ---- */
+
+/*
+ * A source is opened by a thread of its own: demuxers may compute for minutes without a look at
+ * their interrupt callback. Such a thread is left alone with all it uses; it cleans up when it is
+ * done, if the program is still there.
+ */
+
+/* Time between two looks at the stop flag, and for a thread that was told to stop to do so. */
+#define LOOK_MS 50
+#define GRACE_MS 200
+
+struct SourceOpening {
+    SourceOptions options;
+    char *path;
+    int64_t begin;
+    Source *source; /* the thread's until it is done, as the error */
+    MediaError error;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int done, left; /* under the lock */
+};
+
+static atomic_int left_count;
+
+int source_is_left_opening(void)
+{
+    return atomic_load(&left_count) > 0;
+}
+
+static void free_opening(SourceOpening *o)
+{
+    source_close(&o->source);
+    pthread_cond_destroy(&o->changed);
+    pthread_mutex_destroy(&o->lock);
+    av_free(o->path);
+    av_free(o);
+}
+
+static void *opening_main(void *arg)
+{
+    SourceOpening *o = arg;
+    (void)open_any_format(o->source, &o->options, &o->error);
+    pthread_mutex_lock(&o->lock);
+    const int left = o->left;
+    o->done = 1;
+    pthread_cond_signal(&o->changed);
+    pthread_mutex_unlock(&o->lock);
+    if (left) {
+        free_opening(o);
+        atomic_fetch_sub(&left_count, 1);
+    }
+    return NULL;
+}
+
+static int set_name(Source *s, const char *path)
+{
+    s->name = av_strdup(media_quote_input(path));
+    return s->name ? 0 : AVERROR(ENOMEM);
+}
+
+static Source *create_source(const SourceOptions *options)
+{
+    Source *s = av_mallocz(sizeof(*s));
+    if (!s || (!options->camera && set_name(s, options->path) < 0)) {
+        av_free(s);
+        return NULL;
+    }
+    s->fd = -1;
+    s->stop = options->stop;
+    s->max_pixels = options->max_pixels;
+    s->live = options->camera || options->low_latency;
+    return s;
+}
+
+static void init_wait(SourceOpening *o)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&o->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&o->lock, NULL);
+}
+
+int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error)
+{
+    SourceOpening *o = *opening = av_mallocz(sizeof(*o));
+    if (!o)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    init_wait(o);
+    o->options = *options;
+    o->options.path = o->path = av_strdup(options->path);
+    o->source = create_source(options);
+    o->begin = av_gettime_relative();
+    const int ret = o->path && o->source ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0 && pthread_create(&o->thread, NULL, opening_main, o) == 0)
+        return 0;
+    free_opening(o);
+    *opening = NULL;
+    return media_fail(error, MEDIA_INPUT, "no thread can be started to open the input");
+}
+
+/* Under the lock. */
+static void wait_until_done(SourceOpening *o, int ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (!o->done && pthread_cond_timedwait(&o->changed, &o->lock, &until) == 0)
+        ;
+}
+
+void source_opening_cancel(SourceOpening **opening, int wait)
+{
+    SourceOpening *o = *opening;
+    if (!o)
+        return;
+    *opening = NULL;
+    source_halt(o->source, 1);
+    pthread_mutex_lock(&o->lock);
+    wait_until_done(o, wait ? GRACE_MS : 0);
+    const int done = o->done;
+    o->left = !done;
+    if (!done)
+        atomic_fetch_add(&left_count, 1);
+    const pthread_t thread = o->thread;
+    pthread_mutex_unlock(&o->lock); /* it is the thread's from here on, where it is left */
+    if (!done) {
+        pthread_detach(thread);
+        return;
+    }
+    pthread_join(thread, NULL);
+    free_opening(o);
+}
+
+static int is_too_long(const SourceOpening *o)
+{
+    const double limit = o->options.network ? 0 : o->options.open_timeout_s;
+    return limit > 0 && !atomic_load(&o->source->patient) &&
+           (double)(av_gettime_relative() - o->begin) > limit * AV_TIME_BASE;
+}
+
+/* Gives up on it where that is due; AVERROR(EAGAIN) where it is not. */
+static int give_up(SourceOpening **opening, int wait, MediaError *error)
+{
+    const SourceOpening *o = *opening;
+    int ret = AVERROR(EAGAIN);
+    if (source_is_stopped(o->source))
+        ret = media_fail(error, MEDIA_INPUT, "interrupted while opening %s", o->source->name);
+    else if (is_too_long(o))
+        ret = media_fail(error, MEDIA_INPUT,
+                         "%s takes longer to open than the %g s that --open-timeout allows",
+                         o->source->name, o->options.open_timeout_s);
+    if (ret != AVERROR(EAGAIN))
+        source_opening_cancel(opening, wait);
+    return ret;
+}
+
+/* The thread is done. */
+static int take_result(SourceOpening **opening, Source **source, MediaError *error)
+{
+    SourceOpening *o = *opening;
+    *opening = NULL;
+    pthread_join(o->thread, NULL);
+    int ret = o->error.fault;
+    if (ret < 0)
+        (void)media_fail(error, ret, "%s", o->error.text);
+    else
+        ret = pick_and_check_video(o->source, &o->options, error);
+    if (ret >= 0) {
+        *source = o->source;
+        o->source = NULL;
+    }
+    free_opening(o);
+    return ret;
+}
+
+int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error)
+{
+    SourceOpening *o = *opening;
+    *source = NULL;
+    pthread_mutex_lock(&o->lock);
+    wait_until_done(o, wait_ms);
+    const int done = o->done;
+    pthread_mutex_unlock(&o->lock);
+    return done ? take_result(opening, source, error) : give_up(opening, wait_ms > 0, error);
+}
+
+static int open_camera(Source **source, const SourceOptions *options, MediaError *error)
+{
+    Source *s = *source = create_source(options);
+    int ret = s ? camera_open(&s->camera, options->camera, source_stop_callback, s, error)
+                : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0) {
+        s->format = camera_format(s->camera);
+        const char *path = camera_setting(s->camera)->path;
+        if (stat(path, &s->file) < 0)
+            s->file = (struct stat){0}; /* it is gone already */
+        ret = set_name(s, path) < 0 ? media_fail(error, MEDIA_INPUT, "out of memory")
+                                    : pick_and_check_video(s, options, error);
+    }
+    if (ret < 0)
+        source_close(source);
+    return ret;
+}
+
+int source_open(Source **source, const SourceOptions *options, MediaError *error)
+{
+    SourceOpening *opening;
+    *source = NULL;
+    if (options->camera)
+        return open_camera(source, options, error);
+    int ret = source_opening_start(&opening, options, error);
+    if (ret < 0)
+        return ret;
+    do
+        ret = source_opening_take(&opening, LOOK_MS, source, error);
+    while (ret == AVERROR(EAGAIN));
     return ret;
 }

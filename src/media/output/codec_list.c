@@ -10,7 +10,6 @@
 #include "media/output/container.h"
 #include "media/output/encoder.h"
 #include "media/output/encoder_choice.h"
-#include "media/output/encoder_names.h"
 
 #define LINE_SIZE 256
 

@@ -6,20 +6,7 @@
 #include <libavformat/avformat.h>
 
 #include "media/error.h"
-
-/* NULL and negative numbers: not asked for, take the default. */
-typedef struct EncoderOptions {
-    const char *codec;
-    double crf;
-    const char *preset;
-    int64_t bitrate; /* bits a second */
-    const char *pixel_format;
-    const char *const *options; /* "key=value", NULL at the end; or NULL */
-    int threads;
-    int deinterlaced; /* not 0: frames have no fields, whatever their track says */
-    int live; /* not 0: fast rather than small where nothing else is asked for: frames do not wait
-               */
-} EncoderOptions;
+#include "media/output/encoder_choice.h"
 
 /* The track that the frames come from. */
 typedef struct EncoderTrack {
@@ -30,11 +17,6 @@ typedef struct EncoderTrack {
 
 typedef struct Encoder Encoder;
 
-/* The encoder asked for, or the usual one of the container or of pictures with a name like `path`,
- * that the container can hold. MEDIA_USAGE. */
-int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
-                 const char *path, MediaError *error);
-
 /*
  * Opens the encoder for frames like `first` from the track, whose time base and rate it takes. What
  * it does not take of frames (pixel format, range, odd size) is adapted. Errors: MEDIA_USAGE (a
@@ -43,12 +25,6 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, const EncoderTrack *track, int global_header,
                  MediaError *error);
-
-/* Not 0: with these options it keeps every sample as it is. */
-int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
-
-/* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
-int encoder_is_full_range(const AVCodec *codec);
 
 /* For the muxer: time base, frame rate and parameters of the stream. */
 const AVCodecContext *encoder_context(const Encoder *encoder);

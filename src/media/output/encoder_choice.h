@@ -1,10 +1,32 @@
-/* Which encoder, and which of its pixel formats; encoder_find() is in encoder.h. */
+/* Which encoder, by which of the names that people have for it, and which of its pixel formats. */
 #ifndef LUMEQ_MEDIA_ENCODER_CHOICE_H
 #define LUMEQ_MEDIA_ENCODER_CHOICE_H
 
+#include <stddef.h>
+
 #include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
 
 #include "media/error.h"
+
+/* NULL and negative numbers: not asked for, take the default. */
+typedef struct EncoderOptions {
+    const char *codec;
+    double crf;
+    const char *preset;
+    int64_t bitrate; /* bits a second */
+    const char *pixel_format;
+    const char *const *options; /* "key=value", NULL at the end; or NULL */
+    int threads;
+    int deinterlaced; /* not 0: frames have no fields, whatever their track says */
+    int live; /* not 0: fast rather than small where nothing else is asked for: frames do not wait
+               */
+} EncoderOptions;
+
+/* The encoder asked for, or the usual one of the container or of pictures with a name like `path`,
+ * that the container can hold. MEDIA_USAGE. */
+int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
+                 const char *path, MediaError *error);
 
 /* Whether the encoder has an option of its own of this name. */
 int encoder_has_option(const AVCodec *codec, const char *name);
@@ -19,6 +41,20 @@ int encoder_takes_frames(const AVCodec *codec);
 
 /* Bits of the samples that it takes, 0: it does not say. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
+
+/* Not 0: with these options it keeps every sample as it is. */
+int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
+
+/* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
+int encoder_is_full_range(const AVCodec *codec);
+
+/* Whether a person is told of this encoder: not of those that FFmpeg itself calls experimental, nor
+ * of what frames only pass through. */
+int encoder_is_listed(const AVCodec *codec, enum AVMediaType type);
+
+/* The encoders that may be meant by the name of a codec (hevc), its other name (h265) or a part of
+ * their own (nvenc): "libx265, hevc_nvenc"; "": none. */
+void encoder_names_meant(enum AVMediaType type, const char *name, char *text, size_t size);
 
 int format_has_alpha(enum AVPixelFormat format);
 

@@ -8,7 +8,7 @@
 #include "media/codec_name.h"
 #include "media/log.h"
 #include "media/output/container.h"
-#include "media/output/encoder_names.h"
+#include "media/output/encoder_choice.h"
 #include "media/output/tags.h"
 #include "media/side_data.h"
 

@@ -1,5 +1,16 @@
 #include "media/output/transcode.h"
 
+#include <string.h>
+
+#include <libavutil/audio_fifo.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/fifo.h>
+#include <libavutil/opt.h>
+#include <libswresample/swresample.h>
+
+#include "media/compat.h"
+#include "media/output/container.h"
+
 int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in,
                            AVRational time_base)
 {
@@ -10,4 +21,620 @@ int transcode_open_decoder(AVCodecContext **decoder, const AVCodecParameters *in
     const int ret = avcodec_parameters_to_context(*decoder, in);
     (*decoder)->pkt_timebase = time_base;
     return ret < 0 ? ret : avcodec_open2(*decoder, codec, NULL);
+}
+
+/* ---- sound ---- */
+
+/* As good as most ears can tell. */
+#define BITS_PER_CHANNEL 96000
+#define VORBIS_QUALITY 6
+
+/* Samples a packet has where the encoder does not mind. */
+#define USUAL_FRAME 1024
+
+/* Timestamps that are off by less than this are only rounded, those that are off by more than the
+ * other a jump of the clock, which is followed but not filled. */
+#define TOLERANCE_MS 30
+#define MAX_GAP_S 60
+
+/* The same where packets are known to be lost: what they held is missing to the sample. */
+#define LOST_TOLERANCE_MS 5
+
+/* Times of packets in the decoder: it grows from here. */
+#define FIRST_TIMES 16
+
+struct AudioTranscoder {
+    AVCodecParameters *from;
+    AVRational from_base; /* of its packets */
+    AVCodecContext *decoder, *encoder;
+    SwrContext *resampler;
+    AVAudioFifo *samples;
+    AVFrame *decoded, *resampled;
+    AVPacket *packet;
+    int in_rate, in_format; /* what the resampler was made for */
+    AVChannelLayout in_layout;
+    int64_t next_in;  /* when the samples after those that have come are due, encoder's time base */
+    int64_t next_out; /* of the first sample in `samples` */
+    AVFifo *given;    /* int64_t: times of packets that the decoder has, but gave no frame for */
+    int from_zero;    /* sound begins with the file, whatever the packets say */
+    int64_t length;   /* of the track, encoder's time base; 0: not known */
+    int64_t begin, end;   /* of the packets, encoder's time base, or AV_NOPTS_VALUE */
+    int64_t last_end;     /* of the last one */
+    int64_t lost_end;     /* of the last one that could not be decoded */
+    int64_t lost;         /* samples that are silence instead */
+    int64_t errors;       /* of the decoder, since the last frame */
+    int64_t other_errors; /* that nothing is missing for */
+    int worn; /* the decoder has failed: some keep what a damaged packet has told them */
+};
+
+/* The nearest rate that is not lower, else the highest. */
+static int choose_rate(const AVCodec *codec, int rate)
+{
+    const int *rates = codec_sample_rates(codec);
+    int best = rates ? rates[0] : rate;
+    for (; rates && *rates; rates++)
+        if (*rates == rate || (*rates > rate && (best < rate || *rates < best)) ||
+            (best<rate && * rates> best))
+            best = *rates;
+    return best;
+}
+
+/* The same channels, else as many in another order, else two, else whatever comes first. */
+static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AVChannelLayout *in)
+{
+    const AVChannelLayout *list = codec_channel_layouts(codec), *same_count = NULL, *stereo = NULL;
+    if (!list) { /* such encoders know the usual order for a count, not its variants */
+        av_channel_layout_default(layout, in->nb_channels > 8 ? 2 : in->nb_channels);
+        return 0;
+    }
+    for (const AVChannelLayout *l = list; l->nb_channels; l++) {
+        if (av_channel_layout_compare(l, in) == 0)
+            return av_channel_layout_copy(layout, l);
+        if (l->nb_channels == in->nb_channels && !same_count)
+            same_count = l;
+        if (l->nb_channels == 2 && !stereo)
+            stereo = l;
+    }
+    return av_channel_layout_copy(layout, same_count ? same_count : stereo ? stereo : list);
+}
+
+/* `bitrate` 0: the encoder's own choice. */
+static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
+                       int64_t bitrate)
+{
+    const AVCodecParameters *in = t->from;
+    const enum AVSampleFormat *formats = codec_sample_formats(codec);
+    avcodec_free_context(&t->encoder);
+    t->encoder = avcodec_alloc_context3(codec);
+    if (!t->encoder)
+        return AVERROR(ENOMEM);
+    AVCodecContext *c = t->encoder;
+    c->sample_fmt = formats ? formats[0] : AV_SAMPLE_FMT_S16;
+    c->sample_rate = choose_rate(codec, container_sound_rate(muxer) ? container_sound_rate(muxer)
+                                                                    : in->sample_rate);
+    const int ret = choose_layout(&c->ch_layout, codec, &in->ch_layout);
+    if (ret < 0)
+        return ret;
+    c->time_base = (AVRational){1, c->sample_rate};
+    if (codec->id == AV_CODEC_ID_VORBIS) { /* it takes few rates */
+        c->flags |= AV_CODEC_FLAG_QSCALE;
+        c->global_quality = VORBIS_QUALITY * FF_QP2LAMBDA;
+    } else if (bitrate) {
+        c->bit_rate = bitrate * c->ch_layout.nb_channels;
+    }
+    if (muxer->flags & AVFMT_GLOBALHEADER)
+        c->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    return avcodec_open2(c, codec, NULL);
+}
+
+static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer)
+{
+    const int ret = try_encoder(t, codec, muxer, BITS_PER_CHANNEL);
+    return ret < 0 ? try_encoder(t, codec, muxer, 0) : ret;
+}
+
+/* Damage that a checksum finds is silence rather than noise. FLAC's decoder only mentions it,
+ * unless it is told to fail. */
+static int open_decoder(const AudioTranscoder *t, AVCodecContext **decoder)
+{
+    const int ret = transcode_open_decoder(decoder, t->from, t->from_base);
+    if (ret < 0)
+        return ret;
+    (*decoder)->err_recognition |= AV_EF_CRCCHECK;
+    if (t->from->codec_id == AV_CODEC_ID_FLAC)
+        (*decoder)->err_recognition |= AV_EF_EXPLODE;
+    return 0;
+}
+
+static int keep_parameters(AudioTranscoder *t, const AVStream *in)
+{
+    t->from = avcodec_parameters_alloc();
+    t->from_base = in->time_base;
+    return t->from ? avcodec_parameters_copy(t->from, in->codecpar) : AVERROR(ENOMEM);
+}
+
+int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
+                          const AVCodec *encoder, const AVOutputFormat *muxer, int whole)
+{
+    *transcoder = NULL;
+    if (in->codecpar->sample_rate <= 0 || in->codecpar->ch_layout.nb_channels <= 0)
+        return AVERROR_INVALIDDATA;
+    AudioTranscoder *t = av_mallocz(sizeof(*t));
+    int ret = t ? keep_parameters(t, in) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = open_decoder(t, &t->decoder);
+    if (ret >= 0)
+        ret = open_encoder(t, encoder, muxer);
+    if (ret >= 0)
+        ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
+    if (ret >= 0) {
+        t->samples = av_audio_fifo_alloc(t->encoder->sample_fmt, t->encoder->ch_layout.nb_channels,
+                                         USUAL_FRAME);
+        t->decoded = av_frame_alloc();
+        t->resampled = av_frame_alloc();
+        t->packet = av_packet_alloc();
+        t->given = av_fifo_alloc2(FIRST_TIMES, sizeof(int64_t), AV_FIFO_FLAG_AUTO_GROW);
+        t->from_zero = !container_keeps_start(muxer);
+        t->next_in = t->begin = t->end = t->last_end = t->lost_end = AV_NOPTS_VALUE;
+        if (whole && in->duration > 0)
+            t->length = av_rescale_q(in->duration, in->time_base, t->encoder->time_base);
+        ret =
+            t->samples && t->decoded && t->resampled && t->packet && t->given ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0) {
+        audio_transcoder_close(&t);
+        return ret;
+    }
+    out->time_base = t->encoder->time_base;
+    *transcoder = t;
+    return 0;
+}
+
+/* An empty frame for so many samples as the encoder takes them. */
+static int get_frame(const AudioTranscoder *t, AVFrame *frame, int samples)
+{
+    av_frame_unref(frame);
+    frame->format = t->encoder->sample_fmt;
+    frame->sample_rate = t->encoder->sample_rate;
+    frame->nb_samples = samples;
+    const int ret = av_channel_layout_copy(&frame->ch_layout, &t->encoder->ch_layout);
+    return ret < 0 ? ret : av_frame_get_buffer(frame, 0);
+}
+
+static int take_packets(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    for (;;) {
+        int ret = avcodec_receive_packet(t->encoder, t->packet);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return 0;
+        if (ret >= 0)
+            ret = take(opaque, t->packet);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+/* Encodes whole frames of what has come; at the end, the rest too. */
+static int encode(AudioTranscoder *t, int all, PacketTaker take, void *opaque)
+{
+    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    for (int left = av_audio_fifo_size(t->samples); left >= size || (all && left > 0);
+         left = av_audio_fifo_size(t->samples)) {
+        const int samples = left < size ? left : size;
+        int ret = get_frame(t, t->resampled, samples);
+        if (ret >= 0)
+            ret = av_audio_fifo_read(t->samples, (void **)t->resampled->extended_data, samples);
+        if (ret < 0)
+            return ret;
+        t->resampled->pts = t->next_out;
+        t->next_out += samples;
+        ret = avcodec_send_frame(t->encoder, t->resampled);
+        if (ret >= 0)
+            ret = take_packets(t, take, opaque);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+static int add_silence(AudioTranscoder *t, int samples)
+{
+    int ret = get_frame(t, t->resampled, samples);
+    if (ret >= 0)
+        ret = av_samples_set_silence(t->resampled->extended_data, 0, samples,
+                                     t->encoder->ch_layout.nb_channels, t->encoder->sample_fmt);
+    if (ret >= 0)
+        ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, samples);
+    return ret < 0 ? ret : 0;
+}
+
+/* So many samples of silence come next. */
+static int fill(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
+{
+    t->next_in += samples;
+    while (samples > 0) {
+        const int part = (int)FFMIN(samples, USUAL_FRAME);
+        int ret = add_silence(t, part);
+        if (ret >= 0)
+            ret = encode(t, 0, take, opaque);
+        if (ret < 0)
+            return ret;
+        samples -= part;
+    }
+    return 0;
+}
+
+/* The same in place of what could not be decoded. */
+static int lose(AudioTranscoder *t, int64_t samples, PacketTaker take, void *opaque)
+{
+    t->lost += samples;
+    return fill(t, samples, take, opaque);
+}
+
+static int prepare_resampler(AudioTranscoder *t, const AVFrame *frame)
+{
+    if (t->resampler && frame->sample_rate == t->in_rate && frame->format == t->in_format &&
+        av_channel_layout_compare(&frame->ch_layout, &t->in_layout) == 0)
+        return 0;
+    swr_free(&t->resampler);
+    int ret = av_channel_layout_copy(&t->in_layout, &frame->ch_layout);
+    if (ret >= 0)
+        ret = swr_alloc_set_opts2(&t->resampler, &t->encoder->ch_layout, t->encoder->sample_fmt,
+                                  t->encoder->sample_rate, &t->in_layout, frame->format,
+                                  frame->sample_rate, 0, NULL);
+    if (ret >= 0)
+        ret = swr_init(t->resampler);
+    t->in_rate = frame->sample_rate;
+    t->in_format = frame->format;
+    return ret;
+}
+
+/* `frame` NULL: what is left in the resampler. */
+static int resample(AudioTranscoder *t, const AVFrame *frame)
+{
+    const int in = frame ? frame->nb_samples : 0;
+    const int room = swr_get_out_samples(t->resampler, in);
+    if (room <= 0)
+        return room;
+    int ret = get_frame(t, t->resampled, room);
+    if (ret >= 0)
+        ret = swr_convert(t->resampler, t->resampled->extended_data, room,
+                          frame ? (const uint8_t **)(uintptr_t)frame->extended_data : NULL, in);
+    if (ret > 0)
+        ret = av_audio_fifo_write(t->samples, (void **)t->resampled->extended_data, ret);
+    if (ret > 0)
+        t->next_in += ret;
+    return ret;
+}
+
+/* The clock has jumped: what has come is completed with silence and the rest follows the jump. */
+static int jump(AudioTranscoder *t, int64_t to, PacketTaker take, void *opaque)
+{
+    const int size = t->encoder->frame_size > 0 ? t->encoder->frame_size : USUAL_FRAME;
+    const int more = (size - av_audio_fifo_size(t->samples) % size) % size;
+    const int ret = more ? add_silence(t, more) : 0;
+    if (ret < 0)
+        return ret;
+    const int encoded = encode(t, 0, take, opaque);
+    t->next_in = t->next_out = to;
+    return encoded;
+}
+
+/* How many packets the decoder has swallowed before it gave this frame. */
+static int64_t forget_given(AudioTranscoder *t, const AVFrame *frame)
+{
+    int64_t time, swallowed = 0;
+    if (frame->pts == AV_NOPTS_VALUE)
+        av_fifo_reset2(t->given);
+    while (av_fifo_peek(t->given, &time, 1, 0) >= 0 && time <= frame->pts) {
+        av_fifo_drain2(t->given, 1);
+        swallowed += time < frame->pts;
+    }
+    return swallowed;
+}
+
+/* Where the sound begins; `at` is where there is the first of it. */
+static int start(AudioTranscoder *t, int64_t at, PacketTaker take, void *opaque)
+{
+    if (t->errors && t->begin != AV_NOPTS_VALUE) /* what came before is lost */
+        at = FFMIN(at, FFMAX(t->begin, 0));
+    /* A container that does not hold this does not hold what the encoder puts before it, either. */
+    const int64_t silence = t->from_zero ? FFMAX(at - t->encoder->initial_padding, 0) : 0;
+    t->next_in = t->next_out = at - silence;
+    return fill(t, silence, take, opaque);
+}
+
+static int64_t tolerance(const AudioTranscoder *t, int lossy)
+{
+    return (int64_t)t->encoder->sample_rate * (lossy ? LOST_TOLERANCE_MS : TOLERANCE_MS) / 1000;
+}
+
+/* Longer than any gap, and not known to be what could not be decoded. */
+static int is_jump(const AudioTranscoder *t, int64_t to)
+{
+    const int64_t from = t->errors ? FFMAX(t->next_in, t->lost_end) : t->next_in;
+    return !t->from_zero && to - from > (int64_t)MAX_GAP_S * t->encoder->sample_rate;
+}
+
+/* Goes on at a later time, past what is missing. `lossy`: it could not be decoded. */
+static int skip(AudioTranscoder *t, int64_t to, int lossy, PacketTaker take, void *opaque)
+{
+    const int64_t gap = to - t->next_in;
+    const int jumps = is_jump(t, to);
+    const int missing = !jumps && gap > tolerance(t, lossy);
+    if (!missing)
+        t->other_errors += t->errors;
+    t->errors = 0;
+    if (jumps)
+        return jump(t, to, take, opaque);
+    if (!missing)
+        return 0;
+    return lossy ? lose(t, gap, take, opaque) : fill(t, gap, take, opaque);
+}
+
+/* Sees to it that a frame's samples come in their time: 1; 0: they come too late; or an error. */
+static int place(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+{
+    const int64_t swallowed = forget_given(t, frame);
+    const int lossy = t->errors || (swallowed && t->next_in != AV_NOPTS_VALUE);
+    int64_t pts = t->next_in == AV_NOPTS_VALUE ? 0 : t->next_in;
+    int ret = 0;
+    if (frame->pts != AV_NOPTS_VALUE)
+        pts = av_rescale_q(frame->pts, t->from_base, t->encoder->time_base);
+    if (t->next_in == AV_NOPTS_VALUE)
+        ret = start(t, pts, take, opaque);
+    const int in_time = pts - t->next_in >= -tolerance(t, lossy);
+    if (ret >= 0)
+        ret = skip(t, pts, lossy, take, opaque);
+    return ret < 0 ? ret : in_time;
+}
+
+/* What decoders make up for what they find damaged is a buzz, if not noise. */
+static int is_damaged(const AVFrame *frame)
+{
+    return frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT);
+}
+
+static int take_frame(AudioTranscoder *t, const AVFrame *frame, PacketTaker take, void *opaque)
+{
+    int ret = prepare_resampler(t, frame);
+    if (ret >= 0)
+        ret = place(t, frame, take, opaque);
+    if (ret > 0 && is_damaged(frame))
+        ret = lose(t, av_rescale(frame->nb_samples, t->encoder->sample_rate, frame->sample_rate),
+                   take, opaque);
+    else if (ret > 0)
+        ret = resample(t, frame);
+    return ret < 0 ? ret : encode(t, 0, take, opaque);
+}
+
+/* It becomes a gap. */
+static void lose_packet(AudioTranscoder *t)
+{
+    t->errors++;
+    t->worn = 1;
+    t->lost_end = t->last_end;
+}
+
+static int decode(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    for (;;) {
+        int ret = avcodec_receive_frame(t->decoder, t->decoded);
+        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
+            return 0;
+        if (ret == AVERROR(ENOMEM))
+            return ret;
+        if (ret < 0) {
+            lose_packet(t);
+            continue;
+        }
+        ret = take_frame(t, t->decoded, take, opaque);
+        av_frame_unref(t->decoded);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+static void renew_decoder(AudioTranscoder *t)
+{
+    AVCodecContext *fresh = NULL;
+    if (open_decoder(t, &fresh) >= 0)
+        FFSWAP(AVCodecContext *, t->decoder, fresh);
+    avcodec_free_context(&fresh);
+    t->worn = 0;
+}
+
+/* What could not be decoded last is missing at the end. */
+static int complete(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    int ret = 0;
+    if (!t->errors || t->end == AV_NOPTS_VALUE)
+        return 0;
+    if (t->next_in == AV_NOPTS_VALUE)
+        ret = start(t, FFMAX(t->begin, 0), take, opaque);
+    return ret < 0 ? ret : skip(t, FFMAX(t->end, t->last_end), 1, take, opaque);
+}
+
+static int finish(AudioTranscoder *t, PacketTaker take, void *opaque)
+{
+    int ret = t->resampler ? resample(t, NULL) : 0;
+    if (ret >= 0)
+        ret = complete(t, take, opaque);
+    if (ret >= 0)
+        ret = encode(t, 1, take, opaque);
+    if (ret >= 0)
+        ret = avcodec_send_frame(t->encoder, NULL);
+    return ret < 0 ? ret : take_packets(t, take, opaque);
+}
+
+static void note_times(AudioTranscoder *t, const AVPacket *packet)
+{
+    if (packet->pts == AV_NOPTS_VALUE)
+        return;
+    const AVRational to = t->encoder->time_base;
+    const int64_t begin = av_rescale_q(packet->pts, t->from_base, to);
+    const int64_t end = av_rescale_q(packet->pts + packet->duration, t->from_base, to);
+    if (t->begin == AV_NOPTS_VALUE)
+        t->begin = begin;
+    if (t->end == AV_NOPTS_VALUE || end > t->end)
+        t->end = end;
+    t->last_end = end;
+    if (!t->length || t->from->bit_rate <= 0)
+        return;
+    /* Parsers make one packet, with the duration of one, of many that are damaged. */
+    const int64_t by_size = av_rescale(packet->size, INT64_C(8) * to.den, t->from->bit_rate);
+    const int64_t by_length = FFMAX(t->begin, 0) + t->length;
+    t->last_end = FFMAX(end, FFMIN(begin + by_size, by_length));
+}
+
+int audio_transcoder_run(AudioTranscoder *t, const AVPacket *packet, PacketTaker take, void *opaque)
+{
+    if (packet && !packet->size) /* the decoder would take it for the end */
+        return 0;
+    if (packet)
+        note_times(t, packet);
+    int ret = avcodec_send_packet(t->decoder, packet);
+    if (ret >= 0 && packet && packet->pts != AV_NOPTS_VALUE)
+        (void)av_fifo_write(t->given, &packet->pts, 1); /* full, it knows of no more */
+    if (ret == AVERROR(ENOMEM))
+        return ret;
+    if (ret < 0)
+        lose_packet(t);
+    ret = decode(t, take, opaque);
+    if (t->worn && packet)
+        renew_decoder(t);
+    return ret >= 0 && !packet ? finish(t, take, opaque) : ret;
+}
+
+SoundLoss audio_transcoder_loss(const AudioTranscoder *t)
+{
+    return (SoundLoss){av_rescale(t->lost, AV_TIME_BASE, t->encoder->sample_rate),
+                       t->other_errors + t->errors};
+}
+
+void audio_transcoder_close(AudioTranscoder **transcoder)
+{
+    AudioTranscoder *t = *transcoder;
+    if (!t)
+        return;
+    if (t->samples)
+        av_audio_fifo_free(t->samples);
+    av_fifo_freep2(&t->given);
+    swr_free(&t->resampler);
+    av_channel_layout_uninit(&t->in_layout);
+    av_frame_free(&t->decoded);
+    av_frame_free(&t->resampled);
+    av_packet_free(&t->packet);
+    avcodec_free_context(&t->decoder);
+    avcodec_free_context(&t->encoder);
+    avcodec_parameters_free(&t->from);
+    av_freep(transcoder);
+}
+
+/* ---- subtitles ---- */
+
+/* What one line of subtitles takes at most, styles included. */
+#define MAX_TEXT (64 * 1024)
+
+static const AVRational milliseconds = {1, 1000};
+
+struct TextTranscoder {
+    AVCodecContext *decoder, *encoder;
+};
+
+static int open_text_encoder(TextTranscoder *t, const AVCodec *codec)
+{
+    const int size = t->decoder->subtitle_header_size;
+    t->encoder = avcodec_alloc_context3(codec);
+    if (!t->encoder)
+        return AVERROR(ENOMEM);
+    t->encoder->time_base = milliseconds;
+    if (size > 0) { /* the styles, which the encoder reads as it opens */
+        t->encoder->subtitle_header = av_mallocz((size_t)size + 1);
+        if (!t->encoder->subtitle_header)
+            return AVERROR(ENOMEM);
+        memcpy(t->encoder->subtitle_header, t->decoder->subtitle_header, (size_t)size);
+        t->encoder->subtitle_header_size = size;
+    }
+    return avcodec_open2(t->encoder, codec, NULL);
+}
+
+int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
+                         const AVCodec *encoder)
+{
+    *transcoder = NULL;
+    TextTranscoder *t = av_mallocz(sizeof(*t));
+    int ret =
+        t ? transcode_open_decoder(&t->decoder, in->codecpar, in->time_base) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = open_text_encoder(t, encoder);
+    if (ret >= 0)
+        ret = avcodec_parameters_from_context(out->codecpar, t->encoder);
+    if (ret < 0) {
+        text_transcoder_close(&t);
+        return ret;
+    }
+    out->time_base = milliseconds;
+    *transcoder = t;
+    return 0;
+}
+
+static int encode_text(TextTranscoder *t, AVSubtitle *subtitle, AVPacket *to)
+{
+    uint8_t *text = av_malloc(MAX_TEXT);
+    if (!text)
+        return AVERROR(ENOMEM);
+    int ret = avcodec_encode_subtitle(t->encoder, text, MAX_TEXT, subtitle);
+    if (ret > 0) {
+        const int size = ret;
+        ret = av_new_packet(to, size);
+        if (ret >= 0)
+            memcpy(to->data, text, (size_t)size);
+    } else if (ret == 0) {
+        ret = AVERROR(EAGAIN); /* nothing to show */
+    }
+    av_free(text);
+    return ret;
+}
+
+int text_transcoder_run(TextTranscoder *t, const AVPacket *packet, AVPacket *to)
+{
+    AVSubtitle subtitle = {0};
+    int got = 0;
+    AVPacket *copy = av_packet_clone(packet); /* the decoder takes none that is const */
+    if (!copy)
+        return AVERROR(ENOMEM);
+    const int read = avcodec_decode_subtitle2(t->decoder, &subtitle, &got, copy);
+    av_packet_free(&copy);
+    if (read < 0 || !got || !subtitle.num_rects || packet->pts == AV_NOPTS_VALUE) {
+        if (got)
+            avsubtitle_free(&subtitle);
+        return 0;
+    }
+    const int64_t start = av_rescale_q(packet->pts, t->decoder->pkt_timebase, milliseconds) +
+                          subtitle.start_display_time;
+    int64_t duration = av_rescale_q(packet->duration, t->decoder->pkt_timebase, milliseconds);
+    if (duration <= 0)
+        duration = (int64_t)subtitle.end_display_time - subtitle.start_display_time;
+    /* Encoders write the time they are told here, too: of a packet, it is 0. */
+    subtitle.pts = av_rescale_q(start, milliseconds, AV_TIME_BASE_Q);
+    subtitle.end_display_time = (uint32_t)(duration > 0 ? duration : 0);
+    subtitle.start_display_time = 0;
+    const int ret = encode_text(t, &subtitle, to);
+    avsubtitle_free(&subtitle);
+    if (ret < 0)
+        return ret == AVERROR(ENOMEM) ? ret : 0;
+    to->pts = to->dts = start;
+    to->duration = duration;
+    return 1;
+}
+
+void text_transcoder_close(TextTranscoder **transcoder)
+{
+    TextTranscoder *t = *transcoder;
+    if (!t)
+        return;
+    avcodec_free_context(&t->decoder);
+    avcodec_free_context(&t->encoder);
+    av_freep(transcoder);
 }
