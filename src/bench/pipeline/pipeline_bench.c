@@ -5,15 +5,309 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/options/options.h"
 #include "bench/bench.h"
+#include "bench/command_line.h"
 #include "bench/pcie.h"
-#include "bench/pipeline/pipeline_options.h"
-#include "bench/pipeline/pipeline_rows.h"
 #include "bench/pipeline/pipeline_run.h"
+#include "bench/report.h"
 #include "media/log.h"
 #include "media/output/temp_file.h"
+
+/* Texts are those of the command line, NULL where nothing was said. */
+typedef struct PipelineOptions {
+    const char *input, *backend, *chroma, *vcodec, *preset, *crf, *threads, *device, *folder;
+    int64_t frames, rounds;
+    BenchFormat format;
+} PipelineOptions;
+
+typedef struct PipelineRow {
+    const char *what, *backend;
+    PipelineResult result;
+    int64_t bytes;     /* of a frame, one way; 0: not of interest */
+    const char *bound; /* the row that bounds it, or NULL */
+    double bound_us;   /* its time for a frame */
+} PipelineRow;
+
+/* ---- rows ---- */
+
+enum {
+    WHAT,
+    BACKEND,
+    WIDTH,
+    HEIGHT,
+    DEPTH,
+    FRAMES,
+    RATE,
+    TIME,
+    BANDWIDTH,
+    CPU_SHARE,
+    MEMORY,
+    GPU,
+    GPU_MEMORY,
+    DECODE,
+    UPLOAD,
+    EQUALIZE,
+    DOWNLOAD,
+    ENCODE,
+    SHARE,
+    BOUND,
+    COLUMNS
+};
+
+static const BenchColumn columns[COLUMNS] = {
+    [WHAT] = {"stages", "stages", 22, -1},
+    [BACKEND] = {"backend", "backend", 7, -1},
+    [WIDTH] = {"width", NULL, 0, 0},
+    [HEIGHT] = {"height", NULL, 0, 0},
+    [DEPTH] = {"depth", NULL, 0, 0},
+    [FRAMES] = {"frames", "frames", 7, 0},
+    [RATE] = {"frames_per_s", "frames/s", 9, 1},
+    [TIME] = {"frame_us", "us/frame", 9, 1},
+    [BANDWIDTH] = {"gb_per_s", "GB/s", 6, 2},
+    [CPU_SHARE] = {"cpu_percent", "CPU %", 6, 1},
+    [MEMORY] = {"memory_mib", "MiB", 7, 1},
+    [GPU] = {"gpu_busy_percent", "GPU %", 5, 1},
+    [GPU_MEMORY] = {"gpu_memory_mib", "GPU MiB", 7, 1},
+    [DECODE] = {"decode_busy_percent", "decode", 6, 1},
+    [UPLOAD] = {"upload_busy_percent", "upload", 6, 1},
+    [EQUALIZE] = {"equalize_busy_percent", "equalize", 8, 1},
+    [DOWNLOAD] = {"download_busy_percent", "download", 8, 1},
+    [ENCODE] = {"encode_busy_percent", "encode", 6, 1},
+    [SHARE] = {"share_of_bound_percent", "share %", 7, 1},
+    [BOUND] = {"bound", "of", 2, -1},
+};
+
+/* Their names in CSV and JSON, on standard output. */
+static void print_columns(void)
+{
+    int used = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        const int more = (int)strlen(columns[i].key) + 2;
+        if (used + more > 88) {
+            putchar('\n');
+            used = 0;
+        }
+        used += more;
+        printf("%s%s", columns[i].key, i + 1 < COLUMNS ? ", " : "\n");
+    }
+}
+
+static void start_report(BenchReport *report, BenchFormat format)
+{
+    *report = (BenchReport){format, columns, COLUMNS};
+}
+
+/* `video`: the result of a probe. */
+static void print_row(const BenchReport *report, const PipelineRow *row,
+                      const PipelineResult *video)
+{
+    const PipelineResult *r = &row->result;
+    const double frame_us = r->wall_us / (double)r->frames;
+    const BenchValue values[COLUMNS] = {
+        [WHAT] = {.text = row->what},
+        [BACKEND] = {.text = row->backend},
+        [WIDTH] = {.number = video->width},
+        [HEIGHT] = {.number = video->height},
+        [DEPTH] = {.number = video->depth},
+        [FRAMES] = {.number = (double)r->frames},
+        [RATE] = {.number = 1e6 / frame_us},
+        [TIME] = {.number = frame_us},
+        [BANDWIDTH] = {.number = row->bytes ? (double)row->bytes / frame_us / 1e3 : NAN},
+        [CPU_SHARE] = {.number = 100 * r->cpu_us / r->wall_us},
+        [MEMORY] = {.number = r->memory_mib},
+        [GPU] = {.number = 100 * r->gpu_busy},
+        [GPU_MEMORY] = {.number = r->gpu_memory_mib},
+        [DECODE] = {.number = 100 * r->decode_busy},
+        [UPLOAD] = {.number = 100 * r->upload_busy},
+        [EQUALIZE] = {.number = 100 * r->equalize_busy},
+        [DOWNLOAD] = {.number = 100 * r->download_busy},
+        [ENCODE] = {.number = 100 * r->sink_busy},
+        [SHARE] = {.number = row->bound ? 100 * row->bound_us / frame_us : NAN},
+        [BOUND] = {.text = row->bound},
+    };
+    bench_report_row(report, values);
+}
+
+/* ---- options ---- */
+
+static int take_input(void *options, const char *value)
+{
+    PipelineOptions *const o = options;
+    struct stat input;
+    if (o->input || stat(value, &input) < 0 || !S_ISREG(input.st_mode))
+        return -1;
+    o->input = value;
+    return 0;
+}
+
+static int take_backend(void *options, const char *value)
+{
+    static const char *const backends[] = {"cpu", "cuda", NULL};
+    ((PipelineOptions *)options)->backend = value;
+    return bench_read_choice(value, backends) < 0 ? -1 : 0;
+}
+
+static int take_chroma(void *options, const char *value)
+{
+    static const char *const choices[] = {"scale", "keep", NULL};
+    ((PipelineOptions *)options)->chroma = value;
+    return bench_read_choice(value, choices) < 0 ? -1 : 0;
+}
+
+static int take_frames(void *options, const char *value)
+{
+    return bench_read_integer(value, 1, 1000000, &((PipelineOptions *)options)->frames);
+}
+
+static int take_rounds(void *options, const char *value)
+{
+    return bench_read_integer(value, 1, 99, &((PipelineOptions *)options)->rounds);
+}
+
+static int take_vcodec(void *options, const char *value)
+{
+    ((PipelineOptions *)options)->vcodec = value;
+    return 0;
+}
+
+static int take_preset(void *options, const char *value)
+{
+    ((PipelineOptions *)options)->preset = value;
+    return 0;
+}
+
+static int take_crf(void *options, const char *value)
+{
+    double crf;
+    ((PipelineOptions *)options)->crf = value;
+    return bench_read_number(value, 0, 63, &crf);
+}
+
+static int take_threads(void *options, const char *value)
+{
+    int64_t threads;
+    ((PipelineOptions *)options)->threads = value;
+    return bench_read_integer(value, 0, 256, &threads);
+}
+
+static int take_device(void *options, const char *value)
+{
+    int64_t device;
+    ((PipelineOptions *)options)->device = value;
+    return bench_read_integer(value, 0, 255, &device);
+}
+
+static int take_folder(void *options, const char *value)
+{
+    struct stat folder;
+    ((PipelineOptions *)options)->folder = value;
+    return stat(value, &folder) < 0 || !S_ISDIR(folder.st_mode) ? -1 : 0;
+}
+
+static int take_csv(void *options, const char *value)
+{
+    (void)value;
+    ((PipelineOptions *)options)->format = BENCH_CSV;
+    return 0;
+}
+
+static int take_json(void *options, const char *value)
+{
+    (void)value;
+    ((PipelineOptions *)options)->format = BENCH_JSON;
+    return 0;
+}
+
+static const BenchOption table[] = {
+    {"INPUT", NULL, "one video file that is there", "the video, which is read several times",
+     take_input},
+    {"--backend", "cpu|cuda", "cpu or cuda", "only this one [all that work here]", take_backend},
+    {"--frames", "N", "1 to 1000000", "at most so many frames of it [250]", take_frames},
+    {"--rounds", "N", "1 to 99", "runs of each, in turns; medians are shown [3]", take_rounds},
+    {"--chroma", "scale|keep", "scale or keep", "as of lumeq; keep: luma alone moves [keep]",
+     take_chroma},
+    {"--vcodec", "NAME", "the name of an encoder", "as of lumeq, into mkv [libx264]", take_vcodec},
+    {"--preset", "NAME", "a preset of the encoder", "as of lumeq [libx264: medium]", take_preset},
+    {"--crf", "X", "0 to 63", "as of lumeq [libx264: 18]", take_crf},
+    {"--threads", "N", "0 to 256", "of decoder, equalizer and encoder; 0 = all cores [0]",
+     take_threads},
+    {"--device", "N", "0 to 255", "number of the GPU [0]", take_device},
+    {"--folder", "FOLDER", "a folder that is there",
+     "for the frames between the runs [TMPDIR, else /tmp]", take_folder},
+    {"--csv", NULL, "", "rows for programs", take_csv},
+    {"--json", NULL, "", "likewise, an object a line", take_json},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static void print_notes(void)
+{
+    printf(
+        "\nPCIe: frames of the input's size, what lumeq moves of them, copied between the GPU and\n"
+        "pinned memory; GB/s is of one direction. library: the equalizer alone, on frames of the\n"
+        "input in (on a GPU, pinned) memory. decode, +equalize, +encode: the program's own "
+        "stages.\n"
+        "raw: the equalized frames, stored uncompressed, are read again, and encoded, in one\n"
+        "thread; encoder alone is the difference of the two.\n"
+        "CPU is user and system time of all threads, as a share of one core. Busy is the share of\n"
+        "the time in which a stage had work: that of decode and encode is the time within their\n"
+        "calls, waiting for threads of their own included; GPU is any stage on it, copies too.\n"
+        "Memory is the most a row's process had; on the GPU, beside CUDA's own.\n"
+        "Before all that, the frames of every backend and those stored are compared.\n"
+        "Columns of --csv and --json:\n");
+    print_columns();
+    printf(BENCH_ORIGIN_HELP);
+}
+
+/* 0, 1 after the help, or -1 after a sentence on stderr. */
+static int read_options(PipelineOptions *options, int argc, char **argv)
+{
+    const char *folder = getenv("TMPDIR");
+    *options = (PipelineOptions){
+        .chroma = "keep", .frames = 250, .rounds = 3, .folder = folder ? folder : "/tmp"};
+    const int ret = bench_arguments("pipeline", table, options, argc, argv);
+    if (ret > 0)
+        print_notes();
+    if (ret == 0 && !options->input) {
+        fprintf(stderr, "lumeq-bench pipeline: no INPUT given; lumeq-bench pipeline --help shows "
+                        "how it is called\n");
+        return -1;
+    }
+    return ret;
+}
+
+/* The program's own options for the same on `backend`, to be freed with options_free(); `output` is
+ * the encoded file. 0, or -1 after a sentence on stderr. */
+static int program_options(Options *program, const PipelineOptions *options, const char *backend,
+                           const char *output)
+{
+    char frames[32], text[1400];
+    snprintf(frames, sizeof(frames), "%lld", (long long)options->frames);
+    const char *const pairs[][2] = {
+        {"--backend", backend},  {"--chroma", options->chroma},   {"--dither", "off"},
+        {"--frames", frames},    {"--vcodec", options->vcodec},   {"--preset", options->preset},
+        {"--crf", options->crf}, {"--threads", options->threads}, {"--device", options->device},
+        {"-o", output},
+    };
+    const char *argv[32] = {"lumeq", "--no-config", "-y"};
+    int argc = 3;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][1]) {
+            argv[argc++] = pairs[i][0];
+            argv[argc++] = pairs[i][1];
+        }
+    argv[argc++] = "--";
+    argv[argc++] = options->input;
+    if (options_parse(program, argc, (char **)argv, text, sizeof(text)) == 0)
+        return 0;
+    fprintf(stderr, "lumeq-bench pipeline: %s\n", text);
+    return -1;
+}
+
+/* ---- measuring ---- */
 
 #define MAX_STEPS 16
 #define PCIE_SECONDS 0.5
@@ -107,8 +401,7 @@ static int probe(Bench *b, int backend)
     const int asked = b->options.backend != NULL;
     if (asked && strcmp(b->options.backend, backend_names[backend]) != 0)
         return 0;
-    if (pipeline_program_options(&b->programs[backend], &b->options, backend_names[backend],
-                                 encoded) < 0)
+    if (program_options(&b->programs[backend], &b->options, backend_names[backend], encoded) < 0)
         return -1;
     const PipelineJob job = job_of(b, backend, PIPELINE_ENCODE);
     PipelineResult result;
@@ -335,13 +628,13 @@ static void print_step(const Bench *b, const BenchReport *report, const Step *st
                              .bytes = on_bus ? b->video.frame_bytes : 0,
                              .bound = bound ? bound->what : NULL,
                              .bound_us = bound ? frame_us(bound->results) : NAN};
-    pipeline_row(report, &row, &b->video);
+    print_row(report, &row, &b->video);
 }
 
 static void print_all(const Bench *b, const char *command)
 {
     BenchReport report;
-    pipeline_report(&report, b->options.format);
+    start_report(&report, b->options.format);
     bench_report_begin(&report, command, b->gpu[0] ? b->gpu : NULL);
     for (int i = 0; i < b->count; i++)
         print_step(b, &report, &b->steps[i]);
@@ -371,7 +664,7 @@ int bench_pipeline(int argc, char **argv)
 {
     static Bench bench;
     const char *command = bench_command_line(argc, argv);
-    const int asked = pipeline_options(&bench.options, argc, argv);
+    const int asked = read_options(&bench.options, argc, argv);
     if (asked)
         return asked < 0;
     media_log_install(0, NULL);

@@ -1,19 +1,165 @@
 #include "bench/pipeline/pipeline_run.h"
 
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/engine.h"
 #include "app/terminal.h"
 #include "bench/bench.h"
 #include "bench/pcie.h"
-#include "bench/pipeline/pipeline_busy.h"
-#include "bench/pipeline/pipeline_planes.h"
 #include "equalizer/backend.h"
+#include "lumeq/lumeq.h"
+#include "media/convert.h"
 #include "media/input/reader.h"
 #include "media/output/writer.h"
 #include "pipeline/pipeline.h"
+
+typedef struct Span {
+    double begin, end; /* us */
+} Span;
+
+/* {0} is an empty one. */
+typedef struct Busy {
+    Span *spans; /* of all stages of the equalizer */
+    size_t count, room;
+    double stage_us[LUMEQ_STAGES]; /* at least one frame was in the stage */
+    double stage_end[LUMEQ_STAGES];
+    double decode_us, sink_us;
+} Busy;
+
+/* ---- how long stages were at work ---- */
+
+static int add_span(Busy *busy, double begin, double end)
+{
+    if (busy->count == busy->room) {
+        const size_t room = busy->room ? 2 * busy->room : 1024;
+        Span *const spans = realloc(busy->spans, room * sizeof(*spans));
+        if (!spans)
+            return -1;
+        busy->spans = spans;
+        busy->room = room;
+    }
+    busy->spans[busy->count++] = (Span){begin, end};
+    return 0;
+}
+
+/* A frame's stages in the equalizer. 0, or -1: out of memory. */
+static int add_busy(Busy *busy, const LumeqFrameStats *stats)
+{
+    for (int i = 0; i < LUMEQ_STAGES; i++) {
+        const double begin = stats->stage_begin_us[i], end = stats->stage_end_us[i];
+        if (end <= begin)
+            continue;
+        /* A stage takes frames in order. */
+        const double new_begin = begin > busy->stage_end[i] ? begin : busy->stage_end[i];
+        if (end > new_begin) {
+            busy->stage_us[i] += end - new_begin;
+            busy->stage_end[i] = end;
+        }
+        if (add_span(busy, begin, end) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const double x = ((const Span *)a)->begin, y = ((const Span *)b)->begin;
+    return (x > y) - (x < y);
+}
+
+/* The time in which at least one stage of the equalizer was at work. */
+static double any_busy_us(Busy *busy)
+{
+    double sum = 0, end = 0;
+    if (busy->count)
+        qsort(busy->spans, busy->count, sizeof(*busy->spans), compare_begins);
+    for (size_t i = 0; i < busy->count; i++) {
+        const Span *s = &busy->spans[i];
+        const double begin = s->begin > end ? s->begin : end;
+        if (s->end > begin) {
+            sum += s->end - begin;
+            end = s->end;
+        }
+    }
+    return sum;
+}
+
+static void free_busy(Busy *busy)
+{
+    free(busy->spans);
+    *busy = (Busy){0};
+}
+
+/* ---- samples of a frame ---- */
+
+typedef struct Plane {
+    const uint8_t *data;
+    ptrdiff_t stride;
+    size_t row;
+    int height;
+} Plane;
+
+static Plane plane_of(const AVFrame *frame, int number)
+{
+    const SampleLayout layout = convert_layout(frame->format);
+    const size_t sample = layout.depth > 8 ? 2 : 1;
+    const int over_x = number ? (1 << layout.chroma_x) - 1 : 0;
+    const int over_y = number ? (1 << layout.chroma_y) - 1 : 0;
+    const size_t width = (size_t)(frame->width + over_x) >> (number ? layout.chroma_x : 0);
+    return (Plane){
+        .data = frame->data[number],
+        .stride = frame->linesize[number],
+        .row = width * sample * (number && layout.planes == 2 ? 2 : 1),
+        .height = (frame->height + over_y) >> (number ? layout.chroma_y : 0),
+    };
+}
+
+/* Bytes of its luma, and with `chroma` of its chroma, without what lies beside the rows. */
+static int64_t planes_size(const AVFrame *frame, int chroma)
+{
+    const int planes = chroma ? convert_layout(frame->format).planes : 1;
+    int64_t size = 0;
+    for (int i = 0; i < planes; i++) {
+        const Plane plane = plane_of(frame, i);
+        size += (int64_t)plane.row * plane.height;
+    }
+    return size;
+}
+
+/* FNV-1a, by Fowler, Noll and Vo, over eight bytes at a time. */
+static uint64_t sum_row(const uint8_t *row, size_t size, uint64_t sum)
+{
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, row + i, size - i < 8 ? size - i : 8);
+        sum = (sum ^ word) * 0x100000001b3u;
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+/* `sum` and the samples of all its planes but alpha become another number. */
+static uint64_t sum_planes(const AVFrame *frame, uint64_t sum)
+{
+    const int planes = convert_layout(frame->format).planes;
+    for (int i = 0; i < planes; i++) {
+        const Plane plane = plane_of(frame, i);
+        for (int y = 0; y < plane.height; y++)
+            sum = sum_row(plane.data + y * plane.stride, plane.row, sum);
+    }
+    return sum;
+}
+
+/* ---- runs ---- */
 
 /* How long the equalizer runs alone. */
 #define LIBRARY_US 1e6
@@ -27,7 +173,7 @@ typedef struct Session {
     Source *source;
     Reader *reader;
     LumeqParams params;
-    PipelineBusy busy;
+    Busy busy;
     PipelineResult *result;
     double gpu_memory; /* in use before */
     MediaError error;
@@ -116,7 +262,7 @@ static int session_close(Session *s, int ret)
     reader_close(&s->reader);
     source_close(&s->source);
     engine_close(&s->engine);
-    pipeline_busy_free(&s->busy);
+    free_busy(&s->busy);
     return ret < 0 || s->error.fault ? -1 : 0;
 }
 
@@ -131,7 +277,7 @@ static int sink(Session *s, const AVFrame *frame)
     const int ret = s->writer ? writer_frame(s->writer, frame, &s->error) : 0;
     s->busy.sink_us += bench_now_us() - begin;
     if (s->job->sum)
-        s->result->sum = pipeline_planes_sum(frame, s->result->sum);
+        s->result->sum = sum_planes(frame, s->result->sum);
     s->result->frames++;
     return ret;
 }
@@ -141,7 +287,7 @@ static int take_item(Session *s, Item *item)
     if (!item->message.frame)
         return 0;
     s->busy.decode_us += item->message.decode_us;
-    if (pipeline_busy_add(&s->busy, &item->stats) < 0)
+    if (add_busy(&s->busy, &item->stats) < 0)
         return out_of_memory(s);
     return sink(s, item->message.output);
 }
@@ -222,7 +368,7 @@ static void note_gpu(Session *s)
         return;
     r->upload_busy = s->busy.stage_us[LUMEQ_STAGE_UPLOAD] / r->wall_us;
     r->download_busy = s->busy.stage_us[LUMEQ_STAGE_DOWNLOAD] / r->wall_us;
-    r->gpu_busy = pipeline_busy_any(&s->busy) / r->wall_us;
+    r->gpu_busy = any_busy_us(&s->busy) / r->wall_us;
     const double now = bench_gpu_memory((int)s->job->options->device);
     if (s->gpu_memory >= 0 && now >= 0)
         r->gpu_memory_mib = now - s->gpu_memory;
@@ -281,7 +427,7 @@ int pipeline_probe(const void *job, PipelineResult *result)
         result->width = frame->width;
         result->height = frame->height;
         result->depth = equalizer_depth(frame);
-        result->frame_bytes = pipeline_planes_size(frame, equalizer_writes_chroma(&s.params));
+        result->frame_bytes = planes_size(frame, equalizer_writes_chroma(&s.params));
     }
     if (ret >= 0 && s.writer)
         ret = writer_frame(s.writer, frame, &s.error);
@@ -330,7 +476,7 @@ static int receive_finished(Session *s)
     int ret;
     while ((ret = lumeq_receive(s->engine.equalizer, &frame, &stats)) == 0) {
         s->result->frames++;
-        if (pipeline_busy_add(&s->busy, &stats) < 0)
+        if (add_busy(&s->busy, &stats) < 0)
             return out_of_memory(s);
     }
     return ret == LUMEQ_ERR_AGAIN || ret == LUMEQ_ERR_END
@@ -377,7 +523,7 @@ int pipeline_library(const void *job, PipelineResult *result)
         ret = open_turns(&s, &turns);
     if (ret >= 0)
         ret = run_turns(&s, &turns, LUMEQ_MAX_SLOTS, 0); /* the first ones are slow */
-    pipeline_busy_free(&s.busy);
+    free_busy(&s.busy);
     result->frames = 0;
     pipeline_meter_begin(&meter);
     if (ret >= 0)
@@ -392,4 +538,104 @@ int pipeline_library(const void *job, PipelineResult *result)
     }
     close_turns(&s, &turns);
     return session_close(&s, ret);
+}
+
+/* ---- the process of a run ---- */
+
+static double cpu_us(void)
+{
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+void pipeline_meter_begin(PipelineMeter *meter)
+{
+    *meter = (PipelineMeter){.wall_us = bench_now_us(), .cpu_us = cpu_us()};
+}
+
+void pipeline_meter_end(const PipelineMeter *meter, PipelineResult *result)
+{
+    result->wall_us = bench_now_us() - meter->wall_us;
+    result->cpu_us = cpu_us() - meter->cpu_us;
+}
+
+static void clear(PipelineResult *result)
+{
+    *result = (PipelineResult){.wall_us = NAN,
+                               .cpu_us = NAN,
+                               .memory_mib = NAN,
+                               .gpu_memory_mib = NAN,
+                               .gpu_busy = NAN,
+                               .decode_busy = NAN,
+                               .upload_busy = NAN,
+                               .equalize_busy = NAN,
+                               .download_busy = NAN,
+                               .sink_busy = NAN};
+}
+
+/* The whole of it, though signals come between: 0 or -1. */
+static int transfer(ssize_t (*move)(int fd, void *data, size_t size), int fd, void *data,
+                    size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t moved = move(fd, (char *)data + done, size - done);
+        if (moved > 0)
+            done += (size_t)moved;
+        else if (moved == 0 || errno != EINTR)
+            return -1;
+    }
+    return 0;
+}
+
+static ssize_t write_some(int fd, void *data, size_t size)
+{
+    return write(fd, data, size);
+}
+
+static void child_main(PipelineWork *work, const void *job, PipelineResult *result, int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody would take the result */
+    const int failed = work(job, result) < 0;
+    const int unwritten = transfer(write_some, fd, result, sizeof(*result)) < 0;
+    _exit(failed || unwritten); /* what the parent has buffered for stdout is the parent's */
+}
+
+static int fail(PipelineResult *result, const char *what)
+{
+    snprintf(result->error, sizeof(result->error), "%s: %s", what, strerror(errno));
+    return -1;
+}
+
+int pipeline_child(PipelineWork *work, const void *job, PipelineResult *result)
+{
+    int ends[2], status = 0;
+    struct rusage used = {0};
+    clear(result);
+    if (pipe(ends) < 0)
+        return fail(result, "no pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        child_main(work, job, result, ends[1]);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return fail(result, "no process");
+    }
+    const int whole = transfer(read, ends[0], result, sizeof(*result)) == 0;
+    close(ends[0]);
+    while (wait4(child, &status, 0, &used) < 0)
+        if (errno != EINTR)
+            return fail(result, "the run's process is lost");
+    result->memory_mib = (double)used.ru_maxrss / 1024;
+    if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    if (!whole || !result->error[0])
+        snprintf(result->error, sizeof(result->error), "a run's process ended with %s %d",
+                 WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    return -1;
 }
