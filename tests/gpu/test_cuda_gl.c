@@ -13,6 +13,7 @@
 
 #include "../check.h"
 #include "lumeq/lumeq.h"
+#include "player/view/view.h"
 #include "player/view/view_cuda.h"
 
 #define DEVICE 0

@@ -11,6 +11,7 @@
 
 #include "panel/canvas.h"
 #include "panel/text.h"
+#include "player/osd/osd_page.h"
 
 typedef struct Osd Osd;
 
@@ -23,11 +24,6 @@ typedef enum OsdPart {
     OSD_AFTER,
     OSD_PARTS,
 } OsdPart;
-
-/* A line of two columns; UTF-8, any bytes. Without a name the value is a heading. */
-typedef struct OsdRow {
-    const char *name, *value;
-} OsdRow;
 
 typedef struct OsdPlace {
     int width, height; /* of the window */
@@ -47,9 +43,6 @@ typedef struct OsdLayer {
 
 /* How long labels are usually seen when there is a comparison to be labelled. */
 #define OSD_LABELS_US 3000000
-
-/* Rows beyond these are left out. */
-#define OSD_MAX_ROWS 64
 
 /* Nothing is to be seen. 0, or -1 without memory; *osd is then NULL. */
 int osd_open(Osd **osd);

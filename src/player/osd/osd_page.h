@@ -2,7 +2,16 @@
 #ifndef LUMEQ_PLAYER_OSD_PAGE_H
 #define LUMEQ_PLAYER_OSD_PAGE_H
 
-#include "player/osd/osd.h"
+#include "panel/canvas.h"
+#include "panel/text.h"
+
+/* A line of two columns; UTF-8, any bytes. Without a name the value is a heading. */
+typedef struct OsdRow {
+    const char *name, *value;
+} OsdRow;
+
+/* Rows beyond these are left out. */
+#define OSD_MAX_ROWS 64
 
 enum {
     OSD_GROUND = 0x0B0D11,

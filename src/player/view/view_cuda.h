@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "player/view/view.h"
+#include "player/view/view_uploader.h"
 
 typedef struct ViewCuda ViewCuda;
 

@@ -4,7 +4,7 @@
 
 #include "media/picture_format.h"
 #include "player/view/gl.h"
-#include "player/view/view.h"
+#include "player/view/view_uploader.h"
 
 #define PLANES_MAX 3
 
