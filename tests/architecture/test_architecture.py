@@ -129,18 +129,6 @@ def unit(name):
     return re.sub(r"\.\w+$", "", name)
 
 
-def idea(name, units):
-    """The unit that this one is a piece of: x_parts, x_open and x_table are pieces of x (or xs) in
-    the same folder, and may know each other and it in turn."""
-    folder, stem = os.path.split(name)
-    words = stem.split("_")
-    for n in range(1, len(words)):
-        for whole in ("_".join(words[:n]), "_".join(words[:n]) + "s"):
-            if os.path.join(folder, whole) in units:
-                return os.path.join(folder, whole)
-    return name
-
-
 def circles(graph):
     """The sets of nodes that reach each other, of more than one node (Tarjan's algorithm)."""
     number, lowest, stack, found = {}, {}, [], []
@@ -193,13 +181,10 @@ class Circles(unittest.TestCase):
 
     def test_files(self):
         """A source file counts with its header: x.c may not need what needs x.h."""
-        pairs = [(unit(a), unit(b)) for a, b in included_files()]
-        units = {u for pair in pairs for u in pair}
         graph = collections.defaultdict(set)
-        for a, b in pairs:
-            if idea(a, units) != idea(b, units):
-                graph[a].add(b)
-        # Pieces of one idea are in the circle when the idea is.
+        for a, b in included_files():
+            if unit(a) != unit(b):
+                graph[unit(a)].add(unit(b))
         self.assertEqual([sorted(c) for c in circles(graph)], [])
 
     def test_rooms(self):

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "equalizer/cpu/kernels.h"
+#include "equalizer/curve.h"
 
 /* The next cache lines of a picture are asked for so many bytes ahead, more than the CPU does by
  * itself; they need not be there. */
