@@ -1,12 +1,13 @@
-"""The pages: links lead somewhere, each room of src/ has one, and names only files that are there."""
+"""The pages: links lead somewhere, each folder has one, and names only files that are there."""
 
 import os
 import re
 import unittest
 
-from test_architecture import ROOT, read, sources, tracked
+from test_architecture import read, tracked
 
 FRONT_DOOR = 180  # lines of README.md at most
+ROOMS = ("src/", "shaders/", "tests/")
 
 
 def anchors(page):
@@ -65,16 +66,18 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(len(read("README.md").splitlines()), FRONT_DOOR)
 
     def test_each_room_has_a_page(self):
-        rooms = {os.path.dirname(n) for n in sources() if n.startswith("src/")}
-        self.assertGreater(len(rooms), 10)
+        """Every folder that has a file of its own."""
+        rooms = {os.path.dirname(n) for n in KNOWN if n.startswith(ROOMS)} - {"src"}
+        self.assertGreater(len(rooms), 30)
+        self.assertLess({"src/player/view", "shaders", "tests", "tests/app"}, rooms)
         self.assertEqual(sorted(r for r in rooms if not is_there(r + "/README.md")), [])
 
     def test_pages_of_rooms_name_files_that_are_there(self):
-        for page in tracked("src/*README.md"):
+        for page in (n for n in KNOWN if n.startswith(ROOMS) and n.endswith("/README.md")):
             with self.subTest(page):
                 self.assertRegex(read(page), r"\A# \S.*\n\n\w|\A# \S.*\n\n`")
                 room = os.path.dirname(page)
-                for name in re.findall(r"`([\w./]+\.(?:c|h|cu|cuh))`", read(page)):
+                for name in re.findall(r"`([\w./]+\.(?:c|h|cu|cuh|py|sh|vert|frag|glsl|cmake))`", read(page)):
                     where = [os.path.normpath(os.path.join(room, name)), name]
                     self.assertTrue(any(is_there(w) for w in where), "%s: %s" % (page, name))
 

@@ -61,7 +61,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake_parts.h"
+#include "fake_device.h"
+#include "fake_words.h"
 
 #define MAX_HANDLES 16
 /* In poll(), until it is seen that something has become wrong with the camera. */

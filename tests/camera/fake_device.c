@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake_parts.h"
+#include "fake_device.h"
+#include "fake_words.h"
 #include "pattern.h"
 
 #define DEFAULT_MODES                                                                              \

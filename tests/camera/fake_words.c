@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake_parts.h"
+#include "fake_words.h"
 
 static char words[512];
 static atomic_llong wall_ahead;

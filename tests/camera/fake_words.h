@@ -1,0 +1,24 @@
+/* What is said of the fake camera; see fake_camera.c. With its lock held. */
+#ifndef LUMEQ_TESTS_FAKE_WORDS_H
+#define LUMEQ_TESTS_FAKE_WORDS_H
+
+#include <stdint.h>
+
+/* A variable of the environment, or `otherwise` where it is not set. */
+const char *fake_setting(const char *name, const char *otherwise);
+
+/* Looks at the words anew. */
+void fake_read_words(void);
+
+int fake_is(const char *word);
+
+/* What follows the word, as in "rate=", up to the next blank, or NULL where it is not there. */
+const char *fake_after(const char *word);
+
+/* How far the wall clock was set ahead, in microseconds. Also without the lock. */
+int64_t fake_wall_ahead(void);
+
+/* Whether a text begins with this word. */
+int fake_word_is(const char *text, const char *word);
+
+#endif
