@@ -25,7 +25,7 @@ NOT_RUN = [
 ]
 
 # Names of options in the pages that are other programs'.
-OTHERS = {"all", "no-install", "build", "prefix", "install", "cflags", "libs", "test-dir",
+OTHERS = {"all", "hosts", "no-install", "build", "prefix", "install", "cflags", "libs", "test-dir",
           "output-on-failure", "preset", "parallel"}
 
 
