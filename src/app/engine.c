@@ -89,6 +89,51 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
     return 0;
 }
 
+/* ---- the parameters ---- */
+
+/* The codes of HDR are further apart than they look: what is right for others is too much. */
+#define HDR_SHARE 0.5
+
+static const char *hdr_name(const AVCodecParameters *video)
+{
+    switch (video->color_trc) {
+    case AVCOL_TRC_SMPTE2084: return "PQ";
+    case AVCOL_TRC_ARIB_STD_B67: return "HLG";
+    default: return NULL;
+    }
+}
+
+static int check_reference(const Options *o, const Source *source, MediaError *error)
+{
+    const int depth = convert_depth(source->video->codecpar->format);
+    if (!o->reference || depth <= 8)
+        return 0;
+    return media_fail(error, MEDIA_USAGE,
+                      "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
+                      "video is equalized at its own depth",
+                      source->name, depth);
+}
+
+int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
+                  MediaError *error)
+{
+    const char *hdr = hdr_name(source->video->codecpar);
+    *params = options_params(o);
+    if (o->dither == OPTIONS_DITHER_AUTO)
+        params->dither = fine;
+    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
+    if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
+        params->strength *= HDR_SHARE;
+        say(SAY_WARNINGS,
+            "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
+            "--strength sets another",
+            hdr, params->strength);
+    }
+    return check_reference(o, source, error);
+}
+
+/* ---- the source and the encoder ---- */
+
 /* What comes as it happens, not all at once. */
 static int is_live(const char *path, int network)
 {
@@ -179,6 +224,8 @@ EncoderOptions engine_encoder(const Options *options)
                             .live = options->camera != NULL};
 }
 
+/* ---- what computes ---- */
+
 int engine_is_lost(const Engine *engine)
 {
     return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0;
@@ -196,47 +243,4 @@ void engine_close(Engine *engine)
     frame_memory_close(&engine->memory);
     lumeq_context_destroy(&engine->context);
     lumeq_destroy(&engine->equalizer);
-}
-
-/* ---- what is done to the picture ---- */
-
-/* The codes of HDR are further apart than they look: what is right for others is too much. */
-#define HDR_SHARE 0.5
-
-static const char *hdr_name(const AVCodecParameters *video)
-{
-    switch (video->color_trc) {
-    case AVCOL_TRC_SMPTE2084: return "PQ";
-    case AVCOL_TRC_ARIB_STD_B67: return "HLG";
-    default: return NULL;
-    }
-}
-
-static int check_reference(const Options *o, const Source *source, MediaError *error)
-{
-    const int depth = convert_depth(source->video->codecpar->format);
-    if (!o->reference || depth <= 8)
-        return 0;
-    return media_fail(error, MEDIA_USAGE,
-                      "--reference is defined for 8 bits a sample: %s has %d; without it deeper "
-                      "video is equalized at its own depth",
-                      source->name, depth);
-}
-
-int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
-                  MediaError *error)
-{
-    const char *hdr = hdr_name(source->video->codecpar);
-    *params = options_params(o);
-    if (o->dither == OPTIONS_DITHER_AUTO)
-        params->dither = fine;
-    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
-    if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
-        params->strength *= HDR_SHARE;
-        say(SAY_WARNINGS,
-            "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
-            "--strength sets another",
-            hdr, params->strength);
-    }
-    return check_reference(o, source, error);
 }

@@ -199,7 +199,7 @@ static int tick_code(const Panel *p, int tick)
     return min_int(codes * tick / 4, codes - 1);
 }
 
-/* ---- the ground of a plot ---- */
+/* ---- the ground of each plot ---- */
 
 static int line_width(const Panel *p)
 {
@@ -307,7 +307,7 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
                 (const char *const[]){full, brief, NULL});
 }
 
-/* ---- the curve's ---- */
+/* ---- the ground of the curve ---- */
 
 /* The curve that changes nothing, dotted. */
 static void draw_identity(const Panel *p, Rect plot)
