@@ -187,6 +187,13 @@ typedef struct LumeqParams {
      * over half a second before and after each frame. Needs a history that looks ahead; elsewhere
      * it is an ARGUMENT error. */
     double deflicker;
+    /* The part of the picture that its curve is made for, as a camera's metering does it: samples
+     * outside are not counted, and equalized all the same. Width and height 0: all of it; both -1:
+     * the middle half of its columns and rows. What lies
+     * beyond the picture does not count; where nothing is left, all of it does. LumeqFrameStats'
+     * histograms and means are those of the part, without its bars. With the reference, and for the
+     * tiles of mode CLAHE, it has no effect. */
+    LumeqRect meter;
 } LumeqParams;
 
 #define LUMEQ_MAX_CLIP 1000.0

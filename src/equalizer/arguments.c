@@ -46,6 +46,11 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "unknown treatment %d of chroma", (int)params->chroma);
     if (params->bars != LUMEQ_BARS_AUTO && params->bars != LUMEQ_BARS_IGNORE)
         return refuse(why, "unknown treatment %d of bars", (int)params->bars);
+    const LumeqRect *m = &params->meter;
+    const int named = m->width == m->height && (m->width == 0 || m->width == -1);
+    if (m->x < 0 || m->y < 0 || (!named && (m->width < 1 || m->height < 1)))
+        return refuse(why, "a meter of %dx%d at %d, %d; sides are 1 or more, places 0 or more",
+                      m->width, m->height, m->x, m->y);
     if (!in_range(params->deflicker, 0, 1))
         return refuse(why, "deflicker %g is not within 0..1", params->deflicker);
     return 0;

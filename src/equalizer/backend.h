@@ -67,6 +67,20 @@ static inline LumeqImage lumeq_part(const LumeqImage *image, LumeqRect part)
     return result;
 }
 
+/* The luma that is counted. */
+static inline LumeqImage lumeq_metered(const LumeqImage *image, const CurveParams *params)
+{
+    const LumeqRect *m = &params->meter;
+    LumeqImage result = *image;
+    if (!m->width)
+        return result;
+    result.plane[0] =
+        (uint8_t *)image->plane[0] + m->y * image->stride[0] + lumeq_bytes(image, 0, m->x);
+    result.width = m->width;
+    result.height = m->height;
+    return result;
+}
+
 /* All that a frame leaves behind. */
 typedef struct LumeqState {
     CurveResult curve;
@@ -141,11 +155,12 @@ typedef struct MeasureShape {
     int32_t bins;
     int32_t tiles_x, tiles_y; /* of the grid that is counted; 0: none */
     int32_t reference;        /* that grid is the reference's, whose tiles are padded */
+    LumeqRect meter;          /* as CurveParams has it */
 } MeasureShape;
 
 /* All that is counted of a frame. */
 typedef struct LumeqCounts {
-    uint32_t *hist;                  /* of the whole frame: [bins] */
+    uint32_t *hist;                  /* of the frame, or of what is metered: [bins] */
     uint64_t *cells;                 /* sums of codes, row by row: [MEASURE_CELLS] */
     uint8_t *lit[BARS_DIRECTIONS];   /* as BarsProfile.lit: [width], [height] */
     NoiseProfile *noise;             /* of nothing, where the frame before is not known */

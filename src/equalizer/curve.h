@@ -304,6 +304,24 @@ CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat
     }
 }
 
+CURVE_FN int curve_overlap(int from, int size, int other, int other_size)
+{
+    const int begin = from > other ? from : other;
+    const int end = from + size < other + other_size ? from + size : other + other_size;
+    return end > begin ? end - begin : 0;
+}
+
+/* Samples of bars among those that are counted. */
+CURVE_FN uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area)
+{
+    const LumeqRect *m = &p->meter;
+    if (!m->width || !area)
+        return area;
+    return (uint32_t)(m->width * m->height -
+                      curve_overlap(m->x, m->width, active->x, active->width) *
+                          curve_overlap(m->y, m->height, active->y, active->height));
+}
+
 /* Leaves the darkest `samples` out of the frame's histogram: those of the bars, which are black. */
 CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
 {
@@ -354,7 +372,7 @@ CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, Curve
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     uint32_t flat;
-    curve_leave_out(p, result->bars.area, now, w);
+    curve_leave_out(p, curve_bars(p, &result->bars.active, result->bars.area), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     CurveView view = curve_look(p, counted, reciprocal, w, now);
     if (!flat && !p->stretch)

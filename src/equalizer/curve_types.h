@@ -49,7 +49,8 @@ typedef struct CurveParams {
     int32_t reference; /* only with 8 bits */
     int32_t chroma;    /* the gains are not all 1 */
     int32_t dither;
-    uint32_t frame; /* number of the dither's pattern */
+    uint32_t frame;  /* number of the dither's pattern */
+    LumeqRect meter; /* the part that is counted, within the picture; width 0: all of it */
 } CurveParams;
 
 /* A group's thread moves one at once. */

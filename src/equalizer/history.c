@@ -11,7 +11,7 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-#define FORMAT 2 /* 1: without noise and range */
+#define FORMAT 3 /* 2: without what is metered; 1: without noise and range */
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 {
@@ -120,7 +120,7 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
     return 0;
 }
 
-/* The parameters need the tiles that were counted, or none. */
+/* The parameters need the tiles that were counted, or none, and the same part. */
 static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
 {
     if (m->pending || !m->valid)
@@ -132,6 +132,9 @@ static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
          m->shape.reference != wanted.reference))
         return lumeq_refuse("the measure has %dx%d tiles, the parameters want %dx%d",
                             m->shape.tiles_x, m->shape.tiles_y, wanted.tiles_x, wanted.tiles_y);
+    if (!lumeq_same_meter(&m->shape.meter, &wanted.meter))
+        return lumeq_refuse("the measure is of another part of the picture than the parameters "
+                            "meter");
     if (h->params.reference && h->params.mode != LUMEQ_MODE_OFF && m->shape.depth != 8)
         return lumeq_refuse("the reference is defined for 8 bits a sample, not for %d",
                             m->shape.depth);

@@ -8,7 +8,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQms"
-#define FORMAT 2 /* 1: without the noise */
+#define FORMAT 3 /* 2: without the meter; 1: without the noise */
 
 /* Where each array of the counts begins. */
 #define ALIGNMENT 64
@@ -26,6 +26,7 @@ MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *im
     };
     const LumeqClock clock = {0};
     const CurveParams curve = lumeq_curve_params(params, image, &clock);
+    shape.meter = curve.meter;
     TileGrid grid;
     if (lumeq_tiles_params(&grid, params, image, &curve)) {
         shape.tiles_x = grid.x.tiles;
@@ -122,6 +123,7 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
                               s->range, s->tiles_x, s->tiles_y, s->reference};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         lumeq_put32(&w, (uint32_t)fields[i]);
+    lumeq_put_meter(&w, &s->meter);
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put64(&w, c->cells[i]);
@@ -159,6 +161,28 @@ MeasureShape lumeq_take_shape(ByteReader *r)
               (!s.reference && (s.tiles_x > s.width || s.tiles_y > s.height)) ||
               (int64_t)s.width * s.height > INT32_MAX;
     return s;
+}
+
+int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b)
+{
+    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
+}
+
+void lumeq_put_meter(ByteWriter *w, const LumeqRect *meter)
+{
+    const int32_t fields[] = {meter->x, meter->y, meter->width, meter->height};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        lumeq_put32(w, (uint32_t)fields[i]);
+}
+
+LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s)
+{
+    LumeqRect m = {.x = lumeq_take_range(r, 0, s->width - 1)};
+    m.y = lumeq_take_range(r, 0, s->height - 1);
+    m.width = lumeq_take_range(r, 0, s->width - m.x);
+    m.height = lumeq_take_range(r, 0, s->height - m.y);
+    r->bad |= !m.width != !m.height || (!m.width && (m.x || m.y));
+    return m;
 }
 
 /* No histogram has more samples than its picture: sums of counts then stay within 32 bits. */
@@ -211,7 +235,9 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     if (!measure || !bytes)
         return lumeq_refuse("there is nothing to unpack, or no place for it");
     ByteReader r = lumeq_bytes_open(bytes, size, LETTERS, FORMAT);
-    const MeasureShape shape = lumeq_take_shape(&r);
+    MeasureShape shape = lumeq_take_shape(&r);
+    if (r.version >= 3)
+        shape.meter = lumeq_take_meter(&r, &shape);
     if (r.bad)
         return lumeq_refuse("these bytes are no measure of this version");
     LumeqMeasure *made = calloc(1, sizeof(*made));

@@ -35,6 +35,12 @@ void lumeq_profile_of(BarsProfile *profile, const LumeqMeasure *measure);
 /* From bytes; `bad` where there is no such frame. */
 MeasureShape lumeq_take_shape(ByteReader *r);
 
+int lumeq_same_meter(const LumeqRect *a, const LumeqRect *b);
+
+/* What is metered of such a frame, as bytes and back; `bad` where that cannot be. */
+void lumeq_put_meter(ByteWriter *w, const LumeqRect *meter);
+LumeqRect lumeq_take_meter(ByteReader *r, const MeasureShape *s);
+
 /* Makes room for the counts of such a shape; the measure is not valid until they are filled.
  * MEMORY: it is what it was. */
 int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape);

@@ -32,6 +32,7 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
     const LumeqRect *a = &f->active;
     const size_t cells = tiles_of(&f->shape) * TILE_CELLS;
     put_shape(w, &f->shape);
+    lumeq_put_meter(w, &f->shape.meter);
     lumeq_put64(w, (uint64_t)f->number);
     lumeq_put64(w, (uint64_t)f->step);
     lumeq_put64(w, (uint64_t)f->plateau);
@@ -163,7 +164,8 @@ static void take_frame(ByteReader *r, PlanFrame *f)
         take_counts(r, f->padding[tile], TILE_CELLS, INT32_MAX);
 }
 
-/* What the plan's parameters have no use for is left out. `bad` where they want other tiles. */
+/* What the plan's parameters have no use for is left out. `bad` where they want other tiles, or
+ * another part metered. */
 static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
 {
     const LumeqImage image = lumeq_shape_image(&f->shape);
@@ -172,6 +174,7 @@ static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
               (f->shape.tiles_x != wanted.tiles_x || f->shape.tiles_y != wanted.tiles_y ||
                f->shape.reference != wanted.reference);
     r->bad |= plan->reference && f->shape.depth != 8;
+    r->bad |= !lumeq_same_meter(&f->shape.meter, &wanted.meter);
     if (!wanted.tiles_x) {
         f->shape.tiles_x = f->shape.tiles_y = f->shape.reference = 0;
         f->tiles = f->padding = NULL;
@@ -181,7 +184,9 @@ static void fit_shape(ByteReader *r, const LumeqPlan *plan, PlanFrame *f)
 /* Answers MEMORY, or 0 with the frame in the ring, `bad` where it is none. */
 static int take_next(ByteReader *r, LumeqPlan *plan, size_t i)
 {
-    const MeasureShape shape = lumeq_take_shape(r);
+    MeasureShape shape = lumeq_take_shape(r);
+    if (r->version >= 3)
+        shape.meter = lumeq_take_meter(r, &shape);
     if (r->bad)
         return 0;
     PlanFrame *f = lumeq_plan_frame_new(&shape);

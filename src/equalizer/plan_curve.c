@@ -332,7 +332,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     take_bars(&plan->result, f);
     for (int bin = 0; bin < p->bins; bin++)
         now[bin].hist = f->hist[bin];
-    curve_leave_out(p, f->area, now, &plan->work);
+    curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
     finish_curve(&n, plan->last.bin, plan->result.strength, even, plan->values, now);
     curve_fill_table(p, now, &plan->table);
     if (grid)

@@ -93,7 +93,7 @@ static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
     CurveBin *now = plan->result.bin;
     for (int i = 0; i < p->bins; i++)
         now[i].hist = f->hist[i];
-    curve_leave_out(p, f->area, now, &plan->work);
+    curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
     *counted = curve_count(p, now, &plan->work, flat);
     return curve_look(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
 }

@@ -89,6 +89,26 @@ CurveParams lumeq_sample_params(const LumeqImage *image)
     };
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* As much of the meter as the picture has; none where that is all or nothing. */
+static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
+{
+    LumeqRect m = params->meter;
+    if (m.width < 0)
+        m = (LumeqRect){image->width / 4, image->height / 4, (image->width + 1) / 2,
+                        (image->height + 1) / 2};
+    const int all = m.x == 0 && m.y == 0 && m.width >= image->width && m.height >= image->height;
+    if (all || params->reference || m.x >= image->width || m.y >= image->height)
+        return (LumeqRect){0};
+    m.width = least(m.width, image->width - m.x);
+    m.height = least(m.height, image->height - m.y);
+    return m;
+}
+
 CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *image,
                                const LumeqClock *clock)
 {
@@ -104,6 +124,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = on && !reference && params->dither;
     curve.frame = (uint32_t)clock->number;
+    curve.meter = meter_of(params, image);
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;

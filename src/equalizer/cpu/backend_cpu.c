@@ -94,9 +94,7 @@ static void measure_rows(CpuBackend *cpu, uint32_t *hist, int from, int to)
 {
     const LumeqJob *job = cpu->job;
     const LumeqImage *in = &job->frame.in;
-    LumeqHistogramKernel *const histogram =
-        in->depth > 8 ? cpu->team.kernels.histogram16 : cpu->team.kernels.histogram8;
-    histogram(hist, lumeq_row(in, 0, from), in->stride[0], in->width, to - from, &job->curve);
+    lumeq_count_rows(&cpu->team, hist, in, &job->curve, from, to);
     if (!job->bars.ignore)
         lumeq_profile_rows(&job->bars, cpu->profile->lit[BARS_ROWS], in->plane[0], in->stride[0],
                            from, to);

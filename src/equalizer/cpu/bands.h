@@ -32,6 +32,19 @@ static inline void *lumeq_row(const LumeqImage *image, int plane, int y)
     return (uint8_t *)image->plane[plane] + y * image->stride[plane];
 }
 
+/* Counts what is metered of some rows. */
+static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const LumeqImage *in,
+                                    const CurveParams *params, int from, int to)
+{
+    const LumeqImage metered = lumeq_metered(in, params);
+    const int top = params->meter.y; /* 0 where all is */
+    const int first = from > top ? from - top : 0;
+    const int end = to - top < metered.height ? to - top : metered.height;
+    if (first < end)
+        (in->depth > 8 ? team->kernels.histogram16 : team->kernels.histogram8)(
+            hist, lumeq_row(&metered, 0, first), in->stride[0], metered.width, end - first, params);
+}
+
 /* Fills the job's counts. MEMORY. */
 int lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 

@@ -45,8 +45,7 @@ static void measure_rows(const Measuring *m, Band *band, int from, int to)
 {
     const LumeqMeasureJob *job = m->job;
     const LumeqImage *in = &job->in;
-    (in->depth > 8 ? m->team->kernels.histogram16 : m->team->kernels.histogram8)(
-        band->hist, lumeq_row(in, 0, from), in->stride[0], in->width, to - from, &job->curve);
+    lumeq_count_rows(m->team, band->hist, in, &job->curve, from, to);
     lumeq_profile_rows(&job->bars, job->counts.lit[BARS_ROWS], in->plane[0], in->stride[0], from,
                        to);
     sum_rows(m, band->cells, from, to);

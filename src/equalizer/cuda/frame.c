@@ -48,9 +48,11 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     const CurveParams *p = &job->curve;
     const LumeqCounts *c = &job->counts;
     const LumeqCudaPlane luma = lumeq_pictures_plane(&job->in, 0);
+    const LumeqImage metered = lumeq_metered(&job->in, p);
+    const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
     LumeqCudaCounts *const counts = p->depth > 8 ? lumeq_cuda_counts16 : lumeq_cuda_counts8;
     cudaError_t error =
-        counts(device, &luma, p->shift + p->fraction, p->bins, c->hist, counters, stream);
+        counts(device, &counted, p->shift + p->fraction, p->bins, c->hist, counters, stream);
     if (!error)
         error =
             lumeq_cuda_profile(&luma, &job->bars, c->lit[BARS_COLUMNS], c->lit[BARS_ROWS], stream);
@@ -89,10 +91,12 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
                                   LumeqCudaFrame *frame, cudaStream_t stream)
 {
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
+    const LumeqImage metered = lumeq_metered(in, &job->curve);
+    const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     const cudaError_t error =
-        histogram(device, &luma, &job->curve, before.curve, &frame->result.curve, &frame->table,
+        histogram(device, &counted, &job->curve, before.curve, &frame->result.curve, &frame->table,
                   &frame->counters, stream);
     return error || !job->clahe
                ? error

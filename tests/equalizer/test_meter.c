@@ -1,0 +1,289 @@
+/*
+ * The part of the picture that is metered. What a picture that is only that part would be told and
+ * given is the oracle: counted by hand, and by the library without a meter.
+ */
+#include "../check.h"
+#include "lumeq/lumeq.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define WIDTH 161
+#define HEIGHT 92
+#define FRAMES 6
+
+typedef struct Picture {
+    uint16_t samples[HEIGHT][WIDTH];
+    int depth;
+} Picture;
+
+/* Dark on the left, light on the right, with what differs from frame to frame; `bars`: black rows
+ * above and below. */
+static void draw(Picture *p, int depth, int frame, int bars)
+{
+    CheckRandom random = {(uint64_t)frame + 1, 0};
+    p->depth = depth;
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const int code =
+                (x < WIDTH / 2 ? 30 + frame : 150 + 2 * frame) + (int)check_below(&random, 40);
+            const int black = y < bars || y >= HEIGHT - bars;
+            p->samples[y][x] = (uint16_t)((black ? 16 : code) << (depth - 8));
+        }
+}
+
+/* Planes of the depth's size. */
+static LumeqImage image_of(const Picture *p, LumeqRect part, uint8_t *memory)
+{
+    const int size = p->depth > 8 ? 2 : 1;
+    LumeqImage image = {.width = part.width, .height = part.height, .depth = p->depth};
+    image.plane[0] = memory;
+    image.stride[0] = (ptrdiff_t)part.width * size;
+    for (int y = 0; y < part.height; y++)
+        for (int x = 0; x < part.width; x++) {
+            const uint16_t sample = p->samples[part.y + y][part.x + x];
+            if (size == 2)
+                memcpy(memory + y * image.stride[0] + 2 * x, &sample, 2);
+            else
+                memory[y * image.stride[0] + x] = (uint8_t)sample;
+        }
+    return image;
+}
+
+typedef struct Told {
+    LumeqFrameStats stats;
+    uint32_t hist_in[LUMEQ_MAX_BINS], hist_out[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+} Told;
+
+static uint8_t inputs[2 * WIDTH * HEIGHT], outputs[2 * WIDTH * HEIGHT];
+
+static LumeqParams params_with(LumeqRect meter, LumeqBars bars)
+{
+    LumeqParams params = {.size = sizeof(params)};
+    lumeq_params_default(&params);
+    params.meter = meter;
+    params.bars = bars;
+    return params;
+}
+
+static void process(LumeqEqualizer *eq, const Picture *p, LumeqRect part, int number, Told *told)
+{
+    LumeqFrame frame = {.size = sizeof(frame), .time = number * INT64_C(40000000)};
+    frame.in = image_of(p, part, inputs);
+    frame.out = frame.in;
+    frame.out.plane[0] = outputs;
+    told->stats = (LumeqFrameStats){.size = sizeof(told->stats),
+                                    .hist_in = told->hist_in,
+                                    .hist_out = told->hist_out,
+                                    .curve = told->curve};
+    const int ret = lumeq_process(eq, &frame, &told->stats);
+    CHECK(ret == 0, "frame %d: %s", number, lumeq_last_error(eq));
+}
+
+static LumeqEqualizer *open_with(const LumeqParams *params)
+{
+    LumeqEqualizer *eq = NULL;
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 3};
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+    CHECK(lumeq_set_params(eq, params) == 0, "%s", lumeq_last_error(eq));
+    return eq;
+}
+
+static const LumeqRect everything = {0, 0, WIDTH, HEIGHT};
+
+/* The curve of the part is that of a picture which is no more than the part. */
+static void check_part(LumeqRect meter, LumeqRect part, int depth)
+{
+    static Picture picture;
+    static Told told, expected;
+    const LumeqParams metered = params_with(meter, LUMEQ_BARS_IGNORE);
+    const LumeqParams all = params_with((LumeqRect){0}, LUMEQ_BARS_IGNORE);
+    LumeqEqualizer *eq = open_with(&metered), *other = open_with(&all);
+    for (int i = 0; i < FRAMES; i++) {
+        draw(&picture, depth, i, 0);
+        process(eq, &picture, everything, i, &told);
+        process(other, &picture, part, i, &expected);
+        const size_t size = (size_t)told.stats.bins * sizeof(told.curve[0]);
+        CHECK(!memcmp(told.hist_in, expected.hist_in, size), "%dx%d at %d, %d, depth %d: counts",
+              meter.width, meter.height, meter.x, meter.y, depth);
+        CHECK(!memcmp(told.curve, expected.curve, size), "%dx%d at %d, %d, depth %d: curve",
+              meter.width, meter.height, meter.x, meter.y, depth);
+        CHECK(told.stats.mean_in == expected.stats.mean_in &&
+                  told.stats.mean_out == expected.stats.mean_out,
+              "means %g, %g; %g, %g", told.stats.mean_in, told.stats.mean_out,
+              expected.stats.mean_in, expected.stats.mean_out);
+        const LumeqRect a = told.stats.active;
+        CHECK(a.width == WIDTH && a.height == HEIGHT, "all of it is equalized, not %dx%d", a.width,
+              a.height);
+    }
+    lumeq_destroy(&eq);
+    lumeq_destroy(&other);
+}
+
+static void parts(void)
+{
+    static const struct {
+        LumeqRect meter, part;
+    } cases[] = {
+        {{0, 0, 0, 0}, {0, 0, WIDTH, HEIGHT}},
+        {{0, 0, WIDTH, HEIGHT}, {0, 0, WIDTH, HEIGHT}},
+        {{3, 5, 70, 41}, {3, 5, 70, 41}},
+        {{90, 0, 71, 90}, {90, 0, 71, 90}},
+        {{17, 89, 1, 1}, {17, 89, 1, 1}},
+        {{160, 1, 1, 88}, {160, 1, 1, 88}},
+        {{100, 60, 1000, 1000}, {100, 60, 61, 32}}, /* as much of it as there is */
+        {{161, 0, 20, 20}, {0, 0, WIDTH, HEIGHT}},  /* nothing of it */
+        {{0, 92, 2000, 20}, {0, 0, WIDTH, HEIGHT}},
+        {{0, 0, -1, -1}, {40, 23, 81, 46}}, /* the middle */
+    };
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int depth = 8; depth <= 10; depth += 2)
+            check_part(cases[i].meter, cases[i].part, depth);
+}
+
+/* Bars within the part are left out of it, and no others. */
+static void bars_within(void)
+{
+    static Picture picture;
+    static Told told;
+    static const struct {
+        LumeqRect meter;
+        uint32_t counted;
+    } cases[] = {
+        {{0, 0, 0, 0}, WIDTH * (HEIGHT - 24)},
+        {{10, 0, 100, 90}, 100 * (HEIGHT - 24)},
+        {{10, 20, 100, 40}, 100 * 40},
+        {{10, 4, 100, 40}, 100 * 32},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        const LumeqParams params = params_with(cases[i].meter, LUMEQ_BARS_AUTO);
+        LumeqEqualizer *eq = open_with(&params);
+        for (int frame = 0; frame < 40; frame++) {
+            draw(&picture, 8, 0, 12);
+            process(eq, &picture, everything, frame, &told);
+        }
+        uint32_t sum = 0;
+        for (int code = 0; code < 256; code++)
+            sum += told.hist_in[code];
+        CHECK(told.stats.active.height == HEIGHT - 24, "%d rows of picture",
+              told.stats.active.height);
+        CHECK(sum == cases[i].counted, "case %d: %u samples, not %u", i, sum, cases[i].counted);
+        lumeq_destroy(&eq);
+    }
+}
+
+/* Measures say what they are of, also as bytes, and give the curves of the live way. */
+static void step_by_step(void)
+{
+    static Picture picture;
+    static Told told, live;
+    const LumeqParams params = params_with((LumeqRect){3, 5, 70, 41}, LUMEQ_BARS_AUTO);
+    const LumeqParams others = params_with((LumeqRect){3, 5, 70, 42}, LUMEQ_BARS_AUTO);
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL, *other = NULL;
+    LumeqEqualizer *eq = open_with(&params);
+    LumeqMeasure *measure = NULL, *read = NULL;
+    static uint8_t bytes[1 << 16];
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_history_create(&history, &params, 0) == 0 &&
+              lumeq_history_create(&other, &others, 0) == 0,
+          "they open");
+    for (int i = 0; i < FRAMES; i++) {
+        draw(&picture, 8, i, 0);
+        const LumeqImage in = image_of(&picture, everything, inputs);
+        LumeqCurve *curve = NULL;
+        const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
+        size_t size = sizeof(bytes);
+        CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0 &&
+                  lumeq_measure_pack(measure, bytes, &size) == 0 &&
+                  lumeq_measure_unpack(&read, bytes, size) == 0,
+              "%s", lumeq_last_error(NULL));
+        CHECK(lumeq_history_put(other, read, &moment) == LUMEQ_ERR_ARGUMENT, "another part");
+        CHECK(lumeq_history_put(history, read, &moment) == 0, "%s", lumeq_last_error(NULL));
+        CHECK(lumeq_history_get(history, &curve) == 0, "%s", lumeq_last_error(NULL));
+        told.stats = (LumeqFrameStats){
+            .size = sizeof(told.stats), .hist_in = told.hist_in, .curve = told.curve};
+        CHECK(lumeq_curve_stats(curve, &told.stats) == 0, "statistics");
+        process(eq, &picture, everything, i, &live);
+        CHECK(!memcmp(told.curve, live.curve, 256 * sizeof(told.curve[0])) &&
+                  !memcmp(told.hist_in, live.hist_in, 256 * sizeof(told.hist_in[0])),
+              "frame %d is another one than live", i);
+        lumeq_curve_unref(&curve);
+    }
+    lumeq_measure_free(&measure);
+    lumeq_measure_free(&read);
+    lumeq_history_destroy(&history);
+    lumeq_history_destroy(&other);
+    lumeq_destroy(&eq);
+    lumeq_context_destroy(&context);
+}
+
+/* With a lookahead the part is looked at, too, and a state that was saved keeps to it. */
+static void planned(void)
+{
+    static Picture picture;
+    static uint8_t bytes[1 << 20];
+    const LumeqParams params = params_with((LumeqRect){0, 0, 70, 90}, LUMEQ_BARS_AUTO);
+    const LumeqParams others = params_with((LumeqRect){0, 0, 70, 80}, LUMEQ_BARS_AUTO);
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL, *same = NULL, *other = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_history_create(&history, &params, 1000000000) == 0 &&
+              lumeq_history_create(&same, &params, 1000000000) == 0 &&
+              lumeq_history_create(&other, &others, 1000000000) == 0,
+          "they open");
+    for (int i = 0; i < FRAMES; i++) {
+        draw(&picture, 8, i, 0);
+        const LumeqImage in = image_of(&picture, everything, inputs);
+        const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
+        CHECK(lumeq_measure(context, &measure, &params, &in, NULL, NULL) == 0 &&
+                  lumeq_history_put(history, measure, &moment) == 0,
+              "%s", lumeq_last_error(NULL));
+    }
+    size_t size = sizeof(bytes);
+    CHECK(lumeq_history_save(history, bytes, &size) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_history_load(same, bytes, size) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_history_load(other, bytes, size) == LUMEQ_ERR_ARGUMENT, "another part");
+    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "it ends");
+    int count = 0;
+    while (lumeq_history_get(history, &curve) == 0) {
+        static Told told;
+        uint32_t sum = 0;
+        told.stats = (LumeqFrameStats){.size = sizeof(told.stats), .hist_in = told.hist_in};
+        CHECK(lumeq_curve_stats(curve, &told.stats) == 0, "statistics");
+        for (int code = 0; code < 256; code++)
+            sum += told.hist_in[code];
+        CHECK(sum == 70 * 90 && told.stats.mean_in < 100, "%u samples, mean %g", sum,
+              told.stats.mean_in);
+        lumeq_curve_unref(&curve);
+        count++;
+    }
+    CHECK(count == FRAMES, "%d curves", count);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    lumeq_history_destroy(&same);
+    lumeq_history_destroy(&other);
+    lumeq_context_destroy(&context);
+}
+
+static void refused(void)
+{
+    static const LumeqRect bad[] = {{-1, 0, 5, 5}, {0, -1, 5, 5},  {0, 0, 5, 0}, {0, 0, 0, 5},
+                                    {0, 0, -1, 5}, {0, 0, -2, -2}, {0, 0, 5, -1}};
+    const LumeqParams usual = params_with((LumeqRect){0}, LUMEQ_BARS_AUTO);
+    LumeqEqualizer *eq = open_with(&usual);
+    for (int i = 0; i < COUNT(bad); i++) {
+        const LumeqParams params = params_with(bad[i], LUMEQ_BARS_AUTO);
+        CHECK(lumeq_set_params(eq, &params) == LUMEQ_ERR_ARGUMENT, "%d", i);
+    }
+    lumeq_destroy(&eq);
+}
+
+static const CheckTest tests[] = {
+    {"parts", parts},     {"bars_within", bars_within}, {"step_by_step", step_by_step},
+    {"planned", planned}, {"refused", refused},
+};
+
+CHECK_MAIN(tests)
