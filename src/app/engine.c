@@ -114,6 +114,17 @@ static int check_reference(const Options *o, const Source *source, MediaError *e
                       source->name, depth);
 }
 
+static int check_meter(const Options *o, const Source *source, MediaError *error)
+{
+    const LumeqRect *m = &o->meter;
+    const AVCodecParameters *video = source->video->codecpar;
+    if (m->x < video->width && m->y < video->height)
+        return 0;
+    return media_fail(error, MEDIA_USAGE,
+                      "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels", m->x,
+                      m->y, m->width, m->height, source->name, video->width, video->height);
+}
+
 int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
                   MediaError *error)
 {
@@ -129,7 +140,8 @@ int engine_params(LumeqParams *params, const Options *o, const Source *source, i
             "--strength sets another",
             hdr, params->strength);
     }
-    return check_reference(o, source, error);
+    const int ret = check_reference(o, source, error);
+    return ret < 0 ? ret : check_meter(o, source, error);
 }
 
 /* ---- the source and the encoder ---- */

@@ -60,10 +60,15 @@ class Look(Case):
                                       ("--tiles", "8x17", "1 to 16"), ("--tiles", "8x8x8", "8x8"),
                                       ("--tiles", "-1x4", "1 to 16"), ("--strength", "much", "auto", "0 to 1"),
                                       ("--chroma", "off", "scale|keep"), ("--dither", "yes", "auto|on|off"),
-                                      ("--bars", "off", "auto|ignore")):
+                                      ("--bars", "off", "auto|ignore"),
+                                      ("--meter", "middle", "left,top,width,height", "centre"),
+                                      ("--meter", "0,0,640", "0,0,640,360"),
+                                      ("--meter", "0,0,0,9", "0,0,640,360"),
+                                      ("--meter", "-1,0,9,9", "0,0,640,360")):
             with self.subTest("%s %s" % (option, value)):
                 self.refused(lumeq(simple(), "--null", option, value), USAGE, option, value, *words)
         self.refused(lumeq(simple(), "--null", "--reference", "--mode", "stretch"), USAGE, "contradict")
+        self.refused(lumeq(simple(), "--null", "--reference", "--meter", "centre"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--profile", "screen"), USAGE,
                      "--reference", "screen", "contradict")
         self.ok(simple(), "--null", "--profile", "screen", "--config",
@@ -131,6 +136,29 @@ class Look(Case):
         bare = clip("bare.mkv", *FFV1, size="320x180", filters="crop=320:120")
         self.assertEqual([y[bar:-bar] for y in out.luma], Picture(self.lossless(bare)).luma)
         self.assertNotEqual(out.luma, Picture(self.lossless(boxed, "--bars", "ignore")).luma)
+
+    # ---- metering ----
+
+    def test_the_curve_is_made_for_what_is_metered(self):
+        # Left a picture, right the same in another light: each is the other's part.
+        both = clip("halves.mkv", *FFV1, size="320x180", filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
+        for part, crop in (("0,0,320,180", "crop=320:180:0:0"), ("320,0,320,180", "crop=320:180:320:0")):
+            with self.subTest(part):
+                half = clip("half%s.mkv" % part[0], *FFV1, size="320x180",
+                            filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack," + crop)
+                left = int(part.split(",")[0])
+                metered = Picture(self.lossless(both, "--meter", part, "--bars", "ignore", "--dither", "off"))
+                alone = Picture(self.lossless(half, "--bars", "ignore", "--dither", "off"))
+                rows = [b"".join(y[r * 640 + left:r * 640 + left + 320] for r in range(180)) for y in metered.luma]
+                self.assertTrue(rows == alone.luma)
+        args = ("--strength", "1", "--bars", "ignore")
+        centre = Picture(self.lossless(both, "--meter", "centre", *args)).luma
+        self.assertTrue(centre == Picture(self.lossless(both, "--meter", "160,45,320,90", *args)).luma)
+        self.assertFalse(centre == Picture(self.lossless(both, *args)).luma)
+
+    def test_a_part_outside_of_the_picture(self):
+        self.refused(lumeq(simple(), "--null", "--meter", "5000,0,10,10"), USAGE, "--meter", "5000,0,10,10",
+                     "outside")
 
     # ---- HDR and depth ----
 

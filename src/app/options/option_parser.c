@@ -55,6 +55,11 @@ static int no_audio_and_track(const Options *o)
     return o->audio_track >= 0 && o->acodec && strcmp(o->acodec, "none") == 0;
 }
 
+static int reference_and_meter(const Options *o)
+{
+    return o->reference && o->meter.width;
+}
+
 static int reference_and_deflicker(const Options *o)
 {
     return o->reference && o->deflicker > 0;
@@ -79,6 +84,7 @@ static const Rivals rivals[] = {
     {"output", "null", output_and_null, "-o and --null"},
     {"reference", "mode", reference_and_off, "--reference and --mode off"},
     {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
+    {"reference", "meter", reference_and_meter, "--reference and --meter"},
     {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
     {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},
     {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},

@@ -50,6 +50,9 @@ const Option option_table[] = {
     {"dither", 0, OPTION_CHOICE, 0, FIELD(dither), 0, 0, "auto|on|off",
      "fractions of codes become a fine pattern; auto: in the window and for lossless or deeper "
      "output [auto]"},
+    {"meter", 0, OPTION_PART, 0, FIELD(meter), 0, 0, "X,Y,W,H|centre",
+     "make the curve for this part of the picture, in pixels from the left and from the top; "
+     "centre: the middle half of its columns and rows [all of it]"},
     {"bars", 0, OPTION_CHOICE, 0, FIELD(bars), 0, 0, "auto|ignore",
      "leave black bars out of the histogram, and as they are [auto]"},
     {"deflicker", 0, OPTION_NUMBER, 0, FIELD(deflicker), 0, 1, "X",
@@ -226,6 +229,7 @@ size_t option_size(const Option *option)
     case OPTION_AUTO_NUMBER: return sizeof(double);
     case OPTION_TILES: return sizeof(OptionsTiles);
     case OPTION_SIZE: return sizeof(OptionsSize);
+    case OPTION_PART: return sizeof(LumeqRect);
     case OPTION_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE:

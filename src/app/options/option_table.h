@@ -18,6 +18,7 @@ typedef enum OptionType {
     OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_SIZE,        /* OptionsSize, each within min..max */
+    OPTION_PART,        /* LumeqRect */
     OPTION_INTEGER,     /* int64_t within min..max */
     OPTION_TRACK,       /* the same, or TRACK_NONE */
     OPTION_RATE,        /* int64_t, with K or M */

@@ -225,6 +225,20 @@ static int set_size(const Setting *s)
     return 0;
 }
 
+/* "0,0,640,360" */
+static int set_part(const Setting *s)
+{
+    LumeqRect part = {0, 0, -1, -1};
+    int end = 0;
+    if (strcmp(s->value, "centre") != 0 && (strspn(s->value, "0123456789,") != strlen(s->value) ||
+                                            sscanf(s->value, "%5d,%5d,%5d,%5d%n", &part.x, &part.y,
+                                                   &part.width, &part.height, &end) != 4 ||
+                                            s->value[end] || part.width < 1 || part.height < 1))
+        return refuse_value(s, "left,top,width,height in pixels such as 0,0,640,360, or centre");
+    *(LumeqRect *)s->field = part;
+    return 0;
+}
+
 static int read_rate(const char *text, double *rate)
 {
     char copy[32];
@@ -308,7 +322,7 @@ int option_set(const Option *option, Options *options, const char *value, const 
         [OPTION_LIST] = set_list,         [OPTION_AUTO_NUMBER] = set_number,
         [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
         [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
-        [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_MAY_TEXT] = set_may_text, [OPTION_PART] = set_part,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

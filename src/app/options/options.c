@@ -87,5 +87,6 @@ LumeqParams options_params(const Options *o)
         .chroma = o->chroma,
         .dither = o->dither == OPTIONS_DITHER_ON,
         .bars = o->bars,
+        .meter = o->meter,
     };
 }

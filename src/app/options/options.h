@@ -67,6 +67,7 @@ typedef struct Options {
     double strength;                         /* -1: as much as each picture needs */
     double clip, smooth;
     OptionsTiles tiles;
+    LumeqRect meter; /* as in LumeqParams */
     double deflicker;
     int two_pass;                /* an OptionsTwoPass */
     const char *passes_asked_by; /* the words on the command line that need two passes, or NULL */
