@@ -1,6 +1,5 @@
 /*
- * What the user does becomes commands. Nothing is carried out here: that is the loop's alone
- * (commands.c). For the thread of the window.
+ * What the user does becomes commands. Nothing is carried out here. For the thread of the window.
  */
 #ifndef LUMEQ_PLAYER_CONTROLS_H
 #define LUMEQ_PLAYER_CONTROLS_H

@@ -1,4 +1,6 @@
-#include "player/player_state.h"
+#include "player/showing.h"
+
+#include <stdlib.h>
 
 /* How the mean of times follows the last one. */
 #define TIMING_WEIGHT 0.1
@@ -6,181 +8,215 @@
 /* Uploading a frame is begun this much earlier than it usually takes. */
 #define LEAD_US 2000
 
+/* A frame is drawn this much before it is due: the swap waits for the screen's refresh. */
+#define DRAW_LEAD_US 1000
+
 #define HURRY_US 300000
 #define HURRY_ENOUGH_US 30000
+
+/* The frame rate is the one of the last second or so. */
+#define RATE_US 1000000
+
+/* After the last live picture, sound that is on its way plays out, for so long: a sender that is
+ * faster than time may have left much more. */
+#define PLAY_OUT_US 500000
+
+struct Showing {
+    EqualizeStage *stage;
+    Screen *screen;
+    EqualizedFrame *frame; /* the one of `shown` */
+    Shown shown;
+    int missing; /* it could not be brought there, and comes anew */
+    int drawn;   /* it has been on the screen */
+    int64_t due; /* when it is to be drawn */
+    int64_t rate_since, rate_count;
+};
+
+Showing *showing_create(EqualizeStage *stage, Screen *screen)
+{
+    Showing *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->stage = stage;
+    s->screen = screen;
+    s->shown.measured.offset = AV_NOPTS_VALUE;
+    return s;
+}
+
+const Shown *showing_shown(const Showing *s)
+{
+    return &s->shown;
+}
+
+/* ---- what is measured ---- */
 
 static void note_time(double *mean, double us)
 {
     *mean += (*mean > 0 ? TIMING_WEIGHT : 1) * (us - *mean);
 }
 
-static void note_timings(Player *p)
+static void note_stages(Showing *s)
 {
-    const EqualizedFrame *f = p->shown.frame;
-    note_time(&p->measured.timings.decode, f->decoded.decode_us);
-    note_time(&p->measured.timings.upload, f->stats.upload_us);
-    note_time(&p->measured.timings.equalize, f->stats.equalize_us);
-    note_time(&p->measured.timings.download, f->stats.download_us);
-    note_time(&p->measured.timings.fill, p->shown.view_us);
+    Timings *t = &s->shown.measured.timings;
+    note_time(&t->decode, s->frame->decoded.decode_us);
+    note_time(&t->upload, s->frame->stats.upload_us);
+    note_time(&t->equalize, s->frame->stats.equalize_us);
+    note_time(&t->download, s->frame->stats.download_us);
+    note_time(&t->fill, screen_state(s->screen)->upload_us);
 }
 
-void showing_note_view(Player *p)
+static void note_drawing(Showing *s, const Playback *b, int64_t now)
 {
-    const Shown *s = &p->shown;
-    note_time(&p->measured.timings.view, s->view_us + s->draw_us);
-    note_time(&p->measured.timings.layers, s->layers_us);
+    const ScreenState *screen = screen_state(s->screen);
     const FeedFrame *decoded = &s->frame->decoded;
-    if (p->playback->paused || decoded->preview)
+    Timings *timings = &s->shown.measured.timings;
+    Totals *totals = &s->shown.measured.totals;
+    note_time(&timings->view, screen->upload_us + screen->draw_us);
+    note_time(&timings->layers, screen->layers_us);
+    if (b->paused || decoded->preview)
         return;
-    const int64_t now = player_now();
     const double latency = (double)(now - decoded->decoded_at);
     if (decoded->captured_at != AV_NOPTS_VALUE)
-        delay_note(&p->measured.delay, now - decoded->captured_at);
-    note_time(&p->measured.timings.latency, latency);
-    p->measured.totals.count++;
-    p->measured.totals.run += s->frame->equalize_us;
-    p->measured.totals.upload += s->view_us;
-    p->measured.totals.layers += s->layers_us;
-    p->measured.totals.draw += s->draw_us;
-    if (s->duration > 0)
-        p->measured.totals.latency += latency * p->playback->speed / (double)s->duration;
+        delay_note(&s->shown.measured.delay, now - decoded->captured_at);
+    note_time(&timings->latency, latency);
+    totals->count++;
+    totals->run += s->frame->equalize_us;
+    totals->upload += screen->upload_us;
+    totals->layers += screen->layers_us;
+    totals->draw += screen->draw_us;
+    if (s->shown.duration > 0)
+        totals->latency += latency * b->speed / (double)s->shown.duration;
 }
 
-/* ---- one frame into the window's textures ---- */
-
-static int upload(Player *p, ViewSide side, const AVFrame *frame, MediaError *error)
+static void note_rate(Showing *s, int64_t now)
 {
-    char why[256];
-    if (view_set_frame(p->view, side, frame, why, sizeof(why)) >= 0)
-        return 0;
-    return media_fail(error, MEDIA_INPUT, "%s", why);
+    if (!s->rate_since)
+        s->rate_since = now;
+    s->rate_count++;
+    if (now - s->rate_since < RATE_US)
+        return;
+    s->shown.measured.rate = (double)s->rate_count * 1e6 / (double)(now - s->rate_since);
+    s->rate_since = now;
+    s->rate_count = 0;
 }
 
-int showing_update_input(Player *p, MediaError *error)
+void showing_note(Showing *s, const Playback *b, int64_t now)
 {
-    const EqualizedFrame *f = p->look.compare != PLAYER_COMPARE_OFF ? p->shown.frame : NULL;
-    return upload(p, VIEW_INPUT, f ? f->decoded.frame : NULL, error);
+    const int64_t heard = playback_heard(b, now);
+    s->drawn = 1;
+    s->shown.count++;
+    note_drawing(s, b, now);
+    note_rate(s, now);
+    if (heard != AV_NOPTS_VALUE)
+        s->shown.measured.offset = s->shown.position - heard;
 }
 
-static int upload_both(Player *p, MediaError *error)
+/* ---- one frame on its way to the screen ---- */
+
+static int is_fresh(const Showing *s)
 {
-    const int ret = upload(p, VIEW_OUTPUT, p->shown.frame->out, error);
-    return ret < 0 || p->look.compare == PLAYER_COMPARE_OFF ? ret : showing_update_input(p, error);
+    return s->frame && !s->drawn && !s->missing;
 }
 
-/* Where CUDA can bring planes to OpenGL; once that has failed, or the GPU is lost, never again. */
-static int can_stay_on_device(Player *p)
+int showing_is_due(const Showing *s, int64_t now)
 {
-    if (p->cuda && equalize_stage_is_lost(p->stage))
-        view_cuda_give_up(p->cuda, "the CPU has taken over");
-    if (p->cuda && view_cuda_failure(p->cuda)) {
-        p->options.detail(view_cuda_failure(p->cuda));
-        view_set_uploader(p->view, NULL);
-        view_cuda_close(&p->cuda);
-    }
-    equalize_stage_allow_device(p->stage, p->cuda != NULL);
-    return p->cuda != NULL;
+    return is_fresh(s) && now >= s->due - DRAW_LEAD_US;
 }
 
-/* By way of the host, then: the picture before stays until it is there. */
-static void ask_anew(Player *p)
+static void keep(Showing *s, EqualizedFrame *frame)
 {
-    p->shown.missing = 1;
-    playback_forget_ahead(p->playback);
-    equalize_stage_redo(p->stage);
+    equalized_frame_free(&s->frame);
+    s->shown.frame = s->frame = frame;
 }
 
-/* Puts what is in `shown` into the textures. */
-static int fill(Player *p, MediaError *error)
+void showing_drop(Showing *s)
 {
-    const int64_t begin = player_now();
-    const int by_cuda = can_stay_on_device(p);
-    MediaError failed = {0};
-    p->shown.missing = 0;
-    if (p->shown.frame->on_device && !by_cuda) {
-        ask_anew(p);
-        return 0;
-    }
-    const int ret = upload_both(p, &failed);
-    if (ret < 0 && p->shown.frame->on_device && !can_stay_on_device(p))
-        ask_anew(p);
-    else if (ret < 0)
-        return media_fail(error, failed.fault, "%s", failed.text);
-    const int64_t took = player_now() - begin;
-    p->measured.drawing += took;
-    p->shown.view_us = (double)took;
-    p->dirty = 1;
+    keep(s, NULL);
+    s->drawn = 0;
+    equalize_stage_shown(s->stage, NULL);
+}
+
+/* What the screen cannot take from the GPU comes anew, by way of the host. */
+static int bring(Showing *s, Playback *b, MediaError *error)
+{
+    const int lost = equalize_stage_is_lost(s->stage);
+    const int ret = screen_put(s->screen, s->frame, lost, error);
+    equalize_stage_allow_device(s->stage, screen_takes_device(s->screen));
+    s->missing = ret > 0;
+    if (!s->missing)
+        return ret;
+    playback_forget_ahead(b);
+    equalize_stage_redo(s->stage);
     return 0;
 }
 
-int showing_put_on(Player *p, int64_t due, MediaError *error)
+/* The first frame ahead takes the place of the one that is shown; the first one of all. */
+static int put_on(Showing *s, Playback *b, int64_t due, MediaError *error)
 {
-    EqualizedFrame *next = playback_take(p->playback);
-    player_drop_shown(p);
-    p->shown = (Shown){
-        .frame = next,
-        .position = next->decoded.position,
-        .duration = next->decoded.duration,
-        .due = due,
-    };
-    equalize_stage_shown(p->stage, next);
-    const int ret = fill(p, error);
+    EqualizedFrame *next = playback_take(b);
+    showing_drop(s);
+    keep(s, next);
+    s->shown.position = next->decoded.position;
+    s->shown.duration = next->decoded.duration;
+    s->due = due;
+    equalize_stage_shown(s->stage, next);
+    const int ret = bring(s, b, error);
     if (ret >= 0)
-        note_timings(p);
+        note_stages(s);
     return ret;
 }
 
-/* Settings have changed since it was shown. */
-int showing_put_on_anew(Player *p, MediaError *error)
+/* The frame that is shown takes its own place, where it has come with other settings. */
+static int put_on_anew(Showing *s, Playback *b, MediaError *error)
 {
-    EqualizedFrame *anew = p->playback->anew;
-    p->playback->anew = NULL;
-    if (!anew || !p->shown.frame || p->shown.frame->number != anew->number) {
+    EqualizedFrame *anew = b->anew;
+    b->anew = NULL;
+    if (!anew || !s->frame || s->frame->number != anew->number) {
         equalized_frame_free(&anew);
         return 0;
     }
-    equalized_frame_free(&p->shown.frame);
-    p->shown.frame = anew;
-    return fill(p, error);
+    keep(s, anew);
+    return bring(s, b, error);
 }
 
 /* ---- which frame, and when ---- */
 
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
-int showing_show_first(Player *p, int64_t now, MediaError *error)
+static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
-    const int preview = p->playback->ahead[0]->decoded.preview;
+    const int preview = b->ahead[0]->decoded.preview;
     if (!preview)
-        playback_arrived(p->playback, now);
-    const int ret = showing_put_on(p, now, error);
-    if (ret >= 0 && !preview && p->playback->start.before)
-        status_say_frame(p);
-    if (ret >= 0 && !preview && p->wanted.steps_back) {
-        p->wanted.steps_back--;
-        commands_step_back(p);
-    }
-    return ret;
+        playback_arrived(b, now);
+    const int ret = put_on(s, b, now, error);
+    if (ret < 0 || preview)
+        return ret;
+    return SHOWING_ARRIVED;
 }
 
-static void drop_first(Player *p)
+static int show_step(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
-    EqualizedFrame *frame = playback_take(p->playback);
+    const int ret = put_on(s, b, now, error);
+    return ret < 0 ? ret : SHOWING_STEPPED;
+}
+
+static void drop_first(Playback *b)
+{
+    EqualizedFrame *frame = playback_take(b);
     equalized_frame_free(&frame);
 }
 
 /* The decoder leaves out what it can while frames come this late, until they nearly do not. */
-static void hurry_if_late(Player *p, int64_t lateness)
+static void hurry_if_late(Playback *b, int64_t lateness)
 {
     if (lateness > HURRY_US)
-        video_feed_hurry(p->playback->feed, 1);
+        video_feed_hurry(b->feed, 1);
     else if (lateness < HURRY_ENOUGH_US)
-        video_feed_hurry(p->playback->feed, 0);
+        video_feed_hurry(b->feed, 0);
 }
 
-static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
+static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaError *error)
 {
-    Playback *b = p->playback;
-    const int64_t lead = (int64_t)p->measured.timings.fill + LEAD_US;
+    const int64_t lead = (int64_t)s->shown.measured.timings.fill + LEAD_US;
     int64_t until, due;
     SyncAction action;
     do {
@@ -189,94 +225,97 @@ static int advance(Player *p, int64_t now, int64_t *wait, MediaError *error)
             return ret;
         action = playback_decide(b, lead, now, &until, &due);
         if (action == SYNC_DROP)
-            drop_first(p);
+            drop_first(b);
     } while (action == SYNC_DROP);
     if (action == SYNC_WAIT) {
         *wait = FFMIN(*wait, until);
-        return 0;
+        return SHOWING_NOTHING;
     }
-    hurry_if_late(p, now - due);
-    return showing_put_on(p, due, error);
+    hurry_if_late(b, now - due);
+    return put_on(s, b, due, error);
 }
-
-/* ---- the end ---- */
 
 /* The last frame stays for as long as it lasts, and until the sound has ended, too, unless only a
  * part of the input was asked for. */
-static int is_over(Player *p, int64_t now)
+static int is_over(const Showing *s, Playback *b, int64_t now)
 {
-    Playback *b = p->playback;
-    if (b->paused)
+    if (b->paused || !b->ended)
         return 0;
-    if (b->pending || !p->shown.frame) /* there is no frame where it was asked for one */
+    if (b->pending || !s->frame) /* there is no frame where it was asked for one */
         return 1;
     if (!video_feed_is_part(b->feed) && !playback_is_silent(b, now))
         return 0;
-    return playback_time(b, now) >= p->shown.position + p->shown.duration;
+    return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }
 
-static void end(Player *p, int64_t now)
+static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
-    p->ended = 1;
-    p->over = !p->options.keep_open || !p->shown.frame;
-    if (p->over)
-        return;
-    playback_pause(p->playback, 1, p->shown.position, now);
-    status_say(p, playback_can_seek(p->playback) ? "The end; Space plays it again" : "The end");
-}
-
-static void end_or_loop(Player *p, int64_t now)
-{
-    Playback *b = p->playback;
-    if (!is_over(p, now) || p->dropped.playback) /* that is about to take its place */
-        return;
-    if (source_is_still(b->source) && p->shown.frame) { /* a picture is to be looked at */
-        playback_pause(b, 1, p->shown.position, now);
-        return;
-    }
-    if (!p->wanted.loop || !playback_can_seek(b) || b->pending) {
-        end(p, now);
-        return;
-    }
-    const FeedStart start = {.position = FFMAX(p->options.from_us, 0)};
-    p->wanted.steps = p->wanted.steps_back = 0;
-    subtitles_reset(p->layers.subtitles);
-    playback_start(b, &start);
-}
-
-int showing_run(Player *p, int64_t now, int64_t *wait, MediaError *error)
-{
-    Playback *b = p->playback;
-    if (b->source->live)
-        return live_run(p, now, error);
     if (b->paused || b->pending)
-        equalize_stage_set_late(p->stage, INT64_MIN, INT64_MIN);
+        equalize_stage_set_late(s->stage, INT64_MIN, INT64_MIN);
     else
         playback_tell_late(b, now);
     int ret = playback_fetch(b, 1, error);
     if (ret >= 0)
-        ret = showing_put_on_anew(p, error);
+        ret = put_on_anew(s, b, error);
     if (ret < 0)
         return ret;
-    if (p->shown.frame && !p->shown.drawn &&
-        !p->shown.missing) { /* the one before is still on the screen */
-        *wait = FFMIN(*wait, FFMAX(p->shown.due - now, 0));
-        return 0;
+    if (is_fresh(s)) { /* the one before is still on the screen */
+        *wait = FFMIN(*wait, FFMAX(s->due - now, 0));
+        return SHOWING_NOTHING;
     }
-    if (!b->ahead_count) {
-        if (b->ended)
-            end_or_loop(p, now);
-        return 0;
-    }
+    if (!b->ahead_count)
+        return is_over(s, b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
     if (b->pending)
-        return showing_show_first(p, now, error);
+        return show_first(s, b, now, error);
     if (!b->paused)
-        return advance(p, now, wait, error);
-    if (!p->wanted.steps)
+        return advance(s, b, now, wait, error);
+    return step ? show_step(s, b, now, error) : SHOWING_NOTHING;
+}
+
+/* ---- what is live: its newest frame at once ---- */
+
+static int has_played_out(Playback *b, int64_t now)
+{
+    if (b->paused || !b->ended) {
+        b->ended_at = 0; /* the sound waits, too */
         return 0;
-    p->wanted.steps--;
-    ret = showing_put_on(p, now, error);
+    }
+    if (!b->ended_at)
+        b->ended_at = now;
+    return b->pending || playback_is_silent(b, now) || now - b->ended_at >= PLAY_OUT_US;
+}
+
+static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *error)
+{
+    const int held = b->paused && !step;
+    equalize_stage_hold(s->stage, held && !b->pending);
+    int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
-        status_say_frame(p);
-    return ret;
+        ret = put_on_anew(s, b, error);
+    if (ret < 0)
+        return ret;
+    s->shown.came = b->ahead_count > 0;
+    if (!b->ahead_count)
+        return has_played_out(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
+    if (b->pending)
+        return show_first(s, b, now, error);
+    if (!held)
+        return step ? show_step(s, b, now, error) : put_on(s, b, now, error);
+    while (b->ahead_count) /* they are older when it goes on */
+        drop_first(b);
+    return SHOWING_NOTHING;
+}
+
+int showing_run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
+{
+    return b->source->live ? run_live(s, b, step, now, error) : run(s, b, step, now, wait, error);
+}
+
+void showing_free(Showing **showing)
+{
+    if (!*showing)
+        return;
+    showing_drop(*showing);
+    free(*showing);
+    *showing = NULL;
 }

@@ -93,7 +93,10 @@ void osd_message(Osd *o, int64_t now_us, const char *line, double share)
 
 void osd_notice(Osd *o, const char *line)
 {
-    snprintf(o->notice, sizeof(o->notice), "%s", line ? line : "");
+    const char *text = line ? line : "";
+    if (strcmp(text, o->notice) == 0)
+        return;
+    snprintf(o->notice, sizeof(o->notice), "%s", text);
     o->parts[OSD_MESSAGE].valid = 0;
 }
 
