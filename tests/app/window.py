@@ -3,9 +3,11 @@
 import contextlib
 import os
 import shutil
+import struct
 import subprocess
+import tempfile
 
-from common import DONE, LUMEQ, Case, environment, finish, tool, wait_for
+from common import DONE, LUMEQ, Case, environment, finish, wait_for
 
 WIDTH, HEIGHT = 1600, 900
 # Of a run that ends without waiting for its threads.
@@ -13,27 +15,57 @@ THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
 
 
-def start_server():
-    """An X server on a free display: (process, its name)."""
-    read, write = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "%dx%dx24" % (WIDTH, HEIGHT),
-                               "-nolisten", "tcp", "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as f:
-        return server, ":" + f.readline().strip()
+class Server:
+    """An X server on a free display, whose screen is a file."""
+
+    def __init__(self):
+        read, write = os.pipe()
+        self.folder = tempfile.mkdtemp(prefix="lumeq-screen-")
+        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "%dx%dx24" % (WIDTH, HEIGHT),
+                                         "-nolisten", "tcp", "-noreset", "-fbdir", self.folder], pass_fds=[write],
+                                        stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as f:
+            self.display = ":" + f.readline().strip()
+
+    def kill(self):
+        self.process.kill()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def grab(self, rows=range(HEIGHT)):
+        """Of the screen, rows of RGB bytes; the file is an XWD of 32 bits, blue first."""
+        with open(os.path.join(self.folder, "Xvfb_screen0"), "rb") as f:
+            data = f.read()
+        header = struct.unpack(">25I", data[:100])
+        if header[4:6] != (WIDTH, HEIGHT) or header[7] or header[11] != 32:
+            raise AssertionError("unknown screen: %r" % (header,))
+        begin, stride, found = header[0] + 12 * header[19], header[12], []
+        for y in rows:
+            rgb, pixels = bytearray(3 * WIDTH), data[begin + y * stride:begin + y * stride + 4 * WIDTH]
+            for i in range(3):
+                rgb[i::3] = pixels[2 - i::4]
+            found.append(bytes(rgb))
+        return found
 
 
 class WindowCase(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server, cls.display = start_server()
+        cls.server = Server()
 
     @classmethod
     def tearDownClass(cls):
-        cls.server.terminate()
-        cls.server.wait()
+        cls.server.close()
         super().tearDownClass()
+
+    @property
+    def display(self):
+        return self.server.display
 
     def environment(self, **more):
         env = environment()
@@ -47,14 +79,12 @@ class WindowCase(Case):
     @contextlib.contextmanager
     def other_display(self):
         """A server that a test may end; what it starts meanwhile is shown there."""
-        usual = self.display
-        server, self.display = start_server()
+        self.server = Server()  # hides the class's
         try:
-            yield server
+            yield self.server
         finally:
-            self.display = usual
-            server.kill()
-            server.wait()
+            self.server.close()
+            del self.server
 
     def play(self, *args, env=None, stdin=subprocess.DEVNULL, config=None):
         settings = ["--config", config] if config else ["--no-config"]
@@ -83,10 +113,7 @@ class WindowCase(Case):
         self.xdotool("key", "--delay", "30", *names)
 
     def grab(self):
-        """The screen as rows of RGB bytes."""
-        data = tool("ffmpeg", "-v", "error", "-f", "x11grab", "-draw_mouse", "0", "-video_size",
-                    "%dx%d" % (WIDTH, HEIGHT), "-i", self.display, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
-        return [data[y * WIDTH * 3:(y + 1) * WIDTH * 3] for y in range(HEIGHT)]
+        return self.server.grab()
 
     @staticmethod
     def share(rows, left, right, wanted):
