@@ -38,7 +38,7 @@ SLOWER = 5 if SANITIZED else 1
 LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
 SOON = 10 * SLOWER  # seconds; what is said to end at once, on a busy machine
 FILM = 3 if SANITIZED else 1  # seconds, within which a camera's frames are recorded
-BAR_FRAMES = 100 if SANITIZED else 1500  # of long_clip(): a bar is drawn several times
+BAR_FRAMES = 40  # of trickle(): a bar is drawn several times
 
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
@@ -187,6 +187,17 @@ def long_clip():
     """What takes seconds to process, for signals: many frames that decode quickly."""
     return clip("long.mkv", *X264, "-g", "250", size="640x360", seconds=60,
                 source="color=gray:size=640x360:rate=60")
+
+
+def trickle(case):
+    """Standard input that takes its time without work for the machine: 25 frames a second, for ten minutes."""
+    process = subprocess.Popen(["ffmpeg", "-v", "quiet", "-nostdin", "-re", "-f", "lavfi", "-i", DULL % ("64x48", 25),
+                                "-t", "600", "-f", "yuv4mpegpipe", "-"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE)
+    case.addCleanup(process.stdout.close)
+    case.addCleanup(process.wait)
+    case.addCleanup(process.kill)
+    return process.stdout
 
 
 # ---- a look into files --------------------------------------------------------------------------

@@ -74,8 +74,8 @@ class Json(Case):
         self.assertEqual(self.lines(result)[-1]["state"], "failed")
 
     def test_interrupted_and_at_most_twice_a_second(self):
-        source, begin = long_clip(), time.monotonic()
-        process = start(source, "-o", self.path("out.mkv"), "--vcodec", "libx264", "--preset", "slower", "--progress", "json")
+        source, begin = trickle(self), time.monotonic()
+        process = start("-", "-o", self.path("out.mkv"), "--progress", "json", stdin=source)
         self.addCleanup(process.kill)
         rows, at = [], []
         while len(rows) < 5:
@@ -96,12 +96,12 @@ class Json(Case):
 
 class Bar(Case):
     def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
-        """Runs it with a terminal as standard error; answers (exit code, what was shown)."""
+        """Runs it on a trickle with a terminal as standard error; answers (exit code, what was shown)."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         env = environment()
         env["TERM"] = term
-        process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([LUMEQ, "-", "--null"] + [str(a) for a in args], stdin=trickle(self),
                                    stdout=subprocess.DEVNULL, stderr=slave, env=env)
         os.close(slave)
         shown, end = b"", time.monotonic() + LIVENESS
@@ -135,11 +135,10 @@ class Bar(Case):
         return [line for line in lines if line]
 
     def test_bar(self):
-        code, shown = self.on_terminal(long_clip(), "--null", "--frames", BAR_FRAMES)
+        code, shown = self.on_terminal("--frames", BAR_FRAMES)
         self.assertEqual(code, DONE, shown)
         bars = [s for s in re.split("\r|\x1b\\[K", shown) if "fps" in s and "ETA" in s]
-        if not bars:
-            self.skipTest("too fast for a bar")
+        self.assertTrue(bars, shown)
         self.assertRegex(bars[-1], r"\d+%.*frame \d+.* fps .*\d+(\.\d+)?x.*ETA \d+:\d\d")
         screen = self.screen(shown)
         self.assertEqual(len(screen), 1, screen)
@@ -148,7 +147,7 @@ class Bar(Case):
 
     def test_narrow_terminal(self):
         for columns in (80, 40, 20):
-            code, shown = self.on_terminal(long_clip(), "--null", "--frames", BAR_FRAMES, columns=columns)
+            code, shown = self.on_terminal("--frames", BAR_FRAMES, columns=columns)
             self.assertEqual(code, DONE, shown)
             for bar in re.split("\r|\x1b\\[K|\n", shown):
                 bar = re.sub("\x1b\\[[0-9;]*m", "", bar)
@@ -157,7 +156,7 @@ class Bar(Case):
                     self.assertEqual("\u2591" in bar or "\u2588" in bar, columns == 80)
 
     def test_erased_when_interrupted(self):
-        code, shown = self.on_terminal(long_clip(), "--null", signal_after=b"fps")
+        code, shown = self.on_terminal(signal_after=b"fps")
         self.assertEqual(code, INTERRUPTED, shown)
         self.assertEqual(len(self.screen(shown)), 1, self.screen(shown))
         self.assertIn("interrupted", self.screen(shown)[0])
@@ -172,12 +171,12 @@ class Bar(Case):
     def test_none_when_asked_for(self):
         for options in (("--progress", "none"), ("-q",)):
             with self.subTest(" ".join(options)):
-                code, shown = self.on_terminal(long_clip(), "--null", "--frames", BAR_FRAMES, *options)
+                code, shown = self.on_terminal("--frames", BAR_FRAMES, *options)
                 self.assertEqual(code, DONE)
                 self.assertNotIn("ETA", shown)
 
     def test_dumb_terminal(self):
-        code, shown = self.on_terminal(long_clip(), "--null", "--frames", BAR_FRAMES, term="dumb")
+        code, shown = self.on_terminal("--frames", BAR_FRAMES, term="dumb")
         self.assertNotIn("\x1b", shown)
 
     def test_quiet_says_nothing(self):

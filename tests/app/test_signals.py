@@ -217,8 +217,8 @@ class Signals(Case):
     def test_while_going_to_the_position(self):
         """A long way without a keyframe is given up at once, too."""
         source = clip("far.mkv", "-c:v", "libx264", "-preset", "ultrafast", "-g", "100000",
-                      seconds=30, source="color=gray:size=1280x720:rate=60")
-        process = start(source, "-o", self.path("out.mkv"), "--ss", "29.9", "--threads", 1, "--stats",
+                      seconds=18, source="color=gray:size=1280x720:rate=60")
+        process = start(source, "-o", self.path("out.mkv"), "--ss", "17.9", "--threads", 1, "--stats",
                         self.path("s.csv"))
         self.addCleanup(process.kill)
         self.catches(process, SIGINT)
@@ -280,7 +280,7 @@ class Signals(Case):
 
     def test_ignored_signals_stay_ignored(self):
         """nohup and a shell's background jobs ignore SIGINT; that is respected."""
-        process = start(long_clip(), "--null", "--frames", BAR_FRAMES,
+        process = start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         self.addCleanup(process.kill)
         time.sleep(0.3)

@@ -21,7 +21,7 @@ PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*
 
 def large_clip():
     """Pictures that are decoded one by one, and many times what is read of a file to open it."""
-    return clip("pictures.mkv", "-c:v", "png", "-pred", "none", seconds=8,
+    return clip("pictures.mkv", "-c:v", "png", "-pred", "none", "-compression_level", "0", seconds=8,
                 source="color=0x404040:size=320x180:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
 
