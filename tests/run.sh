@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
 done
 
 passed=0 failed=0 skipped=0 alone=()
-threads='^threads$' # the label of tests that ThreadSanitizer runs
+declare -A labels=([release]=short [asan]=sanitize [tsan]=threads) # of the tests that each runs
 
 # How the sanitizers behave, each with its suppressions where there are some. Paths are quoted for
 # the sanitizers' own parser.
@@ -61,7 +61,7 @@ choose_launcher() {
 }
 
 # Device code for all cards takes minutes: with --all it is made, and else what runs on the card that
-# is there, or on any.
+# is there; where there is none, that of a new one, which has the most to compile.
 choose_architectures() {
     architectures=(-UCMAKE_CUDA_ARCHITECTURES)
     if [ "${#builds[@]}" -gt 1 ] || ! have nvcc; then
@@ -69,7 +69,7 @@ choose_architectures() {
     elif nvidia-smi -L >/dev/null 2>&1; then
         architectures=(-DCMAKE_CUDA_ARCHITECTURES=native)
     else
-        architectures=("-DCMAKE_CUDA_ARCHITECTURES=75;90-real") # the oldest, and what is newer
+        architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-real) # none is there: this only compiles
     fi
 }
 
@@ -96,17 +96,20 @@ count() {
 
 say_what_is_left_out() {
     local names
-    names=$(ctest --test-dir "build/ci/$1" -N -LE "$threads" | sed -n 's/^ *Test *#[0-9]*: /, /p')
+    names=$(ctest --test-dir "build/ci/$1" -N -LE "^${labels[$1]}\$" | sed -n 's/^ *Test *#[0-9]*: /, /p')
     names=$(tr -d '\n' <<<"$names")
-    say "$1: left out, as they have no threads, or the same ones as another test: ${names#, }"
+    [ -z "$names" ] || say "$1: left out, as it has nothing new to say of them: ${names#, }"
 }
 
-# How many places tests have that run at once: those that compute take two, see
-# tests/CMakeLists.txt. Under ThreadSanitizer all of them compute.
+# How many places tests have that run at once: those that compute take three, those that wait one, see
+# tests/CMakeLists.txt. Each core has one that computes, and there is room for two that wait. Under
+# ThreadSanitizer all of them compute.
 places() {
-    local places=$((2 * $(cores)))
-    [ "$1" != tsan ] || places=$(($(cores) + 1))
-    [ "$places" -le 12 ] || places=12
+    local cores places
+    cores=$(cores)
+    [ "$cores" -le 6 ] || cores=6
+    places=$((3 * cores + 2))
+    [ "$1" != tsan ] || places=$((3 * cores - 1))
     echo "$places"
 }
 
@@ -130,14 +133,11 @@ run_alone() {
 }
 
 run_tests() {
-    local log=build/ci/$1/ctest.log timeout=600 ok=1 counts only=()
+    local log=build/ci/$1/ctest.log timeout=600 ok=1 counts
     [ "$1" = release ] || timeout=1800
-    if [ "$1" = tsan ]; then
-        only=(-L "$threads")
-        say_what_is_left_out "$1"
-    fi
-    "${launcher[@]}" ctest --test-dir "build/ci/$1" "${only[@]}" -j"$(places "$1")" --output-on-failure \
-        --no-tests=error --timeout "$timeout" 2>&1 | tee "$log" || ok=0
+    say_what_is_left_out "$1"
+    "${launcher[@]}" ctest --test-dir "build/ci/$1" -L "^${labels[$1]}\$" -j"$(places "$1")" \
+        --output-on-failure --no-tests=error --timeout "$timeout" 2>&1 | tee "$log" || ok=0
     read -ra counts <<<"$(count "$log")"
     passed=$((passed + counts[0]))
     skipped=$((skipped + counts[2]))
