@@ -26,6 +26,8 @@
 #else
 #define CHECK_SLOWER 1
 #endif
+/* Rounds with random content, all of one kind: a sanitizer finds its mistakes in a few of them. */
+#define CHECK_ROUNDS(n) ((n) / CHECK_SLOWER)
 #define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
 
 typedef struct CheckTest {

@@ -386,7 +386,7 @@ static void damage_of(Film *f, Kind kind)
     const Kind home = kind == PLAN ? PLAN : HISTORY;
     CHECK(unpack(f, kind, p.bytes, p.size, kind == PLAN ? f->plan : f->history) == 0, "whole: %s",
           lumeq_last_error(NULL));
-    const size_t step = p.size > 3000 ? p.size / 200 : 1;
+    const size_t step = p.size > 3000 ? p.size / CHECK_ROUNDS(80) : 1;
     Packed state = pack(f, home);
     for (size_t size = 0; size < p.size; size += step) {
         uint8_t *cut = malloc(size ? size : 1);
@@ -420,7 +420,7 @@ static void forged_of(Film *f, Kind kind)
     LumeqHistory *history = NULL;
     CheckRandom random = check_random(kind);
     Packed p = pack(f, kind);
-    const size_t head = 200, step = p.size / 100 + 1;
+    const size_t head = 200, step = p.size / CHECK_ROUNDS(30) + 1;
     must(lumeq_history_create(&history, &f->params, kind == PLAN ? LOOKAHEAD : 0), "a history");
     int refused = 0;
     for (size_t i = 8; i < p.size - 4;
@@ -453,7 +453,7 @@ static void forged_at_random_of(Film *f, Kind kind)
     Packed bad = {.bytes = malloc(p.size), .size = p.size};
     const int64_t lookahead = kind == PLAN ? LOOKAHEAD : 0;
     must(bad.bytes ? lumeq_history_create(&history, &f->params, lookahead) : -1, "a history");
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < CHECK_ROUNDS(50); round++) {
         memcpy(bad.bytes, p.bytes, p.size);
         for (int n = 1 + check_below(&random, 6); n > 0; n--)
             bad.bytes[8 + check_below(&random, check_below(&random, 2) ? 120 : (int)p.size - 12)] =

@@ -987,7 +987,7 @@ static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, i
 
 static void test_anything(void)
 {
-    for (int round = 0; round < 25; round++) {
+    for (int round = 0; round < CHECK_ROUNDS(15); round++) {
         CheckRandom random = check_random((uint64_t)round);
         const Film f = any_film(&random);
         const LumeqParams params = any_params(&random);
@@ -1041,7 +1041,7 @@ static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahe
 /* Saved and loaded now and then, it goes on as if it had not been. */
 static void test_save(void)
 {
-    for (int round = 0; round < 16; round++) {
+    for (int round = 0; round < CHECK_ROUNDS(10); round++) {
         CheckRandom random = check_random(1000 + (uint64_t)round);
         const Film f = any_film(&random);
         const LumeqParams params = any_params(&random);
@@ -1120,7 +1120,7 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
 static void test_forged(void)
 {
     int loaded = 0, refused = 0;
-    for (int round = 0; round < 80; round++) {
+    for (int round = 0; round < 30; round++) {
         CheckRandom random = check_random(2000 + (uint64_t)round);
         Film f = any_film(&random);
         f.frames = 30;

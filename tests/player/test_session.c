@@ -774,12 +774,12 @@ static void settings_at_any_moment(void)
 
 static void closes_at_any_moment(void)
 {
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 12; i++) {
         Session s;
         const char *const arguments[] = {clip(), "--no-config", NULL};
         if (session_open(&s, arguments) < 0)
             return;
-        session_turns(&s, i);
+        session_turns(&s, 2 * i);
         if (i % 3 == 1)
             session_press(SDLK_RIGHT);
         if (i % 3 == 2)
