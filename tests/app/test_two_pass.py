@@ -22,7 +22,7 @@ PUMPING = "testsrc2=size=160x90:rate=25,lutyuv=y='64+val/4',eq=brightness='0.05*
 def large_clip():
     """Pictures that are decoded one by one, and many times what is read of a file to open it."""
     return clip("pictures.mkv", "-c:v", "png", "-pred", "none", "-compression_level", "0", seconds=8,
-                source="color=0x404040:size=320x180:rate=25,format=rgb24,noise=alls=100:allf=t+u")
+                source="color=0x404040:size=240x136:rate=25,format=rgb24,noise=alls=100:allf=t+u")
 
 
 class TwoPass(Case):
@@ -267,6 +267,7 @@ class Course(TwoPass):
 
         def is_second():
             process.send_signal(signal.SIGCONT)
+            time.sleep(0.005)  # some frames
             process.send_signal(signal.SIGSTOP)
             return len(self.positions(process, source)) == 1
 
