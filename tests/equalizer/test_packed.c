@@ -475,9 +475,9 @@ static void forged_at_random(void)
 static void versions_of(Film *f, Kind kind)
 {
     Packed p = pack(f, kind);
-    static const uint8_t other[] = {0, 3, 255};
     const uint8_t was = p.bytes[4];
-    CHECK(was == 2, "version %d", was);
+    const uint8_t other[] = {0, (uint8_t)(was + 1), 255};
+    CHECK(was == (kind == CURVE ? 2 : 3), "version %d", was);
     for (int i = 0; i < COUNT(other); i++) {
         p.bytes[4] = other[i];
         seal(&p);
@@ -507,18 +507,27 @@ static void versions(void)
 /* Of 16 levels: blocks, those that stand still by 32 bins; and those that are the same. */
 #define NOISE_SIZE (4 * (16 + 16 * 32 + 1))
 
-/* A measure of the first version, which knew no noise. */
-static void first_version(void)
+/* Behind the letters, the version and 8 fields. */
+#define METER_AT (8 + 32)
+#define METER_SIZE (4 * 4)
+
+/* Measures of the first versions, which knew no noise, and of which part they were. */
+static void first_versions(void)
 {
     Film f;
     LumeqMeasure *measure = NULL;
     size_t size = 0;
     open_film(&f, &cases[0]);
-    Packed p = pack(&f, MEASURE), old = {.bytes = p.bytes, .size = p.size - NOISE_SIZE};
-    old.bytes[4] = 1;
-    seal(&old);
-    CHECK(lumeq_measure_unpack(&measure, old.bytes, old.size) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(lumeq_measure_pack(measure, NULL, &size) == 0 && size == p.size, "%zu bytes", size);
+    Packed p = pack(&f, MEASURE), old = {.bytes = p.bytes, .size = p.size - METER_SIZE};
+    memmove(old.bytes + METER_AT, old.bytes + METER_AT + METER_SIZE, old.size - METER_AT);
+    for (uint8_t version = 2; version >= 1; version--) {
+        old.bytes[4] = version;
+        seal(&old);
+        CHECK(lumeq_measure_unpack(&measure, old.bytes, old.size) == 0, "%s",
+              lumeq_last_error(NULL));
+        CHECK(lumeq_measure_pack(measure, NULL, &size) == 0 && size == p.size, "%zu bytes", size);
+        old.size -= version == 2 ? NOISE_SIZE : 0;
+    }
     old.bytes[4] = 2;
     seal(&old);
     check_refused(&f, MEASURE, old.bytes, old.size, "without its noise", 0);
@@ -541,16 +550,16 @@ static void fixed_bytes(void)
     must(lumeq_context_create(&context, &config, NULL, 0), "a context");
     must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
     must(lumeq_measure_pack(measure, bytes, &size), "pack");
-    static const uint8_t head[] = {'L', 'Q', 'm', 's', 2, 0, 0, 0, 16, 0,
+    static const uint8_t head[] = {'L', 'Q', 'm', 's', 3, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
     CHECK(!memcmp(bytes, head, sizeof(head)), "it does not begin as it did");
-    /* letters and version, 8 fields, 256 counts, 16x9 sums of 8 bytes, 16 + 8 lines, what tells of
-     * noise, checksum */
-    CHECK(size == 8 + 32 + 1024 + 1152 + 24 + NOISE_SIZE + 4, "%zu bytes", size);
-    CHECK(bytes[40 + 4 * 15] == 0 && bytes[40 + 4 * 16] == 1 && bytes[40 + 4 * 143] == 1 &&
-              bytes[40 + 4 * 144] == 0,
+    /* letters and version, 8 fields, what is metered, 256 counts, 16x9 sums of 8 bytes, 16 + 8
+     * lines, what tells of noise, checksum */
+    CHECK(size == METER_AT + METER_SIZE + 1024 + 1152 + 24 + NOISE_SIZE + 4, "%zu bytes", size);
+    const uint8_t *hist = bytes + METER_AT + METER_SIZE, *sums = hist + 1024;
+    CHECK(hist[4 * 15] == 0 && hist[4 * 16] == 1 && hist[4 * 143] == 1 && hist[4 * 144] == 0,
           "the histogram is elsewhere");
-    CHECK(bytes[1064] == 0 && bytes[1064 + 16 * 8] == 16, "the sums are elsewhere");
+    CHECK(sums[0] == 0 && sums[16 * 8] == 16, "the sums are elsewhere");
     lumeq_measure_free(&measure);
     lumeq_context_destroy(&context);
 }
@@ -589,7 +598,7 @@ static const CheckTest tests[] = {
     {"versions", versions},
     {"forged_at_random", forged_at_random},
     {"fixed_bytes", fixed_bytes},
-    {"first_version", first_version},
+    {"first_versions", first_versions},
 };
 
 CHECK_MAIN(tests)
