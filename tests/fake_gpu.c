@@ -18,6 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_shut, gave_up;
 static int at_gate;               /* frames that wait there */
+static int most;                  /* frames at a time */
 static int frames_left = INT_MAX; /* until it is lost */
 static int lost;
 static LumeqImage late[SLOTS];
@@ -62,6 +63,9 @@ static int submit_fake(void *priv, LumeqJob *job, char *text, size_t size)
     if (ret == 0)
         ret = lumeq_backend_cpu.receive(fake->cpu, job, 1, text, size);
     fake->waiting[fake->count++] = job;
+    pthread_mutex_lock(&lock);
+    most = fake->count > most ? fake->count : most;
+    pthread_mutex_unlock(&lock);
     return ret;
 }
 
@@ -161,6 +165,15 @@ int gate_gave_up(void)
 {
     pthread_mutex_lock(&lock);
     const int answer = gave_up;
+    pthread_mutex_unlock(&lock);
+    return answer;
+}
+
+int fake_gpu_most(void)
+{
+    pthread_mutex_lock(&lock);
+    const int answer = most;
+    most = 0;
     pthread_mutex_unlock(&lock);
     return answer;
 }

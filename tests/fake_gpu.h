@@ -22,6 +22,9 @@ int gate_wait(void);
 /* Not 0: it has opened by itself. */
 int gate_gave_up(void);
 
+/* The most frames that it had at a time since the last call. Any thread. */
+int fake_gpu_most(void);
+
 /* ---- the loss ---- */
 
 /* It makes no progress once so many frames have come back. Without this call it is never lost. */

@@ -7,12 +7,12 @@
 #include <libavutil/error.h>
 #include <libavutil/time.h>
 
+#include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
 
 /* Frames that are equalized beyond the one that is shown: the next one, and the one after it while
- * that is on its way to the screen. Of a live input one waits: more would only grow older. */
+ * that is on its way to the screen. Of a live input one waits, and gives way to a newer one. */
 #define AHEAD 2
-#define AHEAD_LIVE 1
 
 /* How what a frame usually takes follows the last one. */
 #define USUAL_WEIGHT 0.1
@@ -50,8 +50,9 @@ typedef struct Kept {
     AVFrame *before; /* a reference to the frame that it is compared with; NULL: none */
     int64_t number;
     int generation;
-    int first; /* it does not follow the one before */
-    int taken; /* by EqualizeStageOptions.take() */
+    int first;         /* it does not follow the one before */
+    int wanted, taken; /* by EqualizeStageOptions.take() */
+    int64_t begun_at;  /* av_gettime_relative() */
 } Kept;
 
 struct EqualizeStage {
@@ -59,7 +60,6 @@ struct EqualizeStage {
     pthread_t thread;
     int running;
     Queue *results; /* of Result */
-    atomic_int lost;
 
     pthread_mutex_t lock; /* of these four; never held for long */
     pthread_cond_t changed;
@@ -72,15 +72,15 @@ struct EqualizeStage {
 
     /* The thread's. */
     Orders now; /* the orders that it follows */
-    MediaError failure;
-    const char *backend;
-    FrameMemory *device_memory; /* of the GPU, or NULL */
+    EqualizeLoop *loop;
     FeedFrame coming[COMING];
     int coming_count;
     Kept kept[KEPT];
-    int kept_count, done; /* of them, the first so many are in the equalizer's history */
+    /* Of them, the first so many are in the equalizer's history, and so many were handed in. */
+    int kept_count, done, begun;
     int generation, revision;
     int64_t number;  /* of the last frame */
+    int64_t sent_at; /* when the last one was equalized, av_gettime_relative() */
     double usual_us; /* that a frame takes */
     int apart;       /* the next frame does not follow it */
     int end;         /* of the feed, 0: not yet */
@@ -105,90 +105,9 @@ static void free_result(void *result)
 
 /* ---- one frame, in the thread ---- */
 
-static void *alloc_device(void *equalizer, size_t size)
-{
-    return lumeq_alloc_device(equalizer, size);
-}
-
-static void free_device(void *equalizer, void *memory)
-{
-    lumeq_free_device(equalizer, memory);
-}
-
-/* Whether what is written of a frame lies on the GPU, all of it. */
-static int is_on_device(EqualizeStage *s, const AVFrame *frame, int chroma)
-{
-    for (int i = 0; i < (chroma ? 3 : 1); i++)
-        if (frame->data[i] && !frame_memory_owns(s->device_memory, frame->data[i]))
-            return 0;
-    return 1;
-}
-
-/* Memory for the equalized frame: on the GPU where that is wanted and there is enough. */
-static AVFrame *make_output(EqualizeStage *s, const AVFrame *in, int *on_device)
-{
-    const int chroma = equalizer_writes_chroma(&s->now.params);
-    *on_device &= strcmp(lumeq_backend_name(s->options.equalizer), "cuda") == 0;
-    if (*on_device && !s->device_memory) {
-        const FrameAllocator device = {alloc_device, free_device, s->options.equalizer, 1};
-        s->device_memory = frame_memory_create(&device);
-    }
-    AVFrame *out =
-        *on_device && s->device_memory ? frame_memory_output(s->device_memory, in, chroma) : NULL;
-    *on_device = out && is_on_device(s, out, chroma);
-    if (*on_device)
-        return out;
-    av_frame_free(&out);
-    return frame_memory_output(s->options.memory, in, chroma);
-}
-
-static void note_loss(EqualizeStage *s)
-{
-    if (atomic_load(&s->lost) || lumeq_backend_name(s->options.equalizer) == s->backend)
-        return;
-    s->options.note(lumeq_last_error(s->options.equalizer));
-    atomic_store(&s->lost, 1);
-}
-
-static int run(EqualizeStage *s, LumeqFrame *frame, LumeqFrameStats *stats)
-{
-    const int ret = lumeq_submit(s->options.equalizer, frame);
-    if (ret < 0)
-        return ret;
-    lumeq_flush(s->options.equalizer);
-    return lumeq_receive(s->options.equalizer, frame, stats);
-}
-
-static int equalize(EqualizeStage *s, EqualizedFrame *f, const AVFrame *before, int on_device)
-{
-    const AVFrame *in = f->decoded.frame;
-    const LumeqImage previous = equalizer_before(before, in);
-    const int off = s->now.params.mode == LUMEQ_MODE_OFF;
-    f->out = off ? av_frame_clone(in) : make_output(s, in, &on_device);
-    if (!f->out)
-        return media_fail(&s->failure, MEDIA_INPUT, "out of memory for a frame of %dx%d", in->width,
-                          in->height);
-    LumeqFrame frame = equalizer_frame(in, off ? NULL : f->out);
-    if (!off && on_device)
-        frame.out.memory = LUMEQ_MEMORY_CUDA;
-    if (previous.plane[0])
-        frame.previous = &previous;
-    int ret = run(s, &frame, &f->stats);
-    if (ret < 0)
-        return equalizer_failed(s->options.equalizer, ret, &s->failure);
-    note_loss(s);
-    f->on_device = !off && on_device;
-    if (off || frame.out.plane[0])
-        return equalizer_take_output(s->options.memory, f->out, &frame, &s->failure);
-    av_frame_free(&f->out); /* the GPU was lost with it: on the CPU, then */
-    ret = lumeq_rewind(s->options.equalizer, 1);
-    return ret < 0 ? equalizer_failed(s->options.equalizer, ret, &s->failure)
-                   : equalize(s, f, before, 0);
-}
-
 static int send(EqualizeStage *s, EqualizedFrame *frame, int end, int generation)
 {
-    Result result = {frame, end, generation, s->revision};
+    Result result = {frame, end, generation, frame ? frame->revision : s->revision};
     const int ret = queue_put(s->results, &result, 0, QUEUE_WAIT);
     if (ret < 0)
         free_result(&result);
@@ -212,28 +131,48 @@ static EqualizedFrame *make_frame(const EqualizeStage *s, const Kept *kept)
     return f;
 }
 
-/* The first one that is kept and not in the history. */
-static int equalize_kept(EqualizeStage *s)
+/* The first one that is kept and was not handed in. */
+static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
 {
-    Kept *kept = &s->kept[s->done];
+    Kept *kept = &s->kept[s->begun];
     EqualizedFrame *f = make_frame(s, kept);
-    const int wanted = !kept->taken && s->options.wants(s->options.opaque);
-    const int64_t begin = av_gettime_relative();
-    if (kept->first)
-        lumeq_reset(s->options.equalizer);
-    int ret = f ? equalize(s, f, kept->before, s->now.on_device && !wanted)
-                : media_fail(&s->failure, MEDIA_INPUT, "out of memory");
-    if (ret < 0) {
-        equalized_frame_free(&f);
-        return ret;
-    }
-    f->equalize_us = (double)(av_gettime_relative() - begin);
+    if (!f)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    kept->wanted = !kept->taken && s->options.wants(s->options.opaque);
+    kept->begun_at = av_gettime_relative();
+    f->on_device = s->now.on_device && !kept->wanted;
+    *task = (EqualizeTask){
+        .item = f,
+        .in = f->decoded.frame,
+        .before = kept->before,
+        .out = &f->out,
+        .stats = &f->stats,
+        .on_device = &f->on_device,
+        .first = kept->first,
+    };
+    s->begun++;
+    return 0;
+}
+
+/* The oldest one that was handed in is equalized. */
+static int end_kept(void *opaque, void *done, MediaError *error)
+{
+    EqualizeStage *s = opaque;
+    Kept *kept = &s->kept[s->done++];
+    EqualizedFrame *f = done;
+    (void)error;
+    s->sent_at = av_gettime_relative();
+    f->equalize_us = (double)(s->sent_at - kept->begun_at);
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
-    if (wanted)
+    if (kept->wanted)
         s->options.take(s->options.opaque, f->out, &f->stats);
     kept->taken = 1;
-    s->done++;
     return send(s, f, 0, kept->generation);
+}
+
+static void free_equalized(void *frame)
+{
+    equalized_frame_free((EqualizedFrame **)&frame);
 }
 
 /* ---- what is kept ---- */
@@ -244,6 +183,7 @@ static void forget(EqualizeStage *s, int index)
     av_frame_free(&s->kept[index].before);
     s->kept_count--;
     s->done -= index < s->done;
+    s->begun -= index < s->begun;
     memmove(&s->kept[index], &s->kept[index + 1],
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
 }
@@ -290,19 +230,28 @@ static int first_anew(const EqualizeStage *s)
     return first;
 }
 
+static void take_params(EqualizeStage *s)
+{
+    const LumeqParams *params = &s->now.params;
+    equalize_loop_write(s->loop, params->mode == LUMEQ_MODE_OFF ? NULL : s->options.memory,
+                        equalizer_writes_chroma(params));
+}
+
 /* The settings have changed. */
-static int begin_anew(EqualizeStage *s)
+static int begin_anew(EqualizeStage *s, MediaError *error)
 {
     LumeqEqualizer *equalizer = s->options.equalizer;
     int first = first_anew(s);
+    s->revision = s->now.revision;
     for (; first > 0 && first < s->kept_count && s->kept[first].first; first--)
         forget(s, 0); /* nothing is taken back beyond a reset */
     int ret = lumeq_set_params(equalizer, &s->now.params);
     if (ret >= 0 && s->done > first)
         ret = lumeq_rewind(equalizer, s->done - first);
     if (ret < 0)
-        return equalizer_failed(equalizer, ret, &s->failure);
-    s->done = first;
+        return equalizer_failed(equalizer, ret, error);
+    take_params(s);
+    s->done = s->begun = first;
     for (int i = s->kept_count - 1; i >= first; i--)
         if (s->kept[i].number != s->now.shown && !is_ahead(s, &s->kept[i]))
             forget(s, i);
@@ -320,38 +269,24 @@ static int is_late(const EqualizeStage *s, const FeedFrame *frame)
            end <= s->now.late_to + (int64_t)s->usual_us;
 }
 
-static void note_end(EqualizeStage *s, int code)
+static void note_end(EqualizeStage *s, int code, const MediaError *error)
 {
     s->end = code;
     s->end_sent = 0;
     pthread_mutex_lock(&s->lock);
-    s->error = s->failure;
+    s->error = *error;
     pthread_mutex_unlock(&s->lock);
 }
 
 /* Nobody else takes from the feed, which may be detached at any time. */
-static int take_decoded(EqualizeStage *s, FeedFrame *frame)
+static int take_decoded(EqualizeStage *s, FeedFrame *frame, MediaError *error)
 {
     int ret = AVERROR(EAGAIN);
     pthread_mutex_lock(&s->lock);
     if (s->orders.feed && s->orders.generation == s->generation)
-        ret = video_feed_receive(s->orders.feed, frame, &s->failure);
+        ret = video_feed_receive(s->orders.feed, frame, error);
     pthread_mutex_unlock(&s->lock);
     return ret;
-}
-
-static void fetch(EqualizeStage *s)
-{
-    const int wanted = s->now.live ? 1 : COMING;
-    while (s->coming_count < wanted && !s->end) {
-        const int ret = take_decoded(s, &s->coming[s->coming_count]);
-        if (ret == AVERROR(EAGAIN))
-            return;
-        if (ret < 0)
-            note_end(s, ret);
-        else
-            s->coming_count++;
-    }
 }
 
 static FeedFrame take_coming(EqualizeStage *s)
@@ -362,33 +297,81 @@ static FeedFrame take_coming(EqualizeStage *s)
     return first;
 }
 
+/* The frame that follows tells what is missing before it. */
+static void note_left_out(FeedFrame *next, const FeedFrame *frame)
+{
+    next->skipped += frame->skipped + 1;
+    next->returned |= frame->returned;
+}
+
 static void drop_coming(EqualizeStage *s)
 {
     FeedFrame frame = take_coming(s);
-    if (s->coming_count) {
-        s->coming[0].skipped += frame.skipped + 1;
-        s->coming[0].returned |= frame.returned;
-    }
+    if (s->coming_count)
+        note_left_out(&s->coming[0], &frame);
     av_frame_free(&frame.frame);
 }
 
-/* 1: there was something to take. */
-static int take_next(EqualizeStage *s)
+static void fetch(EqualizeStage *s)
 {
+    while (s->coming_count < COMING && !s->end) {
+        MediaError error = {0};
+        const int ret = take_decoded(s, &s->coming[s->coming_count], &error);
+        if (ret == AVERROR(EAGAIN))
+            return;
+        if (ret < 0)
+            note_end(s, ret, &error);
+        else if (++s->coming_count > 1 && s->now.live)
+            drop_coming(s);
+    }
+}
+
+/* Not 0: there is room for the first one that is coming: the one ahead has waited since before that
+ * was decoded, and is left out, unless the window has it by now. */
+static int give_way(EqualizeStage *s, MediaError *error)
+{
+    Kept *last = &s->kept[s->kept_count - 1];
+    Result result;
+    if (s->coming[0].decoded_at < s->sent_at || queue_take_back(s->results, &result) < 0)
+        return 0;
+    free_result(&result);
+    const int ret = lumeq_rewind(s->options.equalizer, 1);
+    if (ret < 0)
+        return equalizer_failed(s->options.equalizer, ret, error);
+    note_left_out(&s->coming[0], &last->decoded);
+    s->apart = last->first;
+    forget(s, s->kept_count - 1);
+    return 1;
+}
+
+/* 1: there may be more to do; 0: there is not. */
+static int take_next(EqualizeStage *s, MediaError *error)
+{
+    if (!s->now.live && count_ahead(s) >= AHEAD)
+        return 0;
     fetch(s);
     while (s->coming_count > 1 && is_late(s, &s->coming[0])) {
         drop_coming(s);
         fetch(s);
     }
     if (!s->coming_count)
-        return s->end != 0;
+        return 0;
     if (s->now.live && s->now.hold) {
         drop_coming(s);
         return 1;
     }
+    const int ret = s->now.live && count_ahead(s) ? give_way(s, error) : 1;
+    if (ret <= 0)
+        return ret;
     const FeedFrame next = take_coming(s);
     keep(s, &next);
     return 1;
+}
+
+static void send_end(EqualizeStage *s)
+{
+    if (s->end && !s->coming_count && !s->end_sent)
+        s->end_sent = send(s, NULL, s->end, s->generation) >= 0;
 }
 
 static void begin_generation(EqualizeStage *s)
@@ -403,31 +386,14 @@ static void begin_generation(EqualizeStage *s)
             forget(s, i);
 }
 
-/* One thing after the other. 1: there may be more; 0: there is nothing to do. */
-static int work(EqualizeStage *s)
+static int follow_orders(EqualizeStage *s, MediaError *error)
 {
-    s->failure = (MediaError){0};
-    if (s->revision != s->now.revision) {
-        s->revision = s->now.revision;
-        const int ret = begin_anew(s);
-        return ret < 0 ? ret : 1;
-    }
-    if (s->generation != s->now.generation) {
+    int ret = 0;
+    if (s->revision != s->now.revision)
+        ret = begin_anew(s, error);
+    if (s->generation != s->now.generation)
         begin_generation(s);
-        return 1;
-    }
-    if (s->done < s->kept_count) {
-        const int ret = equalize_kept(s);
-        return ret < 0 ? ret : 1;
-    }
-    if (s->end && !s->coming_count) {
-        if (!s->end_sent)
-            send(s, NULL, s->end, s->generation);
-        s->end_sent = 1;
-        return 0;
-    }
-    const int room = s->now.live ? AHEAD_LIVE : AHEAD;
-    return (s->now.live && s->now.hold) || count_ahead(s) < room ? take_next(s) : 0;
+    return ret < 0 ? ret : 1;
 }
 
 /* Answers 0 when it is to end. */
@@ -442,21 +408,53 @@ static int take_orders(EqualizeStage *s, int wait)
     return !s->now.stop;
 }
 
+/* See EqualizeLoopOptions. Of a live input nothing waits for a frame that follows. */
+static int next_frame(void *opaque, EqualizeTask *task, int idle, MediaError *error)
+{
+    EqualizeStage *s = opaque;
+    for (int more = 1; take_orders(s, !more);) {
+        const int changed = s->revision != s->now.revision || s->generation != s->now.generation;
+        if (!idle && (changed || s->now.live))
+            return AVERROR(EAGAIN);
+        if (!changed && s->begun < s->kept_count)
+            return begin_kept(s, task, error);
+        more = changed ? follow_orders(s, error) : take_next(s, error);
+        if (more < 0)
+            return more;
+        if (!more && !idle)
+            return AVERROR(EAGAIN);
+        if (!more)
+            send_end(s);
+    }
+    return AVERROR_EXIT;
+}
+
+static void forget_all(EqualizeStage *s)
+{
+    while (s->kept_count)
+        forget(s, s->kept_count - 1);
+    while (s->coming_count)
+        drop_coming(s);
+}
+
+/* What was to be done cannot be: until another feed is attached. */
+static void give_up(EqualizeStage *s, int code, const MediaError *error)
+{
+    note_end(s, code, error);
+    forget_all(s);
+    s->apart = 1;
+}
+
 static void *stage_main(void *arg)
 {
     EqualizeStage *s = arg;
-    int more = 1;
-    while (take_orders(s, !more)) {
-        more = work(s);
-        if (more < 0) { /* what was to be done cannot be; until it is attached again */
-            note_end(s, more);
-            while (s->kept_count > s->done)
-                forget(s, s->kept_count - 1);
-            while (s->coming_count)
-                drop_coming(s);
-            more = 1;
-        }
-    }
+    int ret;
+    do {
+        MediaError error = {0};
+        ret = equalize_loop_run(s->loop, &error);
+        if (ret != AVERROR_EXIT)
+            give_up(s, ret, &error);
+    } while (ret != AVERROR_EXIT);
     return NULL;
 }
 
@@ -471,12 +469,16 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     if (!s)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     s->options = *options;
-    s->backend = lumeq_backend_name(options->equalizer);
-    s->orders.params = options->params;
+    s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    if (queue_open(&s->results, &results) >= 0)
+    const EqualizeLoopOptions loop = {options->equalizer, next_frame, end_kept,
+                                      free_equalized,     s,          options->note};
+    s->loop = equalize_loop_create(&loop);
+    if (s->loop)
+        take_params(s);
+    if (s->loop && queue_open(&s->results, &results) >= 0)
         s->running = pthread_create(&s->thread, NULL, stage_main, s) == 0;
     if (s->running)
         return 0;
@@ -615,7 +617,7 @@ int equalize_stage_waiting(EqualizeStage *s)
 
 int equalize_stage_is_lost(EqualizeStage *s)
 {
-    return atomic_load(&s->lost);
+    return equalize_loop_is_lost(s->loop);
 }
 
 void equalize_stage_stop(EqualizeStage *s)
@@ -627,10 +629,7 @@ void equalize_stage_stop(EqualizeStage *s)
     queue_stop(s->results);
     pthread_join(s->thread, NULL);
     s->running = 0;
-    while (s->kept_count)
-        forget(s, s->kept_count - 1);
-    while (s->coming_count)
-        drop_coming(s);
+    forget_all(s);
 }
 
 void equalize_stage_close(EqualizeStage **stage)
@@ -640,7 +639,7 @@ void equalize_stage_close(EqualizeStage **stage)
         return;
     equalize_stage_stop(s);
     queue_close(&s->results);
-    frame_memory_close(&s->device_memory);
+    equalize_loop_free(&s->loop);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);

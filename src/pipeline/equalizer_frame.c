@@ -70,14 +70,27 @@ LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays)
     return stats;
 }
 
+static int out_of_memory(const AVFrame *frame, MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", frame->width,
+                      frame->height);
+}
+
+AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error)
+{
+    AVFrame *out = memory ? frame_memory_output(memory, in, chroma) : av_frame_clone(in);
+    if (!out)
+        (void)out_of_memory(in, error);
+    return out;
+}
+
 int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,
                           MediaError *error)
 {
     for (int i = 0; i < 3 && frame->out.plane[i]; i++)
         if (frame->out.plane[i] != out->data[i] &&
             frame_memory_set_aside(memory, out, i, frame->out.plane[i], frame->out.stride[i]) < 0)
-            return media_fail(error, MEDIA_INPUT, "out of memory for a frame of %dx%d", out->width,
-                              out->height);
+            return out_of_memory(out, error);
     return 0;
 }
 

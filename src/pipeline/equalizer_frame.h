@@ -28,6 +28,10 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
  * NULL, or of another size, format or range. */
 LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);
 
+/* What `in` is equalized into, with chroma of its own where that is written, too; in no memory,
+ * NULL: `in` itself, which is only measured. NULL: MEDIA_INPUT (out of memory). */
+AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);
+
 /* After lumeq_receive(): brings the planes of `out` to where the picture came back, see
  * lumeq_backend_name(). MEDIA_INPUT (out of memory). */
 int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *frame,

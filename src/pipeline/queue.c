@@ -143,6 +143,19 @@ int queue_take(Queue *q, void *item, QueueWait wait)
     return ret;
 }
 
+int queue_take_back(Queue *q, void *item)
+{
+    pthread_mutex_lock(&q->lock);
+    const int ret = state(q);
+    if (ret == 0) {
+        memcpy(item, item_at(q, --q->count), q->options.item);
+        q->waiting -= q->bytes[place(q, q->count)];
+        pthread_cond_broadcast(&q->changed);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return ret;
+}
+
 int queue_look(Queue *q)
 {
     pthread_mutex_lock(&q->lock);

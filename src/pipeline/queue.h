@@ -44,6 +44,9 @@ int queue_wait_for_room(Queue *queue);
  * queue_end(); AVERROR_EXIT after a stop. */
 int queue_take(Queue *queue, void *item, QueueWait wait);
 
+/* The same of the newest item, without waiting: whoever has put it has it back. */
+int queue_take_back(Queue *queue, void *item);
+
 /* What queue_take() with QUEUE_TRY would answer, which leaves the queue as it is. */
 int queue_look(Queue *queue);
 

@@ -1,11 +1,15 @@
 /* Frames that are equalized ahead of their time: whatever changes while they wait, what comes out
  * has the bits of an equalizer that took one frame after the other. */
+#include <limits.h>
 #include <pthread.h>
+
+#include <libavutil/time.h>
 
 #include "fake_gpu.h"
 #include "pipeline/equalize_stage.h"
 
 #define FRAME_US 40000
+#define LAST_FRAME 274 /* of the clip */
 #define MOST_FRAMES 24
 #define LIVENESS_S GATE_LIVENESS_S
 
@@ -51,12 +55,15 @@ typedef struct Rig {
     atomic_int taken;  /* frames that the stage has handed to the recording */
     atomic_llong last; /* time of the last of them */
     atomic_int seeks;  /* where frames may be at work still that were before */
+    atomic_llong taken_at;
+    int unwanted; /* by the recording */
 } Rig;
+
+static atomic_int notes; /* lines that everybody should see */
 
 static int wants(void *opaque)
 {
-    (void)opaque;
-    return 1;
+    return !((Rig *)opaque)->unwanted;
 }
 
 static void take(void *opaque, const AVFrame *out, const LumeqFrameStats *stats)
@@ -65,12 +72,14 @@ static void take(void *opaque, const AVFrame *out, const LumeqFrameStats *stats)
     CHECK(out->pts > atomic_exchange(&r->last, out->pts) || atomic_load(&r->seeks),
           "a frame is recorded twice");
     CHECK(stats->bins == 256, "without its statistics");
+    atomic_store(&r->taken_at, av_gettime_relative());
     atomic_fetch_add(&r->taken, 1);
 }
 
 static void note(const char *line)
 {
-    CHECK(0, "%s", line);
+    CHECK(strstr(line, "goes on without the GPU"), "%s", line);
+    atomic_fetch_add(&notes, 1);
 }
 
 static void wake(void *opaque)
@@ -87,6 +96,7 @@ static void wake_stage(void *opaque)
     Rig *r = opaque;
     if (r->stage)
         equalize_stage_wake(r->stage);
+    wake(NULL);
 }
 
 static LumeqEqualizer *make_equalizer(LumeqBackendId backend)
@@ -113,7 +123,7 @@ static int start(Rig *r, int64_t position)
     const int ret = demuxer_start(r->demuxer, position, &r->error);
     if (!CHECK(ret == 0 && video_feed_start(r->feed, &start, &r->error) == 0, "%s", r->error.text))
         return 0;
-    equalize_stage_attach(r->stage, r->feed, 0);
+    equalize_stage_attach(r->stage, r->feed, r->source->live);
     return 1;
 }
 
@@ -124,7 +134,7 @@ static void stop(Rig *r)
     video_feed_stop(r->feed);
 }
 
-static int open_rig(Rig *r)
+static int open_live(Rig *r, int live)
 {
     static const atomic_int never;
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = INT64_C(1) << 30};
@@ -136,6 +146,8 @@ static int open_rig(Rig *r)
                                    .opaque = r};
     memset(r, 0, sizeof(*r));
     gate_set(0);
+    fake_gpu_lose_after(INT_MAX);
+    atomic_store(&notes, 0);
     r->params.size = sizeof(r->params);
     lumeq_params_default(&r->params);
     r->equalizer = make_equalizer(LUMEQ_BACKEND_CUDA);
@@ -149,12 +161,17 @@ static int open_rig(Rig *r)
                                           .opaque = r,
                                           .note = note,
                                           .wake = wake};
-    return CHECK(source_open(&r->source, &from, &r->error) == 0 &&
+    return CHECK(source_open(&r->source, &from, &r->error) == 0 && (r->source->live = live, 1) &&
                      demuxer_create(&r->demuxer, r->source, &r->error) == 0 &&
                      (demuxer_select(r->demuxer, DEMUX_VIDEO, r->source->video), 1) &&
                      equalize_stage_open(&r->stage, &options, &r->error) == 0 &&
                      video_feed_open(&r->feed, r->source, r->demuxer, &feed, &r->error) == 0,
                  "%s", r->error.text);
+}
+
+static int open_rig(Rig *r)
+{
+    return open_live(r, 0);
 }
 
 static void close_rig(Rig *r)
@@ -213,17 +230,29 @@ static void check_shown(Rig *r, const char *when)
     av_frame_free(&right);
 }
 
+static int wait_for_news(Rig *r)
+{
+    const int ret = wait_for_event(r->known);
+    pthread_mutex_lock(&lock);
+    r->known = events;
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
+/* So many frames were equalized for the first time. */
+static void wait_until_taken(Rig *r, int count)
+{
+    while (r->taken < count && wait_for_news(r))
+        ;
+}
+
 /* Waits for what comes next: as equalize_stage_receive(). */
 static int receive(Rig *r, EqualizedFrame **frame)
 {
     int ret;
-    while ((ret = equalize_stage_receive(r->stage, frame, &r->error)) == AVERROR(EAGAIN)) {
-        if (!wait_for_event(r->known))
+    while ((ret = equalize_stage_receive(r->stage, frame, &r->error)) == AVERROR(EAGAIN))
+        if (!wait_for_news(r))
             abort();
-        pthread_mutex_lock(&lock);
-        r->known = events;
-        pthread_mutex_unlock(&lock);
-    }
     return ret;
 }
 
@@ -385,11 +414,7 @@ static void settings_after_a_seek(void)
             show_next(&r, "before a seek");
             if (!go_to(&r, to))
                 break;
-            for (const int before = r.taken; r.taken < before + 2 && wait_for_event(r.known);) {
-                pthread_mutex_lock(&lock);
-                r.known = events;
-                pthread_mutex_unlock(&lock);
-            }
+            wait_until_taken(&r, r.taken + 2);
             set(&r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
             show_next(&r, "other settings after a seek");
             CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
@@ -428,7 +453,7 @@ static void the_end_is_the_last(void)
 {
     Rig r;
     EqualizedFrame *frame;
-    if (open_rig(&r) && start(&r, 270 * FRAME_US)) {
+    if (open_rig(&r) && start(&r, (LAST_FRAME - 4) * FRAME_US)) {
         int count = 0, ret;
         while ((ret = receive(&r, &frame)) >= 0) {
             if (ret == 0) {
@@ -477,6 +502,76 @@ static void late_frames_are_left_out(void)
     close_rig(&r);
 }
 
+/* A GPU has all that wait at once: what is shown, and those ahead. */
+static void frames_overlap(void)
+{
+    Rig r;
+    if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
+        for (int i = 1; i < 5; i++) {
+            show_next(&r, "before");
+            wait_until_taken(&r, i + 2);
+            (void)fake_gpu_most();
+            set(&r, 0.1 * i, LUMEQ_MODE_GLOBAL);
+            see_anew(&r, "anew");
+            const int most = fake_gpu_most();
+            CHECK(most == 3, "%d frames at a time", most);
+        }
+    close_rig(&r);
+}
+
+/* Frames in the memory of a GPU that is lost are equalized anew, whichever are in flight. */
+static void a_lost_gpu_takes_nothing(void)
+{
+    for (int i = 0; i < 8; i++) {
+        Rig r;
+        if (open_rig(&r)) {
+            r.unwanted = 1;
+            equalize_stage_allow_device(r.stage, 1);
+            fake_gpu_lose_after(1 + i);
+            if (start(&r, AV_NOPTS_VALUE))
+                for (int k = 0; k < 4; k++) {
+                    show_next(&r, "on a GPU");
+                    CHECK(k || r.shown->on_device, "elsewhere");
+                    set(&r, 0.2 * k, k % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
+                    see_anew(&r, "on a GPU, anew");
+                    fake_gpu_wake();
+                    if (!r.shown->on_device)
+                        check_shown(&r, "once it wakes up");
+                }
+            CHECK(fake_gpu_is_lost() && equalize_stage_is_lost(r.stage), "it was not lost");
+            CHECK(!r.shown->on_device && notes == 1, "said %d times", notes);
+        }
+        close_rig(&r);
+        fake_gpu_free();
+    }
+}
+
+/* A live frame that the window has not come for gives way to a newer one, as if it had not been;
+ * not to one that was decoded while it was equalized, which would be for ever. */
+static void the_newest_is_shown(void)
+{
+    for (int before = 0; before < 2; before++) {
+        Rig r;
+        EqualizedFrame *frame;
+        int64_t taken_at = INT64_MAX;
+        if (open_live(&r, 1) && start(&r, AV_NOPTS_VALUE)) {
+            if (before)
+                show_next(&r, "a live one");
+            while (video_feed_look(r.feed, &r.error) != AVERROR_EOF && wait_for_news(&r))
+                ;
+            while (receive(&r, &frame) == 0) {
+                see(&r, frame, 0);
+                check_shown(&r, "the newest");
+                CHECK(frame->decoded.decoded_at <= taken_at, "one that has waited came before");
+                taken_at = r.taken_at;
+                equalize_stage_taken(r.stage, frame);
+            }
+            CHECK(r.shown && r.shown->decoded.position == LAST_FRAME * FRAME_US, "not the last");
+        }
+        close_rig(&r);
+    }
+}
+
 static const CheckTest tests[] = {
     {"one_after_the_other", one_after_the_other},
     {"settings_reach_what_is_ahead", settings_reach_what_is_ahead},
@@ -486,6 +581,9 @@ static const CheckTest tests[] = {
     {"the_window_goes_on", the_window_goes_on},
     {"the_end_is_the_last", the_end_is_the_last},
     {"late_frames_are_left_out", late_frames_are_left_out},
+    {"frames_overlap", frames_overlap},
+    {"a_lost_gpu_takes_nothing", a_lost_gpu_takes_nothing},
+    {"the_newest_is_shown", the_newest_is_shown},
 };
 
 CHECK_MAIN(tests)

@@ -101,6 +101,23 @@ static void the_oldest_gives_way(void)
     queue_close(&queue);
 }
 
+/* Whoever put it can have it back while nobody has taken it. */
+static void the_newest_comes_back(void)
+{
+    Queue *queue = open_queue(3, 100, 0);
+    Thing thing = {0};
+    CHECK(queue_take_back(queue, &thing) == AVERROR(EAGAIN), "there is none");
+    for (int i = 0; i < 5; i++) { /* round the ring */
+        put(queue, 2 * i, 40, QUEUE_TRY);
+        put(queue, 2 * i + 1, 60, QUEUE_TRY);
+        CHECK(queue_take_back(queue, &thing) == 0 && thing.value == 2 * i + 1, "%d", thing.value);
+        CHECK(put(queue, 100, 60, QUEUE_TRY) == 0, "its bytes are free");
+        CHECK(take(queue, QUEUE_TRY) == 2 * i && take(queue, QUEUE_TRY) == 100, "the order");
+    }
+    CHECK(atomic_load(&freed) == 0, "it is the caller's");
+    queue_close(&queue);
+}
+
 /* Down, the end comes after what is queued. */
 static void ends_from_above(void)
 {
@@ -224,6 +241,7 @@ static const CheckTest tests[] = {
     {"keeps_the_order", keeps_the_order},
     {"bounds_bytes", bounds_bytes},
     {"the_oldest_gives_way", the_oldest_gives_way},
+    {"the_newest_comes_back", the_newest_comes_back},
     {"ends_from_above", ends_from_above},
     {"stops_from_below", stops_from_below},
     {"everything_arrives", everything_arrives},

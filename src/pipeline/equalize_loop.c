@@ -1,0 +1,272 @@
+#include "pipeline/equalize_loop.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/error.h>
+
+/* Frames in flight at most: those that can be taken back. An equalizer has fewer slots. */
+#define MOST LUMEQ_MAX_REWIND
+
+struct EqualizeLoop {
+    EqualizeLoopOptions options;
+    const char *backend; /* at the start; the CPU takes over from a GPU that is lost */
+    atomic_int lost;
+    FrameMemory *memory;        /* NULL: nothing is written */
+    FrameMemory *device_memory; /* of the GPU, or NULL */
+    int chroma;                 /* is written, too */
+    EqualizeTask tasks[MOST];   /* in flight, a ring */
+    int first, count;
+    int slots; /* of the equalizer, as far as that is known */
+};
+
+/* ---- what a frame is equalized into ---- */
+
+static void *alloc_device(void *equalizer, size_t size)
+{
+    return lumeq_alloc_device(equalizer, size);
+}
+
+static void free_device(void *equalizer, void *memory)
+{
+    lumeq_free_device(equalizer, memory);
+}
+
+/* Whether what is written of a frame lies on the GPU, all of it. */
+static int is_on_device(const EqualizeLoop *l, const AVFrame *frame)
+{
+    for (int i = 0; i < (l->chroma ? 3 : 1); i++)
+        if (frame->data[i] && !frame_memory_owns(l->device_memory, frame->data[i]))
+            return 0;
+    return 1;
+}
+
+/* NULL: the GPU has no room for it. */
+static AVFrame *make_on_device(EqualizeLoop *l, const AVFrame *in)
+{
+    if (!l->device_memory) {
+        const FrameAllocator device = {alloc_device, free_device, l->options.equalizer, 1};
+        l->device_memory = frame_memory_create(&device);
+    }
+    AVFrame *out = l->device_memory ? frame_memory_output(l->device_memory, in, l->chroma) : NULL;
+    if (out && !is_on_device(l, out))
+        av_frame_free(&out);
+    return out;
+}
+
+static int make_output(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+{
+    int on_device = task->on_device && *task->on_device && l->memory &&
+                    strcmp(lumeq_backend_name(l->options.equalizer), "cuda") == 0;
+    AVFrame *out = on_device ? make_on_device(l, task->in) : NULL;
+    on_device = out != NULL;
+    if (!out)
+        out = equalizer_output(l->memory, task->in, l->chroma, error);
+    if (task->on_device)
+        *task->on_device = on_device;
+    *task->out = out;
+    return out ? 0 : error->fault;
+}
+
+/* ---- frames in flight ---- */
+
+static int failed(EqualizeLoop *l, int ret, MediaError *error)
+{
+    return equalizer_failed(l->options.equalizer, ret, error);
+}
+
+static EqualizeTask *task_at(EqualizeLoop *l, int index)
+{
+    return &l->tasks[(l->first + index) % MOST];
+}
+
+static void note_loss(EqualizeLoop *l)
+{
+    if (atomic_load(&l->lost) || lumeq_backend_name(l->options.equalizer) == l->backend)
+        return;
+    l->options.note(lumeq_last_error(l->options.equalizer));
+    atomic_store(&l->lost, 1);
+}
+
+static int hand_in(EqualizeLoop *l, const EqualizeTask *task)
+{
+    LumeqFrame frame = equalizer_frame(task->in, l->memory ? *task->out : NULL);
+    const LumeqImage before = equalizer_before(task->before, task->in);
+    if (task->on_device && *task->on_device)
+        frame.out.memory = LUMEQ_MEMORY_CUDA;
+    if (before.plane[0])
+        frame.previous = &before;
+    frame.number = task->number;
+    const int ret = lumeq_submit(l->options.equalizer, &frame);
+    if (ret == 0)
+        *task_at(l, l->count++) = *task;
+    return ret;
+}
+
+static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error);
+
+/* Pictures that were to lie on a GPU that was lost: all that is in flight, once more. */
+static int submit_anew(EqualizeLoop *l, MediaError *error)
+{
+    EqualizeTask tasks[MOST];
+    const int count = l->count;
+    int ret = 0;
+    for (int i = 0; i < count; i++)
+        tasks[i] = *task_at(l, i);
+    for (int i = 1; i < count && ret == 0; i++) /* the first one was received */
+        ret = lumeq_receive(l->options.equalizer, NULL, NULL);
+    if (ret == 0)
+        ret = lumeq_rewind(l->options.equalizer, count);
+    if (ret < 0)
+        return failed(l, ret, error);
+    l->count = 0;
+    for (int i = 0; i < count; i++) {
+        av_frame_free(tasks[i].out);
+        ret = ret < 0 ? ret : submit(l, &tasks[i], error);
+        if (ret < 0)
+            l->options.free(tasks[i].item);
+    }
+    return ret;
+}
+
+/* 1: the oldest frame is finished, and is in *item, where it is the caller's; 0: it is not, or
+ * there is none. */
+static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
+{
+    LumeqFrame frame = {.size = sizeof(frame)};
+    const EqualizeTask *task = task_at(l, 0);
+    if (!l->count)
+        return 0;
+    if (wait)
+        lumeq_flush(l->options.equalizer);
+    int ret = lumeq_receive(l->options.equalizer, &frame, task->stats);
+    if (ret == LUMEQ_ERR_AGAIN)
+        return 0;
+    if (ret < 0)
+        return failed(l, ret, error);
+    note_loss(l);
+    if (l->memory && !frame.out.plane[0])
+        return submit_anew(l, error);
+    ret = equalizer_take_output(l->memory, *task->out, &frame, error);
+    *item = task->item;
+    l->first = (l->first + 1) % MOST;
+    l->count--;
+    if (ret < 0)
+        l->options.free(*item);
+    return ret < 0 ? ret : 1;
+}
+
+/* As receive(). */
+static int pass_on(EqualizeLoop *l, int wait, MediaError *error)
+{
+    void *item;
+    int ret = receive(l, wait, &item, error);
+    if (ret <= 0)
+        return ret;
+    ret = l->options.done(l->options.opaque, item, error);
+    return ret < 0 ? ret : 1;
+}
+
+/* Until no more than so many frames are in flight. */
+static int pass_on_until(EqualizeLoop *l, int count, MediaError *error)
+{
+    int ret = 0;
+    while (ret >= 0 && l->count > count)
+        ret = pass_on(l, 1, error);
+    return ret < 0 ? ret : 0;
+}
+
+static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+{
+    int ret = pass_on_until(l, l->slots - 1, error);
+    if (ret >= 0)
+        ret = make_output(l, task, error);
+    if (ret < 0)
+        return ret;
+    ret = hand_in(l, task);
+    if (ret == LUMEQ_ERR_AGAIN && l->count) {
+        av_frame_free(task->out);
+        l->slots = l->count;
+        return submit(l, task, error);
+    }
+    return ret < 0 ? failed(l, ret, error) : 0;
+}
+
+/* The item is the loop's. */
+static int equalize(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+{
+    int ret = 0;
+    if (task->first) {
+        ret = pass_on_until(l, 0, error); /* no more than since a reset can be taken back */
+        lumeq_reset(l->options.equalizer);
+    }
+    if (ret >= 0)
+        ret = submit(l, task, error);
+    if (ret < 0) {
+        l->options.free(task->item);
+        return ret;
+    }
+    do
+        ret = pass_on(l, 0, error);
+    while (ret > 0);
+    return ret;
+}
+
+static void take_back(EqualizeLoop *l)
+{
+    MediaError error = {0};
+    void *item = NULL;
+    for (int ret = 0; l->count && ret >= 0;) {
+        ret = receive(l, 1, &item, &error);
+        if (ret > 0)
+            l->options.free(item);
+    }
+}
+
+/* ---- */
+
+EqualizeLoop *equalize_loop_create(const EqualizeLoopOptions *options)
+{
+    EqualizeLoop *l = calloc(1, sizeof(*l));
+    if (!l)
+        return NULL;
+    l->options = *options;
+    l->backend = lumeq_backend_name(options->equalizer);
+    l->slots = MOST;
+    return l;
+}
+
+void equalize_loop_write(EqualizeLoop *l, FrameMemory *memory, int chroma)
+{
+    l->memory = memory;
+    l->chroma = chroma;
+}
+
+int equalize_loop_run(EqualizeLoop *l, MediaError *error)
+{
+    int ret;
+    do {
+        EqualizeTask task = {0};
+        ret = l->options.next(l->options.opaque, &task, !l->count, error);
+        if (ret >= 0)
+            ret = equalize(l, &task, error);
+        else if (ret == AVERROR(EAGAIN))
+            ret = pass_on(l, 1, error);
+    } while (ret >= 0);
+    take_back(l);
+    return ret;
+}
+
+int equalize_loop_is_lost(const EqualizeLoop *l)
+{
+    return atomic_load(&l->lost);
+}
+
+void equalize_loop_free(EqualizeLoop **loop)
+{
+    if (*loop)
+        frame_memory_close(&(*loop)->device_memory);
+    free(*loop);
+    *loop = NULL;
+}
