@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pipeline/decode_stage.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
 
-/* Messages waiting between two stages: enough to ride out an uneven decoder, few enough to keep
- * memory small (a 4K frame has 12 MB, and a message may bring packets of any size). */
+/* Items that wait for the sink; see decode_stage.c. */
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES (256 << 20)
 
@@ -16,14 +16,13 @@ struct Pipeline {
     PipelineParts parts; /* without `planned` where the equalizer makes the curves */
     int64_t first;       /* number of the first frame that it does that for */
     EqualizeLoop *loop;
-    AVFrame *before;            /* a reference to the frame that was handed to the equalizer last */
-    Item *next;                 /* was taken, but is not handed in yet */
-    Queue *decoded, *equalized; /* of Item * */
-    pthread_t decode_thread, equalize_thread;
-    int decode_started, equalize_started;
-
-    pthread_mutex_t lock;
-    MediaError error; /* of the stages, under the lock */
+    AVFrame *before;      /* a reference to the frame that was handed to the equalizer last */
+    Item *next;           /* was taken, but is not handed in yet */
+    DecodeStage *decoded; /* of Message */
+    Queue *equalized;     /* of Item * */
+    pthread_t thread;     /* that equalizes */
+    int running;
+    MediaError error; /* the thread's until it has ended */
 };
 
 void item_free(Item **item)
@@ -42,51 +41,26 @@ static void free_queued(void *message)
     item_free(message);
 }
 
-/* Within a stage, a negative number ends it: AVERROR_EOF at the end, AVERROR_EXIT when stopped from
- * below, AVERROR_EXTERNAL when it failed and has noted its error. */
-static int stage_failed(Pipeline *p, const MediaError *error)
-{
-    pthread_mutex_lock(&p->lock);
-    media_fail(&p->error, error->fault, "%s", error->text);
-    pthread_mutex_unlock(&p->lock);
-    return AVERROR_EXTERNAL;
-}
-
 /* The item stays the caller's when it could not be sent. */
-static int send(Queue *queue, Item **item)
+static int send(Pipeline *p, Item **item)
 {
-    const int ret = queue_put(queue, item, message_bytes(&(*item)->message), QUEUE_WAIT);
+    const int ret = queue_put(p->equalized, item, message_bytes(&(*item)->message), QUEUE_WAIT);
     if (ret >= 0)
         *item = NULL;
     return ret;
 }
 
-static int decode_next(Pipeline *p)
+/* The next item that was decoded. */
+static int take(Pipeline *p, QueueWait wait, MediaError *error)
 {
-    MediaError error = {0};
     Item *item = calloc(1, sizeof(*item));
-    if (!item) {
-        media_fail(&error, MEDIA_INPUT, "out of memory");
-        return stage_failed(p, &error);
-    }
-    int ret = reader_next(p->parts.reader, &item->message, &error);
-    if (ret >= 0)
-        ret = send(p->decoded, &item);
-    else if (ret != AVERROR_EOF)
-        ret = stage_failed(p, &error);
-    item_free(&item);
+    if (!item)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    const int ret = decode_stage_take(p->decoded, &item->message, wait, error);
+    if (ret < 0)
+        item_free(&item);
+    p->next = item;
     return ret;
-}
-
-static void *decode_main(void *arg)
-{
-    Pipeline *p = arg;
-    int ret;
-    do
-        ret = decode_next(p);
-    while (ret >= 0);
-    queue_end(p->decoded, ret);
-    return NULL;
 }
 
 /* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
@@ -141,18 +115,18 @@ static int ask_stats(const Pipeline *p, Item *item, MediaError *error)
     return 0;
 }
 
-/* 1: it is in the task; 0: it was handed on. */
-static int take(Pipeline *p, Item **item, EqualizeTask *task, MediaError *error)
+/* 1: the next item is in the task; 0: it was handed on. */
+static int begin_next(Pipeline *p, EqualizeTask *task, MediaError *error)
 {
     int ret = 0;
-    if ((*item)->message.frame) {
-        ret = ask_stats(p, *item, error);
+    if (p->next->message.frame) {
+        ret = ask_stats(p, p->next, error);
         if (ret >= 0 && p->parts.planned)
-            ret = apply_planned(p, *item, error);
+            ret = apply_planned(p, p->next, error);
         if (ret == 0)
-            return make_task(p, *item, task, error) < 0 ? error->fault : 1;
+            return make_task(p, p->next, task, error) < 0 ? error->fault : 1;
     }
-    return ret < 0 ? ret : send(p->equalized, item);
+    return ret < 0 ? ret : send(p, &p->next);
 }
 
 /* See EqualizeLoopOptions. Packets keep their place among the frames. */
@@ -162,11 +136,11 @@ static int next_item(void *opaque, EqualizeTask *task, int idle, MediaError *err
     int ret = 0;
     while (ret == 0) {
         if (!p->next)
-            ret = queue_take(p->decoded, &p->next, idle ? QUEUE_WAIT : QUEUE_TRY);
+            ret = take(p, idle ? QUEUE_WAIT : QUEUE_TRY, error);
         if (!idle && (ret < 0 ? ret != AVERROR_EXIT : !p->next->message.frame))
             return AVERROR(EAGAIN);
         if (ret == 0)
-            ret = take(p, &p->next, task, error);
+            ret = begin_next(p, task, error);
     }
     if (ret > 0)
         p->next = NULL;
@@ -179,7 +153,7 @@ static int pass_item(void *opaque, void *done, MediaError *error)
     Item *item = done;
     (void)error;
     av_frame_free(&item->before);
-    const int ret = send(p->equalized, &item);
+    const int ret = send(p, &item);
     item_free(&item);
     return ret;
 }
@@ -192,46 +166,37 @@ static void free_item(void *item)
 static void *equalize_main(void *arg)
 {
     Pipeline *p = arg;
-    MediaError error = {0};
-    int ret = equalize_loop_run(p->loop, &error);
-    if (error.fault)
-        ret = stage_failed(p, &error);
-    queue_stop(p->decoded);
-    queue_end(p->equalized, ret);
+    queue_end(p->equalized, equalize_loop_run(p->loop, &p->error));
     return NULL;
 }
 
-static int open_queue(Queue **queue)
+static int start(Pipeline *p, MediaError *error)
 {
-    const QueueOptions options = {
+    const QueueOptions queue = {
         .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
-    return queue_open(queue, &options);
+    const EqualizeLoopOptions loop = {p->parts.equalizer, next_item, pass_item,
+                                      free_item,          p,         p->parts.note};
+    p->loop = equalize_loop_create(&loop);
+    p->decoded = decode_stage_of_reader(p->parts.reader);
+    if (!p->loop || !p->decoded || queue_open(&p->equalized, &queue) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    equalize_loop_write(p->loop, p->parts.memory, p->parts.chroma);
+    p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
+    if (!p->running)
+        return media_fail(error, MEDIA_INPUT, "no thread can be started to equalize the video");
+    return decode_stage_start(p->decoded, error);
 }
 
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error)
 {
-    *pipeline = NULL;
-    Pipeline *p = calloc(1, sizeof(*p));
+    Pipeline *p = *pipeline = calloc(1, sizeof(*p));
     if (!p)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    pthread_mutex_init(&p->lock, NULL);
     p->parts = *parts;
-    const EqualizeLoopOptions loop = {parts->equalizer, next_item, pass_item,
-                                      free_item,        p,         parts->note};
-    p->loop = equalize_loop_create(&loop);
-    int ok = p->loop && open_queue(&p->decoded) >= 0 && open_queue(&p->equalized) >= 0;
-    if (ok)
-        equalize_loop_write(p->loop, parts->memory, parts->chroma);
-    if (ok)
-        ok = p->equalize_started = pthread_create(&p->equalize_thread, NULL, equalize_main, p) == 0;
-    if (ok)
-        ok = p->decode_started = pthread_create(&p->decode_thread, NULL, decode_main, p) == 0;
-    if (!ok) {
-        pipeline_join(&p, error);
-        return media_fail(error, MEDIA_INPUT, "out of memory or threads");
-    }
-    *pipeline = p;
-    return 0;
+    const int ret = start(p, error);
+    if (ret < 0)
+        pipeline_join(pipeline, error);
+    return ret;
 }
 
 int pipeline_receive(Pipeline *p, Item **item)
@@ -244,21 +209,18 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     Pipeline *p = *pipeline;
     if (!p)
         return;
-    if (p->decoded)
-        queue_stop(p->decoded);
     if (p->equalized)
         queue_stop(p->equalized);
-    if (p->decode_started)
-        pthread_join(p->decode_thread, NULL);
-    if (p->equalize_started)
-        pthread_join(p->equalize_thread, NULL);
+    if (p->decoded)
+        decode_stage_stop(p->decoded);
+    if (p->running)
+        pthread_join(p->thread, NULL);
     equalize_loop_free(&p->loop);
     item_free(&p->next);
-    queue_close(&p->decoded);
+    decode_stage_close(&p->decoded);
     queue_close(&p->equalized);
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);
-    pthread_mutex_destroy(&p->lock);
     av_frame_free(&p->before);
     free(p);
     *pipeline = NULL;

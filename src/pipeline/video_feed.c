@@ -1,20 +1,17 @@
 #include "pipeline/video_feed.h"
 
-#include <pthread.h>
-
 #include <libavutil/time.h>
 
 #include "media/compat.h"
 #include "media/message.h"
 #include "media/side_data.h"
-#include "pipeline/queue.h"
+#include "pipeline/decode_stage.h"
 
 /* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
  * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
  * waits here would only be older when it is seen. */
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
-#define QUEUE_BYTES (256 << 20)
 #define MANY_THREADS 4
 
 /* After a hurry, holes may be its work for as many frames: those a decoder was at work on. */
@@ -28,25 +25,23 @@ struct VideoFeed {
     Decoder *decoder;
     const AVStream *stream;
     int64_t source_start;
-    Queue *queue;     /* of FeedFrame */
-    int room;         /* frames that may wait in it */
-    AVPacket *packet; /* read, not yet taken by the decoder, when not blank */
-    pthread_t thread;
-    int running;
+    DecodeStage *stage; /* of FeedFrame */
+    int room;           /* frames that may wait in it */
+    AVPacket *packet;   /* read, not yet taken by the decoder, when not blank */
     atomic_int hurry;
 
     /* Of the thread while it runs. */
     FeedStart start;
-    FeedFrame held; /* the last frame before the first that is wanted */
-    int64_t given;  /* frames sent that are no previews */
-    int part;       /* it has ended before the input */
+    FeedFrame held;      /* the last frame before the first that is wanted */
+    FeedFrame following; /* comes after that one */
+    int64_t given;       /* frames that are no previews */
+    int part;            /* it has ended before the input */
     int previewed;
     int hurried;     /* frames that may have a hole before them */
     int64_t end;     /* of the frame before, AV_NOPTS_VALUE: there is none */
     int64_t returns; /* of the camera */
     int64_t dropped; /* packets, by demuxer_dropped() at the frame before */
     double busy_us;
-    MediaError error;
 };
 
 static void free_frame(void *message)
@@ -62,64 +57,6 @@ static void drop_frame(const void *oldest, void *next)
     ((FeedFrame *)next)->returned |= old->returned;
 }
 
-static int open_queue(VideoFeed *f)
-{
-    f->room = f->live || decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH
-                                                                           : QUEUE_LENGTH;
-    const QueueOptions options = {
-        .item = sizeof(FeedFrame),
-        .count = f->room,
-        .bytes = QUEUE_BYTES,
-        .free = free_frame,
-        .drop = f->live ? drop_frame : NULL,
-    };
-    return f->packet ? queue_open(&f->queue, &options) : AVERROR(ENOMEM);
-}
-
-int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
-                    const VideoFeedOptions *options, MediaError *error)
-{
-    VideoFeed *f = av_mallocz(sizeof(*f));
-    *feed = f;
-    if (!f)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
-    f->options = *options;
-    f->live = source->live;
-    f->camera = source->camera;
-    f->demuxer = demuxer;
-    f->stream = source->video;
-    f->source_start = source_start(source);
-    f->packet = av_packet_alloc();
-    int ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
-    if (ret >= 0)
-        decoder_deinterlace(f->decoder, options->deinterlace);
-    if (ret >= 0 && open_queue(f) < 0)
-        ret = media_fail(error, MEDIA_INPUT, "out of memory");
-    if (ret < 0)
-        video_feed_close(feed);
-    return ret;
-}
-
-static int send(VideoFeed *f, FeedFrame *frame)
-{
-    const int64_t bytes = message_frame_bytes(frame->frame, NULL);
-    const int ret = queue_put(f->queue, frame, bytes, QUEUE_WAIT);
-    if (ret < 0)
-        av_frame_free(&frame->frame);
-    else if (f->options.wake)
-        f->options.wake(f->options.opaque);
-    return ret;
-}
-
-static int send_preview(VideoFeed *f, const FeedFrame *frame)
-{
-    FeedFrame preview = *frame;
-    f->previewed = 1;
-    preview.preview = 1;
-    preview.frame = av_frame_clone(frame->frame);
-    return preview.frame ? send(f, &preview) : 0;
-}
-
 /* Whether it comes before the first frame that is wanted. */
 static int is_early(const VideoFeed *f, const FeedFrame *frame)
 {
@@ -129,23 +66,28 @@ static int is_early(const VideoFeed *f, const FeedFrame *frame)
                            : frame->position + frame->duration <= f->start.position;
 }
 
-/* The frame is taken over. */
+/* Takes the frame over. 1: it is a preview. */
 static int hold(VideoFeed *f, FeedFrame *frame)
 {
     av_frame_free(&f->held.frame);
     f->held = *frame;
-    return f->start.preview && !f->previewed ? send_preview(f, frame) : 0;
+    frame->frame = NULL;
+    if (!f->start.preview || f->previewed)
+        return 0;
+    f->previewed = frame->preview = 1;
+    frame->frame = av_frame_clone(f->held.frame);
+    return frame->frame != NULL;
 }
 
-static int send_held(VideoFeed *f)
+static FeedFrame take(FeedFrame *from)
 {
-    FeedFrame held = f->held;
-    f->held.frame = NULL;
-    f->given++;
-    return send(f, &held);
+    const FeedFrame frame = *from;
+    from->frame = NULL;
+    return frame;
 }
 
-static int pass_on(VideoFeed *f, FeedFrame *frame)
+/* 1: the frame is the next; 0: it is left out, or comes later. */
+static int choose(VideoFeed *f, FeedFrame *frame)
 {
     const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
     if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
@@ -157,15 +99,13 @@ static int pass_on(VideoFeed *f, FeedFrame *frame)
         return hold(f, frame);
     /* Stepping back, the frame before this one is what is wanted. */
     if (!f->given && f->start.before && f->held.frame) {
-        const int ret = send_held(f);
-        if (ret < 0) {
-            av_frame_free(&frame->frame);
-            return ret;
-        }
+        f->following = *frame;
+        *frame = take(&f->held);
+        f->given++;
     }
     av_frame_free(&f->held.frame);
     f->given++;
-    return send(f, frame);
+    return 1;
 }
 
 static int64_t to_us(const VideoFeed *f, int64_t time)
@@ -203,15 +143,16 @@ static int count_skipped(VideoFeed *f, const FeedFrame *frame)
     return (int)FFMAX(count, 0);
 }
 
-static int decode_one(VideoFeed *f)
+/* As choose(), or AVERROR(EAGAIN): the decoder wants more. */
+static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
 {
     FeedFrame frame = {.frame = av_frame_alloc()};
     if (!frame.frame)
-        return media_fail(&f->error, MEDIA_INPUT, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     const int64_t begin = av_gettime_relative();
-    int ret = decoder_receive(f->decoder, frame.frame, &f->error);
+    int ret = decoder_receive(f->decoder, frame.frame, error);
     if (ret >= 0 && side_data_to_frame(frame.frame, f->stream) < 0)
-        ret = media_fail(&f->error, MEDIA_INPUT, "out of memory");
+        ret = media_fail(error, MEDIA_INPUT, "out of memory");
     f->busy_us += (double)(av_gettime_relative() - begin);
     if (ret < 0) {
         av_frame_free(&frame.frame);
@@ -228,11 +169,12 @@ static int decode_one(VideoFeed *f)
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
     frame.returned = has_returned(f);
-    return pass_on(f, &frame);
+    *decoded = frame;
+    return choose(f, decoded);
 }
 
 /* Hands the decoder a packet, or the end. */
-static int feed_one(VideoFeed *f)
+static int feed_one(VideoFeed *f, MediaError *error)
 {
     int ret = 0;
     if (!f->packet->buf)
@@ -246,28 +188,80 @@ static int feed_one(VideoFeed *f)
         f->busy_us += (double)(av_gettime_relative() - begin);
     }
     if (ret == AVERROR(ENOMEM))
-        return media_fail(&f->error, MEDIA_INPUT, "out of memory");
+        return media_fail(error, MEDIA_INPUT, "out of memory");
     return ret == AVERROR(EAGAIN) ? 0 : ret;
 }
 
-static void *feed_main(void *arg)
+static int find_next(VideoFeed *f, FeedFrame *frame, MediaError *error)
 {
-    VideoFeed *f = arg;
-    int ret;
-    do {
-        ret = queue_wait_for_room(f->queue); /* else it would only be older when it is seen */
-        if (ret >= 0)
-            ret = decode_one(f);
+    int ret = 0;
+    while (ret == 0) {
+        ret = decode_one(f, frame, error);
         if (ret == AVERROR(EAGAIN))
-            ret = feed_one(f);
-    } while (ret >= 0);
-    /* Of a position after the last frame, that one is shown. */
-    if (ret == AVERROR_EOF && !f->given && f->held.frame)
-        (void)send_held(f);
-    queue_end(f->queue, ret);
-    if (f->options.wake)
-        f->options.wake(f->options.opaque);
-    return NULL;
+            ret = feed_one(f, error);
+    }
+    if (ret != AVERROR_EOF || f->given || !f->held.frame)
+        return ret;
+    *frame = take(&f->held); /* of a position after the last frame, that one is shown */
+    f->given++;
+    return 0;
+}
+
+/* See DecodeStageOptions. */
+static int next_frame(void *feed, void *item, int64_t *bytes, MediaError *error)
+{
+    VideoFeed *f = feed;
+    FeedFrame *frame = item;
+    int ret = 0;
+    if (f->following.frame)
+        *frame = take(&f->following);
+    else
+        ret = find_next(f, frame, error);
+    if (ret >= 0)
+        *bytes = message_frame_bytes(frame->frame, NULL);
+    return ret < 0 ? ret : 0;
+}
+
+static int open_stage(VideoFeed *f, MediaError *error)
+{
+    f->room = f->live || decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH
+                                                                           : QUEUE_LENGTH;
+    const DecodeStageOptions options = {
+        .item = sizeof(FeedFrame),
+        .count = f->room,
+        .free = free_frame,
+        .drop = f->live ? drop_frame : NULL,
+        .next = next_frame,
+        .opaque = f,
+        .wake = f->options.wake,
+        .wake_opaque = f->options.opaque,
+    };
+    f->stage = f->packet ? decode_stage_create(&options) : NULL;
+    return f->stage ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
+                    const VideoFeedOptions *options, MediaError *error)
+{
+    VideoFeed *f = av_mallocz(sizeof(*f));
+    *feed = f;
+    if (!f)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    f->options = *options;
+    f->live = source->live;
+    f->camera = source->camera;
+    f->demuxer = demuxer;
+    f->stream = source->video;
+    f->source_start = source_start(source);
+    f->packet = av_packet_alloc();
+    int ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
+    if (ret >= 0)
+        decoder_deinterlace(f->decoder, options->deinterlace);
+    if (ret >= 0)
+        ret = open_stage(f, error);
+    if (ret < 0)
+        video_feed_close(feed);
+    return ret;
 }
 
 int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
@@ -278,28 +272,23 @@ int video_feed_start(VideoFeed *f, const FeedStart *start, MediaError *error)
     f->end = AV_NOPTS_VALUE;
     f->busy_us = 0;
     atomic_store(&f->hurry, 0);
-    queue_restart(f->queue);
-    if (pthread_create(&f->thread, NULL, feed_main, f) != 0)
-        return media_fail(error, MEDIA_INPUT, "no thread can be started to decode the video");
-    f->running = 1;
-    return 0;
+    return decode_stage_start(f->stage, error);
 }
 
-static int answer(const VideoFeed *f, int ret, MediaError *error)
+/* One that was stopped has nothing more. */
+static int answer(int ret)
 {
-    if (ret >= 0 || ret == AVERROR(EAGAIN) || ret == AVERROR_EOF || ret == AVERROR_EXIT)
-        return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
-    return media_fail(error, MEDIA_INPUT, "%s", f->error.text);
+    return ret == AVERROR_EXIT ? AVERROR_EOF : ret;
 }
 
 int video_feed_receive(VideoFeed *f, FeedFrame *frame, MediaError *error)
 {
-    return answer(f, queue_take(f->queue, frame, QUEUE_TRY), error);
+    return answer(decode_stage_take(f->stage, frame, QUEUE_TRY, error));
 }
 
 int video_feed_look(VideoFeed *f, MediaError *error)
 {
-    return answer(f, queue_look(f->queue), error);
+    return answer(decode_stage_look(f->stage, error));
 }
 
 int64_t video_feed_end(const VideoFeed *f)
@@ -314,7 +303,7 @@ int video_feed_is_part(const VideoFeed *f)
 
 int video_feed_waiting(const VideoFeed *f)
 {
-    return queue_count(f->queue);
+    return decode_stage_waiting(f->stage);
 }
 
 int video_feed_room(const VideoFeed *f)
@@ -334,12 +323,9 @@ void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
 
 void video_feed_stop(VideoFeed *f)
 {
-    if (!f->running)
-        return;
-    queue_stop(f->queue);
-    pthread_join(f->thread, NULL);
-    f->running = 0;
+    decode_stage_stop(f->stage);
     av_frame_free(&f->held.frame);
+    av_frame_free(&f->following.frame);
     av_packet_unref(f->packet);
     decoder_flush(f->decoder);
 }
@@ -354,9 +340,10 @@ void video_feed_close(VideoFeed **feed)
     VideoFeed *f = *feed;
     if (!f)
         return;
-    video_feed_stop(f);
+    if (f->stage)
+        video_feed_stop(f);
+    decode_stage_close(&f->stage);
     decoder_close(&f->decoder);
-    queue_close(&f->queue);
     av_packet_free(&f->packet);
     av_freep(feed);
 }

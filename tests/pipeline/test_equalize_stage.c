@@ -96,7 +96,6 @@ static void wake_stage(void *opaque)
     Rig *r = opaque;
     if (r->stage)
         equalize_stage_wake(r->stage);
-    wake(NULL);
 }
 
 static LumeqEqualizer *make_equalizer(LumeqBackendId backend)
@@ -546,6 +545,14 @@ static void a_lost_gpu_takes_nothing(void)
     }
 }
 
+/* Until all is decoded, and taken by the stage. */
+static void wait_for_feed(Rig *r)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    while (video_feed_look(r->feed, &r->error) != AVERROR_EOF && av_gettime_relative() < end)
+        av_usleep(1000);
+}
+
 /* A live frame that the window has not come for gives way to a newer one, as if it had not been;
  * not to one that was decoded while it was equalized, which would be for ever. */
 static void the_newest_is_shown(void)
@@ -557,8 +564,7 @@ static void the_newest_is_shown(void)
         if (open_live(&r, 1) && start(&r, AV_NOPTS_VALUE)) {
             if (before)
                 show_next(&r, "a live one");
-            while (video_feed_look(r.feed, &r.error) != AVERROR_EOF && wait_for_news(&r))
-                ;
+            wait_for_feed(&r);
             while (receive(&r, &frame) == 0) {
                 see(&r, frame, 0);
                 check_shown(&r, "the newest");
