@@ -213,6 +213,7 @@ static int equalize(EqualizeLoop *l, const EqualizeTask *task, MediaError *error
     return ret;
 }
 
+/* What cannot be had back is never freed: the equalizer may still use it. */
 static void take_back(EqualizeLoop *l)
 {
     MediaError error = {0};
@@ -222,6 +223,7 @@ static void take_back(EqualizeLoop *l)
         if (ret > 0)
             l->options.free(item);
     }
+    l->count = 0;
 }
 
 /* ---- */
