@@ -63,6 +63,13 @@ static int take(Pipeline *p, QueueWait wait, MediaError *error)
     return ret;
 }
 
+/* Keeps the frame for the next one. */
+static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
+{
+    p->before = av_frame_clone(frame);
+    return p->before ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
 /* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
 static int apply_planned(Pipeline *p, Item *item, MediaError *error)
 {
@@ -70,11 +77,15 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
     message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
     if (!message->output)
         return error->fault;
-    const int ret =
-        planned_apply(p->parts.planned, message->frame, p->parts.memory ? message->output : NULL,
-                      reader_zero(p->parts.reader), &item->stats, error);
-    if (ret != 0)
+    const int ret = planned_apply(p->parts.planned, message->frame, p->before,
+                                  p->parts.memory ? message->output : NULL,
+                                  reader_zero(p->parts.reader), &item->stats, error);
+    if (ret < 0)
         return ret;
+    if (ret > 0) {
+        av_frame_free(&p->before);
+        return keep_before(p, message->frame, error) < 0 ? error->fault : 1;
+    }
     av_frame_free(&message->output);
     p->first = planned_count(p->parts.planned);
     p->parts.planned = NULL;
@@ -91,9 +102,8 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
 static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *error)
 {
     item->before = p->before;
-    p->before = av_frame_clone(item->message.frame);
-    if (!p->before)
-        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (keep_before(p, item->message.frame, error) < 0)
+        return error->fault;
     *task = (EqualizeTask){
         .item = item,
         .in = item->message.frame,

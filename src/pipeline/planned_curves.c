@@ -96,13 +96,16 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame *in, AVFrame *out,
-                 LumeqFrameStats *stats, MediaError *error)
+static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame *in,
+                 const AVFrame *before, AVFrame *out, LumeqFrameStats *stats, MediaError *error)
 {
     const LumeqFrame frame = equalizer_frame(in, out);
+    const LumeqImage previous = equalizer_before(before, in);
     const double begin = now_us();
-    int ret =
-        out ? lumeq_apply(p->options.context, curve, &frame.in, NULL, 0, &frame.out, NULL) : 0;
+    int ret = 0;
+    if (out)
+        ret = lumeq_apply(p->options.context, curve, &frame.in, &previous,
+                          previous.plane[0] != NULL, &frame.out, NULL);
     const double took = now_us() - begin;
     if (ret >= 0)
         ret = lumeq_curve_stats(curve, stats);
@@ -112,8 +115,8 @@ static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame 
     return 0;
 }
 
-int planned_apply(PlannedCurves *p, const AVFrame *in, AVFrame *out, int64_t zero,
-                  LumeqFrameStats *stats, MediaError *error)
+int planned_apply(PlannedCurves *p, const AVFrame *in, const AVFrame *before, AVFrame *out,
+                  int64_t zero, LumeqFrameStats *stats, MediaError *error)
 {
     const int64_t shift = av_rescale_q(zero, AV_TIME_BASE_Q, in->time_base);
     LumeqCurve *curve = NULL;
@@ -124,7 +127,7 @@ int planned_apply(PlannedCurves *p, const AVFrame *in, AVFrame *out, int64_t zer
         p->differs = 1;
         return source_is_changed(p->options.source, p->options.path, error);
     }
-    if (ret > 0 && apply(p, curve, in, out, stats, error) < 0)
+    if (ret > 0 && apply(p, curve, in, before, out, stats, error) < 0)
         ret = error->fault;
     lumeq_curve_unref(&curve);
     p->count += ret > 0;

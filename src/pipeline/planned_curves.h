@@ -23,14 +23,14 @@ typedef struct PlannedCurves PlannedCurves;
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);
 
 /*
- * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `zero`: what became 0
- * of the input's times, see reader_zero().
+ * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `before`: the frame
+ * before it, or NULL. `zero`: what became 0 of the input's times, see reader_zero().
  * Answers 1; or 0 where it is not the frame that was measured: this one and all that follow are to
  * be equalized otherwise. MEDIA_INPUT (the file has been changed since, or out of memory),
  * MEDIA_OUTPUT (the temporary file).
  */
-int planned_apply(PlannedCurves *planned, const AVFrame *in, AVFrame *out, int64_t zero,
-                  LumeqFrameStats *stats, MediaError *error);
+int planned_apply(PlannedCurves *planned, const AVFrame *in, const AVFrame *before, AVFrame *out,
+                  int64_t zero, LumeqFrameStats *stats, MediaError *error);
 
 /* Frames that it has equalized. */
 int64_t planned_count(const PlannedCurves *planned);

@@ -49,7 +49,7 @@ static void check(const PlannedOptions *options, const AVFrame *frame, int same,
     MediaError error = {0};
     if (!CHECK(planned_open(&planned, options, &error) == 0, "%s", error.text))
         return;
-    const int ret = planned_apply(planned, frame, NULL, 0, &stats, &error);
+    const int ret = planned_apply(planned, frame, NULL, NULL, 0, &stats, &error);
     CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
     CHECK(planned_differs(planned) == !same && planned_count(planned) == same,
           "%s: %lld are the same", what, (long long)planned_count(planned));
