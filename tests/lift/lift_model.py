@@ -13,7 +13,7 @@ rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs 
 import argparse, subprocess, sys
 import numpy as np
 
-ONE, BLACK, WHITE, LAST = 1 << 16, 16, 235, 219     # LAST: bin of WHITE
+ONE, BLACK, WHITE = 1 << 16, 16, 235
 share = lambda percent: ONE * percent // 100
 
 # ---- The rule: README.md says what the names mean. ----
@@ -29,12 +29,14 @@ def reach(v, y):
     return ((y - v) << 32) // (v * (ONE - y)) if y > v else 0
 
 def equalize(y, h, total, clip):
-    """Heights (Q16) of the bins, whose lifted places are y, after clipped equalization."""
-    w = [b - a for a, b in zip(y, y[1:])] + [ONE // LAST]
+    """Heights (Q16) of the bins, whose lifted places are y, after clipped equalization; clip 0:
+    none."""
+    last = len(y) - 1
+    w = [b - a for a, b in zip(y, y[1:])] + [ONE // last]
     width, most = sum(w), clip * total >> 16
-    limit = [most * v // width for v in w]
+    limit = [min(most * v // width, total) if clip else total for v in w]
     e = 0                           # what each bin gets of the cut, for its width; Q16
-    for _ in range(4):
+    for _ in range(4 if clip else 0):
         cut = [c + (e * v >> 16) >= m for c, v, m in zip(h, w, limit)]
         rest = total - sum(m if k else c for k, c, m in zip(cut, h, limit))
         wide = sum(v for k, v in zip(cut, w) if not k)
@@ -42,26 +44,27 @@ def equalize(y, h, total, clip):
     t, below = [], 0
     for c, v, m in zip(h, w, limit):
         s = min(c + (e * v >> 16), m)
-        t.append(below + (s << 16) // max(v * LAST, ONE))
+        t.append(below + (s << 16) // max(v * last, ONE))
         below += s
-    return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t]
+    return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n):
-    """counts: 256, of 8-bit codes; n: noise in 64ths of a code. Returns (nodes, D, values): nodes
-    are 257 output codes in Q8, for the input codes 0..255 and once more the last."""
-    h = [int(c) for c in counts[BLACK:WHITE + 1]]
+def decide(counts, n, black=BLACK, white=WHITE, clip=None):
+    """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
+    limit) or Q16. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    0..255 and once more the last."""
+    h, last = [int(c) for c in counts[black:white + 1]], white - black
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
-    up = 36 - sum(h).bit_length()   # the sum is made 36 bits long
+    up = 28 - sum(h).bit_length()   # the sum is made 28 bits long
     h = [c << up if up > 0 else c >> -up for c in h]
     total = sum(h)
     cdf = np.cumsum(h)              # int64
-    code = lambda mille: next(i for i in range(LAST + 1) if int(cdf[i]) * 1000 >= mille * total)
-    x = [i * ONE // LAST for i in range(LAST + 1)]
+    code = lambda mille: next(i for i in range(last + 1) if int(cdf[i]) * 1000 >= mille * total)
+    x = [i * ONE // last for i in range(last + 1)]
     mean_of = lambda v: sum(c * b for c, b in zip(h, v)) // total
     m, floor, p10, p90, p99 = max(share(1) * 2 // 5, mean_of(x)), *map(code, (5, 100, 900, 990))
-    peak = max(sum(h[i:i + 3]) for i in range(12, LAST - 1))
+    peak = max(sum(h[i:i + 3]) for i in range(12, last - 1))
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     Q = times(ramp(64 * (code(995) - floor) - 3 * n, 64 * 8, 64 * 24), ONE - page)
@@ -73,11 +76,12 @@ def decide(counts, n):
                times(width(x), Q))
     pulled = times(ONE - times(share(45), Hz), x[floor])
     y = [i * pulled // floor if i < floor else
-         pulled + (i - floor) * (ONE - pulled) // (LAST - floor) if floor < LAST else ONE
-         for i in range(LAST + 1)]
+         pulled + (i - floor) * (ONE - pulled) // (last - floor) if floor < last else ONE
+         for i in range(last + 1)]
     y = [(ONE + a) * v // (ONE + (a * v >> 16)) for v in y]
     mean = mean_of(y)
-    clip = min(max((G << 16) // (ONE + a), share(130)), 2 * ONE + D)
+    if clip is None:
+        clip = min(max((G << 16) // (ONE + a), share(130)), 2 * ONE + D)
     wide = min(width(y), ramp(mean, share(12), share(25)))
     need = max(times(ONE - wide, Q), times(share(10), ONE - page), times(share(35), Hz))
     both = equalize(y, h, total, clip)
@@ -87,7 +91,7 @@ def decide(counts, n):
     need = min(need, (most << 16) // moved) if moved > most else need
     curve = [times(v, ONE - need) + times(b, need) for v, b in zip(y, both)]
     nodes = np.append(np.arange(256), 255) * 256
-    nodes[BLACK:WHITE + 1] = [BLACK * 256 + times(min(c, ONE), LAST * 256) for c in curve]
+    nodes[black:white + 1] = [black * 256 + times(min(c, ONE), last * 256) for c in curve]
     q16 = dict(m=m, D=D, Q=Q, G=G, a=a, clip=clip, need=need, Hz=Hz, page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 
