@@ -167,14 +167,15 @@ typedef struct LumeqParams {
      * strength, smooth, scene_cut, chroma, dither and bars are ignored, and no history is kept.
      * For 8 bits only, and not in mode STRETCH; anything else is an ARGUMENT error. */
     int reference;
-    double strength; /* 0 (unchanged) .. 1 (fully equalized) */
+    double strength; /* 0 (unchanged) .. 1 (fully equalized); see also `lift` */
     /* Not 0: the full `strength` is for pictures that need it, dull or dark ones; the better a
      * picture is exposed, the less of it is used, down to a tenth. LumeqFrameStats.strength says
      * how much was. */
     int adaptive;
-    /* Limit of a histogram bin, in multiples of the mean bin: 0 (no limit) or 1..LUMEQ_MAX_CLIP.
-     * The lower, the less contrast is stretched; 1 changes nothing. In pictures deeper than 8 bits
-     * the limit is for the 2^(depth - 8) codes that are one code of 8 bits. */
+    /* Limit of a histogram bin, in multiples of the mean bin: 0 (no limit), 1..LUMEQ_MAX_CLIP or
+     * LUMEQ_CLIP_AUTO: as high as the noise in the picture allows with `lift`, else 3. The lower,
+     * the less contrast is stretched; with 1 there is no equalization. In pictures deeper than 8
+     * bits the limit is for the 2^(depth - 8) codes that are one code of 8 bits. */
     double clip;
     double smooth;        /* time constant of the curve in seconds, 0 (none)..LUMEQ_MAX_SMOOTH */
     int scene_cut;        /* not 0: after a cut the new picture's curve is used at once */
@@ -194,8 +195,15 @@ typedef struct LumeqParams {
      * histograms and means are those of the part, without its bars. With the reference, and for the
      * tiles of mode CLAHE, it has no effect. */
     LumeqRect meter;
+    /* Not 0, in mode GLOBAL without reference: the picture decides. What is dark is lifted first,
+     * as far as its noise allows, haze is darkened, and of the equalization as much is taken as
+     * the picture needs: next to none where it is well exposed. It is decided on the pictures of
+     * some seconds. `strength` and `adaptive` are then ignored; `clip` still holds. 0: they say
+     * what is done. */
+    int lift;
 } LumeqParams;
 
+#define LUMEQ_CLIP_AUTO (-1.0)
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
 #define LUMEQ_MAX_TILES 16
@@ -203,9 +211,10 @@ typedef struct LumeqParams {
 
 /*
  * Fills in the defaults, as far as params->size reaches. They are chosen to look good on ordinary
- * video: most of the gain in contrast, with noise and flat areas held back. Mode GLOBAL, strength
- * 0.8 adaptive, clip 3, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no dither, bars AUTO, no
- * deflicker. Does nothing where params->size cannot be one. Any thread.
+ * video: what is dark is lifted, what is dull gains contrast, and what is well exposed is left
+ * alone. Mode GLOBAL, lift, clip AUTO, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no dither,
+ * bars AUTO, no deflicker; where there is no lift, strength 0.8 adaptive. In a struct of a size
+ * without `lift` there is none. Does nothing where params->size cannot be one. Any thread.
  */
 LUMEQ_API void lumeq_params_default(LumeqParams *params);
 
@@ -330,7 +339,7 @@ typedef struct LumeqFrameStats {
     int bins;
     int scene_cut;            /* 1: taken for the first frame of a new scene */
     double mean_in, mean_out; /* luma, in codes of the frame's depth */
-    double strength;          /* that was used */
+    double strength;          /* that was used; with LumeqParams.lift: of the equalization */
     double noise_gain;  /* steepest slope of the curve in the darkest quarter of the range: noise in
                          * dark areas grows by this at most. 1: as it was */
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
@@ -339,10 +348,16 @@ typedef struct LumeqFrameStats {
      * frames overlap. 0 where there is no such stage. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
-    int previous; /* of a curve: frames before it that lumeq_apply() wants; 0 in this version */
+    int previous; /* of a curve: frames before it that lumeq_apply() wants, 0 or 1 */
     /* Standard deviation of the noise in what stands still in the darker half of the picture, in
      * codes of 8 bits; -1: there was no frame before, it was the same, or nothing stands still. */
     double noise;
+    /* With LumeqParams.lift: how many times as light the darkest parts become before the
+     * equalization, from 1 on; else 1. */
+    double lift;
+    double dark;  /* with it, how dark the pictures were taken to be, 0..1; else 0 */
+    int filtered; /* 1: the curve is steep enough for noise or steps of the source to show, which a
+                   * filter is to hold back */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */

@@ -33,8 +33,10 @@ static int check_params(const LumeqParams *params, Text why)
         return refuse(why, "mode stretch has no reference; global and clahe have one");
     if (!in_range(params->strength, 0, 1))
         return refuse(why, "strength %g is not within 0..1", params->strength);
-    if (params->clip != 0 && !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
-        return refuse(why, "clip %g is neither 0 nor within 1..%g", params->clip, LUMEQ_MAX_CLIP);
+    if (params->clip != 0 && params->clip != LUMEQ_CLIP_AUTO &&
+        !in_range(params->clip, 1, LUMEQ_MAX_CLIP))
+        return refuse(why, "clip %g is neither 0 nor within 1..%g, nor LUMEQ_CLIP_AUTO",
+                      params->clip, LUMEQ_MAX_CLIP);
     if (!in_range(params->smooth, 0, LUMEQ_MAX_SMOOTH))
         return refuse(why, "smooth %g is not within 0..%g seconds", params->smooth,
                       LUMEQ_MAX_SMOOTH);

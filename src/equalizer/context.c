@@ -248,7 +248,10 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
         ret = take_sync(&own, sync, context, &sync);
     if (ret < 0)
         return ret;
+    CurveTable table;
     LumeqApplyJob job = lumeq_curve_job(curve, in, out);
+    if (count && curve->table.lift.luma_on && curve->table.lift.noisy)
+        job.table = lumeq_curve_table(curve, 1, &table);
     job.sync = sync;
     ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
     const int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;

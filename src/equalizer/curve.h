@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "equalizer/curve_types.h"
+#include "equalizer/lift_rule.h"
 
 /* Rounds of "cut what is over the limit, spread it evenly": each leaves a fraction of the excess of
  * the one before, so that after a few what is left moves no code. */
@@ -34,12 +35,14 @@
  * With an adaptive strength, pictures with a mean below this share of the range are black: of each
  * the curve takes at least a third of the identity, the need as much of none. What comes up after
  * them is a fade until a frame changes by less than CURVE_FADE_CALM: it is not to be lifted as if
- * it were as dark as it looks, so the curve follows it at an 8th of its pace.
+ * it were as dark as it looks, so the curve follows it at an 8th of its pace, or
+ * a 64th where it is to be lifted.
  */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 #define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
 #define CURVE_FADE_CALM (CURVE_ONE / 400)
 #define CURVE_FADE (CURVE_ONE * 3 / 400)
+#define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100)
 
 /*
  * How much a picture needs: all of the strength where luma's standard deviation is below 11.5 % of
@@ -122,20 +125,20 @@ CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
     return (uint32_t)((t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16);
 }
 
-/* How much of the new curve this frame takes: alpha, rising smoothly to 1 over a scene cut. */
+/* How much of what is new this frame takes: its share `part`, rising smoothly to 1 over a cut. */
 CURVE_FN uint32_t curve_alpha(const CurveParams *p, const CurveResult *before,
-                              const CurveView *view)
+                              const CurveView *view, uint32_t part)
 {
     const uint32_t distance = view->distance;
     if (!before)
         return CURVE_ONE;
     if (!p->scene_cut)
-        return p->alpha;
+        return part;
     if (before->jumps >= 1 && before->jumps <= CURVE_JUMPS && distance <= CURVE_CALM)
         return CURVE_ONE;
     if (!view->moved)
-        return p->alpha;
-    return curve_lerp(p->alpha, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
+        return part;
+    return curve_lerp(part, CURVE_ONE, curve_rise(distance, CURVE_CUT_LOW, CURVE_CUT_HIGH));
 }
 
 /* Whether a picture that is not black is still part of a fade from black: no cut, and not calm. */
@@ -146,15 +149,27 @@ CURVE_FN uint32_t curve_fades(const CurveParams *p, const CurveResult *before, u
            alpha < CURVE_ONE / 2;
 }
 
+/* What the change of a picture's light comes to as a share of it: that of a scene that is no darker
+ * than CURVE_FADE_MEAN. A lift makes much of little light, and so would it of a fade to a dark
+ * scene. */
+CURVE_FN uint32_t curve_fade_change(const CurveView *view)
+{
+    if (view->mean >= CURVE_FADE_MEAN)
+        return view->distance;
+    const uint32_t mean = view->mean > CURVE_BLACK_MEAN ? view->mean : CURVE_BLACK_MEAN;
+    return (uint32_t)((uint64_t)view->distance * CURVE_FADE_MEAN / mean);
+}
+
 /* What is taken of the target in black, and in a fade from it. */
-CURVE_FN uint32_t curve_fade_alpha(uint32_t alpha, int blank, uint32_t fades, uint32_t distance)
+CURVE_FN uint32_t curve_fade_alpha(const CurveParams *p, uint32_t alpha, int blank, uint32_t fades,
+                                   uint32_t distance)
 {
     if (blank)
         return alpha > CURVE_BLACK_ALPHA ? alpha : CURVE_BLACK_ALPHA;
     if (!fades)
         return alpha;
     const uint32_t rise = curve_rise(distance, CURVE_FADE_CALM, CURVE_FADE);
-    return curve_lerp(alpha, alpha / 8, rise);
+    return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise);
 }
 
 /* The share of the strength that such a picture needs. */
@@ -274,13 +289,25 @@ CURVE_FN void curve_shape(const CurveParams *p, uint32_t counted, uint32_t recip
     curve_scan(w->cum, p->bins, w->scan);
 }
 
+/* A bin's curve on its way to the target: smoothed, and weakened by the strength. */
+CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, uint32_t alpha,
+                                uint32_t strength, CurveBin was, CurveBin now)
+{
+    const uint32_t identity = (uint32_t)i << (16 + p->fraction);
+    const int in_range = i >= curve_black(p) && i <= curve_white(p);
+    now.smooth = in_range ? target : identity;
+    if (alpha < CURVE_ONE && in_range)
+        now.smooth = curve_lerp(was.smooth, target, alpha);
+    now.curve = curve_lerp(identity, now.smooth, strength);
+    return now;
+}
+
 /* The target's curve from the sums in w->cum, smoothed and weakened. `flat`: it is the identity. */
 CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat, uint32_t alpha,
                            uint32_t strength, const CurveBin *was, CurveBin *now, CurveWork *w)
 {
     /* Spreading keeps the total; all in the first bin leaves no divisor, and is flat. */
-    const int black = curve_black(p), white = curve_white(p);
-    const uint32_t first = w->cum[black];
+    const uint32_t first = w->cum[curve_black(p)];
     const uint32_t divisor = flat ? 1 : counted - first;
     const uint64_t scale = (uint64_t)(p->white - p->black) << 16;
     CurveLine line = {0, 1};
@@ -288,19 +315,14 @@ CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat
         line = curve_find_line(p, counted, w);
 
     CURVE_EACH (i, p->bins) {
-        const uint32_t identity = (uint32_t)i << (16 + p->fraction);
-        const int in_range = i >= black && i <= white;
-        uint32_t target = identity;
-        if (!flat && in_range && p->stretch)
+        uint32_t target = (uint32_t)i << (16 + p->fraction);
+        if (!flat && p->stretch)
             target = curve_on_line(p, line, (uint32_t)i);
-        else if (!flat && in_range)
+        else if (!flat)
             target =
                 ((uint32_t)p->black << 16) + curve_divide(scale * (w->cum[i] - first), divisor);
-        uint32_t smooth = target;
-        if (alpha < CURVE_ONE && in_range)
-            smooth = curve_lerp(CURVE_OWN(was, i).smooth, target, alpha);
-        CURVE_OWN(now, i).smooth = smooth;
-        CURVE_OWN(now, i).curve = curve_lerp(identity, smooth, strength);
+        CURVE_OWN(now, i) =
+            curve_towards(p, i, target, alpha, strength, CURVE_OWN(was, i), CURVE_OWN(now, i));
     }
 }
 
@@ -353,7 +375,7 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
     uint32_t full = 0;
     CURVE_EACH (i, p->bins)
         full |= w->hist[i] == counted;
-    *flat = curve_any(full) || p->clip == CURVE_ONE;
+    *flat = curve_any(full) || (p->clip == CURVE_ONE && !p->lift);
     return counted;
 }
 
@@ -366,45 +388,146 @@ CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResul
                                                                                       : NULL;
 }
 
+/* What the table of a curve is made by besides. */
+typedef struct CurveLifted {
+    int32_t on;
+    uint32_t dark, noise; /* Q16; 64ths of a code */
+} CurveLifted;
+
+/* What a frame is smoothed by. */
+typedef struct CurvePace {
+    uint32_t alpha; /* of the curve */
+    uint32_t slow;  /* of the histogram that a lift is decided on */
+    uint32_t alone; /* the target is the identity */
+    uint32_t cut;
+} CurvePace;
+
+/*
+ * The curve of a picture that is to be lifted. Light that comes and goes, as of cars, must not make
+ * the curve swing: the rule looks at a histogram that follows the pictures slowly. What is black,
+ * or fades in from black, tells nothing of what is to come and is replaced at once.
+ */
+CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePace pace,
+                                const CurveResult *before, const CurveBin *was, CurveResult *result,
+                                CurveBin *now, CurveWork *w)
+{
+    const LiftState *old = before && before->lift.on ? &before->lift : NULL;
+    const int goes_on = old && old->counted;
+    LiftCode code[CURVE_OWNED(CURVE_CELLS)];
+    LiftState s;
+    const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
+    lift_follow_noise(&s, old, noise, p->slow, pace.cut || pace.alone);
+    if (counted)
+        lift_count(p, counted, code, w);
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        const uint32_t share = goes_on ? old->share[i] : 0;
+        if (!counted)
+            c->count = share;
+        else if (goes_on)
+            c->count = curve_lerp(share, c->count, pace.slow);
+        result->lift.share[i] = c->count;
+    }
+
+    LiftChoice choice = {0, 0, 0};
+    if (!pace.alone)
+        choice = lift_decide(code, p->black >> (p->depth - 8), p->white >> (p->depth - 8),
+                             s.noise >> 10, p->clip, w);
+    /* The first that is known of the noise changes more than what comes after. */
+    const int known_now = old && s.known && !old->known;
+    const uint32_t alpha = known_now && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
+    CURVE_EACH (i, p->bins) {
+        const uint32_t identity = (uint32_t)i << (16 + p->fraction);
+        const uint32_t target = pace.alone ? identity : lift_target(p, w->hist, (uint32_t)i);
+        CURVE_OWN(now, i) =
+            curve_towards(p, i, target, alpha, p->strength, CURVE_OWN(was, i), CURVE_OWN(now, i));
+    }
+    const uint32_t need = curve_lerp(before ? before->need : 0, choice.need, alpha);
+    s.dark = curve_lerp(old ? old->dark : 0, choice.dark, alpha);
+    s.more = curve_lerp(old ? old->more : 0, choice.lift, alpha);
+    CURVE_EACH (i, 1) {
+        result->need = need;
+        result->alpha = alpha;
+        result->strength = curve_lerp(0, p->strength, need);
+        result->lift.on = 1;
+        result->lift.dark = s.dark;
+        result->lift.more = s.more;
+        result->lift.ignored = pace.cut || pace.alone;
+        result->lift.known = s.known;
+        result->lift.noise = s.noise;
+        result->lift.seen = s.seen;
+        result->lift.counted = counted || goes_on;
+    }
+    curve_barrier(); /* before w->hist is used otherwise */
+    const CurveLifted lifted = {1, s.dark, s.noise >> 10};
+    return lifted;
+}
+
+/* The curve by the strength that is asked for. */
+CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32_t counted,
+                             uint32_t flat, uint32_t blank, uint32_t alpha,
+                             const CurveResult *before, const CurveBin *was, CurveResult *result,
+                             CurveBin *now, CurveWork *w)
+{
+    const uint32_t need =
+        curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(view), alpha);
+    uint32_t strength = p->strength;
+    if (p->adaptive)
+        strength = curve_lerp(0, strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
+    curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
+    CURVE_EACH (i, 1) {
+        result->need = need;
+        result->alpha = alpha;
+        result->strength = strength;
+        result->lift.on = 0;
+    }
+}
+
 /* lumeq's curve for video. All that the frame tells by itself comes first. */
-CURVE_FN void curve_video(const CurveParams *p, const CurveResult *before, CurveWas *was,
-                          CurveResult *result, CurveBin *now, CurveWork *w)
+CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *before, CurveWas *was,
+                                 CurveResult *result, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     uint32_t flat;
     curve_leave_out(p, curve_bars(p, &result->bars.active, result->bars.area), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     CurveView view = curve_look(p, counted, reciprocal, w, now);
-    if (!flat && !p->stretch)
+    if (!flat && !p->stretch && !p->lift)
         curve_shape(p, counted, reciprocal, w);
 
     before = curve_history(p, before, was);
     curve_look_back(p, &view, counted, reciprocal, before, result->bars.grew, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
-    const uint32_t usual = curve_alpha(p, before, &view);
-    const uint32_t fades = curve_fades(p, before, view.distance, usual);
-    const uint32_t alpha = curve_fade_alpha(usual, blank, fades, view.distance);
+    const int same = before && before->lift.on == (uint32_t)p->lift;
+    const uint32_t usual = curve_alpha(p, before, &view, p->alpha);
+    const uint32_t change = p->lift ? curve_fade_change(&view) : view.distance;
+    const uint32_t fades = curve_fades(p, before, change, usual);
+    const uint32_t cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
+    /* A curve of the other kind is nothing to go on from. */
+    const uint32_t alpha = same ? curve_fade_alpha(p, usual, blank, fades, change) : CURVE_ONE;
     uint32_t jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
-    const uint32_t need =
-        curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(&view), alpha);
-    uint32_t strength = p->strength;
-    if (p->adaptive)
-        strength = curve_lerp(0, strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 
-    curve_target(p, counted, flat || blank, alpha, strength, was, now, w);
+    CurveLifted lifted = {0, 0, 0};
+    if (p->lift) {
+        const uint32_t slow =
+            same && !before->fades ? curve_alpha(p, before, &view, p->slow) : CURVE_ONE;
+        const CurvePace pace = {alpha, slow, flat || blank, cut};
+        lifted = curve_lift(p, blank ? 0 : counted, pace, before, was, result, now, w);
+    } else {
+        curve_equalize(p, &view, counted, flat, (uint32_t)blank, alpha, before, was, result, now,
+                       w);
+    }
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
         result->white = (uint32_t)p->white;
-        result->scene_cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
+        result->scene_cut = cut;
         result->jumps = jumps;
-        result->need = need;
-        result->alpha = alpha;
-        result->strength = strength;
         result->blank = (uint32_t)blank;
         result->fades = blank || fades;
     }
+    return lifted;
 }
 
 /*
@@ -443,6 +566,8 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         CURVE_OWN(now, i).smooth = before ? CURVE_OWN(was, i).smooth : 0;
         CURVE_OWN(now, i).cdf = before ? CURVE_OWN(was, i).cdf : 0;
     }
+    CURVE_EACH (i, CURVE_CELLS)
+        result->lift.share[i] = before ? before->lift.share[i] : 0;
     CURVE_EACH (i, 1) {
         result->depth = before ? (uint32_t)p->depth : 0;
         result->white = (uint32_t)p->white;
@@ -453,6 +578,14 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         result->strength = CURVE_ONE;
         result->blank = 0;
         result->fades = before ? before->fades : 0;
+        result->lift.on = before ? before->lift.on : 0;
+        result->lift.dark = before ? before->lift.dark : 0;
+        result->lift.more = before ? before->lift.more : 0;
+        result->lift.ignored = 1;
+        result->lift.known = before ? before->lift.known : 0;
+        result->lift.noise = before ? before->lift.noise : 0;
+        result->lift.seen = before ? before->lift.seen : 0;
+        result->lift.counted = before ? before->lift.counted : 0;
     }
 }
 
@@ -468,29 +601,87 @@ CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
-/* Over luma that goes from `in` to `out`, both in Q16 codes. */
-CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out)
+/* Over luma that goes from `in` to `out`, both in Q16 codes; `most` as curve_gain() takes it. */
+CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
+                                      uint32_t most)
 {
     const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
     CurveGain over;
-    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to) : CURVE_GAIN_ONE);
+    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to, most) : CURVE_GAIN_ONE);
     over.from = (uint16_t)(from > 0 ? from : 0);
     over.to = (uint16_t)(to > 0 ? to : 0);
     return over;
 }
 
-CURVE_FN void curve_fill_gains(const CurveParams *p, const CurveBin *now, CurveTable *table)
+CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *result)
+{
+    CurveLifted lifted = {p->lift, 0, 0};
+    if (p->lift) {
+        lifted.dark = result->lift.dark;
+        lifted.noise = result->lift.noise >> 10;
+    }
+    return lifted;
+}
+
+/* The gains of chroma, also in w->cum. */
+CURVE_FN void curve_fill_gains(const CurveParams *p, uint32_t most, const CurveBin *now,
+                               CurveTable *table, CurveWork *w)
 {
     const int width = curve_width(p);
     CURVE_EACH (i, p->bins) {
         if ((i & (width - 1)) == 0) {
-            table->gain[i / width] =
-                curve_gain_over(p, (uint32_t)i << (16 + p->fraction), CURVE_OWN(now, i).curve);
+            const CurveGain over = curve_gain_over(p, (uint32_t)i << (16 + p->fraction),
+                                                   CURVE_OWN(now, i).curve, most);
+            table->gain[i / width] = over;
+            w->cum[i / width] = over.gain;
         }
     }
 }
 
-CURVE_FN void curve_fill_table(const CurveParams *p, const CurveBin *now, CurveTable *table)
+/* A Q16 code as one of 8 bits, Q8. */
+CURVE_FN uint32_t curve_code8(const CurveParams *p, uint32_t curve)
+{
+    return (uint32_t)(((uint64_t)curve + (1u << (p->depth - 1))) >> p->depth);
+}
+
+/* What the filter is told: the codes' curve is taken to w->hist, the gains are in w->cum. */
+CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, const CurveBin *now,
+                              LiftTables *table, CurveWork *w)
+{
+    const int width = curve_width(p), black = p->black >> (p->depth - 8);
+    const int white = p->white >> (p->depth - 8);
+    CURVE_EACH (i, p->bins) {
+        if ((i & (width - 1)) == 0)
+            w->hist[i / width] = curve_code8(p, CURVE_OWN(now, i).curve);
+    }
+    curve_barrier();
+    LiftTables constants;
+    lift_constants(&constants, noise, p->past);
+    uint32_t luma = 0, chroma = 0;
+    CURVE_EACH (i, CURVE_CELLS) {
+        const uint32_t tolerance =
+            lift_tolerance(w->hist, i, black, white, noise, constants.past, constants.near);
+        const uint32_t quarter = lift_chroma(w->cum[i]);
+        table->node[i] = lift_node(w->hist, i);
+        table->tolerance[i] = tolerance;
+        table->chroma[i] = (uint16_t)quarter;
+        luma |= tolerance;
+        chroma |= quarter;
+    }
+    luma = curve_any(luma);
+    chroma = curve_any(chroma);
+    CURVE_EACH (i, 1) {
+        table->luma_on = (int32_t)luma;
+        table->chroma_on = (int32_t)chroma;
+        table->noisy = constants.noisy;
+        table->past = constants.past;
+        table->near = constants.near;
+        table->speck = constants.speck;
+        table->edge = constants.edge;
+    }
+}
+
+CURVE_FN void curve_fill_codes(const CurveParams *p, const CurveBin *now, CurveTable *table)
 {
     const int nodes = curve_has_nodes(p);
     CURVE_EACH (i, p->bins) {
@@ -506,22 +697,36 @@ CURVE_FN void curve_fill_table(const CurveParams *p, const CurveBin *now, CurveT
         CURVE_EACH (i, 1)
             table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
     }
-    curve_fill_gains(p, now, table);
+}
+
+CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const CurveBin *now,
+                               CurveTable *table, CurveWork *w)
+{
+    const int32_t noise = lift_noise(lifted.dark, lifted.noise);
+    curve_fill_codes(p, now, table);
+    curve_fill_gains(p, lifted.on ? lift_gain_most(noise) : CURVE_GAIN_MOST, now, table, w);
+    if (lifted.on) {
+        curve_fill_lift(p, noise, now, &table->lift, w);
+    } else {
+        CURVE_EACH (i, 1)
+            table->lift.luma_on = table->lift.chroma_on = 0;
+    }
 }
 
 /* The frame's curve, table and history from its histogram, which is in `now`. */
 CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, CurveWas *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
+    CurveLifted lifted = {0, 0, 0};
     if (p->reference) {
         curve_reference(p, now, w);
         curve_keep_history(p, curve_history(p, before, was), was, result, now);
     } else {
-        curve_video(p, before, was, result, now, w);
+        lifted = curve_video(p, before, was, result, now, w);
     }
     CURVE_EACH (i, 1)
         result->bins = (uint32_t)p->bins;
-    curve_fill_table(p, now, table);
+    curve_fill_table(p, lifted, now, table, w);
 }
 
 #endif

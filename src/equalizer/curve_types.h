@@ -3,12 +3,12 @@
  *
  * The common subset of C and CUDA. What is written for a group shares the work among its threads:
  * CURVE_EACH hands out the bins, always the same ones to the same thread; curve_sum(),
- * curve_sum2(), curve_cell(), curve_any() and curve_scan() are collective, and what was written
- * before curve_sum() and those after it is seen by all threads afterwards. `was` and `now` are the
- * results' bins before and after the frame, of which a thread has its own: CURVE_OWN is that of the
- * number handed out. What was before the frame is there only after curve_recall(): a GPU may still
- * be at it. On the CPU the group is one thread. A .cu file defines what is under CURVE_FN
- * below for a thread block before it includes this header.
+ * curve_sum2(), curve_max(), curve_cell(), curve_any() and curve_scan() are collective, and what
+ * was written before curve_sum() and those after it is seen by all threads afterwards. `was` and
+ * `now` are the results' bins before and after the frame, of which a thread has its own,
+ * CURVE_OWNED of so many: CURVE_OWN is that of the number handed out. What was before the frame is
+ * there only after curve_recall(): a GPU may still be at it. On the CPU the group is one thread. A
+ * .cu file defines what is under CURVE_FN below for a thread block before it includes this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
  * every compiler this builds with.
@@ -20,6 +20,8 @@
 #include <stdint.h>
 
 #include "equalizer/bars.h"
+#include "equalizer/lift_filter.h"
+#include "equalizer/noise.h"
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
@@ -34,17 +36,22 @@
 /* Cells of the chroma gain's table and of clipping: codes of 8 bits, whatever the depth is. */
 #define CURVE_CELLS 256
 
+#define CURVE_CLIP_AUTO UINT32_MAX /* of CurveParams.clip */
+
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
     int32_t depth, shift; /* of the samples, as in LumeqImage */
     int32_t bins;
     int32_t fraction;     /* a bin counts 2^fraction codes */
     int32_t black, white; /* codes */
-    uint32_t clip;        /* Q16 multiples of the mean bin, 0 = none */
+    uint32_t clip;        /* Q16 multiples of the mean bin, 0: none; CURVE_CLIP_AUTO: with a lift */
     uint32_t alpha;       /* Q16 share of the target taken by this frame's curve, 1..CURVE_ONE */
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* the strength is for pictures that need it */
     int32_t stretch;      /* the target is a straight line */
+    int32_t lift;         /* the target is what lift_decide() makes of the picture */
+    uint32_t slow;        /* Q16 share of this frame in what it decides on */
+    int32_t past;         /* frames before this one that the filter may look at */
     int32_t scene_cut;
     int32_t reference; /* only with 8 bits */
     int32_t chroma;    /* the gains are not all 1 */
@@ -60,6 +67,18 @@ typedef struct __attribute__((aligned(16))) CurveBin {
     uint32_t hist;
     uint32_t curve; /* Q16 codes: that of the bin's first code, strength applied */
 } CurveBin;
+
+/* What the lift goes by from frame to frame. */
+typedef struct LiftState {
+    uint32_t on;         /* 0: there is none, and all else is undefined */
+    uint32_t dark, more; /* Q16, smoothed as the curve is: LiftChoice.dark, LiftChoice.lift */
+    uint32_t ignored;    /* the frame's own noise, by which the next is decided: of another scene */
+    uint32_t known;      /* noise has been measured */
+    uint32_t noise;      /* smoothed: codes of 8 bits, Q16 */
+    uint32_t seen;       /* how often it was measured in this scene, LIFT_NOISE_SEEN at most */
+    uint32_t counted;    /* there are shares */
+    uint32_t share[CURVE_CELLS]; /* of the pictures' counts, by code from black on, smoothed */
+} LiftState;
 
 /*
  * What a frame leaves behind: the history, all of it, that the next one starts from, and what is
@@ -78,12 +97,14 @@ typedef struct CurveResult {
     uint32_t fades;    /* it is, or comes up from it and is not calm yet */
     uint32_t noise;    /* of this frame, by noise_of() */
     BarsState bars;    /* found before the curve, which leaves their samples out */
+    LiftState lift;
     CurveBin bin[CURVE_BINS];
 } CurveResult;
 
 /* What the samples are looked up in. */
 typedef struct CurveTable {
     CurveGain gain[CURVE_CELLS]; /* of the chroma over luma in each cell */
+    LiftTables lift;             /* of what is not lifted only luma_on and chroma_on, which are 0 */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];          /* of 8 bits: the output sample of each code */
         uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, shifted as samples are */
@@ -111,6 +132,7 @@ typedef struct CurveView {
 #define CURVE_FN static inline
 #define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
 #define CURVE_OWN(bins, i) ((bins)[i])
+#define CURVE_OWNED(n) (n)
 #define CURVE_ROLLED
 
 typedef const CurveBin CurveWas;
@@ -148,6 +170,18 @@ CURVE_FN uint32_t curve_cell(const uint32_t *values, int i, int width)
 CURVE_FN uint32_t curve_any(uint32_t condition)
 {
     return condition;
+}
+
+/* The greatest of every thread's value, in every thread; scratch as of curve_sum(). */
+CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
+{
+    (void)scratch;
+    return value;
+}
+
+/* What was written before it is seen by all threads after it. */
+CURVE_FN void curve_barrier(void)
+{
 }
 
 /* Inclusive prefix sum, in place. */

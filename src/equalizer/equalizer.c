@@ -100,13 +100,14 @@ void lumeq_params_default(LumeqParams *params)
         .mode = LUMEQ_MODE_GLOBAL,
         .strength = 0.8,
         .adaptive = 1,
-        .clip = 3.0,
+        .clip = LUMEQ_CLIP_AUTO,
         .smooth = 0.5,
         .scene_cut = 1,
         .tiles_x = 8,
         .tiles_y = 8,
         .chroma = LUMEQ_CHROMA_SCALE,
         .bars = LUMEQ_BARS_AUTO,
+        .lift = 1,
     };
     if (params)
         (void)lumeq_give_struct(params, &defaults, sizeof(defaults));
@@ -401,6 +402,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->frame = *frame;
     job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
+    job->curve.past = frame->previous != NULL;
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;

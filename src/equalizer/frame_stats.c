@@ -133,6 +133,22 @@ uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
     return moved;
 }
 
+/* Whether some tolerance of the filter is not 0. */
+static int is_filtered(const FrameSummary *from)
+{
+    const CurveParams *p = from->params;
+    const LiftState *lift = &from->result->lift;
+    const int width = p->bins / CURVE_CELLS, black = p->black >> (p->depth - 8);
+    const int white = p->white >> (p->depth - 8);
+    const int32_t noise = lift_noise(lift->dark, lift->noise >> 10);
+    uint32_t nodes[LIFT_CODES], any = 0;
+    for (int i = 0; i < LIFT_CODES; i++)
+        nodes[i] = curve_code8(p, from->result->bin[i * width].curve);
+    for (int i = 0; i < LIFT_CODES; i++)
+        any |= lift_tolerance(nodes, i, black, white, noise, 0, 0);
+    return any != 0;
+}
+
 void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
 {
     const CurveParams *p = from->params;
@@ -152,6 +168,10 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
     stats->noise_gain = noise_gain(from, stats->curve);
     stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
     stats->scene_cut = (int)from->result->scene_cut;
-    stats->previous = 0;
+    const LiftState *lift = &from->result->lift;
+    stats->lift = p->lift ? 1 + (double)lift->more / CURVE_ONE : 1;
+    stats->dark = p->lift ? (double)lift->dark / CURVE_ONE : 0;
+    stats->filtered = p->lift && is_filtered(from);
+    stats->previous = stats->filtered && lift_noise(lift->dark, lift->noise >> 10) > 0;
     stats->noise = from->result->noise == NOISE_UNKNOWN ? -1 : from->result->noise / 256.0;
 }

@@ -11,7 +11,7 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-#define FORMAT 3 /* 2: without what is metered; 1: without noise and range */
+#define FORMAT 4 /* 3: without what a lift goes by, 2: and what is metered, 1: noise and range */
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 {
@@ -184,6 +184,40 @@ int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
 
 /* ---- as bytes ------------------------------------------------------------------------------ */
 
+static void put_lift(ByteWriter *w, const CurveResult *c)
+{
+    const LiftState *s = &c->lift;
+    const uint32_t fields[] = {s->on, s->dark, s->more, s->known, s->noise, s->seen, s->counted};
+    lumeq_put32(w, s->on);
+    if (!s->on)
+        return;
+    lumeq_put32s(w, fields + 1, sizeof(fields) / sizeof(fields[0]) - 1);
+    lumeq_put32(w, s->ignored ? NOISE_UNKNOWN : c->noise);
+    lumeq_put32s(w, s->share, CURVE_CELLS);
+}
+
+/* The shares sum up to no more than all; what rounding adds is far less than twice that. */
+static void take_lift(ByteReader *r, CurveResult *c)
+{
+    LiftState *s = &c->lift;
+    uint64_t sum = 0;
+    s->on = r->version >= 4 ? (uint32_t)lumeq_take_range(r, 0, 1) : 0;
+    if (!s->on)
+        return;
+    s->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
+    s->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
+    s->known = (uint32_t)lumeq_take_range(r, 0, 1);
+    s->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
+    s->seen = (uint32_t)lumeq_take_range(r, 0, LIFT_NOISE_SEEN);
+    s->counted = (uint32_t)lumeq_take_range(r, 0, 1);
+    c->noise = lumeq_take32(r);
+    r->bad |= c->noise != NOISE_UNKNOWN && c->noise > 256 << 8;
+    lumeq_take32s(r, s->share, CURVE_CELLS);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        sum += s->share[i];
+    r->bad |= sum >> (LIFT_SHARE_BITS + 1) != 0;
+}
+
 static void put_state(ByteWriter *w, const LumeqState *state)
 {
     const CurveResult *c = &state->curve;
@@ -195,6 +229,7 @@ static void put_state(ByteWriter *w, const LumeqState *state)
         lumeq_put32(w, c->bin[i].smooth);
         lumeq_put32(w, c->bin[i].cdf);
     }
+    put_lift(w, c);
     const uint32_t tiles = t->tiles_x && t->depth ? t->tiles_x * t->tiles_y : 0;
     lumeq_put32(w, tiles ? t->tiles_x : 0);
     lumeq_put32(w, tiles ? t->tiles_y : 0);
@@ -239,6 +274,7 @@ static void take_state(ByteReader *r, LumeqState *state)
         if (c->depth)
             check_rise(r, c->bin[i].smooth, &before, c->depth);
     }
+    take_lift(r, c);
     t->tiles_x = (uint32_t)lumeq_take_range(r, 0, LUMEQ_MAX_TILES);
     t->tiles_y =
         (uint32_t)lumeq_take_range(r, t->tiles_x ? 1 : 0, t->tiles_x ? LUMEQ_MAX_TILES : 0);

@@ -90,6 +90,10 @@ typedef struct PlanFrame {
     uint32_t need;  /* Q16 */
     int32_t blank;  /* black: its target is the identity */
 
+    /* With a lift: of the picture without its bars, as LiftState.share; 0: nothing is in range. */
+    uint32_t share[CURVE_CELLS];
+    int32_t counted;
+
     uint32_t *hist;                /* of the whole frame: [bins] */
     uint32_t (*tiles)[TILE_CELLS]; /* NULL: none */
     uint32_t (*padding)[TILE_CELLS];
@@ -100,6 +104,7 @@ typedef struct PlanFrame {
 /* A smoothed curve before strength, Q16 codes. */
 typedef struct PlanCurve {
     uint32_t need;
+    uint32_t dark, more; /* of a lift, as in LiftState */
     uint32_t bin[LUMEQ_MAX_BINS];
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;
@@ -113,6 +118,13 @@ typedef struct PlanNeeds {
     uint32_t count[PLAN_NEEDS];
     uint64_t sum[PLAN_NEEDS];
 } PlanNeeds;
+
+/* What the rule of the lift looks at: weighted sums over frames. */
+typedef struct PlanLight {
+    uint64_t weight, noise_weight;
+    uint64_t noise;
+    uint64_t share[CURVE_CELLS]; /* with 8 bits less than PlanFrame.share */
+} PlanLight;
 
 struct LumeqPlan {
     LumeqParams params;
@@ -137,9 +149,13 @@ struct LumeqPlan {
     /* What comes next, by sequence. */
     int64_t cuts, settled, next;
 
-    PlanNeeds needs;    /* of the segment's frames whose curves have been made */
+    PlanNeeds needs; /* of the segment's frames whose curves have been made */
+    PlanLight light; /* of the same, each for less the longer ago it is */
+    uint32_t noise;  /* that was known last, codes of 8 bits, Q16 */
+    int32_t noise_known;
     PlanCurve last;     /* that of the frame before */
     int32_t last_depth; /* that it is of; 0: there is none */
+    PlanCurve target;   /* what the frame's is on its way to, with a lift */
     PlanCurve plateau;  /* that of the fade */
     int64_t plateau_of; /* the frame that this is of; -1: there is none */
 
@@ -230,6 +246,23 @@ int lumeq_plan_has_needs(const PlanNeeds *needs);
 
 /* The frame's curve has been made. */
 void lumeq_plan_needed(LumeqPlan *plan, const PlanFrame *frame);
+
+/* Behind the last frame of the scene that frame i is in, as far as it is there. */
+size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i);
+
+/* ---- what is lifted (plan_lift.c) ---------------------------------------------------------- */
+
+/* What the rule makes of frame i of the queue, before smoothing: `past` has the frames before. */
+void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *params,
+                     PlanCurve *curve);
+
+/* The frames before are longer ago by a time; the frame, whose curve has been made, is one of them.
+ */
+void lumeq_plan_age(PlanLight *past, int64_t time);
+void lumeq_plan_lit(PlanLight *past, const PlanFrame *frame);
+
+/* The noise that is known, or taken to be there; codes of 8 bits, Q16. */
+uint32_t lumeq_plan_noise(const LumeqPlan *plan);
 
 /* ---- curves (plan_curve.c) ----------------------------------------------------------------- */
 

@@ -12,6 +12,9 @@
 /* More than a segment's needs ever count to. */
 #define MOST_COUNT (1u << 22)
 
+/* More than the frames of 3 s ever weigh, Q16. */
+#define MOST_WEIGHT (INT64_C(1) << 32)
+
 static size_t tiles_of(const MeasureShape *s)
 {
     return (size_t)s->tiles_x * (size_t)s->tiles_y;
@@ -55,6 +58,8 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
 static void put_curve(ByteWriter *w, const PlanCurve *c, int32_t depth, size_t tiles)
 {
     lumeq_put32(w, c->need);
+    lumeq_put32(w, c->dark);
+    lumeq_put32(w, c->more);
     lumeq_put32s(w, c->bin, (size_t)1 << (depth < 12 ? depth : 12));
     lumeq_put32s(w, c->tile[0], tiles * TILE_CELLS);
 }
@@ -87,6 +92,18 @@ static void put_needs(ByteWriter *w, const PlanNeeds *needs)
     }
 }
 
+static void put_light(ByteWriter *w, const LumeqPlan *plan)
+{
+    const PlanLight *light = &plan->light;
+    lumeq_put32(w, plan->noise);
+    lumeq_put32(w, (uint32_t)plan->noise_known);
+    lumeq_put64(w, light->weight);
+    lumeq_put64(w, light->noise_weight);
+    lumeq_put64(w, light->noise);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        lumeq_put64(w, light->share[i]);
+}
+
 void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w)
 {
     const int64_t numbers[] = {plan->clock.last_time, plan->clock.number, plan->found[0],
@@ -101,6 +118,7 @@ void lumeq_plan_save(const LumeqPlan *plan, ByteWriter *w)
     for (uint32_t i = 0; i < plan->trail.bins; i++)
         lumeq_put32(w, plan->trail.bin[i].cdf);
     put_needs(w, &plan->needs);
+    put_light(w, plan);
     lumeq_put64(w, plan->count);
     for (size_t i = 0; i < plan->count; i++)
         put_frame(w, plan_frame(plan, i));
@@ -236,6 +254,8 @@ static void take_rise(ByteReader *r, uint32_t *values, size_t count, int32_t dep
 static void take_curve(ByteReader *r, PlanCurve *c, int32_t depth, size_t tiles)
 {
     c->need = take_most(r, CURVE_ONE);
+    c->dark = r->version >= 4 ? take_most(r, CURVE_ONE) : 0;
+    c->more = r->version >= 4 ? take_most(r, LIFT_MOST) : 0;
     take_rise(r, c->bin, (size_t)1 << (depth < 12 ? depth : 12), depth);
     for (size_t tile = 0; tile < tiles; tile++)
         take_rise(r, c->tile[tile], TILE_CELLS, depth);
@@ -263,6 +283,22 @@ static void take_needs(ByteReader *r, PlanNeeds *needs)
         needs->sum[i] = lumeq_take64(r);
         r->bad |= needs->sum[i] > (uint64_t)needs->count[i] * CURVE_ONE;
     }
+}
+
+/* Sums of no more frames than there may be. */
+static void take_light(ByteReader *r, LumeqPlan *plan)
+{
+    PlanLight *light = &plan->light;
+    if (r->version < 4)
+        return;
+    plan->noise = take_most(r, 256 << 16);
+    plan->noise_known = lumeq_take_range(r, 0, 1);
+    light->weight = (uint64_t)take_between(r, 0, MOST_WEIGHT);
+    light->noise_weight = (uint64_t)take_between(r, 0, MOST_WEIGHT);
+    light->noise = lumeq_take64(r);
+    r->bad |= light->noise > light->noise_weight << 16;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        light->share[i] = (uint64_t)take_between(r, 0, MOST_WEIGHT << (LIFT_SHARE_BITS - 8));
 }
 
 /* What is before the frames to come is there, as far as it matters to them. */
@@ -309,6 +345,7 @@ static int take_plan(ByteReader *r, LumeqPlan *plan)
     lumeq_take_bars(r, &plan->bars);
     take_trail(r, &plan->trail);
     take_needs(r, &plan->needs);
+    take_light(r, plan);
     if (take_frames(r, plan) < 0)
         return LUMEQ_ERR_MEMORY;
     const int64_t first = plan->sequence - (int64_t)plan->count;

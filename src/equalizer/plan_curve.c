@@ -219,6 +219,26 @@ static void even_curve(const Nodes *n, uint32_t even, const uint32_t *curve, uin
 
 /* ---- a frame ------------------------------------------------------------------------------- */
 
+/* On the way to what the rule makes of the frame; at once where a segment begins. */
+static void lift_curve(LumeqPlan *plan, size_t i, const CurveParams *p)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    PlanCurve *last = &plan->last, *target = &plan->target;
+    const int begins = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
+    const int64_t tau = llrint(plan->params.smooth * 1e9);
+    const uint32_t part = begins ? CURVE_ONE : lumeq_decay(f->step, tau);
+    if (plan_begins(plan, i))
+        memset(&plan->light, 0, sizeof(plan->light));
+    lumeq_plan_age(&plan->light, f->step);
+    lumeq_plan_lift(plan, i, &plan->light, p, target);
+    for (int bin = 0; bin < p->bins; bin++)
+        last->bin[bin] = curve_lerp(last->bin[bin], target->bin[bin], part);
+    last->need = curve_lerp(last->need, target->need, part);
+    last->dark = curve_lerp(last->dark, target->dark, part);
+    last->more = curve_lerp(last->more, target->more, part);
+    lumeq_plan_lit(&plan->light, f);
+}
+
 /* The smoothed curve before strength that the frame has, in plan->last, with its need. */
 static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const TileGrid *grid)
 {
@@ -227,10 +247,16 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
         const Nodes n = nodes_of(p);
         fade_curve(&n, f->factor, plan->plateau.bin, plan->last.bin);
         plan->last.need = plan->plateau.need;
+        plan->last.dark = plan->plateau.dark;
+        plan->last.more = plan->plateau.more;
         for (int tile = 0; grid && tile < tile_count(grid); tile++) {
             const Nodes cells = nodes_of(&grid->curve);
             fade_curve(&cells, f->factor, plan->plateau.tile[tile], plan->last.tile[tile]);
         }
+        return;
+    }
+    if (p->lift) {
+        lift_curve(plan, i, p);
         return;
     }
     smooth(plan, window_of(plan, i, plan->radius), i, &plan->last);
@@ -245,7 +271,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
 
 static uint32_t strength_of(const CurveParams *p, uint32_t need)
 {
-    if (!p->adaptive)
+    if (!p->adaptive || p->lift)
         return p->strength;
     return curve_lerp(0, p->strength, curve_lerp(CURVE_NEED_LEAST, CURVE_ONE, need));
 }
@@ -292,16 +318,21 @@ static void take_bars(CurveResult *result, const PlanFrame *f)
 }
 
 /* What is reported of it besides its curve. */
-static void fill_result(CurveResult *result, const PlanFrame *f, const CurveParams *p,
-                        uint32_t need)
+static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFrame *f,
+                        const CurveParams *p)
 {
+    const uint32_t need = plan->last.need;
     result->bins = (uint32_t)p->bins;
     result->depth = (uint32_t)p->depth;
     result->white = (uint32_t)p->white;
     result->scene_cut = (uint32_t)f->cut;
     result->need = need;
     result->alpha = CURVE_ONE;
-    result->strength = strength_of(p, need);
+    result->strength = p->lift ? curve_lerp(0, p->strength, need) : strength_of(p, need);
+    result->lift.on = (uint32_t)p->lift;
+    result->lift.dark = plan->last.dark;
+    result->lift.more = plan->last.more;
+    result->lift.noise = lumeq_plan_noise(plan);
     result->blank = (uint32_t)f->blank;
     result->fades = f->fade || f->blank;
     result->noise = f->noise;
@@ -328,13 +359,13 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
     const uint32_t even = evening_of(plan, i);
     shape_curve(plan, i, p, grid);
-    fill_result(&plan->result, f, p, plan->last.need);
+    fill_result(plan, &plan->result, f, p);
     take_bars(&plan->result, f);
     for (int bin = 0; bin < p->bins; bin++)
         now[bin].hist = f->hist[bin];
     curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
-    finish_curve(&n, plan->last.bin, plan->result.strength, even, plan->values, now);
-    curve_fill_table(p, now, &plan->table);
+    finish_curve(&n, plan->last.bin, strength_of(p, plan->last.need), even, plan->values, now);
+    curve_fill_table(p, curve_lifted(p, &plan->result), now, &plan->table, &plan->work);
     if (grid)
         finish_tiles(plan, f, grid, even);
     lumeq_curve_take(curve, &plan->result, &plan->table, &plan->clahe.tables, &plan->tiles);
@@ -365,7 +396,7 @@ static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParam
 }
 
 /* The plateau's curve, where the frame's fade is another one than that of the frame before. */
-static void find_plateau(LumeqPlan *plan, size_t i)
+static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
 {
     const PlanFrame *f = plan_frame(plan, i);
     if (!f->fade) {
@@ -379,8 +410,13 @@ static void find_plateau(LumeqPlan *plan, size_t i)
         plan->plateau = plan->last;
         return;
     }
+    static const PlanLight dark;
     static const PlanNeeds none;
     const size_t to = plan_place(plan, f->plateau);
+    if (p->lift) {
+        lumeq_plan_lift(plan, to, &dark, p, &plan->plateau);
+        return;
+    }
     smooth(plan, plateau_window(plan, to), to, &plan->plateau);
     plan->plateau.need = lumeq_plan_need(plan, to, &none);
 }
@@ -392,7 +428,7 @@ int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
     TileGrid grid;
     const int tiles = lumeq_plan_grid(plan, f, &p, &grid);
     const int new_plateau = f->fade == PLAN_FADE_IN && plan->plateau_of != f->plateau;
-    if (!plan->reference &&
+    if (!plan->reference && !p.lift &&
         ((!f->fade && make_targets(plan, window_of(plan, i, plan->radius)) < 0) ||
          (new_plateau &&
           make_targets(plan, plateau_window(plan, plan_place(plan, f->plateau))) < 0)))
@@ -403,7 +439,7 @@ int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
     if (plan->reference) {
         make_reference(plan, f, &p, tiles ? &grid : NULL, made);
     } else {
-        find_plateau(plan, i);
+        find_plateau(plan, i, &p);
         make_video(plan, i, &p, tiles ? &grid : NULL, made);
     }
     *curve = made;

@@ -98,10 +98,24 @@ static CurveView view_of(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
     return curve_look(p, *counted, UINT32_MAX / curve_range(p) + 1, &plan->work, now);
 }
 
-static void take_view(PlanFrame *f, const CurveParams *p, const CurveView *view)
+/* The sums of what was counted are in plan->work. */
+static void take_shares(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, uint32_t counted)
+{
+    LiftCode code[CURVE_CELLS];
+    f->counted = p->lift && counted;
+    if (!f->counted)
+        return;
+    lift_count(p, counted, code, &plan->work);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        f->share[i] = code[i].count;
+}
+
+static void take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p, const CurveView *view,
+                      uint32_t counted)
 {
     f->blank = p->adaptive && view->mean < CURVE_BLACK_MEAN;
     f->need = curve_need(view);
+    take_shares(plan, f, p, counted);
 }
 
 void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int grew)
@@ -115,7 +129,7 @@ void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int
     for (int i = 0; i < p.bins; i++)
         plan->trail.bin[i].cdf = now[i].cdf;
     plan->trail.bins = (uint32_t)p.bins;
-    take_view(f, &p, &view);
+    take_view(plan, f, &p, &view, counted);
     f->distance = view.distance;
     f->moved = view.moved;
     if (before)
@@ -130,7 +144,7 @@ void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *activ
     f->area = (uint32_t)f->shape.width * (uint32_t)f->shape.height -
               (uint32_t)active->width * (uint32_t)active->height;
     const CurveView view = view_of(plan, f, &p, &counted, &flat);
-    take_view(f, &p, &view);
+    take_view(plan, f, &p, &view, counted);
     free(f->target);
     f->target = NULL;
 }

@@ -398,9 +398,8 @@ static size_t before_the_dark(const LumeqPlan *plan, size_t i, size_t dark)
     return end;
 }
 
-/* Behind the last frame of the same scene, as far as it is there: fades may not be known yet, but
- * what comes after black is another scene. */
-static size_t end_of_scene(const LumeqPlan *plan, size_t i)
+/* Fades may not be known yet, but what comes after black is another scene. */
+size_t lumeq_plan_scene_end(const LumeqPlan *plan, size_t i)
 {
     size_t k = i + 1;
     while (k < plan->count && !plan_begins(plan, k) && !plan_frame(plan, k)->blank)
@@ -411,7 +410,7 @@ static size_t end_of_scene(const LumeqPlan *plan, size_t i)
 uint32_t lumeq_plan_need(const LumeqPlan *plan, size_t i, const PlanNeeds *past)
 {
     PlanNeeds needs = *past;
-    const size_t end = end_of_scene(plan, i);
+    const size_t end = lumeq_plan_scene_end(plan, i);
     for (size_t k = i; k < end; k++) {
         const PlanFrame *f = plan_frame(plan, k);
         if (!f->blank && !f->flash)

@@ -8,6 +8,9 @@
 /* Frame duration where neither timestamps nor the caller tell: 25 frames a second. */
 #define FALLBACK_DURATION_NS 40000000
 
+/* The clip limit where it is left to the library, and nothing is lifted. */
+#define USUAL_CLIP 3.0
+
 /* Of LumeqParams.tiles_x and tiles_y where they are 0. */
 #define USUAL_TILES 8
 
@@ -109,12 +112,24 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
+/* Only one curve for the whole picture is lifted. */
+static int is_lifted(const LumeqParams *params)
+{
+    return params->lift && (params->mode == LUMEQ_MODE_OFF ||
+                            (params->mode == LUMEQ_MODE_GLOBAL && !params->reference));
+}
+
+static double literal_clip(const LumeqParams *params)
+{
+    return params->clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP : params->clip;
+}
+
 CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *image,
                                const LumeqClock *clock)
 {
     const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
     CurveParams curve = lumeq_sample_params(image);
-    curve.clip = to_q16(params->clip);
+    curve.clip = to_q16(literal_clip(params));
     curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
     curve.strength = on ? to_q16(params->strength) : 0;
     curve.adaptive = params->adaptive != 0;
@@ -125,6 +140,13 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.dither = on && !reference && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);
+    if (is_lifted(params)) {
+        curve.lift = curve.adaptive = 1;
+        curve.strength = on ? CURVE_ONE : 0;
+        curve.slow = lumeq_decay(clock->step, LIFT_TIME);
+        if (params->clip == LUMEQ_CLIP_AUTO)
+            curve.clip = CURVE_CLIP_AUTO;
+    }
     if (curve.alpha < 1)
         curve.alpha = 1; /* a curve that can never move is not what a long time constant means */
     return curve;
@@ -151,6 +173,6 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
     if (params->mode != LUMEQ_MODE_CLAHE)
         return 0;
     lumeq_tile_grid(grid, image->width, image->height, x ? x : USUAL_TILES, y ? y : USUAL_TILES,
-                    curve, params->clip);
+                    curve, literal_clip(params));
     return 1;
 }

@@ -11,6 +11,9 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
+/* Time constant of what a lift is decided on, nanoseconds. */
+#define LIFT_TIME INT64_C(3000000000)
+
 /*
  * Copies a struct that begins with its size into one of this version, `to_size` bytes: what the
  * caller's lacks becomes 0. ARGUMENT where it has more, and that is not 0: a later version's.

@@ -10,7 +10,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 2 /* 1: without the noise */
+#define FORMAT 3 /* 2: without what is lifted, 1: without the noise */
 
 #define ALIGNMENT 64
 
@@ -54,6 +54,14 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     return curve;
 }
 
+/* Its table, from the curve and what is known of the lift. */
+static void fill_table(LumeqCurve *curve)
+{
+    CurveWork work;
+    curve_fill_table(&curve->params, curve_lifted(&curve->params, curve->result),
+                     curve->result->bin, &curve->table, &work);
+}
+
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveTable *table,
                       const TileTables *tables, const TileResult *tile_result)
 {
@@ -92,6 +100,19 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
                         "the input has %dx%d, %d (%d) and %d",
                         s->width, s->height, s->depth, s->shift, s->range, in->width, in->height,
                         in->depth, in->shift, (int)in->range);
+}
+
+const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table)
+{
+    CurveParams params = curve->params;
+    CurveWork work;
+    params.past = past;
+    *table = curve->table;
+    for (int i = 0; i < CURVE_CELLS; i++)
+        work.cum[i] = table->gain[i].gain;
+    curve_fill_lift(&params, lift_noise(curve->result->lift.dark, curve->result->lift.noise >> 10),
+                    curve->result->bin, &table->lift, &work);
+    return table;
 }
 
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out)
@@ -160,6 +181,10 @@ int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put64(&w, curve->moved);
     lumeq_put32(&w, result->noise);
+    const uint32_t on = p->lift ? 1 : 0;
+    const uint32_t lift[] = {on, on ? result->lift.dark : 0, on ? result->lift.more : 0,
+                             on ? result->lift.noise : 0};
+    lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
     for (int i = 0; i < p->bins; i++) {
         lumeq_put32(&w, result->bin[i].hist);
         lumeq_put32(&w, result->bin[i].curve);
@@ -198,6 +223,20 @@ static void take_bins(ByteReader *r, LumeqCurve *curve)
         bin->curve = lumeq_take32(r);
         r->bad |= bin->curve > most || (i && bin->curve < bin[-1].curve);
     }
+}
+
+/* Bounded as lift_decide() has them, and the noise by what a code can be. */
+static void take_lift(ByteReader *r, LumeqCurve *curve)
+{
+    LiftState *lift = &curve->result->lift;
+    if (r->version < 3)
+        return;
+    const int on = lumeq_take_range(r, 0, 1);
+    curve->params.lift = on;
+    lift->on = (uint32_t)on;
+    lift->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
+    lift->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
+    lift->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
 }
 
 static void take_tiles(ByteReader *r, LumeqCurve *curve)
@@ -254,6 +293,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     result->scene_cut = lumeq_take32(&r);
     made->moved = lumeq_take64(&r);
     result->noise = r.version >= 2 ? lumeq_take32(&r) : NOISE_UNKNOWN;
+    take_lift(&r, made);
     take_bins(&r, made);
     if (made->grid)
         take_tiles(&r, made);
@@ -261,7 +301,7 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
         lumeq_curve_unref(&made);
         return lumeq_refuse("these bytes are no whole curve");
     }
-    curve_fill_table(&params, result->bin, &made->table);
+    fill_table(made);
     lumeq_curve_unref(curve);
     *curve = made;
     return 0;

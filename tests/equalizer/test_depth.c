@@ -259,6 +259,7 @@ BACKEND_TEST(identity)
     off.mode = LUMEQ_MODE_OFF;
     none.strength = 0;
     flat.clip = 1;
+    none.lift = flat.lift = 0;
     const LumeqParams *settings[] = {&off, &none, &flat};
     for (int n = 0; n < FORMATS * 2 * 3; n++) {
         Deep *d = deep_open(id, n / 6, (LumeqRange)(n / 3 % 2), settings[n % 3], 300, 300);

@@ -325,7 +325,7 @@ static void play(LumeqBackendId id, Run *run)
         LumeqFrame frame = frame_of(run, n);
         for (int i = 0; i < SIZE; i++)
             run->in[n][i] = (uint8_t)(40 + 3 * n + check_below(&random, 20 + 4 * (n % 5)));
-        params.clip = n < 9 ? 3 : 0;
+        params.clip = n < 9 ? LUMEQ_CLIP_AUTO : 0;
         params.dither = n > 5;
         set_mode(&params, n);
         lumeq_set_params(eq, &params);

@@ -375,7 +375,8 @@ static void check_live_layout(const Film *f, const Frames *frames)
                             .out = out,
                             .time = time_of(f, n),
                             .duration = f->frame_time,
-                            .number = f->numbered ? n : 0};
+                            .number = f->numbered ? n : 0,
+                            .previous = before(f, frames->in, n)};
         char name[160];
         name_film(f, name, sizeof(name));
         if (is_seek(f, n))
@@ -426,9 +427,10 @@ static Film any_film(uint64_t seed)
     f.params.size = sizeof(f.params);
     lumeq_params_default(&f.params);
     f.params.adaptive = check_below(&random, 2);
+    f.params.lift = check_below(&random, 2);
     f.params.strength = check_below(&random, 11) / 10.0;
     f.params.smooth = check_below(&random, 3) / 2.0;
-    f.params.clip = check_below(&random, 3) ? 2.5 : 0;
+    f.params.clip = (const double[]){2.5, 0, LUMEQ_CLIP_AUTO}[check_below(&random, 3)];
     f.params.scene_cut = check_below(&random, 3) != 0;
     f.params.dither = check_below(&random, 2);
     f.params.chroma = (LumeqChroma)(check_below(&random, 4) == 0);

@@ -21,7 +21,7 @@ static int have_gpu(void)
 static CurveParams draw_params(int depth, CheckRandom *random)
 {
     const int full = check_below(random, 2), fraction = depth > 12 ? depth - 12 : 0;
-    return (CurveParams){
+    CurveParams p = {
         .depth = depth,
         .shift = depth > 8 && check_below(random, 2) ? check_below(random, 17 - depth) : 0,
         .bins = 1 << (depth - fraction),
@@ -38,7 +38,17 @@ static CurveParams draw_params(int depth, CheckRandom *random)
         .chroma = check_below(random, 4) != 0,
         .dither = check_below(random, 2),
         .frame = (uint32_t)check_below(random, 1000),
+        .past = check_below(random, 2),
     };
+    if (check_below(random, 3) == 0) {
+        p.lift = p.adaptive = 1;
+        p.reference = p.stretch = 0;
+        p.strength = CURVE_ONE;
+        p.slow = 1 + (uint32_t)check_below(random, CURVE_ONE);
+        if (check_below(random, 2))
+            p.clip = CURVE_CLIP_AUTO;
+    }
+    return p;
 }
 
 /* A rectangle's twin on the device, guards and all. */
@@ -96,6 +106,8 @@ static void compare_results(const CurveResult *a, const CurveResult *b, int bins
           a->depth, a->scene_cut, a->jumps, a->need, a->alpha, a->strength);
     CHECK(!memcmp(a->bin, b->bin, (size_t)bins * sizeof(a->bin[0])),
           "%s: the histogram or the curve differs", name);
+    CHECK(a->lift.on == b->lift.on && (!a->lift.on || !memcmp(&a->lift, &b->lift, sizeof(a->lift))),
+          "%s: what the lift goes by differs", name);
 }
 
 #endif

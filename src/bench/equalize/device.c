@@ -21,6 +21,11 @@
 
 #define FRAME_NS 16666667
 
+/* As the library has them: the time constant of what a lift is decided on, and the clip limit where
+ * nothing is lifted. */
+#define LIFT_NS INT64_C(3000000000)
+#define USUAL_CLIP 3.0
+
 /* What an output is filled with before it is checked. */
 #define UNTOUCHED 0x5A
 
@@ -56,15 +61,22 @@ static CurveParams curve_of(const LumeqParams *params, int depth)
 {
     const int fraction = depth > 12 ? depth - 12 : 0, on = params->mode != LUMEQ_MODE_OFF;
     const int reference = on && params->reference;
+    const int lift = params->lift && !reference && (params->mode == LUMEQ_MODE_GLOBAL || !on);
+    const double clip = params->clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP : params->clip;
     return (CurveParams){.depth = depth,
                          .bins = 1 << (depth - fraction),
                          .fraction = fraction,
                          .black = 16 << (depth - 8),
                          .white = 235 << (depth - 8),
-                         .clip = to_q16(params->clip),
+                         .clip = lift && params->clip == LUMEQ_CLIP_AUTO ? CURVE_CLIP_AUTO
+                                                                         : to_q16(clip),
                          .alpha = lumeq_decay(FRAME_NS, llrint(params->smooth * 1e9)),
-                         .strength = on ? to_q16(params->strength) : 0,
-                         .adaptive = params->adaptive,
+                         .strength = !on    ? 0
+                                     : lift ? CURVE_ONE
+                                            : to_q16(params->strength),
+                         .adaptive = params->adaptive || lift,
+                         .lift = lift,
+                         .slow = lift ? lumeq_decay(FRAME_NS, LIFT_NS) : 0,
                          .stretch = params->mode == LUMEQ_MODE_STRETCH,
                          .scene_cut = params->scene_cut,
                          .reference = reference,
@@ -88,7 +100,7 @@ static void make_job(Bench *bench, const EqualizeMode *mode)
     job->clahe = params.mode == LUMEQ_MODE_CLAHE;
     if (job->clahe)
         lumeq_tile_grid(&job->grid, bench->input.width, bench->input.height, params.tiles_x,
-                        params.tiles_y, &job->curve, params.clip);
+                        params.tiles_y, &job->curve, USUAL_CLIP);
 }
 
 static LumeqImage picture_of(const Bench *bench, int piece, int written)

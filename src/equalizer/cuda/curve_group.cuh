@@ -26,6 +26,7 @@ static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as man
                                                i##_turn * CURVE_THREADS + (int)threadIdx.x;        \
                                            i < (n))
 #define CURVE_OWN(bins, i) ((bins)[i##_turn])
+#define CURVE_OWNED(n) (((n) + CURVE_THREADS - 1) / CURVE_THREADS)
 #define CURVE_ROLLED _Pragma("unroll 1")
 
 /* A barrier of the group: the other warps of the block have ended. */
@@ -70,6 +71,26 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     static_assert(CURVE_WARPS == 32 || CURVE_WARPS == 8, "two vectors hold what 8 warps summed up");
     const uint4 a = ((const uint4 *)scratch)[0], b = ((const uint4 *)scratch)[1];
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
+}
+
+CURVE_FN uint32_t curve_warp_max(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(~0u, value);
+#else
+    for (int lanes = 16; lanes; lanes /= 2)
+        value = max(value, __shfl_xor_sync(~0u, value, lanes));
+    return value;
+#endif
+}
+
+CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
+{
+    value = curve_warp_max(value);
+    if (threadIdx.x % 32 == 0)
+        scratch[threadIdx.x / 32] = value;
+    curve_barrier();
+    return curve_warp_max(scratch[threadIdx.x % CURVE_WARPS]);
 }
 
 /* scratch has room for twice 32. */

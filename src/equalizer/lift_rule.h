@@ -1,0 +1,421 @@
+/*
+ * The rule of the lift: which curve a picture gets, from its histogram and its noise. In words and
+ * as a model it is in tests/lift; what follows keeps to its names and its bits. For a group of
+ * threads, as curve_types.h has it.
+ *
+ * "Codes" are of 8 bits, whatever the depth is; places count them from black on, and are Q16 shares
+ * of the range.
+ */
+#ifndef LUMEQ_LIFT_RULE_H
+#define LUMEQ_LIFT_RULE_H
+
+#include "equalizer/curve_types.h"
+
+/* What the sum of the counts is made: sums of them, and what clipping spreads, fit 32 bits. */
+#define LIFT_BITS 28
+
+/* The steepest slope, and what becomes of the noise at most, 64ths of a code: the filters take most
+ * of that. */
+#define LIFT_SLOPE_MOST (13 * CURVE_ONE)
+#define LIFT_NOISE_OUT (16u * 64)
+
+/* What the noise is taken for until some is measured, in codes, Q16. */
+#define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
+
+/* Measurements of noise that are averaged before it is followed at its own pace. */
+#define LIFT_NOISE_SEEN 255
+
+#define LIFT_MOST (6 * CURVE_ONE) /* LiftChoice.lift */
+
+#define LIFT_SHARE_BITS 30 /* of LiftState.share */
+
+#define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
+
+#define LIFT_PERCENT(percent) (CURVE_ONE * (percent) / 100)
+
+/* A code. A group's thread has its own, by number of the turn. */
+typedef struct LiftCode {
+    uint32_t count; /* of samples, scaled */
+    uint32_t place; /* where it is lifted to */
+    uint32_t width; /* to the next one's place */
+    uint32_t limit; /* of the counts; then what is left of them, and the place that comes of it */
+} LiftCode;
+
+/* What holds for all of a picture. */
+typedef struct LiftPicture {
+    uint32_t total, last;                /* sum of the counts; the code of white, from black on */
+    uint32_t mean, peak;                 /* peak: the most of three neighbours that are not dark */
+    uint32_t floor, p10, p90, p99, p995; /* codes below which so much of it lies; floor: 0.5 % */
+    uint32_t noise, slope; /* 64ths of a code; the steepest slope that it allows, Q16 */
+    uint32_t page;         /* it is a page or a screen, which is left alone */
+    uint32_t quality;      /* it is none, and not noise alone */
+    uint32_t haze;
+    uint32_t pulled; /* the place that the floor goes to */
+} LiftPicture;
+
+/* What is decided besides the curve, Q16. */
+typedef struct LiftChoice {
+    uint32_t dark; /* how dark it is, 0..1 */
+    uint32_t lift; /* 1 + lift times as light, at black */
+    uint32_t need; /* share of the equalization */
+} LiftChoice;
+
+CURVE_FN uint32_t lift_ramp(int32_t x, int32_t from, int32_t to)
+{
+    return x <= from ? 0
+           : x >= to ? CURVE_ONE
+                     : ((uint32_t)(x - from) << 16) / (uint32_t)(to - from);
+}
+
+CURVE_FN uint32_t lift_times(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a * b + CURVE_ONE / 2) >> 16);
+}
+
+CURVE_FN uint32_t lift_least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+CURVE_FN uint32_t lift_most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The lift that brings a place to another one. */
+CURVE_FN uint32_t lift_reach(uint32_t from, uint32_t to)
+{
+    return to > from ? curve_divide((uint64_t)(to - from) << 32, from * (CURVE_ONE - to)) : 0;
+}
+
+/* curve_sum() of what needs 48 bits. */
+CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
+{
+    uint32_t parts[2] = {(uint32_t)value & 0xffff, (uint32_t)(value >> 16)};
+    curve_sum2(parts, scratch);
+    return ((uint64_t)parts[1] << 16) + parts[0];
+}
+
+/* Scales the counts, which are in `code`, and sums them up in w->cum. Black bars that were not
+ * found count for next to nothing. Answers the sum; 0: there are none. */
+CURVE_FN uint32_t lift_scale(LiftCode *code, CurveWork *w)
+{
+    uint32_t sums[2] = {0, 0};
+    CURVE_EACH (i, CURVE_CELLS)
+        sums[i == 0] += CURVE_OWN(code, i).count;
+    curve_sum2(sums, w->sums[0]);
+    const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
+    const uint32_t sum = sums[0] + black;
+    if (!sum)
+        return 0;
+    int up = 0, down = 0;
+    while (sum >> down >> LIFT_BITS)
+        down++;
+    while (!(sum << up >> (LIFT_BITS - 1)))
+        up++;
+    CURVE_EACH (i, CURVE_CELLS) {
+        const uint32_t count = (i ? CURVE_OWN(code, i).count : black) >> down << up;
+        CURVE_OWN(code, i).count = count;
+        w->hist[i] = w->cum[i] = count;
+    }
+    curve_scan(w->cum, CURVE_CELLS, w->scan);
+    return w->cum[CURVE_CELLS - 1];
+}
+
+/* How many codes are below such a share of the counts, in thousandths. */
+CURVE_FN uint32_t lift_below(uint32_t cdf, uint32_t total, uint32_t share)
+{
+    return (uint64_t)cdf * 1000 < (uint64_t)total * share;
+}
+
+/* All that the histogram tells by itself; the scaled counts are in w->hist, their sums in w->cum.
+ */
+CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
+{
+    uint64_t sum = 0;
+    uint32_t below[2] = {0, 0}, peak = 0;
+    CURVE_EACH (i, CURVE_CELLS) {
+        if (i <= (int)v->last) {
+            const uint32_t cdf = w->cum[i];
+            sum += (uint64_t)CURVE_OWN(code, i).count * ((uint32_t)i * CURVE_ONE / v->last);
+            below[0] += lift_below(cdf, v->total, 5) | lift_below(cdf, v->total, 100) << 10 |
+                        lift_below(cdf, v->total, 900) << 20;
+            below[1] += lift_below(cdf, v->total, 990) | lift_below(cdf, v->total, 995) << 10;
+            if (i >= 12 && i <= (int)v->last - 2)
+                peak = lift_most(peak, w->hist[i] + w->hist[i + 1] + w->hist[i + 2]);
+        }
+    }
+    sum = lift_sum(sum, w->sums[1]);
+    curve_sum2(below, w->sums[0]);
+    v->peak = curve_max(peak, w->sums[1]);
+    v->mean = lift_most(LIFT_PERCENT(1) * 2 / 5, curve_divide(sum, v->total));
+    v->floor = below[0] & 1023;
+    v->p10 = below[0] >> 10 & 1023;
+    v->p90 = below[0] >> 20;
+    v->p99 = below[1] & 1023;
+    v->p995 = below[1] >> 10;
+}
+
+CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
+{
+    return i * CURVE_ONE / v->last;
+}
+
+/* Where the black point goes, and the lift after it. */
+CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t lift, uint32_t i)
+{
+    uint32_t place = CURVE_ONE;
+    if (i < v->floor)
+        place = i * v->pulled / v->floor;
+    else if (v->floor < v->last)
+        place = v->pulled + (i - v->floor) * (CURVE_ONE - v->pulled) / (v->last - v->floor);
+    return curve_divide((uint64_t)(CURVE_ONE + lift) * place,
+                        CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
+}
+
+/* How dark the picture is, and how far it is lifted. */
+CURVE_FN LiftChoice lift_choose(LiftPicture *v)
+{
+    LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->mean, LIFT_PERCENT(12), LIFT_PERCENT(25)), 0,
+                    0};
+    v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
+                        LIFT_PERCENT(55));
+    const int32_t span = 64 * ((int32_t)v->p995 - (int32_t)v->floor) - 3 * (int32_t)v->noise;
+    v->quality = lift_times(lift_ramp(span, 64 * 8, 64 * 24), CURVE_ONE - v->page);
+    v->slope = lift_least(LIFT_SLOPE_MOST, (LIFT_NOISE_OUT << 16) / lift_most(v->noise, 1));
+    uint32_t most = lift_least(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
+    most = lift_least(most, lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_PERCENT(60)));
+    most = lift_least(most, lift_reach(v->mean, LIFT_PERCENT(21)));
+    c.lift = lift_times(lift_times(c.dark, v->quality), most);
+
+    const uint32_t apart = lift_place(v, v->p90) - lift_place(v, v->p10);
+    const uint32_t wide = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
+    const uint32_t raised = lift_ramp((int32_t)lift_place(v, lift_most(v->floor, 1)),
+                                      LIFT_PERCENT(6), LIFT_PERCENT(14));
+    const uint32_t bright = lift_ramp((int32_t)v->mean, LIFT_PERCENT(45), LIFT_PERCENT(60));
+    v->haze = lift_times(lift_times(bright, raised), lift_times(wide, v->quality));
+    v->pulled =
+        lift_times(CURVE_ONE - lift_times(LIFT_PERCENT(45), v->haze), lift_place(v, v->floor));
+    return c;
+}
+
+/* The widths of the codes, whose places are in w->hist. */
+CURVE_FN void lift_widths(const LiftPicture *v, LiftCode *code, CurveWork *w)
+{
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        c->width = i < (int)v->last ? w->hist[i + 1] - c->place : 0;
+        if (i == (int)v->last)
+            c->width = CURVE_ONE / v->last;
+    }
+}
+
+/* What each code's width gets of what clipping cuts off, Q16. `most`: the limit of a code that is
+ * as wide as all, `whole`. */
+CURVE_FN uint32_t lift_spread(const LiftPicture *v, const LiftCode *code, uint64_t most,
+                              uint32_t whole, CurveWork *w)
+{
+    uint32_t each = 0;
+    CURVE_ROLLED
+    for (int round = 0; round < LIFT_CLIP_ROUNDS; round++) {
+        uint32_t sums[2] = {0, 0}; /* what is there, and the width that the rest is spread over */
+        CURVE_EACH (i, CURVE_CELLS) {
+            const LiftCode *c = &CURVE_OWN(code, i);
+            const uint64_t count = c->count + ((uint64_t)each * c->width >> 16);
+            const int cut = count >= c->limit;
+            if (i <= (int)v->last) {
+                sums[0] += cut ? c->limit : c->count;
+                sums[1] += cut ? 0 : c->width;
+            }
+        }
+        curve_sum2(sums, w->sums[1 - round % 2]);
+        const uint32_t rest = v->total > sums[0] ? v->total - sums[0] : 0;
+        const uint32_t wide = lift_most(sums[1], 1), before = each;
+        each = (uint64_t)rest * whole < most * wide ? curve_divide((uint64_t)rest << 16, wide)
+                                                    : curve_divide(most << 16, whole);
+        if (each == before)
+            break; /* and would stay */
+    }
+    return each;
+}
+
+/* The clipped counts, in place of the limits, and their sums in w->cum. */
+CURVE_FN void lift_clip(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
+{
+    const uint32_t whole = CURVE_ONE + CURVE_ONE / v->last;
+    const uint64_t most = (uint64_t)clip * v->total >> 16;
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        const uint64_t scaled = most * c->width;
+        c->limit = v->total;
+        if (clip && scaled < (uint64_t)v->total * whole)
+            c->limit = curve_divide(scaled, whole);
+    }
+    const uint32_t each = clip ? lift_spread(v, code, most, whole, w) : 0;
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        const uint64_t count = c->count + ((uint64_t)each * c->width >> 16);
+        if (count < c->limit)
+            c->limit = (uint32_t)count;
+        if (i > (int)v->last)
+            c->limit = 0;
+        w->cum[i] = c->limit;
+    }
+    curve_scan(w->cum, CURVE_CELLS, w->scan);
+}
+
+/* Of the counts in a code, as much as comes to its beginning. */
+CURVE_FN uint32_t lift_part(const LiftPicture *v, uint32_t count, uint32_t width)
+{
+    return curve_divide((uint64_t)count << 16, lift_most(width * v->last, CURVE_ONE));
+}
+
+/* The places after clipped equalization, in place of the limits. */
+CURVE_FN void lift_equalize(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
+{
+    const uint32_t first_width = w->hist[1] - w->hist[0], last_width = CURVE_ONE / v->last;
+    lift_clip(v, code, clip, w);
+    const uint32_t before_last = w->cum[v->last - 1];
+    const uint32_t begin = lift_part(v, w->cum[0], first_width);
+    const uint32_t end = before_last + lift_part(v, w->cum[v->last] - before_last, last_width);
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        const uint32_t at = w->cum[i] - c->limit + lift_part(v, c->limit, c->width);
+        c->limit = c->place;
+        if (end > begin && i <= (int)v->last)
+            c->limit = curve_divide((uint64_t)(at - begin) << 16, end - begin);
+    }
+}
+
+/* The mean of the places: those in `limit` after equalization, else before. */
+CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equalized, CurveWork *w)
+{
+    uint64_t sum = 0;
+    CURVE_EACH (i, CURVE_CELLS) {
+        const LiftCode *c = &CURVE_OWN(code, i);
+        sum += (uint64_t)c->count * (equalized ? c->limit : c->place);
+    }
+    return curve_divide(lift_sum(sum, w->sums[0]), v->total);
+}
+
+/* How much of the equalization is taken: what is not wide needs it, but it moves the mean by no
+ * more than what is missing in the dark. `wide`: of the places; `mean`, `equalized`: before it and
+ * after. */
+CURVE_FN uint32_t lift_need(const LiftPicture *v, uint32_t dark, uint32_t wide, uint32_t mean,
+                            uint32_t equalized)
+{
+    uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
+    need = lift_most(need, lift_times(LIFT_PERCENT(10), CURVE_ONE - v->page));
+    need = lift_most(need, lift_times(LIFT_PERCENT(35), v->haze));
+    const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
+    const uint32_t least = LIFT_PERCENT(1) / 2;
+    const uint32_t rest = least + lift_times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
+    const uint32_t missing = mean < LIFT_PERCENT(21) ? LIFT_PERCENT(21) - mean : 0;
+    const uint32_t most = lift_times(dark, missing) + lift_times(CURVE_ONE - dark, rest);
+    return moved > most ? lift_least(need, (most << 16) / moved) : need;
+}
+
+/* Lifts all codes, and finds their widths. */
+CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift, CurveWork *w)
+{
+    CURVE_EACH (i, CURVE_CELLS) {
+        LiftCode *c = &CURVE_OWN(code, i);
+        c->place = i <= (int)v->last ? lift_pulled(v, lift, (uint32_t)i) : 0;
+        w->hist[i] = c->place;
+    }
+}
+
+/* The clip limit that the noise allows. */
+CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
+{
+    const uint32_t clip = curve_divide((uint64_t)v->slope << 16, CURVE_ONE + c->lift);
+    return lift_least(lift_most(clip, LIFT_PERCENT(130)), 2 * CURVE_ONE + c->dark);
+}
+
+/*
+ * Decides on a picture. `code` has the counts of the codes from black on, as far as they are in
+ * range; they sum up to less than 2^31. `noise`: 64ths of a code. `clip`: Q16 multiples of the mean
+ * bin, 0: none, CURVE_CLIP_AUTO: as high as the noise allows. Leaves the output codes of all codes,
+ * Q8, in w->hist.
+ */
+CURVE_FN LiftChoice lift_decide(LiftCode *code, int black, int white, uint32_t noise, uint32_t clip,
+                                CurveWork *w)
+{
+    LiftPicture v;
+    LiftChoice c = {0, 0, 0};
+    v.noise = noise;
+    v.last = (uint32_t)(white - black);
+    v.total = lift_scale(code, w);
+    if (v.total) {
+        lift_look(&v, code, w);
+        c = lift_choose(&v);
+        lift_raise(&v, code, c.lift, w);
+        const uint32_t mean = lift_mean(&v, code, 0, w);
+        const uint32_t apart = w->hist[v.p90] - w->hist[v.p10];
+        const uint32_t wide =
+            lift_least(lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42)),
+                       lift_ramp((int32_t)mean, LIFT_PERCENT(12), LIFT_PERCENT(25)));
+        lift_widths(&v, code, w);
+        lift_equalize(&v, code, clip == CURVE_CLIP_AUTO ? lift_auto_clip(&v, &c) : clip, w);
+        c.need = lift_need(&v, c.dark, wide, mean, lift_mean(&v, code, 1, w));
+    }
+    CURVE_EACH (i, CURVE_CELLS) {
+        const LiftCode *own = &CURVE_OWN(code, i);
+        const uint32_t at = (uint32_t)(i + black) & (CURVE_CELLS - 1);
+        const uint32_t place = lift_least(
+            lift_times(own->place, CURVE_ONE - c.need) + lift_times(own->limit, c.need), CURVE_ONE);
+        w->hist[at] = at << 8;
+        if (v.total && i <= (int)v.last)
+            w->hist[at] = ((uint32_t)black << 8) + lift_times(place, v.last << 8);
+    }
+    curve_barrier();
+    return c;
+}
+
+/* What a bin's first code becomes, Q16: on a line between those of 8 bits, which are in `nodes`. */
+CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint32_t bin)
+{
+    const uint32_t width = (uint32_t)(p->bins / CURVE_CELLS), code = bin / width;
+    const uint32_t from = nodes[code];
+    const uint32_t to = code + 1 < CURVE_CELLS ? nodes[code + 1] : CURVE_CELLS << 8;
+    const uint32_t value = (from << 8) + ((to - from) << 8) / width * (bin % width);
+    return value << (p->depth - 8);
+}
+
+/* ---- from frame to frame ------------------------------------------------------------------- */
+
+/* The codes' shares of a picture's counts in range, of which there are some; w->cum has their sums
+ * by bins. */
+CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code, CurveWork *w)
+{
+    const int width = p->bins / CURVE_CELLS, black = p->black >> (p->depth - 8);
+    CURVE_EACH (i, CURVE_CELLS) {
+        const int from = (i + black) * width;
+        CURVE_OWN(code, i).count = 0;
+        if (from < p->bins) {
+            const uint32_t count = w->cum[from + width - 1] - (from ? w->cum[from - 1] : 0);
+            CURVE_OWN(code, i).count = curve_divide((uint64_t)count << LIFT_SHARE_BITS, counted);
+        }
+    }
+    curve_barrier(); /* before w->cum is used otherwise */
+}
+
+/* The noise that a frame is decided by, where the one before it had `now`: the mean over a scene's
+ * first frames, then with a share of `part` of each. A new scene is taken to have the noise of the
+ * one before until its own is measured. */
+CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part,
+                                int cut)
+{
+    s->known = before ? before->known : 0;
+    s->noise = before ? before->noise : LIFT_NOISE_USUAL;
+    s->seen = before ? before->seen : 0;
+    if (now != NOISE_UNKNOWN) {
+        s->noise = curve_lerp(s->noise, now << 8, lift_most(part, CURVE_ONE / (s->seen + 1)));
+        s->seen += s->seen < LIFT_NOISE_SEEN;
+        s->known = 1;
+    }
+    if (cut)
+        s->seen = 0;
+}
+
+#endif

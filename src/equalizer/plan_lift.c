@@ -1,0 +1,107 @@
+/*
+ * What a frame is lifted by: the rule looks at the mean of the histograms around it, and of the
+ * noise, before it and behind it, within its segment. Frames count by exp(-|dt| / 3 s), as those
+ * before count without lookahead: a scene of some seconds is judged as a whole, and what changes
+ * for good within a longer one, as where a camera is carried from a room into the light, is
+ * followed. What is decided is smoothed as the curve is without lookahead, since percentiles move
+ * by whole codes.
+ */
+#include <string.h>
+
+#include "equalizer/decay.h"
+#include "equalizer/plan.h"
+
+/* More than any share of a picture, PlanLight.share; 256 of them fit 32 bits. */
+#define MOST_SHARE (1u << (LIFT_SHARE_BITS - 7))
+
+/* Weights are Q16, of which many are added up. */
+static void add_frame(PlanLight *sums, const PlanFrame *f, uint32_t weight)
+{
+    if (f->blank || f->flash)
+        return;
+    if (f->counted) {
+        sums->weight += weight;
+        for (int i = 0; i < CURVE_CELLS; i++)
+            sums->share[i] += (uint64_t)weight * (f->share[i] >> 8);
+    }
+    if (f->noise != NOISE_UNKNOWN) {
+        sums->noise_weight += weight;
+        sums->noise += (uint64_t)weight * f->noise;
+    }
+}
+
+static uint64_t faded(uint64_t sum, uint32_t part)
+{
+    const uint64_t left = CURVE_ONE - part;
+    return (sum >> 16) * left + ((sum & 0xffff) * left >> 16);
+}
+
+void lumeq_plan_age(PlanLight *past, int64_t time)
+{
+    const uint32_t part = lumeq_decay(time, LIFT_TIME);
+    past->weight = faded(past->weight, part);
+    past->noise_weight = faded(past->noise_weight, part);
+    past->noise = faded(past->noise, part);
+    for (int i = 0; i < CURVE_CELLS; i++)
+        past->share[i] = faded(past->share[i], part);
+}
+
+void lumeq_plan_lit(PlanLight *past, const PlanFrame *f)
+{
+    add_frame(past, f, CURVE_ONE);
+}
+
+/* The frames before, as far as they count at frame i, and all behind that are there. */
+static void light_at(const LumeqPlan *plan, size_t i, const PlanLight *past, PlanLight *sums)
+{
+    const int64_t at = plan_frame(plan, i)->at;
+    const size_t end = lumeq_plan_scene_end(plan, i);
+    const uint32_t least = CURVE_ONE - lumeq_decay(plan->lookahead, LIFT_TIME);
+    *sums = *past;
+    for (size_t k = i; k < end; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        const uint32_t weight = CURVE_ONE - lumeq_decay(f->at - at, LIFT_TIME);
+        add_frame(sums, f, weight > least ? weight - least : 1);
+    }
+}
+
+static void take_noise(LumeqPlan *plan, const PlanLight *sums)
+{
+    if (sums->noise_weight) {
+        plan->noise = (uint32_t)(sums->noise / sums->noise_weight) << 8;
+        plan->noise_known = 1;
+    }
+}
+
+uint32_t lumeq_plan_noise(const LumeqPlan *plan)
+{
+    return plan->noise_known ? plan->noise : LIFT_NOISE_USUAL;
+}
+
+void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const CurveParams *p,
+                     PlanCurve *curve)
+{
+    const PlanFrame *f = plan_frame(plan, i);
+    PlanLight sums;
+    LiftCode code[CURVE_CELLS];
+    LiftChoice choice = {0, 0, 0};
+    light_at(plan, i, past, &sums);
+    take_noise(plan, &sums);
+    const int alone = f->blank || !sums.weight;
+    if (!alone) {
+        for (int k = 0; k < CURVE_CELLS; k++) {
+            const uint64_t share = sums.share[k] / sums.weight;
+            code[k].count = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
+        }
+        choice = lift_decide(code, p->black >> (p->depth - 8), p->white >> (p->depth - 8),
+                             lumeq_plan_noise(plan) >> 10, p->clip, &plan->work);
+    }
+    for (int bin = 0; bin < p->bins; bin++) {
+        curve->bin[bin] = (uint32_t)bin << (16 + p->fraction);
+        if (!alone && bin >= curve_black(p) && bin <= curve_white(p))
+            curve->bin[bin] = lift_target(p, plan->work.hist, (uint32_t)bin);
+    }
+    curve->need = choice.need;
+    curve->dark = choice.dark;
+    curve->more = choice.lift;
+}

@@ -1,0 +1,504 @@
+/*
+ * The rule of the lift against what the model in tests/lift decides, and what it promises: of
+ * pictures, and of a video whose light comes and goes.
+ */
+#include <math.h>
+
+#include "../check.h"
+#include "../default_params.h"
+#include "equalizer/bytes.h"
+#include "equalizer/curve.h"
+#include "lift_vectors.h"
+#include "lumeq/lumeq.h"
+
+#define CODES 256
+#define MS INT64_C(1000000)
+
+/* ---- pictures ------------------------------------------------------------------------------ */
+
+/* As make_vectors.py makes them. */
+static void add_part(uint32_t counts[CODES], const int part[4])
+{
+    const int place = part[1], width = part[2], weight = part[3];
+    for (int i = 0; i < CODES; i++) {
+        const int64_t d = i - place, square = (int64_t)width * width;
+        if (part[0] == HUMP && d * d < square)
+            counts[i] += (uint32_t)(weight * (square - d * d) / square);
+        else if (part[0] == FLAT ? d >= 0 && d <= width : part[0] == SPIKE && !d)
+            counts[i] += (uint32_t)weight;
+    }
+}
+
+static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
+                         uint32_t nodes[CODES])
+{
+    static CurveWork work;
+    LiftCode code[CODES];
+    const int black = full ? 0 : 16, white = full ? 255 : 235;
+    for (int i = 0; i < CODES; i++)
+        code[i].count = i <= white - black ? counts[i + black] : 0;
+    const LiftChoice choice = lift_decide(code, black, white, noise, clip, &work);
+    memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
+    return choice;
+}
+
+/* CRC-32 of the values, little-endian. */
+static uint32_t crc_of(const uint32_t values[CODES])
+{
+    uint32_t crc = UINT32_MAX;
+    for (int i = 0; i < 4 * CODES; i++) {
+        crc ^= values[i / 4] >> i % 4 * 8 & 0xff;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+    return ~crc;
+}
+
+static void test_model(void)
+{
+    for (size_t k = 0; k < sizeof(lift_vectors) / sizeof(lift_vectors[0]); k++) {
+        const LiftVector *v = &lift_vectors[k];
+        uint32_t counts[CODES] = {0}, nodes[CODES];
+        for (int part = 0; part < 3; part++)
+            if (v->parts[part][3])
+                add_part(counts, v->parts[part]);
+        const LiftChoice c = decide(counts, v->full, (uint32_t)v->noise,
+                                    v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, nodes);
+        CHECK(c.dark == v->dark && c.lift == v->lift && c.need == v->need,
+              "%s: dark %u, lift %u, need %u; the model has %u, %u, %u", v->name, c.dark, c.lift,
+              c.need, v->dark, v->lift, v->need);
+        for (int i = 0; i < 8; i++)
+            CHECK(nodes[16 + 24 * i] == v->some[i], "%s: code %d becomes %u, in the model %u",
+                  v->name, 16 + 24 * i, nodes[16 + 24 * i], v->some[i]);
+        CHECK(crc_of(nodes) == v->crc, "%s: another curve", v->name);
+    }
+}
+
+/* Some humps and spikes, mostly dark; sometimes next to nothing. */
+static void draw(uint32_t counts[CODES], CheckRandom *random)
+{
+    memset(counts, 0, CODES * sizeof(counts[0]));
+    for (int k = check_below(random, 5) + 1; k > 0; k--) {
+        const int kind = check_below(random, 4), place = check_below(random, 256);
+        const int part[4] = {kind == 3 ? HUMP : kind, kind == 3 ? place / 6 + 12 : place,
+                             check_below(random, 100) + 1, 1 << check_below(random, 11)};
+        add_part(counts, part);
+    }
+}
+
+static void test_rises(void)
+{
+    CheckRandom random = check_random(1);
+    for (int k = 0; k < 3000; k++) {
+        uint32_t counts[CODES], nodes[CODES], again[CODES];
+        draw(counts, &random);
+        const int full = k & 1, black = full ? 0 : 16, white = full ? 255 : 235;
+        const uint32_t noise = (uint32_t)check_below(&random, 1200);
+        const uint32_t clips[] = {CURVE_CLIP_AUTO, CURVE_CLIP_AUTO, 0, CURVE_ONE,
+                                  (uint32_t)check_below(&random, 1000 * CURVE_ONE) + CURVE_ONE};
+        const uint32_t clip = clips[check_below(&random, 5)];
+        for (int i = 0; i < CODES; i++)
+            counts[i] *= 256;
+        const LiftChoice c = decide(counts, full, noise, clip, nodes);
+        int rises = 1;
+        for (int i = 1; i < CODES; i++)
+            rises &= nodes[i] >= nodes[i - 1];
+        CHECK(rises && nodes[black] == (uint32_t)black << 8 && nodes[white] <= (uint32_t)white << 8,
+              "picture %d: from %u to %u", k, nodes[black], nodes[white]);
+        CHECK(c.dark <= CURVE_ONE && c.lift <= LIFT_MOST && c.need <= CURVE_ONE,
+              "picture %d: dark %u, lift %u, need %u", k, c.dark, c.lift, c.need);
+        for (int i = 0; i < CODES; i++)
+            counts[i] *= 16;
+        decide(counts, full, noise, clip, again);
+        CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
+    }
+}
+
+static double mean_of(const uint32_t counts[CODES], const uint32_t *nodes)
+{
+    double sum = 0, all = 0;
+    for (int i = 16; i <= 235; i++) {
+        all += counts[i];
+        sum += counts[i] * (nodes ? nodes[i] / 256.0 : i);
+    }
+    return sum / all;
+}
+
+static double deviation_of(const uint32_t counts[CODES], const uint32_t *nodes)
+{
+    const double mean = mean_of(counts, nodes);
+    double sum = 0, all = 0;
+    for (int i = 16; i <= 235; i++) {
+        const double value = nodes ? nodes[i] / 256.0 : i;
+        all += counts[i];
+        sum += counts[i] * (value - mean) * (value - mean);
+    }
+    return sqrt(sum / all);
+}
+
+/* A class of pictures, and what becomes of it: limits of the mean, and of the deviation's factor.
+ */
+typedef struct Class {
+    const char *name;
+    int noise;
+    int parts[3][4];
+    double mean[2], deviation[2]; /* mean: from 16 on, or by how much it moves */
+} Class;
+
+static void test_classes(void)
+{
+    static const Class classes[] = {
+        {"clean night", 6, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {45, 62}, {2, 9}},
+        {"noisy night", 384, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {18, 55}, {1, 4}},
+        {"haze, a bright sky",
+         6,
+         {{HUMP, 110, 60, 300}, {HUMP, 180, 36, 300}},
+         {-12, -5},
+         {1.1, 1.3}},
+        {"well exposed", 30, {{HUMP, 60, 80, 3}, {HUMP, 130, 90, 3}}, {-1.5, 1.5}, {.94, 1.06}},
+        {"dull", 20, {{HUMP, 114, 36, 900}}, {-6, 6}, {1.5, 2.1}},
+        {"a dark page", 0, {{SPIKE, 46, 0, 8000}, {HUMP, 180, 80, 20}}, {-.1, .1}, {.99, 1.01}},
+        {"a covered lens", 192, {{HUMP, 17, 9, 900}}, {0, 1}, {.8, 1.25}},
+    };
+    for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {
+        const Class *c = &classes[k];
+        uint32_t counts[CODES] = {0}, nodes[CODES];
+        for (int part = 0; part < 3; part++)
+            if (c->parts[part][3])
+                add_part(counts, c->parts[part]);
+        decide(counts, 0, (uint32_t)c->noise, CURVE_CLIP_AUTO, nodes);
+        const double out = mean_of(counts, nodes), in = mean_of(counts, NULL);
+        const double value = c->mean[0] > 16 ? out : out - in;
+        const double factor = deviation_of(counts, nodes) / deviation_of(counts, NULL);
+        CHECK(value >= c->mean[0] && value <= c->mean[1], "%s: the mean goes from %.1f to %.1f",
+              c->name, in, out);
+        CHECK(factor >= c->deviation[0] && factor <= c->deviation[1],
+              "%s: %.2f times the deviation", c->name, factor);
+    }
+}
+
+/* A picture of which the light changes little by little gets a curve that does. */
+static void test_no_jump(void)
+{
+    const int parts[3][4] = {{HUMP, 60, 60, 300}, {HUMP, 130, 90, 200}, {FLAT, 16, 219, 2}};
+    uint32_t source[CODES] = {0};
+    double before = 0;
+    for (int part = 0; part < 3; part++)
+        add_part(source, parts[part]);
+    for (double gamma = 0.5; gamma < 3.5; gamma *= 1.01) {
+        uint32_t counts[CODES] = {0}, nodes[CODES];
+        for (int i = 16; i <= 235; i++) { /* each code over the two that it falls between */
+            const double to = 16 + 219 * pow((i - 16) / 219.0, gamma);
+            const int at = (int)to;
+            counts[at] += (uint32_t)(source[i] * 1000 * (1 - (to - at)));
+            counts[at + 1] += (uint32_t)(source[i] * 1000 * (to - at));
+        }
+        decide(counts, 0, 20, CURVE_CLIP_AUTO, nodes);
+        const double mean = mean_of(counts, nodes);
+        CHECK(!before || fabs(mean - before) < 1.2, "gamma %.3f: from %.2f to %.2f", gamma, before,
+              mean);
+        before = mean;
+    }
+}
+
+/* ---- video --------------------------------------------------------------------------------- */
+
+#define WIDTH 64
+#define HEIGHT 64
+
+typedef struct Video {
+    LumeqEqualizer *eq;
+    uint8_t in[WIDTH * HEIGHT], out[WIDTH * HEIGHT], was[WIDTH * HEIGHT];
+    uint32_t hist[LUMEQ_MAX_BINS], curve[LUMEQ_MAX_BINS];
+    LumeqFrameStats stats;
+    int64_t time;
+    int started;
+} Video;
+
+static Video *video_open(const LumeqParams *params)
+{
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    Video *v = calloc(1, sizeof(*v));
+    if (!v)
+        abort();
+    CHECK(lumeq_create(&v->eq, &config, NULL, 0) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(lumeq_set_params(v->eq, params) == 0, "%s", lumeq_last_error(v->eq));
+    return v;
+}
+
+static void video_close(Video *v)
+{
+    lumeq_destroy(&v->eq);
+    free(v);
+}
+
+static LumeqImage image_of(uint8_t *plane)
+{
+    return (LumeqImage){
+        .plane = {plane}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
+}
+
+/* Equalizes `in`, 40 ms after the frame before. */
+static void video_frame(Video *v)
+{
+    const LumeqImage previous = image_of(v->was);
+    LumeqFrame frame = {.size = sizeof(frame),
+                        .in = image_of(v->in),
+                        .out = image_of(v->out),
+                        .time = v->time,
+                        .previous = v->started ? &previous : NULL};
+    v->stats = (LumeqFrameStats){.size = sizeof(v->stats), .hist_in = v->hist, .curve = v->curve};
+    CHECK(lumeq_process(v->eq, &frame, &v->stats) == 0, "%s", lumeq_last_error(v->eq));
+    memcpy(v->was, v->in, sizeof(v->was));
+    v->time += 40 * MS;
+    v->started = 1;
+}
+
+/* A scene: a ramp over `width` codes from `dark` on, with some noise, times `light`. */
+static void paint(Video *v, double dark, double width, double light, int noise, CheckRandom *random)
+{
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        const double place = (i % WIDTH + i / WIDTH) / (double)(WIDTH + HEIGHT);
+        const int more = noise ? check_below(random, 2 * noise + 1) - noise : 0;
+        const double code = 16 + light * (dark - 16 + width * place) + more;
+        v->in[i] = (uint8_t)(code < 16 ? 16 : code > 235 ? 235 : code);
+    }
+}
+
+/* How far the curve is from another one, mean over the picture, in codes. */
+static double moved(const Video *v, const uint32_t *was)
+{
+    double sum = 0;
+    for (int i = 0; i < CODES; i++)
+        sum += v->hist[i] * fabs((double)v->curve[i] - was[i]);
+    return sum / 65536 / (WIDTH * HEIGHT);
+}
+
+static const LumeqParams usual = DEFAULT_PARAMS;
+
+/* A car with its lights on comes through a dull picture every three seconds. */
+static void test_passing_cars(void)
+{
+    Video *v = video_open(&usual);
+    CheckRandom random = check_random(1);
+    double sum = 0, most = 0, least = 9, greatest = 0;
+    for (int frame = 0; frame < 400; frame++) {
+        uint32_t was[CODES];
+        memcpy(was, v->curve, sizeof(was));
+        paint(v, 90, 50, 1, 2, &random);
+        const int left = (frame % 75 - 35) * 3 - 30;
+        for (int i = 0; i < WIDTH * HEIGHT; i++) {
+            const int x = i % WIDTH - left, y = i / WIDTH;
+            if (x >= 0 && x < 30 && y >= 12 && y < 56)
+                v->in[i] = (uint8_t)(x > 24 ? 230 : 30 + x);
+        }
+        video_frame(v);
+        if (frame < 75)
+            continue;
+        const double step = moved(v, was);
+        sum += step;
+        most = step > most ? step : most;
+        least = v->stats.strength < least ? v->stats.strength : least;
+        greatest = v->stats.strength > greatest ? v->stats.strength : greatest;
+    }
+    CHECK(sum / 325 <= 0.15 && most <= 0.8,
+          "the curve moves by %.3f codes a frame, at most by %.3f", sum / 325, most);
+    CHECK(greatest - least <= 0.5, "the strength goes from %.2f to %.2f", least, greatest);
+    video_close(v);
+}
+
+/* After a cut the curve is that of the new scene: what a new equalizer gives for it. */
+static void test_cut(void)
+{
+    Video *v = video_open(&usual), *fresh = video_open(&usual);
+    CheckRandom random = check_random(1);
+    for (int frame = 0; frame < 60; frame++) {
+        paint(v, 18, 30, 1, 1, &random);
+        video_frame(v);
+    }
+    CHECK(v->stats.lift > 2 && v->stats.dark > 0.9 && v->stats.filtered,
+          "dark %.2f is lifted %.2f times", v->stats.dark, v->stats.lift);
+    for (int frame = 0; frame < 3; frame++) {
+        paint(v, 40, 180, 1, 1, &random);
+        memcpy(fresh->in, v->in, sizeof(v->in));
+        video_frame(v);
+        video_frame(fresh);
+        CHECK(moved(v, fresh->curve) < 0.5, "%d frames after the cut the curve is %.2f codes off",
+              frame, moved(v, fresh->curve));
+    }
+    CHECK(v->stats.lift < 1.05 && !v->stats.filtered, "a well exposed picture is lifted %.2f times",
+          v->stats.lift);
+    video_close(v);
+    video_close(fresh);
+}
+
+static void test_covered_lens(void)
+{
+    Video *v = video_open(&usual);
+    CheckRandom random = check_random(1);
+    for (int frame = 0; frame < 100; frame++) {
+        paint(v, 17, 2, 1, frame < 50 ? 1 : 4, &random);
+        video_frame(v);
+        CHECK(v->stats.mean_out <= v->stats.mean_in + 1, "frame %d: from %.2f to %.2f", frame,
+              v->stats.mean_in, v->stats.mean_out);
+    }
+    for (int frame = 0; frame < 30; frame++) {
+        memset(v->in, 16, sizeof(v->in));
+        video_frame(v);
+        CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
+    }
+    video_close(v);
+}
+
+/* Out of black and back: the light goes one way, and not beyond where it leads. */
+static void test_fades(void)
+{
+    static const double scenes[][2] = {{18, 40}, {40, 120}, {22, 200}};
+    CheckRandom random = check_random(1);
+    for (int scene = 0; scene < 3; scene++) {
+        Video *v = video_open(&usual);
+        double before = 0, most = 0;
+        for (int frame = 0; frame < 10; frame++) {
+            memset(v->in, 16, sizeof(v->in));
+            video_frame(v);
+        }
+        for (int frame = 0; frame < 150; frame++) {
+            paint(v, scenes[scene][0], scenes[scene][1], frame < 50 ? frame / 50.0 : 1, 0, &random);
+            video_frame(v);
+            CHECK(v->stats.mean_out >= before - 0.5, "scene %d, frame %d: %.2f after %.2f", scene,
+                  frame, v->stats.mean_out, before);
+            before = v->stats.mean_out;
+            most = before > most ? before : most;
+        }
+        CHECK(most <= before + 1, "scene %d: up to %.2f, then %.2f", scene, most, before);
+        for (int frame = 0; frame <= 50; frame++) {
+            paint(v, scenes[scene][0], scenes[scene][1], 1 - frame / 50.0, 0, &random);
+            video_frame(v);
+            CHECK(v->stats.mean_out <= before + 0.5, "scene %d, %d frames down: %.2f after %.2f",
+                  scene, frame, v->stats.mean_out, before);
+            before = v->stats.mean_out;
+        }
+        video_close(v);
+    }
+}
+
+/* Noise that is there holds for the third frame as it does for later ones. */
+static void test_noise_is_soon_known(void)
+{
+    Video *v = video_open(&usual);
+    CheckRandom random = check_random(1);
+    double third = 0;
+    for (int frame = 0; frame < 100; frame++) {
+        paint(v, 20, 30, 1, 8, &random);
+        video_frame(v);
+        if (frame == 2)
+            third = v->stats.mean_out;
+    }
+    CHECK(v->stats.noise > 3, "noise %.2f", v->stats.noise);
+    CHECK(fabs(third - v->stats.mean_out) < 2, "the third frame's mean is %.2f, later %.2f", third,
+          v->stats.mean_out);
+    video_close(v);
+}
+
+/* Where keys change from one kind of curve to the other, the new one is there at once. */
+static void test_change_of_kind(void)
+{
+    LumeqParams literal = DEFAULT_PARAMS;
+    literal.lift = literal.adaptive = 0;
+    for (int to_lift = 0; to_lift < 2; to_lift++) {
+        const LumeqParams *first = to_lift ? &literal : &usual;
+        const LumeqParams *then = to_lift ? &usual : &literal;
+        Video *v = video_open(first), *fresh = video_open(then);
+        CheckRandom random = check_random(1);
+        for (int frame = 0; frame < 20; frame++) {
+            paint(v, 20, 60, 1, 0, &random);
+            video_frame(v);
+        }
+        CHECK(lumeq_set_params(v->eq, then) == 0, "%s", lumeq_last_error(v->eq));
+        video_frame(v);
+        memcpy(fresh->in, v->in, sizeof(v->in));
+        video_frame(fresh);
+        CHECK(memcmp(v->curve, fresh->curve, sizeof(v->curve[0]) * CODES) == 0,
+              "with%s a lift the curve is %.2f codes off", to_lift ? "" : "out",
+              moved(v, fresh->curve));
+        video_close(v);
+        video_close(fresh);
+    }
+}
+
+/* A struct from before there was a lift, and other modes: as ever. */
+static void test_literal(void)
+{
+    LumeqParams old = {.size = offsetof(LumeqParams, lift)}, clahe = DEFAULT_PARAMS;
+    lumeq_params_default(&old);
+    CHECK(old.lift == 0 && old.strength == 0.8 && old.adaptive, "lift %d", old.lift);
+    clahe.mode = LUMEQ_MODE_CLAHE;
+    LumeqParams same = clahe;
+    same.lift = 0;
+    same.clip = 3;
+    Video *v = video_open(&clahe), *other = video_open(&same);
+    CheckRandom random = check_random(1);
+    paint(v, 20, 60, 1, 2, &random);
+    memcpy(other->in, v->in, sizeof(v->in));
+    video_frame(v);
+    video_frame(other);
+    CHECK(memcmp(v->out, other->out, sizeof(v->out)) == 0 && v->stats.lift == 1 &&
+              !v->stats.filtered && v->stats.dark == 0,
+          "tiles know no lift");
+    video_close(v);
+    video_close(other);
+}
+
+/* ---- what the filter is told --------------------------------------------------------------- */
+
+/* By the model's tables(), of one curve: tolerance rises with the slope, and is none where the
+ * curve does not lift; the entries follow from the frame's curve. */
+static void test_tables(void)
+{
+    static CurveTable table;
+    static CurveWork work;
+    static CurveBin bins[CODES];
+    CurveParams p = {.depth = 8, .bins = CODES, .black = 16, .white = 235, .lift = 1, .chroma = 1};
+    for (int i = 0; i < CODES; i++) /* 4 times as steep up to 60, then a line to white */
+        bins[i].curve = (uint32_t)(i < 16    ? i * 65536
+                                   : i < 46  ? (16 + 4 * (i - 16)) * 65536
+                                   : i < 235 ? 136 * 65536 + (i - 46) * (99 * 65536 / 189)
+                                             : i * 65536);
+    for (int past = 0; past < 2; past++) {
+        p.past = past;
+        const CurveLifted lifted = {1, CURVE_ONE, 160};
+        curve_fill_table(&p, lifted, bins, &table, &work);
+        const LiftTables *t = &table.lift;
+        const int left = past ? 91 : 128, most = 64 * 3 * 160 / 128 * left / 64 * 3 / 8;
+        CHECK(t->luma_on && t->chroma_on && t->noisy && t->past == past && t->speck == 640 &&
+                  t->near == 375 && t->edge == 1120,
+              "speck %d, near %d, edge %d", t->speck, t->near, t->edge);
+        CHECK((t->node[30] & 0xffff) == (16 + 4 * 14) * 256 && t->node[30] >> 16 == 4 * 256,
+              "node %x", t->node[30]);
+        CHECK((int)(t->tolerance[30] & 0xffff) == most && t->tolerance[30] >> 16 == 4 * 375,
+              "tolerance %x, not %d", t->tolerance[30], most);
+        CHECK(t->tolerance[150] == 0, "tolerance %x where the curve is flat", t->tolerance[150]);
+        CHECK(table.gain[40].gain == lift_gain_most(160) && t->chroma[40] > 0 && !t->chroma[18],
+              "gain %u, tolerance of chroma %u", table.gain[40].gain, t->chroma[40]);
+    }
+    p.lift = 0;
+    curve_fill_table(&p, (CurveLifted){0, 0, 0}, bins, &table, &work);
+    CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
+}
+
+static const CheckTest tests[] = {
+    {"model", test_model},
+    {"rises", test_rises},
+    {"classes", test_classes},
+    {"no_jump", test_no_jump},
+    {"passing_cars", test_passing_cars},
+    {"cut", test_cut},
+    {"covered_lens", test_covered_lens},
+    {"fades", test_fades},
+    {"noise_is_soon_known", test_noise_is_soon_known},
+    {"change_of_kind", test_change_of_kind},
+    {"literal", test_literal},
+    {"tables", test_tables},
+};
+
+CHECK_MAIN(tests)
