@@ -134,6 +134,7 @@ int engine_params(LumeqParams *params, const Options *o, const Source *source, i
         params->dither = fine;
     const int asked = o->strength >= 0 && o->strength != o->profile_strength;
     if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
+        params->lift = 0;
         params->strength *= HDR_SHARE;
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "

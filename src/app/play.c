@@ -23,6 +23,7 @@
 #define STRENGTH_STEP 0.05
 #define SMOOTH_STEP 0.1
 #define CLIP_RATIO 1.125
+#define USUAL_CLIP 3.0 /* to begin with, where the limit was left to the library */
 
 struct Play {
     const Options *options;
@@ -88,11 +89,13 @@ static double stepped(double value, int step, double size)
     return (round(value / size) + step) * size;
 }
 
-/* 0, no limit, lies beyond the highest one. */
+/* 0, no limit, lies beyond the highest one; what is left to the library is somewhere about 3. */
 static double stepped_clip(double clip, int step)
 {
     const double highest = 100;
-    const double now = clip == 0 ? highest * CLIP_RATIO : clip;
+    const double now = clip == 0                 ? highest * CLIP_RATIO
+                       : clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP
+                                                 : clip;
     const double next = fmax(1, now * pow(CLIP_RATIO, step));
     return next > highest ? 0 : round(next * 100) / 100;
 }
@@ -106,7 +109,9 @@ static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t
         break;
     case PLAYER_STRENGTH: snprintf(text, size, "Strength: %.2f", params->strength); break;
     case PLAYER_CLIP:
-        if (params->clip == 0)
+        if (params->clip == LUMEQ_CLIP_AUTO)
+            snprintf(text, size, "Clip limit: auto");
+        else if (params->clip == 0)
             snprintf(text, size, "Clip limit: none");
         else
             snprintf(text, size, "Clip limit: %.2f", params->clip);
@@ -124,9 +129,9 @@ static void change(void *opaque, PlayerSetting setting, int step, const LumeqFra
     switch (setting) {
     case PLAYER_ON_OFF: p->off = !p->off; break;
     case PLAYER_STRENGTH:
-        if (params->adaptive && !p->off && seen) /* from what is seen, not the most */
+        if ((params->adaptive || params->lift) && !p->off && seen) /* from what is seen */
             params->strength = seen->strength;
-        params->adaptive = 0;
+        params->adaptive = params->lift = 0;
         params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);
         break;
     case PLAYER_CLIP: params->clip = stepped_clip(params->clip, step); break;
@@ -192,6 +197,8 @@ static int replace_source(void *opaque, LumeqParams *params)
         return AVERROR(EAGAIN);
     if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
         p->params.strength = p->next.strength;
+    if (p->params.lift == p->usual.lift)
+        p->params.lift = p->next.lift;
     p->usual = p->next;
     *params = p->params;
     return 0;

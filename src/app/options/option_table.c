@@ -36,9 +36,9 @@ const Option option_table[] = {
     {"profile", 0, OPTION_PROFILE, COMMON, FIELD(profile), 0, 0, "NAME|help",
      "settings for a kind of video; help lists them [none]"},
     {"strength", 0, OPTION_AUTO_NUMBER, COMMON, FIELD(strength), 0, 1, "auto|X",
-     "0 untouched .. 1 fully equalized; auto: what each picture needs [auto]"},
-    {"clip", 0, OPTION_ZERO_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "X",
-     "contrast limit in multiples of the mean bin, from 1; 0 = none [3]"},
+     "0 untouched .. 1 fully equalized; auto: what each scene needs, dark ones lifted [auto]"},
+    {"clip", 0, OPTION_ANY_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "auto|X",
+     "contrast limit in multiples of the mean bin, from 1; 0 = none; auto: by the noise [auto]"},
     {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
      "of --mode clahe: columns and rows of tiles [8x8]"},
     {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
@@ -226,7 +226,8 @@ size_t option_size(const Option *option)
     case OPTION_PROFILE: return sizeof(int);
     case OPTION_NUMBER:
     case OPTION_ZERO_NUMBER:
-    case OPTION_AUTO_NUMBER: return sizeof(double);
+    case OPTION_AUTO_NUMBER:
+    case OPTION_ANY_NUMBER: return sizeof(double);
     case OPTION_TILES: return sizeof(OptionsTiles);
     case OPTION_SIZE: return sizeof(OptionsSize);
     case OPTION_PART: return sizeof(LumeqRect);

@@ -16,6 +16,7 @@ typedef enum OptionType {
     OPTION_NUMBER,      /* double within min..max */
     OPTION_ZERO_NUMBER, /* the same, or 0 */
     OPTION_AUTO_NUMBER, /* the same, or -1 for auto */
+    OPTION_ANY_NUMBER,  /* the same, or 0, or -1 for auto */
     OPTION_TILES,       /* OptionsTiles, each within min..max */
     OPTION_SIZE,        /* OptionsSize, each within min..max */
     OPTION_PART,        /* LumeqRect */

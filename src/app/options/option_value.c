@@ -162,7 +162,8 @@ static int set_help(const Setting *s)
 static int set_number(const Setting *s)
 {
     const Option *o = s->option;
-    const int zero = o->type == OPTION_ZERO_NUMBER, any = o->type == OPTION_AUTO_NUMBER;
+    const int zero = o->type == OPTION_ZERO_NUMBER || o->type == OPTION_ANY_NUMBER;
+    const int any = o->type == OPTION_AUTO_NUMBER || o->type == OPTION_ANY_NUMBER;
     double number;
     if (any && strcmp(s->value, "auto") == 0) {
         *(double *)s->field = -1;
@@ -171,9 +172,10 @@ static int set_number(const Setting *s)
     if (read_number(s->value, &number) < 0 || number > o->max ||
         (number < o->min && !(zero && number == 0)))
         return refuse_value(s, "%sa number from %.15g to %.15g",
-                            zero  ? "0 or "
-                            : any ? "auto or "
-                                  : "",
+                            any && zero ? "auto, 0 or "
+                            : zero      ? "0 or "
+                            : any       ? "auto or "
+                                        : "",
                             o->min, o->max);
     *(double *)s->field = number;
     return 0;
@@ -323,6 +325,7 @@ int option_set(const Option *option, Options *options, const char *value, const 
         [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
         [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
         [OPTION_MAY_TEXT] = set_may_text, [OPTION_PART] = set_part,
+        [OPTION_ANY_NUMBER] = set_number,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

@@ -88,5 +88,6 @@ LumeqParams options_params(const Options *o)
         .dither = o->dither == OPTIONS_DITHER_ON,
         .bars = o->bars,
         .meter = o->meter,
+        .lift = o->strength < 0,
     };
 }

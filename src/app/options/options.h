@@ -65,7 +65,8 @@ typedef struct Options {
     int reference, scene_cut, range, dither; /* indices of their choices */
     int deinterlace;                         /* the same */
     double strength;                         /* -1: as much as each picture needs */
-    double clip, smooth;
+    double clip;                             /* LUMEQ_CLIP_AUTO: as high as the noise allows */
+    double smooth;
     OptionsTiles tiles;
     LumeqRect meter; /* as in LumeqParams */
     double deflicker;
