@@ -249,6 +249,8 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     if (ret < 0)
         return ret;
     LumeqApplyJob job = lumeq_curve_job(curve, in, out);
+    for (int i = 0; i < count && i < LIFT_PAST; i++)
+        job.previous[job.previous_count++] = previous[i];
     job.sync = sync;
     ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
     const int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;

@@ -507,6 +507,8 @@ CURVE_FN void curve_fill_table(const CurveParams *p, const CurveBin *now, CurveT
             table->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
     }
     curve_fill_gains(p, now, table);
+    CURVE_EACH (i, 1)
+        table->lift.luma_on = table->lift.chroma_on = 0;
 }
 
 /* The frame's curve, table and history from its histogram, which is in `now`. */

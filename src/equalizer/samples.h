@@ -65,10 +65,10 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
 
 /*
  * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes most of
- * that.
+ * codes of 8 bits, at most `limit`. The same gain for all of R'G'B' would keep hue and saturation;
+ * it takes most of that.
  */
-CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
+CURVE_ALONE uint32_t curve_gain_up_to(int32_t in, int32_t out, uint32_t limit)
 {
     const int32_t dark = CURVE_GAIN_DARK << 8, light = CURVE_GAIN_LIGHT << 8;
     if (in <= dark)
@@ -80,7 +80,12 @@ CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
     if (in < light)
         taken = taken * (in - dark) / (light - dark);
     const uint32_t gain = (uint32_t)(one + taken);
-    return gain < CURVE_GAIN_MOST ? gain : CURVE_GAIN_MOST;
+    return gain < limit ? gain : limit;
+}
+
+CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
+{
+    return curve_gain_up_to(in, out, CURVE_GAIN_MOST);
 }
 
 /* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of
@@ -121,7 +126,7 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     const uint32_t room = 8 * (chroma > 0 ? range - from : from);
     const uint32_t most = (chroma > 0 ? range - to : to) << 15; /* times CURVE_GAIN_ONE */
     const uint32_t used = reach < room ? reach : room;
-    return used * gain <= most ? gain : most / used;
+    return (uint64_t)used * gain <= most ? gain : most / used;
 }
 
 /* The gain for two components of a pixel, which both take: their ratio is the hue. */

@@ -236,15 +236,17 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     """Both planes of chroma over the source's luma y, filtered and scaled: codes."""
     mean = mean_luma(y.astype(np.int64), sub_x, sub_y) >> depth - 8
     gain, start, end = (t[k][mean] for k in ('gain', 'start', 'end'))
-    d = [a_trous(to_q6(c, depth), CHROMA_STEPS, t['ctol'][mean]) - 8192 for c in planes]
+    planes = [to_q6(c, depth) for c in planes]
+    d = [a_trous(c, CHROMA_STEPS, t['ctol'][mean]) - 8192 for c in planes]
     ends, end = (gain > GAIN_ONE) & (start <= LAST << 8), np.minimum(end, LAST << 8)
     for c in d:
         gain = np.where(ends, within(gain, c, start, end), gain)
     add = 64 + (dither(gain.shape, frame) >> 1)         # half of the dither
     middle, legal = 128 << depth - 8, 112 << depth - 8
     codes = [middle + (c * gain + (add << 18 - depth) >> 26 - depth) for c in d]
+    source = [c >> 14 - depth if depth <= 14 else c << depth - 14 for c in planes]
     return [clamp(c, np.minimum(middle - legal, s), np.maximum(middle + legal, s))
-            for c, s in zip(codes, planes)]
+            for c, s in zip(codes, source)]
 
 def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1)):
     """The newest of `frames` ((Y, U, V), oldest first), lifted."""
