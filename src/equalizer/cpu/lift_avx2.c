@@ -31,5 +31,16 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
     }
 }
 
+static inline void lift_look_up_gains(uint32_t *gain, uint32_t *to, const CurveGain *table,
+                                      const uint8_t *cells)
+{
+    const int *first = (const int *)(const void *)table;
+    for (int i = 0; i < LIFT_BLOCK; i += 8) {
+        const __m256i at = _mm256_cvtepu8_epi32(_mm_loadu_si64(cells + i));
+        _mm256_storeu_si256((void *)(gain + i), _mm256_i32gather_epi32(first, at, 8));
+        _mm256_storeu_si256((void *)(to + i), _mm256_i32gather_epi32(first + 1, at, 8));
+    }
+}
+
 #define LIFT_KERNELS lumeq_lift_avx2
 #include "equalizer/cpu/lift_loops.h"

@@ -1,16 +1,14 @@
 /*
  * The kernels of the filter of lifted pictures: plain loops without branches over blocks, which the
  * compiler makes vectors of, as wide as it is told that they are where this is included. That file
- * defines LIFT_KERNELS, the name of the table, and may define LIFT_LOOKS_UP and have lift_table()
- * and lift_look_up() of its own.
+ * defines LIFT_KERNELS, the name of the table, and may define LIFT_LOOKS_UP and have lift_table(),
+ * lift_look_up() and lift_look_up_gains() of its own.
  *
  * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
  */
 #include <string.h>
 
 #include "equalizer/cpu/lift_kernels.h"
-
-#define EACH(i) for (int i = 0; i < LIFT_BLOCK; i++)
 
 static inline int16_t least(int16_t a, int16_t b)
 {
@@ -42,30 +40,49 @@ static inline LiftTable lift_table(const uint32_t *entries)
 static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
                                 const LiftTable *table, const int16_t *samples)
 {
-    EACH(i)
-    {
+    for (int i = 0; i < LIFT_BLOCK; i++) {
         const uint32_t entry = (*table)[(uint8_t)(samples[i] >> 6)];
         low[i] = (uint16_t)entry;
         high[i] = (uint16_t)(entry >> 16);
+    }
+}
+
+/* Gain and, in the upper half, from; to: of CurveGain. */
+static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
+                                      const CurveGain *table, const uint8_t *cells)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        uint32_t over[2];
+        memcpy(over, &table[cells[i]], sizeof(over));
+        gain[i] = over[0];
+        to[i] = over[1];
     }
 }
 #endif
 
 /* ---- luma ---------------------------------------------------------------------------------- */
 
+static inline void load_block8(int16_t *restrict to, const uint8_t *from, int step,
+                               const CurveParams *p)
+{
+    (void)p;
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        to[i] = (int16_t)(from[i * step] << 6);
+}
+
+static inline void load_block16(int16_t *restrict to, const uint16_t *from, int step,
+                                const CurveParams *p)
+{
+    const int up = p->depth < 14 ? 14 - p->depth : 0;
+    const int down = p->depth > 14 ? p->depth - 14 : 0, shift = p->shift;
+    const uint16_t last = (uint16_t)((1u << p->depth) - 1);
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint16_t code = (uint16_t)(from[i * step] >> shift);
+        to[i] = (int16_t)((code < last ? code : last) >> down << up);
+    }
+}
+
 #define DEFINE_LOAD(bits)                                                                          \
-    static inline void load_block##bits(int16_t *restrict to, const uint##bits##_t *from,          \
-                                        int step, const CurveParams *p)                            \
-    {                                                                                              \
-        const int up = p->depth < 14 ? 14 - p->depth : 0;                                          \
-        const int down = p->depth > 14 ? p->depth - 14 : 0, shift = p->shift;                      \
-        const uint16_t last = (uint16_t)((1u << p->depth) - 1);                                    \
-        EACH(i)                                                                                    \
-        {                                                                                          \
-            const uint16_t code = (uint16_t)(from[i * step] >> shift);                             \
-            to[i] = (int16_t)((code < last ? code : last) >> down << up);                          \
-        }                                                                                          \
-    }                                                                                              \
     static void load##bits(int16_t *to, const void *src, int step, int margin, const LiftRow *row) \
     {                                                                                              \
         const uint##bits##_t *from = src;                                                          \
@@ -90,8 +107,8 @@ DEFINE_LOAD(16)
 static void apart(int16_t *restrict to, const int16_t *now, const int16_t *past, const LiftRow *row)
 {
     for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        EACH(i)
-    to[x + i] = (int16_t)((now[x + i] >> 4) - (past[x + i] >> 4));
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)((now[x + i] >> 4) - (past[x + i] >> 4));
 }
 
 static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], int width)
@@ -99,16 +116,15 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
     const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
     const int16_t *const d = from[3], *const e = from[4];
     for (int x = 0; x < width; x += LIFT_BLOCK)
-        EACH(i)
-    to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
 /* Adds to a block's moves that by one of the frames before, and narrows the bound. */
 static inline void add_move(int16_t *restrict moves, int16_t *restrict bound, const int16_t *now,
                             const int16_t *past, const int16_t *column, int16_t near)
 {
-    EACH(i)
-    {
+    for (int i = 0; i < LIFT_BLOCK; i++) {
         const int16_t sum =
             (int16_t)(column[i - 2] + column[i - 1] + column[i] + column[i + 1] + column[i + 2]);
         const int16_t off = most(sum, (int16_t)-sum);
@@ -135,8 +151,7 @@ static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *pa
         memcpy(bound, still, sizeof(bound));
         for (int p = 0; p < count; p++)
             add_move(moves, bound, now + x, past[p].row + x, row->scratch[p] + x, near);
-        EACH(i)
-        {
+        for (int i = 0; i < LIFT_BLOCK; i++) {
             const int16_t rounded = (int16_t)(moves[i] + half);
             to[x + i] = (int16_t)(now[x + i] + (rounded >> shift));
         }
@@ -149,12 +164,12 @@ static void smooth(int16_t *restrict to, const int16_t *const from[3], const Lif
     const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
     int16_t *restrict column = row->scratch[0];
     for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        EACH(i)
-    column[x + i] = (int16_t)((a[x + i] >> 4) + 2 * (b[x + i] >> 4) + (c[x + i] >> 4));
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            column[x + i] = (int16_t)((a[x + i] >> 4) + 2 * (b[x + i] >> 4) + (c[x + i] >> 4));
     lift_mirror(column, row->width, 1);
     for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        EACH(i)
-    to[x + i] = (int16_t)(column[x + i - 1] + 2 * column[x + i] + column[x + i + 1]);
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)(column[x + i - 1] + 2 * column[x + i] + column[x + i + 1]);
 }
 
 static inline int16_t least_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
@@ -167,28 +182,33 @@ static inline int16_t most_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_
     return most(most(most(a, b), most(c, d)), e);
 }
 
+/* The ends of five rows, each by itself. */
+static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
+                             const int16_t *const from[5], int width)
+{
+    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
+    const int16_t *const d = from[3], *const e = from[4];
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            high[x + i] = most_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            low[x + i] = least_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+    lift_mirror(high, width, 2);
+    lift_mirror(low, width, 2);
+}
+
 static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], const int16_t *now,
                       const LiftRow *row)
 {
     const LiftTable table = lift_table(row->tables->tolerance);
     const int16_t edge = (int16_t)row->tables->edge;
-    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
-    const int16_t *const d = from[3], *const e = from[4];
-    int16_t *restrict high = row->scratch[0], *restrict low = row->scratch[1];
-    for (int x = 0; x < row->width; x += LIFT_BLOCK)
-        EACH(i)
-        {
-            high[x + i] = most_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
-            low[x + i] = least_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
-        }
-    lift_mirror(high, row->width, 2);
-    lift_mirror(low, row->width, 2);
+    find_ends(row->scratch[0], row->scratch[1], from, row->width);
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
         uint16_t by_code[LIFT_BLOCK], still[LIFT_BLOCK];
         lift_look_up(by_code, still, &table, now + x);
-        const int16_t *const h = high + x, *const l = low + x;
-        EACH(i)
-        {
+        const int16_t *const h = row->scratch[0] + x, *const l = row->scratch[1] + x;
+        for (int i = 0; i < LIFT_BLOCK; i++) {
             const int16_t top = most_of(h[i - 2], h[i - 1], h[i], h[i + 1], h[i + 2]);
             const int16_t bottom = least_of(l[i - 2], l[i - 1], l[i], l[i + 1], l[i + 2]);
             const int16_t room = most((int16_t)(edge - (int16_t)(top - bottom)), 0);
@@ -203,8 +223,7 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
     const int16_t limit = (int16_t)row->tables->speck;
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
         const int16_t *const a = from[0] + x, *const b = from[1] + x, *const c = from[2] + x;
-        EACH(i)
-        {
+        for (int i = 0; i < LIFT_BLOCK; i++) {
             int16_t low = least(b[i - 1], b[i + 1]), high = most(b[i - 1], b[i + 1]);
             low = least_of(low, a[i - 1], a[i], a[i + 1], c[i]);
             low = least(low, least(c[i - 1], c[i + 1]));
@@ -224,14 +243,13 @@ static void pass(int16_t *restrict to, const int16_t *before, const int16_t *her
     for (int x = 0; x < width; x += LIFT_BLOCK) {
         const int16_t *const q = quarter + x, *const f = here + x;
         int16_t any = 0;
-        EACH(i)
-        any |= q[i];
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            any |= q[i];
         if (!any) {
             memcpy(to + x, f, LIFT_BLOCK * sizeof(*to));
             continue;
         }
-        EACH(i)
-        {
+        for (int i = 0; i < LIFT_BLOCK; i++) {
             const int16_t one = (int16_t)(before[x + i] - f[i]);
             const int16_t two = (int16_t)(after[x + i] - f[i]);
             const int16_t near = (int16_t)(within(one, q[i]) + within(two, q[i]));
@@ -246,8 +264,8 @@ static void pass(int16_t *restrict to, const int16_t *before, const int16_t *her
 /* What is added in a row, over and over. */
 static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParams *p)
 {
-    EACH(i)
-    add[i] = (uint16_t)curve_dither((uint32_t)i % 8, (uint32_t)y, p->frame);
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        add[i] = (uint16_t)curve_dither((uint32_t)i % 8, (uint32_t)y, p->frame);
 }
 
 #define DEFINE_FINISH(bits)                                                                        \
@@ -257,14 +275,13 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
         const int depth = row->params->depth;                                                      \
         uint16_t add[LIFT_BLOCK];                                                                  \
         find_dither(add, y, row->params);                                                          \
-        EACH(i)                                                                                    \
-        add[i] = (uint16_t)(add[i] >> (depth - 8));                                                \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            add[i] = (uint16_t)(add[i] >> (depth - 8));                                            \
         for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
             uint16_t node[LIFT_BLOCK], rise[LIFT_BLOCK];                                           \
             uint##bits##_t out[LIFT_BLOCK];                                                        \
             lift_look_up(node, rise, &table, from + x);                                            \
-            EACH(i)                                                                                \
-            {                                                                                      \
+            for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
                 const int16_t part = (int16_t)((from[x + i] & 63) << 9);                           \
                 const int16_t more =                                                               \
                     (int16_t)((((int32_t)(int16_t)rise[i] * part >> 14) + 1) >> 1);                \
@@ -303,10 +320,11 @@ DEFINE_FINISH(16)
                                         const uint##bits##_t *b, const CurveParams *p)             \
     {                                                                                              \
         const int down = 2 + p->depth - 8;                                                         \
-        EACH(i)                                                                                    \
-        cells[i] = (uint8_t)((code_of##bits(a, 2 * i, p) + code_of##bits(a, 2 * i + 1, p) +        \
-                              code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>  \
-                             down);                                                                \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            cells[i] =                                                                             \
+                (uint8_t)((code_of##bits(a, 2 * i, p) + code_of##bits(a, 2 * i + 1, p) +           \
+                           code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>     \
+                          down);                                                                   \
     }                                                                                              \
     /* Most video is 4:2:0 or 4:2:2, and has its means block by block. */                          \
     static void under##bits(int16_t *restrict quarter, uint8_t *restrict cells,                    \
@@ -337,18 +355,13 @@ typedef struct ScaleBlock {
 static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chroma, int x,
                               uint32_t range)
 {
-    uint32_t over[LIFT_BLOCK][2]; /* gain and, in the upper half, from; to */
-    EACH(i)
-    memcpy(over[i], &chroma->gain[chroma->cells[x + i]], sizeof(over[i]));
-    EACH(i)
-    {
-        block->gain[i] = over[i][0] & 0xffff;
-        block->from[i] = over[i][0] >> 16;
-        block->to[i] = over[i][1] & 0xffff;
-    }
-    EACH(i)
-    {
-        block->to[i] = block->to[i] < range ? block->to[i] : range;
+    uint32_t gain[LIFT_BLOCK], end[LIFT_BLOCK];
+    lift_look_up_gains(gain, end, chroma->gain, chroma->cells + x);
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint32_t to = end[i] & 0xffff;
+        block->gain[i] = gain[i] & 0xffff;
+        block->from[i] = gain[i] >> 16;
+        block->to[i] = to < range ? to : range;
         block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
     }
 }
@@ -379,15 +392,13 @@ static inline uint32_t find_quotient(ScaleLimit limit)
 static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const int16_t *samples)
 {
     uint32_t beyond = 0;
-    EACH(i)
-    {
+    for (int i = 0; i < LIFT_BLOCK; i++) {
         const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
         beyond |= -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
     }
     if (!beyond)
         return;
-    EACH(i)
-    {
+    for (int i = 0; i < LIFT_BLOCK; i++) {
         const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
         const uint32_t end = find_quotient(limit);
         const uint32_t taken =
@@ -405,8 +416,7 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
         const int down = 26 - p->depth, up = 18 - p->depth;                                        \
         const int code_up = p->depth > 14 ? p->depth - 14 : 0;                                     \
         const int code_down = p->depth < 14 ? 14 - p->depth : 0;                                   \
-        EACH(i)                                                                                    \
-        {                                                                                          \
+        for (int i = 0; i < LIFT_BLOCK; i++) {                                                     \
             const int32_t more = (from[i] - 8192) * (int32_t)block->gain[i] + (add[i] << up);      \
             const int32_t scaled = legal.middle + (more >> down);                                  \
             const int32_t code = source[i] << code_up >> code_down;                                \
@@ -421,8 +431,8 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
         const uint32_t range = curve_legal(row->params->depth, row->params->black != 0).range;     \
         uint16_t add[LIFT_BLOCK];                                                                  \
         find_dither(add, chroma->y, row->params);                                                  \
-        EACH(i)                                                                                    \
-        add[i] = (uint16_t)(64 + (add[i] >> 1));                                                   \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            add[i] = (uint16_t)(64 + (add[i] >> 1));                                               \
         for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
             const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
             ScaleBlock block;                                                                      \
