@@ -249,11 +249,18 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
     if (ret < 0)
         return ret;
     LumeqApplyJob job = lumeq_curve_job(curve, in, out);
-    for (int i = 0; i < count && i < LIFT_PAST; i++)
-        job.previous[job.previous_count++] = previous[i];
     job.sync = sync;
+    int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
+    const int wanted = lumeq_curve_previous(curve);
+    for (int i = 0; i < count && i < wanted; i++) {
+        ret =
+            lumeq_check_previous(&previous[i], in, context->first.backend, text, LUMEQ_ERROR_SIZE);
+        if (ret < 0)
+            return ret;
+        on_host &= previous[i].memory == LUMEQ_MEMORY_HOST;
+        job.previous[job.previous_count++] = previous[i];
+    }
     ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
-    const int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
     if (may_replace(context, ret, sync, on_host)) {
         const LumeqWork *cpu = cpu_instead(context, text);
         if (cpu)

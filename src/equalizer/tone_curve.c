@@ -94,6 +94,11 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
                         in->depth, in->shift, (int)in->range);
 }
 
+int lumeq_curve_previous(const LumeqCurve *curve)
+{
+    return curve->table.lift.luma_on && !curve->grid ? curve->table.lift.past : 0;
+}
+
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out)
 {
     return (LumeqApplyJob){
@@ -123,6 +128,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
+    filled.previous = lumeq_curve_previous(curve);
     (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     return 0;
 }

@@ -36,6 +36,9 @@ void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveT
 /* Whether a curve is for such an image. ARGUMENT, with the sentence in this thread. */
 int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
 
+/* Frames before the one that is equalized that it wants, 0..LIFT_PAST. */
+int lumeq_curve_previous(const LumeqCurve *curve);
+
 /* What a backend needs to apply it: borrows the curve's memory. */
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out);
 

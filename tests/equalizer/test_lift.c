@@ -4,6 +4,7 @@
  */
 #include "equalizer/cpu/lift_cpu.h"
 
+#include "equalizer/cpu/bands.h"
 #include "equalizer/tone_curve.h"
 #include "lift_pictures.h"
 #include "variants.h"
@@ -272,9 +273,262 @@ static void variants_agree(void)
     for_each_variant(check_variant);
 }
 
+/* ---- whole frames -------------------------------------------------------------------------- */
+
+#define WHOLE_PAST 2
+
+/* A frame with bars, and how it is written. */
+typedef struct Whole {
+    Form form, out;
+    LumeqRect active;
+    int fields, luma, chroma; /* whether it has them; what is filtered */
+} Whole;
+
+static const Whole wholes[] = {
+    {{1000, 560, 8, 0, 1, 1, 0}, {1000, 560, 8, 0, 1, 1, 0}, {16, 8, 968, 544}, 0, 1, 1},
+    {{1000, 560, 8, 0, 1, 1, 0}, {1000, 560, 8, 0, 1, 1, 1}, {0, 40, 1000, 480}, 0, 1, 0},
+    {{1001, 563, 10, 0, 1, 1, 0}, {1001, 563, 10, 6, 1, 1, 1}, {4, 0, 997, 563}, 0, 1, 1},
+    {{1000, 562, 8, 0, 1, 1, 1}, {1000, 562, 8, 0, 1, 1, 0}, {0, 4, 1000, 558}, 1, 1, 1},
+    {{999, 561, 10, 6, 1, 0, 0}, {999, 561, 10, 0, 1, 0, 0}, {0, 0, 999, 561}, 1, 1, 1},
+    {{1000, 560, 8, 0, 0, 0, 0}, {1000, 560, 8, 0, 0, 0, 0}, {8, 8, 984, 544}, 0, 0, 1},
+};
+
+/* What a frame is made of. */
+typedef struct Scene {
+    Drawing in, past[WHOLE_PAST], out;
+    CurveParams params;
+    CurveTable table;
+    BarsState bars;
+} Scene;
+
+static uint16_t sample_of(const Drawing *d, int plane, int x, int y)
+{
+    uint16_t sample = 0;
+    memcpy(&sample, sample_place(d, plane, x, y), d->image.depth > 8 ? 2 : 1);
+    return (uint16_t)(sample >> d->image.shift);
+}
+
+static void put_sample(const Drawing *d, int plane, int x, int y, uint16_t code)
+{
+    const uint16_t sample = (uint16_t)(code << d->image.shift);
+    memcpy(sample_place(d, plane, x, y), &sample, d->image.depth > 8 ? 2 : 1);
+}
+
+static Scene *open_scene(const Whole *w)
+{
+    Scene *s = calloc(1, sizeof(*s));
+    uint32_t nodes[LIFT_CODES];
+    s->in = open_drawing(&w->form, NULL);
+    s->out = open_drawing(&w->out, NULL);
+    draw_picture(&w->form, &s->in, LIFT_BLOCKS, 160, 1);
+    for (int i = 0; i < WHOLE_PAST; i++) {
+        s->past[i] = open_drawing(&w->form, NULL);
+        draw_picture(&w->form, &s->past[i], LIFT_BLOCKS, 160, 4 + 3 * i);
+    }
+    s->params = params_of((Format){w->form.depth, w->form.shift}, LUMEQ_RANGE_LIMITED);
+    s->params.frame = 3;
+    s->bars.active = w->active;
+    lift_nodes(nodes, 6);
+    lift_fill(&s->table, nodes, 160, WHOLE_PAST);
+    s->table.lift.luma_on = w->luma;
+    s->table.lift.chroma_on = w->chroma;
+    for (int i = 0; i < 256 && w->form.depth == 8; i++)
+        s->table.codes8[i] = (uint8_t)(255 - i);
+    return s;
+}
+
+static void close_scene(Scene *s)
+{
+    close_drawing(&s->in);
+    close_drawing(&s->out);
+    for (int i = 0; i < WHOLE_PAST; i++)
+        close_drawing(&s->past[i]);
+    free(s);
+}
+
+static void apply_scene(Scene *s, const Whole *w, int threads)
+{
+    CpuTeam team = {.workers = lumeq_workers_create(threads), .threads = threads};
+    lumeq_kernels_init(&team.kernels, lumeq_cpu_flags());
+    LumeqApplyJob job = {.in = s->in.image,
+                         .out = s->out.image,
+                         .previous_count = WHOLE_PAST,
+                         .fields = w->fields,
+                         .write = lumeq_planes(&s->out.image),
+                         .curve = s->params,
+                         .bars = &s->bars,
+                         .table = &s->table};
+    for (int i = 0; i < WHOLE_PAST; i++)
+        job.previous[i] = s->past[i].image;
+    CHECK(lumeq_cpu_apply(&team, &job) == 0, "no memory");
+    lumeq_workers_destroy(&team.workers);
+    free(team.lift_memory);
+}
+
+/* The active picture's rows, or a field's, in a drawing of their own. */
+static Drawing take_field(const Drawing *from, const Form *form, const LumeqRect *active, int field,
+                          int fields)
+{
+    Drawing d = open_drawing(form, NULL);
+    for (int i = 0; i < 3; i++) {
+        const int left = i ? active->x >> form->sub_x : active->x;
+        const int top = (i ? active->y >> form->sub_y : active->y) + field;
+        const int rows = (plane_height(&(Form){.height = active->height, .sub_y = form->sub_y}, i) +
+                          fields - 1 - field) /
+                         fields;
+        for (int y = 0; y < rows; y++)
+            for (int x = 0; x < plane_width(form, i); x++)
+                put_sample(&d, i, x, y, sample_of(from, i, left + x, top + y * fields));
+    }
+    return d;
+}
+
+/* Counts the samples that are not what one field, filtered by itself, has. */
+static int count_wrong(const Scene *s, const Whole *w, int field)
+{
+    const int fields = w->fields ? 2 : 1;
+    const LumeqRect *active = &w->active;
+    Form form = w->form;
+    form.width = active->width;
+    form.height = (active->height + fields - 1 - field) / fields;
+    const int chroma_rows =
+        (plane_height(&(Form){.height = active->height, .sub_y = form.sub_y}, 1) + fields - 1 -
+         field) /
+        fields;
+    Drawing in = take_field(&s->in, &form, active, field, fields), past[WHOLE_PAST];
+    Drawing out = open_drawing(&form, NULL);
+    LiftPicture lifted = {.kernels = &lumeq_lift_c,
+                          .params = &s->params,
+                          .table = &s->table,
+                          .in = in.image,
+                          .out = out.image,
+                          .past_count = WHOLE_PAST,
+                          .chroma_rows = chroma_rows,
+                          .frame_rows = active->height};
+    for (int i = 0; i < WHOLE_PAST; i++) {
+        past[i] = take_field(&s->past[i], &form, active, field, fields);
+        lifted.past[i] = past[i].image;
+    }
+    lift_in_bands(&lifted, 0);
+    int wrong = 0;
+    for (int i = 0; i < 3; i++) {
+        const int left = i ? active->x >> form.sub_x : active->x;
+        const int top = (i ? active->y >> form.sub_y : active->y) + field;
+        const int rows = i ? chroma_rows : form.height;
+        for (int y = 0; y < rows && (i ? w->chroma : w->luma); y++)
+            for (int x = 0; x < plane_width(&form, i); x++)
+                wrong +=
+                    sample_of(&out, i, x, y) != sample_of(&s->out, i, left + x, top + y * fields);
+    }
+    for (int i = 0; i < WHOLE_PAST; i++)
+        close_drawing(&past[i]);
+    close_drawing(&in);
+    close_drawing(&out);
+    return wrong;
+}
+
+/* Samples outside of the active picture that are not the input's. */
+static int count_wrong_bars(const Scene *s, const Whole *w)
+{
+    const LumeqRect *a = &w->active;
+    int wrong = 0;
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < plane_height(&w->form, i); y++)
+            for (int x = 0; x < plane_width(&w->form, i); x++) {
+                const int luma_x = i ? x << w->form.sub_x : x, luma_y = i ? y << w->form.sub_y : y;
+                const int inside = luma_x >= a->x && luma_x < a->x + a->width && luma_y >= a->y &&
+                                   luma_y < a->y + a->height;
+                wrong += !inside && sample_of(&s->in, i, x, y) != sample_of(&s->out, i, x, y);
+            }
+    return wrong;
+}
+
+/* What is not filtered has the bits that it has where nothing is. */
+static void check_unfiltered(const Scene *s, const Whole *w)
+{
+    Scene *plain = open_scene(w);
+    plain->table.lift.luma_on = plain->table.lift.chroma_on = 0;
+    apply_scene(plain, w, 1);
+    for (int i = 0; i < 3; i++)
+        if (!(i ? w->chroma : w->luma))
+            CHECK(hash_plane(&w->out, &s->out, i) == hash_plane(&w->out, &plain->out, i),
+                  "whole %td: plane %d is not filtered, but another one", w - wholes, i);
+    close_scene(plain);
+}
+
+static void check_whole(const Whole *w)
+{
+    static const int threads[] = {1, 2, 3, 7};
+    uint32_t hash[3] = {0};
+    for (int t = 0; t < COUNT(threads); t++) {
+        Scene *s = open_scene(w);
+        apply_scene(s, w, threads[t]);
+        for (int i = 0; i < 3; i++) {
+            const uint32_t now = hash_plane(&w->out, &s->out, i);
+            hash[i] = t ? hash[i] : now;
+            CHECK(now == hash[i], "whole %td: plane %d by %d threads is another one", w - wholes, i,
+                  threads[t]);
+        }
+        for (int field = 0; t == 0 && field <= w->fields; field++)
+            CHECK(!count_wrong(s, w, field), "whole %td: field %d is another one", w - wholes,
+                  field);
+        if (t == 0) {
+            CHECK(!count_wrong_bars(s, w), "whole %td: the bars are not the input's", w - wholes);
+            check_unfiltered(s, w);
+        }
+        close_scene(s);
+    }
+}
+
+static void whole_frames(void)
+{
+    for (int i = 0; i < COUNT(wholes); i++)
+        check_whole(&wholes[i]);
+}
+
+/* Through the library: by a curve that somebody made, with the frames before it. */
+static void through_a_curve(void)
+{
+    const Whole *w = &wholes[0];
+    Scene *expected = open_scene(w), *s = open_scene(w);
+    const MeasureShape shape = {.width = w->form.width,
+                                .height = w->form.height,
+                                .depth = w->form.depth,
+                                .range = LUMEQ_RANGE_LIMITED,
+                                .bins = 256};
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    LumeqContext *context = NULL;
+    LumeqCurve *curve = lumeq_curve_new(&shape, &s->params, NULL);
+    CHECK(curve && lumeq_context_create(&context, &config, NULL, 0) == 0, "no context");
+    curve->table = s->table;
+    curve->result->bars = s->bars;
+    const LumeqImage previous[] = {s->past[0].image, s->past[1].image};
+    apply_scene(expected, w, 1);
+    for (int count = 0; count <= WHOLE_PAST; count++) {
+        const int ret =
+            lumeq_apply(context, curve, &s->in.image, previous, count, &s->out.image, NULL);
+        CHECK(ret == 0, "apply answers %d", ret);
+        const int same = hash_plane(&w->out, &s->out, 0) == hash_plane(&w->out, &expected->out, 0);
+        CHECK(same == (count == WHOLE_PAST), "with %d frames before it is%s the same", count,
+              same ? "" : " not");
+    }
+    LumeqImage other = previous[1];
+    other.width -= 8;
+    const LumeqImage wrong[] = {previous[0], other};
+    CHECK(lumeq_apply(context, curve, &s->in.image, wrong, 2, &s->out.image, NULL) ==
+              LUMEQ_ERR_ARGUMENT,
+          "a frame before of another size is taken");
+    lumeq_curve_unref(&curve);
+    lumeq_context_destroy(&context);
+    close_scene(expected);
+    close_scene(s);
+}
+
 static const CheckTest tests[] = {
     {"model", model},
     {"variants", variants_agree},
+    {"whole_frames", whole_frames},
+    {"through_a_curve", through_a_curve},
 };
 
 CHECK_MAIN(tests)

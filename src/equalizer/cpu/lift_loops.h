@@ -383,7 +383,7 @@ static inline ScaleLimit find_limit(const ScaleBlock *block, uint32_t range, int
  * counts, is at most rounded up to the next integer. */
 static inline uint32_t find_quotient(ScaleLimit limit)
 {
-    const float used = (float)(int32_t)(limit.used > 1 ? limit.used : 1);
+    const float used = (float)(int32_t)(limit.used | (limit.used == 0));
     const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
     return q - (q * limit.used > limit.most);
 }
