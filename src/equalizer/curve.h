@@ -473,7 +473,7 @@ CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_
 {
     const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
     CurveGain over;
-    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to) : CURVE_GAIN_ONE);
+    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to, CURVE_GAIN_MOST) : CURVE_GAIN_ONE);
     over.from = (uint16_t)(from > 0 ? from : 0);
     over.to = (uint16_t)(to > 0 ? to : 0);
     return over;

@@ -85,7 +85,7 @@ typedef struct CurveResult {
 /* What the samples are looked up in. */
 typedef struct CurveTable {
     CurveGain gain[CURVE_CELLS]; /* of the chroma over luma in each cell */
-    LiftTables lift;             /* of the filter; not with mode CLAHE */
+    LiftTables lift;             /* of what is not lifted only luma_on and chroma_on, which are 0 */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];          /* of 8 bits: the output sample of each code */
         uint16_t codes16[CURVE_BINS]; /* up to 12 bits: the same, shifted as samples are */

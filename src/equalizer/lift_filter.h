@@ -77,6 +77,20 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
     return quarter | still << 16;
 }
 
+/* Entry of chroma over luma that has this gain, Q12. */
+LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
+{
+    const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 128);
+    return (uint32_t)(tolerance * 3 >> 3);
+}
+
+/* The most that chroma is scaled by, Q12: 2.4, down to 1.8 where the noise is a code and more. */
+LIFT_ALONE uint32_t lift_gain_most(int32_t noise)
+{
+    const int32_t one = 4096, codes = noise < 64 ? noise : 64;
+    return (uint32_t)(one + one * 7 / 5 - one * 3 / 5 * codes / 64);
+}
+
 /* Entry `code` of node. */
 LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
 {

@@ -65,27 +65,22 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
 
 /*
  * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits, at most `limit`. The same gain for all of R'G'B' would keep hue and saturation;
- * it takes most of that.
+ * codes of 8 bits; `most`: the most that it may be. The same gain for all of R'G'B' would keep hue
+ * and saturation; it takes most of that.
  */
-CURVE_ALONE uint32_t curve_gain_up_to(int32_t in, int32_t out, uint32_t limit)
+CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, uint32_t most)
 {
     const int32_t dark = CURVE_GAIN_DARK << 8, light = CURVE_GAIN_LIGHT << 8;
     if (in <= dark)
         return CURVE_GAIN_ONE;
-    const int32_t one = (int32_t)CURVE_GAIN_ONE, most = 4 * one;
+    const int32_t one = (int32_t)CURVE_GAIN_ONE, far = 4 * one;
     const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
-    const int32_t more = (ratio < most ? ratio : most) - one;
+    const int32_t more = (ratio < far ? ratio : far) - one;
     int32_t taken = more * (int32_t)(more > 0 ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE) / one;
     if (in < light)
         taken = taken * (in - dark) / (light - dark);
     const uint32_t gain = (uint32_t)(one + taken);
-    return gain < limit ? gain : limit;
-}
-
-CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out)
-{
-    return curve_gain_up_to(in, out, CURVE_GAIN_MOST);
+    return gain < most ? gain : most;
 }
 
 /* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of

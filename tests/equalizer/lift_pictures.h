@@ -57,20 +57,6 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
     }
 }
 
-/* A quarter of chroma's tolerance, and its gain's most. */
-static inline int lift_chroma_quarter(const uint32_t *nodes, int code, int noise)
-{
-    const int i = code < 17 ? 17 : code > 235 ? 235 : code, most = noise < 64 ? noise : 64;
-    const int more = ((int)nodes[i] - 4096) * 32 / (i - 16) - 8192;
-    const int gain = 8192 + lift_clamp(3 * more / 4, 0, 11468 - 4915 * most / 64);
-    return lift_clamp(3 * (gain - 9830) / 128, 0, 128) * 3 / 8;
-}
-
-static inline uint32_t lift_gain_most(int noise)
-{
-    return 9830 - (9830 - CURVE_GAIN_MOST) * (uint32_t)(noise < 64 ? noise : 64) / 64;
-}
-
 /* Everything that the filter reads, for such nodes. `noise`: 64ths of a code, as measured. */
 static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, int past)
 {
@@ -82,9 +68,10 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
         const int from = (i - 16) * 256, to = (int)nodes[i] - 4096;
         t->node[i] = lift_node(nodes, i);
         t->tolerance[i] = lift_tolerance(nodes, i, 16, 235, n, t->past, t->near);
-        t->chroma[i] = (uint16_t)lift_chroma_quarter(nodes, i, n);
+        const uint32_t gain = curve_gain(from, to, lift_gain_most(n));
+        t->chroma[i] = (uint16_t)lift_chroma(gain);
         table->gain[i] = (CurveGain){
-            .gain = (uint16_t)curve_gain_up_to(from, to, lift_gain_most(n)),
+            .gain = (uint16_t)gain,
             .from = (uint16_t)(from > 0 ? from : 0),
             .to = (uint16_t)(to > 0 ? to : 0),
         };

@@ -95,7 +95,7 @@ def decide(counts, n):
 
 TOL_MOST, STEPS = 3 * 64, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 1)}
 CHROMA_STEPS = 4, 1
-GAIN_ONE, GAIN_CLEAN, GAIN_NOISY = 4096, 4096 * 12 // 5, 4096 * 9 // 5     # Q12
+GAIN_ONE = 4096                     # Q12
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
 def tables(nodes, D, n, past):
@@ -118,13 +118,10 @@ def tables(nodes, D, n, past):
     clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
     noisy = lifted * 3 * n // 128 * LEFT[past] // 64        # 1.5 n, more the less was taken out
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
-    i = np.clip(np.arange(256), BLACK + 1, WHITE)
-    more = (nodes[i] - BLACK * 256) * 32 // (i - BLACK) - 8192              # Q13
-    gain = 8192 + np.clip(more * 3 // 4, 0, 8192 * 7 // 5 - 8192 * 3 // 5 * min(n, 64) // 64)
-    ctol = np.clip((gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
-    most = GAIN_CLEAN - (GAIN_CLEAN - GAIN_NOISY) * min(n, 64) // 64
+    most = GAIN_ONE + GAIN_ONE * 7 // 5 - GAIN_ONE * 3 // 5 * min(n, 64) // 64
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
     gain = np.array([curve_gain(int(a), int(b), most) for a, b in zip(start, end)])
+    ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=n > 0, past=past, tol=tol, still=lifted * 4 * near // 64,
                 near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32,

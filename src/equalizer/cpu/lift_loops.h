@@ -6,6 +6,9 @@
  *
  * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
  */
+#ifndef LUMEQ_LIFT_LOOPS_H
+#define LUMEQ_LIFT_LOOPS_H
+
 #include <string.h>
 
 #include "equalizer/cpu/lift_kernels.h"
@@ -467,3 +470,5 @@ const LiftKernels LIFT_KERNELS = {
     .scale8 = scale8,
     .scale16 = scale16,
 };
+
+#endif
