@@ -123,9 +123,11 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds to a block's moves that by one of the frames before, and narrows the bound. */
-static inline void add_move(int16_t *restrict moves, int16_t *restrict bound, const int16_t *now,
-                            const int16_t *past, const int16_t *column, int16_t near)
+/* Adds to a block's moves that by one of the frames before, and narrows the bound. Inlined, the
+ * compiler no longer knows that nothing overlaps. */
+static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t *restrict bound,
+                                               const int16_t *now, const int16_t *past,
+                                               const int16_t *column, int16_t near)
 {
     for (int i = 0; i < LIFT_BLOCK; i++) {
         const int16_t sum =
