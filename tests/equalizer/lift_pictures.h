@@ -1,5 +1,5 @@
 /* Drawn pictures and hand-made tables for the filter of lifted pictures: those of
- * tests/lift/make_vectors.py. */
+ * tests/lift/make_filter_vectors.py. */
 #ifndef LUMEQ_TESTS_LIFT_PICTURES_H
 #define LUMEQ_TESTS_LIFT_PICTURES_H
 

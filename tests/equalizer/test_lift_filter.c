@@ -17,7 +17,7 @@ typedef struct LiftVector {
     uint32_t hash[3];
 } LiftVector;
 
-#include "lift_vectors.h"
+#include "lift_filter_vectors.h"
 
 /* A frame in rectangles of its own: luma, Cb and Cr, or luma and both in turns. */
 typedef struct Drawing {

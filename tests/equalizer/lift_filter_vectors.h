@@ -1,4 +1,4 @@
-/* Written by tests/lift/make_vectors.py: what the model makes of drawn pictures. */
+/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */
 static const LiftVector lift_vectors[] = {
     {0, 61, 47, 1080, 6, 0, 0, 8, 1, 1, 5, {0xb21e9b2d, 0x4b590cf0, 0x280bbb10}},
     {0, 61, 47, 720, 4, 160, 1, 8, 1, 1, 6, {0xd37e7763, 0x84c9d123, 0x24d46e37}},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what the model makes of small drawn pictures, as a table for tests in C:
-    make_vectors.py > ../equalizer/lift_vectors.h
+    make_filter_vectors.py > ../equalizer/lift_filter_vectors.h
 The tests draw the same pictures (equalizer/lift_pictures.h) and compare hashes of the planes.
 Needs numpy.
 """
@@ -73,7 +73,7 @@ def result(case):
                            (sub_x, sub_y))
 
 def main():
-    print('/* Written by tests/lift/make_vectors.py: what the model makes of drawn pictures. */')
+    print('/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */')
     print('static const LiftVector lift_vectors[] = {')
     for case in cases():
         hashes = ', '.join('0x%08x' % fnv(p) for p in result(case))
