@@ -103,7 +103,7 @@ static uint32_t hash_plane(const Form *f, const Drawing *p, int plane)
 }
 
 /* In two bands, whose memory holds anything. */
-static void lift_in_bands(const LiftPicture *lifted, int split)
+static void lift_in_bands(const LiftedPicture *lifted, int split)
 {
     const size_t size = (lumeq_lift_memory(lifted) + 63) / 64 * 64;
     uint8_t *memory = aligned_alloc(64, size);
@@ -132,14 +132,14 @@ static void check_vector(const char *name, const LumeqKernels *kernels, const Li
     uint32_t nodes[LIFT_CODES];
     lift_nodes(nodes, v->lift);
     lift_fill(table, nodes, v->noise, v->past);
-    LiftPicture lifted = {.kernels = &kernels->lift,
-                          .params = &params,
-                          .table = table,
-                          .in = in.image,
-                          .out = out.image,
-                          .past_count = table->lift.past,
-                          .chroma_rows = plane_height(&form, 1),
-                          .frame_rows = v->rows};
+    LiftedPicture lifted = {.kernels = &kernels->lift,
+                            .params = &params,
+                            .table = table,
+                            .in = in.image,
+                            .out = out.image,
+                            .past_count = table->lift.past,
+                            .chroma_rows = plane_height(&form, 1),
+                            .frame_rows = v->rows};
     draw_picture(&form, &in, v->kind, v->noise, 1);
     for (int i = 0; i < v->past; i++) {
         past[i] = open_drawing(&form, NULL);
@@ -227,12 +227,12 @@ static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *
     Drawing in = open_drawing(&form, random), past[LIFT_PAST] = {0};
     Drawing out[2] = {open_drawing(&form, random), open_drawing(&form, random)};
     draw_picture(&form, &in, kind, noise, 1 + check_below(random, 1000));
-    LiftPicture lifted = {.params = &params,
-                          .table = table,
-                          .in = in.image,
-                          .past_count = table->lift.past,
-                          .chroma_rows = plane_height(&form, 1),
-                          .frame_rows = 400 + check_below(random, 700)};
+    LiftedPicture lifted = {.params = &params,
+                            .table = table,
+                            .in = in.image,
+                            .past_count = table->lift.past,
+                            .chroma_rows = plane_height(&form, 1),
+                            .frame_rows = 400 + check_below(random, 700)};
     for (int i = 0; i < lifted.past_count; i++) {
         past[i] = open_drawing(&form, random);
         draw_picture(&form, &past[i], kind, noise, 1 + check_below(random, 1000));
@@ -397,14 +397,14 @@ static int count_wrong(const Scene *s, const Whole *w, int field)
         fields;
     Drawing in = take_field(&s->in, &form, active, field, fields), past[WHOLE_PAST];
     Drawing out = open_drawing(&form, NULL);
-    LiftPicture lifted = {.kernels = &lumeq_lift_c,
-                          .params = &s->params,
-                          .table = &s->table,
-                          .in = in.image,
-                          .out = out.image,
-                          .past_count = WHOLE_PAST,
-                          .chroma_rows = chroma_rows,
-                          .frame_rows = active->height};
+    LiftedPicture lifted = {.kernels = &lumeq_lift_c,
+                            .params = &s->params,
+                            .table = &s->table,
+                            .in = in.image,
+                            .out = out.image,
+                            .past_count = WHOLE_PAST,
+                            .chroma_rows = chroma_rows,
+                            .frame_rows = active->height};
     for (int i = 0; i < WHOLE_PAST; i++) {
         past[i] = take_field(&s->past[i], &form, active, field, fields);
         lifted.past[i] = past[i].image;

@@ -22,8 +22,8 @@ typedef struct Apply {
     LumeqImage in, out; /* of that, or of one of its fields */
     int chroma_rows;    /* there */
     int lift_luma, lift_chroma;
-    LiftPicture lifted; /* where one of them is */
-    size_t lift_size;   /* memory of each band for it */
+    LiftedPicture lifted; /* where one of them is */
+    size_t lift_size;     /* memory of each band for it */
     int bands;
     size_t converted_size; /* memory for each band's chroma in the input's layout; 0: not needed */
     uint8_t *converted;

@@ -71,7 +71,7 @@ static int16_t *ring_row(const Ring *ring, int y)
     return ring->first + y % ring->rows * ring->stride;
 }
 
-static Band open_band(const LiftPicture *picture, int plane, void *memory, int y, int end)
+static Band open_band(const LiftedPicture *picture, int plane, void *memory, int y, int end)
 {
     const int width = lumeq_width(&picture->in, plane);
     Band band = {
@@ -157,7 +157,7 @@ static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *fro
 /* ---- luma ---------------------------------------------------------------------------------- */
 
 typedef struct Luma {
-    const LiftPicture *picture;
+    const LiftedPicture *picture;
     Band band;
     Passes passes;
     int noisy, past;
@@ -176,7 +176,7 @@ static Passes open_luma_passes(Band *band, int frame_rows)
 
 /* The mean is the source itself where there is no past, and what the range is taken of is the mean
  * where there is no noise. */
-static Luma open_luma(const LiftPicture *picture, void *memory, int y, int end)
+static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = {
         .picture = picture,
@@ -250,7 +250,7 @@ static void finish_row(const Luma *l, const int16_t *row, int y)
                                                             out->shift, &l->band.row);
 }
 
-void lumeq_lift_luma(const LiftPicture *picture, void *memory, int y, int end)
+void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = open_luma(picture, memory, y, end);
     const int reach = l.passes.reach[0], lag = TOLERANCE_LAG + reach;
@@ -275,14 +275,14 @@ void lumeq_lift_luma(const LiftPicture *picture, void *memory, int y, int end)
 #define CHROMA_STEPS 2
 
 typedef struct Chroma {
-    const LiftPicture *picture;
+    const LiftedPicture *picture;
     Band band;
     Passes passes[2];
     Ring source[2], quarter, cells;
     uint8_t *out[2]; /* where Cb and Cr lie in turns: each by itself */
 } Chroma;
 
-static Chroma open_chroma(const LiftPicture *picture, void *memory, int y, int end)
+static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     static const int steps[CHROMA_STEPS] = {4, 1};
     Chroma c = {.picture = picture, .band = open_band(picture, 1, memory, y, end)};
@@ -361,7 +361,7 @@ static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
         turns8(lumeq_row(out, 1, y), chroma.dst[0], chroma.dst[1], c->band.row.width);
 }
 
-void lumeq_lift_chroma(const LiftPicture *picture, void *memory, int y, int end)
+void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Chroma c = open_chroma(picture, memory, y, end);
     const int reach = c.passes[0].reach[0];
@@ -378,7 +378,7 @@ void lumeq_lift_chroma(const LiftPicture *picture, void *memory, int y, int end)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-size_t lumeq_lift_memory(const LiftPicture *picture)
+size_t lumeq_lift_memory(const LiftedPicture *picture)
 {
     ptrdiff_t most = open_luma(picture, NULL, 0, 0).band.taken;
     if (lumeq_planes(&picture->in) > 1) {

@@ -8,7 +8,7 @@
 #include "equalizer/cpu/lift_kernels.h"
 
 /* A picture that is lifted: the active one of a frame, or one of its fields. */
-typedef struct LiftPicture {
+typedef struct LiftedPicture {
     const LiftKernels *kernels;
     const CurveParams *params;
     const CurveTable *table;
@@ -16,14 +16,14 @@ typedef struct LiftPicture {
     int past_count;                      /* of them, as many as are used */
     int chroma_rows;
     int frame_rows; /* of the whole frame's active picture */
-} LiftPicture;
+} LiftedPicture;
 
 /* Bytes that one band works in. */
-size_t lumeq_lift_memory(const LiftPicture *picture);
+size_t lumeq_lift_memory(const LiftedPicture *picture);
 
 /* Writes rows of the output, from `y` to before `end`. Several threads may work on rows of their
  * own, each in memory of its own, at a multiple of 64, whose bytes may be any. */
-void lumeq_lift_luma(const LiftPicture *picture, void *memory, int y, int end);
-void lumeq_lift_chroma(const LiftPicture *picture, void *memory, int y, int end);
+void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end);
+void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end);
 
 #endif
