@@ -182,7 +182,7 @@ typedef struct LumeqParams {
     int tiles_x, tiles_y; /* of mode CLAHE: 1..LUMEQ_MAX_TILES each, 0 stands for 8 */
     LumeqChroma chroma;   /* for images with chroma planes */
     int dither; /* not 0: fractions of codes become a fine fixed pattern, which changes from frame
-                 * to frame, instead of being rounded */
+                 * to frame, instead of being rounded; what is lifted and filtered always has it */
     LumeqBars bars;
     /* 0 (none) .. 1: how much of the flicker of the source (timelapse, old film) is evened out,
      * over half a second before and after each frame. Needs a history that looks ahead; elsewhere

@@ -250,11 +250,20 @@ int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const LumeqImage
         return ret;
     CurveTable table;
     LumeqApplyJob job = lumeq_curve_job(curve, in, out);
-    if (count && curve->table.lift.luma_on && curve->table.lift.noisy)
-        job.table = lumeq_curve_table(curve, 1, &table);
     job.sync = sync;
+    int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
+    const int wanted = lumeq_curve_previous(curve);
+    for (int i = 0; i < count && i < wanted; i++) {
+        ret =
+            lumeq_check_previous(&previous[i], in, context->first.backend, text, LUMEQ_ERROR_SIZE);
+        if (ret < 0)
+            return ret;
+        on_host &= previous[i].memory == LUMEQ_MEMORY_HOST;
+        job.previous[job.previous_count++] = previous[i];
+    }
+    if (wanted)
+        job.table = lumeq_curve_table(curve, job.previous_count, &table);
     ret = context->first.backend->apply(context->first.priv, &job, text, LUMEQ_ERROR_SIZE);
-    const int on_host = in->memory == LUMEQ_MEMORY_HOST && out->memory == LUMEQ_MEMORY_HOST;
     if (may_replace(context, ret, sync, on_host)) {
         const LumeqWork *cpu = cpu_instead(context, text);
         if (cpu)

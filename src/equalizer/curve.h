@@ -392,6 +392,7 @@ CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResul
 typedef struct CurveLifted {
     int32_t on;
     uint32_t dark, noise; /* Q16; 64ths of a code */
+    int32_t past;         /* frames before that the filter may look at */
 } CurveLifted;
 
 /* What a frame is smoothed by. */
@@ -459,7 +460,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.counted = counted || goes_on;
     }
     curve_barrier(); /* before w->hist is used otherwise */
-    const CurveLifted lifted = {1, s.dark, s.noise >> 10};
+    const CurveLifted lifted = {1, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
     return lifted;
 }
 
@@ -509,7 +510,7 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *before
     if (before && view.moved && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
 
-    CurveLifted lifted = {0, 0, 0};
+    CurveLifted lifted = {0, 0, 0, 0};
     if (p->lift) {
         const uint32_t slow =
             same && !before->fades ? curve_alpha(p, before, &view, p->slow) : CURVE_ONE;
@@ -615,10 +616,11 @@ CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_
 
 CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *result)
 {
-    CurveLifted lifted = {p->lift, 0, 0};
+    CurveLifted lifted = {p->lift, 0, 0, 0};
     if (p->lift) {
         lifted.dark = result->lift.dark;
         lifted.noise = result->lift.noise >> 10;
+        lifted.past = result->scene_cut ? 0 : p->past;
     }
     return lifted;
 }
@@ -645,8 +647,8 @@ CURVE_FN uint32_t curve_code8(const CurveParams *p, uint32_t curve)
 }
 
 /* What the filter is told: the codes' curve is taken to w->hist, the gains are in w->cum. */
-CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, const CurveBin *now,
-                              LiftTables *table, CurveWork *w)
+CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, int32_t past,
+                              const CurveBin *now, LiftTables *table, CurveWork *w)
 {
     const int width = curve_width(p), black = p->black >> (p->depth - 8);
     const int white = p->white >> (p->depth - 8);
@@ -656,7 +658,7 @@ CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, const CurveBi
     }
     curve_barrier();
     LiftTables constants;
-    lift_constants(&constants, noise, p->past);
+    lift_constants(&constants, noise, past);
     uint32_t luma = 0, chroma = 0;
     CURVE_EACH (i, CURVE_CELLS) {
         const uint32_t tolerance =
@@ -706,7 +708,7 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
     curve_fill_codes(p, now, table);
     curve_fill_gains(p, lifted.on ? lift_gain_most(noise) : CURVE_GAIN_MOST, now, table, w);
     if (lifted.on) {
-        curve_fill_lift(p, noise, now, &table->lift, w);
+        curve_fill_lift(p, noise, lifted.past, now, &table->lift, w);
     } else {
         CURVE_EACH (i, 1)
             table->lift.luma_on = table->lift.chroma_on = 0;
@@ -717,7 +719,7 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
 CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, CurveWas *was,
                             CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
 {
-    CurveLifted lifted = {0, 0, 0};
+    CurveLifted lifted = {0, 0, 0, 0};
     if (p->reference) {
         curve_reference(p, now, w);
         curve_keep_history(p, curve_history(p, before, was), was, result, now);

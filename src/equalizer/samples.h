@@ -121,7 +121,7 @@ CURVE_ALONE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, 
     const uint32_t room = 8 * (chroma > 0 ? range - from : from);
     const uint32_t most = (chroma > 0 ? range - to : to) << 15; /* times CURVE_GAIN_ONE */
     const uint32_t used = reach < room ? reach : room;
-    return used * gain <= most ? gain : most / used;
+    return (uint64_t)used * gain <= most ? gain : most / used;
 }
 
 /* The gain for two components of a pixel, which both take: their ratio is the hue. */

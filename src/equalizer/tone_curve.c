@@ -102,15 +102,20 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
                         in->depth, in->shift, (int)in->range);
 }
 
+int lumeq_curve_previous(const LumeqCurve *curve)
+{
+    const LiftTables *lift = &curve->table.lift;
+    return lift->luma_on && lift->noisy && !curve->grid && !curve->result->scene_cut;
+}
+
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table)
 {
-    CurveParams params = curve->params;
     CurveWork work;
-    params.past = past;
     *table = curve->table;
     for (int i = 0; i < CURVE_CELLS; i++)
         work.cum[i] = table->gain[i].gain;
-    curve_fill_lift(&params, lift_noise(curve->result->lift.dark, curve->result->lift.noise >> 10),
+    curve_fill_lift(&curve->params,
+                    lift_noise(curve->result->lift.dark, curve->result->lift.noise >> 10), past,
                     curve->result->bin, &table->lift, &work);
     return table;
 }
@@ -144,6 +149,7 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
         .moved = curve->moved,
     };
     lumeq_fill_stats(&filled, &summary);
+    filled.previous = lumeq_curve_previous(curve);
     (void)lumeq_give_struct(stats, &filled, sizeof(filled));
     return 0;
 }

@@ -36,6 +36,9 @@ void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const CurveT
 /* Whether a curve is for such an image. ARGUMENT, with the sentence in this thread. */
 int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in);
 
+/* Frames before the one that is equalized that it wants. */
+int lumeq_curve_previous(const LumeqCurve *curve);
+
 /* The curve's table where so many frames before are used; made in `table`. */
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table);
 

@@ -5,7 +5,7 @@ against, bit by bit. README.md beside it says the same in words.
 Takes the frame at SECONDS and up to 48 before it for one shot, and writes it beside the lifted one.
     shot:   histogram, noise  ->  decide()  ->  nodes  ->  tables()
     frame:  temporal_mean()  ->  tolerance(), clamp_specks()  ->  a_trous()  ->  finish()  ->  luma;
-            chroma(): a_trous(), then gain from the curve
+            chroma(): a_trous(), then lumeq's gain from the curve
 Samples are Q6 of 8-bit codes (0..16383) at every depth and fit int16, as does each intermediate
 value of the pixel path; numpy holds them in int32 and fit() checks it. Shares and slopes of the
 rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs numpy and ffmpeg.
@@ -97,8 +97,9 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None):
 
 # ---- Tables and constants of a frame. ----
 
-TOL_MOST, STEPS = 3 * 64, {900: (12, 6, 3, 1), 600: (8, 4, 2, 1), 0: (4, 2, 1)}
+TOL_MOST, STEPS = 3 * 64, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 1)}
 CHROMA_STEPS = 4, 1
+GAIN_ONE = 4096                     # Q12
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
 def tables(nodes, D, n, past):
@@ -108,7 +109,8 @@ def tables(nodes, D, n, past):
     near   5x5 sum of differences (Q2) from which on it does not
     speck  most that clamp_specks() moves a sample, Q6
     edge   range of the 5x5 from which on the tolerance is 0, Q6
-    gain, ctol  by mean luma: chroma's gain, Q13, and a quarter of its tolerance, Q6
+    ctol   by mean luma: a quarter of chroma's tolerance, Q6
+    gain, start, end  by mean luma: chroma's gain, Q12; luma before and after, above black, Q8
     """
     n = min(D * n >> 16, 16 * 64)
     n = max(0, min(n, 2 * (n - 32)))        # below half a code there is no noise; whole from 1 on
@@ -120,12 +122,25 @@ def tables(nodes, D, n, past):
     clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
     noisy = lifted * 3 * n // 128 * LEFT[past] // 64        # 1.5 n, more the less was taken out
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
-    i = np.clip(np.arange(256), BLACK + 1, WHITE)
-    more = (nodes[i] - BLACK * 256) * 32 // (i - BLACK) - 8192              # Q13
-    gain = 8192 + np.clip(more * 3 // 4, 0, 8192 * 7 // 5 - 8192 * 3 // 5 * min(n, 64) // 64)
-    ctol = np.clip((gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
+    most = GAIN_ONE + GAIN_ONE * 7 // 5 - GAIN_ONE * 3 // 5 * min(n, 64) // 64
+    start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
+    gain = np.array([curve_gain(int(a), int(b), most) for a, b in zip(start, end)])
+    ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
+    start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=n > 0, past=past, tol=tol, still=lifted * 4 * near // 64,
-                near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32, gain=gain, ctol=ctol)
+                near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32,
+                ctol=ctol, gain=gain, start=start, end=end)
+
+def curve_gain(start, end, most):
+    """lumeq's: Q12, over luma that goes from start to end; divisions cut towards 0."""
+    dark, light = 6 << 8, 32 << 8
+    if start <= dark:
+        return GAIN_ONE
+    more = min((end << 12) // start if end > 0 else 0, 4 * GAIN_ONE) - GAIN_ONE
+    taken = more * (3 if more > 0 else 1) / 4
+    if start < light:
+        taken = int(taken) * (start - dark) / (light - dark)
+    return min(GAIN_ONE + int(taken), most)
 
 # ---- The pixel path. Planes are (height, width). ----
 
@@ -192,31 +207,60 @@ def dither(shape, frame):
     order = (a & 1) << 5 | (y & 1) << 4 | (a & 2) << 2 | (y & 2) << 1 | (a & 4) >> 1 | (y & 4) >> 2
     return (order + 25 * frame & 63) * 4 + 2
 
-def finish(f, nodes, frame):
-    """The curve at fractional codes, dithered: 8-bit samples."""
+def to_q6(samples, depth):
+    """Codes of `depth` bits."""
+    s = samples.astype(np.int32)
+    return s << 14 - depth if depth <= 14 else s >> depth - 14
+
+def finish(f, nodes, frame, depth):
+    """The curve at fractional codes, dithered: codes of `depth` bits."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
-    return (out + dither(f.shape, frame) >> 8).astype(np.uint8)
+    return out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
 
-def chroma(c, y, t, frame):
-    """Chroma plane c (Q6), 4:2:0, over the source's luma y (Q6), filtered and scaled: 8 bits."""
-    y = np.pad(y >> 6, ((0, y.shape[0] & 1), (0, y.shape[1] & 1)), 'edge')
-    mean = (y[::2, ::2] + y[::2, 1::2] + y[1::2, ::2] + y[1::2, 1::2] + 2) >> 2
-    c = a_trous(c, CHROMA_STEPS, t['ctol'][mean]) - 8192
-    scaled = fit(2 * c * t['gain'][mean] + (1 << 14) >> 15)         # Q5
-    codes = scaled + 8 + (dither(c.shape, frame) >> 4) >> 5         # half of the dither
-    return (128 + clamp(codes, -112, 112)).astype(np.uint8)
+def mean_luma(y, sub_x, sub_y):
+    """Of the codes under each sample of chroma, edges repeated."""
+    y = np.pad(y, [(0, -y.shape[0] % (1 << sub_y)), (0, -y.shape[1] % (1 << sub_x))], 'edge')
+    area = sub_x + sub_y
+    sums = sum(y[v::1 << sub_y, u::1 << sub_x]
+               for v in range(1 << sub_y) for u in range(1 << sub_x))
+    return sums + (1 << area >> 1) >> area
 
-def lift(frames, nodes, D, n, frame=0, past=3, height=0, table=None):
-    """The newest of `frames` (8 bits, (Y, U, V), oldest first), lifted."""
-    planes = [f[0].astype(np.int32) << 6 for f in frames[:-past - 2:-1]]
-    t = table or tables(nodes, D, n, min(past, len(planes) - 1))
+def within(gain, d, start, end):
+    """lumeq's: where the gain ends, so that B' and R' stay in range; d: Q6."""
+    full = LAST << 8
+    used = np.minimum(60 * np.abs(d), 8 * np.where(d > 0, full - start, start))
+    most = np.where(d > 0, full - end, end) << 15
+    return np.where(used * gain <= most, gain, most // np.maximum(used, 1))
+
+def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
+    """Both planes of chroma over the source's luma y, filtered and scaled: codes."""
+    mean = mean_luma(y.astype(np.int64), sub_x, sub_y) >> depth - 8
+    gain, start, end = (t[k][mean] for k in ('gain', 'start', 'end'))
+    planes = [to_q6(c, depth) for c in planes]
+    d = [a_trous(c, CHROMA_STEPS, t['ctol'][mean]) - 8192 for c in planes]
+    ends, end = (gain > GAIN_ONE) & (start <= LAST << 8), np.minimum(end, LAST << 8)
+    for c in d:
+        gain = np.where(ends, within(gain, c, start, end), gain)
+    add = 64 + (dither(gain.shape, frame) >> 1)         # half of the dither
+    middle, legal = 128 << depth - 8, 112 << depth - 8
+    codes = [middle + (c * gain + (add << 18 - depth) >> 26 - depth) for c in d]
+    source = [c >> 14 - depth if depth <= 14 else c << depth - 14 for c in planes]
+    return [clamp(c, np.minimum(middle - legal, s), np.maximum(middle + legal, s))
+            for c, s in zip(codes, source)]
+
+def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1)):
+    """The newest of `frames` ((Y, U, V), oldest first), lifted."""
+    planes = [to_q6(f[0], depth) for f in frames[:-past - 2:-1]]
+    t = tables(nodes, D, n, min(past, len(planes) - 1))
     f = temporal_mean(planes, t)
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f
     steps = next(s for h, s in STEPS.items() if (height or f.shape[0]) >= h)
-    y = finish(a_trous(f, steps, quarter), nodes, frame)
-    return (y, *(chroma(c.astype(np.int32) << 6, planes[0], t, frame) for c in frames[-1][1:]))
+    y = finish(a_trous(f, steps, quarter), nodes, frame, depth)
+    u, v = (c.astype(np.int64) for c in frames[-1][1:])
+    size = np.uint8 if depth == 8 else np.uint16
+    return tuple(p.astype(size) for p in (y, *chroma((u, v), frames[-1][0], t, frame, depth, *sub)))
 
 def read(path, at):
     """Frames up to the time `at` (seconds): list of (Y, U, V), uint8, oldest first."""

@@ -4,6 +4,7 @@
 
 #include "equalizer/cpu/bands.h"
 #include "equalizer/cpu/clahe.h"
+#include "equalizer/cpu/lift_cpu.h"
 
 /* Bands smaller than this cost more to hand out than to work through. */
 #define MIN_BAND_PIXELS (64 * 1024)
@@ -11,11 +12,18 @@
 /* Rows of chroma that go through memory of their own where the output has another layout. */
 #define CONVERTED_ROWS 16
 
+/* Bytes of memory shared by bands that none of them has in a line with another. */
+#define ALIGNMENT 64
+
 typedef struct Apply {
-    const CpuTeam *team;
+    CpuTeam *team;
     const LumeqApplyJob *job;
     LumeqRect active;
-    LumeqImage in, out; /* of that */
+    LumeqImage in, out; /* of that, or of one of its fields */
+    int chroma_rows;    /* there */
+    int lift_luma, lift_chroma;
+    LiftedPicture lifted; /* where one of them is */
+    size_t lift_size;     /* memory of each band for it */
     int bands;
     size_t converted_size; /* memory for each band's chroma in the input's layout; 0: not needed */
     uint8_t *converted;
@@ -113,6 +121,10 @@ static void apply_luma(const Apply *a, int band)
         lumeq_clahe_apply(job->grid, lumeq_row(&job->out, 0, r->y + y), out->stride[0],
                           lumeq_row(&job->in, 0, r->y + y), in->stride[0], r->x, r->x + r->width,
                           rows, r->y + y, job->tables);
+    } else if (a->lift_luma) {
+        lumeq_lift_luma(&a->lifted, a->team->lift_memory + (size_t)band * a->lift_size, y,
+                        y + rows);
+        return;
     } else {
         choose_kernel(&a->team->kernels, &job->curve)(lumeq_row(out, 0, y), out->stride[0],
                                                       lumeq_row(in, 0, y), in->stride[0], in->width,
@@ -176,9 +188,12 @@ static void convert_chroma(const Apply *a, int band, int y, int end)
 
 static void apply_chroma(const Apply *a, int band)
 {
-    const int height = lumeq_height(&a->in, 1);
-    const int y = lumeq_band_start(height, band, a->bands);
-    const int end = lumeq_band_start(height, band + 1, a->bands);
+    const int y = lumeq_band_start(a->chroma_rows, band, a->bands);
+    const int end = lumeq_band_start(a->chroma_rows, band + 1, a->bands);
+    if (a->lift_chroma) {
+        lumeq_lift_chroma(&a->lifted, a->team->lift_memory + (size_t)band * a->lift_size, y, end);
+        return;
+    }
     if (a->converted_size)
         convert_chroma(a, band, y, end);
     else
@@ -211,28 +226,111 @@ static void copy_part(const LumeqApplyJob *job, LumeqRect part)
         shift_rows(&out, plane, 0, lumeq_height(&out, plane), in.shift);
 }
 
-int lumeq_cpu_apply(const CpuTeam *team, const LumeqApplyJob *job)
+/* ---- pictures that are lifted -------------------------------------------------------------- */
+
+/* The rows of one of two fields. */
+static LumeqImage field_of(const LumeqImage *image, int field)
+{
+    LumeqImage result = *image;
+    for (int i = 0; i < lumeq_planes(image); i++) {
+        result.plane[i] = lumeq_row(image, i, field);
+        result.stride[i] *= 2;
+    }
+    result.height = (image->height + 1 - field) / 2;
+    return result;
+}
+
+static void lift_field(Apply *a, int field)
+{
+    const int rows = lumeq_height(&a->in, 1);
+    a->in = field_of(&a->in, field);
+    a->out = field_of(&a->out, field);
+    a->chroma_rows = (rows + 1 - field) / 2;
+    for (int i = 0; i < a->lifted.past_count; i++)
+        a->lifted.past[i] = field_of(&a->lifted.past[i], field);
+}
+
+/* Memory for the bands' rows, which is kept for the pictures to come. */
+static int open_lift(Apply *a)
+{
+    CpuTeam *team = a->team;
+    a->lift_size = (lumeq_lift_memory(&a->lifted) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t size = (size_t)a->bands * a->lift_size;
+    if (size <= team->lift_size)
+        return 0;
+    free(team->lift_memory);
+    team->lift_memory = aligned_alloc(ALIGNMENT, size);
+    team->lift_size = team->lift_memory ? size : 0;
+    if (!team->lift_memory)
+        return LUMEQ_ERR_MEMORY;
+    memset(team->lift_memory, 0, size);
+    return 0;
+}
+
+static void begin_lift(Apply *a)
+{
+    const LumeqApplyJob *job = a->job;
+    const LiftTables *lift = &job->table->lift;
+    const int there = job->previous_count;
+    a->lift_luma = lift->luma_on && !job->clahe;
+    a->lift_chroma = lift->chroma_on && !job->clahe;
+    a->lifted.past_count = lift->past < there ? lift->past : there;
+    for (int i = 0; i < a->lifted.past_count; i++)
+        a->lifted.past[i] = lumeq_part(&job->previous[i], a->active);
+}
+
+/* ---- a picture ----------------------------------------------------------------------------- */
+
+static int apply_picture(Apply *a)
+{
+    const LumeqApplyJob *job = a->job;
+    int ret = 0;
+    a->bands = lumeq_count_bands(a->team, &a->in);
+    if (a->lift_luma || a->lift_chroma) {
+        a->lifted.kernels = &a->team->kernels.lift;
+        a->lifted.params = &job->curve;
+        a->lifted.table = job->table;
+        a->lifted.in = a->in;
+        a->lifted.out = a->out;
+        a->lifted.chroma_rows = a->chroma_rows;
+        a->lifted.frame_rows = a->active.height;
+        ret = open_lift(a);
+    }
+    if (ret == 0 && job->write > 1 && !a->lift_chroma && !same_layout(&a->in, &a->out)) {
+        for (int i = 1; i < lumeq_planes(&a->in); i++)
+            a->converted_size += (size_t)(CONVERTED_ROWS * lumeq_row_size(&a->in, i));
+        a->converted = malloc((size_t)a->bands * a->converted_size);
+        ret = a->converted ? 0 : LUMEQ_ERR_MEMORY;
+    }
+    if (ret == 0)
+        lumeq_workers_run(a->team->workers, apply_band, a, a->bands);
+    free(a->converted);
+    return ret;
+}
+
+int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
 {
     LumeqRect bars[LUMEQ_BARS];
     const int count = lumeq_find_bars(&job->bars->active, job->in.width, job->in.height, bars);
-    Apply a = {
+    Apply whole = {
         .team = team,
         .job = job,
         .active = job->bars->active,
         .in = lumeq_part(&job->in, job->bars->active),
         .out = lumeq_part(&job->out, job->bars->active),
     };
-    a.bands = lumeq_count_bands(team, &a.in);
-    if (job->write > 1 && !same_layout(&a.in, &a.out)) {
-        for (int i = 1; i < lumeq_planes(&a.in); i++)
-            a.converted_size += (size_t)(CONVERTED_ROWS * lumeq_row_size(&a.in, i));
-        a.converted = malloc((size_t)a.bands * a.converted_size);
-        if (!a.converted)
-            return LUMEQ_ERR_MEMORY;
+    whole.chroma_rows = lumeq_height(&whole.in, 1);
+    begin_lift(&whole);
+    const int lifted = whole.lift_luma || whole.lift_chroma;
+    const int fields = lifted && job->fields && whole.in.height > 1 ? 2 : 1;
+    int ret = 0;
+    for (int i = 0; i < fields && ret == 0; i++) {
+        Apply a = whole;
+        if (fields == 2)
+            lift_field(&a, i);
+        ret = apply_picture(&a);
     }
-    lumeq_workers_run(team->workers, apply_band, &a, a.bands);
-    free(a.converted);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && ret == 0; i++)
         copy_part(job, bars[i]);
-    return 0;
+    return ret;
 }

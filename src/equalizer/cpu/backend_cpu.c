@@ -84,9 +84,11 @@ static void close_cpu(void *priv)
     free(cpu->counts);
     free(cpu->profile);
     free(cpu->clahe);
+    free(cpu->team.lift_memory);
     cpu->counts = NULL;
     cpu->profile = NULL;
     cpu->clahe = NULL;
+    cpu->team.lift_memory = NULL;
 }
 
 /* The histogram of some rows of the frame, and their profile while they are in the cache. */
@@ -171,12 +173,14 @@ static void find_tiles(CpuBackend *cpu, const LumeqState *before, LumeqState *re
     lumeq_tile_sum(&cpu->job->grid, &result->curve.bars, &result->tiles, cpu->clahe);
 }
 
-static int write_output(const CpuBackend *cpu)
+static int write_output(CpuBackend *cpu)
 {
     const LumeqJob *job = cpu->job;
     const LumeqApplyJob apply = {
         .in = job->frame.in,
         .out = job->frame.out,
+        .previous = {job->previous},
+        .previous_count = job->previous.plane[0] != NULL,
         .write = job->write,
         .curve = job->curve,
         .bars = &cpu->results[cpu->last].curve.bars,
@@ -209,7 +213,7 @@ static int submit_cpu(void *priv, LumeqJob *job, char *text, size_t text_size)
     find_tiles(cpu, before, &cpu->results[cpu->last]);
     if (job->write && write_output(cpu) < 0) {
         cpu->last = !cpu->last; /* as if the frame had not come */
-        return no_memory("another layout of the output", text, text_size);
+        return no_memory("the output", text, text_size);
     }
     cpu->end_us = now_us() - cpu->opened_us;
     return 0;
@@ -246,7 +250,7 @@ static int apply_cpu(void *priv, const LumeqApplyJob *job, char *text, size_t te
     pthread_mutex_lock(&cpu->lock);
     const int ret = lumeq_cpu_apply(&cpu->team, job);
     pthread_mutex_unlock(&cpu->lock);
-    return ret < 0 ? no_memory("another layout of the output", text, text_size) : 0;
+    return ret < 0 ? no_memory("the output", text, text_size) : 0;
 }
 
 static void *alloc_cpu(void *priv, size_t size)

@@ -16,6 +16,8 @@ typedef struct CpuTeam {
     LumeqKernels kernels;
     LumeqWorkers *workers;
     int threads;
+    uint8_t *lift_memory; /* what lifted pictures are filtered in, once there was one */
+    size_t lift_size;
 } CpuTeam;
 
 /* How many bands such a picture is worth: 1..threads. */
@@ -48,7 +50,8 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
 /* Fills the job's counts. MEMORY. */
 int lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 
-/* Writes the job's output. MEMORY: only where it is laid out in another way than the input. */
-int lumeq_cpu_apply(const CpuTeam *team, const LumeqApplyJob *job);
+/* Writes the job's output. MEMORY: only where it is laid out in another way than the input, or
+ * lifted. */
+int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
 #endif

@@ -237,5 +237,6 @@ void lumeq_kernels_c(LumeqKernels *kernels)
                               .nodes8 = nodes8,
                               .nodes16 = nodes16,
                               .chroma8 = chroma8,
-                              .chroma16 = chroma16};
+                              .chroma16 = chroma16,
+                              .lift = lumeq_lift_c};
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "equalizer/cpu/lift_kernels.h"
 #include "equalizer/curve.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
@@ -57,6 +58,7 @@ typedef struct LumeqKernels {
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;
+    LiftKernels lift;
 } LumeqKernels;
 
 /* What this CPU has, LUMEQ_CPU_*, and the system saves the registers of. */

@@ -367,4 +367,5 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
     kernels->chroma8 = chroma8;
+    kernels->lift = lumeq_lift_avx2;
 }

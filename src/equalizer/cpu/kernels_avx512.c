@@ -145,4 +145,5 @@ void lumeq_kernels_avx512(LumeqKernels *kernels)
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
+    kernels->lift = lumeq_lift_avx512;
 }

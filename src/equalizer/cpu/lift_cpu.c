@@ -1,0 +1,389 @@
+/*
+ * A band is worked through from the top to the bottom. Each stage is so many rows behind the one
+ * before as it needs to look down, and leaves its rows in a ring that holds as many as are looked
+ * at: together they stay in a core's second cache. What neighbouring bands need of each other they
+ * compute twice.
+ */
+#include "equalizer/cpu/lift_cpu.h"
+
+#include <string.h>
+
+#include "equalizer/cpu/bands.h"
+
+#define LIFT_STEPS 3
+
+/* Rows that a stage is behind the source, and rows beyond the filtered ones that it does. */
+#define MEAN_LAG 2
+#define SMOOTH_LAG 3
+#define TOLERANCE_LAG 5
+#define SOURCE_REACH 5
+#define MEAN_REACH 3
+#define SMOOTH_REACH 2
+
+#define NOW_ROWS 8
+#define RING_ROWS 6 /* of what is looked at two rows up and down */
+
+/* Row y is in place y modulo `rows`. */
+typedef struct Ring {
+    int16_t *first;
+    ptrdiff_t stride;
+    int rows;
+} Ring;
+
+/* A band of a plane, and how much of its memory is taken (samples). */
+typedef struct Band {
+    LiftRow row;
+    const LiftKernels *kernels;
+    int rows;   /* of the plane */
+    int y, end; /* that are wanted */
+    ptrdiff_t stride, taken;
+    int16_t *memory; /* NULL: to be told how much is taken */
+} Band;
+
+/* The mean with holes. */
+typedef struct Passes {
+    int steps[LIFT_STEPS], count;
+    int reach[LIFT_STEPS + 1]; /* what a step and those after it look at, up and down */
+    Ring across[LIFT_STEPS];   /* what each has done across */
+    int16_t *row;              /* what it has then done down */
+} Passes;
+
+static ptrdiff_t row_stride(int width)
+{
+    const int blocks = (width + LIFT_BLOCK - 1) / LIFT_BLOCK;
+    return LIFT_MARGIN + (ptrdiff_t)blocks * LIFT_BLOCK + LIFT_MARGIN;
+}
+
+static int16_t *take_rows(Band *band, int rows)
+{
+    const ptrdiff_t at = band->taken + LIFT_MARGIN;
+    band->taken += band->stride * rows;
+    return band->memory ? band->memory + at : NULL;
+}
+
+static Ring open_ring(Band *band, int rows)
+{
+    return (Ring){take_rows(band, rows), band->stride, rows};
+}
+
+static int16_t *ring_row(const Ring *ring, int y)
+{
+    return ring->first + y % ring->rows * ring->stride;
+}
+
+static Band open_band(const LiftedPicture *picture, int plane, void *memory, int y, int end)
+{
+    const int width = lumeq_width(&picture->in, plane);
+    Band band = {
+        .row = {.width = width, .tables = &picture->table->lift, .params = picture->params},
+        .kernels = picture->kernels,
+        .rows = plane ? picture->chroma_rows : picture->in.height,
+        .y = y,
+        .end = end,
+        .stride = row_stride(width),
+        .memory = memory,
+    };
+    for (int i = 0; i < LIFT_PAST; i++)
+        band.row.scratch[i] = take_rows(&band, 1);
+    return band;
+}
+
+/* Whether row y is one of those wanted or at most `reach` beside them. */
+static int is_wanted(const Band *band, int y, int reach)
+{
+    return y >= 0 && y < band->rows && y >= band->y - reach && y < band->end + reach;
+}
+
+static int first_wanted(const Band *band, int reach)
+{
+    return band->y > reach ? band->y - reach : 0;
+}
+
+/* Rows y - reach to y + reach of a ring, mirrored about the plane's ends. */
+static void rows_around(const int16_t **rows, const Band *band, const Ring *ring, int y, int reach)
+{
+    for (int i = -reach; i <= reach; i++)
+        rows[i + reach] = ring_row(ring, lift_mirrored(y + i, band->rows - 1));
+}
+
+/* ---- the mean with holes ------------------------------------------------------------------- */
+
+static Passes open_passes(Band *band, const int *steps, int count)
+{
+    Passes p = {.count = count};
+    for (int i = count - 1; i >= 0; i--) {
+        p.steps[i] = steps[i];
+        p.reach[i] = p.reach[i + 1] + steps[i];
+        p.across[i] = open_ring(band, 2 * steps[i] + 1);
+    }
+    p.row = take_rows(band, 1);
+    return p;
+}
+
+static void pass_across(const Band *band, const Passes *p, int i, const int16_t *from,
+                        const int16_t *quarter, int y)
+{
+    band->kernels->pass(ring_row(&p->across[i], y), from - p->steps[i], from, from + p->steps[i],
+                        quarter, band->row.width);
+}
+
+static void pass_down(const Band *band, const Passes *p, int i, const int16_t *quarter, int y)
+{
+    const Ring *across = &p->across[i];
+    const int last = band->rows - 1, step = p->steps[i], width = band->row.width;
+    band->kernels->pass(p->row, ring_row(across, lift_mirrored(y - step, last)),
+                        ring_row(across, y), ring_row(across, lift_mirrored(y + step, last)),
+                        quarter, width);
+    if (i + 1 < p->count)
+        lift_mirror(p->row, width, p->steps[i + 1]);
+}
+
+/* Takes row y, mirrored as far as the first step goes, where it is wanted; answers with row
+ * y - reach[0] where that is. */
+static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
+                                 const Ring *quarter, int y)
+{
+    for (int i = 0; i < p->count; i++) {
+        if (is_wanted(band, y, p->reach[i]))
+            pass_across(band, p, i, from, ring_row(quarter, y), y);
+        y -= p->steps[i];
+        if (is_wanted(band, y, p->reach[i + 1]))
+            pass_down(band, p, i, ring_row(quarter, y), y);
+        from = p->row;
+    }
+    return is_wanted(band, y, 0) ? p->row : NULL;
+}
+
+/* ---- luma ---------------------------------------------------------------------------------- */
+
+typedef struct Luma {
+    const LiftedPicture *picture;
+    Band band;
+    Passes passes;
+    int noisy, past;
+    int margin; /* the first step's */
+    Ring now, past_rows[LIFT_PAST], apart[LIFT_PAST];
+    Ring mean, smooth, quarter;
+    int16_t *row; /* without specks */
+} Luma;
+
+static Passes open_luma_passes(Band *band, int frame_rows)
+{
+    static const int large[] = {12, 4, 1}, middle[] = {8, 3, 1}, small[] = {4, 2, 1};
+    const int *steps = frame_rows >= 900 ? large : frame_rows >= 600 ? middle : small;
+    return open_passes(band, steps, LIFT_STEPS);
+}
+
+/* The mean is the source itself where there is no past, and what the range is taken of is the mean
+ * where there is no noise. */
+static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
+{
+    Luma l = {
+        .picture = picture,
+        .band = open_band(picture, 0, memory, y, end),
+        .noisy = picture->table->lift.noisy,
+        .past = picture->past_count,
+    };
+    l.passes = open_luma_passes(&l.band, picture->frame_rows);
+    l.margin = l.passes.steps[0];
+    l.now = open_ring(&l.band, NOW_ROWS);
+    for (int i = 0; i < l.past; i++) {
+        l.past_rows[i] = open_ring(&l.band, MEAN_LAG + 1);
+        l.apart[i] = open_ring(&l.band, RING_ROWS);
+    }
+    l.mean = l.past ? open_ring(&l.band, RING_ROWS) : l.now;
+    l.smooth = l.noisy ? open_ring(&l.band, RING_ROWS) : l.mean;
+    l.quarter = open_ring(&l.band, l.passes.reach[0] + 1);
+    l.row = take_rows(&l.band, 1);
+    return l;
+}
+
+static void load_rows(Luma *l, int y)
+{
+    const LiftKernels *kernels = l->band.kernels;
+    LiftLoad *const load = l->picture->in.depth > 8 ? kernels->load16 : kernels->load8;
+    int16_t *now = ring_row(&l->now, y);
+    load(now, lumeq_row(&l->picture->in, 0, y), 1, l->margin, &l->band.row);
+    for (int i = 0; i < l->past; i++) {
+        int16_t *past = ring_row(&l->past_rows[i], y);
+        load(past, lumeq_row(&l->picture->past[i], 0, y), 1, 0, &l->band.row);
+        kernels->apart(ring_row(&l->apart[i], y), now, past, &l->band.row);
+    }
+}
+
+static void mean_row(Luma *l, int y)
+{
+    LiftPastRow past[LIFT_PAST];
+    for (int i = 0; i < l->past; i++) {
+        past[i].row = ring_row(&l->past_rows[i], y);
+        rows_around(past[i].apart, &l->band, &l->apart[i], y, 2);
+    }
+    l->band.kernels->mean(ring_row(&l->mean, y), ring_row(&l->now, y), past, l->past, &l->band.row);
+}
+
+static void smooth_row(Luma *l, int y)
+{
+    const int16_t *rows[3];
+    rows_around(rows, &l->band, &l->mean, y, 1);
+    l->band.kernels->smooth(ring_row(&l->smooth, y), rows, &l->band.row);
+}
+
+/* The row that is to be filtered, and its tolerance. */
+static const int16_t *prepare_row(Luma *l, int y)
+{
+    const int16_t *rows[5], *now = ring_row(&l->now, y);
+    int16_t *quarter = ring_row(&l->quarter, y);
+    rows_around(rows, &l->band, &l->smooth, y, 2);
+    l->band.kernels->tolerance(quarter, rows, now, &l->band.row);
+    if (!l->noisy)
+        return now;
+    rows_around(rows, &l->band, &l->mean, y, 1);
+    l->band.kernels->specks(l->row, rows, quarter, l->margin, &l->band.row);
+    return l->row;
+}
+
+static void finish_row(const Luma *l, const int16_t *row, int y)
+{
+    const LumeqImage *out = &l->picture->out;
+    const LiftKernels *kernels = l->band.kernels;
+    (out->depth > 8 ? kernels->finish16 : kernels->finish8)(lumeq_row(out, 0, y), row, y,
+                                                            out->shift, &l->band.row);
+}
+
+void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)
+{
+    Luma l = open_luma(picture, memory, y, end);
+    const int reach = l.passes.reach[0], lag = TOLERANCE_LAG + reach;
+    for (int t = first_wanted(&l.band, reach + SOURCE_REACH); t < end + lag; t++) {
+        if (is_wanted(&l.band, t, reach + SOURCE_REACH))
+            load_rows(&l, t);
+        if (l.past && is_wanted(&l.band, t - MEAN_LAG, reach + MEAN_REACH))
+            mean_row(&l, t - MEAN_LAG);
+        if (l.noisy && is_wanted(&l.band, t - SMOOTH_LAG, reach + SMOOTH_REACH))
+            smooth_row(&l, t - SMOOTH_LAG);
+        const int prepared = t - TOLERANCE_LAG;
+        const int16_t *from =
+            is_wanted(&l.band, prepared, reach) ? prepare_row(&l, prepared) : NULL;
+        const int16_t *done = filter_row(&l.band, &l.passes, from, &l.quarter, prepared);
+        if (done)
+            finish_row(&l, done, t - lag);
+    }
+}
+
+/* ---- chroma -------------------------------------------------------------------------------- */
+
+#define CHROMA_STEPS 2
+
+typedef struct Chroma {
+    const LiftedPicture *picture;
+    Band band;
+    Passes passes[2];
+    Ring source[2], quarter, cells;
+    uint8_t *out[2]; /* where Cb and Cr lie in turns: each by itself */
+} Chroma;
+
+static Chroma open_chroma(const LiftedPicture *picture, void *memory, int y, int end)
+{
+    static const int steps[CHROMA_STEPS] = {4, 1};
+    Chroma c = {.picture = picture, .band = open_band(picture, 1, memory, y, end)};
+    for (int i = 0; i < 2; i++)
+        c.passes[i] = open_passes(&c.band, steps, CHROMA_STEPS);
+    const int rows = c.passes[0].reach[0] + 1;
+    for (int i = 0; i < 2; i++) {
+        c.source[i] = open_ring(&c.band, rows);
+        c.out[i] = (uint8_t *)take_rows(&c.band, 1);
+    }
+    c.quarter = open_ring(&c.band, rows);
+    c.cells = open_ring(&c.band, rows);
+    return c;
+}
+
+static uint8_t *cells_row(const Chroma *c, int y)
+{
+    return (uint8_t *)ring_row(&c->cells, y);
+}
+
+/* The row of a component, in its own plane or in turns with the other. */
+static uint8_t *component_row(const LumeqImage *image, int i, int y)
+{
+    if (lumeq_step(image, 1) == 1)
+        return lumeq_row(image, 1 + i, y);
+    return (uint8_t *)lumeq_row(image, 1, y) + i * (image->depth > 8 ? 2 : 1);
+}
+
+static void load_chroma(Chroma *c, int y)
+{
+    const LumeqImage *in = &c->picture->in;
+    const LiftKernels *kernels = c->band.kernels;
+    const int deep = in->depth > 8, last = in->height - 1;
+    LiftUnder under = {.columns = in->width, .sub_x = in->chroma_x, .sub_y = in->chroma_y};
+    for (int i = 0; i < 1 << in->chroma_y; i++) {
+        const int luma_y = (y << in->chroma_y) + i;
+        under.luma[i] = lumeq_row(in, 0, luma_y < last ? luma_y : last);
+    }
+    (deep ? kernels->under16 : kernels->under8)(ring_row(&c->quarter, y), cells_row(c, y), &under,
+                                                &c->band.row);
+    for (int i = 0; i < 2; i++)
+        (deep ? kernels->load16 : kernels->load8)(ring_row(&c->source[i], y),
+                                                  component_row(in, i, y), lumeq_step(in, 1),
+                                                  c->passes[i].steps[0], &c->band.row);
+}
+
+#define DEFINE_TURNS(bits)                                                                         \
+    static void turns##bits(uint##bits##_t *to, const uint##bits##_t *first,                       \
+                            const uint##bits##_t *second, int width)                               \
+    {                                                                                              \
+        for (int x = 0; x < width; x++) {                                                          \
+            to[2 * x] = first[x];                                                                  \
+            to[2 * x + 1] = second[x];                                                             \
+        }                                                                                          \
+    }
+
+DEFINE_TURNS(8)
+DEFINE_TURNS(16)
+
+static void finish_chroma(const Chroma *c, const int16_t *const done[2], int y)
+{
+    const LumeqImage *out = &c->picture->out;
+    const LiftKernels *kernels = c->band.kernels;
+    const int deep = out->depth > 8, turns = lumeq_step(out, 1) == 2;
+    LiftChroma chroma = {
+        .cells = cells_row(c, y), .gain = c->picture->table->gain, .y = y, .shift = out->shift};
+    for (int i = 0; i < 2; i++) {
+        chroma.dst[i] = turns ? c->out[i] : component_row(out, i, y);
+        chroma.from[i] = done[i];
+        chroma.source[i] = ring_row(&c->source[i], y);
+    }
+    (deep ? kernels->scale16 : kernels->scale8)(&chroma, &c->band.row);
+    if (turns && deep)
+        turns16(lumeq_row(out, 1, y), chroma.dst[0], chroma.dst[1], c->band.row.width);
+    else if (turns)
+        turns8(lumeq_row(out, 1, y), chroma.dst[0], chroma.dst[1], c->band.row.width);
+}
+
+void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end)
+{
+    Chroma c = open_chroma(picture, memory, y, end);
+    const int reach = c.passes[0].reach[0];
+    for (int t = first_wanted(&c.band, reach); t < end + reach; t++) {
+        const int16_t *done[2];
+        if (is_wanted(&c.band, t, reach))
+            load_chroma(&c, t);
+        for (int i = 0; i < 2; i++)
+            done[i] = filter_row(&c.band, &c.passes[i], ring_row(&c.source[i], t), &c.quarter, t);
+        if (done[0])
+            finish_chroma(&c, done, t - reach);
+    }
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+size_t lumeq_lift_memory(const LiftedPicture *picture)
+{
+    ptrdiff_t most = open_luma(picture, NULL, 0, 0).band.taken;
+    if (lumeq_planes(&picture->in) > 1) {
+        const ptrdiff_t chroma = open_chroma(picture, NULL, 0, 0).band.taken;
+        most = most > chroma ? most : chroma;
+    }
+    return (size_t)most * sizeof(int16_t);
+}

@@ -1,0 +1,476 @@
+/*
+ * The kernels of the filter of lifted pictures: plain loops without branches over blocks, which the
+ * compiler makes vectors of, as wide as it is told that they are where this is included. That file
+ * defines LIFT_KERNELS, the name of the table, and may define LIFT_LOOKS_UP and have lift_table(),
+ * lift_look_up() and lift_look_up_gains() of its own.
+ *
+ * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
+ */
+#ifndef LUMEQ_LIFT_LOOPS_H
+#define LUMEQ_LIFT_LOOPS_H
+
+#include <string.h>
+
+#include "equalizer/cpu/lift_kernels.h"
+
+static inline int16_t least(int16_t a, int16_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int16_t most(int16_t a, int16_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Between -limit and limit, which is not negative. */
+static inline int16_t within(int16_t value, int16_t limit)
+{
+    return most(least(value, limit), (int16_t)-limit);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+#ifndef LIFT_LOOKS_UP
+typedef const uint32_t *LiftTable;
+
+static inline LiftTable lift_table(const uint32_t *entries)
+{
+    return entries;
+}
+
+/* The lower and the upper half of the entries for a block's codes. */
+static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
+                                const LiftTable *table, const int16_t *samples)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint32_t entry = (*table)[(uint8_t)(samples[i] >> 6)];
+        low[i] = (uint16_t)entry;
+        high[i] = (uint16_t)(entry >> 16);
+    }
+}
+
+/* Gain and, in the upper half, from; to: of CurveGain. */
+static inline void lift_look_up_gains(uint32_t *restrict gain, uint32_t *restrict to,
+                                      const CurveGain *table, const uint8_t *cells)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        uint32_t over[2];
+        memcpy(over, &table[cells[i]], sizeof(over));
+        gain[i] = over[0];
+        to[i] = over[1];
+    }
+}
+#endif
+
+/* ---- luma ---------------------------------------------------------------------------------- */
+
+static inline void load_block8(int16_t *restrict to, const uint8_t *from, int step,
+                               const CurveParams *p)
+{
+    (void)p;
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        to[i] = (int16_t)(from[i * step] << 6);
+}
+
+static inline void load_block16(int16_t *restrict to, const uint16_t *from, int step,
+                                const CurveParams *p)
+{
+    const int up = p->depth < 14 ? 14 - p->depth : 0;
+    const int down = p->depth > 14 ? p->depth - 14 : 0, shift = p->shift;
+    const uint16_t last = (uint16_t)((1u << p->depth) - 1);
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint16_t code = (uint16_t)(from[i * step] >> shift);
+        to[i] = (int16_t)((code < last ? code : last) >> down << up);
+    }
+}
+
+#define DEFINE_LOAD(bits)                                                                          \
+    static void load##bits(int16_t *to, const void *src, int step, int margin, const LiftRow *row) \
+    {                                                                                              \
+        const uint##bits##_t *from = src;                                                          \
+        int x = 0;                                                                                 \
+        for (; x + LIFT_BLOCK <= row->width; x += LIFT_BLOCK)                                      \
+            if (step == 1)                                                                         \
+                load_block##bits(to + x, from + x, 1, row->params);                                \
+            else                                                                                   \
+                load_block##bits(to + x, from + x * 2, 2, row->params);                            \
+        if (x < row->width) {                                                                      \
+            uint##bits##_t rest[2 * LIFT_BLOCK] = {0};                                             \
+            const int samples = (row->width - x - 1) * step + 1;                                   \
+            memcpy(rest, from + x * step, (size_t)samples * sizeof(*from));                        \
+            load_block##bits(to + x, rest, step, row->params);                                     \
+        }                                                                                          \
+        lift_mirror(to, row->width, margin);                                                       \
+    }
+
+DEFINE_LOAD(8)
+DEFINE_LOAD(16)
+
+static void apart(int16_t *restrict to, const int16_t *now, const int16_t *past, const LiftRow *row)
+{
+    for (int x = 0; x < row->width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)((now[x + i] >> 4) - (past[x + i] >> 4));
+}
+
+static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], int width)
+{
+    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
+    const int16_t *const d = from[3], *const e = from[4];
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
+}
+
+/* Adds to a block's moves that by one of the frames before, and narrows the bound. Inlined, the
+ * compiler no longer knows that nothing overlaps. */
+static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t *restrict bound,
+                                               const int16_t *now, const int16_t *past,
+                                               const int16_t *column, int16_t near)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const int16_t sum =
+            (int16_t)(column[i - 2] + column[i - 1] + column[i] + column[i + 1] + column[i + 2]);
+        const int16_t off = most(sum, (int16_t)-sum);
+        const int16_t room = (int16_t)(most((int16_t)(near - off), 0) << 2);
+        bound[i] = least(bound[i], room);
+        moves[i] = (int16_t)(moves[i] + within((int16_t)(past[i] - now[i]), bound[i]));
+    }
+}
+
+static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *past, int count,
+                 const LiftRow *row)
+{
+    const LiftTable table = lift_table(row->tables->tolerance);
+    const int16_t near = (int16_t)row->tables->near, half = count == 1 ? 1 : 2;
+    const int shift = count == 1 ? 1 : 2;
+    for (int p = 0; p < count; p++) {
+        add_rows(row->scratch[p], past[p].apart, row->width);
+        lift_mirror(row->scratch[p], row->width, 2);
+    }
+    for (int x = 0; x < row->width; x += LIFT_BLOCK) {
+        uint16_t quarter[LIFT_BLOCK], still[LIFT_BLOCK];
+        int16_t moves[LIFT_BLOCK] = {0}, bound[LIFT_BLOCK];
+        lift_look_up(quarter, still, &table, now + x);
+        memcpy(bound, still, sizeof(bound));
+        for (int p = 0; p < count; p++)
+            add_move(moves, bound, now + x, past[p].row + x, row->scratch[p] + x, near);
+        for (int i = 0; i < LIFT_BLOCK; i++) {
+            const int16_t rounded = (int16_t)(moves[i] + half);
+            to[x + i] = (int16_t)(now[x + i] + (rounded >> shift));
+        }
+    }
+    lift_mirror(to, row->width, 1);
+}
+
+static void smooth(int16_t *restrict to, const int16_t *const from[3], const LiftRow *row)
+{
+    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
+    int16_t *restrict column = row->scratch[0];
+    for (int x = 0; x < row->width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            column[x + i] = (int16_t)((a[x + i] >> 4) + 2 * (b[x + i] >> 4) + (c[x + i] >> 4));
+    lift_mirror(column, row->width, 1);
+    for (int x = 0; x < row->width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            to[x + i] = (int16_t)(column[x + i - 1] + 2 * column[x + i] + column[x + i + 1]);
+}
+
+static inline int16_t least_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
+{
+    return least(least(least(a, b), least(c, d)), e);
+}
+
+static inline int16_t most_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
+{
+    return most(most(most(a, b), most(c, d)), e);
+}
+
+/* The ends of five rows, each by itself. */
+static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
+                             const int16_t *const from[5], int width)
+{
+    const int16_t *const a = from[0], *const b = from[1], *const c = from[2];
+    const int16_t *const d = from[3], *const e = from[4];
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            high[x + i] = most_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            low[x + i] = least_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+    lift_mirror(high, width, 2);
+    lift_mirror(low, width, 2);
+}
+
+static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], const int16_t *now,
+                      const LiftRow *row)
+{
+    const LiftTable table = lift_table(row->tables->tolerance);
+    const int16_t edge = (int16_t)row->tables->edge;
+    find_ends(row->scratch[0], row->scratch[1], from, row->width);
+    for (int x = 0; x < row->width; x += LIFT_BLOCK) {
+        uint16_t by_code[LIFT_BLOCK], still[LIFT_BLOCK];
+        lift_look_up(by_code, still, &table, now + x);
+        const int16_t *const h = row->scratch[0] + x, *const l = row->scratch[1] + x;
+        for (int i = 0; i < LIFT_BLOCK; i++) {
+            const int16_t top = most_of(h[i - 2], h[i - 1], h[i], h[i + 1], h[i + 2]);
+            const int16_t bottom = least_of(l[i - 2], l[i - 1], l[i], l[i + 1], l[i + 2]);
+            const int16_t room = most((int16_t)(edge - (int16_t)(top - bottom)), 0);
+            quarter[x + i] = least((int16_t)by_code[i], (int16_t)(room >> 2));
+        }
+    }
+}
+
+static void specks(int16_t *restrict to, const int16_t *const from[3], const int16_t *quarter,
+                   int margin, const LiftRow *row)
+{
+    const int16_t limit = (int16_t)row->tables->speck;
+    for (int x = 0; x < row->width; x += LIFT_BLOCK) {
+        const int16_t *const a = from[0] + x, *const b = from[1] + x, *const c = from[2] + x;
+        for (int i = 0; i < LIFT_BLOCK; i++) {
+            int16_t low = least(b[i - 1], b[i + 1]), high = most(b[i - 1], b[i + 1]);
+            low = least_of(low, a[i - 1], a[i], a[i + 1], c[i]);
+            low = least(low, least(c[i - 1], c[i + 1]));
+            high = most_of(high, a[i - 1], a[i], a[i + 1], c[i]);
+            high = most(high, most(c[i - 1], c[i + 1]));
+            const int16_t bound = least((int16_t)(8 * quarter[x + i]), limit);
+            const int16_t nearest = most(least(b[i], high), low);
+            to[x + i] = (int16_t)(b[i] + within((int16_t)(nearest - b[i]), bound));
+        }
+    }
+    lift_mirror(to, row->width, margin);
+}
+
+static void pass(int16_t *restrict to, const int16_t *before, const int16_t *here,
+                 const int16_t *after, const int16_t *quarter, int width)
+{
+    for (int x = 0; x < width; x += LIFT_BLOCK) {
+        const int16_t *const q = quarter + x, *const f = here + x;
+        int16_t any = 0;
+        for (int i = 0; i < LIFT_BLOCK; i++)
+            any |= q[i];
+        if (!any) {
+            memcpy(to + x, f, LIFT_BLOCK * sizeof(*to));
+            continue;
+        }
+        for (int i = 0; i < LIFT_BLOCK; i++) {
+            const int16_t one = (int16_t)(before[x + i] - f[i]);
+            const int16_t two = (int16_t)(after[x + i] - f[i]);
+            const int16_t near = (int16_t)(within(one, q[i]) + within(two, q[i]));
+            const int16_t far = (int16_t)(q[i] << 2);
+            const int16_t all = (int16_t)(within(one, far) + within(two, far));
+            const int16_t eighths = (int16_t)(4 * near - all + 4);
+            to[x + i] = (int16_t)(f[i] + (eighths >> 3));
+        }
+    }
+}
+
+/* What is added in a row, over and over. */
+static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParams *p)
+{
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        add[i] = (uint16_t)curve_dither((uint32_t)i % 8, (uint32_t)y, p->frame);
+}
+
+#define DEFINE_FINISH(bits)                                                                        \
+    static void finish##bits(void *dst, const int16_t *from, int y, int shift, const LiftRow *row) \
+    {                                                                                              \
+        const LiftTable table = lift_table(row->tables->node);                                     \
+        const int depth = row->params->depth;                                                      \
+        uint16_t add[LIFT_BLOCK];                                                                  \
+        find_dither(add, y, row->params);                                                          \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            add[i] = (uint16_t)(add[i] >> (depth - 8));                                            \
+        for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
+            uint16_t node[LIFT_BLOCK], rise[LIFT_BLOCK];                                           \
+            uint##bits##_t out[LIFT_BLOCK];                                                        \
+            lift_look_up(node, rise, &table, from + x);                                            \
+            for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
+                const int16_t part = (int16_t)((from[x + i] & 63) << 9);                           \
+                const int16_t more =                                                               \
+                    (int16_t)((((int32_t)(int16_t)rise[i] * part >> 14) + 1) >> 1);                \
+                const uint16_t value = (uint16_t)(node[i] + (uint16_t)more + add[i]);              \
+                out[i] = (uint##bits##_t)(value >> (16 - depth) << shift);                         \
+            }                                                                                      \
+            const int left = row->width - x;                                                       \
+            memcpy((uint##bits##_t *)dst + x, out,                                                 \
+                   (size_t)(left < LIFT_BLOCK ? left : LIFT_BLOCK) * sizeof(*out));                \
+        }                                                                                          \
+    }
+
+DEFINE_FINISH(8)
+DEFINE_FINISH(16)
+
+/* ---- chroma -------------------------------------------------------------------------------- */
+
+#define DEFINE_UNDER(bits)                                                                         \
+    static inline uint32_t code_of##bits(const uint##bits##_t *from, int x, const CurveParams *p)  \
+    {                                                                                              \
+        const uint32_t code = (uint32_t)from[x] >> p->shift, last = (1u << p->depth) - 1;          \
+        return code < last ? code : last;                                                          \
+    }                                                                                              \
+    /* The mean under sample x, whose columns end with `last` at the latest. */                    \
+    static inline uint8_t cell_over##bits(const LiftUnder *u, int x, int last,                     \
+                                          const CurveParams *p)                                    \
+    {                                                                                              \
+        const int area = u->sub_x + u->sub_y;                                                      \
+        uint32_t sum = (1u << area) >> 1;                                                          \
+        for (int v = 0; v < 1 << u->sub_y; v++)                                                    \
+            for (int c = x << u->sub_x; c < (x + 1) << u->sub_x; c++)                              \
+                sum += code_of##bits(u->luma[v], c < last ? c : last, p);                          \
+        return (uint8_t)(sum >> area >> (p->depth - 8));                                           \
+    }                                                                                              \
+    static inline void cells_over##bits(uint8_t *restrict cells, const uint##bits##_t *a,          \
+                                        const uint##bits##_t *b, const CurveParams *p)             \
+    {                                                                                              \
+        const int down = 2 + p->depth - 8;                                                         \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            cells[i] =                                                                             \
+                (uint8_t)((code_of##bits(a, 2 * i, p) + code_of##bits(a, 2 * i + 1, p) +           \
+                           code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>     \
+                          down);                                                                   \
+    }                                                                                              \
+    /* Most video is 4:2:0 or 4:2:2, and has its means block by block. */                          \
+    static void under##bits(int16_t *restrict quarter, uint8_t *restrict cells,                    \
+                            const LiftUnder *u, const LiftRow *row)                                \
+    {                                                                                              \
+        int x = 0;                                                                                 \
+        if (u->sub_x == 1 && u->sub_y <= 1)                                                        \
+            for (; 2 * (x + LIFT_BLOCK) <= u->columns; x += LIFT_BLOCK)                            \
+                cells_over##bits(cells + x, (const uint##bits##_t *)u->luma[0] + 2 * x,            \
+                                 (const uint##bits##_t *)u->luma[u->sub_y] + 2 * x, row->params);  \
+        for (; x < row->width; x++)                                                                \
+            cells[x] = cell_over##bits(u, x, u->columns - 1, row->params);                         \
+        for (; x % LIFT_BLOCK; x++)                                                                \
+            cells[x] = 0;                                                                          \
+        for (int i = 0; i < x; i++)                                                                \
+            quarter[i] = (int16_t)row->tables->chroma[cells[i]];                                   \
+    }
+
+DEFINE_UNDER(8)
+DEFINE_UNDER(16)
+
+/* A block's gains, and what ends them: as CurveGain, `to` no more than the range. */
+typedef struct ScaleBlock {
+    uint32_t gain[LIFT_BLOCK], from[LIFT_BLOCK], to[LIFT_BLOCK];
+    uint32_t ends[LIFT_BLOCK]; /* all ones: the gain ends at curve_within() */
+} ScaleBlock;
+
+static inline void find_gains(ScaleBlock *restrict block, const LiftChroma *chroma, int x,
+                              uint32_t range)
+{
+    uint32_t gain[LIFT_BLOCK], end[LIFT_BLOCK];
+    lift_look_up_gains(gain, end, chroma->gain, chroma->cells + x);
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const uint32_t to = end[i] & 0xffff;
+        block->gain[i] = gain[i] & 0xffff;
+        block->from[i] = gain[i] >> 16;
+        block->to[i] = to < range ? to : range;
+        block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
+    }
+}
+
+/* Those of curve_within() for Q6, a quarter of them, so that a product with a gain fits. */
+typedef struct ScaleLimit {
+    uint32_t used, most;
+} ScaleLimit;
+
+static inline ScaleLimit find_limit(const ScaleBlock *block, uint32_t range, int32_t off, int i)
+{
+    const uint32_t from = block->from[i], to = block->to[i];
+    const uint32_t reach = 15 * (uint32_t)(off < 0 ? -off : off);
+    const uint32_t room = 2 * (off > 0 ? range - from : from);
+    return (ScaleLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << 13};
+}
+
+/* most / used, rounded down: both are exact in float32, and the quotient, below 2^16 where it
+ * counts, is at most rounded up to the next integer. */
+static inline uint32_t find_quotient(ScaleLimit limit)
+{
+    const float used = (float)(int32_t)(limit.used | (limit.used == 0));
+    const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
+    return q - (q * limit.used > limit.most);
+}
+
+/* Few blocks have colours that would leave R'G'B', and only those divide. */
+static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const int16_t *samples)
+{
+    uint32_t beyond = 0;
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
+        beyond |= -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
+    }
+    if (!beyond)
+        return;
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const ScaleLimit limit = find_limit(block, range, samples[i] - 8192, i);
+        const uint32_t end = find_quotient(limit);
+        const uint32_t taken =
+            -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
+        block->gain[i] = (end & taken) | (block->gain[i] & ~taken);
+    }
+}
+
+#define DEFINE_SCALE(bits)                                                                         \
+    static inline void scale_block##bits(uint##bits##_t *restrict out, const int16_t *from,        \
+                                         const int16_t *source, const ScaleBlock *block,           \
+                                         const uint16_t *add, int shift, const CurveParams *p)     \
+    {                                                                                              \
+        const CurveLegal legal = curve_legal(p->depth, p->black != 0);                             \
+        const int down = 26 - p->depth, up = 18 - p->depth;                                        \
+        const int code_up = p->depth > 14 ? p->depth - 14 : 0;                                     \
+        const int code_down = p->depth < 14 ? 14 - p->depth : 0;                                   \
+        for (int i = 0; i < LIFT_BLOCK; i++) {                                                     \
+            const int32_t more = (from[i] - 8192) * (int32_t)block->gain[i] + (add[i] << up);      \
+            const int32_t scaled = legal.middle + (more >> down);                                  \
+            const int32_t code = source[i] << code_up >> code_down;                                \
+            const int32_t high = code > legal.high ? code : legal.high;                            \
+            const int32_t low = code < legal.low ? code : legal.low;                               \
+            const int32_t limited = scaled < high ? scaled : high;                                 \
+            out[i] = (uint##bits##_t)((limited > low ? limited : low) << shift);                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void scale##bits(const LiftChroma *chroma, const LiftRow *row)                          \
+    {                                                                                              \
+        const uint32_t range = curve_legal(row->params->depth, row->params->black != 0).range;     \
+        uint16_t add[LIFT_BLOCK];                                                                  \
+        find_dither(add, chroma->y, row->params);                                                  \
+        for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
+            add[i] = (uint16_t)(64 + (add[i] >> 1));                                               \
+        for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
+            const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
+            ScaleBlock block;                                                                      \
+            find_gains(&block, chroma, x, range);                                                  \
+            for (int i = 0; i < 2; i++)                                                            \
+                end_gains(&block, range, chroma->from[i] + x);                                     \
+            for (int i = 0; i < 2; i++) {                                                          \
+                uint##bits##_t out[LIFT_BLOCK];                                                    \
+                scale_block##bits(out, chroma->from[i] + x, chroma->source[i] + x, &block, add,    \
+                                  chroma->shift, row->params);                                     \
+                memcpy((uint##bits##_t *)chroma->dst[i] + x, out, (size_t)count * sizeof(*out));   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_SCALE(8)
+DEFINE_SCALE(16)
+
+const LiftKernels LIFT_KERNELS = {
+    .load8 = load8,
+    .load16 = load16,
+    .apart = apart,
+    .mean = mean,
+    .smooth = smooth,
+    .tolerance = tolerance,
+    .specks = specks,
+    .pass = pass,
+    .finish8 = finish8,
+    .finish16 = finish16,
+    .under8 = under8,
+    .under16 = under16,
+    .scale8 = scale8,
+    .scale16 = scale16,
+};
+
+#endif

@@ -1,0 +1,610 @@
+/*
+ * The filter of lifted pictures on the CPU: against the model's results (tests/lift), each variant
+ * of the kernels against plain C, and whole frames whatever the threads.
+ */
+#include "equalizer/cpu/lift_cpu.h"
+
+#include "equalizer/cpu/bands.h"
+#include "equalizer/tone_curve.h"
+#include "lift_pictures.h"
+#include "variants.h"
+
+#define GUARD 128
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+typedef struct LiftVector {
+    int kind, width, height, rows, lift, noise, past, depth, sub_x, sub_y, frame;
+    uint32_t hash[3];
+} LiftVector;
+
+#include "lift_filter_vectors.h"
+
+/* A frame in rectangles of its own: luma, Cb and Cr, or luma and both in turns. */
+typedef struct Drawing {
+    CheckRect rect[3];
+    LumeqImage image;
+} Drawing;
+
+typedef struct Form {
+    int width, height, depth, shift, sub_x, sub_y;
+    int turns; /* Cb and Cr lie in turns */
+} Form;
+
+static int plane_width(const Form *f, int plane)
+{
+    return plane ? chroma_side(f->width, f->sub_x) : f->width;
+}
+
+static int plane_height(const Form *f, int plane)
+{
+    return plane ? chroma_side(f->height, f->sub_y) : f->height;
+}
+
+/* `random` NULL: rows follow each other without a gap, and memory ends with them. */
+static Drawing open_drawing(const Form *f, CheckRandom *random)
+{
+    Drawing p = {.image = {.width = f->width,
+                           .height = f->height,
+                           .depth = f->depth,
+                           .shift = f->shift,
+                           .chroma_x = f->sub_x,
+                           .chroma_y = f->sub_y}};
+    const int size = f->depth > 8 ? 2 : 1;
+    for (int i = 0; i < (f->turns ? 2 : 3); i++) {
+        const int samples = plane_width(f, i) << (i && f->turns);
+        const int stride = random ? any_stride(random, samples) : samples;
+        const int offset = random ? check_below(random, 16) * size : 0;
+        p.rect[i] = check_rect(samples * size, plane_height(f, i), (ptrdiff_t)stride * size, offset,
+                               random ? GUARD : 0);
+        p.image.plane[i] = p.rect[i].pixels;
+        p.image.stride[i] = p.rect[i].stride;
+    }
+    return p;
+}
+
+static void close_drawing(Drawing *p)
+{
+    for (int i = 0; i < 3; i++)
+        check_rect_free(&p->rect[i]);
+}
+
+static uint8_t *sample_place(const Drawing *p, int plane, int x, int y)
+{
+    const int turns = plane && !p->image.plane[2], size = p->image.depth > 8 ? 2 : 1;
+    return check_row(&p->rect[turns ? 1 : plane], y) + (turns ? 2 * x + plane - 1 : x) * size;
+}
+
+static void put_plane(const Form *f, Drawing *p, int plane, const uint16_t *codes)
+{
+    for (int y = 0; y < plane_height(f, plane); y++)
+        for (int x = 0; x < plane_width(f, plane); x++) {
+            const uint16_t sample = (uint16_t)(*codes++ << f->shift);
+            memcpy(sample_place(p, plane, x, y), &sample, f->depth > 8 ? 2 : 1);
+        }
+}
+
+static void draw_picture(const Form *f, Drawing *p, int kind, int noise, int seed)
+{
+    uint16_t *codes = malloc((size_t)f->width * (size_t)f->height * sizeof(*codes));
+    for (int i = 0; i < 3; i++) {
+        lift_draw(codes, kind, plane_width(f, i), plane_height(f, i), f->depth, i, noise, seed + i);
+        put_plane(f, p, i, codes);
+    }
+    free(codes);
+}
+
+static uint32_t hash_plane(const Form *f, const Drawing *p, int plane)
+{
+    uint64_t hash = CHECK_FNV_START;
+    for (int y = 0; y < plane_height(f, plane); y++)
+        for (int x = 0; x < plane_width(f, plane); x++)
+            hash = check_fnv(hash, sample_place(p, plane, x, y), f->depth > 8 ? 2 : 1);
+    return (uint32_t)hash;
+}
+
+/* In two bands, whose memory holds anything. */
+static void lift_in_bands(const LiftedPicture *lifted, int split)
+{
+    const size_t size = (lumeq_lift_memory(lifted) + 63) / 64 * 64;
+    uint8_t *memory = aligned_alloc(64, size);
+    for (int band = 0; band < 2; band++) {
+        const int rows = lifted->in.height, chroma = lifted->chroma_rows;
+        memset(memory, band ? 0x5a : 0, size);
+        lumeq_lift_luma(lifted, memory, band ? rows * split / 4 : 0,
+                        band ? rows : rows * split / 4);
+        lumeq_lift_chroma(lifted, memory, band ? chroma * split / 4 : 0,
+                          band ? chroma : chroma * split / 4);
+    }
+    free(memory);
+}
+
+/* ---- the model ----------------------------------------------------------------------------- */
+
+static void check_vector(const char *name, const LumeqKernels *kernels, const LiftVector *v,
+                         int turns, int split)
+{
+    const Form form = {v->width, v->height, v->depth, turns && v->depth > 8 ? 16 - v->depth : 0,
+                       v->sub_x, v->sub_y,  turns};
+    Drawing in = open_drawing(&form, NULL), out = open_drawing(&form, NULL), past[LIFT_PAST];
+    CurveParams params = params_of((Format){v->depth, form.shift}, LUMEQ_RANGE_LIMITED);
+    params.frame = (uint32_t)v->frame;
+    CurveTable *table = calloc(1, sizeof(*table));
+    uint32_t nodes[LIFT_CODES];
+    lift_nodes(nodes, v->lift);
+    lift_fill(table, nodes, v->noise, v->past);
+    LiftedPicture lifted = {.kernels = &kernels->lift,
+                            .params = &params,
+                            .table = table,
+                            .in = in.image,
+                            .out = out.image,
+                            .past_count = table->lift.past,
+                            .chroma_rows = plane_height(&form, 1),
+                            .frame_rows = v->rows};
+    draw_picture(&form, &in, v->kind, v->noise, 1);
+    for (int i = 0; i < v->past; i++) {
+        past[i] = open_drawing(&form, NULL);
+        draw_picture(&form, &past[i], v->kind, v->noise, 1 + 3 * (i + 1));
+        lifted.past[i] = past[i].image;
+    }
+    lift_in_bands(&lifted, split);
+    for (int i = 0; i < 3; i++) {
+        for (int y = 0; y < plane_height(&form, i) && form.shift; y++)
+            for (int x = 0; x < plane_width(&form, i); x++) {
+                uint16_t sample;
+                memcpy(&sample, sample_place(&out, i, x, y), 2);
+                sample = (uint16_t)(sample >> form.shift);
+                memcpy(sample_place(&out, i, x, y), &sample, 2);
+            }
+        const uint32_t hash = hash_plane(&form, &out, i);
+        CHECK(hash == v->hash[i],
+              "%s: plane %d of kind %d, %dx%d, rows %d, lift %d, noise %d, past %d, depth %d, "
+              "%d %d, turns %d, split %d: %08x",
+              name, i, v->kind, v->width, v->height, v->rows, v->lift, v->noise, v->past, v->depth,
+              v->sub_x, v->sub_y, turns, split, hash);
+    }
+    for (int i = 0; i < v->past; i++)
+        close_drawing(&past[i]);
+    close_drawing(&in);
+    close_drawing(&out);
+    free(table);
+}
+
+static void check_model(const char *name, const LumeqKernels *kernels)
+{
+    for (int i = 0; i < COUNT(lift_vectors); i++)
+        for (int turns = 0; turns < 2; turns++)
+            check_vector(name, kernels, &lift_vectors[i], turns, (i + turns) % 5);
+}
+
+static void model(void)
+{
+    for_each_variant(check_model);
+}
+
+/* ---- variants ------------------------------------------------------------------------------ */
+
+/* Any nodes that do not fall, any tolerances in their range. */
+static void any_tables(CurveTable *table, CheckRandom *random)
+{
+    uint32_t nodes[LIFT_CODES];
+    const int noise = check_below(random, 3) ? check_below(random, 1100) : 0;
+    const int past = check_below(random, LIFT_PAST + 1), step = 1 + check_below(random, 900);
+    uint32_t node = 0;
+    for (int i = 0; i < LIFT_CODES; i++) {
+        nodes[i] = node;
+        node += (uint32_t)check_below(random, step);
+        node = node < 65280 ? node : 65280;
+    }
+    lift_fill(table, nodes, noise, past);
+    for (int i = 0; i < LIFT_CODES && check_below(random, 4); i++) {
+        table->lift.tolerance[i] =
+            (uint32_t)check_below(random, 1153) | (uint32_t)check_below(random, 9601) << 16;
+        table->lift.chroma[i] = (uint16_t)(check_below(random, 5) ? check_below(random, 49) : 0);
+    }
+}
+
+static Form any_form(CheckRandom *random)
+{
+    const Format format = formats[check_below(random, FORMATS)];
+    return (Form){.width = 1 + check_below(random, check_below(random, 4) ? 70 : 400),
+                  .height = 1 + check_below(random, 60),
+                  .depth = format.depth,
+                  .shift = format.shift,
+                  .sub_x = check_below(random, 3),
+                  .sub_y = check_below(random, 3),
+                  .turns = check_below(random, 2)};
+}
+
+/* One filter in plain C and in the variant. */
+static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *random)
+{
+    const Form form = any_form(random);
+    const int noise = check_below(random, 400), kind = check_below(random, LIFT_KINDS);
+    CurveParams params = params_of((Format){form.depth, form.shift}, (LumeqRange)(kind % 2));
+    params.frame = (uint32_t)check_below(random, 1000);
+    CurveTable *table = calloc(1, sizeof(*table));
+    any_tables(table, random);
+    Drawing in = open_drawing(&form, random), past[LIFT_PAST] = {0};
+    Drawing out[2] = {open_drawing(&form, random), open_drawing(&form, random)};
+    draw_picture(&form, &in, kind, noise, 1 + check_below(random, 1000));
+    LiftedPicture lifted = {.params = &params,
+                            .table = table,
+                            .in = in.image,
+                            .past_count = table->lift.past,
+                            .chroma_rows = plane_height(&form, 1),
+                            .frame_rows = 400 + check_below(random, 700)};
+    for (int i = 0; i < lifted.past_count; i++) {
+        past[i] = open_drawing(&form, random);
+        draw_picture(&form, &past[i], kind, noise, 1 + check_below(random, 1000));
+        lifted.past[i] = past[i].image;
+    }
+    for (int i = 0; i < 2; i++) {
+        lifted.kernels = i ? &kernels->lift : &lumeq_lift_c;
+        lifted.out = out[i].image;
+        lift_in_bands(&lifted, check_below(random, 5));
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK(check_rect_equal(&out[0].rect[i], &out[1].rect[i]),
+              "%s: plane %d of kind %d, %dx%d, rows %d, noise %d, past %d, depth %d, shift %d, "
+              "%d %d, turns %d",
+              name, i, kind, form.width, form.height, lifted.frame_rows, noise, lifted.past_count,
+              form.depth, form.shift, form.sub_x, form.sub_y, form.turns);
+        for (int v = 0; v < 2; v++)
+            CHECK(!out[v].rect[i].memory || check_rect_intact(&out[v].rect[i]),
+                  "%s: plane %d of %dx%d, depth %d: writes outside", v ? name : "c", i, form.width,
+                  form.height, form.depth);
+        close_drawing(&past[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        close_drawing(&out[i]);
+    close_drawing(&in);
+    free(table);
+}
+
+static void check_variant(const char *name, const LumeqKernels *kernels)
+{
+    CheckRandom random = check_random(1);
+    for (int i = 0; i < 600 / CHECK_SLOWER; i++)
+        compare(name, kernels, &random);
+}
+
+static void variants_agree(void)
+{
+    for_each_variant(check_variant);
+}
+
+/* ---- whole frames -------------------------------------------------------------------------- */
+
+#define WHOLE_PAST 2
+
+/* A frame with bars, and how it is written. */
+typedef struct Whole {
+    Form form, out;
+    LumeqRect active;
+    int fields, luma, chroma; /* whether it has them; what is filtered */
+} Whole;
+
+static const Whole wholes[] = {
+    {{1000, 560, 8, 0, 1, 1, 0}, {1000, 560, 8, 0, 1, 1, 0}, {16, 8, 968, 544}, 0, 1, 1},
+    {{1000, 560, 8, 0, 1, 1, 0}, {1000, 560, 8, 0, 1, 1, 1}, {0, 40, 1000, 480}, 0, 1, 0},
+    {{1001, 563, 10, 0, 1, 1, 0}, {1001, 563, 10, 6, 1, 1, 1}, {4, 0, 997, 563}, 0, 1, 1},
+    {{1000, 562, 8, 0, 1, 1, 1}, {1000, 562, 8, 0, 1, 1, 0}, {0, 4, 1000, 558}, 1, 1, 1},
+    {{999, 561, 10, 6, 1, 0, 0}, {999, 561, 10, 0, 1, 0, 0}, {0, 0, 999, 561}, 1, 1, 1},
+    {{1000, 560, 8, 0, 0, 0, 0}, {1000, 560, 8, 0, 0, 0, 0}, {8, 8, 984, 544}, 0, 0, 1},
+};
+
+/* What a frame is made of. */
+typedef struct Scene {
+    Drawing in, past[WHOLE_PAST], out;
+    CurveParams params;
+    CurveTable table;
+    BarsState bars;
+} Scene;
+
+static uint16_t sample_of(const Drawing *d, int plane, int x, int y)
+{
+    uint16_t sample = 0;
+    memcpy(&sample, sample_place(d, plane, x, y), d->image.depth > 8 ? 2 : 1);
+    return (uint16_t)(sample >> d->image.shift);
+}
+
+static void put_sample(const Drawing *d, int plane, int x, int y, uint16_t code)
+{
+    const uint16_t sample = (uint16_t)(code << d->image.shift);
+    memcpy(sample_place(d, plane, x, y), &sample, d->image.depth > 8 ? 2 : 1);
+}
+
+static Scene *open_scene(const Whole *w)
+{
+    Scene *s = calloc(1, sizeof(*s));
+    uint32_t nodes[LIFT_CODES];
+    s->in = open_drawing(&w->form, NULL);
+    s->out = open_drawing(&w->out, NULL);
+    draw_picture(&w->form, &s->in, LIFT_BLOCKS, 160, 1);
+    for (int i = 0; i < WHOLE_PAST; i++) {
+        s->past[i] = open_drawing(&w->form, NULL);
+        draw_picture(&w->form, &s->past[i], LIFT_BLOCKS, 160, 4 + 3 * i);
+    }
+    s->params = params_of((Format){w->form.depth, w->form.shift}, LUMEQ_RANGE_LIMITED);
+    s->params.frame = 3;
+    s->bars.active = w->active;
+    lift_nodes(nodes, 6);
+    lift_fill(&s->table, nodes, 160, WHOLE_PAST);
+    s->table.lift.luma_on = w->luma;
+    s->table.lift.chroma_on = w->chroma;
+    for (int i = 0; i < 256 && w->form.depth == 8; i++)
+        s->table.codes8[i] = (uint8_t)(255 - i);
+    return s;
+}
+
+static void close_scene(Scene *s)
+{
+    close_drawing(&s->in);
+    close_drawing(&s->out);
+    for (int i = 0; i < WHOLE_PAST; i++)
+        close_drawing(&s->past[i]);
+    free(s);
+}
+
+static void apply_scene(Scene *s, const Whole *w, int threads)
+{
+    CpuTeam team = {.workers = lumeq_workers_create(threads), .threads = threads};
+    lumeq_kernels_init(&team.kernels, lumeq_cpu_flags());
+    LumeqApplyJob job = {.in = s->in.image,
+                         .out = s->out.image,
+                         .previous_count = WHOLE_PAST,
+                         .fields = w->fields,
+                         .write = lumeq_planes(&s->out.image),
+                         .curve = s->params,
+                         .bars = &s->bars,
+                         .table = &s->table};
+    for (int i = 0; i < WHOLE_PAST; i++)
+        job.previous[i] = s->past[i].image;
+    CHECK(lumeq_cpu_apply(&team, &job) == 0, "no memory");
+    lumeq_workers_destroy(&team.workers);
+    free(team.lift_memory);
+}
+
+/* The active picture's rows, or a field's, in a drawing of their own. */
+static Drawing take_field(const Drawing *from, const Form *form, const LumeqRect *active, int field,
+                          int fields)
+{
+    Drawing d = open_drawing(form, NULL);
+    for (int i = 0; i < 3; i++) {
+        const int left = i ? active->x >> form->sub_x : active->x;
+        const int top = (i ? active->y >> form->sub_y : active->y) + field;
+        const int rows = (plane_height(&(Form){.height = active->height, .sub_y = form->sub_y}, i) +
+                          fields - 1 - field) /
+                         fields;
+        for (int y = 0; y < rows; y++)
+            for (int x = 0; x < plane_width(form, i); x++)
+                put_sample(&d, i, x, y, sample_of(from, i, left + x, top + y * fields));
+    }
+    return d;
+}
+
+/* Counts the samples that are not what one field, filtered by itself, has. */
+static int count_wrong(const Scene *s, const Whole *w, int field)
+{
+    const int fields = w->fields ? 2 : 1;
+    const LumeqRect *active = &w->active;
+    Form form = w->form;
+    form.width = active->width;
+    form.height = (active->height + fields - 1 - field) / fields;
+    const int chroma_rows =
+        (plane_height(&(Form){.height = active->height, .sub_y = form.sub_y}, 1) + fields - 1 -
+         field) /
+        fields;
+    Drawing in = take_field(&s->in, &form, active, field, fields), past[WHOLE_PAST];
+    Drawing out = open_drawing(&form, NULL);
+    LiftedPicture lifted = {.kernels = &lumeq_lift_c,
+                            .params = &s->params,
+                            .table = &s->table,
+                            .in = in.image,
+                            .out = out.image,
+                            .past_count = WHOLE_PAST,
+                            .chroma_rows = chroma_rows,
+                            .frame_rows = active->height};
+    for (int i = 0; i < WHOLE_PAST; i++) {
+        past[i] = take_field(&s->past[i], &form, active, field, fields);
+        lifted.past[i] = past[i].image;
+    }
+    lift_in_bands(&lifted, 0);
+    int wrong = 0;
+    for (int i = 0; i < 3; i++) {
+        const int left = i ? active->x >> form.sub_x : active->x;
+        const int top = (i ? active->y >> form.sub_y : active->y) + field;
+        const int rows = i ? chroma_rows : form.height;
+        for (int y = 0; y < rows && (i ? w->chroma : w->luma); y++)
+            for (int x = 0; x < plane_width(&form, i); x++)
+                wrong +=
+                    sample_of(&out, i, x, y) != sample_of(&s->out, i, left + x, top + y * fields);
+    }
+    for (int i = 0; i < WHOLE_PAST; i++)
+        close_drawing(&past[i]);
+    close_drawing(&in);
+    close_drawing(&out);
+    return wrong;
+}
+
+/* Samples outside of the active picture that are not the input's. */
+static int count_wrong_bars(const Scene *s, const Whole *w)
+{
+    const LumeqRect *a = &w->active;
+    int wrong = 0;
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < plane_height(&w->form, i); y++)
+            for (int x = 0; x < plane_width(&w->form, i); x++) {
+                const int luma_x = i ? x << w->form.sub_x : x, luma_y = i ? y << w->form.sub_y : y;
+                const int inside = luma_x >= a->x && luma_x < a->x + a->width && luma_y >= a->y &&
+                                   luma_y < a->y + a->height;
+                wrong += !inside && sample_of(&s->in, i, x, y) != sample_of(&s->out, i, x, y);
+            }
+    return wrong;
+}
+
+/* What is not filtered has the bits that it has where nothing is. */
+static void check_unfiltered(const Scene *s, const Whole *w)
+{
+    Scene *plain = open_scene(w);
+    plain->table.lift.luma_on = plain->table.lift.chroma_on = 0;
+    apply_scene(plain, w, 1);
+    for (int i = 0; i < 3; i++)
+        if (!(i ? w->chroma : w->luma))
+            CHECK(hash_plane(&w->out, &s->out, i) == hash_plane(&w->out, &plain->out, i),
+                  "whole %td: plane %d is not filtered, but another one", w - wholes, i);
+    close_scene(plain);
+}
+
+static void check_whole(const Whole *w)
+{
+    static const int threads[] = {1, 2, 3, 7};
+    uint32_t hash[3] = {0};
+    for (int t = 0; t < COUNT(threads); t++) {
+        Scene *s = open_scene(w);
+        apply_scene(s, w, threads[t]);
+        for (int i = 0; i < 3; i++) {
+            const uint32_t now = hash_plane(&w->out, &s->out, i);
+            hash[i] = t ? hash[i] : now;
+            CHECK(now == hash[i], "whole %td: plane %d by %d threads is another one", w - wholes, i,
+                  threads[t]);
+        }
+        for (int field = 0; t == 0 && field <= w->fields; field++)
+            CHECK(!count_wrong(s, w, field), "whole %td: field %d is another one", w - wholes,
+                  field);
+        if (t == 0) {
+            CHECK(!count_wrong_bars(s, w), "whole %td: the bars are not the input's", w - wholes);
+            check_unfiltered(s, w);
+        }
+        close_scene(s);
+    }
+}
+
+static void whole_frames(void)
+{
+    for (int i = 0; i < COUNT(wholes); i++)
+        check_whole(&wholes[i]);
+}
+
+/* ---- the library --------------------------------------------------------------------------- */
+
+#define FILM_WIDTH 192
+#define FILM_HEIGHT 128
+#define FILM_FRAMES 12
+#define FILM_SIZE (FILM_WIDTH * FILM_HEIGHT)
+
+/* Something dark that stands still, with noise. */
+static void draw_film(uint8_t *luma, int frame)
+{
+    CheckRandom random = {(uint64_t)frame + 1, 0};
+    for (int i = 0; i < FILM_SIZE; i++) {
+        const int noise = check_below(&random, 5) + check_below(&random, 5) - 4;
+        luma[i] = (uint8_t)(24 + i % FILM_WIDTH / 8 + noise);
+    }
+}
+
+static LumeqImage film_image(uint8_t *luma)
+{
+    return (LumeqImage){.plane = {luma},
+                        .stride = {FILM_WIDTH},
+                        .width = FILM_WIDTH,
+                        .height = FILM_HEIGHT,
+                        .depth = 8};
+}
+
+/* Measured, planned and applied with the frame before, the film has the bits of the live way. */
+static void through_the_library(void)
+{
+    static uint8_t film[FILM_FRAMES][FILM_SIZE], live[FILM_SIZE], out[3][FILM_SIZE];
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL;
+    LumeqEqualizer *eq = NULL;
+    LumeqMeasure *measure = NULL;
+    int wanted = 0;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_history_create(&history, NULL, 0) == 0 &&
+              lumeq_create(&eq, &config, NULL, 0) == 0,
+          "they open");
+    for (int i = 0; i < FILM_FRAMES; i++) {
+        draw_film(film[i], i);
+        const LumeqImage in = film_image(film[i]);
+        const LumeqImage previous[2] = {film_image(film[i ? i - 1 : 0]),
+                                        film_image(film[i > 1 ? i - 2 : 0])};
+        const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
+        LumeqFrame frame = {.size = sizeof(frame),
+                            .in = in,
+                            .out = film_image(live),
+                            .time = moment.time,
+                            .previous = i ? previous : NULL};
+        LumeqFrameStats stats = {.size = sizeof(stats)};
+        LumeqCurve *curve = NULL;
+        CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
+        CHECK(lumeq_measure(context, &measure, NULL, &in, i ? previous : NULL, NULL) == 0 &&
+                  lumeq_history_put(history, measure, &moment) == 0 &&
+                  lumeq_history_get(history, &curve) == 0 && lumeq_curve_stats(curve, &stats) == 0,
+              "%s", lumeq_last_error(NULL));
+        CHECK(stats.filtered && stats.lift > 1, "frame %d: lifted by %g", i, stats.lift);
+        for (int count = 0; count <= (i ? 2 : 0); count++) {
+            const LumeqImage to = film_image(out[count]);
+            CHECK(lumeq_apply(context, curve, &in, previous, count, &to, NULL) == 0, "%s",
+                  lumeq_last_error(NULL));
+        }
+        CHECK(!memcmp(out[i ? 1 : 0], live, FILM_SIZE), "frame %d is another one than live", i);
+        if (i) {
+            CHECK(!memcmp(out[1], out[2], FILM_SIZE), "frame %d: more than one is looked at", i);
+            CHECK(!memcmp(out[0], out[1], FILM_SIZE) == !stats.previous,
+                  "frame %d wants %d before it", i, stats.previous);
+            wanted += stats.previous;
+        }
+        LumeqImage wrong = previous[0];
+        wrong.width -= 8;
+        const LumeqImage to = film_image(out[0]);
+        if (stats.previous)
+            CHECK(lumeq_apply(context, curve, &in, &wrong, 1, &to, NULL) == LUMEQ_ERR_ARGUMENT,
+                  "a frame before of another size is taken");
+        lumeq_curve_unref(&curve);
+    }
+    CHECK(wanted > FILM_FRAMES / 2, "%d frames want the one before", wanted);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    lumeq_destroy(&eq);
+    lumeq_context_destroy(&context);
+}
+
+/* The first frame of another scene has nothing of the one before. */
+static void never_across_a_cut(void)
+{
+    static uint8_t film[2][FILM_SIZE], out[2][FILM_SIZE];
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    for (int with = 0; with <= 1; with++) {
+        LumeqEqualizer *eq = NULL;
+        LumeqFrameStats stats = {.size = sizeof(stats)};
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+        for (int i = 0; i < 8; i++) {
+            const LumeqImage previous = film_image(film[(i + 1) % 2]);
+            LumeqFrame frame = {.size = sizeof(frame),
+                                .in = film_image(film[i % 2]),
+                                .out = film_image(out[with]),
+                                .time = i * INT64_C(40000000),
+                                .previous = i && (i < 7 || with) ? &previous : NULL};
+            draw_film(film[i % 2], i);
+            for (int k = 0; k < FILM_SIZE && i == 7; k++) /* a lit part, the rest as it was */
+                film[1][k] = k < FILM_SIZE / 2 ? film[1][k] : (uint8_t)(film[1][k] + 120);
+            CHECK(lumeq_process(eq, &frame, &stats) == 0, "%s", lumeq_last_error(eq));
+        }
+        CHECK(stats.scene_cut, "it is no cut");
+        lumeq_destroy(&eq);
+    }
+    CHECK(!memcmp(out[0], out[1], FILM_SIZE), "the frame before the cut is in the one after it");
+}
+
+static const CheckTest tests[] = {
+    {"model", model},
+    {"variants", variants_agree},
+    {"whole_frames", whole_frames},
+    {"through_the_library", through_the_library},
+    {"never_across_a_cut", never_across_a_cut},
+};
+
+CHECK_MAIN(tests)
