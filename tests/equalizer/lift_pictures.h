@@ -78,4 +78,24 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
     }
 }
 
+/* Any nodes that do not fall, any tolerances in their range. */
+static inline void lift_any(CurveTable *table, CheckRandom *random)
+{
+    uint32_t nodes[LIFT_CODES];
+    const int noise = check_below(random, 3) ? check_below(random, 1100) : 0;
+    const int past = check_below(random, LIFT_PAST + 1), step = 1 + check_below(random, 900);
+    uint32_t node = 0;
+    for (int i = 0; i < LIFT_CODES; i++) {
+        nodes[i] = node;
+        node += (uint32_t)check_below(random, step);
+        node = node < 65280 ? node : 65280;
+    }
+    lift_fill(table, nodes, noise, past);
+    for (int i = 0; i < LIFT_CODES && check_below(random, 4); i++) {
+        table->lift.tolerance[i] =
+            (uint32_t)check_below(random, 1153) | (uint32_t)check_below(random, 9601) << 16;
+        table->lift.chroma[i] = (uint16_t)(check_below(random, 5) ? check_below(random, 49) : 0);
+    }
+}
+
 #endif

@@ -466,7 +466,7 @@ static void test_tables(void)
                                              : i * 65536);
     for (int past = 0; past < 2; past++) {
         p.past = past;
-        const CurveLifted lifted = {1, CURVE_ONE, 160};
+        const CurveLifted lifted = {1, CURVE_ONE, 160, past};
         curve_fill_table(&p, lifted, bins, &table, &work);
         const LiftTables *t = &table.lift;
         const int left = past ? 91 : 128, most = 64 * 3 * 160 / 128 * left / 64 * 3 / 8;
@@ -482,7 +482,7 @@ static void test_tables(void)
               "gain %u, tolerance of chroma %u", table.gain[40].gain, t->chroma[40]);
     }
     p.lift = 0;
-    curve_fill_table(&p, (CurveLifted){0, 0, 0}, bins, &table, &work);
+    curve_fill_table(&p, (CurveLifted){0, 0, 0, 0}, bins, &table, &work);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
 }
 

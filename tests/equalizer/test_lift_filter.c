@@ -183,26 +183,6 @@ static void model(void)
 
 /* ---- variants ------------------------------------------------------------------------------ */
 
-/* Any nodes that do not fall, any tolerances in their range. */
-static void any_tables(CurveTable *table, CheckRandom *random)
-{
-    uint32_t nodes[LIFT_CODES];
-    const int noise = check_below(random, 3) ? check_below(random, 1100) : 0;
-    const int past = check_below(random, LIFT_PAST + 1), step = 1 + check_below(random, 900);
-    uint32_t node = 0;
-    for (int i = 0; i < LIFT_CODES; i++) {
-        nodes[i] = node;
-        node += (uint32_t)check_below(random, step);
-        node = node < 65280 ? node : 65280;
-    }
-    lift_fill(table, nodes, noise, past);
-    for (int i = 0; i < LIFT_CODES && check_below(random, 4); i++) {
-        table->lift.tolerance[i] =
-            (uint32_t)check_below(random, 1153) | (uint32_t)check_below(random, 9601) << 16;
-        table->lift.chroma[i] = (uint16_t)(check_below(random, 5) ? check_below(random, 49) : 0);
-    }
-}
-
 static Form any_form(CheckRandom *random)
 {
     const Format format = formats[check_below(random, FORMATS)];
@@ -223,7 +203,7 @@ static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *
     CurveParams params = params_of((Format){form.depth, form.shift}, (LumeqRange)(kind % 2));
     params.frame = (uint32_t)check_below(random, 1000);
     CurveTable *table = calloc(1, sizeof(*table));
-    any_tables(table, random);
+    lift_any(table, random);
     Drawing in = open_drawing(&form, random), past[LIFT_PAST] = {0};
     Drawing out[2] = {open_drawing(&form, random), open_drawing(&form, random)};
     draw_picture(&form, &in, kind, noise, 1 + check_below(random, 1000));

@@ -662,8 +662,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 }
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
-                             const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
-                             cudaStream_t stream)
+                             const LumeqImage *in, const LumeqImage *previous,
+                             const LumeqImage *out, LumeqCudaFrame *frame, cudaStream_t stream)
 {
     (void)device;
     CALL();
@@ -674,6 +674,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;
+    written.previous = *previous;
     written.write = job->write > 1 ? lumeq_planes(in) : job->write;
     work(stream);
     return job->write ? compute(&written) : cudaSuccess;

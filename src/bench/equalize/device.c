@@ -170,7 +170,8 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     if (!error)
         error = lead(bench, stream, bench->write);
     if (!error)
-        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &out, frame, bench->write);
+        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame,
+                                 bench->write);
     return error ? error : come_back(bench, piece, stream);
 }
 

@@ -264,6 +264,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     typedef typename Table::Sample Sample;
     __shared__ typename Table::Memory memory;
     __shared__ Active active;
+    __shared__ bool lifted;
     Table table;
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -276,9 +277,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     if (chunk_is_there(chunks, at))
         chunks_load(chunks, &at, values);
     wait_for_kernel_before();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         find_active(&active, bars);
+        lifted = params.lift && __ldcg(&from->lift.luma_on);
+    }
     fill(&memory, from, params); /* and waits for all threads */
+    if (lifted)
+        return;
     while (chunk_is_there(chunks, at)) {
         apply_chunks(table, active, chunks, dst, dst_stride, &at, values);
         if (chunk_is_there(chunks, at))

@@ -507,6 +507,8 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     cudaError_t error = wait_for_others(cuda, index, job);
     if (!error) /* the frame before the last one is looked at for that one's noise */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].noise, 0);
+    if (!error) /* and where that one is lifted */
+        error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[UPLOAD], stream);
     if (!error)
@@ -575,7 +577,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaStreamWaitEvent(write, slot->curve, 0);
     if (!error)
-        error = lumeq_cuda_write(device, job, in, &pictures.written, frame, write);
+        error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, write);
     if (!error)
         error = lumeq_pictures_convert(&pictures, write);
     if (!error)

@@ -1,22 +1,12 @@
 /* Scales chroma by the gain of the luma under it, and copies that of bars. */
 #include <stdint.h>
 
-#include "equalizer/cuda/active.cuh"
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/chroma_parts.cuh"
 
 #define THREADS 256
 
-/* Pixels of chroma that a thread does at once. */
-#define GROUP 4
-
 /* Blocks that a multiprocessor holds. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
-
-/* Samples that are loaded and stored as one vector. */
-template <typename Sample, int count> struct __align__(count * sizeof(Sample)) Run
-{
-    Sample v[count];
-};
 
 typedef struct ChromaWalk {
     LumeqCudaChroma chroma;
@@ -37,9 +27,9 @@ typedef struct ChromaRule {
     Active active; /* in pixels of chroma */
 } ChromaRule;
 
-static __device__ __forceinline__ uint32_t code_of(const ChromaRule &rule, uint32_t sample)
+static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
 {
-    return min(sample >> rule.params->shift, rule.last);
+    return {rule.params->shift, rule.last};
 }
 
 /* `x`, `y`: of the first luma sample under the pixel, `sum` that of all of them. */
@@ -47,7 +37,7 @@ template <bool tiles>
 static __device__ __forceinline__ CurveGain look_over(const ChromaRule &rule, uint32_t sum,
                                                       int area, int x, int y)
 {
-    const uint32_t mean = (sum + ((1u << area) >> 1)) >> area;
+    const uint32_t mean = mean_of(sum, area);
     return tiles ? tile_gain(rule.grid, rule.tables, x, y, mean)
                  : rule.gain[mean >> (rule.params->depth - 8)];
 }
@@ -62,40 +52,18 @@ static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t *f
                              ? curve_dither((uint32_t)(x - rule.active.left),
                                             (uint32_t)(y - rule.active.top), rule.params->frame)
                              : CURVE_ROUND;
-    const int32_t a = (int32_t)code_of(rule, *first), b = (int32_t)code_of(rule, *second);
+    const int32_t a = (int32_t)code_of(codes_of(rule), *first);
+    const int32_t b = (int32_t)code_of(codes_of(rule), *second);
     const uint32_t gain = curve_pixel_gain(over, a, b, rule.params->depth, &rule.legal);
     *first = curve_chroma(a, gain, add, &rule.legal) << rule.params->shift;
     *second = curve_chroma(b, gain, add, &rule.legal) << rule.params->shift;
-}
-
-/* The sum of the luma's codes under one pixel of chroma; at the edges the last ones count again. */
-template <typename Sample>
-static __device__ uint32_t sum_luma(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
-{
-    uint32_t sum = 0;
-    for (int v = 0; v < 1 << c.sub_y; v++) {
-        const int row = min((y << c.sub_y) + v, c.luma.height - 1);
-        const Sample *luma = (const Sample *)(c.luma.data + (int64_t)row * c.luma.stride);
-        for (int u = 0; u < 1 << c.sub_x; u++)
-            sum += code_of(rule, luma[min((x << c.sub_x) + u, c.luma.width - 1)]);
-    }
-    return sum;
-}
-
-/* Number `i` of a pixel's components, of which plane `i` has its own or plane 0 both. */
-template <typename Sample>
-static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqCudaChroma &c, int i,
-                                    int x, int y)
-{
-    const LumeqCudaPlane &plane = planes[c.step == 2 ? 0 : i];
-    return (Sample *)(plane.data + (int64_t)y * plane.stride) + x * c.step + (c.step == 2 ? i : 0);
 }
 
 /* Of any shape, sample by sample. */
 template <typename Sample, bool tiles>
 static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma &c, int x, int y)
 {
-    const CurveGain over = look_over<tiles>(rule, sum_luma<Sample>(rule, c, x, y),
+    const CurveGain over = look_over<tiles>(rule, sum_luma<Sample>(codes_of(rule), c, x, y),
                                             c.sub_x + c.sub_y, x << c.sub_x, y << c.sub_y);
     uint32_t first = *component<Sample>(c.in, c, 0, x, y);
     uint32_t second = *component<Sample>(c.in, c, 1, x, y);
@@ -110,16 +78,8 @@ static __device__ __forceinline__ void look_over_group(const ChromaRule &rule,
                                                        const LumeqCudaPlane &l, int x, int y,
                                                        CurveGain over[GROUP])
 {
-    uint32_t sum[GROUP] = {};
-#pragma unroll
-    for (int v = 0; v < 1 << sub_y; v++) {
-        const int row = min((y << sub_y) + v, l.height - 1);
-        const uint8_t *line = l.data + (int64_t)row * l.stride;
-        const auto luma = ((const Run<Sample, GROUP << sub_x> *)line)[x / GROUP];
-#pragma unroll
-        for (int u = 0; u < GROUP << sub_x; u++)
-            sum[u >> sub_x] += code_of(rule, luma.v[u]);
-    }
+    uint32_t sum[GROUP];
+    sum_luma_group<Sample, sub_x, sub_y>(codes_of(rule), l, x, y, sum);
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
         over[i] = look_over<tiles>(rule, sum[i], sub_x + sub_y, (x + i) << sub_x, y << sub_y);
@@ -149,15 +109,6 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
         ((Samples *)(c.out[i].data + (int64_t)y * c.out[i].stride))[x / GROUP] = samples[i];
 }
 
-/* Luma's active picture begins at multiples of 4 and ends there or at the frame's edge. */
-static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
-{
-    const Active active = {luma.left >> sub_x, luma.top >> sub_y,
-                           (int)(((unsigned)luma.right + (1u << sub_x) - 1) >> sub_x),
-                           (int)(((unsigned)luma.bottom + (1u << sub_y) - 1) >> sub_y)};
-    return active;
-}
-
 /* The shape is known to the compiler where vectors are: walk.aligned. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
@@ -167,6 +118,11 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ CurveGain gains[CURVE_CELLS];
     __shared__ Active active;
     const LumeqCudaChroma &c = walk.chroma;
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    if (!tiles && params.lift && __ldcg(&table->lift.chroma_on))
+        return;
     if (threadIdx.x == 0)
         find_active(&active, c.bars);
     for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS)
@@ -249,21 +205,6 @@ extern "C" cudaError_t lumeq_cuda_load_chroma(void)
     if (!error)
         error = load(16, NULL);
     return error ? error : load(16, &grid);
-}
-
-static int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
-{
-    const uintptr_t bytes = (uintptr_t)samples * (depth > 8 ? 2 : 1);
-    return (uintptr_t)plane->data % bytes == 0 && plane->stride % (ptrdiff_t)bytes == 0;
-}
-
-static int all_aligned(const LumeqCudaChroma *c, int depth)
-{
-    int aligned = is_aligned(&c->luma, GROUP << c->sub_x, depth);
-    for (int i = 0; i < c->planes; i++)
-        aligned = aligned && is_aligned(&c->in[i], GROUP * c->step, depth) &&
-                  is_aligned(&c->out[i], GROUP * c->step, depth);
-    return aligned;
 }
 
 extern "C" cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device,

@@ -93,6 +93,12 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
     if (!error)
         error = lumeq_cuda_code_version(&code);
+    if (!error)
+        error = cudaDeviceGetAttribute(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       number);
+    if (!error)
+        error = cudaDeviceGetAttribute(&device->shared_all,
+                                       cudaDevAttrMaxSharedMemoryPerMultiprocessor, number);
     device->early_launches = major >= 9 && code >= 90;
     if (!error)
         error = lumeq_cuda_load_histogram8();
@@ -114,6 +120,10 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
         error = lumeq_cuda_load_cells();
     if (!error)
         error = lumeq_cuda_load_noise();
+    if (!error)
+        error = lumeq_cuda_load_lift_luma(device);
+    if (!error)
+        error = lumeq_cuda_load_lift_chroma();
     if (!error)
         error = lumeq_cuda_load_convert();
     return error;

@@ -13,6 +13,25 @@ static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob
                : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, stream);
 }
 
+static int may_be_lifted(const LumeqApplyJob *job)
+{
+    return job->curve.lift && !job->clahe;
+}
+
+static cudaError_t lift_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
+                             cudaStream_t stream)
+{
+    LumeqCudaLift luma = {
+        .in = lumeq_pictures_plane(&job->in, 0),
+        .out = lumeq_pictures_plane(&job->out, 0),
+        .previous_count = job->previous_count,
+        .fields = job->fields,
+    };
+    for (int i = 0; i < job->previous_count; i++)
+        luma.previous[i] = lumeq_pictures_plane(&job->previous[i], 0);
+    return lumeq_cuda_lift_luma(device, &luma, &job->table->lift, job->bars, &job->curve, stream);
+}
+
 static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                 cudaStream_t stream)
 {
@@ -32,13 +51,18 @@ static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJ
         chroma.in[i] = lumeq_pictures_plane(&job->in, i + 1);
         chroma.out[i] = lumeq_pictures_plane(&job->out, i + 1);
     }
-    return lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
+    const cudaError_t error = lumeq_cuda_chroma(device, &chroma, job->table, &job->curve, stream);
+    return error || !may_be_lifted(job) ? error
+                                        : lumeq_cuda_lift_chroma(device, &chroma, job->fields,
+                                                                 job->table, &job->curve, stream);
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    cudaStream_t stream)
 {
-    const cudaError_t error = apply_luma(device, job, stream);
+    cudaError_t error = apply_luma(device, job, stream);
+    if (!error && may_be_lifted(job))
+        error = lift_luma(device, job, stream);
     return error || job->write == 1 ? error : apply_chroma(device, job, stream);
 }
 
@@ -106,12 +130,14 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 }
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
-                             const LumeqImage *in, const LumeqImage *out, LumeqCudaFrame *frame,
-                             cudaStream_t stream)
+                             const LumeqImage *in, const LumeqImage *previous,
+                             const LumeqImage *out, LumeqCudaFrame *frame, cudaStream_t stream)
 {
     const LumeqApplyJob apply = {
         .in = *in,
         .out = *out,
+        .previous = {*previous},
+        .previous_count = previous->plane[0] != NULL,
         .write = job->write > 1 ? lumeq_planes(in) : 1,
         .curve = job->curve,
         .bars = &frame->result.curve.bars,

@@ -19,6 +19,7 @@
 #include <cuda_runtime_api.h>
 
 #include "equalizer/curve.h"
+#include "equalizer/lift_filter.h"
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 
@@ -31,6 +32,7 @@ typedef struct LumeqCudaDevice {
     int processors;     /* streaming multiprocessors */
     int early_launches; /* a kernel may start while the one before it ends: compute capability 9,
                            and code for it, not for an earlier one that the driver has translated */
+    int shared, shared_all; /* bytes of shared memory: of a block at most, of a multiprocessor */
 } LumeqCudaDevice;
 
 /* A rectangle of samples. */
@@ -61,6 +63,8 @@ cudaError_t lumeq_cuda_load_report(void);
 cudaError_t lumeq_cuda_load_cells(void);
 cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_noise(void);
+cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
+cudaError_t lumeq_cuda_load_lift_chroma(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
  * one for those above. */
@@ -115,10 +119,24 @@ cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaP
                                     cudaStream_t stream);
 
 /* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
- * planes must not overlap. */
+ * planes must not overlap. Of luma that is lifted, with the parameters' `lift`, it does nothing:
+ * lumeq_cuda_lift_luma() is to follow. The same is so of chroma. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
                              const BarsState *bars, const CurveParams *params, cudaStream_t stream);
+
+/* Luma that may be lifted. */
+typedef struct LumeqCudaLift {
+    LumeqCudaPlane in, out;
+    LumeqCudaPlane previous[LIFT_PAST]; /* as LumeqApplyJob's */
+    int previous_count, fields;
+} LumeqCudaLift;
+
+/* Filters luma and looks it up where the tables say that it is lifted; else it does nothing. Bars
+ * as in lumeq_cuda_apply(). */
+cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device, const LumeqCudaLift *luma,
+                                 const LiftTables *tables, const BarsState *bars,
+                                 const CurveParams *params, cudaStream_t stream);
 
 /* Chroma and the luma over it. */
 typedef struct LumeqCudaChroma {
@@ -138,6 +156,12 @@ typedef struct LumeqCudaChroma {
 cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                               const CurveTable *table, const CurveParams *params,
                               cudaStream_t stream);
+
+/* Filters it and scales it so where the tables say that it is lifted; else it does nothing. Without
+ * tiles. `fields` as LumeqApplyJob's. */
+cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
+                                   int fields, const CurveTable *table, const CurveParams *params,
+                                   cudaStream_t stream);
 
 /* The samples of one component in a plane. */
 typedef struct LumeqCudaSamples {

@@ -433,8 +433,16 @@ static size_t tiles_size(const LumeqApplyJob *job)
  * behind them. */
 typedef struct ApplyPlaces {
     size_t table, tiles, bars, curve_size;
-    size_t pictures, size;
+    size_t pictures, previous[LIFT_PAST], size;
 } ApplyPlaces;
+
+/* Frames before that are looked at. */
+static int count_previous(const LumeqApplyJob *job)
+{
+    const LiftTables *lift = &job->table->lift;
+    const int used = lift->luma_on && !job->clahe ? lift->past : 0;
+    return used < job->previous_count ? used : job->previous_count;
+}
 
 static ApplyPlaces place_apply(const LumeqApplyJob *job)
 {
@@ -445,6 +453,8 @@ static ApplyPlaces place_apply(const LumeqApplyJob *job)
     at.curve_size = at.size;
     at.pictures =
         part_of(&at.size, lumeq_pictures_place(NULL, &job->in, &job->out, job->write).size);
+    for (int i = 0; i < count_previous(job); i++)
+        at.previous[i] = part_of(&at.size, lumeq_pictures_size(&job->previous[i], 1));
     return at;
 }
 
@@ -459,6 +469,23 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, const LumeqApplyJob *
                            stream);
 }
 
+/* The first planes of frames before, where they are not on the device. */
+static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
+                                   LumeqApplyJob *on_device, const LumeqApplyJob *job,
+                                   const ApplyPlaces *at, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    on_device->previous_count = count_previous(job);
+    for (int i = 0; i < on_device->previous_count && !error; i++) {
+        const LumeqImage *from = &job->previous[i];
+        if (from->memory == LUMEQ_MEMORY_HOST)
+            on_device->previous[i] =
+                lumeq_pictures_on_device(step->device + at->previous[i], from, 1);
+        error = upload(steps, step, &on_device->previous[i], from, 1, stream);
+    }
+    return error;
+}
+
 static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                                const LumeqApplyJob *job, const ApplyPlaces *at, cudaStream_t stream)
 {
@@ -468,6 +495,7 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     on_device.in = pictures.in;
     on_device.out = pictures.written;
     on_device.write = pictures.planes;
+    on_device.curve.lift = job->table->lift.luma_on || job->table->lift.chroma_on;
     on_device.table = (const CurveTable *)(const void *)(step->device + at->table);
     on_device.tables = (const TileTables *)(const void *)(step->device + at->tiles);
     on_device.bars = (const BarsState *)(const void *)(step->device + at->bars);
@@ -477,6 +505,8 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
         error = upload_curve(step, job, at, stream);
     if (!error)
         error = upload(steps, step, &pictures.in, &job->in, pictures.planes, stream);
+    if (!error)
+        error = upload_previous(steps, step, &on_device, job, at, stream);
     if (!error)
         error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
     if (!error)
@@ -506,6 +536,9 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
     int ret = lumeq_check_places(steps->home, &job->in, planes, "input", text, text_size);
     if (ret == 0)
         ret = lumeq_check_places(steps->home, &job->out, job->write, "output", text, text_size);
+    for (int i = 0; i < count_previous(job) && ret == 0; i++)
+        ret =
+            lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", text, text_size);
     if (ret < 0)
         return ret;
     const ApplyPlaces at = place_apply(job);

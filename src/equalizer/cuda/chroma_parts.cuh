@@ -1,0 +1,160 @@
+/* Pixels of chroma and the luma under them, as kernels read them. */
+#ifndef LUMEQ_CUDA_CHROMA_PARTS_CUH
+#define LUMEQ_CUDA_CHROMA_PARTS_CUH
+
+#include <stdint.h>
+
+#include "equalizer/cuda/active.cuh"
+#include "equalizer/cuda/kernels.h"
+
+/* Pixels of chroma that a thread does at once. */
+#define GROUP 4
+
+/* Samples that are loaded and stored as one vector. */
+template <typename Sample, int count> struct __align__(count * sizeof(Sample)) Run
+{
+    Sample v[count];
+};
+
+/* How codes lie in samples. */
+typedef struct ChromaCodes {
+    int shift;
+    uint32_t last;
+} ChromaCodes;
+
+static __device__ __forceinline__ uint32_t code_of(ChromaCodes codes, uint32_t sample)
+{
+    return min(sample >> codes.shift, codes.last);
+}
+
+/* Of the luma under a pixel, from the sum of `1 << area` codes. */
+static __device__ __forceinline__ uint32_t mean_of(uint32_t sum, int area)
+{
+    return (sum + ((1u << area) >> 1)) >> area;
+}
+
+/* The sum of the luma's codes under one pixel of chroma; at the edges the last ones count again. */
+template <typename Sample>
+static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const LumeqCudaChroma &c,
+                                                    int x, int y)
+{
+    uint32_t sum = 0;
+    for (int v = 0; v < 1 << c.sub_y; v++) {
+        const int row = min((y << c.sub_y) + v, c.luma.height - 1);
+        const Sample *luma = (const Sample *)(c.luma.data + (int64_t)row * c.luma.stride);
+        for (int u = 0; u < 1 << c.sub_x; u++)
+            sum += code_of(codes, luma[min((x << c.sub_x) + u, c.luma.width - 1)]);
+    }
+    return sum;
+}
+
+/* Adds the codes of a row of luma over a group, from a vector. */
+template <typename Sample, int sub_x>
+static __device__ __forceinline__ void add_luma(ChromaCodes codes, const Sample *line, int x,
+                                                uint32_t sum[GROUP])
+{
+    const auto luma = ((const Run<Sample, GROUP << sub_x> *)line)[x / GROUP];
+#pragma unroll
+    for (int u = 0; u < GROUP << sub_x; u++)
+        sum[u >> sub_x] += code_of(codes, luma.v[u]);
+}
+
+/* Of 8 bits, two of each pixel. */
+template <>
+__device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const uint8_t *line, int x,
+                                                     uint32_t sum[GROUP])
+{
+    const uint2 luma = ((const uint2 *)line)[x / GROUP];
+    sum[0] = __dp4a(luma.x, 0x00000101u, sum[0]);
+    sum[1] = __dp4a(luma.x, 0x01010000u, sum[1]);
+    sum[2] = __dp4a(luma.y, 0x00000101u, sum[2]);
+    sum[3] = __dp4a(luma.y, 0x01010000u, sum[3]);
+}
+
+/* The same of a whole group, from vectors. */
+template <typename Sample, int sub_x, int sub_y>
+static __device__ __forceinline__ void sum_luma_group(ChromaCodes codes, const LumeqCudaPlane &l,
+                                                      int x, int y, uint32_t sum[GROUP])
+{
+#pragma unroll
+    for (int i = 0; i < GROUP; i++)
+        sum[i] = 0;
+#pragma unroll
+    for (int v = 0; v < 1 << sub_y; v++) {
+        const int row = min((y << sub_y) + v, l.height - 1);
+        add_luma<Sample, sub_x>(codes, (const Sample *)(l.data + (int64_t)row * l.stride), x, sum);
+    }
+}
+
+/* Number `i` of a pixel's components, of which plane `i` has its own or plane 0 both. */
+template <typename Sample>
+static __device__ Sample *component(const LumeqCudaPlane planes[2], const LumeqCudaChroma &c, int i,
+                                    int x, int y)
+{
+    const LumeqCudaPlane &plane = planes[c.step == 2 ? 0 : i];
+    return (Sample *)(plane.data + (int64_t)y * plane.stride) + x * c.step + (c.step == 2 ? i : 0);
+}
+
+/* Samples of a group's pixels: all of them, or of one component each. */
+template <typename Sample, int step> struct ChromaGroup {
+    static constexpr int planes = step == 2 ? 1 : 2;
+    Run<Sample, GROUP * step> samples[planes];
+
+    __device__ __forceinline__ Sample *first(int i)
+    {
+        return &samples[0].v[i * step];
+    }
+
+    __device__ __forceinline__ Sample *second(int i)
+    {
+        return step == 2 ? first(i) + 1 : &samples[planes - 1].v[i];
+    }
+
+    __device__ __forceinline__ void load(const LumeqCudaPlane from[2], int x, int y)
+    {
+#pragma unroll
+        for (int i = 0; i < planes; i++)
+            samples[i] = at(from[i], x, y);
+    }
+
+    __device__ __forceinline__ void store(const LumeqCudaPlane to[2], int x, int y) const
+    {
+#pragma unroll
+        for (int i = 0; i < planes; i++)
+            at(to[i], x, y) = samples[i];
+    }
+
+    static __device__ __forceinline__ Run<Sample, GROUP * step> &at(const LumeqCudaPlane &plane,
+                                                                    int x, int y)
+    {
+        uint8_t *const line = plane.data + (int64_t)y * plane.stride;
+        return ((Run<Sample, GROUP * step> *)line)[x / GROUP];
+    }
+};
+
+/* Luma's active picture begins at multiples of 4 and ends there or at the frame's edge. */
+static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
+{
+    const Active active = {luma.left >> sub_x, luma.top >> sub_y,
+                           (int)(((unsigned)luma.right + (1u << sub_x) - 1) >> sub_x),
+                           (int)(((unsigned)luma.bottom + (1u << sub_y) - 1) >> sub_y)};
+    return active;
+}
+
+/* Samples lie so that `samples` of them are a vector. */
+static inline int is_aligned(const LumeqCudaPlane *plane, int samples, int depth)
+{
+    const uintptr_t bytes = (uintptr_t)samples * (depth > 8 ? 2 : 1);
+    return (uintptr_t)plane->data % bytes == 0 && plane->stride % (ptrdiff_t)bytes == 0;
+}
+
+static inline int all_aligned(const LumeqCudaChroma *c, int depth)
+{
+    int aligned = is_aligned(&c->luma, GROUP << c->sub_x, depth);
+    for (int i = 0; i < c->planes; i++)
+        aligned = aligned && is_aligned(&c->in[i], GROUP * c->step, depth) &&
+                  is_aligned(&c->out[i], GROUP * c->step, depth);
+    return aligned;
+}
+
+#endif

@@ -1,0 +1,368 @@
+/* Filters chroma over luma that is lifted, scales it by the gain of the luma under it, and copies
+ * that of bars; does nothing where the frame's tables say so. As lift_luma.cu, with both components
+ * of a pixel in a word. */
+#include <stdint.h>
+
+#define THREADS 256
+#include "equalizer/cuda/chroma_parts.cuh"
+#include "equalizer/cuda/lift_tile.cuh"
+
+/* Steps of a_trous. */
+#define FIRST 4
+#define SECOND 1
+
+/* Blocks that a multiprocessor holds where it has memory for them. */
+#define BLOCKS_A_PROCESSOR 4
+
+/* By turns what is being filtered, and its tolerance. */
+#define TILES 3
+
+typedef struct Shape {
+    static constexpr int reach = FIRST + SECOND;
+    static constexpr int width = 124, height = 22, in_word = 1;
+    static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
+    static constexpr int words = width + 2 * halo_x, pitch = words | 1;
+    static constexpr int rows = height + 2 * halo_y;
+    static constexpr int spare = 1; /* rows behind it that chains may end in */
+    static constexpr int size = pitch * (rows + spare);
+} Shape;
+
+typedef struct ChromaWork {
+    LumeqCudaChroma chroma;
+    int aligned; /* groups are vectors, of a shape that the compiler knows */
+    int fields, depth, shift;
+    CurveLegal legal, legal_q6;
+    uint32_t frame; /* of the dither */
+    const CurveTable *table;
+} ChromaWork;
+
+/* What a block has in shared memory besides tiles. */
+typedef struct ChromaShared {
+    CurveGain gain[CURVE_CELLS];
+    uint16_t tolerance[LIFT_CODES];
+    uint8_t dither[64];
+    Active luma, active; /* the picture, in samples of luma and pixels of chroma */
+    int pictures;
+    LumeqCudaChroma picture[2]; /* the active one, or its fields */
+} ChromaShared;
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+/* Of 8 bits the compiler knows them. */
+template <typename Sample> LIFT_FN LiftCodes codes_of(const ChromaWork &work)
+{
+    const LiftCodes codes = {sizeof(Sample) == 1 ? 0 : work.shift,
+                             sizeof(Sample) == 1 ? 8 : work.depth};
+    return codes;
+}
+
+template <typename Sample> LIFT_FN ChromaCodes luma_codes(const ChromaWork &work)
+{
+    const LiftCodes codes = codes_of<Sample>(work);
+    const ChromaCodes result = {codes.shift, (1u << codes.depth) - 1};
+    return result;
+}
+
+/* Both samples of a pixel as Q6. */
+template <typename Sample>
+LIFT_FN uint32_t pixel_q6(const ChromaWork &work, uint32_t first, uint32_t second)
+{
+    const uint32_t samples = first | second << 16;
+    const LiftCodes codes = codes_of<Sample>(work);
+    return sizeof(Sample) == 1 ? samples * 64 : lift_q6(lift_codes(samples, codes), codes);
+}
+
+/* Of a pixel: a quarter of its tolerance and, in the upper half, its cell. */
+template <typename Sample>
+LIFT_FN uint32_t tolerance_of(const ChromaWork &work, const ChromaShared &shared, uint32_t sum,
+                              int area)
+{
+    const uint32_t cell = mean_of(sum, area) >> (codes_of<Sample>(work).depth - 8);
+    return shared.tolerance[cell] | cell << 16;
+}
+
+struct ChromaWeight {
+    __device__ __forceinline__ uint32_t operator()(uint32_t word) const
+    {
+        return __byte_perm(word, 0, 0x1010);
+    }
+};
+
+/* A group of pixels, mirrored about the picture's edges. */
+template <typename Sample, int sub_x, int sub_y, int step>
+LIFT_FN void load_group(const ChromaWork &work, const ChromaShared &shared,
+                        const LumeqCudaChroma &c, int x, int y, uint32_t pixels[GROUP],
+                        uint32_t tolerances[GROUP])
+{
+    const int row = lift_mirror(y, c.height);
+    if (work.aligned && x >= 0 && x + GROUP <= c.width && (x + GROUP) << sub_x <= c.luma.width) {
+        ChromaGroup<Sample, step> group;
+        uint32_t sum[GROUP];
+        group.load(c.in, x, row);
+        sum_luma_group<Sample, sub_x, sub_y>(luma_codes<Sample>(work), c.luma, x, row, sum);
+#pragma unroll
+        for (int i = 0; i < GROUP; i++) {
+            pixels[i] = pixel_q6<Sample>(work, *group.first(i), *group.second(i));
+            tolerances[i] = tolerance_of<Sample>(work, shared, sum[i], sub_x + sub_y);
+        }
+        return;
+    }
+    for (int i = 0; i < GROUP; i++) {
+        const int column = lift_mirror(x + i, c.width);
+        pixels[i] = pixel_q6<Sample>(work, *component<Sample>(c.in, c, 0, column, row),
+                                     *component<Sample>(c.in, c, 1, column, row));
+        tolerances[i] = tolerance_of<Sample>(
+            work, shared, sum_luma<Sample>(luma_codes<Sample>(work), c, column, row),
+            c.sub_x + c.sub_y);
+    }
+}
+
+template <typename Sample, int sub_x, int sub_y, int step>
+LIFT_FN bool load_tile(const ChromaWork &work, const ChromaShared &shared, const LumeqCudaChroma &c,
+                       const LiftPlace &place, uint32_t *tile, uint32_t *tolerances)
+{
+    constexpr int groups = Shape::words / GROUP;
+    const uint32_t base = lift_both(LIFT_BASE(4));
+    uint32_t any = 0;
+    for (int i = (int)threadIdx.x; i < groups * Shape::rows; i += THREADS) {
+        const int row = i / groups, column = i % groups * GROUP, at = row * Shape::pitch + column;
+        uint32_t pixels[GROUP], tolerance[GROUP];
+        load_group<Sample, sub_x, sub_y, step>(work, shared, c, place.x + column, place.y + row,
+                                               pixels, tolerance);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++) {
+            tile[at + k] = pixels[k] + base;
+            tolerances[at + k] = tolerance[k];
+            any |= tolerance[k] & 0xffff;
+        }
+    }
+    return __syncthreads_or(any != 0);
+}
+
+/* ---- the result ---------------------------------------------------------------------------- */
+
+/* A component's sample, from its Q6 before and after the filter. */
+template <typename Sample>
+LIFT_FN uint32_t scale_one(const ChromaWork &work, uint32_t source, uint32_t filtered,
+                           uint32_t gain, uint32_t dither)
+{
+    const LiftCodes codes = codes_of<Sample>(work);
+    const int depth = codes.depth;
+    const int32_t more = ((int32_t)filtered - 8192) * (int32_t)gain +
+                         (int32_t)((64 + (dither >> 1)) << (18 - depth));
+    const int32_t scaled = work.legal.middle + (more >> (26 - depth));
+    const int32_t code = (int32_t)(depth > 14 ? source << (depth - 14) : source >> (14 - depth));
+    const int32_t high = max(code, work.legal.high), low = min(code, work.legal.low);
+    return (uint32_t)max(min(scaled, high), low) << codes.shift;
+}
+
+/* A pixel of the result, from its word of Q6. */
+template <typename Sample>
+LIFT_FN void scale(const ChromaWork &work, const ChromaShared &shared, uint32_t word, uint32_t cell,
+                   uint32_t dither, Sample *first, Sample *second)
+{
+    const uint32_t was = pixel_q6<Sample>(work, *first, *second);
+    const uint32_t a = word & 0x3fff, b = word >> 16 & 0x3fff;
+    const uint32_t gain =
+        curve_pixel_gain(shared.gain[cell], (int32_t)a, (int32_t)b, 14, &work.legal_q6);
+    *first = (Sample)scale_one<Sample>(work, was & 0xffff, a, gain, dither);
+    *second = (Sample)scale_one<Sample>(work, was >> 16, b, gain, dither);
+}
+
+/* A group of the result; `words` and `tolerances` are of its first pixel. */
+template <typename Sample, int step>
+LIFT_FN void write_group(const ChromaWork &work, const ChromaShared &shared,
+                         const LumeqCudaChroma &c, const uint32_t *words,
+                         const uint32_t *tolerances, uint32_t bias, int x, int y)
+{
+    const uint32_t thresholds = *(const uint32_t *)&shared.dither[y % 8 * 8 + x % 8];
+    if (work.aligned && x + GROUP <= c.width) {
+        ChromaGroup<Sample, step> group;
+        group.load(c.in, x, y);
+#pragma unroll
+        for (int i = 0; i < GROUP; i++)
+            scale(work, shared, words[i] - bias, tolerances[i] >> 16, thresholds >> (8 * i) & 0xff,
+                  group.first(i), group.second(i));
+        group.store(c.out, x, y);
+        return;
+    }
+    for (int i = 0; i < GROUP && x + i < c.width; i++) {
+        Sample first = *component<Sample>(c.in, c, 0, x + i, y);
+        Sample second = *component<Sample>(c.in, c, 1, x + i, y);
+        scale(work, shared, words[i] - bias, tolerances[i] >> 16, thresholds >> (8 * i) & 0xff,
+              &first, &second);
+        *component<Sample>(c.out, c, 0, x + i, y) = first;
+        *component<Sample>(c.out, c, 1, x + i, y) = second;
+    }
+}
+
+template <typename Sample, int step>
+LIFT_FN void write_tile(const ChromaWork &work, const ChromaShared &shared,
+                        const LumeqCudaChroma &c, const LiftPlace &place, const uint32_t *tile,
+                        const uint32_t *tolerances, uint32_t bias)
+{
+    constexpr int groups = Shape::width / GROUP;
+    for (int i = (int)threadIdx.x; i < groups * Shape::height; i += THREADS) {
+        const int row = Shape::halo_y + i / groups, column = Shape::halo_x + i % groups * GROUP;
+        const int x = place.x + column, y = place.y + row, at = row * Shape::pitch + column;
+        if (x < c.width && y < c.height)
+            write_group<Sample, step>(work, shared, c, tile + at, tolerances + at, bias, x, y);
+    }
+    __syncthreads();
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------- */
+
+template <typename Sample, int sub_x, int sub_y, int step>
+LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
+                         const LumeqCudaChroma &c, const LiftPlace &place, uint32_t *memory)
+{
+    uint32_t *const tile = memory, *const other = memory + Shape::size;
+    uint32_t *const tolerances = memory + 2 * Shape::size;
+    const ChromaWeight weight;
+    const bool any =
+        load_tile<Sample, sub_x, sub_y, step>(work, shared, c, place, tile, tolerances);
+    if (any) {
+        lift_step<Shape, uint32_t, FIRST, SECOND>(place, tile, other, tolerances, weight);
+        lift_step<Shape, uint32_t, SECOND, 0>(place, tile, other, tolerances, weight);
+    }
+    write_tile<Sample, step>(work, shared, c, place, tile, tolerances,
+                             lift_both(any ? LIFT_BASE(0) : LIFT_BASE(4)));
+}
+
+/* For one thread. */
+static __device__ void find_pictures(const ChromaWork &work, int sample_size, ChromaShared *shared)
+{
+    const LumeqCudaChroma &c = work.chroma;
+    lift_find_active(&shared->luma, c.bars, c.luma.width, c.luma.height);
+    shared->active = active_chroma(shared->luma, c.sub_x, c.sub_y);
+    const int fields = work.fields && shared->luma.bottom - shared->luma.top > 1;
+    shared->pictures = 1 + fields;
+    for (int i = 0; i < shared->pictures; i++) {
+        LumeqCudaChroma *const picture = &shared->picture[i];
+        *picture = c;
+        picture->luma = lift_picture(c.luma, shared->luma, sample_size, fields, i);
+        for (int k = 0; k < c.planes; k++) {
+            picture->in[k] = lift_picture(c.in[k], shared->active, c.step * sample_size, fields, i);
+            picture->out[k] =
+                lift_picture(c.out[k], shared->active, c.step * sample_size, fields, i);
+        }
+        picture->width = picture->in[0].width;
+        picture->height = picture->in[0].height;
+    }
+}
+
+LIFT_FN void prepare(const ChromaWork &work, int sample_size, ChromaShared *shared)
+{
+    for (int i = (int)threadIdx.x; i < CURVE_CELLS; i += THREADS) {
+        shared->gain[i] = work.table->gain[i];
+        shared->tolerance[i] = work.table->lift.chroma[i];
+    }
+    lift_fill_dither(shared->dither, work.frame);
+    if (threadIdx.x == 0)
+        find_pictures(work, sample_size, shared);
+    __syncthreads();
+}
+
+/* The shape is known to the compiler where vectors are. The picture may begin anywhere: then there
+ * are none. */
+template <typename Sample, int sub_x, int sub_y, int step>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
+    lift_chroma(const __grid_constant__ ChromaWork given)
+{
+    extern __shared__ uint32_t memory[];
+    __shared__ ChromaShared shared;
+    lift_wait_for_kernel_before();
+    if (!__ldcg(&given.table->lift.chroma_on))
+        return;
+    prepare(given, sizeof(Sample), &shared);
+    ChromaWork work = given;
+    work.aligned = given.aligned && shared.active.left % GROUP == 0;
+    int i = (int)blockIdx.x;
+    for (int k = 0; k < shared.pictures; k++) {
+        const LumeqCudaChroma &c = shared.picture[k];
+        const int count = lift_tiles<Shape>(c.width, c.height);
+        for (; i < count; i += (int)gridDim.x)
+            filter_tile<Sample, sub_x, sub_y, step>(
+                work, shared, c, lift_place<Shape>(c.width, c.height, i), memory);
+        i -= count;
+    }
+    Active samples = shared.active;
+    samples.left *= given.chroma.step;
+    samples.right *= given.chroma.step;
+    for (int k = 0; k < given.chroma.planes; k++)
+        lift_copy_bars<Sample>(given.chroma.out[k], given.chroma.in[k], samples,
+                               given.chroma.width * given.chroma.step, given.chroma.height);
+}
+
+typedef void ChromaKernel(const ChromaWork);
+
+/* Of shapes that no kernel is made for, one that does without vectors: *known is 0. */
+template <typename Sample> static ChromaKernel *choose_shape(int shape, int *known)
+{
+    *known = 1;
+    switch (shape) {
+    case 0x111: return lift_chroma<Sample, 1, 1, 1>;
+    case 0x112: return lift_chroma<Sample, 1, 1, 2>;
+    case 0x101: return lift_chroma<Sample, 1, 0, 1>;
+    case 0x102: return lift_chroma<Sample, 1, 0, 2>;
+    case 0x001: return lift_chroma<Sample, 0, 0, 1>;
+    default: *known = 0; return lift_chroma<Sample, 0, 0, 1>;
+    }
+}
+
+static ChromaKernel *choose(int shape, int depth, int *known)
+{
+    return depth > 8 ? choose_shape<uint16_t>(shape, known) : choose_shape<uint8_t>(shape, known);
+}
+
+#define MEMORY (TILES * Shape::size * sizeof(uint32_t))
+
+extern "C" cudaError_t lumeq_cuda_load_lift_chroma(void)
+{
+    static const int shapes[] = {0x111, 0x112, 0x101, 0x102, 0x001};
+    cudaError_t error = cudaSuccess;
+    int known;
+    for (int i = 0; i < 2 * 5 && !error; i++)
+        error = lift_allow(choose(shapes[i / 2], i % 2 ? 16 : 8, &known), MEMORY);
+    return error;
+}
+
+extern "C" cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device,
+                                              const LumeqCudaChroma *chroma, int fields,
+                                              const CurveTable *table, const CurveParams *params,
+                                              cudaStream_t stream)
+{
+    int known;
+    ChromaKernel *const kernel =
+        choose(chroma->sub_x << 8 | chroma->sub_y << 4 | chroma->step, params->depth, &known);
+    ChromaWork work = {};
+    work.chroma = *chroma;
+    for (int i = 0; i < chroma->planes; i++) {
+        work.chroma.in[i].width = work.chroma.out[i].width = chroma->width;
+        work.chroma.in[i].height = work.chroma.out[i].height = chroma->height;
+    }
+    work.aligned = known && all_aligned(chroma, params->depth);
+    work.fields = fields;
+    work.depth = params->depth;
+    work.shift = params->shift;
+    work.legal = curve_legal(params->depth, params->black != 0);
+    work.legal_q6 = curve_legal(14, params->black != 0);
+    work.frame = params->frame;
+    work.table = table;
+
+    const int64_t tiles = (int64_t)((chroma->width + Shape::width - 1) / Shape::width) *
+                          ((chroma->height + Shape::height - 1) / Shape::height + 1);
+    const int64_t most = (int64_t)device->processors * BLOCKS_A_PROCESSOR;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = (unsigned)(tiles < most ? tiles : most);
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = MEMORY;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = device->early_launches ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, work);
+}

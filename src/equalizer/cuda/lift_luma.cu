@@ -1,0 +1,673 @@
+/* Filters luma that is lifted and looks it up in the curve, and copies that of bars; does nothing
+ * where the frame's tables say so. A block takes tile after tile through all passes. */
+#include <stdint.h>
+
+#define THREADS 512
+#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/lift_tile.cuh"
+#include "equalizer/samples.h"
+
+#define GROUP 4 /* samples that are loaded and stored as one vector */
+
+/* What the passes before a_trous reach, all of them: of frames before, the mean, the range. */
+#define REACH_BEFORE 5
+
+/* Tiles' memory in a block: by turns the picture, one before, what is being filtered, its
+ * tolerance; and with more than one frame before two more, for what moves samples. */
+#define TILES 3
+#define TILES_OF_MORE 5
+
+/* Steps of a_trous, and the samples of a tile. */
+template <int a, int b, int c, int width_, int height_> struct Shape {
+    static constexpr int first = a, second = b, third = c, reach = a + b + c;
+    static constexpr int width = width_, height = height_, in_word = 2;
+    static constexpr int halo_y = reach + REACH_BEFORE;
+    static constexpr int halo_x = (halo_y + GROUP - 1) / GROUP * GROUP;
+    static constexpr int words = (width + 2 * halo_x) / in_word, pitch = words | 1;
+    static constexpr int rows = height + 2 * halo_y;
+    static constexpr int spare = a == 12 ? 0 : 12; /* rows behind it that chains may end in */
+    static constexpr int size = pitch * (rows + spare);
+};
+
+typedef struct LumaWork {
+    LumeqCudaLift luma;
+    int aligned; /* groups are vectors */
+    LiftCodes codes;
+    uint32_t frame; /* of the dither */
+    const LiftTables *tables;
+    const BarsState *bars;
+} LumaWork;
+
+/* A picture that is filtered by itself: the active one, or one of its fields. */
+typedef struct LumaPicture {
+    LumeqCudaPlane in, out, past[LIFT_PAST];
+} LumaPicture;
+
+/* What a block has in shared memory besides tiles. */
+typedef struct LumaShared {
+    uint32_t node[LIFT_CODES], tolerance[LIFT_CODES];
+    ushort4 dither[8][2]; /* of 4 samples each: eight rows of two; and what rounds */
+    Active active;
+    int pictures;
+    LumaPicture picture[2];
+} LumaShared;
+
+/* What a thread knows of the frame. */
+typedef struct LumaRule {
+    const uint32_t *node, *tolerance;
+    const ushort4 *dither;
+    bool noisy;
+    int past;
+    uint32_t near, speck, edge; /* of both samples of a word */
+} LumaRule;
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+template <typename Sample> LIFT_FN uint32_t load_one(const LumeqCudaPlane &plane, int x, int y)
+{
+    return ((const Sample *)(plane.data + (int64_t)y * plane.stride))[x];
+}
+
+/* Samples as two words of 16 bits each. */
+LIFT_FN uint2 spread(const uint8_t *from)
+{
+    const uint32_t v = *(const uint32_t *)from;
+    return make_uint2(__byte_perm(v, 0, 0x4140), __byte_perm(v, 0, 0x4342));
+}
+
+LIFT_FN uint2 spread(const uint16_t *from)
+{
+    return *(const uint2 *)from;
+}
+
+/* Q6 of samples that are spread. */
+template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
+{
+    if (sizeof(Sample) == 1)
+        return make_uint2(v.x * 64, v.y * 64);
+    return make_uint2(lift_q6(lift_codes(v.x, codes), codes),
+                      lift_q6(lift_codes(v.y, codes), codes));
+}
+
+/* A group, mirrored about the picture's edges. */
+template <typename Sample>
+LIFT_FN uint2 load_group(const LumaWork &work, const LumeqCudaPlane &plane, int x, int y)
+{
+    const int row = lift_mirror(y, plane.height);
+    uint2 v;
+    if (work.aligned && x >= 0 && x + GROUP <= plane.width) {
+        v = spread((const Sample *)(plane.data + (int64_t)row * plane.stride) + x);
+    } else {
+        uint32_t s[GROUP];
+#pragma unroll
+        for (int i = 0; i < GROUP; i++)
+            s[i] = load_one<Sample>(plane, lift_mirror(x + i, plane.width), row);
+        v = make_uint2(s[0] | s[1] << 16, s[2] | s[3] << 16);
+    }
+    return to_q6<Sample>(v, work.codes);
+}
+
+/* A tile that is within the picture: its groups one after the other, without a division. */
+template <typename Sample, typename S, typename Store>
+LIFT_FN void load_inside(const LumaWork &work, const LumeqCudaPlane &plane, const LiftPlace &place,
+                         Store store)
+{
+    constexpr int groups = S::words * S::in_word / GROUP, words = GROUP / S::in_word;
+    constexpr int rows = THREADS / groups, columns = THREADS % groups; /* from one to the next */
+    int row = (int)threadIdx.x / groups, group = (int)threadIdx.x % groups;
+    const uint8_t *from = plane.data + (int64_t)(place.y + row) * plane.stride +
+                          (place.x + group * GROUP) * (int)sizeof(Sample);
+    int at = row * S::pitch + group * words;
+    const int64_t step = rows * (int64_t)plane.stride + columns * GROUP * (int)sizeof(Sample);
+    const int64_t wrap = (int64_t)plane.stride - groups * GROUP * (int)sizeof(Sample);
+#pragma unroll 5
+    for (int i = (int)threadIdx.x; i < groups * S::rows; i += THREADS) {
+        store(at, to_q6<Sample>(spread((const Sample *)from), work.codes));
+        group += columns;
+        from += step;
+        at += rows * S::pitch + columns * words;
+        if (group >= groups) {
+            group -= groups;
+            from += wrap;
+            at += S::pitch - groups * words;
+        }
+    }
+}
+
+/* Calls store(place of a word in a tile, that word and the next) for each group. */
+template <typename Sample, typename S, typename Store>
+LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane &plane, const LiftPlace &place,
+                       Store store)
+{
+    constexpr int groups = S::words * S::in_word / GROUP;
+    if (work.aligned && place.x >= 0 && place.x + groups * GROUP <= plane.width && place.y >= 0 &&
+        place.y + S::rows <= plane.height)
+        load_inside<Sample, S>(work, plane, place, store);
+    else
+        for (int i = (int)threadIdx.x; i < groups * S::rows; i += THREADS) {
+            const int row = i / groups, group = i % groups;
+            store(row * S::pitch + group * GROUP / S::in_word,
+                  load_group<Sample>(work, plane, place.x + group * GROUP, place.y + row));
+        }
+    __syncthreads();
+}
+
+/* ---- before a_trous ------------------------------------------------------------------------ */
+
+/*
+ * Walks down the columns of a region: across(place of a word) is what a row tells, finish(place,
+ * what `window` rows around it told) what is made of it.
+ */
+template <typename S, typename Region, int window, typename Across, typename Finish>
+LIFT_FN void walk_down(Across across, Finish finish)
+{
+    typedef decltype(across(0)) Told;
+    constexpr int reach = window / 2;
+    constexpr int length = lift_chain(Region::rows, S::rows + S::spare - reach - Region::row,
+                                      Region::columns, 2 * reach);
+    constexpr int groups = lift_groups(Region::rows, length);
+    static_assert(Region::row >= reach, "the tile has what is above");
+    static_assert(Region::row + length * groups + reach <= S::rows + S::spare, "and below");
+    for (int i = (int)threadIdx.x; i < Region::columns * groups; i += THREADS) {
+        const int row = Region::row + i / Region::columns * length;
+        const int at = row * S::pitch + Region::column + i % Region::columns;
+        Told told[length + 2 * reach];
+#pragma unroll
+        for (int k = 0; k < 2 * reach; k++)
+            told[k] = across(at + (k - reach) * S::pitch);
+#pragma unroll
+        for (int k = 0; k < length; k++) {
+            told[k + 2 * reach] = across(at + (k + reach) * S::pitch);
+            finish(at + k * S::pitch, &told[k]);
+        }
+    }
+}
+
+LIFT_FN uint32_t look_up(const uint32_t *table, uint32_t words, int shift)
+{
+    return *(const uint32_t *)((const char *)table + ((words >> shift) & 0x3fc));
+}
+
+/* What the tables have for both samples of a word: their lower halves, their upper ones. */
+LIFT_FN uint2 tolerances(const LumaRule &rule, uint32_t now)
+{
+    const uint32_t low = look_up(rule.tolerance, now, 4), high = look_up(rule.tolerance, now, 20);
+    return make_uint2(__byte_perm(low, high, 0x5410), __byte_perm(low, high, 0x7632));
+}
+
+/* What is left of `whole` after `part` is taken, not less than 0. */
+LIFT_FN uint32_t left_of(uint32_t whole, uint32_t part)
+{
+    return __vmaxu2(whole, part) - part;
+}
+
+/* Differences are kept as much greater, and their sums. */
+#define DIFFERENCE_ZERO 1024
+#define MOVES_ZERO 32768
+
+LIFT_FN uint32_t sum_across(const uint32_t *differences, int at)
+{
+    const uint32_t before = differences[at - 1], now = differences[at], after = differences[at + 1];
+    return before + now + after + lift_between(before, now) + lift_between(now, after);
+}
+
+/* What a frame before, of which this is a word, makes of what moves the samples of `now`, and of
+ * the most that it may; `sum`: of 5x5 differences. */
+LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, uint32_t past, uint32_t sum,
+                       uint32_t *bound, uint32_t *moves)
+{
+    const uint32_t zero = lift_both(25 * DIFFERENCE_ZERO);
+    const uint32_t off = __vmaxu2(sum, zero) - __vminu2(sum, zero);
+    *bound = __vminu2(*bound, left_of(rule.near, off) * 4);
+    /* The bound makes the clamp positive, as in lift_smooth(). */
+    const uint32_t less = 0x40004000u - now + *bound;
+    *moves += __viaddmin_s16x2_relu(past | 0xc000c000u, less, 2 * *bound) - *bound;
+}
+
+LIFT_FN uint32_t move(uint32_t now, uint32_t moves, int past)
+{
+    const int shift = past == 1 ? 1 : 2;
+    const uint32_t half = lift_both(shift), rest = lift_both(0xffff >> shift);
+    return now + (((moves + half) >> shift) & rest) - lift_both(MOVES_ZERO >> shift);
+}
+
+template <typename S> struct Tiles {
+    uint32_t *a, *b, *c, *bound, *moves; /* the last two with more than one frame before */
+};
+
+/* The temporal mean of tile a into b, by frames before. */
+template <typename Sample, typename S>
+LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
+                           const LiftPlace &place, const Tiles<S> &t)
+{
+    typedef LiftRegion<S, S::reach + 3, S::reach + 3> Region;
+    for (int i = 0; i < rule.past; i++) {
+        const bool first = i == 0, last = i + 1 == rule.past;
+        load_tile<Sample, S>(work, picture.past[i], place, [&](int at, uint2 v) {
+            t.b[at] = v.x;
+            t.b[at + 1] = v.y;
+            const uint32_t low = t.a[at], high = t.a[at + 1];
+            t.c[at] = ((low >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) -
+                      ((v.x >> 4) & 0x03ff03ffu);
+            t.c[at + 1] = ((high >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) -
+                          ((v.y >> 4) & 0x03ff03ffu);
+        });
+        walk_down<S, Region, 5>([&](int at) { return sum_across(t.c, at); },
+                                [&](int at, const uint32_t *rows) {
+                                    const uint32_t now = t.a[at];
+                                    const uint32_t sum =
+                                        rows[0] + rows[1] + rows[2] + rows[3] + rows[4];
+                                    uint32_t bound = first ? tolerances(rule, now).y : t.bound[at];
+                                    uint32_t moves = first ? lift_both(MOVES_ZERO) : t.moves[at];
+                                    add_moves(rule, now, t.b[at], sum, &bound, &moves);
+                                    if (last) {
+                                        t.b[at] = move(now, moves, rule.past);
+                                    } else {
+                                        t.bound[at] = bound;
+                                        t.moves[at] = moves;
+                                    }
+                                });
+        __syncthreads();
+    }
+    lift_extend<S, uint16_t>(place, t.b);
+}
+
+/* 1 2 1 across and down. */
+template <typename S> LIFT_FN void mean(uint32_t *to, const uint32_t *from)
+{
+    typedef LiftRegion<S, S::reach + 2, S::reach + 2> Region;
+    walk_down<S, Region, 3>(
+        [&](int at) {
+            const uint32_t before = (from[at - 1] >> 4) & 0x03ff03ffu;
+            const uint32_t now = (from[at] >> 4) & 0x03ff03ffu;
+            const uint32_t after = (from[at + 1] >> 4) & 0x03ff03ffu;
+            return lift_between(before, now) + 2 * now + lift_between(now, after);
+        },
+        [&](int at, const uint32_t *rows) { to[at] = rows[0] + 2 * rows[1] + rows[2]; });
+    __syncthreads();
+}
+
+typedef struct Range {
+    uint32_t low, high;
+} Range;
+
+LIFT_FN Range range_across(const uint32_t *tile, int at)
+{
+    const uint32_t before = tile[at - 1], now = tile[at], after = tile[at + 1];
+    const uint32_t left = lift_between(before, now), right = lift_between(now, after);
+    const Range range = {__vimin3_s16x2(__vimin3_s16x2(before, now, after), left, right),
+                         __vimax3_s16x2(__vimax3_s16x2(before, now, after), left, right)};
+    return range;
+}
+
+/*
+ * A quarter of the tolerance, from the source and the range of `from`; answers whether this thread
+ * has found one. `bias` is what the source has been made more by: nothing, where it is not in
+ * `from`, too.
+ */
+template <typename S, typename Region>
+LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *from,
+                            const uint32_t *now, uint32_t bias)
+{
+    uint32_t any = 0;
+    walk_down<S, Region, 5>(
+        [&](int at) { return range_across(from, at); },
+        [&](int at, const Range *r) {
+            const uint32_t high = __vimax3_s16x2(__vimax3_s16x2(r[0].high, r[1].high, r[2].high),
+                                                 r[3].high, r[4].high);
+            const uint32_t low =
+                __vimin3_s16x2(__vimin3_s16x2(r[0].low, r[1].low, r[2].low), r[3].low, r[4].low);
+            const uint32_t rest = (left_of(rule.edge, high - low) >> 2) & 0x3fff3fffu;
+            const uint32_t quarter = __vminu2(tolerances(rule, now[at] - bias).x, rest);
+            any |= quarter;
+            to[at] = quarter;
+        });
+    return any != 0;
+}
+
+/* The rows of the samples around one: least and greatest beside it, and with it. */
+typedef struct Beside {
+    Range beside, all;
+} Beside;
+
+LIFT_FN Beside beside(const uint32_t *tile, int at)
+{
+    const uint32_t now = tile[at];
+    const uint32_t left = lift_between(tile[at - 1], now), right = lift_between(now, tile[at + 1]);
+    const Range range = {__vminu2(left, right), __vmaxu2(left, right)};
+    const Beside result = {range, {__vminu2(range.low, now), __vmaxu2(range.high, now)}};
+    return result;
+}
+
+/* Moves what stands out of all its neighbours; the result is made more by `bias`. */
+template <typename S>
+LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *from,
+                          const uint32_t *quarters, uint32_t bias)
+{
+    typedef LiftRegion<S, S::reach, S::reach> Region;
+    walk_down<S, Region, 3>(
+        [&](int at) { return beside(from, at); },
+        [&](int at, const Beside *rows) {
+            const uint32_t low =
+                __vimin3_s16x2(rows[0].all.low, rows[1].beside.low, rows[2].all.low);
+            const uint32_t high =
+                __vimax3_s16x2(rows[0].all.high, rows[1].beside.high, rows[2].all.high);
+            const uint32_t now = from[at], most = __vminu2(8 * quarters[at], rule.speck);
+            const uint32_t wanted = __vmaxu2(__vminu2(now, high), low);
+            to[at] = __vmaxu2(__vminu2(wanted, now + most), left_of(now, most)) + bias;
+        });
+    __syncthreads();
+}
+
+/* ---- the result ---------------------------------------------------------------------------- */
+
+/* Fraction bits of the curve between nodes, and what rounds them to those of a node. */
+#define VALUE_BITS 14
+#define VALUE_HALF 32
+
+/* The output sample of sample `index`, 0 or 1, of a word of Q6. */
+template <typename Sample>
+LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word, int index,
+                            uint32_t dither)
+{
+    const uint32_t entry = look_up(rule.node, word, index * 16 + 4);
+    const int32_t more = ((int32_t)entry >> 16) * (int32_t)(word >> (index * 16) & 63);
+    const uint32_t value = (entry & 0xffff) * 64 + dither + (uint32_t)more;
+    return sizeof(Sample) == 1 ? value >> VALUE_BITS
+                               : value >> (VALUE_BITS + 8 - codes.depth) << codes.shift;
+}
+
+LIFT_FN void store_group(uint8_t *to, const uint32_t s[GROUP])
+{
+    *(uint32_t *)to =
+        __byte_perm(__byte_perm(s[0], s[1], 0x0040), __byte_perm(s[2], s[3], 0x0040), 0x5410);
+}
+
+LIFT_FN void store_group(uint16_t *to, const uint32_t s[GROUP])
+{
+    *(uint2 *)to = make_uint2(s[0] | s[1] << 16, s[2] | s[3] << 16);
+}
+
+/* A group of the result, of which `f` has two words of Q6. */
+template <typename Sample>
+LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumeqCudaPlane &out,
+                         uint2 f, int x, int y)
+{
+    const ushort4 dither = rule.dither[y % 8 * 2 + x / GROUP % 2];
+    const uint32_t s[GROUP] = {look_up_q6<Sample>(rule, work.codes, f.x, 0, dither.x),
+                               look_up_q6<Sample>(rule, work.codes, f.x, 1, dither.y),
+                               look_up_q6<Sample>(rule, work.codes, f.y, 0, dither.z),
+                               look_up_q6<Sample>(rule, work.codes, f.y, 1, dither.w)};
+    Sample *const to = (Sample *)(out.data + (int64_t)y * out.stride) + x;
+    if (work.aligned && x + GROUP <= out.width) {
+        store_group(to, s);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < GROUP; i++)
+        if (x + i < out.width)
+            to[i] = (Sample)s[i];
+}
+
+/* `bias`: what the tile has been made more by. */
+template <typename Sample, typename S>
+LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumeqCudaPlane &out,
+                        const LiftPlace &place, const uint32_t *tile, uint32_t bias)
+{
+    constexpr int groups = S::width / GROUP;
+    for (int i = (int)threadIdx.x; i < groups * S::height; i += THREADS) {
+        const int row = S::halo_y + i / groups, column = S::halo_x + i % groups * GROUP;
+        const int at = row * S::pitch + column / S::in_word;
+        const int x = place.x + column, y = place.y + row;
+        if (x < out.width && y < out.height)
+            write_group<Sample>(work, rule, out, make_uint2(tile[at] - bias, tile[at + 1] - bias),
+                                x, y);
+    }
+    __syncthreads();
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------- */
+
+struct LumaWeight {
+    __device__ __forceinline__ uint32_t operator()(uint32_t quarter) const
+    {
+        return quarter;
+    }
+};
+
+/* All steps, in `tile`. */
+template <typename S>
+LIFT_FN void smooth(const LiftPlace &place, uint32_t *tile, uint32_t *other,
+                    const uint32_t *quarters)
+{
+    const LumaWeight weight;
+    lift_step<S, uint16_t, S::first, S::second + S::third>(place, tile, other, quarters, weight);
+    lift_step<S, uint16_t, S::second, S::third>(place, tile, other, quarters, weight);
+    lift_step<S, uint16_t, S::third, 0>(place, tile, other, quarters, weight);
+}
+
+template <typename Sample, typename S>
+LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
+                         const LiftPlace &place, const Tiles<S> &t)
+{
+    const uint32_t base = lift_both(LIFT_BASE(6)), end = lift_both(LIFT_BASE(0));
+    const bool noisy = rule.noisy, past = rule.past > 0;
+    load_tile<Sample, S>(work, picture.in, place, [&](int at, uint2 v) {
+        t.a[at] = noisy ? v.x : v.x + base;
+        t.a[at + 1] = noisy ? v.y : v.y + base;
+    });
+    uint32_t *tile = t.a, *other = t.b, *const quarters = past ? t.a : t.c;
+    bool any;
+    if (noisy) {
+        uint32_t *const f = past ? t.b : t.a, *const g = past ? t.c : t.b;
+        if (past)
+            temporal_mean<Sample, S>(work, rule, picture, place, t);
+        mean<S>(g, f);
+        lift_extend<S, uint16_t>(place, g);
+        any = find_tolerance<S, LiftRegion<S, S::reach, S::reach>>(rule, quarters, g, t.a, 0);
+        tile = g;
+        other = f;
+    } else {
+        typedef LiftRegion<S, S::second + S::third, S::reach> Region;
+        any = find_tolerance<S, Region>(rule, quarters, t.a, t.a, base);
+    }
+    any = __syncthreads_or(any);
+    lift_extend<S, uint16_t>(place, quarters);
+    if (noisy) {
+        clamp_specks<S>(rule, tile, other, quarters, base);
+        lift_extend<S, uint16_t>(place, tile);
+    }
+    if (any)
+        smooth<S>(place, tile, other, quarters);
+    write_tile<Sample, S>(work, rule, picture.out, place, tile, any ? end : base);
+}
+
+/* For one thread. Pictures of one row have one field. */
+static __device__ void find_pictures(const LumaWork &work, int sample_size, LumaShared *shared)
+{
+    const LumeqCudaLift &luma = work.luma;
+    Active *const active = &shared->active;
+    lift_find_active(active, work.bars, luma.in.width, luma.in.height);
+    const int fields = luma.fields && active->bottom - active->top > 1;
+    shared->pictures = 1 + fields;
+    for (int i = 0; i < shared->pictures; i++) {
+        LumaPicture *const picture = &shared->picture[i];
+        picture->in = lift_picture(luma.in, *active, sample_size, fields, i);
+        picture->out = lift_picture(luma.out, *active, sample_size, fields, i);
+        for (int k = 0; k < luma.previous_count; k++)
+            picture->past[k] = lift_picture(luma.previous[k], *active, sample_size, fields, i);
+    }
+}
+
+/* The block's part of the tables, and the pictures. */
+LIFT_FN LumaRule prepare(const LumaWork &work, int sample_size, LumaShared *shared)
+{
+    const LiftTables *const tables = work.tables;
+    for (int i = (int)threadIdx.x; i < LIFT_CODES; i += THREADS) {
+        shared->node[i] = __ldcg(&tables->node[i]);
+        shared->tolerance[i] = __ldcg(&tables->tolerance[i]);
+    }
+    for (int i = (int)threadIdx.x; i < 64; i += THREADS)
+        ((uint16_t *)shared->dither)[i] =
+            (uint16_t)((curve_dither((uint32_t)i % 8, (uint32_t)i / 8, work.frame) >>
+                        (work.codes.depth - 8))
+                           << (VALUE_BITS - 8) |
+                       VALUE_HALF);
+    if (threadIdx.x == 0)
+        find_pictures(work, sample_size, shared);
+    const LumaRule rule = {shared->node,
+                           shared->tolerance,
+                           &shared->dither[0][0],
+                           __ldcg(&tables->noisy) != 0,
+                           min(__ldcg(&tables->past), work.luma.previous_count),
+                           lift_both(__ldcg(&tables->near)),
+                           lift_both(__ldcg(&tables->speck)),
+                           lift_both(__ldcg(&tables->edge))};
+    __syncthreads();
+    return rule;
+}
+
+template <typename Sample, typename S>
+LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const LumaShared &shared,
+                             uint32_t *memory)
+{
+    const Tiles<S> tiles = {memory, memory + S::size, memory + 2 * S::size, memory + 3 * S::size,
+                            memory + 4 * S::size};
+    int i = (int)blockIdx.x;
+    for (int k = 0; k < shared.pictures; k++) {
+        const LumaPicture &picture = shared.picture[k];
+        const int width = picture.in.width, height = picture.in.height;
+        const int count = lift_tiles<S>(width, height);
+        for (; i < count; i += (int)gridDim.x)
+            filter_tile<Sample, S>(work, rule, picture, lift_place<S>(width, height, i), tiles);
+        i -= count;
+    }
+}
+
+/* Steps go by the height of the active picture. */
+template <typename Sample, int width, int height, int blocks>
+static __global__ void __launch_bounds__(THREADS, blocks)
+    lift_luma(const __grid_constant__ LumaWork work)
+{
+    extern __shared__ uint32_t memory[];
+    __shared__ LumaShared shared;
+    lift_wait_for_kernel_before();
+    if (!__ldcg(&work.tables->luma_on))
+        return;
+    const LumaRule rule = prepare(work, sizeof(Sample), &shared);
+    const int rows = shared.active.bottom - shared.active.top;
+    if (rows >= 900)
+        filter_pictures<Sample, Shape<12, 4, 1, width, height>>(work, rule, shared, memory);
+    else if (rows >= 600)
+        filter_pictures<Sample, Shape<8, 3, 1, width, height>>(work, rule, shared, memory);
+    else
+        filter_pictures<Sample, Shape<4, 2, 1, width, height>>(work, rule, shared, memory);
+    lift_copy_bars<Sample>(work.luma.out, work.luma.in, shared.active, work.luma.in.width,
+                           work.luma.in.height);
+}
+
+/* ---- which of them ------------------------------------------------------------------------- */
+
+/* A kernel, and the memory of a tile of its blocks: that with the longest steps. */
+typedef struct LumaKernel {
+    void (*start)(const LumaWork);
+    int width, height;
+    size_t tile;
+} LumaKernel;
+
+template <typename Sample, int width, int height, int blocks> static LumaKernel kernel_of(void)
+{
+    const LumaKernel kernel = {lift_luma<Sample, width, height, blocks>, width, height,
+                               Shape<12, 4, 1, width, height>::size * sizeof(uint32_t)};
+    return kernel;
+}
+
+/* Large tiles have less around them; small ones are for GPUs without memory for those. */
+static LumaKernel choose(int depth, int large)
+{
+    if (depth > 8)
+        return large ? kernel_of<uint16_t, 128, 62, 2>() : kernel_of<uint16_t, 32, 24, 1>();
+    return large ? kernel_of<uint8_t, 128, 62, 2>() : kernel_of<uint8_t, 32, 24, 1>();
+}
+
+static size_t memory_of(const LumaKernel *kernel, int previous)
+{
+    return kernel->tile * (previous > 1 ? TILES_OF_MORE : TILES);
+}
+
+/* `most`: of a block, in bytes. */
+static int fits(const LumaKernel *kernel, int previous, int most)
+{
+    return memory_of(kernel, previous) + sizeof(LumaShared) <= (size_t)most;
+}
+
+static cudaError_t load(const LumeqCudaDevice *device, int depth, int large)
+{
+    const LumaKernel kernel = choose(depth, large);
+    const int previous = fits(&kernel, LIFT_PAST, device->shared) ? LIFT_PAST : 1;
+    return fits(&kernel, previous, device->shared)
+               ? lift_allow(kernel.start, memory_of(&kernel, previous))
+               : cudaSuccess; /* it is not started */
+}
+
+extern "C" cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 4 && !error; i++)
+        error = load(device, i % 2 ? 16 : 8, i / 2);
+    return error;
+}
+
+static int is_aligned(const LumeqCudaPlane *plane, int depth)
+{
+    const uintptr_t bytes = GROUP * (depth > 8 ? 2 : 1);
+    return (uintptr_t)plane->data % bytes == 0 && plane->stride % (ptrdiff_t)bytes == 0;
+}
+
+static int all_aligned(const LumeqCudaLift *luma, int depth)
+{
+    int aligned = is_aligned(&luma->in, depth) && is_aligned(&luma->out, depth);
+    for (int i = 0; i < luma->previous_count; i++)
+        aligned = aligned && is_aligned(&luma->previous[i], depth);
+    return aligned;
+}
+
+/* Blocks: as many as run at once, or fewer where there are no tiles for them. */
+static unsigned blocks_of(const LumeqCudaDevice *device, const LumaKernel *kernel, size_t memory,
+                          const LumeqCudaLift *luma)
+{
+    const size_t block = memory + sizeof(LumaShared) + 1024; /* CUDA keeps these for itself */
+    const int64_t most =
+        (int64_t)device->processors * (2 * block <= (size_t)device->shared_all ? 2 : 1);
+    const int64_t columns = (luma->in.width + kernel->width - 1) / kernel->width;
+    const int64_t rows = (luma->in.height + kernel->height - 1) / kernel->height + 1;
+    return (unsigned)(columns * rows < most ? columns * rows : most);
+}
+
+extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
+                                            const LumeqCudaLift *luma, const LiftTables *tables,
+                                            const BarsState *bars, const CurveParams *params,
+                                            cudaStream_t stream)
+{
+    LumaKernel kernel = choose(params->depth, 1);
+    if (!fits(&kernel, luma->previous_count, device->shared))
+        kernel = choose(params->depth, 0);
+    LumaWork work = {};
+    work.luma = *luma;
+    work.aligned = all_aligned(luma, params->depth);
+    work.codes = {params->shift, params->depth};
+    work.frame = params->frame;
+    work.tables = tables;
+    work.bars = bars;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
+    config.gridDim = blocks_of(device, &kernel, config.dynamicSmemBytes, luma);
+    config.blockDim = THREADS;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = device->early_launches ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel.start, work);
+}

@@ -1,0 +1,331 @@
+/*
+ * The filter of lifted pictures on a tile in shared memory: its samples and as much around them as
+ * all passes reach. A word holds two samples of 16 bits, Q6 of codes of 8 bits: neighbours of luma,
+ * or the two components of a pixel of chroma. tests/lift/README.md says what is computed.
+ *
+ * Beyond the picture a tile has the samples mirrored about its edge. All that is computed is
+ * symmetric, so that what was computed there is the mirror of the picture again, and no pass knows
+ * of edges; but for pictures shorter than what is reached, where it is mirrored anew each time.
+ *
+ * A .cu file defines THREADS, those of its blocks, before it includes this header.
+ */
+#ifndef LUMEQ_CUDA_LIFT_TILE_CUH
+#define LUMEQ_CUDA_LIFT_TILE_CUH
+
+#include <stdint.h>
+
+#include "equalizer/cuda/active.cuh"
+#include "equalizer/cuda/kernels.h"
+#include "equalizer/lift_filter.h"
+
+#define LIFT_FN static __device__ __forceinline__
+
+/* The same in both halves. */
+LIFT_FN uint32_t lift_both(int32_t value)
+{
+    return (uint32_t)value * 0x10001u;
+}
+
+/* Where this kernel started before the one in front of it had ended: that may make the tables. */
+LIFT_FN void lift_wait_for_kernel_before(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* A kernel whose blocks take so much memory for tiles: as many of them as there is room for. */
+template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, size_t memory)
+{
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
+    return error ? error
+                 : cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                        cudaSharedmemCarveoutMaxShared);
+}
+
+/* ---- the layout --------------------------------------------------------------------------- */
+
+/*
+ * Work is shared out in chains: so many `places` of them side by side, each of `length` of a column
+ * or a row's `count`, of which `ends` more are looked at. The length with which the threads are
+ * done first: they take their chains by turns. All of them may have at most `most` entries.
+ */
+static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)
+{
+    int best = 0, least = 0;
+    for (int length = 1; length <= 12; length++) {
+        const int groups = (count + length - 1) / length;
+        const int turns = (places * groups + THREADS - 1) / THREADS;
+        const int cost = turns * (4 * length + 2 * ends + 2); /* in quarters of an entry's work */
+        if (length * groups <= most && (!best || cost < least)) {
+            best = length;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+static __host__ __device__ constexpr int lift_groups(int count, int length)
+{
+    return (count + length - 1) / length;
+}
+
+/* Rows and words of a tile that a pass computes: those of the picture, and `reach` samples more on
+ * all sides. */
+template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
+    static constexpr int in_word = Shape::in_word;
+    static constexpr int column = (Shape::halo_x - reach_x) / in_word;
+    static constexpr int columns =
+        (Shape::halo_x + Shape::width + reach_x + in_word - 1) / in_word - column;
+    static constexpr int row = Shape::halo_y - reach_y;
+    static constexpr int rows = Shape::height + 2 * reach_y;
+};
+
+/* ---- the picture --------------------------------------------------------------------------- */
+
+/* The picture in a plane: the active one, or one of its fields; `active` are samples' rows and
+ * columns of it. Its fields are apart where `fields` is 1. */
+LIFT_FN LumeqCudaPlane lift_picture(const LumeqCudaPlane &plane, const Active &active,
+                                    int sample_size, int fields, int field)
+{
+    const LumeqCudaPlane picture = {plane.data + (active.top + field) * (int64_t)plane.stride +
+                                        active.left * sample_size,
+                                    plane.stride << fields, active.right - active.left,
+                                    (active.bottom - active.top + fields - field) >> fields};
+    return picture;
+}
+
+/* For one thread: as find_active(), but no more than the plane. */
+LIFT_FN void lift_find_active(Active *active, const BarsState *bars, int width, int height)
+{
+    find_active(active, bars);
+    active->right = min(active->right, width);
+    active->bottom = min(active->bottom, height);
+}
+
+/* Copies what is between these columns and rows of a plane; all threads of all blocks. */
+template <typename Sample>
+LIFT_FN void lift_copy(const LumeqCudaPlane &out, const LumeqCudaPlane &in, int left, int right,
+                       int top, int bottom)
+{
+    const int width = right - left;
+    if (width <= 0)
+        return;
+    const int first = (int)(blockIdx.x * THREADS + threadIdx.x);
+    const int rows = (int)(gridDim.x * THREADS) / width,
+              columns = (int)(gridDim.x * THREADS) % width;
+    int x = first % width, y = top + first / width;
+    while (y < bottom) {
+        const int64_t at = (left + x) * (int64_t)sizeof(Sample);
+        *(Sample *)(out.data + y * (int64_t)out.stride + at) =
+            *(const Sample *)(in.data + y * (int64_t)in.stride + at);
+        x += columns;
+        y += rows + (x >= width);
+        x -= x >= width ? width : 0;
+    }
+}
+
+/* Copies what a plane has around the active picture. */
+template <typename Sample>
+LIFT_FN void lift_copy_bars(const LumeqCudaPlane &out, const LumeqCudaPlane &in, const Active &a,
+                            int width, int height)
+{
+    lift_copy<Sample>(out, in, 0, width, 0, a.top);
+    lift_copy<Sample>(out, in, 0, width, a.bottom, height);
+    lift_copy<Sample>(out, in, 0, a.left, a.top, a.bottom);
+    lift_copy<Sample>(out, in, a.right, width, a.top, a.bottom);
+}
+
+/* ---- beyond the picture ------------------------------------------------------------------- */
+
+/* A position on a side of so many. */
+LIFT_FN int lift_mirror(int i, int count)
+{
+    const int last = count - 1, up = abs(i);
+    return max(min(up, 2 * last - up), 0);
+}
+
+/* Where a tile is in its picture. */
+typedef struct LiftPlace {
+    int x, y;              /* of its first sample, with all that is around it */
+    int width, height;     /* of the picture */
+    bool short_x, short_y; /* which is shorter than what is reached */
+} LiftPlace;
+
+/* Number i of the tiles of a picture. */
+template <typename Shape> LIFT_FN LiftPlace lift_place(int width, int height, int i)
+{
+    const int columns = (width + Shape::width - 1) / Shape::width;
+    const LiftPlace place = {i % columns * Shape::width - Shape::halo_x,
+                             i / columns * Shape::height - Shape::halo_y,
+                             width,
+                             height,
+                             width <= Shape::halo_y,
+                             height <= Shape::halo_y};
+    return place;
+}
+
+template <typename Shape> LIFT_FN int lift_tiles(int width, int height)
+{
+    return (width + Shape::width - 1) / Shape::width *
+           ((height + Shape::height - 1) / Shape::height);
+}
+
+/* Mirrors again what is beyond a short picture. */
+template <typename Shape, typename Element>
+static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
+{
+    if (!place.short_x && !place.short_y)
+        return;
+    const int in_word = 4 / (int)sizeof(Element), pitch = Shape::pitch * in_word;
+    const int columns = Shape::words * in_word;
+    Element *const samples = (Element *)tile;
+    for (int i = (int)threadIdx.x; i < columns * Shape::rows; i += THREADS) {
+        const int x = place.x + i % columns, y = place.y + i / columns;
+        const int from_x = place.short_x ? lift_mirror(x, place.width) : x;
+        const int from_y = place.short_y ? lift_mirror(y, place.height) : y;
+        if (from_x != x || from_y != y)
+            samples[i / columns * pitch + i % columns] =
+                samples[(from_y - place.y) * pitch + from_x - place.x];
+    }
+    __syncthreads();
+}
+
+/* ---- a_trous ------------------------------------------------------------------------------ */
+
+/*
+ * The passes take samples less than 0: all of them plus `LIFT_BASE(passes)`, of as many passes as
+ * there are to come. Words are then subtracted as they are, with a borrow that is always the same;
+ * and each pass adds LIFT_RISE to all, which makes what it adds positive.
+ */
+#define LIFT_RISE 1024
+#define LIFT_BASE(passes) (0x10000 - 16384 - (passes)*LIFT_RISE)
+
+/* A word of the result; `before` and `after` are what lies a step away on either side, `quarter`
+ * the samples' quarters of the tolerance. A clamp is made positive by its bound; the bounds cancel
+ * in 4 A - B. */
+LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint32_t quarter)
+{
+    const uint32_t less = 0x10000u - now; /* of each */
+    const uint32_t near = quarter + less, far = 4 * quarter + less;
+    const uint32_t near_most = 2 * quarter, far_most = 8 * quarter;
+    const uint32_t a = __viaddmin_s16x2_relu(before, near, near_most) +
+                       __viaddmin_s16x2_relu(after, near, near_most);
+    const uint32_t b =
+        __viaddmin_s16x2_relu(before, far, far_most) + __viaddmin_s16x2_relu(after, far, far_most);
+    const uint32_t sum = 4 * a + (0x10001u * (8 * LIFT_RISE + 4) - b);
+    return now + ((sum & 0xfff8fff8u) >> 3);
+}
+
+/* The upper sample of one word and the lower one of the next. */
+LIFT_FN uint32_t lift_between(uint32_t word, uint32_t next)
+{
+    return __byte_perm(word, next, 0x5432);
+}
+
+/*
+ * A chain of words that are `hop` apart, in rows of a tile or down its columns: each is loaded
+ * once. `odd`: a step takes half a word more, so the samples beside a word's lie in two others.
+ */
+template <int length, int hop, int ends, bool odd, typename Weight>
+LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
+                               Weight weight)
+{
+    uint32_t word[length + 2 * ends];
+#pragma unroll
+    for (int i = 0; i < length + 2 * ends; i++)
+        word[i] = from[(i - ends) * hop];
+#pragma unroll
+    for (int i = 0; i < length; i++) {
+        const uint32_t before = odd ? lift_between(word[i], word[i + 1]) : word[i];
+        const uint32_t after =
+            odd ? lift_between(word[i + 2 * ends - 1], word[i + 2 * ends]) : word[i + 2 * ends];
+        to[i * hop] = lift_smooth(word[i + ends], before, after, weight(quarters[i * hop]));
+    }
+}
+
+/* Neighbours in a warp are in rows below each other, which are an odd number of words long. */
+template <typename Shape, int step, typename Region, typename Weight>
+LIFT_FN void lift_smooth_across(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
+                                Weight weight)
+{
+    constexpr bool odd = step % Shape::in_word != 0;
+    constexpr int hop = odd ? 1 : step / Shape::in_word;
+    constexpr int ends = odd ? (step + 1) / 2 : 1;
+    constexpr int length =
+        lift_chain(lift_groups(Region::columns, hop), (Shape::pitch - Region::column) / hop - ends,
+                   Region::rows * hop, ends);
+    constexpr int groups = lift_groups(Region::columns, hop * length);
+    static_assert(Region::column >= hop * ends, "the tile has what is before");
+    static_assert(Region::column + hop * (length * groups + ends) <= Shape::pitch, "and after");
+    for (int i = (int)threadIdx.x; i < Region::rows * hop * groups; i += THREADS) {
+        const int chain = i / Region::rows, row = Region::row + i % Region::rows;
+        const int at =
+            row * Shape::pitch + Region::column + chain / hop * hop * length + chain % hop;
+        lift_smooth_chain<length, hop, ends, odd>(to + at, from + at, quarters + at, weight);
+    }
+    __syncthreads();
+}
+
+template <typename Shape, int step, typename Region, typename Weight>
+LIFT_FN void lift_smooth_down(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
+                              Weight weight)
+{
+    constexpr int length = lift_chain(lift_groups(Region::rows, step),
+                                      (Shape::rows + Shape::spare - Region::row) / step - 1,
+                                      Region::columns * step, 1);
+    constexpr int groups = lift_groups(Region::rows, step * length);
+    static_assert(Region::row >= step, "the tile has what is above");
+    static_assert(Region::row + step * (length * groups + 1) <= Shape::rows + Shape::spare,
+                  "and below");
+    for (int i = (int)threadIdx.x; i < Region::columns * step * groups; i += THREADS) {
+        const int chain = i / Region::columns, column = Region::column + i % Region::columns;
+        const int row = Region::row + chain / step * step * length + chain % step;
+        const int at = row * Shape::pitch + column;
+        lift_smooth_chain<length, step * Shape::pitch, 1, false>(to + at, from + at, quarters + at,
+                                                                 weight);
+    }
+    __syncthreads();
+}
+
+/* One step: across into `other`, and down back into `tile`. `rest`: what the steps after it reach.
+ */
+template <typename Shape, typename Element, int step, int rest, typename Weight>
+LIFT_FN void lift_step(const LiftPlace &place, uint32_t *tile, uint32_t *other,
+                       const uint32_t *quarters, Weight weight)
+{
+    lift_smooth_across<Shape, step, LiftRegion<Shape, rest, rest + step>>(other, tile, quarters,
+                                                                          weight);
+    lift_extend<Shape, Element>(place, other);
+    lift_smooth_down<Shape, step, LiftRegion<Shape, rest, rest>>(tile, other, quarters, weight);
+    lift_extend<Shape, Element>(place, tile);
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+/* How codes lie in samples, and how they become Q6. */
+typedef struct LiftCodes {
+    int shift, depth;
+} LiftCodes;
+
+/* Two samples of a word each of 16 bits. */
+LIFT_FN uint32_t lift_codes(uint32_t samples, LiftCodes c)
+{
+    const uint32_t codes = (samples >> c.shift) & lift_both(0xffff >> c.shift);
+    return __vminu2(codes, lift_both((1 << c.depth) - 1));
+}
+
+LIFT_FN uint32_t lift_q6(uint32_t codes, LiftCodes c)
+{
+    return c.depth <= 14 ? codes << (14 - c.depth) : (codes >> (c.depth - 14)) & 0x3fff3fffu;
+}
+
+/* The thresholds of the dither, by row and column modulo 8. */
+LIFT_FN void lift_fill_dither(uint8_t dither[64], uint32_t frame)
+{
+    if (threadIdx.x < 64)
+        dither[threadIdx.x] = (uint8_t)curve_dither(threadIdx.x % 8, threadIdx.x / 8, frame);
+}
+
+#endif
