@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE };
+enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK };
 
-const char *const bench_contents[] = {"flat", "two-level", "ramp", "natural", "noise", NULL};
+const char *const bench_contents[] = {"flat",  "two-level", "ramp", "natural",
+                                      "noise", "dark",      NULL};
 
 /* xorshift64, by George Marsaglia */
 static uint64_t next_random(uint64_t *state)
@@ -35,6 +36,7 @@ static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t 
     case TWO_LEVEL: return (random & 1 ? 60u : 180u) << 8;
     case RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
     case NATURAL: return natural(x, y, c->height, random) << 8 | below;
+    case DARK: return (16 + natural(x, y, c->height, random) / 6) << 8 | below;
     default: return (uint32_t)(random & 255) << 8 | below;
     }
 }
