@@ -16,6 +16,29 @@ template <typename Sample, int count> struct __align__(count * sizeof(Sample)) R
     Sample v[count];
 };
 
+/* A vector that nothing changes while the kernel runs, which the compiler cannot know: so that
+ * several are under way. */
+template <typename Vector> static __device__ __forceinline__ Vector load_vector(const Vector *from)
+{
+    static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16, "it is one");
+    union Loaded {
+        __device__ Loaded()
+        {
+        }
+        Vector vector;
+        uint32_t one;
+        uint2 two;
+        uint4 four;
+    } loaded;
+    if (sizeof(Vector) == 4)
+        loaded.one = __ldg((const uint32_t *)from);
+    else if (sizeof(Vector) == 8)
+        loaded.two = __ldg((const uint2 *)from);
+    else
+        loaded.four = __ldg((const uint4 *)from);
+    return loaded.vector;
+}
+
 /* How codes lie in samples. */
 typedef struct ChromaCodes {
     int shift;
@@ -53,7 +76,7 @@ template <typename Sample, int sub_x>
 static __device__ __forceinline__ void add_luma(ChromaCodes codes, const Sample *line, int x,
                                                 uint32_t sum[GROUP])
 {
-    const auto luma = ((const Run<Sample, GROUP << sub_x> *)line)[x / GROUP];
+    const auto luma = load_vector((const Run<Sample, GROUP << sub_x> *)line + x / GROUP);
 #pragma unroll
     for (int u = 0; u < GROUP << sub_x; u++)
         sum[u >> sub_x] += code_of(codes, luma.v[u]);
@@ -64,7 +87,7 @@ template <>
 __device__ __forceinline__ void add_luma<uint8_t, 1>(ChromaCodes, const uint8_t *line, int x,
                                                      uint32_t sum[GROUP])
 {
-    const uint2 luma = ((const uint2 *)line)[x / GROUP];
+    const uint2 luma = __ldg((const uint2 *)line + x / GROUP);
     sum[0] = __dp4a(luma.x, 0x00000101u, sum[0]);
     sum[1] = __dp4a(luma.x, 0x01010000u, sum[1]);
     sum[2] = __dp4a(luma.y, 0x00000101u, sum[2]);
@@ -114,7 +137,7 @@ template <typename Sample, int step> struct ChromaGroup {
     {
 #pragma unroll
         for (int i = 0; i < planes; i++)
-            samples[i] = at(from[i], x, y);
+            samples[i] = load_vector(&at(from[i], x, y));
     }
 
     __device__ __forceinline__ void store(const LumeqCudaPlane to[2], int x, int y) const

@@ -124,6 +124,7 @@ LIFT_FN bool load_tile(const ChromaWork &work, const ChromaShared &shared, const
     constexpr int groups = Shape::words / GROUP;
     const uint32_t base = lift_both(LIFT_BASE(4));
     uint32_t any = 0;
+#pragma unroll 2
     for (int i = (int)threadIdx.x; i < groups * Shape::rows; i += THREADS) {
         const int row = i / groups, column = i % groups * GROUP, at = row * Shape::pitch + column;
         uint32_t pixels[GROUP], tolerance[GROUP];

@@ -71,13 +71,13 @@ template <typename Sample> LIFT_FN uint32_t load_one(const LumeqCudaPlane &plane
 /* Samples as two words of 16 bits each. */
 LIFT_FN uint2 spread(const uint8_t *from)
 {
-    const uint32_t v = *(const uint32_t *)from;
+    const uint32_t v = __ldg((const uint32_t *)from);
     return make_uint2(__byte_perm(v, 0, 0x4140), __byte_perm(v, 0, 0x4342));
 }
 
 LIFT_FN uint2 spread(const uint16_t *from)
 {
-    return *(const uint2 *)from;
+    return __ldg((const uint2 *)from);
 }
 
 /* Q6 of samples that are spread. */
@@ -156,10 +156,11 @@ LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane &plane, const 
 
 /*
  * Walks down the columns of a region: across(place of a word) is what a row tells, finish(place,
- * what `window` rows around it told) what is made of it.
+ * what `window` rows around it told) the word of the result. A chain's are stored when all is
+ * loaded: for all that the compiler knows that would change it.
  */
 template <typename S, typename Region, int window, typename Across, typename Finish>
-LIFT_FN void walk_down(Across across, Finish finish)
+LIFT_FN void walk_down(uint32_t *to, Across across, Finish finish)
 {
     typedef decltype(across(0)) Told;
     constexpr int reach = window / 2;
@@ -172,14 +173,18 @@ LIFT_FN void walk_down(Across across, Finish finish)
         const int row = Region::row + i / Region::columns * length;
         const int at = row * S::pitch + Region::column + i % Region::columns;
         Told told[length + 2 * reach];
+        uint32_t result[length];
 #pragma unroll
         for (int k = 0; k < 2 * reach; k++)
             told[k] = across(at + (k - reach) * S::pitch);
 #pragma unroll
         for (int k = 0; k < length; k++) {
             told[k + 2 * reach] = across(at + (k + reach) * S::pitch);
-            finish(at + k * S::pitch, &told[k]);
+            result[k] = finish(at + k * S::pitch, &told[k]);
         }
+#pragma unroll
+        for (int k = 0; k < length; k++)
+            to[at + k * S::pitch] = result[k];
     }
 }
 
@@ -209,6 +214,11 @@ LIFT_FN uint32_t sum_across(const uint32_t *differences, int at)
 {
     const uint32_t before = differences[at - 1], now = differences[at], after = differences[at + 1];
     return before + now + after + lift_between(before, now) + lift_between(now, after);
+}
+
+LIFT_FN uint32_t sum_down(const uint32_t *rows)
+{
+    return rows[0] + rows[1] + rows[2] + rows[3] + rows[4];
 }
 
 /* What a frame before, of which this is a word, makes of what moves the samples of `now`, and of
@@ -242,7 +252,7 @@ LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const Lum
 {
     typedef LiftRegion<S, S::reach + 3, S::reach + 3> Region;
     for (int i = 0; i < rule.past; i++) {
-        const bool first = i == 0, last = i + 1 == rule.past;
+        const bool first = i == 0;
         load_tile<Sample, S>(work, picture.past[i], place, [&](int at, uint2 v) {
             t.b[at] = v.x;
             t.b[at + 1] = v.y;
@@ -252,21 +262,24 @@ LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const Lum
             t.c[at + 1] = ((high >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) -
                           ((v.y >> 4) & 0x03ff03ffu);
         });
-        walk_down<S, Region, 5>([&](int at) { return sum_across(t.c, at); },
-                                [&](int at, const uint32_t *rows) {
-                                    const uint32_t now = t.a[at];
-                                    const uint32_t sum =
-                                        rows[0] + rows[1] + rows[2] + rows[3] + rows[4];
-                                    uint32_t bound = first ? tolerances(rule, now).y : t.bound[at];
-                                    uint32_t moves = first ? lift_both(MOVES_ZERO) : t.moves[at];
-                                    add_moves(rule, now, t.b[at], sum, &bound, &moves);
-                                    if (last) {
-                                        t.b[at] = move(now, moves, rule.past);
-                                    } else {
-                                        t.bound[at] = bound;
-                                        t.moves[at] = moves;
-                                    }
-                                });
+        const auto across = [&](int at) { return sum_across(t.c, at); };
+        if (rule.past == 1) /* nothing is kept for another one */
+            walk_down<S, Region, 5>(t.b, across, [&](int at, const uint32_t *rows) {
+                const uint32_t now = t.a[at];
+                uint32_t bound = tolerances(rule, now).y, moves = lift_both(MOVES_ZERO);
+                add_moves(rule, now, t.b[at], sum_down(rows), &bound, &moves);
+                return move(now, moves, 1);
+            });
+        else
+            walk_down<S, Region, 5>(t.b, across, [&](int at, const uint32_t *rows) {
+                const uint32_t now = t.a[at];
+                uint32_t bound = first ? tolerances(rule, now).y : t.bound[at];
+                uint32_t moves = first ? lift_both(MOVES_ZERO) : t.moves[at];
+                add_moves(rule, now, t.b[at], sum_down(rows), &bound, &moves);
+                t.bound[at] = bound;
+                t.moves[at] = moves;
+                return move(now, moves, rule.past);
+            });
         __syncthreads();
     }
     lift_extend<S, uint16_t>(place, t.b);
@@ -277,13 +290,14 @@ template <typename S> LIFT_FN void mean(uint32_t *to, const uint32_t *from)
 {
     typedef LiftRegion<S, S::reach + 2, S::reach + 2> Region;
     walk_down<S, Region, 3>(
+        to,
         [&](int at) {
             const uint32_t before = (from[at - 1] >> 4) & 0x03ff03ffu;
             const uint32_t now = (from[at] >> 4) & 0x03ff03ffu;
             const uint32_t after = (from[at + 1] >> 4) & 0x03ff03ffu;
             return lift_between(before, now) + 2 * now + lift_between(now, after);
         },
-        [&](int at, const uint32_t *rows) { to[at] = rows[0] + 2 * rows[1] + rows[2]; });
+        [&](int at, const uint32_t *rows) { return rows[0] + 2 * rows[1] + rows[2]; });
     __syncthreads();
 }
 
@@ -311,7 +325,7 @@ LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *
 {
     uint32_t any = 0;
     walk_down<S, Region, 5>(
-        [&](int at) { return range_across(from, at); },
+        to, [&](int at) { return range_across(from, at); },
         [&](int at, const Range *r) {
             const uint32_t high = __vimax3_s16x2(__vimax3_s16x2(r[0].high, r[1].high, r[2].high),
                                                  r[3].high, r[4].high);
@@ -320,7 +334,7 @@ LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *
             const uint32_t rest = (left_of(rule.edge, high - low) >> 2) & 0x3fff3fffu;
             const uint32_t quarter = __vminu2(tolerances(rule, now[at] - bias).x, rest);
             any |= quarter;
-            to[at] = quarter;
+            return quarter;
         });
     return any != 0;
 }
@@ -346,7 +360,7 @@ LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *fr
 {
     typedef LiftRegion<S, S::reach, S::reach> Region;
     walk_down<S, Region, 3>(
-        [&](int at) { return beside(from, at); },
+        to, [&](int at) { return beside(from, at); },
         [&](int at, const Beside *rows) {
             const uint32_t low =
                 __vimin3_s16x2(rows[0].all.low, rows[1].beside.low, rows[2].all.low);
@@ -354,7 +368,7 @@ LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *fr
                 __vimax3_s16x2(rows[0].all.high, rows[1].beside.high, rows[2].all.high);
             const uint32_t now = from[at], most = __vminu2(8 * quarters[at], rule.speck);
             const uint32_t wanted = __vmaxu2(__vminu2(now, high), low);
-            to[at] = __vmaxu2(__vminu2(wanted, now + most), left_of(now, most)) + bias;
+            return __vmaxu2(__vminu2(wanted, now + most), left_of(now, most)) + bias;
         });
     __syncthreads();
 }

@@ -226,22 +226,26 @@ LIFT_FN uint32_t lift_between(uint32_t word, uint32_t next)
 
 /*
  * A chain of words that are `hop` apart, in rows of a tile or down its columns: each is loaded
- * once. `odd`: a step takes half a word more, so the samples beside a word's lie in two others.
+ * once, and all before the first is stored: for all that the compiler knows that may change them.
+ * `odd`: a step takes half a word more, so the samples beside a word's lie in two others.
  */
 template <int length, int hop, int ends, bool odd, typename Weight>
 LIFT_FN void lift_smooth_chain(uint32_t *to, const uint32_t *from, const uint32_t *quarters,
                                Weight weight)
 {
-    uint32_t word[length + 2 * ends];
+    uint32_t word[length + 2 * ends], quarter[length];
 #pragma unroll
     for (int i = 0; i < length + 2 * ends; i++)
         word[i] = from[(i - ends) * hop];
+#pragma unroll
+    for (int i = 0; i < length; i++)
+        quarter[i] = quarters[i * hop];
 #pragma unroll
     for (int i = 0; i < length; i++) {
         const uint32_t before = odd ? lift_between(word[i], word[i + 1]) : word[i];
         const uint32_t after =
             odd ? lift_between(word[i + 2 * ends - 1], word[i + 2 * ends]) : word[i + 2 * ends];
-        to[i * hop] = lift_smooth(word[i + ends], before, after, weight(quarters[i * hop]));
+        to[i * hop] = lift_smooth(word[i + ends], before, after, weight(quarter[i]));
     }
 }
 
