@@ -82,6 +82,12 @@ CURVE_FN uint32_t lift_most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* n / d, at most what 32 bits hold. */
+CURVE_FN uint32_t lift_ratio(uint64_t n, uint32_t d)
+{
+    return n >> 32 >= d ? UINT32_MAX : curve_divide(n, d);
+}
+
 /* The lift that brings a place to another one. */
 CURVE_FN uint32_t lift_reach(uint32_t from, uint32_t to)
 {
@@ -231,8 +237,8 @@ CURVE_FN uint32_t lift_spread(const LiftPicture *v, const LiftCode *code, uint64
         curve_sum2(sums, w->sums[1 - round % 2]);
         const uint32_t rest = v->total > sums[0] ? v->total - sums[0] : 0;
         const uint32_t wide = lift_most(sums[1], 1), before = each;
-        each = (uint64_t)rest * whole < most * wide ? curve_divide((uint64_t)rest << 16, wide)
-                                                    : curve_divide(most << 16, whole);
+        each = (uint64_t)rest * whole < most * wide ? lift_ratio((uint64_t)rest << 16, wide)
+                                                    : lift_ratio(most << 16, whole);
         if (each == before)
             break; /* and would stay */
     }

@@ -40,7 +40,7 @@ def equalize(y, h, total, clip):
         cut = [c + (e * v >> 16) >= m for c, v, m in zip(h, w, limit)]
         rest = total - sum(m if k else c for k, c, m in zip(cut, h, limit))
         wide = sum(v for k, v in zip(cut, w) if not k)
-        e = min((max(rest, 0) << 16) // max(wide, 1), (most << 16) // width)
+        e = min((max(rest, 0) << 16) // max(wide, 1), (most << 16) // width, (1 << 32) - 1)
     t, below = [], 0
     for c, v, m in zip(h, w, limit):
         s = min(c + (e * v >> 16), m)
