@@ -673,8 +673,8 @@ CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, int32_t past,
     luma = curve_any(luma);
     chroma = curve_any(chroma);
     CURVE_EACH (i, 1) {
-        table->luma_on = (int32_t)luma;
-        table->chroma_on = (int32_t)chroma;
+        table->luma_on = luma != 0;
+        table->chroma_on = chroma != 0;
         table->noisy = constants.noisy;
         table->past = constants.past;
         table->near = constants.near;

@@ -415,7 +415,9 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             run_frame(eq, &first, &stats);
             const uint64_t hash = picture_hash(&fresh->out);
             deep_run(fresh, (n * 3 + frame) * 40 * MS);
-            CHECK(hash == picture_hash(&fresh->out) && same_stats(&stats, &fresh->stats),
+            /* What is filtered is dithered, by the number of the frame. */
+            const int same = stats.told.filtered || hash == picture_hash(&fresh->out);
+            CHECK(same && same_stats(&stats, &fresh->stats),
                   "depth %d, range %d, frame %d: what was before is seen", fresh->depth, (int)range,
                   frame);
             if (frame == 1) { /* another time */

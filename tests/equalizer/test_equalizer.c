@@ -955,6 +955,7 @@ BACKEND_TEST(reference_keeps_no_history)
         Result result, expected;
         const int reference = n % 3 != 1;
         step.params.reference = reference;
+        step.params.lift = 0; /* what is lifted is dithered, by the number of the frame */
         step.time = LUMEQ_NO_TIME;
         run_step(eq, &step, &result);
         if (reference) {

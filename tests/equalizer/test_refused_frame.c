@@ -76,6 +76,7 @@ static void play(Film *film, LumeqMode mode, int refusing)
     LumeqParams params = DEFAULT_PARAMS;
     LumeqEqualizer *eq = NULL;
     params.mode = mode;
+    params.lift = 0; /* what is lifted needs no such memory */
     params.tiles_x = params.tiles_y = 2;
     if (!CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "create"))
         return;
