@@ -602,13 +602,13 @@ CURVE_ALONE int32_t curve_above_black(const CurveParams *p, uint32_t value)
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
-/* Over luma that goes from `in` to `out`, both in Q16 codes; `most` as curve_gain() takes it. */
+/* Over luma that goes from `in` to `out`, both in Q16 codes. */
 CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
-                                      uint32_t most)
+                                      CurveGainRule rule)
 {
     const int32_t from = curve_above_black(p, in), to = curve_above_black(p, out);
     CurveGain over;
-    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to, most) : CURVE_GAIN_ONE);
+    over.gain = (uint16_t)(p->chroma ? curve_gain(from, to, rule) : CURVE_GAIN_ONE);
     over.from = (uint16_t)(from > 0 ? from : 0);
     over.to = (uint16_t)(to > 0 ? to : 0);
     return over;
@@ -626,14 +626,14 @@ CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *resul
 }
 
 /* The gains of chroma, also in w->cum. */
-CURVE_FN void curve_fill_gains(const CurveParams *p, uint32_t most, const CurveBin *now,
+CURVE_FN void curve_fill_gains(const CurveParams *p, CurveGainRule rule, const CurveBin *now,
                                CurveTable *table, CurveWork *w)
 {
     const int width = curve_width(p);
     CURVE_EACH (i, p->bins) {
         if ((i & (width - 1)) == 0) {
             const CurveGain over = curve_gain_over(p, (uint32_t)i << (16 + p->fraction),
-                                                   CURVE_OWN(now, i).curve, most);
+                                                   CURVE_OWN(now, i).curve, rule);
             table->gain[i / width] = over;
             w->cum[i / width] = over.gain;
         }
@@ -706,7 +706,7 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
 {
     const int32_t noise = lift_noise(lifted.dark, lifted.noise);
     curve_fill_codes(p, now, table);
-    curve_fill_gains(p, lifted.on ? lift_gain_most(noise) : CURVE_GAIN_MOST, now, table, w);
+    curve_fill_gains(p, lifted.on ? lift_gain_rule(noise) : curve_gain_rule(), now, table, w);
     if (lifted.on) {
         curve_fill_lift(p, noise, lifted.past, now, &table->lift, w);
     } else {

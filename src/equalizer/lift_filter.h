@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "equalizer/samples.h"
+
 #ifdef __CUDACC__
 #define LIFT_ALONE static inline __host__ __device__
 #else
@@ -84,11 +86,17 @@ LIFT_ALONE uint32_t lift_chroma(uint32_t gain)
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* The most that chroma is scaled by, Q12: 2.4, down to 1.8 where the noise is a code and more. */
-LIFT_ALONE uint32_t lift_gain_most(int32_t noise)
+/* How chroma is scaled, by the noise: up to 2.4 times, over luma from a code above black on and
+ * wholly from 8 on; where the noise is a code and more, as what is not lifted. */
+LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
 {
-    const int32_t one = 4096, codes = noise < 64 ? noise : 64;
-    return (uint32_t)(one + one * 7 / 5 - one * 3 / 5 * codes / 64);
+    const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
+    const CurveGainRule rule = {
+        256 + (CURVE_GAIN_DARK - 1) * 4 * part,
+        8 * 256 + (CURVE_GAIN_LIGHT - 8) * 4 * part,
+        (uint32_t)(one + one * 7 / 5 - one * 3 / 5 * part / 64),
+    };
+    return rule;
 }
 
 /* Entry `code` of node. */

@@ -30,6 +30,12 @@
 #define CURVE_GAIN_DARK 6
 #define CURVE_GAIN_LIGHT 32
 
+/* By what chroma's gain follows from luma's. */
+typedef struct CurveGainRule {
+    int32_t dark, light; /* luma as above, in 256ths of codes */
+    uint32_t most;
+} CurveGainRule;
+
 /* An entry of CurveTable.nodes. */
 CURVE_ALONE uint32_t curve_node(uint32_t curve)
 {
@@ -63,24 +69,30 @@ CURVE_ALONE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, 
     return code < last ? code : last;
 }
 
+/* That of pictures that are not lifted. */
+CURVE_ALONE CurveGainRule curve_gain_rule(void)
+{
+    const CurveGainRule rule = {CURVE_GAIN_DARK << 8, CURVE_GAIN_LIGHT << 8, CURVE_GAIN_MOST};
+    return rule;
+}
+
 /*
  * The gain of chroma over luma that goes from `in` to `out`, both above black and in 256ths of
- * codes of 8 bits; `most`: the most that it may be. The same gain for all of R'G'B' would keep hue
- * and saturation; it takes most of that.
+ * codes of 8 bits. The same gain for all of R'G'B' would keep hue and saturation; it takes most of
+ * that.
  */
-CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, uint32_t most)
+CURVE_ALONE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
-    const int32_t dark = CURVE_GAIN_DARK << 8, light = CURVE_GAIN_LIGHT << 8;
-    if (in <= dark)
+    if (in <= rule.dark)
         return CURVE_GAIN_ONE;
     const int32_t one = (int32_t)CURVE_GAIN_ONE, far = 4 * one;
     const int32_t ratio = out > 0 ? (int32_t)(((uint32_t)out << 12) / (uint32_t)in) : 0;
     const int32_t more = (ratio < far ? ratio : far) - one;
     int32_t taken = more * (int32_t)(more > 0 ? CURVE_GAIN_SHARE : CURVE_LOSS_SHARE) / one;
-    if (in < light)
-        taken = taken * (in - dark) / (light - dark);
+    if (in < rule.light)
+        taken = taken * (in - rule.dark) / (rule.light - rule.dark);
     const uint32_t gain = (uint32_t)(one + taken);
-    return gain < most ? gain : most;
+    return gain < rule.most ? gain : rule.most;
 }
 
 /* What chroma over luma is scaled by, and that luma before and after: above black, in 256ths of

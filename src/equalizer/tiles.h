@@ -277,7 +277,7 @@ CURVE_ALONE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, 
                                 uint32_t code)
 {
     const uint32_t out = grid->curve.chroma ? tile_value(grid, tables, x, y, code) : code << 8;
-    return curve_gain_over(&grid->curve, code << 16, out << 8, CURVE_GAIN_MOST);
+    return curve_gain_over(&grid->curve, code << 16, out << 8, curve_gain_rule());
 }
 
 /*

@@ -68,7 +68,7 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
         const int from = (i - 16) * 256, to = (int)nodes[i] - 4096;
         t->node[i] = lift_node(nodes, i);
         t->tolerance[i] = lift_tolerance(nodes, i, 16, 235, n, t->past, t->near);
-        const uint32_t gain = curve_gain(from, to, lift_gain_most(n));
+        const uint32_t gain = curve_gain(from, to, lift_gain_rule(n));
         t->chroma[i] = (uint16_t)lift_chroma(gain);
         table->gain[i] = (CurveGain){
             .gain = (uint16_t)gain,

@@ -214,18 +214,18 @@ static void gains(void)
     double worst = 0;
     for (int in = -40; in < 256; in++) {
         for (int out = -40 * 256; out < 256 * 256; out += 61) {
-            const double gain = curve_gain(in * 256, out, CURVE_GAIN_MOST) / 4096.0;
+            const double gain = curve_gain(in * 256, out, curve_gain_rule()) / 4096.0;
             worst = fmax(worst, fabs(gain - model_gain(in, out / 256.0)));
         }
     }
     CHECK(worst < 4.0 / 4096, "off by %g", worst);
-    CHECK(curve_gain(100 * 256, 100 * 256, CURVE_GAIN_MOST) == 4096 &&
-              curve_gain(20 * 256, 20 * 256, CURVE_GAIN_MOST) == 4096,
+    CHECK(curve_gain(100 * 256, 100 * 256, curve_gain_rule()) == 4096 &&
+              curve_gain(20 * 256, 20 * 256, curve_gain_rule()) == 4096,
           "luma that stays has a gain");
-    CHECK(curve_gain(50 * 256, 75 * 256, CURVE_GAIN_MOST) == 4096 + 4096 * 3 / 8,
-          "1.5 times as light: %u", curve_gain(50 * 256, 75 * 256, CURVE_GAIN_MOST));
-    CHECK(curve_gain(100 * 256, 50 * 256, CURVE_GAIN_MOST) == 4096 - 4096 / 8, "half as light: %u",
-          curve_gain(100 * 256, 50 * 256, CURVE_GAIN_MOST));
+    CHECK(curve_gain(50 * 256, 75 * 256, curve_gain_rule()) == 4096 + 4096 * 3 / 8,
+          "1.5 times as light: %u", curve_gain(50 * 256, 75 * 256, curve_gain_rule()));
+    CHECK(curve_gain(100 * 256, 50 * 256, curve_gain_rule()) == 4096 - 4096 / 8,
+          "half as light: %u", curve_gain(100 * 256, 50 * 256, curve_gain_rule()));
 }
 
 /* ---- the limit ---------------------------------------------------------------------------- */

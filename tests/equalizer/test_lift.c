@@ -479,12 +479,39 @@ static void test_tables(void)
         CHECK((int)(t->tolerance[30] & 0xffff) == most && t->tolerance[30] >> 16 == 4 * 375,
               "tolerance %x, not %d", t->tolerance[30], most);
         CHECK(t->tolerance[150] == 0, "tolerance %x where the curve is flat", t->tolerance[150]);
-        CHECK(table.gain[40].gain == lift_gain_most(160) && t->chroma[40] > 0 && !t->chroma[18],
+        CHECK(table.gain[40].gain == lift_gain_rule(160).most && t->chroma[40] > 0 &&
+                  !t->chroma[18],
               "gain %u, tolerance of chroma %u", table.gain[40].gain, t->chroma[40]);
     }
     p.lift = 0;
     curve_fill_table(&p, (CurveLifted){0, 0, 0, 0}, bins, &table, &work);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
+}
+
+/* Dark parts have their colour where there is no noise, and little of it where there is. */
+static void test_colour(void)
+{
+    const CurveGainRule clean = lift_gain_rule(0), noisy = lift_gain_rule(64);
+    const CurveGainRule some = lift_gain_rule(32), plain = curve_gain_rule();
+    CHECK(clean.dark == 256 && clean.light == 8 * 256 && clean.most == 4096 * 12 / 5,
+          "clean: %d to %d, %u", clean.dark, clean.light, clean.most);
+    CHECK(noisy.dark == plain.dark && noisy.light == plain.light && noisy.most < plain.most + 3 &&
+              noisy.most > plain.most - 3,
+          "noisy: %d to %d, %u", noisy.dark, noisy.light, noisy.most);
+    CHECK(some.dark == 256 * 7 / 2 && some.light == 256 * 20, "between: %d to %d", some.dark,
+          some.light);
+    CHECK(memcmp(&noisy, (CurveGainRule[]){lift_gain_rule(1024)}, sizeof(noisy)) == 0,
+          "more noise changes no more");
+    uint32_t last = UINT32_MAX;
+    for (int noise = 0; noise <= 64; noise++) { /* three times as light, 8 codes above black */
+        const uint32_t gain = curve_gain(8 * 256, 24 * 256, lift_gain_rule(noise));
+        CHECK(gain <= last, "noise %d: gain %u after %u", noise, gain, last);
+        last = gain;
+    }
+    CHECK(last == curve_gain(8 * 256, 24 * 256, plain) && last < 4096 * 6 / 5 &&
+              curve_gain(8 * 256, 24 * 256, clean) == clean.most &&
+              curve_gain(256, 3 * 256, clean) == 4096,
+          "noisy: %u, clean: %u", last, curve_gain(8 * 256, 24 * 256, clean));
 }
 
 static const CheckTest tests[] = {
@@ -499,6 +526,7 @@ static const CheckTest tests[] = {
     {"noise_is_soon_known", test_noise_is_soon_known},
     {"change_of_kind", test_change_of_kind},
     {"literal", test_literal},
+    {"colour", test_colour},
     {"tables", test_tables},
 };
 

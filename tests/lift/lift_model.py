@@ -13,7 +13,7 @@ rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs 
 import argparse, subprocess, sys
 import numpy as np
 
-ONE, BLACK, WHITE = 1 << 16, 16, 235
+ONE, BLACK, WHITE, LAST = 1 << 16, 16, 235, 219
 share = lambda percent: ONE * percent // 100
 
 # ---- The rule: README.md says what the names mean. ----
@@ -122,18 +122,20 @@ def tables(nodes, D, n, past):
     clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
     noisy = lifted * 3 * n // 128 * LEFT[past] // 64        # 1.5 n, more the less was taken out
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
-    most = GAIN_ONE + GAIN_ONE * 7 // 5 - GAIN_ONE * 3 // 5 * min(n, 64) // 64
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
-    gain = np.array([curve_gain(int(a), int(b), most) for a, b in zip(start, end)])
+    gain = np.array([curve_gain(int(a), int(b), n) for a, b in zip(start, end)])
     ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
     return dict(nodes=nodes, noisy=n > 0, past=past, tol=tol, still=lifted * 4 * near // 64,
                 near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32,
                 ctol=ctol, gain=gain, start=start, end=end)
 
-def curve_gain(start, end, most):
-    """lumeq's: Q12, over luma that goes from start to end; divisions cut towards 0."""
-    dark, light = 6 << 8, 32 << 8
+def curve_gain(start, end, n):
+    """lumeq's: Q12, over luma that goes from start to end; divisions cut towards 0. By the noise
+    from 1 to 6 codes above black on, and wholly from 8 to 32."""
+    part = min(n, 64)
+    dark, light = 256 + 20 * part, 8 * 256 + 96 * part
+    most = GAIN_ONE + GAIN_ONE * 7 // 5 - GAIN_ONE * 3 // 5 * part // 64
     if start <= dark:
         return GAIN_ONE
     more = min((end << 12) // start if end > 0 else 0, 4 * GAIN_ONE) - GAIN_ONE
