@@ -201,9 +201,15 @@ typedef struct LumeqParams {
      * some seconds. `strength` and `adaptive` are then ignored; `clip` still holds. 0: they say
      * what is done. */
     int lift;
+    /* What is done against the noise of a picture that is lifted: 0 (nothing) .. 1, or
+     * LUMEQ_DENOISE_AUTO: as much as there is noise to take away, which is 1. With 0 no frame
+     * before is looked at, and noisy pictures are lifted less, since all of it will be seen. What
+     * is not lifted is not filtered at all. */
+    double denoise;
 } LumeqParams;
 
 #define LUMEQ_CLIP_AUTO (-1.0)
+#define LUMEQ_DENOISE_AUTO (-1.0)
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
 #define LUMEQ_MAX_TILES 16
@@ -213,8 +219,9 @@ typedef struct LumeqParams {
  * Fills in the defaults, as far as params->size reaches. They are chosen to look good on ordinary
  * video: what is dark is lifted, what is dull gains contrast, and what is well exposed is left
  * alone. Mode GLOBAL, lift, clip AUTO, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no dither,
- * bars AUTO, no deflicker; where there is no lift, strength 0.8 adaptive. In a struct of a size
- * without `lift` there is none. Does nothing where params->size cannot be one. Any thread.
+ * bars AUTO, no deflicker, denoise AUTO; where there is no lift, strength 0.8 adaptive. In a struct
+ * of a size without `lift` there is none. Does nothing where params->size cannot be one. Any
+ * thread.
  */
 LUMEQ_API void lumeq_params_default(LumeqParams *params);
 

@@ -55,6 +55,9 @@ static int check_params(const LumeqParams *params, Text why)
                       m->width, m->height, m->x, m->y);
     if (!in_range(params->deflicker, 0, 1))
         return refuse(why, "deflicker %g is not within 0..1", params->deflicker);
+    if (params->denoise != LUMEQ_DENOISE_AUTO && !in_range(params->denoise, 0, 1))
+        return refuse(why, "denoise %g is neither within 0..1 nor LUMEQ_DENOISE_AUTO",
+                      params->denoise);
     return 0;
 }
 

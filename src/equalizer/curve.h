@@ -432,8 +432,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
 
     LiftChoice choice = {0, 0, 0};
     if (!pace.alone)
-        choice = lift_decide(code, p->black >> (p->depth - 8), p->white >> (p->depth - 8),
-                             s.noise >> 10, p->clip, w);
+        choice = lift_decide(code, lift_wanted(p, s.noise), w);
     /* The first that is known of the noise changes more than what comes after. */
     const int known_now = old && s.known && !old->known;
     const uint32_t alpha = known_now && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
@@ -657,12 +656,13 @@ CURVE_FN void curve_fill_lift(const CurveParams *p, int32_t noise, int32_t past,
             w->hist[i / width] = curve_code8(p, CURVE_OWN(now, i).curve);
     }
     curve_barrier();
+    const int32_t filtered = lift_filtered(noise, p->denoise);
     LiftTables constants;
-    lift_constants(&constants, noise, past);
+    lift_constants(&constants, noise, filtered, past);
     uint32_t luma = 0, chroma = 0;
     CURVE_EACH (i, CURVE_CELLS) {
         const uint32_t tolerance =
-            lift_tolerance(w->hist, i, black, white, noise, constants.past, constants.near);
+            lift_tolerance(w->hist, i, black, white, filtered, constants.past);
         const uint32_t quarter = lift_chroma(w->cum[i]);
         table->node[i] = lift_node(w->hist, i);
         table->tolerance[i] = tolerance;

@@ -108,6 +108,7 @@ void lumeq_params_default(LumeqParams *params)
         .chroma = LUMEQ_CHROMA_SCALE,
         .bars = LUMEQ_BARS_AUTO,
         .lift = 1,
+        .denoise = LUMEQ_DENOISE_AUTO,
     };
     if (params)
         (void)lumeq_give_struct(params, &defaults, sizeof(defaults));

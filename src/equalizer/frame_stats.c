@@ -133,19 +133,24 @@ uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
     return moved;
 }
 
+static int32_t filtered_noise(const FrameSummary *from)
+{
+    const LiftState *lift = &from->result->lift;
+    return lift_filtered(lift_noise(lift->dark, lift->noise >> 10), from->params->denoise);
+}
+
 /* Whether some tolerance of the filter is not 0. */
 static int is_filtered(const FrameSummary *from)
 {
     const CurveParams *p = from->params;
-    const LiftState *lift = &from->result->lift;
     const int width = p->bins / CURVE_CELLS, black = p->black >> (p->depth - 8);
     const int white = p->white >> (p->depth - 8);
-    const int32_t noise = lift_noise(lift->dark, lift->noise >> 10);
+    const int32_t filtered = filtered_noise(from);
     uint32_t nodes[LIFT_CODES], any = 0;
     for (int i = 0; i < LIFT_CODES; i++)
         nodes[i] = curve_code8(p, from->result->bin[i * width].curve);
     for (int i = 0; i < LIFT_CODES; i++)
-        any |= lift_tolerance(nodes, i, black, white, noise, 0, 0);
+        any |= lift_tolerance(nodes, i, black, white, filtered, 0) & 0xffff;
     return any != 0;
 }
 
@@ -172,6 +177,6 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
     stats->lift = p->lift ? 1 + (double)lift->more / CURVE_ONE : 1;
     stats->dark = p->lift ? (double)lift->dark / CURVE_ONE : 0;
     stats->filtered = p->lift && is_filtered(from);
-    stats->previous = stats->filtered && lift_noise(lift->dark, lift->noise >> 10) > 0;
+    stats->previous = stats->filtered && filtered_noise(from) > 0;
     stats->noise = from->result->noise == NOISE_UNKNOWN ? -1 : from->result->noise / 256.0;
 }

@@ -53,19 +53,32 @@ LIFT_ALONE int32_t lift_noise(uint32_t dark, uint32_t noise)
     return lift_clamp(2 * (n - 32), 0, n);
 }
 
-/* All but the entries; `noise` is lift_noise(), `past` how many frames before there are. */
-LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t past)
+/* As much of the noise as is filtered; `denoise`: that share, Q16. */
+LIFT_ALONE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
-    t->noisy = noise > 0;
-    t->past = noise > 0 ? past : 0;
-    t->near = noise * 75 / 32;
-    t->speck = 4 * noise;
-    t->edge = 8 * 64 - 32 + 4 * noise;
+    return (int32_t)((uint32_t)noise * denoise >> 16);
+}
+
+/* A 5x5 sum of differences that noise explains, Q2. */
+LIFT_ALONE int32_t lift_near(int32_t noise)
+{
+    return noise * 75 / 32;
+}
+
+/* All but the entries; `noise` is lift_noise(), `filtered` lift_filtered(), `past` how many frames
+ * before there are. */
+LIFT_ALONE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, int32_t past)
+{
+    t->noisy = filtered > 0;
+    t->past = filtered > 0 ? past : 0;
+    t->near = lift_near(noise);
+    t->speck = 4 * filtered;
+    t->edge = 8 * 64 - 32 + 4 * filtered;
 }
 
 /* Entry `code` of tolerance. nodes: output codes, Q8, of all codes from black to white. */
 LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
-                                   int32_t noise, int32_t past, int32_t near)
+                                   int32_t filtered, int32_t past)
 {
     /* 64 times 2 / sqrt(1 + past): noise that is left, of that with three frames before. */
     const int32_t left = past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
@@ -73,9 +86,10 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
     const int32_t slope = (int32_t)(nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]);
     const int32_t lifted = lift_clamp(3 * (slope - 2560) / 80, 0, 64);
     const int32_t clean = lift_clamp(3 * (slope - 3200) / 80, 0, 192);
-    const int32_t noisy = (lifted * 3 * noise >> 7) * left >> 6;
+    const int32_t noisy = (lifted * 3 * filtered >> 7) * left >> 6;
     const int32_t most = clean > noisy ? clean : noisy;
-    const uint32_t quarter = (uint32_t)(most * 3 >> 3), still = (uint32_t)(lifted * 4 * near >> 6);
+    const uint32_t quarter = (uint32_t)(most * 3 >> 3);
+    const uint32_t still = (uint32_t)(lifted * 4 * lift_near(filtered) >> 6);
     return quarter | still << 16;
 }
 

@@ -14,10 +14,11 @@
 /* What the sum of the counts is made: sums of them, and what clipping spreads, fit 32 bits. */
 #define LIFT_BITS 28
 
-/* The steepest slope, and what becomes of the noise at most, 64ths of a code: the filters take most
- * of that. */
+/* The steepest slope, and what becomes of the noise at most, 64ths of a code: where it is filtered,
+ * most of that goes; where it is not, all of it is seen. */
 #define LIFT_SLOPE_MOST (13 * CURVE_ONE)
 #define LIFT_NOISE_OUT (16u * 64)
+#define LIFT_NOISE_LEFT 685u
 
 /* What the noise is taken for until some is measured, in codes, Q16. */
 #define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
@@ -52,6 +53,14 @@ typedef struct LiftPicture {
     uint32_t haze;
     uint32_t pulled; /* the place that the floor goes to */
 } LiftPicture;
+
+/* What the rule goes by besides the histogram. */
+typedef struct LiftWanted {
+    int black, white; /* codes */
+    uint32_t noise;   /* 64ths of a code */
+    uint32_t denoise; /* the share of it that is filtered, Q16 */
+    uint32_t clip;    /* CurveParams.clip */
+} LiftWanted;
 
 /* What is decided besides the curve, Q16. */
 typedef struct LiftChoice {
@@ -179,6 +188,14 @@ CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t lift, uint32_t i)
                         CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
 }
 
+/* The steepest slope that the noise allows. */
+CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
+{
+    const uint32_t out =
+        LIFT_NOISE_LEFT + ((LIFT_NOISE_OUT - LIFT_NOISE_LEFT) * wanted->denoise >> 16);
+    return lift_least(LIFT_SLOPE_MOST, (out << 16) / lift_most(wanted->noise, 1));
+}
+
 /* How dark the picture is, and how far it is lifted. */
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
@@ -188,7 +205,6 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
                         LIFT_PERCENT(55));
     const int32_t span = 64 * ((int32_t)v->p995 - (int32_t)v->floor) - 3 * (int32_t)v->noise;
     v->quality = lift_times(lift_ramp(span, 64 * 8, 64 * 24), CURVE_ONE - v->page);
-    v->slope = lift_least(LIFT_SLOPE_MOST, (LIFT_NOISE_OUT << 16) / lift_most(v->noise, 1));
     uint32_t most = lift_least(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = lift_least(most, lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_PERCENT(60)));
     most = lift_least(most, lift_reach(v->mean, LIFT_PERCENT(21)));
@@ -340,17 +356,16 @@ CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
 
 /*
  * Decides on a picture. `code` has the counts of the codes from black on, as far as they are in
- * range; they sum up to less than 2^31. `noise`: 64ths of a code. `clip`: Q16 multiples of the mean
- * bin, 0: none, CURVE_CLIP_AUTO: as high as the noise allows. Leaves the output codes of all codes,
- * Q8, in w->hist.
+ * range; they sum up to less than 2^31. Leaves the output codes of all codes, Q8, in w->hist.
  */
-CURVE_FN LiftChoice lift_decide(LiftCode *code, int black, int white, uint32_t noise, uint32_t clip,
-                                CurveWork *w)
+CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, CurveWork *w)
 {
+    const int black = wanted.black;
     LiftPicture v;
     LiftChoice c = {0, 0, 0};
-    v.noise = noise;
-    v.last = (uint32_t)(white - black);
+    v.noise = wanted.noise;
+    v.slope = lift_steepest(&wanted);
+    v.last = (uint32_t)(wanted.white - black);
     v.total = lift_scale(code, w);
     if (v.total) {
         lift_look(&v, code, w);
@@ -362,6 +377,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, int black, int white, uint32_t n
             lift_least(lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42)),
                        lift_ramp((int32_t)mean, LIFT_PERCENT(12), LIFT_PERCENT(25)));
         lift_widths(&v, code, w);
+        const uint32_t clip = wanted.clip;
         lift_equalize(&v, code, clip == CURVE_CLIP_AUTO ? lift_auto_clip(&v, &c) : clip, w);
         c.need = lift_need(&v, c.dark, wide, mean, lift_mean(&v, code, 1, w));
     }
@@ -376,6 +392,15 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, int black, int white, uint32_t n
     }
     curve_barrier();
     return c;
+}
+
+/* `noise`: Q16 codes. */
+CURVE_FN LiftWanted lift_wanted(const CurveParams *p, uint32_t noise)
+{
+    const int down = p->depth - 8;
+    const LiftWanted wanted = {p->black >> down, p->white >> down, noise >> 10, p->denoise,
+                               p->clip};
+    return wanted;
 }
 
 /* What a bin's first code becomes, Q16: on a line between those of 8 bits, which are in `nodes`. */

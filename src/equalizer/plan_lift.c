@@ -93,8 +93,7 @@ void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const Cur
             const uint64_t share = sums.share[k] / sums.weight;
             code[k].count = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
         }
-        choice = lift_decide(code, p->black >> (p->depth - 8), p->white >> (p->depth - 8),
-                             lumeq_plan_noise(plan) >> 10, p->clip, &plan->work);
+        choice = lift_decide(code, lift_wanted(p, lumeq_plan_noise(plan)), &plan->work);
     }
     for (int bin = 0; bin < p->bins; bin++) {
         curve->bin[bin] = (uint32_t)bin << (16 + p->fraction);

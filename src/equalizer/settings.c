@@ -144,6 +144,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
         curve.lift = curve.adaptive = 1;
         curve.strength = on ? CURVE_ONE : 0;
         curve.slow = lumeq_decay(clock->step, LIFT_TIME);
+        curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);
         if (params->clip == LUMEQ_CLIP_AUTO)
             curve.clip = CURVE_CLIP_AUTO;
     }

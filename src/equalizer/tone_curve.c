@@ -10,7 +10,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 3 /* 2: without what is lifted, 1: without the noise */
+#define FORMAT 4 /* 3: all noise is filtered, 2: without what is lifted, 1: without the noise */
 
 #define ALIGNMENT 64
 
@@ -189,7 +189,7 @@ int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
     lumeq_put32(&w, result->noise);
     const uint32_t on = p->lift ? 1 : 0;
     const uint32_t lift[] = {on, on ? result->lift.dark : 0, on ? result->lift.more : 0,
-                             on ? result->lift.noise : 0};
+                             on ? result->lift.noise : 0, on ? p->denoise : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
     for (int i = 0; i < p->bins; i++) {
         lumeq_put32(&w, result->bin[i].hist);
@@ -243,6 +243,8 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
     lift->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     lift->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
     lift->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
+    curve->params.denoise =
+        r->version < 4 ? CURVE_ONE : (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
 }
 
 static void take_tiles(ByteReader *r, LumeqCurve *curve)

@@ -69,6 +69,7 @@ class Look(Case):
                 self.refused(lumeq(simple(), "--null", option, value), USAGE, option, value, *words)
         self.refused(lumeq(simple(), "--null", "--reference", "--mode", "stretch"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--meter", "centre"), USAGE, "contradict")
+        self.refused(lumeq(simple(), "--null", "--reference", "--denoise", "1"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--profile", "screen"), USAGE,
                      "--reference", "screen", "contradict")
         self.ok(simple(), "--null", "--profile", "screen", "--config",
@@ -82,6 +83,20 @@ class Look(Case):
         # Dull as the clip is, it needs all of what auto has to give.
         self.assertEqual(self.frames("--strength", 0), self.frames("--mode", "off"))
         self.assertNotEqual(self.frames("--strength", 1), auto)
+
+    def test_denoise(self):
+        """Only noisy video that is lifted knows it."""
+        self.assertEqual(self.frames("--denoise", "off"), self.frames())
+        noisy = Store.path("noisy-night.mkv")
+        if not os.path.exists(noisy):
+            make(noisy, "-c:v", "ffv1", source="color=0x181818:size=64x64:rate=10,noise=alls=8:allf=t", seconds=1)
+        looks = {}
+        for value in (None, "auto", 1, "1.0", "off", 0, 0.5):
+            looks[value] = self.frames(*(() if value is None else ("--denoise", value)), source=noisy)
+        for value in "auto", 1, "1.0":
+            self.assertEqual(looks[value], looks[None], value)
+        self.assertEqual(looks["off"], looks[0])
+        self.assertEqual(len({looks[None], looks["off"], looks[0.5]}), 3)
 
     def test_modes_differ(self):
         looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]

@@ -50,6 +50,7 @@ class Options(Case):
                 ("--strength", "nan", "number"), ("--strength", "0x1", "number"),
                 ("--strength", " 1", "number"), ("--strength", "1e400", "number"),
                 ("--clip", "0.5", "1"), ("--clip", "-1", "0"), ("--clip", "1e9", "1000"),
+                ("--denoise", "-1", "0 to 1"), ("--denoise", "1.01", "0 to 1"), ("--denoise", "on", "auto, off or"),
                 ("--smooth", "-1", "0"), ("--smooth", "inf", "number"), ("--smooth", "1,5", "number"),
                 ("--scene-cut", "maybe", "on"), ("--range", "wide", "limited"),
                 ("--backend", "opencl", "cuda"), ("--threads", "-1", "0"), ("--threads", "1.5", "whole"),

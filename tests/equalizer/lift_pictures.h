@@ -57,17 +57,20 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
     }
 }
 
-/* Everything that the filter reads, for such nodes. `noise`: 64ths of a code, as measured. */
-static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, int past)
+/* Everything that the filter reads, for such nodes. `noise`: 64ths of a code, as measured;
+ * `denoise`: the share of it that is filtered, Q16. */
+static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, uint32_t denoise,
+                             int past)
 {
     LiftTables *t = &table->lift;
     const int n = lift_noise(LIFT_ONE, (uint32_t)noise);
-    lift_constants(t, n, past);
+    const int filtered = lift_filtered(n, denoise);
+    lift_constants(t, n, filtered, past);
     t->luma_on = t->chroma_on = 1;
     for (int i = 0; i < LIFT_CODES; i++) {
         const int from = (i - 16) * 256, to = (int)nodes[i] - 4096;
         t->node[i] = lift_node(nodes, i);
-        t->tolerance[i] = lift_tolerance(nodes, i, 16, 235, n, t->past, t->near);
+        t->tolerance[i] = lift_tolerance(nodes, i, 16, 235, filtered, t->past);
         const uint32_t gain = curve_gain(from, to, lift_gain_rule(n));
         t->chroma[i] = (uint16_t)lift_chroma(gain);
         table->gain[i] = (CurveGain){
@@ -90,7 +93,7 @@ static inline void lift_any(CurveTable *table, CheckRandom *random)
         node += (uint32_t)check_below(random, step);
         node = node < 65280 ? node : 65280;
     }
-    lift_fill(table, nodes, noise, past);
+    lift_fill(table, nodes, noise, LIFT_ONE, past);
     for (int i = 0; i < LIFT_CODES && check_below(random, 4); i++) {
         table->lift.tolerance[i] =
             (uint32_t)check_below(random, 1153) | (uint32_t)check_below(random, 9601) << 16;

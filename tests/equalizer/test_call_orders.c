@@ -76,6 +76,7 @@ static LumeqParams any_params(World *w)
     p.smooth = below(w, 3);
     p.strength = below(w, 12) / 10.0;
     p.deflicker = below(w, 20) == 0;
+    p.denoise = below(w, 11) / 10.0;
     p.bars = (LumeqBars)below(w, 2);
     return p;
 }

@@ -384,6 +384,9 @@ static void params_out_of_range(void)
     PARAM(clip, DBL_MIN);
     NUMBER(smooth, 0.0, LUMEQ_MAX_SMOOTH);
     NUMBER(deflicker, 0.0, 1.0);
+    NUMBER(denoise, 0.0, 1.0);
+    PARAM(denoise, -0.5);
+    PARAM(denoise, nextafter(LUMEQ_DENOISE_AUTO, -2));
     PARAM(tiles_x, -1);
     PARAM(tiles_x, LUMEQ_MAX_TILES + 1);
     PARAM(tiles_y, INT32_MIN);

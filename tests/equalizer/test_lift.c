@@ -29,17 +29,25 @@ static void add_part(uint32_t counts[CODES], const int part[4])
     }
 }
 
-static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
-                         uint32_t nodes[CODES])
+/* `denoise`: the share of the noise that is filtered, Q16. */
+static LiftChoice decide_with(const uint32_t counts[CODES], int full, uint32_t noise,
+                              uint32_t denoise, uint32_t clip, uint32_t nodes[CODES])
 {
     static CurveWork work;
     LiftCode code[CODES];
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         code[i].count = i <= white - black ? counts[i + black] : 0;
-    const LiftChoice choice = lift_decide(code, black, white, noise, clip, &work);
+    const LiftWanted wanted = {black, white, noise, denoise, clip};
+    const LiftChoice choice = lift_decide(code, wanted, &work);
     memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
     return choice;
+}
+
+static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
+                         uint32_t nodes[CODES])
+{
+    return decide_with(counts, full, noise, CURVE_ONE, clip, nodes);
 }
 
 /* CRC-32 of the values, little-endian. */
@@ -62,8 +70,9 @@ static void test_model(void)
         for (int part = 0; part < 3; part++)
             if (v->parts[part][3])
                 add_part(counts, v->parts[part]);
-        const LiftChoice c = decide(counts, v->full, (uint32_t)v->noise,
-                                    v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, nodes);
+        const LiftChoice c =
+            decide_with(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16,
+                        v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, nodes);
         CHECK(c.dark == v->dark && c.lift == v->lift && c.need == v->need,
               "%s: dark %u, lift %u, need %u; the model has %u, %u, %u", v->name, c.dark, c.lift,
               c.need, v->dark, v->lift, v->need);
@@ -450,6 +459,37 @@ static void test_literal(void)
     video_close(other);
 }
 
+/* Without it no frame before is wanted, and noisy video is lifted less; half of it is between. */
+static void test_denoise(void)
+{
+    LumeqParams params = usual;
+    double lift[3], noise[3];
+    for (int k = 0; k < 3; k++) {
+        params.denoise = (const double[]){LUMEQ_DENOISE_AUTO, 0.5, 0}[k];
+        Video *v = video_open(&params);
+        CheckRandom random = check_random(1);
+        noise[k] = 0;
+        for (int frame = 0; frame < 30; frame++) {
+            uint8_t was[WIDTH * HEIGHT];
+            memcpy(was, v->out, sizeof(was));
+            paint(v, 20, 20, 1, 12, &random);
+            video_frame(v);
+            for (int i = 0; i < WIDTH * HEIGHT && frame > 20; i++)
+                noise[k] += abs(v->out[i] - was[i]);
+        }
+        lift[k] = v->stats.lift;
+        CHECK(v->stats.dark > 0.9 && v->stats.noise > 1 && v->stats.previous == (k < 2),
+              "denoise %g: dark %.2f, noise %.2f, %d frames before", params.denoise, v->stats.dark,
+              v->stats.noise, v->stats.previous);
+        video_close(v);
+    }
+    CHECK(lift[0] > lift[1] && lift[1] > lift[2] && lift[2] > 1, "lifted %.2f, %.2f, %.2f times",
+          lift[0], lift[1], lift[2]);
+    CHECK(noise[0] / lift[0] < noise[1] / lift[1] && noise[1] / lift[1] < noise[2] / lift[2],
+          "noise by the lift: %.0f, %.0f, %.0f", noise[0] / lift[0], noise[1] / lift[1],
+          noise[2] / lift[2]);
+}
+
 /* ---- what the filter is told --------------------------------------------------------------- */
 
 /* By the model's tables(), of one curve: tolerance rises with the slope, and is none where the
@@ -459,7 +499,13 @@ static void test_tables(void)
     static CurveTable table;
     static CurveWork work;
     static CurveBin bins[CODES];
-    CurveParams p = {.depth = 8, .bins = CODES, .black = 16, .white = 235, .lift = 1, .chroma = 1};
+    CurveParams p = {.depth = 8,
+                     .bins = CODES,
+                     .black = 16,
+                     .white = 235,
+                     .lift = 1,
+                     .denoise = CURVE_ONE,
+                     .chroma = 1};
     for (int i = 0; i < CODES; i++) /* 4 times as steep up to 60, then a line to white */
         bins[i].curve = (uint32_t)(i < 16    ? i * 65536
                                    : i < 46  ? (16 + 4 * (i - 16)) * 65536
@@ -483,6 +529,24 @@ static void test_tables(void)
                   !t->chroma[18],
               "gain %u, tolerance of chroma %u", table.gain[40].gain, t->chroma[40]);
     }
+    static CurveTable half, off, clean;
+    p.denoise = CURVE_ONE / 2;
+    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 160, 1}, bins, &half, &work);
+    CHECK(half.lift.noisy && half.lift.past == 1 && half.lift.near == table.lift.near &&
+              half.lift.speck == 320 && half.lift.tolerance[30] >> 16 == 4 * 187 &&
+              (half.lift.tolerance[30] & 0xffff) < (table.lift.tolerance[30] & 0xffff),
+          "half: past %d, near %d, speck %d, tolerance %x", half.lift.past, half.lift.near,
+          half.lift.speck, half.lift.tolerance[30]);
+    p.denoise = 0;
+    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 160, 1}, bins, &off, &work);
+    curve_fill_table(&p, (CurveLifted){1, CURVE_ONE, 0, 0}, bins, &clean, &work);
+    CHECK(!off.lift.noisy && !off.lift.past && off.lift.luma_on &&
+              memcmp(off.lift.tolerance, clean.lift.tolerance, sizeof(off.lift.tolerance)) == 0 &&
+              off.lift.edge == clean.lift.edge,
+          "off: noisy %d, past %d", off.lift.noisy, off.lift.past);
+    CHECK(memcmp(off.gain, table.gain, sizeof(off.gain)) == 0 &&
+              off.gain[40].gain < clean.gain[40].gain,
+          "the noise is still there: colour is bounded by it");
     p.lift = 0;
     curve_fill_table(&p, (CurveLifted){0, 0, 0, 0}, bins, &table, &work);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "what is not lifted is not filtered");
@@ -526,6 +590,7 @@ static const CheckTest tests[] = {
     {"noise_is_soon_known", test_noise_is_soon_known},
     {"change_of_kind", test_change_of_kind},
     {"literal", test_literal},
+    {"denoise", test_denoise},
     {"colour", test_colour},
     {"tables", test_tables},
 };

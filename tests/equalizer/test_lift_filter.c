@@ -14,7 +14,7 @@
 
 typedef struct LiftVector {
     int kind, width, height, rows, lift, noise, past, depth, sub_x, sub_y, frame;
-    uint32_t hash[3];
+    uint32_t denoise, hash[3];
 } LiftVector;
 
 #include "lift_filter_vectors.h"
@@ -131,7 +131,7 @@ static void check_vector(const char *name, const LumeqKernels *kernels, const Li
     CurveTable *table = calloc(1, sizeof(*table));
     uint32_t nodes[LIFT_CODES];
     lift_nodes(nodes, v->lift);
-    lift_fill(table, nodes, v->noise, v->past);
+    lift_fill(table, nodes, v->noise, v->denoise, v->past);
     LiftedPicture lifted = {.kernels = &kernels->lift,
                             .params = &params,
                             .table = table,
@@ -309,7 +309,7 @@ static Scene *open_scene(const Whole *w)
     s->params.frame = 3;
     s->bars.active = w->active;
     lift_nodes(nodes, 6);
-    lift_fill(&s->table, nodes, 160, WHOLE_PAST);
+    lift_fill(&s->table, nodes, 160, LIFT_ONE, WHOLE_PAST);
     s->table.lift.luma_on = w->luma;
     s->table.lift.chroma_on = w->chroma;
     for (int i = 0; i < 256 && w->form.depth == 8; i++)

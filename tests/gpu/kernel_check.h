@@ -45,6 +45,7 @@ static CurveParams draw_params(int depth, CheckRandom *random)
         p.reference = p.stretch = 0;
         p.strength = CURVE_ONE;
         p.slow = 1 + (uint32_t)check_below(random, CURVE_ONE);
+        p.denoise = check_below(random, 2) ? CURVE_ONE : (uint32_t)check_below(random, CURVE_ONE);
         if (check_below(random, 2))
             p.clip = CURVE_CLIP_AUTO;
     }

@@ -48,9 +48,9 @@ def equalize(y, h, total, clip):
         below += s
     return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n, black=BLACK, white=WHITE, clip=None):
+def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
-    limit) or Q16. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    limit) or Q16; denoise: the share of the noise that is filtered. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
@@ -68,7 +68,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None):
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     Q = times(ramp(64 * (code(995) - floor) - 3 * n, 64 * 8, 64 * 24), ONE - page)
-    G = min(13 * ONE, (16 * 64 << 16) // max(n, 1))
+    out = 685 + ((16 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
+    G = min(13 * ONE, (out << 16) // max(n, 1))
     a = times(times(D, Q), min(6 * ONE, reach(x[max(1, p99)], share(60)), reach(m, share(21)),
                                max(0, G - ONE)))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
@@ -102,7 +103,7 @@ CHROMA_STEPS = 4, 1
 GAIN_ONE = 4096                     # Q12
 LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
 
-def tables(nodes, D, n, past):
+def tables(nodes, D, n, past, denoise=ONE):
     """What a frame needs, all from the curve, the noise and the number of frames before it.
     tol    by code: a quarter of the tolerance, Q6
     still  by code: most that a past sample moves this one, Q6
@@ -114,20 +115,21 @@ def tables(nodes, D, n, past):
     """
     n = min(D * n >> 16, 16 * 64)
     n = max(0, min(n, 2 * (n - 32)))        # below half a code there is no noise; whole from 1 on
-    past = past if n else 0
-    near = n * 75 // 32             # 100 T, T = 1.5 n
+    f = n * denoise >> 16           # as much of it is filtered
+    past = past if f else 0
+    near = lambda n: n * 75 // 32   # 100 T, T = 1.5 n
     i = np.clip(np.arange(256), BLACK + 4, WHITE - 3)
     slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
     lifted = np.clip((slope - 2560) * 3 // 80, 0, 64)                       # Q6: slope 1 to 1.67
     clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
-    noisy = lifted * 3 * n // 128 * LEFT[past] // 64        # 1.5 n, more the less was taken out
+    noisy = lifted * 3 * f // 128 * LEFT[past] // 64        # 1.5 f, more the less was taken out
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
     gain = np.array([curve_gain(int(a), int(b), n) for a, b in zip(start, end)])
     ctol = np.clip((2 * gain - 8192 * 6 // 5) * 3 // 128, 0, 128) * 3 // 8
     start, end = np.maximum(start, 0), np.maximum(end, 0)
-    return dict(nodes=nodes, noisy=n > 0, past=past, tol=tol, still=lifted * 4 * near // 64,
-                near=near, speck=4 * n, edge=8 * 64 + 4 * n - 32,
+    return dict(nodes=nodes, noisy=f > 0, past=past, tol=tol, still=lifted * 4 * near(f) // 64,
+                near=near(n), speck=4 * f, edge=8 * 64 + 4 * f - 32,
                 ctol=ctol, gain=gain, start=start, end=end)
 
 def curve_gain(start, end, n):
@@ -251,10 +253,10 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     return [clamp(c, np.minimum(middle - legal, s), np.maximum(middle + legal, s))
             for c, s in zip(codes, source)]
 
-def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1)):
+def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), denoise=ONE):
     """The newest of `frames` ((Y, U, V), oldest first), lifted."""
     planes = [to_q6(f[0], depth) for f in frames[:-past - 2:-1]]
-    t = tables(nodes, D, n, min(past, len(planes) - 1))
+    t = tables(nodes, D, n, min(past, len(planes) - 1), denoise)
     f = temporal_mean(planes, t)
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f

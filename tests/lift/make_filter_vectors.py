@@ -47,7 +47,14 @@ def fnv(plane):
     return value & 0xffffffff
 
 def cases():
-    """kind, width, height, rows of the frame, lift, noise, past, depth, sub_x, sub_y, frame"""
+    """kind, width, height, rows of the frame, lift, noise, past, depth, sub_x, sub_y, frame, and
+    the share of the noise that is filtered, Q16"""
+    for case in whole_cases():
+        yield *case, 1 << 16
+    for past, noise, denoise in itertools.product((0, 1, 3), (64, 160), (0, 100, 20000, 45000)):
+        yield 5, 61, 47, 1080, 3, noise, past, 8, 1, 1, noise + past, denoise
+
+def whole_cases():
     for kind in range(len(KINDS)):
         yield kind, 61, 47, 1080, 6, 0, 0, 8, 1, 1, 5
         yield kind, 61, 47, 720, 4, 160, 1, 8, 1, 1, 6
@@ -65,12 +72,12 @@ def cases():
         yield 5, width, height, 1080, 6, 0, 0, 8, 1, 1, 13
 
 def result(case):
-    kind, width, height, rows, lift, noise, past, depth, sub_x, sub_y, frame = case
+    kind, width, height, rows, lift, noise, past, depth, sub_x, sub_y, frame, denoise = case
     chroma_size = (width + (1 << sub_x) - 1) >> sub_x, (height + (1 << sub_y) - 1) >> sub_y
     frames = [tuple(draw(kind, *(chroma_size if c else (width, height)), depth, c, noise,
                          1 + 3 * age + c) for c in range(3)) for age in range(past, -1, -1)]
     return lift_model.lift(frames, curve(lift), 1 << 16, noise, frame, past, rows, depth,
-                           (sub_x, sub_y))
+                           (sub_x, sub_y), denoise)
 
 def main():
     print('/* Written by tests/lift/make_filter_vectors.py: what the model makes of drawn pictures. */')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 44 histograms, for test_lift to compare the library with:
+"""Writes what lift_model.py decides on 48 histograms, for test_lift to compare the library with:
     make_vectors.py > ../equalizer/lift_vectors.h
 Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
 weight). Their counts are in integers, so that C makes the same. Needs numpy.
@@ -8,7 +8,7 @@ import zlib
 from lift_model import ONE, decide
 
 FLAT, HUMP, SPIKE = 0, 1, 2
-CASES = [   # noise, clip (-1: auto), full range, parts
+CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that are filtered (all)
     ('dark, clean', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('dark, clean, full range', 6, -1, 1, [(HUMP, 3, 14, 900), (HUMP, 14, 20, 300), (FLAT, 20, 90, 1)]),
     ('dark, noise of 2.5', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)]),
@@ -46,12 +46,16 @@ CASES = [   # noise, clip (-1: auto), full range, parts
     ('nothing in range', 45, -1, 0, [(SPIKE, 3, 0, 1000), (SPIKE, 250, 0, 1000)]),
     ('covered lens, noisy', 256, -1, 0, [(HUMP, 17, 14, 900)]),
     ('one sample', 0, -1, 0, [(SPIKE, 100, 0, 1)]),
-    ('a huge picture', 6, -1, 0, [(HUMP, 16, 14, 9000000), (HUMP, 26, 20, 3000000), (FLAT, 30, 90, 9999)]),
+    ('huge picture', 6, -1, 0, [(HUMP, 16, 14, 9000000), (HUMP, 26, 20, 3000000), (FLAT, 30, 90, 9999)]),
     ('no clip limit', 6, 0, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('clip 1', 6, ONE, 0, [(HUMP, 114, 36, 900)]),
     ('clip 1.7', 6, ONE * 17 // 10, 0, [(HUMP, 18, 20, 900), (FLAT, 40, 60, 2)]),
     ('clip 1000', 6, 1000 * ONE, 1, [(HUMP, 90, 20, 900), (SPIKE, 90, 0, 90000)]),
     ('no clip limit, one code', 6, 0, 1, [(SPIKE, 0, 0, 900)]),
+    ('2.5, none filtered', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)], 0),
+    ('2.5, some filtered', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)], 5),
+    ('6, none filtered', 384, -1, 1, [(HUMP, 20, 24, 900), (HUMP, 30, 26, 300), (FLAT, 30, 90, 1)], 0),
+    ('clean, none filtered', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)], 0),
     ('no clip limit, two codes', 6, 0, 0, [(SPIKE, 16, 0, 900), (SPIKE, 17, 0, 1)]),
 ]
 
@@ -73,18 +77,19 @@ def main():
     print('#ifndef LUMEQ_TESTS_LIFT_VECTORS_H\n#define LUMEQ_TESTS_LIFT_VECTORS_H\n\n#include <stdint.h>\n')
     print('enum { FLAT, HUMP, SPIKE };\n')
     print('typedef struct LiftVector {\n    const char *name;\n    int noise;\n    int64_t clip; /* -1: auto */')
-    print('    int full;\n    int parts[3][4];   /* what, place, width, weight */\n    uint32_t dark, lift, need;')
+    print('    int full;\n    int parts[3][4];   /* what, place, width, weight */')
+    print('    uint32_t denoise;  /* 16ths of the noise that are filtered */\n    uint32_t dark, lift, need;')
     print('    uint32_t some[8];  /* nodes 16, 40, 64, .. */\n    uint32_t crc;      /* of all 256 nodes, 32 bits each, little-endian */\n} LiftVector;\n')
     print('/* clang-format off */\nstatic const LiftVector lift_vectors[] = {')
-    for name, noise, clip, full, parts in CASES:
-        counts = counts_of(parts)
+    for name, noise, clip, full, parts, *denoise in CASES:
+        counts, denoise = counts_of(parts), (denoise or [16])[0]
         black, white = (0, 255) if full else (16, 235)
-        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip)
+        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip, denoise * ONE // 16)
         crc = zlib.crc32(b''.join(int(n).to_bytes(4, 'little') for n in nodes[:256]))
         some = ', '.join(str(nodes[i]) for i in range(16, 208, 24))
         q16 = ', '.join(str(round(v.get(k, 0) * ONE)) for k in ('a', 'need'))
         rows = ', '.join('{%d, %d, %d, %d}' % p for p in parts)
-        print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}},')
+        print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}}, {denoise},')
         print(f'     {dark}, {q16}, {{{some}}}, 0x{crc:08x}}},')
     print('};\n/* clang-format on */\n\n#endif')
 

@@ -65,6 +65,11 @@ static int reference_and_deflicker(const Options *o)
     return o->reference && o->deflicker > 0;
 }
 
+static int reference_and_denoise(const Options *o)
+{
+    return o->reference && o->denoise > 0;
+}
+
 static int deflicker_in_one_pass(const Options *o)
 {
     return o->deflicker > 0 && o->two_pass == OPTIONS_TWO_PASS_OFF;
@@ -86,6 +91,7 @@ static const Rivals rivals[] = {
     {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
     {"reference", "meter", reference_and_meter, "--reference and --meter"},
     {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
+    {"reference", "denoise", reference_and_denoise, "--reference and --denoise"},
     {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},
     {"crf", "bitrate", crf_and_bitrate, "--crf and --bitrate"},
     {"no-subs", "sub-track", no_subs_and_track, "--no-subs and --sub-track"},

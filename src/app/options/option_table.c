@@ -39,6 +39,8 @@ const Option option_table[] = {
      "0 untouched .. 1 fully equalized; auto: what each scene needs, dark ones lifted [auto]"},
     {"clip", 0, OPTION_ANY_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "auto|X",
      "contrast limit in multiples of the mean bin, from 1; 0 = none; auto: by the noise [auto]"},
+    {"denoise", 0, OPTION_OFF_NUMBER, 0, FIELD(denoise), 0, 1, "auto|off|X",
+     "less noise where dark video is lifted, over two frames: off .. 1; auto: 1 [auto]"},
     {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
      "of --mode clahe: columns and rows of tiles [8x8]"},
     {"smooth", 0, OPTION_NUMBER, COMMON, FIELD(smooth), 0, LUMEQ_MAX_SMOOTH, "SECONDS",
@@ -227,7 +229,8 @@ size_t option_size(const Option *option)
     case OPTION_NUMBER:
     case OPTION_ZERO_NUMBER:
     case OPTION_AUTO_NUMBER:
-    case OPTION_ANY_NUMBER: return sizeof(double);
+    case OPTION_ANY_NUMBER:
+    case OPTION_OFF_NUMBER: return sizeof(double);
     case OPTION_TILES: return sizeof(OptionsTiles);
     case OPTION_SIZE: return sizeof(OptionsSize);
     case OPTION_PART: return sizeof(LumeqRect);

@@ -159,24 +159,33 @@ static int set_help(const Setting *s)
     return index < 0 ? -1 : 0;
 }
 
+/* What else than a number within its bounds the option takes. */
+static const char *beside_number(OptionType type)
+{
+    switch (type) {
+    case OPTION_ZERO_NUMBER: return "0 or ";
+    case OPTION_AUTO_NUMBER: return "auto or ";
+    case OPTION_ANY_NUMBER: return "auto, 0 or ";
+    case OPTION_OFF_NUMBER: return "auto, off or ";
+    default: return "";
+    }
+}
+
 static int set_number(const Setting *s)
 {
     const Option *o = s->option;
     const int zero = o->type == OPTION_ZERO_NUMBER || o->type == OPTION_ANY_NUMBER;
-    const int any = o->type == OPTION_AUTO_NUMBER || o->type == OPTION_ANY_NUMBER;
+    const int any = o->type != OPTION_NUMBER && o->type != OPTION_ZERO_NUMBER;
+    const int off = o->type == OPTION_OFF_NUMBER && strcmp(s->value, "off") == 0;
     double number;
-    if (any && strcmp(s->value, "auto") == 0) {
-        *(double *)s->field = -1;
+    if (off || (any && strcmp(s->value, "auto") == 0)) {
+        *(double *)s->field = off ? 0 : -1;
         return 0;
     }
     if (read_number(s->value, &number) < 0 || number > o->max ||
         (number < o->min && !(zero && number == 0)))
-        return refuse_value(s, "%sa number from %.15g to %.15g",
-                            any && zero ? "auto, 0 or "
-                            : zero      ? "0 or "
-                            : any       ? "auto or "
-                                        : "",
-                            o->min, o->max);
+        return refuse_value(s, "%sa number from %.15g to %.15g", beside_number(o->type), o->min,
+                            o->max);
     *(double *)s->field = number;
     return 0;
 }
@@ -325,7 +334,7 @@ int option_set(const Option *option, Options *options, const char *value, const 
         [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
         [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
         [OPTION_MAY_TEXT] = set_may_text, [OPTION_PART] = set_part,
-        [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_ANY_NUMBER] = set_number, [OPTION_OFF_NUMBER] = set_number,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

@@ -13,6 +13,7 @@ Options options_default(void)
         .strength = -1,
         .profile_strength = -1,
         .clip = params.clip,
+        .denoise = params.denoise,
         .smooth = params.smooth,
         .tiles = {params.tiles_x, params.tiles_y},
         .from_us = -1,
@@ -89,5 +90,6 @@ LumeqParams options_params(const Options *o)
         .bars = o->bars,
         .meter = o->meter,
         .lift = o->strength < 0,
+        .denoise = o->denoise,
     };
 }

@@ -66,6 +66,7 @@ typedef struct Options {
     int deinterlace;                         /* the same */
     double strength;                         /* -1: as much as each picture needs */
     double clip;                             /* LUMEQ_CLIP_AUTO: as high as the noise allows */
+    double denoise;                          /* as in LumeqParams */
     double smooth;
     OptionsTiles tiles;
     LumeqRect meter; /* as in LumeqParams */

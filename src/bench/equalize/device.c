@@ -77,6 +77,7 @@ static CurveParams curve_of(const LumeqParams *params, int depth)
                          .adaptive = params->adaptive || lift,
                          .lift = lift,
                          .slow = lift ? lumeq_decay(FRAME_NS, LIFT_NS) : 0,
+                         .denoise = lift ? CURVE_ONE : 0,
                          .stretch = params->mode == LUMEQ_MODE_STRETCH,
                          .scene_cut = params->scene_cut,
                          .reference = reference,
