@@ -296,8 +296,9 @@ static void check_output(Crew *crew, int n, uint64_t random, Layout layout, int 
 {
     const LumeqImage *live = &crew->frames->out[n];
     LumeqImage out = image_of(crew->film, layout, shift);
+    const LumeqImage *previous = before(crew->film, crew->frames->in, n);
     const int ret = lumeq_apply(any_context(crew, random), crew->curves[n], &crew->frames->in[n],
-                                NULL, 0, &out, NULL);
+                                previous, previous != NULL, &out, NULL);
     char name[160];
     name_film(crew->film, name, sizeof(name));
     CHECK(ret == 0, "%s, frame %d: %d: %s", name, n, ret, lumeq_last_error(NULL));
@@ -428,6 +429,7 @@ static Film any_film(uint64_t seed)
     lumeq_params_default(&f.params);
     f.params.adaptive = check_below(&random, 2);
     f.params.lift = check_below(&random, 2);
+    f.params.denoise = (const double[]){LUMEQ_DENOISE_AUTO, 0, 0.4}[check_below(&random, 3)];
     f.params.strength = check_below(&random, 11) / 10.0;
     f.params.smooth = check_below(&random, 3) / 2.0;
     f.params.clip = (const double[]){2.5, 0, LUMEQ_CLIP_AUTO}[check_below(&random, 3)];
@@ -550,8 +552,9 @@ static void check_planned(const Film *f)
         CHECK(pack_hash(one.curves[n]) == pack_hash(other.curves[n]), "%s: curve %d", name, n);
         layout_free(&frames->out[n]);
         frames->out[n] = image_of(f, f->layout, f->shift);
-        CHECK(lumeq_apply(contexts[0], one.curves[n], &frames->in[n], NULL, 0, &frames->out[n],
-                          NULL) == 0,
+        const LumeqImage *previous = before(f, frames->in, n);
+        CHECK(lumeq_apply(contexts[0], one.curves[n], &frames->in[n], previous, previous != NULL,
+                          &frames->out[n], NULL) == 0,
               "%s: %s", name, lumeq_last_error(NULL));
     }
     crew_run(&other, apply_frame, f->seed + 1);
