@@ -2,7 +2,7 @@
  * where the frame's tables say so. A block takes tile after tile through all passes. */
 #include <stdint.h>
 
-#define THREADS 512
+#define THREADS 768
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/lift_tile.cuh"
 #include "equalizer/samples.h"
@@ -63,21 +63,33 @@ typedef struct LumaRule {
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-template <typename Sample> LIFT_FN uint32_t load_one(const LumeqCudaPlane &plane, int x, int y)
-{
-    return ((const Sample *)(plane.data + (int64_t)y * plane.stride))[x];
-}
+/* A group as it is in memory. */
+template <typename Sample> struct RawOf {
+    typedef uint32_t Type;
+};
+template <> struct RawOf<uint16_t> {
+    typedef uint2 Type;
+};
 
 /* Samples as two words of 16 bits each. */
-LIFT_FN uint2 spread(const uint8_t *from)
+LIFT_FN uint2 spread(uint32_t v)
 {
-    const uint32_t v = __ldg((const uint32_t *)from);
     return make_uint2(__byte_perm(v, 0, 0x4140), __byte_perm(v, 0, 0x4342));
 }
 
-LIFT_FN uint2 spread(const uint16_t *from)
+LIFT_FN uint2 spread(uint2 v)
 {
-    return __ldg((const uint2 *)from);
+    return v;
+}
+
+LIFT_FN uint32_t pack(const uint8_t s[GROUP])
+{
+    return s[0] | s[1] << 8 | s[2] << 16 | (uint32_t)s[3] << 24;
+}
+
+LIFT_FN uint2 pack(const uint16_t s[GROUP])
+{
+    return make_uint2(s[0] | (uint32_t)s[1] << 16, s[2] | (uint32_t)s[3] << 16);
 }
 
 /* Q6 of samples that are spread. */
@@ -89,65 +101,84 @@ template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
                       lift_q6(lift_codes(v.y, codes), codes));
 }
 
-/* A group, mirrored about the picture's edges. */
+/* Where a group's two words go, or are: the lanes of half a warp take them in the other order, so
+ * that all lanes have different banks. */
+LIFT_FN void store_pair(uint32_t *tile, int at, uint2 v)
+{
+    const int swap = threadIdx.x >> 4 & 1;
+    tile[at + swap] = swap ? v.y : v.x;
+    tile[at + 1 - swap] = swap ? v.x : v.y;
+}
+
+LIFT_FN uint2 load_pair(const uint32_t *tile, int at)
+{
+    const int swap = threadIdx.x >> 4 & 1;
+    const uint32_t a = tile[at + swap], b = tile[at + 1 - swap];
+    return swap ? make_uint2(b, a) : make_uint2(a, b);
+}
+
+/* A group of a row, whole or mirrored about the row's ends. */
 template <typename Sample>
-LIFT_FN uint2 load_group(const LumaWork &work, const LumeqCudaPlane &plane, int x, int y)
+LIFT_FN typename RawOf<Sample>::Type load_raw(const LumeqCudaPlane &plane, int x, int y, bool whole)
 {
-    const int row = lift_mirror(y, plane.height);
-    uint2 v;
-    if (work.aligned && x >= 0 && x + GROUP <= plane.width) {
-        v = spread((const Sample *)(plane.data + (int64_t)row * plane.stride) + x);
-    } else {
-        uint32_t s[GROUP];
+    typedef typename RawOf<Sample>::Type Raw;
+    const Sample *const row =
+        (const Sample *)(plane.data + lift_mirror(y, plane.height) * (int64_t)plane.stride);
+    if (whole)
+        return __ldg((const Raw *)(row + x));
+    Sample s[GROUP];
 #pragma unroll
-        for (int i = 0; i < GROUP; i++)
-            s[i] = load_one<Sample>(plane, lift_mirror(x + i, plane.width), row);
-        v = make_uint2(s[0] | s[1] << 16, s[2] | s[3] << 16);
-    }
-    return to_q6<Sample>(v, work.codes);
+    for (int i = 0; i < GROUP; i++)
+        s[i] = __ldg(row + lift_mirror(x + i, plane.width));
+    return pack(s);
 }
 
-/* A tile that is within the picture: its groups one after the other, without a division. */
-template <typename Sample, typename S, typename Store>
-LIFT_FN void load_inside(const LumaWork &work, const LumeqCudaPlane &plane, const LiftPlace &place,
-                         Store store)
+/*
+ * Some rows of load_tile(), `apart` from each other: all of them are loaded before the first is
+ * stored, as waiting for one after the other took most of a tile's time.
+ */
+template <typename Sample, typename S, int count, int rows, int apart, typename Store>
+LIFT_FN void load_rows(const LumaWork &work, const LumeqCudaPlane *const *planes,
+                       const LiftPlace &place, int row, int group, bool whole, Store store)
 {
-    constexpr int groups = S::words * S::in_word / GROUP, words = GROUP / S::in_word;
-    constexpr int rows = THREADS / groups, columns = THREADS % groups; /* from one to the next */
-    int row = (int)threadIdx.x / groups, group = (int)threadIdx.x % groups;
-    const uint8_t *from = plane.data + (int64_t)(place.y + row) * plane.stride +
-                          (place.x + group * GROUP) * (int)sizeof(Sample);
-    int at = row * S::pitch + group * words;
-    const int64_t step = rows * (int64_t)plane.stride + columns * GROUP * (int)sizeof(Sample);
-    const int64_t wrap = (int64_t)plane.stride - groups * GROUP * (int)sizeof(Sample);
-#pragma unroll 5
-    for (int i = (int)threadIdx.x; i < groups * S::rows; i += THREADS) {
-        store(at, to_q6<Sample>(spread((const Sample *)from), work.codes));
-        group += columns;
-        from += step;
-        at += rows * S::pitch + columns * words;
-        if (group >= groups) {
-            group -= groups;
-            from += wrap;
-            at += S::pitch - groups * words;
-        }
+    typename RawOf<Sample>::Type raw[rows][count];
+#pragma unroll
+    for (int i = 0; i < rows; i++)
+#pragma unroll
+        for (int k = 0; k < count; k++)
+            raw[i][k] = load_raw<Sample>(*planes[k], place.x + group * GROUP,
+                                         place.y + row + i * apart, whole);
+#pragma unroll
+    for (int i = 0; i < rows; i++) {
+        uint2 v[count];
+#pragma unroll
+        for (int k = 0; k < count; k++)
+            v[k] = to_q6<Sample>(spread(raw[i][k]), work.codes);
+        if (row + i * apart < S::rows)
+            store((row + i * apart) * S::pitch + group * GROUP / S::in_word, v);
     }
 }
 
-/* Calls store(place of a word in a tile, that word and the next) for each group. */
-template <typename Sample, typename S, typename Store>
-LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane &plane, const LiftPlace &place,
-                       Store store)
+/* Calls store(place of a word in a tile, that word and the next of each plane) for each group. A
+ * thread has one column of groups. */
+template <typename Sample, typename S, int count, typename Store>
+LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane *const *planes,
+                       const LiftPlace &place, Store store)
 {
-    constexpr int groups = S::words * S::in_word / GROUP;
-    if (work.aligned && place.x >= 0 && place.x + groups * GROUP <= plane.width && place.y >= 0 &&
-        place.y + S::rows <= plane.height)
-        load_inside<Sample, S>(work, plane, place, store);
-    else
-        for (int i = (int)threadIdx.x; i < groups * S::rows; i += THREADS) {
-            const int row = i / groups, group = i % groups;
-            store(row * S::pitch + group * GROUP / S::in_word,
-                  load_group<Sample>(work, plane, place.x + group * GROUP, place.y + row));
+    constexpr int groups = S::words * S::in_word / GROUP, apart = THREADS / groups;
+    constexpr int turns = lift_groups(S::rows, apart), most = 32 / (count * (int)sizeof(Sample));
+    constexpr int rows = lift_groups(turns, lift_groups(turns, most < 14 ? most : 14));
+    const int row = (int)threadIdx.x / groups, group = (int)threadIdx.x % groups;
+    const int x = place.x + group * GROUP;
+    const bool whole = work.aligned && x >= 0 && x + GROUP <= planes[0]->width;
+    if (row < apart)
+        for (int i = row; i < S::rows; i += rows * apart) {
+            if (whole)
+                load_rows<Sample, S, count, rows, apart>(work, planes, place, i, group, true,
+                                                         store);
+            else
+                load_rows<Sample, S, count, rows, apart>(work, planes, place, i, group, false,
+                                                         store);
         }
     __syncthreads();
 }
@@ -206,32 +237,53 @@ LIFT_FN uint32_t left_of(uint32_t whole, uint32_t part)
     return __vmaxu2(whole, part) - part;
 }
 
-/* Differences are kept as much greater, and their sums. */
+/* Differences, of a frame before to this one, are kept as much greater, and their sums. */
 #define DIFFERENCE_ZERO 1024
 #define MOVES_ZERO 32768
 
-LIFT_FN uint32_t sum_across(const uint32_t *differences, int at)
+/* Q2 of words of Q6. Of 8 bits nothing is lost of it. */
+template <typename Sample> LIFT_FN uint32_t difference(uint32_t past, uint32_t now)
 {
-    const uint32_t before = differences[at - 1], now = differences[at], after = differences[at + 1];
-    return before + now + after + lift_between(before, now) + lift_between(now, after);
+    if (sizeof(Sample) == 1)
+        return (past + lift_both(16 * DIFFERENCE_ZERO) - now) >> 4;
+    return ((past >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) - ((now >> 4) & 0x03ff03ffu);
 }
 
-LIFT_FN uint32_t sum_down(const uint32_t *rows)
+template <typename Sample> LIFT_FN uint2 differences(uint2 past, uint2 now)
 {
-    return rows[0] + rows[1] + rows[2] + rows[3] + rows[4];
+    return make_uint2(difference<Sample>(past.x, now.x), difference<Sample>(past.y, now.y));
 }
 
-/* What a frame before, of which this is a word, makes of what moves the samples of `now`, and of
- * the most that it may; `sum`: of 5x5 differences. */
-LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, uint32_t past, uint32_t sum,
-                       uint32_t *bound, uint32_t *moves)
+/* The sum of a row's five differences, and the one in the middle. */
+typedef struct Differences {
+    uint32_t sum, middle;
+} Differences;
+
+LIFT_FN Differences differences_across(const uint32_t *tile, int at)
+{
+    const uint32_t before = tile[at - 1], now = tile[at], after = tile[at + 1];
+    const Differences result = {
+        before + now + after + lift_between(before, now) + lift_between(now, after), now};
+    return result;
+}
+
+/* What a frame before makes of what moves the samples of `now`, and of the most that it may, from
+ * 5x5 differences. `past`: a word of it, which is read where the differences do not tell. */
+template <typename Sample>
+LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, const uint32_t *past,
+                       const Differences *rows, uint32_t *bound, uint32_t *moves)
 {
     const uint32_t zero = lift_both(25 * DIFFERENCE_ZERO);
+    const uint32_t sum = rows[0].sum + rows[1].sum + rows[2].sum + rows[3].sum + rows[4].sum;
     const uint32_t off = __vmaxu2(sum, zero) - __vminu2(sum, zero);
     *bound = __vminu2(*bound, left_of(rule.near, off) * 4);
     /* The bound makes the clamp positive, as in lift_smooth(). */
-    const uint32_t less = 0x40004000u - now + *bound;
-    *moves += __viaddmin_s16x2_relu(past | 0xc000c000u, less, 2 * *bound) - *bound;
+    *moves -= *bound;
+    if (sizeof(Sample) == 1)
+        *moves += __viaddmin_s16x2_relu(rows[2].middle * 16, *bound | 0xc000c000u, 2 * *bound);
+    else
+        *moves +=
+            __viaddmin_s16x2_relu(*past | 0xc000c000u, 0x40004000u - now + *bound, 2 * *bound);
 }
 
 LIFT_FN uint32_t move(uint32_t now, uint32_t moves, int past)
@@ -245,7 +297,35 @@ template <typename S> struct Tiles {
     uint32_t *a, *b, *c, *bound, *moves; /* the last two with more than one frame before */
 };
 
-/* The temporal mean of tile a into b, by frames before. */
+/* Loads the picture into tile a, and the differences of the frame before into c; b gets that frame
+ * where they do not tell all of it. */
+template <typename Sample, typename S>
+LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const LiftPlace &place,
+                       const Tiles<S> &t)
+{
+    const LumeqCudaPlane *const planes[2] = {&picture.in, &picture.past[0]};
+    load_tile<Sample, S, 2>(work, planes, place, [&](int at, const uint2 *v) {
+        store_pair(t.a, at, v[0]);
+        if (sizeof(Sample) > 1)
+            store_pair(t.b, at, v[1]);
+        store_pair(t.c, at, differences<Sample>(v[1], v[0]));
+    });
+}
+
+/* The same of one that is before that. */
+template <typename Sample, typename S>
+LIFT_FN void load_before(const LumaWork &work, const LumeqCudaPlane &past, const LiftPlace &place,
+                         const Tiles<S> &t)
+{
+    const LumeqCudaPlane *const plane = &past;
+    load_tile<Sample, S, 1>(work, &plane, place, [&](int at, const uint2 *v) {
+        if (sizeof(Sample) > 1)
+            store_pair(t.b, at, v[0]);
+        store_pair(t.c, at, differences<Sample>(v[0], load_pair(t.a, at)));
+    });
+}
+
+/* Loads the picture into tile a; its temporal mean by frames before into b. */
 template <typename Sample, typename S>
 LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                            const LiftPlace &place, const Tiles<S> &t)
@@ -253,29 +333,24 @@ LIFT_FN void temporal_mean(const LumaWork &work, const LumaRule &rule, const Lum
     typedef LiftRegion<S, S::reach + 3, S::reach + 3> Region;
     for (int i = 0; i < rule.past; i++) {
         const bool first = i == 0;
-        load_tile<Sample, S>(work, picture.past[i], place, [&](int at, uint2 v) {
-            t.b[at] = v.x;
-            t.b[at + 1] = v.y;
-            const uint32_t low = t.a[at], high = t.a[at + 1];
-            t.c[at] = ((low >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) -
-                      ((v.x >> 4) & 0x03ff03ffu);
-            t.c[at + 1] = ((high >> 4) & 0x03ff03ffu) + lift_both(DIFFERENCE_ZERO) -
-                          ((v.y >> 4) & 0x03ff03ffu);
-        });
-        const auto across = [&](int at) { return sum_across(t.c, at); };
+        if (first)
+            load_both<Sample, S>(work, picture, place, t);
+        else
+            load_before<Sample, S>(work, picture.past[i], place, t);
+        const auto across = [&](int at) { return differences_across(t.c, at); };
         if (rule.past == 1) /* nothing is kept for another one */
-            walk_down<S, Region, 5>(t.b, across, [&](int at, const uint32_t *rows) {
+            walk_down<S, Region, 5>(t.b, across, [&](int at, const Differences *rows) {
                 const uint32_t now = t.a[at];
                 uint32_t bound = tolerances(rule, now).y, moves = lift_both(MOVES_ZERO);
-                add_moves(rule, now, t.b[at], sum_down(rows), &bound, &moves);
+                add_moves<Sample>(rule, now, t.b + at, rows, &bound, &moves);
                 return move(now, moves, 1);
             });
         else
-            walk_down<S, Region, 5>(t.b, across, [&](int at, const uint32_t *rows) {
+            walk_down<S, Region, 5>(t.b, across, [&](int at, const Differences *rows) {
                 const uint32_t now = t.a[at];
                 uint32_t bound = first ? tolerances(rule, now).y : t.bound[at];
                 uint32_t moves = first ? lift_both(MOVES_ZERO) : t.moves[at];
-                add_moves(rule, now, t.b[at], sum_down(rows), &bound, &moves);
+                add_moves<Sample>(rule, now, t.b + at, rows, &bound, &moves);
                 t.bound[at] = bound;
                 t.moves[at] = moves;
                 return move(now, moves, rule.past);
@@ -433,9 +508,10 @@ LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumeqC
         const int row = S::halo_y + i / groups, column = S::halo_x + i % groups * GROUP;
         const int at = row * S::pitch + column / S::in_word;
         const int x = place.x + column, y = place.y + row;
-        if (x < out.width && y < out.height)
-            write_group<Sample>(work, rule, out, make_uint2(tile[at] - bias, tile[at + 1] - bias),
-                                x, y);
+        if (x < out.width && y < out.height) {
+            const uint2 f = load_pair(tile, at);
+            write_group<Sample>(work, rule, out, make_uint2(f.x - bias, f.y - bias), x, y);
+        }
     }
     __syncthreads();
 }
@@ -466,16 +542,19 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
 {
     const uint32_t base = lift_both(LIFT_BASE(6)), end = lift_both(LIFT_BASE(0));
     const bool noisy = rule.noisy, past = rule.past > 0;
-    load_tile<Sample, S>(work, picture.in, place, [&](int at, uint2 v) {
-        t.a[at] = noisy ? v.x : v.x + base;
-        t.a[at + 1] = noisy ? v.y : v.y + base;
-    });
+    if (past) {
+        temporal_mean<Sample, S>(work, rule, picture, place, t);
+    } else {
+        const LumeqCudaPlane *const plane = &picture.in;
+        const uint32_t more = noisy ? 0 : base;
+        load_tile<Sample, S, 1>(work, &plane, place, [&](int at, const uint2 *v) {
+            store_pair(t.a, at, make_uint2(v->x + more, v->y + more));
+        });
+    }
     uint32_t *tile = t.a, *other = t.b, *const quarters = past ? t.a : t.c;
     bool any;
     if (noisy) {
         uint32_t *const f = past ? t.b : t.a, *const g = past ? t.c : t.b;
-        if (past)
-            temporal_mean<Sample, S>(work, rule, picture, place, t);
         mean<S>(g, f);
         lift_extend<S, uint16_t>(place, g);
         any = find_tolerance<S, LiftRegion<S, S::reach, S::reach>>(rule, quarters, g, t.a, 0);
@@ -559,8 +638,8 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
 }
 
 /* Steps go by the height of the active picture. */
-template <typename Sample, int width, int height, int blocks>
-static __global__ void __launch_bounds__(THREADS, blocks)
+template <typename Sample, int width, int height>
+static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work)
 {
     extern __shared__ uint32_t memory[];
@@ -589,19 +668,24 @@ typedef struct LumaKernel {
     size_t tile;
 } LumaKernel;
 
-template <typename Sample, int width, int height, int blocks> static LumaKernel kernel_of(void)
+template <typename Sample, int width, int height> static LumaKernel kernel_of(void)
 {
-    const LumaKernel kernel = {lift_luma<Sample, width, height, blocks>, width, height,
+    const LumaKernel kernel = {lift_luma<Sample, width, height>, width, height,
                                Shape<12, 4, 1, width, height>::size * sizeof(uint32_t)};
     return kernel;
 }
 
-/* Large tiles have less around them; small ones are for GPUs without memory for those. */
-static LumaKernel choose(int depth, int large)
+/* Sizes of tiles: large ones have less around them. A GPU takes the first that it has memory for,
+ * which the number of frames before has a say in. */
+#define SIZES 3
+
+template <typename Sample> static LumaKernel kernel_of_size(int size)
 {
-    if (depth > 8)
-        return large ? kernel_of<uint16_t, 128, 62, 2>() : kernel_of<uint16_t, 32, 24, 1>();
-    return large ? kernel_of<uint8_t, 128, 62, 2>() : kernel_of<uint8_t, 32, 24, 1>();
+    switch (size) {
+    case 0: return kernel_of<Sample, 180, 122>();
+    case 1: return kernel_of<Sample, 128, 62>();
+    default: return kernel_of<Sample, 32, 24>();
+    }
 }
 
 static size_t memory_of(const LumaKernel *kernel, int previous)
@@ -615,20 +699,25 @@ static int fits(const LumaKernel *kernel, int previous, int most)
     return memory_of(kernel, previous) + sizeof(LumaShared) <= (size_t)most;
 }
 
-static cudaError_t load(const LumeqCudaDevice *device, int depth, int large)
+static LumaKernel choose(const LumeqCudaDevice *device, int depth, int previous)
 {
-    const LumaKernel kernel = choose(depth, large);
-    const int previous = fits(&kernel, LIFT_PAST, device->shared) ? LIFT_PAST : 1;
-    return fits(&kernel, previous, device->shared)
-               ? lift_allow(kernel.start, memory_of(&kernel, previous))
-               : cudaSuccess; /* it is not started */
+    LumaKernel kernel = {};
+    for (int i = 0; i < SIZES; i++) {
+        kernel = depth > 8 ? kernel_of_size<uint16_t>(i) : kernel_of_size<uint8_t>(i);
+        if (fits(&kernel, previous, device->shared))
+            break;
+    }
+    return kernel;
 }
 
 extern "C" cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device)
 {
     cudaError_t error = cudaSuccess;
-    for (int i = 0; i < 4 && !error; i++)
-        error = load(device, i % 2 ? 16 : 8, i / 2);
+    for (int i = 0; i < 4 && !error; i++) {
+        const int previous = i / 2 ? LIFT_PAST : 1;
+        const LumaKernel kernel = choose(device, i % 2 ? 16 : 8, previous);
+        error = lift_allow(kernel.start, memory_of(&kernel, previous));
+    }
     return error;
 }
 
@@ -646,13 +735,11 @@ static int all_aligned(const LumeqCudaLift *luma, int depth)
     return aligned;
 }
 
-/* Blocks: as many as run at once, or fewer where there are no tiles for them. */
-static unsigned blocks_of(const LumeqCudaDevice *device, const LumaKernel *kernel, size_t memory,
+/* Blocks: one a multiprocessor, or fewer where there are no tiles for them. */
+static unsigned blocks_of(const LumeqCudaDevice *device, const LumaKernel *kernel,
                           const LumeqCudaLift *luma)
 {
-    const size_t block = memory + sizeof(LumaShared) + 1024; /* CUDA keeps these for itself */
-    const int64_t most =
-        (int64_t)device->processors * (2 * block <= (size_t)device->shared_all ? 2 : 1);
+    const int64_t most = device->processors;
     const int64_t columns = (luma->in.width + kernel->width - 1) / kernel->width;
     const int64_t rows = (luma->in.height + kernel->height - 1) / kernel->height + 1;
     return (unsigned)(columns * rows < most ? columns * rows : most);
@@ -663,9 +750,7 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
                                             const BarsState *bars, const CurveParams *params,
                                             cudaStream_t stream)
 {
-    LumaKernel kernel = choose(params->depth, 1);
-    if (!fits(&kernel, luma->previous_count, device->shared))
-        kernel = choose(params->depth, 0);
+    const LumaKernel kernel = choose(device, params->depth, luma->previous_count);
     LumaWork work = {};
     work.luma = *luma;
     work.aligned = all_aligned(luma, params->depth);
@@ -678,7 +763,7 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.dynamicSmemBytes = memory_of(&kernel, luma->previous_count);
-    config.gridDim = blocks_of(device, &kernel, config.dynamicSmemBytes, luma);
+    config.gridDim = blocks_of(device, &kernel, luma);
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
