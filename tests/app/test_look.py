@@ -98,6 +98,16 @@ class Look(Case):
         self.assertEqual(looks["off"], looks[0])
         self.assertEqual(len({looks[None], looks["off"], looks[0.5]}), 3)
 
+    def test_details_say_what_was_decided(self):
+        dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
+        for source, args, words in ((dark, (), r"dark: lifted x[1-7]\.\d"), (simple(), (), "equalized by"),
+                                    (dark, ("--strength", 0.3), "equalized by 30 %"),
+                                    (dark, ("--mode", "off"), "lumeq: off$")):
+            for output in (("--null",), ("-o", self.path("a.mkv"), "-y")):
+                with self.subTest(args=args, output=output):
+                    self.assertRegex("\n".join(self.ok(source, *output, "-v", *args).lines), "(?m)" + words)
+        self.assertNotIn("lifted", self.ok(dark, "--null").err)
+
     def test_modes_differ(self):
         looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]
         self.assertEqual(len(set(looks)), 4)
