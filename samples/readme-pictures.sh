@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of README.md: stills of the bundled clip as it is, by default, by a profile.
+# Makes the pictures of README.md: stills of the bundled clip as it is, by default, with an option.
 # usage: readme-pictures.sh LUMEQ [FOLDER]; needs ffmpeg.
 set -euo pipefail
 lumeq=$(realpath -- "${1:?usage: readme-pictures.sh LUMEQ [FOLDER]}")
@@ -31,7 +31,6 @@ beside() {
 clip=$here/lumeq-sample.mkv
 equalized default "$clip"
 equalized fog "$clip" --profile fog
-equalized night "$clip" --profile night
 equalized full "$clip" --strength 1
 equalized twice "$work/default.mkv"
 
@@ -40,13 +39,13 @@ still fog-default "$work/default.mkv" 2.0
 still fog-profile "$work/fog.mkv" 2.0
 still dark-before "$clip" 5.8
 still dark-default "$work/default.mkv" 5.8
-still dark-profile "$work/night.mkv" 5.8
+still dark-full "$work/full.mkv" 5.8
 still flat-before "$clip" 9.32
 still flat-default "$work/default.mkv" 9.32
 still flat-full "$work/full.mkv" 9.32
 still fine-after "$work/twice.mkv" 5.8
 
 beside fog.jpg fog-before fog-default fog-profile
-beside dark.jpg dark-before dark-default dark-profile
+beside dark.jpg dark-before dark-default dark-full
 beside flat.jpg flat-before flat-default flat-full
 beside fine.jpg dark-default fine-after

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/decision.h"
 #include "app/engine.h"
 #include "app/overlay.h"
 #include "app/passes.h"
@@ -48,6 +49,7 @@ typedef struct Run {
     Progress progress;
     Timeline timeline;
     Pumping pumping;
+    Decisions decisions;
     double noise_gain; /* the greatest there was */
     double noise;      /* the sum over frames that tell of it, and how many these are */
     int64_t noise_told;
@@ -240,6 +242,11 @@ static int sink_frame(Run *run, Item *item, double begin)
         run->noise += item->stats.noise;
         run->noise_told++;
     }
+    if (item->arrays) {
+        const Decision decision = decision_find(&item->stats, &run->params, row.depth,
+                                                frame->color_range == AVCOL_RANGE_JPEG);
+        decisions_add(&run->decisions, &decision);
+    }
     pumping_add(&run->pumping, &item->stats, row.depth);
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
@@ -363,7 +370,8 @@ static int process(Run *run)
         .planned = run->planned,
         .memory = off ? NULL : run->engine.memory,
         .chroma = equalizer_writes_chroma(&run->params),
-        .arrays = run->stats || run->overlay,
+        .arrays =
+            run->stats || run->overlay || run->options->verbose, /* -v says what was decided */
         .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &run->error);
@@ -400,6 +408,7 @@ static void say_details(const Run *run)
     char memory[128], pumping[128];
     const char *conversion = reader_conversion(run->reader);
     timeline_print(&run->timeline, say_detail);
+    decisions_print(&run->decisions, say_detail);
     if (run->planned && pumping_print(&run->pumping, pumping, sizeof(pumping)))
         say(run->params.deflicker > 0 ? SAY_NORMAL : SAY_DETAILS, "%s", pumping);
     if (run->noise_told)

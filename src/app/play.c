@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/decision.h"
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/options/option_inputs.h"
@@ -55,6 +56,15 @@ static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *st
 static const char *where(void *opaque, int lost)
 {
     return engine_where(&((Play *)opaque)->engine, lost);
+}
+
+static void decided(void *opaque, const EqualizedFrame *frame, char *text, size_t size)
+{
+    const AVFrame *in = frame->decoded.frame;
+    const Decision decision =
+        decision_find(&frame->stats, &((Play *)opaque)->params, equalizer_depth(in),
+                      frame->out->color_range == AVCOL_RANGE_JPEG);
+    decision_text(&decision, "2", text, size);
 }
 
 static void shown(void *opaque, const EqualizedFrame *frame, double us)
@@ -305,6 +315,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
         .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
         .change = change,
         .where = where,
+        .decided = decided,
         .shown = shown,
     };
     char name[256];

@@ -30,6 +30,9 @@ typedef struct PlayerEqualizer {
     /* What computes, for a person. `lost`: the GPU was. */
     const char *(*where)(void *opaque, int lost);
 
+    /* What was decided about a frame, for a person. */
+    void (*decided)(void *opaque, const EqualizedFrame *frame, char *text, size_t size);
+
     /* A frame was shown: once for each, in order. `us` is the time for uploading and drawing it. */
     void (*shown)(void *opaque, const EqualizedFrame *frame, double us);
 } PlayerEqualizer;

@@ -156,6 +156,13 @@ static void add_queues(const Situation *s, StatusRows *r)
             s->wanted->muted ? " (muted)" : "", (long long)audio_underruns(b->audio));
 }
 
+static void add_decision(const Situation *s, StatusRows *r)
+{
+    char text[128];
+    s->equalizer->decided(s->equalizer->opaque, s->shown->frame, text, sizeof(text));
+    add(r, "picture", "%s", text);
+}
+
 static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
 {
     if (stats->noise < 0)
@@ -175,6 +182,7 @@ void status_rows(const Situation *s, StatusRows *r)
     add_frames(s, r);
     add_live(s, r);
     add(r, "equalizer", "%s", s->equalizer->where(s->equalizer->opaque, s->lost));
+    add_decision(s, r);
     add_strength(&s->shown->frame->stats, r);
     add_stages(s, r);
     add_latency(s, r);

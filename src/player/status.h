@@ -5,7 +5,7 @@
 #include "player/situation.h"
 
 /* The statistics. */
-#define STATUS_ROWS 18
+#define STATUS_ROWS 19
 typedef struct StatusRows {
     int count;
     OsdRow rows[STATUS_ROWS];

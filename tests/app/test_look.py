@@ -29,7 +29,7 @@ class Look(Case):
     def test_profiles_are_sets_of_options(self):
         profiles = self.profiles()
         self.assertEqual(sorted(profiles),
-                         ["film", "fog", "medical-gray", "night", "screen", "surveillance"])
+                         ["fog", "medical-gray", "screen", "surveillance"])
         plain = self.frames()
         for name, settings in profiles.items():
             with self.subTest(name):
@@ -38,24 +38,25 @@ class Look(Case):
                 self.assertNotEqual(looks, plain)
 
     def test_options_win_over_the_profile(self):
-        wanted = self.frames("--strength", "0.2", "--clip", "2.5")
-        for args in (("--profile", "night", "--strength", "0.2"),
-                     ("--strength=0.2", "--profile=night")):
+        wanted = self.frames("--mode", "clahe", "--strength", "0.2", "--clip", "4.5", "--tiles", "4x4")
+        for args in (("--profile", "fog", "--strength", "0.2"),
+                     ("--strength=0.2", "--profile=fog")):
             self.assertEqual(self.frames(*args), wanted)
 
     def test_profiles_in_the_settings_file(self):
         config = self.path("config")
         with open(config, "w") as f:
-            f.write("smooth = 0\nprofile = night\n")
-        self.assertEqual(self.frames("--config", config), self.frames("--profile", "night", "--smooth", 0))
-        self.assertEqual(self.frames("--config", config, "--profile", "film"),
-                         self.frames("--profile", "film"))
+            f.write("smooth = 0\nprofile = fog\n")
+        self.assertEqual(self.frames("--config", config), self.frames("--profile", "fog", "--smooth", 0))
+        self.assertEqual(self.frames("--config", config, "--profile", "surveillance"),
+                         self.frames("--profile", "surveillance"))
         with open(config, "w") as f:
             f.write("profile = help\n")
         self.refused(lumeq(simple(), "--null", "--config", config), USAGE, "profile", "command line")
 
     def test_wrong_values(self):
-        for option, value, *words in (("--profile", "foggy", "film", "medical-gray", "help"),
+        for option, value, *words in (("--profile", "foggy", "fog, medical-gray, screen", "help"),
+                                      ("--profile", "night", "medical-gray", "help"),
                                       ("--tiles", "8", "columns x rows"), ("--tiles", "0x8", "1 to 16"),
                                       ("--tiles", "8x17", "1 to 16"), ("--tiles", "8x8x8", "8x8"),
                                       ("--tiles", "-1x4", "1 to 16"), ("--strength", "much", "auto", "0 to 1"),
@@ -97,6 +98,16 @@ class Look(Case):
             self.assertEqual(looks[value], looks[None], value)
         self.assertEqual(looks["off"], looks[0])
         self.assertEqual(len({looks[None], looks["off"], looks[0.5]}), 3)
+
+    def test_details_say_what_was_decided(self):
+        dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
+        for source, args, words in ((dark, (), r"dark: lifted x[1-7]\.\d"), (simple(), (), "equalized by"),
+                                    (dark, ("--strength", 0.3), "equalized by 30 %"),
+                                    (dark, ("--mode", "off"), "lumeq: off$")):
+            for output in (("--null",), ("-o", self.path("a.mkv"), "-y")):
+                with self.subTest(args=args, output=output):
+                    self.assertRegex("\n".join(self.ok(source, *output, "-v", *args).lines), "(?m)" + words)
+        self.assertNotIn("lifted", self.ok(dark, "--null").err)
 
     def test_modes_differ(self):
         looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]
@@ -187,10 +198,10 @@ class Look(Case):
                 self.assertIn(name, told[0])
                 self.assertIn("--strength", told[0])
                 self.assertEqual(video(self.path("a.mkv"))["color_transfer"], transfer)
-                night = self.ok(source, "--null", "--profile", "night")
-                self.assertIn("half strength, 0.45", night.err)
+                foggy = self.ok(source, "--null", "--profile", "fog")
+                self.assertIn("half strength, 0.45", foggy.err)
                 for args in (("--strength", 0.5), ("--mode", "off"),
-                             ("--profile", "night", "--strength", 0.5)):
+                             ("--profile", "fog", "--strength", 0.5)):
                     self.assertNotIn("HDR", self.ok(source, "--null", *args).err)
 
     def test_reference_is_for_8_bits(self):

@@ -13,21 +13,9 @@ typedef struct Profile {
 } Profile;
 
 static const Profile profiles[] = {
-    {"film",
-     "films and series: dark scenes are opened a little, the rest keeps its look",
-     {{"clip", "1.7"}, {"smooth", "1"}}},
     {"fog",
      "fog, haze, smoke: local contrast back, near and far, and some of the grain with it",
      {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "4.5"}, {"tiles", "4x4"}}},
-    {"night",
-     "night and dim rooms: lifted well, lamps in the picture or not; noise is held back",
-     {{"strength", "0.9"}, {"clip", "2.5"}}},
-    {"screen",
-     "screen recordings: pale or dark ones get more contrast, flat colours stay flat",
-     {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},
-    {"surveillance",
-     "fixed cameras: every part of the picture is made readable, slowly and calmly",
-     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
     {"medical-gray",
      "X-ray, ultrasound and the like: mild local contrast, each frame nearly on its own",
      {{"mode", "clahe"},
@@ -37,6 +25,12 @@ static const Profile profiles[] = {
       {"smooth", "0.1"},
       {"chroma", "keep"},
       {"bars", "ignore"}}},
+    {"screen",
+     "screen recordings: pale or dark ones get more contrast, flat colours stay flat",
+     {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},
+    {"surveillance",
+     "fixed cameras: every part of the picture is made readable, slowly and calmly",
+     {{"mode", "clahe"}, {"strength", "0.9"}, {"clip", "2.8"}, {"tiles", "4x3"}, {"smooth", "2"}}},
 };
 
 #define PROFILES ((int)(sizeof(profiles) / sizeof(profiles[0])))

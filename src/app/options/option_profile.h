@@ -14,7 +14,7 @@ int profile_find(const char *name);
 
 const char *profile_name(int number);
 
-/* "film, fog, ..." */
+/* "fog, medical-gray, ..." */
 void profile_names(char *text, size_t size);
 
 /* What it sets: all up to the first one without an option. */

@@ -1,0 +1,56 @@
+/* What the equalizer decided about a picture, in words that a person knows. */
+#ifndef LUMEQ_APP_DECISION_H
+#define LUMEQ_APP_DECISION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lumeq/lumeq.h"
+
+typedef enum DecisionKind {
+    DECISION_OFF,
+    DECISION_REFERENCE,
+    DECISION_ORDERED, /* with --strength or by a mode that judges no picture: see `mode` */
+    DECISION_LIFTED,
+    DECISION_LAMPS, /* dark, but for what is too bright for a lift */
+    DECISION_HAZY,
+    DECISION_DULL,
+    DECISION_FINE,
+    DECISION_PAGE,
+    DECISION_BLACK,
+    DECISION_EMPTY, /* dark, and nothing in it that stands out from its noise */
+} DecisionKind;
+
+#define DECISION_KINDS (DECISION_EMPTY + 1)
+
+typedef struct Decision {
+    DecisionKind kind;
+    LumeqMode mode;
+    double dark, lift, strength; /* as in LumeqFrameStats */
+    double noise;                /* the same; -1: not known */
+} Decision;
+
+/* `stats` have the histogram `hist_in`. `params`: that the frame was equalized with; `depth`: bits
+ * of a code. */
+Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, int depth,
+                       int full_range);
+
+/* A sentence without its full stop. `key`: what makes more of a picture that was left alone, or
+ * NULL. */
+void decision_text(const Decision *decision, const char *key, char *text, size_t size);
+
+/* Those of a video. {0} at first. */
+typedef struct Decisions {
+    int64_t frames;
+    struct {
+        Decision sum;
+        int64_t frames, noisy; /* noisy: that tell of their noise */
+    } of[DECISION_KINDS];
+} Decisions;
+
+void decisions_add(Decisions *decisions, const Decision *decision);
+
+/* A line for each kind of at least a hundredth of the frames, the most frequent first. */
+void decisions_print(const Decisions *decisions, void (*print)(const char *line));
+
+#endif
