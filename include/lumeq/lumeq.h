@@ -134,7 +134,9 @@ typedef struct LumeqRect {
 
 typedef enum LumeqMode {
     LUMEQ_MODE_GLOBAL = 0, /* one curve for the whole picture, from its histogram */
-    LUMEQ_MODE_OFF = 1,    /* the picture is copied unchanged; histogram and history are kept */
+    /* The picture is copied unchanged but for `brightness` and `gamma`; histogram and history are
+     * kept. */
+    LUMEQ_MODE_OFF = 1,
     /* One curve for each tile of the picture, from the histogram of the tile. The curves of the
      * four tiles around a pixel are applied to it, and the results are weighted by how near the
      * tiles are (contrast limited adaptive histogram equalization). */
@@ -206,6 +208,14 @@ typedef struct LumeqParams {
      * before is looked at, and noisy pictures are lifted less, since all of it will be seen. What
      * is not lifted is not filtered at all. */
     double denoise;
+    /* Light by hand: what becomes of tones between black and white, which stay, before they are
+     * equalized; in mode STRETCH, behind it. Of curves that only spread what is there, the
+     * strength blends with it; in mode OFF it is all that is done. Without effect on the reference.
+     * -1..1: positive: dark parts get up to seven times as light, negative: takes such back. */
+    double brightness;
+    /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: tones x of the range become x^(1 / gamma), and then what
+     * `brightness` makes of them; 1, and 0 as well: none. */
+    double gamma;
 } LumeqParams;
 
 #define LUMEQ_CLIP_AUTO (-1.0)
@@ -213,6 +223,8 @@ typedef struct LumeqParams {
 #define LUMEQ_MAX_CLIP 1000.0
 #define LUMEQ_MAX_SMOOTH 3600.0
 #define LUMEQ_MAX_TILES 16
+#define LUMEQ_MIN_GAMMA 0.1
+#define LUMEQ_MAX_GAMMA 10.0
 #define LUMEQ_MAX_REWIND 8 /* frames: see lumeq_rewind() */
 
 /*

@@ -58,6 +58,11 @@ static int check_params(const LumeqParams *params, Text why)
     if (params->denoise != LUMEQ_DENOISE_AUTO && !in_range(params->denoise, 0, 1))
         return refuse(why, "denoise %g is neither within 0..1 nor LUMEQ_DENOISE_AUTO",
                       params->denoise);
+    if (!in_range(params->brightness, -1, 1))
+        return refuse(why, "brightness %g is not within -1..1", params->brightness);
+    if (params->gamma != 0 && !in_range(params->gamma, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA))
+        return refuse(why, "gamma %g is neither 0 nor within %g..%g", params->gamma,
+                      LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
     return 0;
 }
 

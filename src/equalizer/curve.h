@@ -9,6 +9,7 @@
 
 #include "equalizer/curve_types.h"
 #include "equalizer/lift_rule.h"
+#include "equalizer/light.h"
 
 /* Rounds of "cut what is over the limit, spread it evenly": each leaves a fraction of the excess of
  * the one before, so that after a few what is left moves no code. */
@@ -274,6 +275,8 @@ CURVE_FN uint32_t curve_on_line(const CurveParams *p, CurveLine line, uint32_t i
         return (uint32_t)p->black << 16;
     if (i >= line.high)
         return (uint32_t)p->white << 16;
+    if (light_is_on(&p->light))
+        return light_code(p, i - line.low, line.high - line.low);
     return ((uint32_t)p->black << 16) + curve_divide(scale * (i - line.low), line.high - line.low);
 }
 
@@ -289,20 +292,28 @@ CURVE_FN void curve_shape(const CurveParams *p, uint32_t counted, uint32_t recip
     curve_scan(w->cum, p->bins, w->scan);
 }
 
-/* A bin's curve on its way to the target: smoothed, and weakened by the strength. */
+/* The bins' codes before they are equalized, in place of the curve until that is there. */
+CURVE_FN void curve_light(const CurveParams *p, CurveBin *now)
+{
+    CURVE_EACH (i, p->bins)
+        CURVE_OWN(now, i).curve = light_bin(p, i);
+}
+
+/* A bin's curve on its way to the target: smoothed, and weakened by the strength. `now` has what
+ * curve_light() makes of it. */
 CURVE_FN CurveBin curve_towards(const CurveParams *p, int i, uint32_t target, uint32_t alpha,
                                 uint32_t strength, CurveBin was, CurveBin now)
 {
-    const uint32_t identity = (uint32_t)i << (16 + p->fraction);
     const int in_range = i >= curve_black(p) && i <= curve_white(p);
-    now.smooth = in_range ? target : identity;
+    now.smooth = in_range ? target : now.curve;
     if (alpha < CURVE_ONE && in_range)
         now.smooth = curve_lerp(was.smooth, target, alpha);
-    now.curve = curve_lerp(identity, now.smooth, strength);
+    now.curve = curve_lerp(now.curve, now.smooth, strength);
     return now;
 }
 
-/* The target's curve from the sums in w->cum, smoothed and weakened. `flat`: it is the identity. */
+/* The target's curve from the sums in w->cum, smoothed and weakened. `flat`: there is nothing to
+ * equalize. */
 CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat, uint32_t alpha,
                            uint32_t strength, const CurveBin *was, CurveBin *now, CurveWork *w)
 {
@@ -315,7 +326,7 @@ CURVE_FN void curve_target(const CurveParams *p, uint32_t counted, uint32_t flat
         line = curve_find_line(p, counted, w);
 
     CURVE_EACH (i, p->bins) {
-        uint32_t target = (uint32_t)i << (16 + p->fraction);
+        uint32_t target = CURVE_OWN(now, i).curve;
         if (!flat && p->stretch)
             target = curve_on_line(p, line, (uint32_t)i);
         else if (!flat)
@@ -399,7 +410,7 @@ typedef struct CurveLifted {
 typedef struct CurvePace {
     uint32_t alpha; /* of the curve */
     uint32_t slow;  /* of the histogram that a lift is decided on */
-    uint32_t alone; /* the target is the identity */
+    uint32_t alone; /* there is nothing to lift */
     uint32_t cut;
 } CurvePace;
 
@@ -432,13 +443,13 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
 
     LiftChoice choice = {0, 0, 0};
     if (!pace.alone)
-        choice = lift_decide(code, lift_wanted(p, s.noise), w);
+        choice = lift_decide(code, lift_wanted(p, s.noise), &p->light, w);
     /* The first that is known of the noise changes more than what comes after. */
     const int known_now = old && s.known && !old->known;
     const uint32_t alpha = known_now && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
     CURVE_EACH (i, p->bins) {
-        const uint32_t identity = (uint32_t)i << (16 + p->fraction);
-        const uint32_t target = pace.alone ? identity : lift_target(p, w->hist, (uint32_t)i);
+        const uint32_t target =
+            pace.alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
         CURVE_OWN(now, i) =
             curve_towards(p, i, target, alpha, p->strength, CURVE_OWN(was, i), CURVE_OWN(now, i));
     }
@@ -489,6 +500,7 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *before
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
     uint32_t flat;
+    curve_light(p, now);
     curve_leave_out(p, curve_bars(p, &result->bars.active, result->bars.area), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     CurveView view = curve_look(p, counted, reciprocal, w, now);

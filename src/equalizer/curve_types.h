@@ -38,6 +38,14 @@
 
 #define CURVE_CLIP_AUTO UINT32_MAX /* of CurveParams.clip */
 
+/* Light by hand, see light.h; zero: none. */
+typedef struct CurveLight {
+    uint32_t power; /* of tones, Q24; 0: 1 */
+    int32_t lift;   /* Q24 */
+} CurveLight;
+
+#define CURVE_LIGHT_ONE (1u << 24) /* of its members */
+
 /* Everything the curve depends on besides the histogram and the history. */
 typedef struct CurveParams {
     int32_t depth, shift; /* of the samples, as in LumeqImage */
@@ -50,6 +58,7 @@ typedef struct CurveParams {
     int32_t adaptive;     /* the strength is for pictures that need it */
     int32_t stretch;      /* the target is a straight line */
     int32_t lift;         /* the target is what lift_decide() makes of the picture */
+    CurveLight light;
     uint32_t slow;        /* Q16 share of this frame in what it decides on */
     uint32_t denoise;     /* with a lift: the share of the noise that is filtered, Q16 */
     int32_t past;         /* frames before this one that the filter may look at */

@@ -109,6 +109,7 @@ void lumeq_params_default(LumeqParams *params)
         .bars = LUMEQ_BARS_AUTO,
         .lift = 1,
         .denoise = LUMEQ_DENOISE_AUTO,
+        .gamma = 1,
     };
     if (params)
         (void)lumeq_give_struct(params, &defaults, sizeof(defaults));

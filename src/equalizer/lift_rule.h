@@ -10,6 +10,7 @@
 #define LUMEQ_LIFT_RULE_H
 
 #include "equalizer/curve_types.h"
+#include "equalizer/light.h"
 
 /* What the sum of the counts is made: sums of them, and what clipping spreads, fit 32 bits. */
 #define LIFT_BITS 28
@@ -337,12 +338,15 @@ CURVE_FN uint32_t lift_need(const LiftPicture *v, uint32_t dark, uint32_t wide, 
     return moved > most ? lift_least(need, (most << 16) / moved) : need;
 }
 
-/* Lifts all codes, and finds their widths. */
-CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift, CurveWork *w)
+/* Lifts all codes, by the rule and by hand. */
+CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift,
+                         const CurveLight *light, CurveWork *w)
 {
     CURVE_EACH (i, CURVE_CELLS) {
         LiftCode *c = &CURVE_OWN(code, i);
         c->place = i <= (int)v->last ? lift_pulled(v, lift, (uint32_t)i) : 0;
+        if (light_is_on(light))
+            c->place = (light_place(light, c->place, CURVE_ONE) + (1u << 13)) >> 14;
         w->hist[i] = c->place;
     }
 }
@@ -358,7 +362,8 @@ CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
  * Decides on a picture. `code` has the counts of the codes from black on, as far as they are in
  * range; they sum up to less than 2^31. Leaves the output codes of all codes, Q8, in w->hist.
  */
-CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, CurveWork *w)
+CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLight *light,
+                                CurveWork *w)
 {
     const int black = wanted.black;
     LiftPicture v;
@@ -370,7 +375,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, CurveWork *w)
     if (v.total) {
         lift_look(&v, code, w);
         c = lift_choose(&v);
-        lift_raise(&v, code, c.lift, w);
+        lift_raise(&v, code, c.lift, light, w);
         const uint32_t mean = lift_mean(&v, code, 0, w);
         const uint32_t apart = w->hist[v.p90] - w->hist[v.p10];
         const uint32_t wide =

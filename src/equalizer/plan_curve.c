@@ -277,31 +277,32 @@ static uint32_t strength_of(const CurveParams *p, uint32_t need)
 }
 
 /* From the smoothed curve to what luma is looked up in. */
-static void finish_curve(const Nodes *n, const uint32_t *smoothed, uint32_t strength, uint32_t even,
-                         uint32_t *work, CurveBin *now)
+static void finish_curve(const CurveParams *p, const uint32_t *smoothed, uint32_t strength,
+                         uint32_t even, uint32_t *work, CurveBin *now)
 {
-    for (int i = 0; i < n->count; i++) {
+    const Nodes n = nodes_of(p);
+    for (int i = 0; i < n.count; i++) {
         now[i].smooth = smoothed[i];
-        work[i] = curve_lerp((uint32_t)i << (16 + n->fraction), smoothed[i], strength);
+        work[i] = curve_lerp(light_bin(p, i), smoothed[i], strength);
         now[i].curve = work[i];
     }
     if (even == CURVE_ONE)
         return;
     uint32_t evened[LUMEQ_MAX_BINS];
-    even_curve(n, even, work, evened);
-    for (int i = 0; i < n->count; i++)
+    even_curve(&n, even, work, evened);
+    for (int i = 0; i < n.count; i++)
         now[i].curve = evened[i];
 }
 
 static void finish_tiles(LumeqPlan *plan, const PlanFrame *f, const TileGrid *grid, uint32_t even)
 {
-    const Nodes n = nodes_of(&grid->curve);
     CurveBin now[TILE_CELLS];
     for (int tile = 0; tile < tile_count(grid); tile++) {
         for (int i = 0; i < TILE_CELLS; i++)
             now[i].hist = f->tiles[tile][i];
         curve_leave_out(&grid->curve, tile_bars(grid, &plan->result.bars, tile), now, &plan->work);
-        finish_curve(&n, plan->last.tile[tile], plan->result.strength, even, plan->values, now);
+        finish_curve(&grid->curve, plan->last.tile[tile], plan->result.strength, even, plan->values,
+                     now);
         for (int i = 0; i < TILE_CELLS; i++) {
             plan->clahe.hist[tile][i] = now[i].hist;
             plan->clahe.tables.nodes[tile][i] = tile_node(now[i].curve);
@@ -353,7 +354,6 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
 {
     const PlanFrame *f = plan_frame(plan, i);
     CurveBin *now = plan->result.bin;
-    const Nodes n = nodes_of(p);
     uint32_t was[LUMEQ_MAX_BINS];
     memcpy(was, plan->last.bin, (size_t)p->bins * sizeof(was[0]));
     const int goes_on = plan->last_depth == f->shape.depth && !f->hard;
@@ -364,7 +364,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     for (int bin = 0; bin < p->bins; bin++)
         now[bin].hist = f->hist[bin];
     curve_leave_out(p, curve_bars(p, &f->active, f->area), now, &plan->work);
-    finish_curve(&n, plan->last.bin, strength_of(p, plan->last.need), even, plan->values, now);
+    finish_curve(p, plan->last.bin, strength_of(p, plan->last.need), even, plan->values, now);
     curve_fill_table(p, curve_lifted(p, &plan->result), now, &plan->table, &plan->work);
     if (grid)
         finish_tiles(plan, f, grid, even);

@@ -156,6 +156,7 @@ static void frame_target(LumeqPlan *plan, const PlanFrame *f, const CurveParams 
     CurveBin *now = plan->result.bin;
     uint32_t counted, flat;
     view_of(plan, f, p, &counted, &flat);
+    curve_light(p, now);
     if (!flat && !p->stretch)
         curve_shape(p, counted, UINT32_MAX / curve_range(p) + 1, &plan->work);
     curve_target(p, counted, flat || f->blank, CURVE_ONE, 0, now, now, &plan->work);

@@ -119,6 +119,18 @@ static int is_lifted(const LumeqParams *params)
                             (params->mode == LUMEQ_MODE_GLOBAL && !params->reference));
 }
 
+/* 1 + so much times as light is black at the full brightness. */
+#define MOST_LIGHT 6
+
+static CurveLight light_of(const LumeqParams *params)
+{
+    const double gamma = params->gamma;
+    return (CurveLight){
+        .power = gamma == 0 || gamma == 1 ? 0 : (uint32_t)llrint(CURVE_LIGHT_ONE / gamma),
+        .lift = (int32_t)llrint(params->brightness * MOST_LIGHT * CURVE_LIGHT_ONE),
+    };
+}
+
 static double literal_clip(const LumeqParams *params)
 {
     return params->clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP : params->clip;
@@ -129,6 +141,9 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
 {
     const int on = params->mode != LUMEQ_MODE_OFF, reference = on && params->reference;
     CurveParams curve = lumeq_sample_params(image);
+    if (!reference)
+        curve.light = light_of(params);
+    const int curved = (on && !reference) || light_is_on(&curve.light);
     curve.clip = to_q16(literal_clip(params));
     curve.alpha = lumeq_decay(clock->step, llrint(params->smooth * 1e9));
     curve.strength = on ? to_q16(params->strength) : 0;
@@ -136,8 +151,8 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.stretch = params->mode == LUMEQ_MODE_STRETCH;
     curve.scene_cut = params->scene_cut != 0;
     curve.reference = reference;
-    curve.chroma = on && !reference && params->chroma == LUMEQ_CHROMA_SCALE;
-    curve.dither = on && !reference && params->dither;
+    curve.chroma = curved && params->chroma == LUMEQ_CHROMA_SCALE;
+    curve.dither = curved && params->dither;
     curve.frame = (uint32_t)clock->number;
     curve.meter = meter_of(params, image);
     if (is_lifted(params)) {

@@ -322,6 +322,7 @@ CURVE_FN void tile_video(const TileGrid *grid, int tile, const CurveResult *fram
 {
     const CurveParams *p = &grid->curve;
     uint32_t flat;
+    curve_light(p, now);
     curve_leave_out(p, tile_bars(grid, &frame->bars, tile), now, w);
     const uint32_t counted = curve_count(p, now, w, &flat);
     if (!flat)

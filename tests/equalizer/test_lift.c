@@ -38,8 +38,9 @@ static LiftChoice decide_with(const uint32_t counts[CODES], int full, uint32_t n
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         code[i].count = i <= white - black ? counts[i + black] : 0;
+    static const CurveLight none;
     const LiftWanted wanted = {black, white, noise, denoise, clip};
-    const LiftChoice choice = lift_decide(code, wanted, &work);
+    const LiftChoice choice = lift_decide(code, wanted, &none, &work);
     memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
     return choice;
 }
