@@ -363,12 +363,11 @@ static void say_failed(const Run *run)
 static int process(Run *run)
 {
     Pipeline *pipeline;
-    const int off = run->params.mode == LUMEQ_MODE_OFF && run->params.deflicker <= 0;
     const PipelineParts parts = {
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
         .planned = run->planned,
-        .memory = off ? NULL : run->engine.memory,
+        .memory = equalizer_writes(&run->params) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .arrays =
             run->stats || run->overlay || run->options->verbose, /* -v says what was decided */

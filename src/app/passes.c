@@ -52,7 +52,7 @@ static const char *no_use(const Options *o, const Writer *writer)
     if (o->reference)
         return "--reference takes each frame on its own";
     if (o->mode == LUMEQ_MODE_OFF && o->deflicker <= 0)
-        return "--mode off changes nothing";
+        return "--mode off has no curve that follows the picture";
     return NULL;
 }
 

@@ -24,6 +24,8 @@
 #define STRENGTH_STEP 0.05
 #define SMOOTH_STEP 0.1
 #define CLIP_RATIO 1.125
+#define BRIGHTNESS_STEP 0.05
+#define GAMMA_RATIO 1.1
 #define USUAL_CLIP 3.0 /* to begin with, where the limit was left to the library */
 
 struct Play {
@@ -110,6 +112,13 @@ static double stepped_clip(double clip, int step)
     return next > highest ? 0 : round(next * 100) / 100;
 }
 
+static double stepped_gamma(double gamma, int step)
+{
+    const double steps = round(log(gamma) / log(GAMMA_RATIO)) + step;
+    const double next = round(pow(GAMMA_RATIO, steps) * 100) / 100;
+    return clamp(next, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
+}
+
 static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t size)
 {
     const LumeqParams *params = &p->params;
@@ -127,6 +136,8 @@ static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t
             snprintf(text, size, "Clip limit: %.2f", params->clip);
         break;
     case PLAYER_SMOOTH: snprintf(text, size, "Smoothing: %.1f s", params->smooth); break;
+    case PLAYER_BRIGHTNESS: snprintf(text, size, "Brightness: %.2f", params->brightness); break;
+    case PLAYER_GAMMA: snprintf(text, size, "Gamma: %.2f", params->gamma); break;
     case PLAYER_RESET: snprintf(text, size, "Settings reset"); break;
     }
 }
@@ -148,6 +159,10 @@ static void change(void *opaque, PlayerSetting setting, int step, const LumeqFra
     case PLAYER_SMOOTH:
         params->smooth = clamp(stepped(params->smooth, step, SMOOTH_STEP), 0, 60);
         break;
+    case PLAYER_BRIGHTNESS:
+        params->brightness = clamp(stepped(params->brightness, step, BRIGHTNESS_STEP), -1, 1);
+        break;
+    case PLAYER_GAMMA: params->gamma = stepped_gamma(params->gamma, step); break;
     case PLAYER_RESET:
         *params = p->usual;
         p->off = params->mode == LUMEQ_MODE_OFF;

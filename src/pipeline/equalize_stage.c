@@ -233,7 +233,7 @@ static int first_anew(const EqualizeStage *s)
 static void take_params(EqualizeStage *s)
 {
     const LumeqParams *params = &s->now.params;
-    equalize_loop_write(s->loop, params->mode == LUMEQ_MODE_OFF ? NULL : s->options.memory,
+    equalize_loop_write(s->loop, equalizer_writes(params) ? s->options.memory : NULL,
                         equalizer_writes_chroma(params));
 }
 

@@ -11,10 +11,15 @@ int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error
                       text);
 }
 
+int equalizer_writes(const LumeqParams *params)
+{
+    return params->mode != LUMEQ_MODE_OFF || params->deflicker > 0 || params->brightness != 0 ||
+           (params->gamma != 0 && params->gamma != 1);
+}
+
 int equalizer_writes_chroma(const LumeqParams *params)
 {
-    return (params->mode != LUMEQ_MODE_OFF || params->deflicker > 0) && !params->reference &&
-           params->chroma == LUMEQ_CHROMA_SCALE;
+    return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
 }
 
 /* `chroma`: not 0: its chroma planes, too. */

@@ -17,6 +17,9 @@ LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays);
 /* Fills `error` with what an equalizer's negative answer means. */
 int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error);
 
+/* Not 0: with these parameters frames may change. */
+int equalizer_writes(const LumeqParams *params);
+
 /* Not 0: with these parameters chroma is written, where frames have some. */
 int equalizer_writes_chroma(const LumeqParams *params);
 

@@ -174,6 +174,8 @@ Intent commands_intent(const Command *command, const Situation *now)
     case COMMAND_STRENGTH: change_setting(PLAYER_STRENGTH, &i); break;
     case COMMAND_CLIP: change_setting(PLAYER_CLIP, &i); break;
     case COMMAND_SMOOTH: change_setting(PLAYER_SMOOTH, &i); break;
+    case COMMAND_BRIGHTNESS: change_setting(PLAYER_BRIGHTNESS, &i); break;
+    case COMMAND_GAMMA: change_setting(PLAYER_GAMMA, &i); break;
     case COMMAND_RESET: change_setting(PLAYER_RESET, &i); break;
     case COMMAND_COMPARE:
     case COMMAND_HISTOGRAM:

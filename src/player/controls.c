@@ -40,6 +40,8 @@ static const Row rows[] = {
     {"1  2", "strength", COMMAND_STRENGTH, 1, {{"1", 0, -1}, {"2", 0, 1}}},
     {"3  4", "clip limit", COMMAND_CLIP, 1, {{"3", 0, -1}, {"4", 0, 1}}},
     {"5  6", "smoothing", COMMAND_SMOOTH, 1, {{"5", 0, -1}, {"6", 0, 1}}},
+    {"b  B", "darker, brighter", COMMAND_BRIGHTNESS, 1, {{"b", 0, -1}, {"B", 0, 1}}},
+    {"g  G", "gamma", COMMAND_GAMMA, 1, {{"g", 0, -1}, {"G", 0, 1}}},
     {"r", "reset these", COMMAND_RESET, 0, {{"r", 0, 0}}},
     {"c", "compare: split, side, off", COMMAND_COMPARE, 0, {{"c", 0, 0}}},
     {"h  H", "histogram; its scale", COMMAND_HISTOGRAM, 0, {{"h", 0, 0}}},

@@ -22,9 +22,11 @@ typedef enum CommandKind {
     COMMAND_NEXT_SUBTITLES,
     COMMAND_SUBTITLES,
     COMMAND_EQUALIZER,
-    COMMAND_STRENGTH, /* these three by `arg` steps */
+    COMMAND_STRENGTH, /* these five by `arg` steps */
     COMMAND_CLIP,
     COMMAND_SMOOTH,
+    COMMAND_BRIGHTNESS,
+    COMMAND_GAMMA,
     COMMAND_RESET,
     COMMAND_COMPARE,
     COMMAND_HISTOGRAM,

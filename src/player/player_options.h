@@ -13,6 +13,8 @@ typedef enum PlayerSetting {
     PLAYER_STRENGTH,
     PLAYER_CLIP,
     PLAYER_SMOOTH,
+    PLAYER_BRIGHTNESS,
+    PLAYER_GAMMA,
     PLAYER_RESET,
 } PlayerSetting;
 

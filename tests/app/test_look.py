@@ -62,6 +62,8 @@ class Look(Case):
                                       ("--tiles", "-1x4", "1 to 16"), ("--strength", "much", "auto", "0 to 1"),
                                       ("--chroma", "off", "scale|keep"), ("--dither", "yes", "auto|on|off"),
                                       ("--bars", "off", "auto|ignore"),
+                                      ("--brightness", "1.1", "-1 to 1"), ("--brightness", "auto", "-1 to 1"),
+                                      ("--gamma", "0", "0.1 to 10"), ("--gamma", "10.5", "0.1 to 10"),
                                       ("--meter", "middle", "left,top,width,height", "centre"),
                                       ("--meter", "0,0,640", "0,0,640,360"),
                                       ("--meter", "0,0,0,9", "0,0,640,360"),
@@ -71,6 +73,9 @@ class Look(Case):
         self.refused(lumeq(simple(), "--null", "--reference", "--mode", "stretch"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--meter", "centre"), USAGE, "contradict")
         self.refused(lumeq(simple(), "--null", "--reference", "--denoise", "1"), USAGE, "contradict")
+        self.refused(lumeq(simple(), "--null", "--reference", "--brightness", "-0.5"), USAGE, "contradict")
+        self.refused(lumeq(simple(), "--null", "--reference", "--gamma", "2"), USAGE, "contradict")
+        self.ok(simple(), "--null", "--reference", "--brightness", "0", "--gamma", "1")
         self.refused(lumeq(simple(), "--null", "--reference", "--profile", "screen"), USAGE,
                      "--reference", "screen", "contradict")
         self.ok(simple(), "--null", "--profile", "screen", "--config",
@@ -108,6 +113,23 @@ class Look(Case):
                 with self.subTest(args=args, output=output):
                     self.assertRegex("\n".join(self.ok(source, *output, "-v", *args).lines), "(?m)" + words)
         self.assertNotIn("lifted", self.ok(dark, "--null").err)
+
+    def test_light_by_hand(self):
+        source = Picture(simple())
+        untouched = self.frames("--mode", "off")
+        self.assertEqual(self.frames("--mode", "off", "--brightness", 0, "--gamma", 1), untouched)
+        for option, value, lighter in (("--gamma", 1.3, True), ("--gamma", 0.5, False),
+                                       ("--brightness", 0.4, True), ("--brightness", -0.4, False)):
+            for passes in ("off", "on"):
+                with self.subTest("%s %s, two passes %s" % (option, value, passes)):
+                    args = (option, value, "--dither", "off", "--two-pass", passes)
+                    changed = Picture(self.lossless(simple(), "--mode", "off", *args))
+                    before, after = (sum(map(sum, p.luma)) for p in (source, changed))
+                    self.assertEqual(after > before, lighter)
+                    self.assertNotEqual(changed.chroma, source.chroma)
+                    self.assertEqual(Picture(self.lossless(simple(), "--strength", 0, *args)).luma, changed.luma)
+        self.assertNotEqual(self.frames("--gamma", 1.5), self.frames())
+        self.assertNotEqual(self.frames("--mode", "clahe", "--gamma", 1.5), self.frames("--mode", "clahe"))
 
     def test_modes_differ(self):
         looks = [self.frames("--mode", mode) for mode in ("global", "clahe", "stretch", "off")]

@@ -368,7 +368,7 @@ static void params_out_of_range(void)
     } while (0)
 #define NUMBER(field, low, high)                                                                   \
     do {                                                                                           \
-        PARAM(field, nextafter(low, -1));                                                          \
+        PARAM(field, nextafter(low, -10));                                                         \
         PARAM(field, nextafter(high, INFINITY));                                                   \
         PARAM(field, (double)NAN);                                                                 \
         PARAM(field, (double)INFINITY);                                                            \
@@ -387,6 +387,9 @@ static void params_out_of_range(void)
     NUMBER(denoise, 0.0, 1.0);
     PARAM(denoise, -0.5);
     PARAM(denoise, nextafter(LUMEQ_DENOISE_AUTO, -2));
+    NUMBER(brightness, -1.0, 1.0);
+    NUMBER(gamma, 0.0, LUMEQ_MAX_GAMMA);
+    PARAM(gamma, 0.0999);
     PARAM(tiles_x, -1);
     PARAM(tiles_x, LUMEQ_MAX_TILES + 1);
     PARAM(tiles_y, INT32_MIN);

@@ -30,17 +30,17 @@ static void add_part(uint32_t counts[CODES], const int part[4])
 }
 
 /* `denoise`: the share of the noise that is filtered, Q16. */
-static LiftChoice decide_with(const uint32_t counts[CODES], int full, uint32_t noise,
-                              uint32_t denoise, uint32_t clip, uint32_t nodes[CODES])
+static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noise,
+                            uint32_t denoise, uint32_t clip, const CurveLight *light,
+                            uint32_t nodes[CODES])
 {
     static CurveWork work;
     LiftCode code[CODES];
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         code[i].count = i <= white - black ? counts[i + black] : 0;
-    static const CurveLight none;
     const LiftWanted wanted = {black, white, noise, denoise, clip};
-    const LiftChoice choice = lift_decide(code, wanted, &none, &work);
+    const LiftChoice choice = lift_decide(code, wanted, light, &work);
     memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
     return choice;
 }
@@ -48,7 +48,8 @@ static LiftChoice decide_with(const uint32_t counts[CODES], int full, uint32_t n
 static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise, uint32_t clip,
                          uint32_t nodes[CODES])
 {
-    return decide_with(counts, full, noise, CURVE_ONE, clip, nodes);
+    static const CurveLight none;
+    return decide_as(counts, full, noise, CURVE_ONE, clip, &none, nodes);
 }
 
 /* CRC-32 of the values, little-endian. */
@@ -65,6 +66,7 @@ static uint32_t crc_of(const uint32_t values[CODES])
 
 static void test_model(void)
 {
+    static const CurveLight none;
     for (size_t k = 0; k < sizeof(lift_vectors) / sizeof(lift_vectors[0]); k++) {
         const LiftVector *v = &lift_vectors[k];
         uint32_t counts[CODES] = {0}, nodes[CODES];
@@ -72,8 +74,8 @@ static void test_model(void)
             if (v->parts[part][3])
                 add_part(counts, v->parts[part]);
         const LiftChoice c =
-            decide_with(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16,
-                        v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, nodes);
+            decide_as(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16,
+                      v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, &none, nodes);
         CHECK(c.dark == v->dark && c.lift == v->lift && c.need == v->need,
               "%s: dark %u, lift %u, need %u; the model has %u, %u, %u", v->name, c.dark, c.lift,
               c.need, v->dark, v->lift, v->need);
@@ -109,7 +111,12 @@ static void test_rises(void)
         const uint32_t clip = clips[check_below(&random, 5)];
         for (int i = 0; i < CODES; i++)
             counts[i] *= 256;
-        const LiftChoice c = decide(counts, full, noise, clip, nodes);
+        CurveLight light = {0, 0};
+        if (check_below(&random, 2)) {
+            light.power = CURVE_LIGHT_ONE / 10 * (uint32_t)(check_below(&random, 100) + 1);
+            light.lift = (int32_t)CURVE_LIGHT_ONE / 10 * (check_below(&random, 121) - 60);
+        }
+        const LiftChoice c = decide_as(counts, full, noise, CURVE_ONE, clip, &light, nodes);
         int rises = 1;
         for (int i = 1; i < CODES; i++)
             rises &= nodes[i] >= nodes[i - 1];
@@ -119,7 +126,7 @@ static void test_rises(void)
               "picture %d: dark %u, lift %u, need %u", k, c.dark, c.lift, c.need);
         for (int i = 0; i < CODES; i++)
             counts[i] *= 16;
-        decide(counts, full, noise, clip, again);
+        decide_as(counts, full, noise, CURVE_ONE, clip, &light, again);
         CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
     }
 }

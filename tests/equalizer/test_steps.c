@@ -434,6 +434,10 @@ static Film any_film(uint64_t seed)
     f.params.smooth = check_below(&random, 3) / 2.0;
     f.params.clip = (const double[]){2.5, 0, LUMEQ_CLIP_AUTO}[check_below(&random, 3)];
     f.params.scene_cut = check_below(&random, 3) != 0;
+    if (check_below(&random, 2)) {
+        f.params.brightness = check_below(&random, 21) / 10.0 - 1;
+        f.params.gamma = (const double[]){0, 0.1, 0.7, 1.4, 10}[check_below(&random, 5)];
+    }
     f.params.dither = check_below(&random, 2);
     f.params.chroma = (LumeqChroma)(check_below(&random, 4) == 0);
     f.params.bars = (LumeqBars)(check_below(&random, 4) == 0);

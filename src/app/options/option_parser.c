@@ -60,6 +60,16 @@ static int reference_and_meter(const Options *o)
     return o->reference && o->meter.width;
 }
 
+static int reference_and_brightness(const Options *o)
+{
+    return o->reference && o->brightness != 0;
+}
+
+static int reference_and_gamma(const Options *o)
+{
+    return o->reference && o->gamma != 1;
+}
+
 static int reference_and_deflicker(const Options *o)
 {
     return o->reference && o->deflicker > 0;
@@ -90,6 +100,8 @@ static const Rivals rivals[] = {
     {"reference", "mode", reference_and_off, "--reference and --mode off"},
     {"reference", "mode", reference_and_stretch, "--reference and --mode stretch"},
     {"reference", "meter", reference_and_meter, "--reference and --meter"},
+    {"reference", "brightness", reference_and_brightness, "--reference and --brightness"},
+    {"reference", "gamma", reference_and_gamma, "--reference and --gamma"},
     {"reference", "deflicker", reference_and_deflicker, "--reference and --deflicker"},
     {"reference", "denoise", reference_and_denoise, "--reference and --denoise"},
     {"deflicker", "two-pass", deflicker_in_one_pass, "--deflicker and --two-pass off"},

@@ -14,6 +14,7 @@ Options options_default(void)
         .profile_strength = -1,
         .clip = params.clip,
         .denoise = params.denoise,
+        .gamma = params.gamma,
         .smooth = params.smooth,
         .tiles = {params.tiles_x, params.tiles_y},
         .from_us = -1,
@@ -91,5 +92,7 @@ LumeqParams options_params(const Options *o)
         .meter = o->meter,
         .lift = o->strength < 0,
         .denoise = o->denoise,
+        .brightness = o->brightness,
+        .gamma = o->gamma,
     };
 }

@@ -69,7 +69,8 @@ typedef struct Options {
     double denoise;                          /* as in LumeqParams */
     double smooth;
     OptionsTiles tiles;
-    LumeqRect meter; /* as in LumeqParams */
+    double brightness, gamma; /* as in LumeqParams, and so is the next */
+    LumeqRect meter;
     double deflicker;
     int two_pass;                /* an OptionsTwoPass */
     const char *passes_asked_by; /* the words on the command line that need two passes, or NULL */

@@ -1,0 +1,323 @@
+/*
+ * Light by hand: brightness and gamma against what they are defined as, in long doubles, and what
+ * becomes of them in each mode, live and planned.
+ */
+#include <math.h>
+
+#include "../check.h"
+#include "../default_params.h"
+#include "equalizer/curve.h"
+#include "equalizer/settings.h"
+#include "lumeq/lumeq.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define WIDTH 64
+#define HEIGHT 48
+#define STEP INT64_C(40000000)
+
+static LumeqParams lit(LumeqMode mode, double brightness, double gamma)
+{
+    LumeqParams p = DEFAULT_PARAMS;
+    p.mode = mode;
+    p.brightness = brightness;
+    p.gamma = gamma;
+    p.scene_cut = 0;
+    return p;
+}
+
+static CurveParams curve_of(const LumeqParams *params, int depth, int full)
+{
+    static const LumeqClock clock;
+    const LumeqImage image = {.width = WIDTH,
+                              .height = HEIGHT,
+                              .depth = depth,
+                              .range = full ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED};
+    return lumeq_curve_params(params, &image, &clock);
+}
+
+/* As lumeq.h and the README define it, of shares of the range. */
+static long double lighten(long double x, double brightness, double gamma)
+{
+    const long double a = 6 * fabsl((long double)brightness);
+    x = powl(x, 1 / (long double)gamma);
+    return brightness >= 0 ? (1 + a) * x / (1 + a * x) : x / (1 + a - a * x);
+}
+
+/* ---- the map ------------------------------------------------------------------------------- */
+
+/* Within 1/256 of a code of 8 bits. */
+static void check_map(double brightness, double gamma, int depth, int full)
+{
+    const LumeqParams params = lit(LUMEQ_MODE_OFF, brightness, gamma);
+    const CurveParams p = curve_of(&params, depth, full);
+    const long double range = p.white - p.black, unit = 65536.0L * (1 << (depth - 8));
+    long double most = 0;
+    int rises = 1;
+    for (int i = 0; i < p.bins; i++) {
+        const int code = i << p.fraction;
+        long double expected = code;
+        if (code > p.black && code < p.white)
+            expected = p.black + range * lighten((code - p.black) / range, brightness, gamma);
+        const uint32_t value = light_bin(&p, i);
+        most = fmaxl(most, fabsl(value - 65536 * expected) / unit);
+        rises &= !i || value >= light_bin(&p, i - 1);
+    }
+    CHECK(most <= 1.0L / 256, "brightness %g, gamma %g, depth %d%s: %Lg codes away", brightness,
+          gamma, depth, full ? ", full" : "", most);
+    CHECK(rises, "brightness %g, gamma %g, depth %d: it falls somewhere", brightness, gamma, depth);
+    CHECK(light_bin(&p, curve_black(&p)) == (uint32_t)p.black << 16, "black stays");
+    const int white = curve_white(&p);
+    if (white << p.fraction == p.white)
+        CHECK(light_bin(&p, white) == (uint32_t)p.white << 16, "white stays");
+}
+
+static void map(void)
+{
+    static const double gammas[] = {0.1, 0.25, 0.5, 0.99, 1, 1.01, 1.3, 2.2, 5, 10};
+    static const double lights[] = {-1, -0.5, -0.01, 0, 0.01, 0.2, 1};
+    CheckRandom random = check_random(1);
+    for (int depth = 8; depth <= 16; depth += depth == 8 ? 2 : 6)
+        for (int full = 0; full < 2; full++) {
+            for (int g = 0; g < COUNT(gammas); g++)
+                for (int b = 0; b < COUNT(lights); b++)
+                    check_map(lights[b], gammas[g], depth, full);
+            for (int k = 0; k < 20; k++)
+                check_map(check_below(&random, 2001) / 1000.0 - 1,
+                          exp((check_below(&random, 4001) / 2000.0 - 1) * log(9.99)), depth, full);
+        }
+}
+
+/* 0 stands for a gamma of 1. */
+static void none(void)
+{
+    for (int gamma = 0; gamma < 2; gamma++)
+        for (int depth = 8; depth <= 16; depth++) {
+            const LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0, gamma);
+            const CurveParams p = curve_of(&params, depth, depth % 2);
+            CHECK(!light_is_on(&p.light), "gamma %d", gamma);
+            for (int i = 0; i < p.bins; i++)
+                CHECK(light_bin(&p, i) == (uint32_t)i << (16 + p.fraction), "bin %d", i);
+        }
+    LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0.5, 2);
+    params.reference = 1;
+    const CurveParams p = curve_of(&params, 8, 1);
+    CHECK(!light_is_on(&p.light), "the reference knows none of it");
+}
+
+/* What a negative brightness makes darker, the positive one makes as light as it was. */
+static void back(void)
+{
+    for (int b = 1; b <= 10; b++) {
+        const LumeqParams up = lit(LUMEQ_MODE_OFF, b / 10.0, 1);
+        const LumeqParams down = lit(LUMEQ_MODE_OFF, -b / 10.0, 1);
+        const CurveParams p = curve_of(&up, 8, 1), q = curve_of(&down, 8, 1);
+        for (uint32_t n = 0; n <= CURVE_ONE; n += 97) {
+            const uint32_t there = (light_place(&p.light, n, CURVE_ONE) + (1 << 13)) >> 14;
+            const uint32_t again = (light_place(&q.light, there, CURVE_ONE) + (1 << 13)) >> 14;
+            CHECK(again <= n + 4 && n <= again + 4, "%u becomes %u, and that %u", n, there, again);
+        }
+    }
+}
+
+/* ---- in each mode -------------------------------------------------------------------------- */
+
+typedef enum Content { FLAT, RAMP, DARK } Content;
+
+static uint8_t inputs[WIDTH * HEIGHT], outputs[WIDTH * HEIGHT];
+
+static LumeqImage draw(Content content)
+{
+    CheckRandom random = {7, 0};
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        inputs[i] = (uint8_t)(content == FLAT   ? 60
+                              : content == RAMP ? 40 + i % WIDTH * 2 + check_below(&random, 8)
+                                                : 17 + i % WIDTH / 8 + check_below(&random, 30));
+    return (LumeqImage){
+        .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
+}
+
+typedef struct Told {
+    LumeqFrameStats stats;
+    uint32_t curve[LUMEQ_MAX_BINS];
+} Told;
+
+static Told *ask(Told *told)
+{
+    told->stats = (LumeqFrameStats){.size = sizeof(told->stats), .curve = told->curve};
+    return told;
+}
+
+/* The curve after some frames of a video that stands still. */
+static void run_live(const LumeqParams *params, Content content, int frames, Told *told)
+{
+    LumeqEqualizer *eq = NULL;
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+    CHECK(lumeq_set_params(eq, params) == 0, "%s", lumeq_last_error(eq));
+    for (int i = 0; i < frames; i++) {
+        LumeqFrame frame = {.size = sizeof(frame), .in = draw(content), .time = i * STEP};
+        frame.out = frame.in;
+        frame.out.plane[0] = outputs;
+        CHECK(lumeq_process(eq, &frame, &ask(told)->stats) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_destroy(&eq);
+}
+
+/* Its curve in the middle, by a history that looks ahead. */
+static void run_planned(const LumeqParams *params, Content content, int frames, Told *told)
+{
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    const LumeqImage image = draw(content);
+    int came = 0;
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "a context");
+    CHECK(lumeq_history_create(&history, params, 10 * STEP) == 0, "%s", lumeq_last_error(NULL));
+    for (int i = 0; i < frames; i++) {
+        const LumeqMoment moment = {.size = sizeof(moment), .time = i * STEP};
+        CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "measured");
+        CHECK(lumeq_history_put(history, measure, &moment) == 0, "%s", lumeq_last_error(NULL));
+        for (; lumeq_history_get(history, &curve) == 0; came++)
+            CHECK(lumeq_curve_stats(curve, &ask(told)->stats) == 0, "told");
+    }
+    CHECK(came > 10, "%d curves came", came);
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    lumeq_context_destroy(&context);
+}
+
+static void run(const LumeqParams *params, Content content, int planned, Told *told)
+{
+    if (planned)
+        run_planned(params, content, 30, told);
+    else
+        run_live(params, content, 3, told);
+}
+
+static const struct {
+    double brightness, gamma;
+} lights[] = {{0, 1.3}, {0.4, 1}, {-0.3, 0.6}, {1, 10}};
+
+/* The curve is the light by itself. */
+static void check_alone(const LumeqParams *params, Content content, int planned, const char *what)
+{
+    static Told told;
+    const CurveParams p = curve_of(params, 8, 0);
+    /* Tiles have 8 fraction bits, and so has the rule, which magnifies what it has rounded. */
+    const int fine = params->mode == LUMEQ_MODE_CLAHE || (params->lift && planned) ? 1024 : 0;
+    run(params, content, planned, &told);
+    for (int i = 16; i <= 235; i++)
+        CHECK(abs((int)(told.curve[i] - light_bin(&p, i))) <= fine, "%s%s: %d becomes %u, not %u",
+              what, planned ? ", planned" : "", i, told.curve[i], light_bin(&p, i));
+    if (!planned)
+        for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
+            const int code = (int)((told.curve[inputs[i]] + CURVE_ONE / 2) >> 16);
+            CHECK(abs(outputs[i] - code) <= 1, "%s: %d is written as %d, not %d", what, inputs[i],
+                  outputs[i], code);
+        }
+}
+
+static void alone(void)
+{
+    for (int k = 0; k < COUNT(lights); k++)
+        for (int planned = 0; planned < 2; planned++)
+            for (int lift = 0; lift < 2; lift++) {
+                LumeqParams params = lit(LUMEQ_MODE_OFF, lights[k].brightness, lights[k].gamma);
+                params.lift = lift;
+                check_alone(&params, RAMP, planned, "mode off");
+                params.mode = LUMEQ_MODE_GLOBAL;
+                check_alone(&params, FLAT, planned, "a flat picture");
+                if (lift)
+                    continue;
+                params.strength = params.adaptive = 0;
+                check_alone(&params, RAMP, planned, "no strength");
+                params.mode = LUMEQ_MODE_STRETCH;
+                check_alone(&params, RAMP, planned, "stretched by nothing");
+                params.mode = LUMEQ_MODE_CLAHE;
+                check_alone(&params, RAMP, planned, "tiles of nothing");
+            }
+}
+
+/* The strength blends the light with what equalization is without it. */
+static void literal(void)
+{
+    static Told told, full;
+    for (int k = 0; k < COUNT(lights); k++)
+        for (int planned = 0; planned < 2; planned++) {
+            LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0, 1);
+            params.lift = params.adaptive = 0;
+            params.strength = 1;
+            run(&params, RAMP, planned, &full);
+            params.brightness = lights[k].brightness;
+            params.gamma = lights[k].gamma;
+            run(&params, RAMP, planned, &told);
+            CHECK(!memcmp(told.curve, full.curve, 256 * sizeof(told.curve[0])),
+                  "at full strength nothing is left of it");
+            params.strength = 0.25;
+            run(&params, RAMP, planned, &told);
+            const CurveParams p = curve_of(&params, 8, 0);
+            for (int i = 16; i <= 235; i++) {
+                const double mixed = 0.75 * light_bin(&p, i) + 0.25 * full.curve[i];
+                CHECK(fabs(told.curve[i] - mixed) <= 1, "%d: %u, not %g", i, told.curve[i], mixed);
+            }
+        }
+}
+
+/* Behind the line. */
+static void stretched(void)
+{
+    static Told told, plain;
+    for (int k = 0; k < COUNT(lights); k++)
+        for (int planned = 0; planned < 2; planned++) {
+            LumeqParams params = lit(LUMEQ_MODE_STRETCH, 0, 1);
+            params.lift = params.adaptive = 0;
+            params.strength = 1;
+            run(&params, RAMP, planned, &plain);
+            params.brightness = lights[k].brightness;
+            params.gamma = lights[k].gamma;
+            run(&params, RAMP, planned, &told);
+            for (int i = 16; i <= 235; i++) {
+                const double x = (plain.curve[i] / 65536.0 - 16) / 219;
+                const long double y = 16 + 219 * lighten(x, lights[k].brightness, lights[k].gamma);
+                CHECK(fabsl(told.curve[i] / 65536.0 - y) <= 1.0 / 128, "%d: %g, not %Lg", i,
+                      told.curve[i] / 65536.0, y);
+            }
+        }
+}
+
+/* On top of the rule: a dark picture is lifted as far as without it, and gets lighter, or darker,
+ * than that. Live it is decided on as in a plan. */
+static void lifted(void)
+{
+    static Told told, plain, planned;
+    for (int k = 0; k < COUNT(lights); k++) {
+        const LumeqParams usual = lit(LUMEQ_MODE_GLOBAL, 0, 1);
+        const LumeqParams params = lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma);
+        run(&usual, DARK, 0, &plain);
+        run(&params, DARK, 0, &told);
+        run(&params, DARK, 1, &planned);
+        const int lighter = lights[k].brightness >= 0;
+        int same = 1, rises = 1;
+        for (int i = 17; i <= 235; i++)
+            rises &= told.curve[i] >= told.curve[i - 1];
+        CHECK(rises && told.curve[16] == 16 << 16 && told.curve[235] <= 235 << 16, "it rises");
+        CHECK(lighter ? told.stats.mean_out > plain.stats.mean_out + 5
+                      : told.stats.mean_out < plain.stats.mean_out - 1,
+              "%g, %g: %g, without it %g", lights[k].brightness, lights[k].gamma,
+              told.stats.mean_out, plain.stats.mean_out);
+        for (int i = 16; i <= 235; i++)
+            same &= abs((int)(told.curve[i] - planned.curve[i])) <= 1 << 12;
+        CHECK(same, "%g, %g: the plan's curve is the live one of a picture that stands still",
+              lights[k].brightness, lights[k].gamma);
+    }
+}
+
+static const CheckTest tests[] = {
+    {"map", map},         {"none", none},           {"back", back},     {"alone", alone},
+    {"literal", literal}, {"stretched", stretched}, {"lifted", lifted},
+};
+
+CHECK_MAIN(tests)
