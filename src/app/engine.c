@@ -118,7 +118,7 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
 {
     const LumeqRect *m = &o->meter;
     const AVCodecParameters *video = source->video->codecpar;
-    if (m->x < video->width && m->y < video->height)
+    if (m->width < 1 || (m->x < video->width && m->y < video->height))
         return 0;
     return media_fail(error, MEDIA_USAGE,
                       "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels", m->x,

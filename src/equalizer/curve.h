@@ -470,7 +470,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.counted = counted || goes_on;
     }
     curve_barrier(); /* before w->hist is used otherwise */
-    const CurveLifted lifted = {1, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
+    const CurveLifted lifted = {p->strength != 0, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
     return lifted;
 }
 
@@ -627,8 +627,8 @@ CURVE_ALONE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_
 
 CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *result)
 {
-    CurveLifted lifted = {p->lift, 0, 0, 0};
-    if (p->lift) {
+    CurveLifted lifted = {p->lift && p->strength, 0, 0, 0};
+    if (lifted.on) {
         lifted.dark = result->lift.dark;
         lifted.noise = result->lift.noise >> 10;
         lifted.past = result->scene_cut ? 0 : p->past;

@@ -174,9 +174,10 @@ void lumeq_fill_stats(LumeqFrameStats *stats, const FrameSummary *from)
     stats->curve_speed = (double)from->moved / p->bins / CURVE_ONE;
     stats->scene_cut = (int)from->result->scene_cut;
     const LiftState *lift = &from->result->lift;
-    stats->lift = p->lift ? 1 + (double)lift->more / CURVE_ONE : 1;
-    stats->dark = p->lift ? (double)lift->dark / CURVE_ONE : 0;
-    stats->filtered = p->lift && is_filtered(from);
+    const int lifted = p->lift && p->strength;
+    stats->lift = lifted ? 1 + (double)lift->more / CURVE_ONE : 1;
+    stats->dark = lifted ? (double)lift->dark / CURVE_ONE : 0;
+    stats->filtered = lifted && is_filtered(from);
     stats->previous = stats->filtered && filtered_noise(from) > 0;
     stats->noise = from->result->noise == NOISE_UNKNOWN ? -1 : from->result->noise / 256.0;
 }

@@ -187,7 +187,7 @@ int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
     lumeq_put32s(&w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put64(&w, curve->moved);
     lumeq_put32(&w, result->noise);
-    const uint32_t on = p->lift ? 1 : 0;
+    const uint32_t on = p->lift && p->strength; /* mode OFF lifts nothing */
     const uint32_t lift[] = {on, on ? result->lift.dark : 0, on ? result->lift.more : 0,
                              on ? result->lift.noise : 0, on ? p->denoise : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
@@ -239,6 +239,7 @@ static void take_lift(ByteReader *r, LumeqCurve *curve)
         return;
     const int on = lumeq_take_range(r, 0, 1);
     curve->params.lift = on;
+    curve->params.strength = on ? CURVE_ONE : 0;
     lift->on = (uint32_t)on;
     lift->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     lift->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);

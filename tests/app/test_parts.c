@@ -60,28 +60,36 @@ static void md5_text(char text[MD5_TEXT], const AVFrame *frame)
     free(bytes);
 }
 
+/* What is done with a frame, and the one before it in the file (NULL: it is the first one). */
+typedef void Take(int index, const AVFrame *frame, const AVFrame *before, int64_t at);
+
 /* Calls `take` with each frame of a file from one time to another, microseconds, -1 = its start,
- * its end; `at` is where it begins. Answers how many there were. */
-static int read_frames(const char *path, int64_t from, int64_t to,
-                       void (*take)(int index, const AVFrame *frame, int64_t at))
+ * its end, less the `lead` first ones; `at` is where it begins. Answers how many there were. */
+static int read_frames(const char *path, int64_t from, int64_t to, int lead, Take *take)
 {
     const ReaderOptions part = {.from_us = from, .to_us = to, .frames = -1, .threads = 1};
     MediaError error = {0};
     Source *source = NULL;
     Reader *reader = NULL;
     Message message = {0};
-    int ret, count = 0;
+    AVFrame *before = NULL;
+    int ret, count = -lead;
     must(engine_open_source(&source, &film.options, path, &never, &error), error.text);
     must(reader_open(&reader, source, &part, &error), error.text);
     while ((ret = reader_next(reader, &message, &error)) >= 0) {
         if (message.frame) {
             const AVFrame *f = message.frame;
             const int64_t zero = reader_zero(reader) - source_start(source);
-            take(count++, f, av_rescale_q(f->pts, f->time_base, AV_TIME_BASE_Q) + zero);
+            if (count >= 0)
+                take(count, f, before, av_rescale_q(f->pts, f->time_base, AV_TIME_BASE_Q) + zero);
+            count++;
+            av_frame_free(&before);
+            before = av_frame_clone(f);
         }
         message_clear(&message);
     }
     must(ret == AVERROR_EOF ? 0 : ret, error.text);
+    av_frame_free(&before);
     reader_close(&reader);
     source_close(&source);
     return count;
@@ -97,14 +105,16 @@ static int frame_at(int64_t at)
     return n;
 }
 
-static void measure(int index, const AVFrame *frame, int64_t at)
+static void measure(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
 {
     const int n = frame_at(at);
     (void)index;
     if (!CHECK(n < film.frames && !film.measures[n], "the frame at %lld us", (long long)at))
         return;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
-    must(lumeq_measure(film.engine.context, &film.measures[n], &film.params, &seen.in, NULL, NULL),
+    const LumeqImage previous = equalizer_before(before, frame);
+    must(lumeq_measure(film.engine.context, &film.measures[n], &film.params, &seen.in,
+                       previous.plane[0] ? &previous : NULL, NULL),
          lumeq_last_error(NULL));
     film.moments[n] = (LumeqMoment){
         .size = sizeof(LumeqMoment),
@@ -114,7 +124,7 @@ static void measure(int index, const AVFrame *frame, int64_t at)
     };
 }
 
-static void apply(int index, const AVFrame *frame, int64_t at)
+static void apply(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
 {
     const int n = frame_at(at);
     (void)index;
@@ -122,7 +132,9 @@ static void apply(int index, const AVFrame *frame, int64_t at)
     if (!CHECK(n < film.frames && out, "the frame at %lld us", (long long)at))
         return;
     const LumeqFrame work = equalizer_frame(frame, out);
-    must(lumeq_apply(film.engine.context, film.curves[n], &work.in, NULL, 0, &work.out, NULL),
+    const LumeqImage previous = equalizer_before(before, frame);
+    must(lumeq_apply(film.engine.context, film.curves[n], &work.in, &previous,
+                     previous.plane[0] != NULL, &work.out, NULL),
          lumeq_last_error(NULL));
     char text[MD5_TEXT];
     md5_text(text, out);
@@ -136,7 +148,7 @@ typedef struct Parts {
     int count, order[MAX_FRAMES];
     int begin[MAX_FRAMES + 1]; /* frame numbers */
     atomic_int next, frames;
-    void (*take)(int index, const AVFrame *frame, int64_t at);
+    Take *take;
 } Parts;
 
 static void *work_on_parts(void *arg)
@@ -145,14 +157,14 @@ static void *work_on_parts(void *arg)
     int i;
     while ((i = atomic_fetch_add(&p->next, 1)) < p->count) {
         const int first = p->begin[p->order[i]], end = p->begin[p->order[i] + 1];
-        atomic_fetch_add(&p->frames,
-                         read_frames(LUMEQ_CLIP, first ? film.begins[first] : -1,
-                                     end < film.frames ? film.begins[end] : -1, p->take));
+        atomic_fetch_add(&p->frames, read_frames(LUMEQ_CLIP, first ? film.begins[first - 1] : -1,
+                                                 end < film.frames ? film.begins[end] : -1,
+                                                 first > 0, p->take));
     }
     return NULL;
 }
 
-static void each_part(Parts *p, void (*take)(int index, const AVFrame *frame, int64_t at))
+static void each_part(Parts *p, Take *take)
 {
     pthread_t threads[THREADS];
     int started = 0;
@@ -222,8 +234,9 @@ static void twenty_parts(void)
 
 /* ---- the program's run ---- */
 
-static void note_begin(int index, const AVFrame *frame, int64_t at)
+static void note_begin(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
 {
+    (void)before;
     (void)frame;
     must(index < MAX_FRAMES ? 0 : -1, "the clip has too many frames");
     film.begins[index] = at;
@@ -277,7 +290,7 @@ static void prepare(const char *program)
     for (int i = 1; i < count; i++)
         used += snprintf(command + used, sizeof(command) - (size_t)used, " '%s'", argv[i]);
     must(system(command) == 0 ? 0 : -1, command); /* NOLINT: paths of this build */
-    film.frames = read_frames(LUMEQ_CLIP, -1, -1, note_begin);
+    film.frames = read_frames(LUMEQ_CLIP, -1, -1, 0, note_begin);
     const int written = read_expected(output);
     (void)remove(output);
     (void)remove(folder);
