@@ -179,11 +179,12 @@ static void run_planned(const LumeqParams *params, Content content, int frames, 
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * STEP};
         CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "measured");
         CHECK(lumeq_history_put(history, measure, &moment) == 0, "%s", lumeq_last_error(NULL));
-        for (; lumeq_history_get(history, &curve) == 0; came++)
+        for (; lumeq_history_get(history, &curve) == 0; came++) {
             CHECK(lumeq_curve_stats(curve, &ask(told)->stats) == 0, "told");
+            lumeq_curve_unref(&curve);
+        }
     }
     CHECK(came > 10, "%d curves came", came);
-    lumeq_curve_unref(&curve);
     lumeq_measure_free(&measure);
     lumeq_history_destroy(&history);
     lumeq_context_destroy(&context);
