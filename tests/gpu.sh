@@ -81,6 +81,29 @@ noise() {
     done
 }
 
+# A dark one, in 8 bits: its eighths differ by some codes, and each by noise from frame to frame:
+# WIDTH HEIGHT FRAMES.
+dark_noise() {
+    printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C420jpeg\n' "$1" "$2"
+    local i code
+    for ((i = 0; i < $3; i++)); do
+        printf 'FRAME\n'
+        for code in 16 18 20 24 28 32 38 44; do
+            bytes_from "$code" $(($1 * $2 / 8))
+        done
+        bytes_from 126 $(($1 * $2 / 2))
+    done
+}
+
+# Noise of four codes: CODE COUNT.
+bytes_from() {
+    local set='' code
+    for code in $1 $(($1 + 1)) $(($1 + 2)) $(($1 + 3)); do
+        set+=$(printf '[\\%03o*64]' "$code")
+    done
+    head -c "$2" /dev/urandom | LC_ALL=C tr '\000-\377' "$set"
+}
+
 # The same bits from both backends: the pictures, and of the statistics all that is no time.
 same_bits() {
     local input=$1 backend
@@ -93,6 +116,14 @@ same_bits() {
     done
     [ "$(grep -c . "$work/cpu.stats")" -gt 0 ] && cmp "$work/cpu.y4m" "$work/cuda.y4m" &&
         cmp "$work/cpu.stats" "$work/cuda.stats"
+}
+
+lists_gpus() {
+    [ -n "$("$lumeq" --list-gpus)" ]
+}
+
+doctor_finds_gpu() {
+    "$lumeq" --doctor --json | grep -q '"usable":true'
 }
 
 whole_program() {
@@ -122,11 +153,28 @@ whole_program() {
         check "noise, 10 bits, --mode $mode" same_bits "$work/deep.y4m" --mode "$mode"
         check "noise, 12 bits, --mode $mode" same_bits "$work/deep422.y4m" --mode "$mode"
     done
-    check "--list-gpus" "$lumeq" --list-gpus
+    dark_noise 640 368 12 >"$work/dark.y4m"
+    check "a dark, noisy clip is lifted" is_lifted "$work/dark.y4m"
+    check "dark and noisy, defaults" same_bits "$work/dark.y4m"
+    check "dark and noisy, --denoise off" same_bits "$work/dark.y4m" --denoise off
+    check "dark and noisy, --denoise 0.5 --chroma keep" \
+        same_bits "$work/dark.y4m" --denoise 0.5 --chroma keep
+    check "dark and noisy, --meter centre --brightness 0.2 --gamma 1.3" \
+        same_bits "$work/dark.y4m" --meter centre --brightness 0.2 --gamma 1.3
+    for mode in clahe stretch; do
+        check "dark and noisy, --mode $mode" same_bits "$work/dark.y4m" --mode "$mode"
+    done
+    check "--list-gpus" lists_gpus
+    check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
+}
+
+is_lifted() {
+    limited "$lumeq" "$1" --null --backend cuda -v 2>&1 | tee /dev/stderr |
+        grep -q 'dark, noisy: lifted'
 }
 
 no_such_gpu() {
@@ -163,10 +211,11 @@ noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
 noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
 bench=$(find_program lumeq-bench)
 if [ "$plain" = 1 ]; then
-    for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_backend test_cuda_outputs \
-        test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl test_equalizer \
-        test_reference test_curve test_depth test_dither test_look test_noise test_clahe test_chroma test_bars \
-        test_steps test_gpu_loss test_cuda_window; do
+    for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_lift test_cuda_backend \
+        test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
+        test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
+        test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
+        test_cuda_window; do
         check_program "$name"
     done
     if [ -n "$bench" ] && command -v python3 >/dev/null; then
@@ -179,7 +228,7 @@ if [ "$plain" = 1 ]; then
     else
         skip "lumeq-bench: it or python3 is not there"
     fi
-    if "$lumeq" --list-gpus >/dev/null 2>&1; then
+    if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
         whole_program
     else
         skip "the whole program: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
@@ -200,6 +249,10 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         [ -z "$program" ] || LUMEQ_TEST_CASES=10 under "$tool" "$program"
         program=$(find_program test_cuda_clahe)
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles
+        program=$(find_program test_cuda_lift)
+        cases=30
+        [ "$tool" != racecheck ] || cases=5 # a case takes it seconds
+        [ -z "$program" ] || LUMEQ_TEST_CASES=$cases under "$tool" "$program"
         program=$(find_program test_cuda_backend)
         [ -z "$program" ] || under "$tool" "$program" sequences abandoned
         program=$(find_program test_noise)

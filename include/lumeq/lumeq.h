@@ -328,6 +328,9 @@ typedef struct LumeqFrame {
      * picture; NULL: not known, or `in` does not follow it. Borrowed like `in`, and unchanged since
      * it was submitted itself. The struct is read by lumeq_submit(), and comes back as NULL. */
     const LumeqImage *previous;
+    /* Not 0: rows are those of two fields by turns, of two moments. What is filtered is then
+     * filtered field by field; all else is as with other frames. */
+    int interlaced;
 } LumeqFrame;
 
 #define LUMEQ_NO_TIME INT64_MIN
@@ -367,7 +370,9 @@ typedef struct LumeqFrameStats {
      * frames overlap. 0 where there is no such stage. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
-    int previous; /* of a curve: frames before it that lumeq_apply() wants, 0 or 1 */
+    /* Of a curve: frames before its own that lumeq_apply() wants, all of its scene: up to 3 where
+     * the history looks ahead, else 1 at most. */
+    int previous;
     /* Standard deviation of the noise in what stands still in the darker half of the picture, in
      * codes of 8 bits; -1: there was no frame before, it was the same, or nothing stands still. */
     double noise;
@@ -459,6 +464,15 @@ LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_
  * measure of this version or an earlier one is refused. Errors: ARGUMENT, MEMORY. Any thread. */
 LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size);
 
+/*
+ * Makes of a finished measure of 8 bits that of the same picture in `depth` bits, 9 to 16: codes
+ * with zeros below them or, in full range, with their own upper bits, so that white stays white.
+ * For frames that are to be equalized more finely than they were measured. Sums of luma in full
+ * range are then right to within a code. Errors: ARGUMENT (also a measure of the reference), AGAIN
+ * (not finished), MEMORY; it is then what it was. One thread at a time.
+ */
+LUMEQ_API int lumeq_measure_deepen(LumeqMeasure *measure, int depth);
+
 /* Frees the measure and sets *measure to NULL, which is allowed to be NULL before. Waits for the
  * GPU where the measure is not finished. */
 LUMEQ_API void lumeq_measure_free(LumeqMeasure **measure);
@@ -468,6 +482,7 @@ typedef struct LumeqMoment {
     size_t size;
     int64_t number, time, duration; /* as in LumeqFrame */
     int discontinuity; /* not 0: the frame before has nothing to do with it: a new stream, a seek */
+    int interlaced;    /* as in LumeqFrame; its curve remembers it */
 } LumeqMoment;
 
 /* Turns measures into curves, in order. It sees no pixels; it computes on the host, in integers.
@@ -534,6 +549,10 @@ LUMEQ_API int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 LUMEQ_API int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size);
 LUMEQ_API int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size);
 
+/* As lumeq_curve_pack(), but without the histograms, of which only lumeq_curve_stats() tells: those
+ * of the curve that comes back are empty. They change with all noise, and hardly compress. */
+LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size);
+
 /*
  * Writes what the curve makes of `in` into `out`, with the bits of lumeq_submit(). The images obey
  * the rules of LumeqFrame and have the size, depth, shift and range that were measured (the shift
@@ -597,7 +616,7 @@ LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 LUMEQ_API const char *lumeq_last_error(const LumeqEqualizer *equalizer);
 
 /* Sets the parameters of the frames that are submitted from now on; those in flight keep theirs.
- * Error: ARGUMENT. */
+ * What they change is seen in the next frame, whatever `smooth` is. Error: ARGUMENT. */
 LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *params);
 
 /*

@@ -184,8 +184,8 @@ typedef struct LumeqApplyJob {
     LumeqImage in, out;
     LumeqImage previous[LIFT_PAST]; /* frames before, newest first */
     int previous_count;             /* that are there, 0..LIFT_PAST */
-    int fields; /* in's rows are two fields by turns, which the filter keeps apart */
-    int write;  /* planes that are written: 1, or all of out's */
+    int fields;                     /* as LumeqFrame.interlaced */
+    int write;                      /* planes that are written: 1, or all of out's */
     CurveParams curve;
     const BarsState *bars;
     const CurveTable *table;

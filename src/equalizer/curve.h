@@ -441,7 +441,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.share[i] = c->count;
     }
 
-    LiftChoice choice = {0, 0, 0};
+    LiftChoice choice = {0, 0, 0, 0};
     if (!pace.alone)
         choice = lift_decide(code, lift_wanted(p, s.noise), &p->light, w);
     /* The first that is known of the noise changes more than what comes after. */
@@ -636,9 +636,9 @@ CURVE_FN CurveLifted curve_lifted(const CurveParams *p, const CurveResult *resul
     return lifted;
 }
 
-/* The gains of chroma, also in w->cum. */
+/* The gains of chroma, of the cells also in `cells` if there is one. */
 CURVE_FN void curve_fill_gains(const CurveParams *p, CurveGainRule rule, const CurveBin *now,
-                               CurveTable *table, CurveWork *w)
+                               CurveTable *table, uint32_t *cells)
 {
     const int width = curve_width(p);
     CURVE_EACH (i, p->bins) {
@@ -646,7 +646,8 @@ CURVE_FN void curve_fill_gains(const CurveParams *p, CurveGainRule rule, const C
             const CurveGain over = curve_gain_over(p, (uint32_t)i << (16 + p->fraction),
                                                    CURVE_OWN(now, i).curve, rule);
             table->gain[i / width] = over;
-            w->cum[i / width] = over.gain;
+            if (cells)
+                cells[i / width] = over.gain;
         }
     }
 }
@@ -718,7 +719,9 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
 {
     const int32_t noise = lift_noise(lifted.dark, lifted.noise);
     curve_fill_codes(p, now, table);
-    curve_fill_gains(p, lifted.on ? lift_gain_rule(noise) : curve_gain_rule(), now, table, w);
+    /* Without a lift other threads may still read w->cum. */
+    curve_fill_gains(p, lifted.on ? lift_gain_rule(noise) : curve_gain_rule(), now, table,
+                     lifted.on ? w->cum : NULL);
     if (lifted.on) {
         curve_fill_lift(p, noise, lifted.past, now, &table->lift, w);
     } else {

@@ -59,9 +59,9 @@ typedef struct CurveParams {
     int32_t stretch;      /* the target is a straight line */
     int32_t lift;         /* the target is what lift_decide() makes of the picture */
     CurveLight light;
-    uint32_t slow;        /* Q16 share of this frame in what it decides on */
-    uint32_t denoise;     /* with a lift: the share of the noise that is filtered, Q16 */
-    int32_t past;         /* frames before this one that the filter may look at */
+    uint32_t slow;    /* Q16 share of this frame in what it decides on */
+    uint32_t denoise; /* with a lift: the share of the noise that is filtered, Q16 */
+    int32_t past;     /* frames before this one that the filter may look at */
     int32_t scene_cut;
     int32_t reference; /* only with 8 bits */
     int32_t chroma;    /* the gains are not all 1 */

@@ -24,6 +24,7 @@
 typedef struct Past {
     LumeqState state;
     LumeqClock clock;
+    LumeqParams params; /* of the frame */
 } Past;
 
 #define PASTS (LUMEQ_MAX_REWIND + 1)
@@ -57,7 +58,9 @@ struct LumeqEqualizer {
     int reset;        /* the next frame starts with an empty history */
     int rewound;      /* the next frame starts from that of the frame received last */
     LumeqClock clock; /* after the frame submitted last */
-    LumeqClock clocks[LUMEQ_MAX_SLOTS]; /* the same of the frames in flight, beside `jobs` */
+    /* Of the frames in flight, beside `jobs`. */
+    LumeqClock clocks[LUMEQ_MAX_SLOTS];
+    LumeqParams asked[LUMEQ_MAX_SLOTS];
 
     char error[ERROR_SIZE];
 };
@@ -397,14 +400,49 @@ static int go_on_without_gpu(LumeqEqualizer *eq, int lost)
     return ret < 0 ? ret : redo_frames(eq);
 }
 
+/* Whether they count other parts of pictures. */
+static int count_alike(const LumeqParams *a, const LumeqParams *b)
+{
+    return a->bars == b->bars && a->meter.x == b->meter.x && a->meter.y == b->meter.y &&
+           a->meter.width == b->meter.width && a->meter.height == b->meter.height;
+}
+
+/* Whether they make the same curve of the same counts. Strength and mode OFF are no matter of the
+ * history. */
+static int aim_alike(const LumeqParams *a, const LumeqParams *b)
+{
+    const int same_mode =
+        a->mode == b->mode || a->mode == LUMEQ_MODE_OFF || b->mode == LUMEQ_MODE_OFF;
+    return same_mode && a->clip == b->clip && a->denoise == b->denoise &&
+           a->brightness == b->brightness && a->gamma == b->gamma;
+}
+
+/* Where the history is that of frames with other parameters: what a person changes is seen at once,
+ * also where it was paused: it is not for the curve to follow calmly. */
+static void follow_params(LumeqEqualizer *eq, CurveParams *curve)
+{
+    const LumeqParams *before = eq->in_flight && !eq->rewound
+                                    ? &eq->asked[job_at(eq, eq->in_flight - 1) - eq->jobs]
+                                    : &past_of(eq, 0)->params;
+    if (!eq->clock.started || eq->reset)
+        return;
+    const int counts = count_alike(before, &eq->params);
+    if (!counts || !aim_alike(before, &eq->params))
+        curve->alpha = CURVE_ONE;
+    if (!counts)
+        curve->slow = CURVE_ONE;
+}
+
 static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock *clock)
 {
     LumeqJob *job = job_at(eq, eq->in_flight);
     eq->clocks[job - eq->jobs] = *clock;
+    eq->asked[job - eq->jobs] = eq->params;
     job->frame = *frame;
     job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
     job->curve.past = frame->previous != NULL;
+    follow_params(eq, &job->curve);
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);
     job->write = frame->out.plane[0] ? lumeq_planes(&frame->out) : 0;
@@ -540,6 +578,7 @@ int lumeq_receive(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     eq->past = (eq->past + 1) % PASTS;
     lumeq_copy_state(&past_of(eq, 0)->state, &job->result);
     past_of(eq, 0)->clock = eq->clocks[job - eq->jobs];
+    past_of(eq, 0)->params = eq->asked[job - eq->jobs];
     eq->received += eq->received < LUMEQ_MAX_REWIND;
     if (stats) {
         fill_stats(&filled, job, &past_of(eq, 1)->state);

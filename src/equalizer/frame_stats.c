@@ -27,6 +27,8 @@ static Tally tally_begin(uint32_t *hist, int bins)
 static double tally_mean(const Tally *t, const CurveParams *curve)
 {
     const int codes = 1 << curve->fraction;
+    if (!t->count)
+        return 0;
     return (double)t->sum / (double)t->count * codes + (codes - 1) / 2.0;
 }
 

@@ -11,7 +11,8 @@
 #include "equalizer/tone_curve.h"
 
 #define LETTERS "LQhi"
-#define FORMAT 4 /* 3: without what a lift goes by, 2: and what is metered, 1: noise and range */
+/* 4: without fields, 3: and what a lift goes by, 2: what is metered, 1: noise and range */
+#define FORMAT 5
 
 static LumeqHistory *allocate(const LumeqParams *params, int64_t lookahead)
 {
@@ -114,6 +115,8 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
         find_tiles(h, m, &grid, before, now);
     lumeq_curve_take(curve, &now->curve, &h->work.table, &h->work.clahe.tables, &now->tiles);
     curve->moved = lumeq_curve_moved(&params, &before->curve, &now->curve);
+    curve->fields = moment->interlaced != 0;
+    curve->past = 1; /* as live */
     h->last = !h->last;
     h->clock = clock;
     h->ready = curve;

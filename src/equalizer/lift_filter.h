@@ -84,9 +84,9 @@ LIFT_ALONE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, i
     const int32_t left = past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
     const int i = lift_clamp(code, black + 4, white - 3);
     const int32_t slope = (int32_t)(nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]);
-    const int32_t lifted = lift_clamp(3 * (slope - 2560) / 80, 0, 64);
-    const int32_t clean = lift_clamp(3 * (slope - 3200) / 80, 0, 192);
-    const int32_t noisy = (lifted * 3 * filtered >> 7) * left >> 6;
+    const int32_t lifted = lift_clamp(6 * (slope - 2560) / 80, 0, 64);
+    const int32_t clean = lift_clamp(4 * (slope - 3200) / 80, 0, 192);
+    const int32_t noisy = lift_clamp((lifted * 5 * filtered >> 7) * left >> 6, 0, 48 * 64);
     const int32_t most = clean > noisy ? clean : noisy;
     const uint32_t quarter = (uint32_t)(most * 3 >> 3);
     const uint32_t still = (uint32_t)(lifted * 4 * lift_near(filtered) >> 6);

@@ -18,7 +18,7 @@
 /* The steepest slope, and what becomes of the noise at most, 64ths of a code: where it is filtered,
  * most of that goes; where it is not, all of it is seen. */
 #define LIFT_SLOPE_MOST (13 * CURVE_ONE)
-#define LIFT_NOISE_OUT (16u * 64)
+#define LIFT_NOISE_OUT (26u * 64)
 #define LIFT_NOISE_LEFT 685u
 
 /* What the noise is taken for until some is measured, in codes, Q16. */
@@ -27,7 +27,7 @@
 /* Measurements of noise that are averaged before it is followed at its own pace. */
 #define LIFT_NOISE_SEEN 255
 
-#define LIFT_MOST (6 * CURVE_ONE) /* LiftChoice.lift */
+#define LIFT_MOST (8 * CURVE_ONE) /* LiftChoice.lift */
 
 #define LIFT_SHARE_BITS 30 /* of LiftState.share */
 
@@ -65,9 +65,10 @@ typedef struct LiftWanted {
 
 /* What is decided besides the curve, Q16. */
 typedef struct LiftChoice {
-    uint32_t dark; /* how dark it is, 0..1 */
-    uint32_t lift; /* 1 + lift times as light, at black */
-    uint32_t need; /* share of the equalization */
+    uint32_t dark;    /* how dark it is, 0..1 */
+    uint32_t lift;    /* 1 + lift times as light, at black */
+    uint32_t need;    /* share of the equalization */
+    uint32_t lowered; /* after it: a lift of so much is taken back */
 } LiftChoice;
 
 CURVE_FN uint32_t lift_ramp(int32_t x, int32_t from, int32_t to)
@@ -201,7 +202,7 @@ CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
     LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->mean, LIFT_PERCENT(12), LIFT_PERCENT(25)), 0,
-                    0};
+                    0, 0};
     v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
                         LIFT_PERCENT(55));
     const int32_t span = 64 * ((int32_t)v->p995 - (int32_t)v->floor) - 3 * (int32_t)v->noise;
@@ -322,10 +323,12 @@ CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equa
 }
 
 /* How much of the equalization is taken: what is not wide needs it, but it moves the mean by no
- * more than what is missing in the dark. `wide`: of the places; `mean`, `equalized`: before it and
- * after. */
-CURVE_FN uint32_t lift_need(const LiftPicture *v, uint32_t dark, uint32_t wide, uint32_t mean,
-                            uint32_t equalized)
+ * more than what is missing in the dark. Where the picture is dull that would leave it so: there
+ * contrast is taken that makes it too light, and a lift is taken back behind it, half as much in
+ * the dark. The mean of what bends is above where its own place goes: hence 4 thirds. `wide`: of
+ * the places; `mean`, `equalized`: before it and after. */
+CURVE_FN void lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, uint32_t mean,
+                        uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
     need = lift_most(need, lift_times(LIFT_PERCENT(10), CURVE_ONE - v->page));
@@ -334,8 +337,15 @@ CURVE_FN uint32_t lift_need(const LiftPicture *v, uint32_t dark, uint32_t wide, 
     const uint32_t least = LIFT_PERCENT(1) / 2;
     const uint32_t rest = least + lift_times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
     const uint32_t missing = mean < LIFT_PERCENT(21) ? LIFT_PERCENT(21) - mean : 0;
-    const uint32_t most = lift_times(dark, missing) + lift_times(CURVE_ONE - dark, rest);
-    return moved > most ? lift_least(need, (most << 16) / moved) : need;
+    const uint32_t most = lift_times(c->dark, missing) + lift_times(CURVE_ONE - c->dark, rest);
+    const uint32_t moves = lift_times(need, moved);
+    c->need = need;
+    if (moves > most) {
+        const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
+        const uint32_t back = equalized > mean ? lift_times(dull, moves - most) : 0;
+        c->need = lift_least(need, ((most + back) << 16) / moved);
+        c->lowered = lift_reach(mean + most, mean + most + back) / 3 * 4;
+    }
 }
 
 /* Lifts all codes, by the rule and by hand. */
@@ -355,7 +365,7 @@ CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift,
 CURVE_FN uint32_t lift_auto_clip(const LiftPicture *v, const LiftChoice *c)
 {
     const uint32_t clip = curve_divide((uint64_t)v->slope << 16, CURVE_ONE + c->lift);
-    return lift_least(lift_most(clip, LIFT_PERCENT(130)), 2 * CURVE_ONE + c->dark);
+    return lift_least(lift_most(clip, LIFT_PERCENT(130)), 5 * CURVE_ONE / 2 + c->dark / 2);
 }
 
 /*
@@ -367,7 +377,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
 {
     const int black = wanted.black;
     LiftPicture v;
-    LiftChoice c = {0, 0, 0};
+    LiftChoice c = {0, 0, 0, 0};
     v.noise = wanted.noise;
     v.slope = lift_steepest(&wanted);
     v.last = (uint32_t)(wanted.white - black);
@@ -384,13 +394,18 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
         lift_widths(&v, code, w);
         const uint32_t clip = wanted.clip;
         lift_equalize(&v, code, clip == CURVE_CLIP_AUTO ? lift_auto_clip(&v, &c) : clip, w);
-        c.need = lift_need(&v, c.dark, wide, mean, lift_mean(&v, code, 1, w));
+        lift_need(&c, &v, wide, mean, lift_mean(&v, code, 1, w));
     }
     CURVE_EACH (i, CURVE_CELLS) {
         const LiftCode *own = &CURVE_OWN(code, i);
         const uint32_t at = (uint32_t)(i + black) & (CURVE_CELLS - 1);
-        const uint32_t place = lift_least(
+        uint32_t place = lift_least(
             lift_times(own->place, CURVE_ONE - c.need) + lift_times(own->limit, c.need), CURVE_ONE);
+        if (c.lowered)
+            place = curve_divide((uint64_t)place << 16,
+                                 CURVE_ONE + lift_times(c.lowered, CURVE_ONE - place));
+        /* Nothing becomes black that was not. */
+        place = lift_most(place, lift_least(own->place, lift_place(&v, 2)));
         w->hist[at] = at << 8;
         if (v.total && i <= (int)v.last)
             w->hist[at] = ((uint32_t)black << 8) + lift_times(place, v.last << 8);

@@ -101,12 +101,74 @@ void lumeq_measure_free(LumeqMeasure **measure)
     *measure = NULL;
 }
 
-/* ---- as bytes ------------------------------------------------------------------------------ */
-
 static size_t tile_cells(const MeasureShape *shape)
 {
     return (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS;
 }
+
+/* ---- deeper -------------------------------------------------------------------------------- */
+
+/* Codes of 8 bits by their bins in more. */
+static void deepen_hist(uint32_t *to, const uint32_t *from, const CurveParams *params)
+{
+    const int more = params->depth - 8;
+    memset(to, 0, (size_t)params->bins * sizeof(*to));
+    for (int code = 0; code < 256; code++) {
+        const int below = params->black ? 0 : code >> (8 - more);
+        to[(code << more | below) >> params->fraction] = from[code];
+    }
+}
+
+/* The most that a sample can be, for what it can be of 8 bits. */
+static uint64_t deepen_sum(uint64_t sum, const CurveParams *params)
+{
+    const int more = params->depth - 8;
+    return params->black ? sum << more : (sum * (uint64_t)params->white + 127) / 255;
+}
+
+/* All else goes by codes of 8 bits. */
+static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
+{
+    const LumeqImage image = lumeq_shape_image(&to->shape);
+    const CurveParams params = lumeq_sample_params(&image);
+    const LumeqCounts *c = &from->counts;
+    deepen_hist(to->counts.hist, c->hist, &params);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        to->counts.cells[i] = deepen_sum(c->cells[i], &params);
+    memcpy(to->counts.lit[BARS_COLUMNS], c->lit[BARS_COLUMNS], (size_t)from->shape.width);
+    memcpy(to->counts.lit[BARS_ROWS], c->lit[BARS_ROWS], (size_t)from->shape.height);
+    *to->counts.noise = *c->noise;
+    if (c->tiles)
+        memcpy(to->counts.tiles, c->tiles, tile_cells(&from->shape) * sizeof(uint32_t));
+}
+
+int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
+{
+    LumeqMeasure deeper = {0};
+    if (!measure)
+        return lumeq_refuse("there is no measure");
+    if (measure->pending)
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
+    if (!measure->valid)
+        return lumeq_refuse("nothing has been measured");
+    if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
+        return lumeq_refuse("a measure of %d bits%s cannot be made one of %d: 8 become 9 to 16",
+                            measure->shape.depth,
+                            measure->shape.reference ? ", of the reference," : "", depth);
+    MeasureShape shape = measure->shape;
+    shape.depth = depth;
+    const LumeqImage image = lumeq_shape_image(&shape);
+    shape.bins = lumeq_sample_params(&image).bins;
+    if (lumeq_measure_prepare(&deeper, &shape) < 0)
+        return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "no memory for a measure");
+    deepen_counts(&deeper, measure);
+    free(measure->memory);
+    *measure = deeper;
+    measure->valid = 1;
+    return 0;
+}
+
+/* ---- as bytes ------------------------------------------------------------------------------ */
 
 int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
 {

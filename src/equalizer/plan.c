@@ -150,6 +150,7 @@ static void append(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m, const L
     plan->clock = lumeq_clock_next(&plan->clock, moment->number, moment->time, moment->duration);
     f->sequence = plan->sequence;
     f->number = plan->clock.number;
+    f->interlaced = moment->interlaced != 0;
     f->step = plan->clock.step < PLAN_LEAST_STEP ? PLAN_LEAST_STEP
                                                  : smaller(plan->clock.step, PLAN_MOST_STEP);
     f->at = (before ? before->at : 0) + f->step;

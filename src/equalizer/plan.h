@@ -69,6 +69,7 @@ typedef struct PlanFrame {
     uint32_t area; /* samples of the bars */
     int32_t hard;  /* nothing goes on from the frame before */
     int32_t cut;   /* it is the first one of a scene */
+    int32_t interlaced;
 
     int32_t flash; /* another picture for a moment: curves are those of what is around it */
 

@@ -47,6 +47,7 @@ static void put_frame(ByteWriter *w, const PlanFrame *f)
     };
     lumeq_put32s(w, fields, sizeof(fields) / sizeof(fields[0]));
     lumeq_put32(w, f->noise);
+    lumeq_put32(w, (uint32_t)f->interlaced);
     lumeq_put32s(w, f->level, MEASURE_CELLS);
     lumeq_put32s(w, f->hist, (size_t)f->shape.bins);
     if (f->tiles)
@@ -173,6 +174,7 @@ static void take_frame(ByteReader *r, PlanFrame *f)
     f->gain = take_most(r, 4 * CURVE_ONE);
     f->light = take_most(r, most);
     f->noise = r->version >= 2 ? lumeq_take32(r) : NOISE_UNKNOWN;
+    f->interlaced = r->version >= 5 ? lumeq_take_range(r, 0, 1) : 0;
     for (int i = 0; i < MEASURE_CELLS; i++)
         f->level[i] = take_most(r, most);
     take_counts(r, f->hist, (size_t)s->bins, area);

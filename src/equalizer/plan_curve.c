@@ -421,6 +421,19 @@ static void find_plateau(LumeqPlan *plan, size_t i, const CurveParams *p)
     plan->plateau.need = lumeq_plan_need(plan, to, &none);
 }
 
+/* Frames before it, in its scene, that are as near as the filter looks. */
+static int frames_before(const LumeqPlan *plan, size_t i)
+{
+    int count = 0;
+    while (count < LIFT_PAST && (size_t)count < i) {
+        const PlanFrame *f = plan_frame(plan, i - (size_t)count);
+        if (f->hard || f->cut)
+            break;
+        count++;
+    }
+    return count;
+}
+
 int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -436,6 +449,8 @@ int lumeq_plan_make(LumeqPlan *plan, size_t i, LumeqCurve **curve)
     LumeqCurve *made = lumeq_curve_new(&f->shape, &p, tiles ? &grid : NULL);
     if (!made)
         return LUMEQ_ERR_MEMORY;
+    made->fields = f->interlaced;
+    made->past = frames_before(plan, i);
     if (plan->reference) {
         make_reference(plan, f, &p, tiles ? &grid : NULL, made);
     } else {

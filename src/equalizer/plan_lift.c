@@ -84,7 +84,7 @@ void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const Cur
     const PlanFrame *f = plan_frame(plan, i);
     PlanLight sums;
     LiftCode code[CURVE_CELLS];
-    LiftChoice choice = {0, 0, 0};
+    LiftChoice choice = {0, 0, 0, 0};
     light_at(plan, i, past, &sums);
     take_noise(plan, &sums);
     const int alone = f->blank || !sums.weight;

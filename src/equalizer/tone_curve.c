@@ -10,7 +10,9 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 4 /* 3: all noise is filtered, 2: without what is lifted, 1: without the noise */
+/* 4: no fields, and one frame before, 3: all noise is filtered, 2: without what is lifted, 1:
+ * without the noise */
+#define FORMAT 5
 
 #define ALIGNMENT 64
 
@@ -105,7 +107,8 @@ int lumeq_curve_fits(const LumeqCurve *curve, const LumeqImage *in)
 int lumeq_curve_previous(const LumeqCurve *curve)
 {
     const LiftTables *lift = &curve->table.lift;
-    return lift->luma_on && lift->noisy && !curve->grid && !curve->result->scene_cut;
+    const int wanted = lift->luma_on && lift->noisy && !curve->grid && !curve->result->scene_cut;
+    return wanted ? curve->past : 0;
 }
 
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table)
@@ -125,6 +128,7 @@ LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, con
     return (LumeqApplyJob){
         .in = *in,
         .out = *out,
+        .fields = curve->fields,
         .write = lumeq_planes(out),
         .curve = curve->params,
         .bars = &curve->result->bars,
@@ -156,19 +160,20 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
 
 /* ---- as bytes ------------------------------------------------------------------------------ */
 
-static void put_tiles(ByteWriter *w, const LumeqCurve *curve)
+static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)
 {
     const TileInside *in = &curve->tables->inside;
     const int32_t fields[] = {in->x, in->y, in->first_x, in->last_x, in->first_y, in->last_y};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         lumeq_put32(w, (uint32_t)fields[i]);
-    lumeq_put32s(w, curve->tile_hist_out, TILE_CELLS);
+    for (int i = 0; i < TILE_CELLS; i++)
+        lumeq_put32(w, bare ? 0 : curve->tile_hist_out[i]);
     lumeq_put32s(w, curve->tile_curve_sum, TILE_CELLS);
     for (int tile = 0; tile < tile_count(curve->grid); tile++)
         lumeq_put32s(w, curve->tables->nodes[tile], TILE_CELLS + 1);
 }
 
-int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
+static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
 {
     if (!curve || !size)
         return lumeq_refuse("there is no curve, or no room for its size");
@@ -191,13 +196,25 @@ int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
     const uint32_t lift[] = {on, on ? result->lift.dark : 0, on ? result->lift.more : 0,
                              on ? result->lift.noise : 0, on ? p->denoise : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
+    lumeq_put32(&w, (uint32_t)curve->fields);
+    lumeq_put32(&w, (uint32_t)lumeq_curve_previous(curve));
     for (int i = 0; i < p->bins; i++) {
-        lumeq_put32(&w, result->bin[i].hist);
+        lumeq_put32(&w, bare ? 0 : result->bin[i].hist);
         lumeq_put32(&w, result->bin[i].curve);
     }
     if (curve->grid)
-        put_tiles(&w, curve);
+        put_tiles(&w, curve, bare);
     return lumeq_bytes_end(&w, size) < 0 ? lumeq_refuse("there is no room for the curve") : 0;
+}
+
+int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size)
+{
+    return pack(curve, 0, bytes, size);
+}
+
+int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size)
+{
+    return pack(curve, 1, bytes, size);
 }
 
 /* An edge of the picture lies at a multiple of 4, or is the frame's. */
@@ -303,6 +320,8 @@ int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size)
     made->moved = lumeq_take64(&r);
     result->noise = r.version >= 2 ? lumeq_take32(&r) : NOISE_UNKNOWN;
     take_lift(&r, made);
+    made->fields = r.version >= 5 ? lumeq_take_range(&r, 0, 1) : 0;
+    made->past = r.version >= 5 ? lumeq_take_range(&r, 0, LIFT_PAST) : 1;
     take_bins(&r, made);
     if (made->grid)
         take_tiles(&r, made);

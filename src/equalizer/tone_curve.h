@@ -13,6 +13,8 @@ struct LumeqCurve {
     atomic_int references;
     MeasureShape shape; /* of the frame */
     CurveParams params;
+    int fields;     /* of an interlaced frame */
+    int past;       /* frames before it that may be looked at, LIFT_PAST at most */
     uint64_t moved; /* since the curve of the frame before, summed over bins, Q16 codes */
     CurveTable table;
     /* Of mode CLAHE, else NULL; of the result what tile_sum() makes, no history. */

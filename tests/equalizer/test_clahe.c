@@ -6,6 +6,7 @@
 
 #include "../clahe_frame.h"
 #include "opencv_clahe_oracle.h"
+#include "variants.h"
 
 static ClaheWork work;
 static const CurveResult no_frame;
@@ -266,7 +267,8 @@ static void smoothing(void)
 
 /* Any rectangle: every sample is what tile_value() says, nothing else is written, and rows may be
  * handed out as one likes. */
-static void check_case(CheckRandom *random, int number)
+static void check_case(CheckRandom *random, int number, const char *name,
+                       const LumeqKernels *kernels)
 {
     static CurveResult frame;
     static CurveTable table;
@@ -290,8 +292,8 @@ static void check_case(CheckRandom *random, int number)
     clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
     for (int y = 0, rows; y < height; y += rows) {
         rows = 1 + check_below(random, height - y);
-        lumeq_clahe_apply(&grid, check_row(&out, y), out.stride, check_row(&in, y), in.stride, 0,
-                          width, rows, y, &work.tables);
+        lumeq_clahe_apply(&grid, kernels, check_row(&out, y), out.stride, check_row(&in, y),
+                          in.stride, 0, width, rows, y, &work.tables);
     }
     int wrong = 0;
     for (int y = 0; y < height; y++)
@@ -303,9 +305,9 @@ static void check_case(CheckRandom *random, int number)
                 p->dither ? curve_dither((uint32_t)x, (uint32_t)y, p->frame) : CURVE_ROUND;
             wrong += clahe_sample(&out, p, x, y) != tile_code(value, add, last) << p->shift;
         }
-    CHECK(wrong == 0, "case %d, %dx%d, depth %d: %d samples are wrong", number, width, height,
-          p->depth, wrong);
-    CHECK(check_rect_intact(&out), "case %d: writes outside", number);
+    CHECK(wrong == 0, "%s, case %d, %dx%d, depth %d: %d samples are wrong", name, number, width,
+          height, p->depth, wrong);
+    CHECK(check_rect_intact(&out), "%s, case %d: writes outside", name, number);
     uint64_t counted = 0;
     for (int i = 0; i < TILE_CELLS; i++)
         counted += result.hist_out[i];
@@ -314,12 +316,17 @@ static void check_case(CheckRandom *random, int number)
     check_rect_free(&out);
 }
 
+static void rectangles_of(const char *name, const LumeqKernels *kernels)
+{
+    for (int i = 0; i < check_rounds(400); i++) {
+        CheckRandom random = check_random((uint64_t)i);
+        check_case(&random, i, name, kernels);
+    }
+}
+
 static void rectangles(void)
 {
-    for (int i = 0; i < 400; i++) {
-        CheckRandom random = check_random((uint64_t)i);
-        check_case(&random, i);
-    }
+    for_each_variant(rectangles_of);
 }
 
 /* Pieces and weights of all kinds of sizes against their definition. */

@@ -1022,8 +1022,9 @@ BACKEND_TEST(redo_looks_for_bars)
                                              {&reference, &defaults},
                                              {&defaults, &ignore},
                                              {&defaults, &reference}};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < check_rounds(4); i++) {
         LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
+        const LumeqParams *const *change = changes[(i + check_state.seed) % 4];
         for (int n = 0; n < COUNT; n++) {
             Step step = scene(n % 5);
             Pictures p;
@@ -1034,12 +1035,12 @@ BACKEND_TEST(redo_looks_for_bars)
             const LumeqFrame frame = step_open(&step, &p);
             letterbox(&p.in[0]);
             const int last = n == COUNT - 1;
-            set_params(eq, last ? changes[i][0] : &defaults);
-            set_params(other, last ? changes[i][1] : &defaults);
+            set_params(eq, last ? change[0] : &defaults);
+            set_params(other, last ? change[1] : &defaults);
             run_frame(other, &frame, &expected.stats);
             run_frame(eq, &frame, &result.stats);
             if (last) {
-                set_params(eq, changes[i][1]);
+                set_params(eq, change[1]);
                 run_redo(eq, &frame, &result.stats);
             }
             CHECK(same_stats(&result.stats, &expected.stats),
@@ -1122,8 +1123,13 @@ BACKEND_TEST(reset_in_flight)
 static void threads(void)
 {
     static const int counts[] = {1, 2, 3, 7, 256};
-    static const int sizes[][2] = {{1, 1},    {1, 4000}, {4000, 1},   {65, 33},
-                                   {7, 9999}, {9999, 7}, {1921, 1083}};
+    static const int sizes[][2] = {{1, 1},
+                                   {1, 4000},
+                                   {4000, 1},
+                                   {65, 33},
+                                   {7, 9999},
+                                   {9999, 7},
+                                   {1921 / CHECK_SLOWER, 1083 / CHECK_SLOWER}};
     static const Picture pictures[] = {PICTURE_DARK, PICTURE_NOISE, PICTURE_DARK};
     for (int s = 0; s < (int)(sizeof(sizes) / sizeof(sizes[0])); s++) {
         Result expected[3];
@@ -1178,7 +1184,7 @@ BACKEND_TEST(layouts)
     lumeq_destroy(&eq);
 }
 
-enum { TOGETHER = 15 };
+enum { TOGETHER = CHECK_SLOWER > 1 ? 6 : 15 };
 
 typedef struct Lane {
     LumeqEqualizer *eq;

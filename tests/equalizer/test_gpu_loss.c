@@ -401,6 +401,8 @@ static void lose_at_any_call(int on_device)
 static void lose_in_any_mode(int on_device)
 {
     for (int n = 0; n < 2 * MODES; n++) {
+        if (!check_drawn(n + on_device + late))
+            continue;
         deep = n / MODES;
         mode = n % MODES;
         lose_at_any_call(on_device);
@@ -411,18 +413,22 @@ static void lose_in_any_mode(int on_device)
 
 static void loss_at_any_call(void)
 {
-    lose_in_any_mode(0);
+    if (!check_without_threads())
+        lose_in_any_mode(0);
 }
 
 /* The CPU does not write device memory: what was in flight comes back measured. */
 static void loss_with_outputs_on_the_device(void)
 {
-    lose_in_any_mode(1);
+    if (!check_without_threads())
+        lose_in_any_mode(1);
 }
 
 /* What a GPU that wakes up later writes is not what anybody looks at. */
 static void loss_with_late_writes(void)
 {
+    if (check_without_threads())
+        return;
     late = 1;
     lose_in_any_mode(0);
     lose_in_any_mode(1);
@@ -434,6 +440,8 @@ static void loss_with_late_writes(void)
 static void refusal_at_any_call(void)
 {
     static const int refusals[] = {LUMEQ_ERR_MEMORY, LUMEQ_ERR_UNAVAILABLE};
+    if (check_without_threads())
+        return;
     for (int i = 0; i < 4; i++) {
         refusal = refusals[i / 2];
         lose_at_any_call(i % 2);

@@ -271,6 +271,8 @@ static const Whole wholes[] = {
     {{1000, 562, 8, 0, 1, 1, 1}, {1000, 562, 8, 0, 1, 1, 0}, {0, 4, 1000, 558}, 1, 1, 1},
     {{999, 561, 10, 6, 1, 0, 0}, {999, 561, 10, 0, 1, 0, 0}, {0, 0, 999, 561}, 1, 1, 1},
     {{1000, 560, 8, 0, 0, 0, 0}, {1000, 560, 8, 0, 0, 0, 0}, {8, 8, 984, 544}, 0, 0, 1},
+    {{1000, 561, 8, 0, 1, 1, 0}, {1000, 561, 8, 0, 1, 1, 1}, {0, 4, 1000, 557}, 1, 1, 0},
+    {{1000, 562, 10, 6, 1, 1, 1}, {1000, 562, 10, 0, 1, 1, 1}, {16, 0, 984, 562}, 1, 0, 1},
 };
 
 /* What a frame is made of. */
@@ -552,6 +554,133 @@ static void through_the_library(void)
     lumeq_context_destroy(&context);
 }
 
+#define SCENE 7 /* of the frames; then comes another */
+
+/* How far neighbouring frames of the film are apart, summed up, with so many frames before each. */
+static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
+                             uint8_t film[][FILM_SIZE], int most)
+{
+    static uint8_t out[2][FILM_SIZE];
+    int64_t apart = 0;
+    for (int i = 0; i < FILM_FRAMES; i++) {
+        LumeqImage previous[LIFT_PAST];
+        const LumeqImage in = film_image(film[i]), to = film_image(out[i % 2]);
+        const int count = i < most ? i : most;
+        for (int k = 0; k < count; k++)
+            previous[k] = film_image(film[i - 1 - k]);
+        CHECK(lumeq_apply(context, curves[i], &in, previous, count, &to, NULL) == 0, "%s",
+              lumeq_last_error(NULL));
+        for (int k = 0; k < FILM_SIZE && i % SCENE > LIFT_PAST; k++)
+            apart += abs(out[0][k] - out[1][k]);
+    }
+    return apart;
+}
+
+/* A history that looks ahead wants as many frames as there are in the scene, up to three; each of
+ * them takes some of the noise away. */
+static void planned_looks_further(void)
+{
+    static uint8_t film[FILM_FRAMES][FILM_SIZE];
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    LumeqContext *context = NULL;
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curves[FILM_FRAMES] = {NULL};
+    int64_t apart[LIFT_PAST + 1] = {0};
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
+              lumeq_history_create(&history, NULL, LUMEQ_MAX_LOOKAHEAD) == 0,
+          "they open");
+    for (int i = 0; i < FILM_FRAMES; i++) {
+        draw_film(film[i], i);
+        for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* what was below is lit now */
+            film[i][k] = (uint8_t)(film[i][k] + 30);
+        const LumeqImage in = film_image(film[i]), before = film_image(film[i ? i - 1 : 0]);
+        const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
+        CHECK(lumeq_measure(context, &measure, NULL, &in, i ? &before : NULL, NULL) == 0 &&
+                  lumeq_history_put(history, measure, &moment) == 0,
+              "%s", lumeq_last_error(NULL));
+    }
+    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "the end");
+    for (int i = 0; i < FILM_FRAMES; i++) {
+        LumeqFrameStats stats = {.size = sizeof(stats)};
+        const int there = i < SCENE ? i : i - SCENE;
+        CHECK(lumeq_history_get(history, &curves[i]) == 0 &&
+                  lumeq_curve_stats(curves[i], &stats) == 0,
+              "%s", lumeq_last_error(NULL));
+        CHECK(stats.scene_cut == (i == SCENE), "frame %d: cut %d", i, stats.scene_cut);
+        CHECK(stats.previous == (there < LIFT_PAST ? there : LIFT_PAST), "frame %d wants %d", i,
+              stats.previous);
+    }
+    for (int most = 0; most <= LIFT_PAST; most++)
+        apart[most] = planned_apart(context, curves, film, most);
+    for (int most = 1; most <= LIFT_PAST; most++)
+        CHECK(apart[most] < apart[most - 1], "%d frames before: %lld apart, %lld with fewer", most,
+              (long long)apart[most], (long long)apart[most - 1]);
+    for (int i = 0; i < FILM_FRAMES; i++)
+        lumeq_curve_unref(&curves[i]);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+    lumeq_context_destroy(&context);
+}
+
+/* What a history makes of an interlaced frame: by way of bytes, and looking ahead or not. */
+static void apply_interlaced(LumeqContext *context, int64_t lookahead, int interlaced,
+                             const LumeqImage *in, uint8_t *out)
+{
+    static uint8_t bytes[1 << 16];
+    size_t size = sizeof(bytes);
+    LumeqHistory *history = NULL;
+    LumeqMeasure *measure = NULL;
+    LumeqCurve *curve = NULL;
+    const LumeqMoment moment = {.size = sizeof(moment), .interlaced = interlaced};
+    const LumeqImage to = film_image(out);
+    CHECK(lumeq_history_create(&history, NULL, lookahead) == 0 &&
+              lumeq_measure(context, &measure, NULL, in, NULL, NULL) == 0 &&
+              lumeq_history_put(history, measure, &moment) == 0 &&
+              lumeq_history_put(history, NULL, NULL) == 0,
+          "%s", lumeq_last_error(NULL));
+    if (lookahead) /* where the frame is still to come */
+        CHECK(lumeq_history_save(history, bytes, &size) == 0 &&
+                  lumeq_history_load(history, bytes, size) == 0,
+              "%s", lumeq_last_error(NULL));
+    size = sizeof(bytes);
+    CHECK(lumeq_history_get(history, &curve) == 0 && lumeq_curve_pack(curve, bytes, &size) == 0 &&
+              lumeq_curve_unpack(&curve, bytes, size) == 0 &&
+              lumeq_apply(context, curve, in, NULL, 0, &to, NULL) == 0,
+          "%s", lumeq_last_error(NULL));
+    lumeq_curve_unref(&curve);
+    lumeq_measure_free(&measure);
+    lumeq_history_destroy(&history);
+}
+
+/* Two moments of a dark picture, one of them brighter, row by row. */
+static void interlaced(void)
+{
+    static uint8_t film[FILM_SIZE], live[2][FILM_SIZE], out[FILM_SIZE];
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 2};
+    LumeqContext *context = NULL;
+    draw_film(film, 0);
+    for (int i = 0; i < FILM_SIZE; i++)
+        film[i] = (uint8_t)(film[i] + i / FILM_WIDTH % 2 * 3);
+    const LumeqImage in = film_image(film);
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "it opens");
+    for (int i = 0; i < 2; i++) {
+        LumeqEqualizer *eq = NULL;
+        LumeqFrame frame = {
+            .size = sizeof(frame), .in = in, .out = film_image(live[i]), .interlaced = i};
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, NULL) == 0,
+              "frame %d", i);
+        CHECK(frame.interlaced == i, "frame %d comes back with %d", i, frame.interlaced);
+        apply_interlaced(context, 0, i, &in, out);
+        CHECK(!memcmp(out, live[i], FILM_SIZE), "interlaced %d: step by step it is another", i);
+        apply_interlaced(context, LUMEQ_MAX_LOOKAHEAD, i, &in, out);
+        CHECK(!memcmp(out, live[i], FILM_SIZE), "interlaced %d: planned it is another", i);
+        lumeq_destroy(&eq);
+    }
+    CHECK(memcmp(live[0], live[1], FILM_SIZE), "fields are not told from frames");
+    lumeq_context_destroy(&context);
+}
+
 /* The first frame of another scene has nothing of the one before. */
 static void never_across_a_cut(void)
 {
@@ -584,6 +713,8 @@ static const CheckTest tests[] = {
     {"variants", variants_agree},
     {"whole_frames", whole_frames},
     {"through_the_library", through_the_library},
+    {"planned_looks_further", planned_looks_further},
+    {"interlaced", interlaced},
     {"never_across_a_cut", never_across_a_cut},
 };
 

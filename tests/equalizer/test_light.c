@@ -242,19 +242,27 @@ static void alone(void)
             }
 }
 
+/* With nothing that adapts and all the strength: without a light, and with that one, whose
+ * parameters are the answer. */
+static LumeqParams run_literal(LumeqMode mode, int light, int planned, Told *without, Told *with)
+{
+    LumeqParams params = lit(mode, 0, 1);
+    params.lift = params.adaptive = 0;
+    params.strength = 1;
+    run(&params, RAMP, planned, without);
+    params.brightness = lights[light].brightness;
+    params.gamma = lights[light].gamma;
+    run(&params, RAMP, planned, with);
+    return params;
+}
+
 /* The strength blends the light with what equalization is without it. */
 static void literal(void)
 {
     static Told told, full;
     for (int k = 0; k < COUNT(lights); k++)
         for (int planned = 0; planned < 2; planned++) {
-            LumeqParams params = lit(LUMEQ_MODE_GLOBAL, 0, 1);
-            params.lift = params.adaptive = 0;
-            params.strength = 1;
-            run(&params, RAMP, planned, &full);
-            params.brightness = lights[k].brightness;
-            params.gamma = lights[k].gamma;
-            run(&params, RAMP, planned, &told);
+            LumeqParams params = run_literal(LUMEQ_MODE_GLOBAL, k, planned, &full, &told);
             CHECK(!memcmp(told.curve, full.curve, 256 * sizeof(told.curve[0])),
                   "at full strength nothing is left of it");
             params.strength = 0.25;
@@ -273,13 +281,7 @@ static void stretched(void)
     static Told told, plain;
     for (int k = 0; k < COUNT(lights); k++)
         for (int planned = 0; planned < 2; planned++) {
-            LumeqParams params = lit(LUMEQ_MODE_STRETCH, 0, 1);
-            params.lift = params.adaptive = 0;
-            params.strength = 1;
-            run(&params, RAMP, planned, &plain);
-            params.brightness = lights[k].brightness;
-            params.gamma = lights[k].gamma;
-            run(&params, RAMP, planned, &told);
+            (void)run_literal(LUMEQ_MODE_STRETCH, k, planned, &plain, &told);
             for (int i = 16; i <= 235; i++) {
                 const double x = (plain.curve[i] / 65536.0 - 16) / 219;
                 const long double y = 16 + 219 * lighten(x, lights[k].brightness, lights[k].gamma);
@@ -316,9 +318,91 @@ static void lifted(void)
     }
 }
 
+/* One frame more of a video that stands still. */
+static void one_more(LumeqEqualizer *eq, int number, Told *told)
+{
+    LumeqFrame frame = {.size = sizeof(frame), .in = draw(DARK), .time = number * STEP};
+    frame.out = frame.in;
+    frame.out.plane[0] = outputs;
+    CHECK(lumeq_process(eq, &frame, &ask(told)->stats) == 0, "%s", lumeq_last_error(eq));
+}
+
+static int same_curve(const Told *a, const Told *b)
+{
+    int most = 0;
+    for (int i = 16; i <= 235; i++) {
+        const int apart = abs((int)(a->curve[i] - b->curve[i]));
+        most = apart > most ? apart : most;
+    }
+    return most <= 1 << 10;
+}
+
+/* What a person changes is seen in the very next frame, as if it had been so all along; also in
+ * that one once more, after it was taken back, whatever else is changed with it. */
+static void at_once(void)
+{
+    static Told told, expected, usual;
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
+    for (int k = 0; k < COUNT(lights); k++) {
+        LumeqParams params = lit(LUMEQ_MODE_GLOBAL, lights[k].brightness, lights[k].gamma);
+        LumeqEqualizer *eq = NULL;
+        run(&params, DARK, 0, &expected);
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
+              "it opens");
+        for (int i = 0; i < 3; i++)
+            one_more(eq, i, &usual);
+        CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));
+        one_more(eq, 3, &told);
+        CHECK(same_curve(&told, &expected) && !same_curve(&told, &usual), "%g, %g: not at once",
+              lights[k].brightness, lights[k].gamma);
+        params.chroma = LUMEQ_CHROMA_KEEP;
+        for (int taken = 1; taken <= 2; taken++) {
+            CHECK(lumeq_rewind(eq, taken) == 0 && lumeq_set_params(eq, &params) == 0, "%s",
+                  lumeq_last_error(eq));
+            for (int i = 4 - taken; i < 4; i++)
+                one_more(eq, i, &told);
+            CHECK(same_curve(&told, &expected), "%g, %g: not after %d frames were taken back",
+                  lights[k].brightness, lights[k].gamma, taken);
+        }
+        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
+        one_more(eq, 3, &told);
+        CHECK(same_curve(&told, &usual), "%g, %g: it stays", lights[k].brightness, lights[k].gamma);
+        lumeq_destroy(&eq);
+    }
+}
+
+/* So is what else makes another curve, in whatever order it comes and goes. */
+static void other_settings_at_once(void)
+{
+    static Told told, expected, usual;
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    const LumeqParams plain = lit(LUMEQ_MODE_GLOBAL, 0, 1);
+    LumeqParams changed[] = {plain, plain, plain};
+    changed[0].clip = 1.5;
+    changed[1].mode = LUMEQ_MODE_STRETCH;
+    changed[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
+    for (int k = 0; k < COUNT(changed); k++) {
+        LumeqEqualizer *eq = NULL;
+        run(&changed[k], DARK, 0, &expected);
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
+              "it opens");
+        for (int i = 0; i < 3; i++)
+            one_more(eq, i, &usual);
+        CHECK(lumeq_set_params(eq, &changed[k]) == 0, "%s", lumeq_last_error(eq));
+        one_more(eq, 3, &told);
+        CHECK(same_curve(&told, &expected) && !same_curve(&told, &usual), "%d: not at once", k);
+        CHECK(lumeq_rewind(eq, 1) == 0 && lumeq_set_params(eq, &plain) == 0, "taken back");
+        one_more(eq, 3, &told);
+        CHECK(same_curve(&told, &usual), "%d: it stays", k);
+        lumeq_destroy(&eq);
+    }
+}
+
 static const CheckTest tests[] = {
-    {"map", map},         {"none", none},           {"back", back},     {"alone", alone},
-    {"literal", literal}, {"stretched", stretched}, {"lifted", lifted},
+    {"map", map},       {"none", none},       {"back", back},
+    {"alone", alone},   {"literal", literal}, {"stretched", stretched},
+    {"lifted", lifted}, {"at_once", at_once}, {"other_settings_at_once", other_settings_at_once},
 };
 
 CHECK_MAIN(tests)

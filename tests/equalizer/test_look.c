@@ -183,7 +183,7 @@ BACKEND_TEST(dull_pictures_gain)
         film_run(&f, &dull[i], 3);
         const double before = deviation_of(&f.in), after = deviation_of(&f.out);
         CHECK(before < 25, "scene %d: deviation %.1f", i, before);
-        CHECK(after >= (params.lift ? 1.3 : 1.6) * before,
+        CHECK(after >= (params.lift ? 1.4 : 1.6) * before,
               "scene %d: mean %.0f, deviation %.1f becomes %.1f: %.2f times", i,
               f.stats.told.mean_in, before, after, after / before);
         film_close(&f);
@@ -298,6 +298,8 @@ BACKEND_TEST(small_cuts_settle)
 {
     for (int percent = 11; percent <= 24; percent++) {
         const Scene from = {BELL, 100, 14, 1};
+        if (!check_drawn(percent))
+            continue;
         Scene to = from;
         to.mean += percent / 2.0 * 2.2;
         check_cut(id, &from, &to);

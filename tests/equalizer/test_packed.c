@@ -328,6 +328,40 @@ static void round_trip(void)
     for_each_case(round_trip_of);
 }
 
+/* Without histograms: as large, and of the same bits; what is told is the same but for them. */
+static void bare_of(Film *f, Kind kind)
+{
+    static FrameStats stats, told;
+    LumeqImage expected = f->out;
+    LumeqCurve *curve = NULL;
+    if (kind != CURVE)
+        return;
+    Packed p = pack(f, CURVE);
+    must(lumeq_curve_pack_bare(f->curve, p.bytes, &p.size), "pack");
+    must(lumeq_curve_unpack(&curve, p.bytes, p.size), "unpack");
+    layout_alloc(&expected, LAYOUT_PLANAR);
+    CHECK(lumeq_apply(f->context, f->curve, &f->in, NULL, 0, &expected, NULL) == 0 &&
+              lumeq_apply(f->context, curve, &f->in, NULL, 0, &f->out, NULL) == 0 &&
+              !layout_differences(&f->out, &expected),
+          "other bits without histograms");
+    CHECK(lumeq_curve_stats(f->curve, ask_stats(&stats)) == 0 &&
+              lumeq_curve_stats(curve, ask_stats(&told)) == 0,
+          "no statistics");
+    CHECK(told.told.mean_in == 0 && told.told.mean_out == 0 && stats.told.mean_in > 0,
+          "means of nothing: %g and %g", told.told.mean_in, told.told.mean_out);
+    CHECK(told.told.strength == stats.told.strength &&
+              told.told.noise_gain == stats.told.noise_gain,
+          "other statistics");
+    free(p.bytes);
+    lumeq_curve_unref(&curve);
+    layout_free(&expected);
+}
+
+static void bare(void)
+{
+    for_each_case(bare_of);
+}
+
 /* With too little room nothing is written behind it, and the size is told. */
 static void no_room_for(Film *f, Kind kind)
 {
@@ -386,7 +420,7 @@ static void damage_of(Film *f, Kind kind)
     const Kind home = kind == PLAN ? PLAN : HISTORY;
     CHECK(unpack(f, kind, p.bytes, p.size, kind == PLAN ? f->plan : f->history) == 0, "whole: %s",
           lumeq_last_error(NULL));
-    const size_t step = p.size > 3000 ? p.size / CHECK_ROUNDS(80) : 1;
+    const size_t step = p.size > 3000 ? p.size / check_rounds(80) : 1;
     Packed state = pack(f, home);
     for (size_t size = 0; size < p.size; size += step) {
         uint8_t *cut = malloc(size ? size : 1);
@@ -420,7 +454,7 @@ static void forged_of(Film *f, Kind kind)
     LumeqHistory *history = NULL;
     CheckRandom random = check_random(kind);
     Packed p = pack(f, kind);
-    const size_t head = 200, step = p.size / CHECK_ROUNDS(30) + 1;
+    const size_t head = 200, step = p.size / check_rounds(30) + 1;
     must(lumeq_history_create(&history, &f->params, kind == PLAN ? LOOKAHEAD : 0), "a history");
     int refused = 0;
     for (size_t i = 8; i < p.size - 4;
@@ -453,7 +487,7 @@ static void forged_at_random_of(Film *f, Kind kind)
     Packed bad = {.bytes = malloc(p.size), .size = p.size};
     const int64_t lookahead = kind == PLAN ? LOOKAHEAD : 0;
     must(bad.bytes ? lumeq_history_create(&history, &f->params, lookahead) : -1, "a history");
-    for (int round = 0; round < CHECK_ROUNDS(50); round++) {
+    for (int round = 0; round < check_rounds(50); round++) {
         memcpy(bad.bytes, p.bytes, p.size);
         for (int n = 1 + check_below(&random, 6); n > 0; n--)
             bad.bytes[8 + check_below(&random, check_below(&random, 2) ? 120 : (int)p.size - 12)] =
@@ -477,7 +511,7 @@ static void versions_of(Film *f, Kind kind)
     Packed p = pack(f, kind);
     const uint8_t was = p.bytes[4];
     const uint8_t other[] = {0, (uint8_t)(was + 1), 255};
-    CHECK(was == (kind == MEASURE ? 3 : 4), "version %d", was);
+    CHECK(was == (kind == MEASURE ? 3 : 5), "version %d", was);
     for (int i = 0; i < COUNT(other); i++) {
         p.bytes[4] = other[i];
         seal(&p);
@@ -564,6 +598,88 @@ static void fixed_bytes(void)
     lumeq_context_destroy(&context);
 }
 
+#define DEEP_WIDTH 96
+#define DEEP_HEIGHT 64
+#define DEEP_SIZE (DEEP_WIDTH * DEEP_HEIGHT)
+
+/* A picture of noise in two bars, and the same with more bits. */
+static void draw_deep(uint8_t *luma, uint16_t *deep, int depth, LumeqRange range, uint64_t seed)
+{
+    CheckRandom random = check_random(seed);
+    for (int i = 0; i < DEEP_SIZE; i++) {
+        const int dark = i / DEEP_WIDTH < 8 || i / DEEP_WIDTH >= 56;
+        luma[i] = (uint8_t)(dark ? 16 : i % DEEP_WIDTH + check_below(&random, 160));
+        deep[i] = (uint16_t)(luma[i] << (depth - 8));
+        if (range == LUMEQ_RANGE_FULL)
+            deep[i] = (uint16_t)(deep[i] | luma[i] >> (16 - depth));
+    }
+}
+
+static void check_deeper(LumeqContext *context, int depth, LumeqRange range, LumeqMode mode)
+{
+    static uint8_t luma[2][DEEP_SIZE], bytes[2][1 << 18];
+    static uint16_t deep[2][DEEP_SIZE];
+    const LumeqParams params = {.size = sizeof(params), .strength = 1, .mode = mode};
+    LumeqMeasure *measure = NULL, *expected = NULL;
+    LumeqImage in[2], deeper[2];
+    size_t size[2] = {sizeof(bytes[0]), sizeof(bytes[0])};
+    for (int i = 0; i < 2; i++) {
+        draw_deep(luma[i], deep[i], depth, range, (uint64_t)i);
+        in[i] = (LumeqImage){.plane = {luma[i]},
+                             .stride = {DEEP_WIDTH},
+                             .width = DEEP_WIDTH,
+                             .height = DEEP_HEIGHT,
+                             .depth = 8,
+                             .range = range};
+        deeper[i] = in[i];
+        deeper[i].plane[0] = deep[i];
+        deeper[i].stride[0] = 2 * DEEP_WIDTH;
+        deeper[i].depth = depth;
+    }
+    must(lumeq_measure(context, &measure, &params, &in[0], &in[1], NULL), "a measure");
+    must(lumeq_measure(context, &expected, &params, &deeper[0], &deeper[1], NULL), "a measure");
+    CHECK(lumeq_measure_deepen(measure, depth) == 0, "%s", lumeq_last_error(NULL));
+    must(lumeq_measure_pack(measure, bytes[0], &size[0]), "pack");
+    must(lumeq_measure_pack(expected, bytes[1], &size[1]), "pack");
+    CHECK(size[0] == size[1], "depth %d: %zu bytes, not %zu", depth, size[0], size[1]);
+    /* In full range sums, and what goes by differences, are right to within a code. */
+    const size_t same = range == LUMEQ_RANGE_FULL
+                            ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
+                            : size[0];
+    CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: it is another", depth,
+          (int)range, (int)mode);
+    CHECK(lumeq_measure_deepen(measure, 16) == LUMEQ_ERR_ARGUMENT, "deepened twice");
+    lumeq_measure_free(&measure);
+    lumeq_measure_free(&expected);
+}
+
+/* A measure that was made deeper is that of the deeper picture. */
+static void deeper(void)
+{
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
+    const LumeqParams reference = {
+        .size = sizeof(reference), .mode = LUMEQ_MODE_CLAHE, .reference = 1};
+    uint8_t gray[64] = {0};
+    const LumeqImage in = {.plane = {gray}, .stride = {8}, .width = 8, .height = 8, .depth = 8};
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    must(lumeq_context_create(&context, &config, NULL, 0), "a context");
+    for (int depth = 9; depth <= 16; depth++)
+        for (int range = LUMEQ_RANGE_LIMITED; range <= LUMEQ_RANGE_FULL; range++) {
+            check_deeper(context, depth, (LumeqRange)range, LUMEQ_MODE_GLOBAL);
+            check_deeper(context, depth, (LumeqRange)range, LUMEQ_MODE_CLAHE);
+        }
+    CHECK(lumeq_measure_deepen(NULL, 10) == LUMEQ_ERR_ARGUMENT, "no measure");
+    must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
+    CHECK(lumeq_measure_deepen(measure, 8) == LUMEQ_ERR_ARGUMENT &&
+              lumeq_measure_deepen(measure, 17) == LUMEQ_ERR_ARGUMENT,
+          "to 8 or 17 bits");
+    must(lumeq_measure(context, &measure, &reference, &in, NULL, NULL), "a measure");
+    CHECK(lumeq_measure_deepen(measure, 10) == LUMEQ_ERR_ARGUMENT, "of the reference");
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
 /* Tiles that were counted for nothing are none of a curve's. */
 static void tiles_that_are_not_used(void)
 {
@@ -592,6 +708,7 @@ static void tiles_that_are_not_used(void)
 static const CheckTest tests[] = {
     {"tiles_that_are_not_used", tiles_that_are_not_used},
     {"round_trip", round_trip},
+    {"bare", bare},
     {"no_room", no_room},
     {"damage", damage},
     {"forged", forged},
@@ -599,6 +716,7 @@ static const CheckTest tests[] = {
     {"forged_at_random", forged_at_random},
     {"fixed_bytes", fixed_bytes},
     {"first_versions", first_versions},
+    {"deeper", deeper},
 };
 
 CHECK_MAIN(tests)

@@ -678,6 +678,63 @@ static void test_fade_in(void)
     free_run(&run);
 }
 
+/* With light by hand, in the shares `strength` of the rule or of equalization (-1: the rule's). A
+ * fade is then what the plateau becomes, too, faded alike; or the share of it that is no curve of
+ * the picture's is the light of each frame as it is. */
+static void check_lit_fade(double brightness, double gamma, double strength)
+{
+    LumeqParams params = usual(), light = usual(), alone;
+    const Film f = film(fade_in, 140);
+    params.brightness = light.brightness = brightness;
+    params.gamma = light.gamma = gamma;
+    params.lift = strength < 0;
+    params.adaptive = 0;
+    params.strength = strength < 0 ? 1 : strength;
+    alone = params;
+    alone.strength = 1;
+    light.mode = LUMEQ_MODE_OFF;
+    const int end = FADE_START + FADE_FRAMES;
+    Run *run = run_film(&f, &params, LOOKAHEAD), *full = run_film(&f, &alone, LOOKAHEAD);
+    Run *hand = run_film(&f, &light, LOOKAHEAD);
+    CHECK(!same_curve(&run->stats[139], &full->stats[139]) == (strength >= 0 && strength < 1),
+          "the light makes no difference");
+    for (int part = 1; part < FADE_FRAMES; part++) {
+        const int i = FADE_START + part;
+        check_faded(full, i, 139, part);
+        for (int code = 20; code <= 110; code += 10) {
+            const double share = strength < 0 ? 1 : strength;
+            const double expected = share * on_curve(&full->stats[i], code) +
+                                    (1 - share) * on_curve(&hand->stats[i], code);
+            CHECK(fabs(on_curve(&run->stats[i], code) - expected) < 0.02,
+                  "%g, %g, strength %g, frame %d, code %d: %g, not %g", brightness, gamma, strength,
+                  i, code, on_curve(&run->stats[i], code), expected);
+        }
+    }
+    for (int i = 1; i < run->frames; i++)
+        CHECK(run->stats[i].mean_out >= run->stats[i - 1].mean_out - 0.1,
+              "%g, %g, strength %g, frame %d: it gets darker, %g after %g", brightness, gamma,
+              strength, i, run->stats[i].mean_out, run->stats[i - 1].mean_out);
+    for (int code = 20; code <= 110; code += 10)
+        CHECK(fabs(on_curve(&run->stats[end], code) - on_curve(&run->stats[139], code)) < 0.02,
+              "%g, %g, strength %g: the fade ends with %g for %d, not %g", brightness, gamma,
+              strength, on_curve(&run->stats[end], code), code, on_curve(&run->stats[139], code));
+    for (int i = 0; i < FADE_START; i++)
+        CHECK(fabs(run->stats[i].mean_out - 16) < 0.01, "frame %d: black becomes %g", i,
+              run->stats[i].mean_out);
+    free_run(&hand);
+    free_run(&full);
+    free_run(&run);
+}
+
+static void test_fade_with_light(void)
+{
+    static const double lights[][2] = {{0.4, 1}, {-0.3, 1}, {0, 1.6}, {0, 0.7}, {0.3, 1.4}};
+    static const double strengths[] = {-1, 0, 0.5, 1};
+    for (int i = 0; i < (int)(sizeof(lights) / sizeof(lights[0])); i++)
+        for (int k = 0; k < (int)(sizeof(strengths) / sizeof(strengths[0])); k++)
+            check_lit_fade(lights[i][0], lights[i][1], strengths[k]);
+}
+
 static void test_fade_out(void)
 {
     const LumeqParams params = usual();
@@ -1012,7 +1069,7 @@ static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, i
 
 static void test_anything(void)
 {
-    for (int round = 0; round < CHECK_ROUNDS(15); round++) {
+    for (int round = 0; round < check_rounds(15); round++) {
         CheckRandom random = check_random((uint64_t)round);
         const Film f = any_film(&random);
         const LumeqParams params = any_params(&random);
@@ -1066,7 +1123,7 @@ static void replace(LumeqHistory **h, const LumeqParams *params, int64_t lookahe
 /* Saved and loaded now and then, it goes on as if it had not been. */
 static void test_save(void)
 {
-    for (int round = 0; round < CHECK_ROUNDS(10); round++) {
+    for (int round = 0; round < check_rounds(10); round++) {
         CheckRandom random = check_random(1000 + (uint64_t)round);
         const Film f = any_film(&random);
         const LumeqParams params = any_params(&random);
@@ -1145,7 +1202,7 @@ static void forge(uint8_t *bytes, size_t size, CheckRandom *random)
 static void test_forged(void)
 {
     int loaded = 0, refused = 0;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < check_rounds(30); round++) {
         CheckRandom random = check_random(2000 + (uint64_t)round);
         Film f = any_film(&random);
         f.frames = 30;
@@ -1311,6 +1368,7 @@ static const CheckTest tests[] = {
     {"motion", test_motion},
     {"scene_cut_off", test_scene_cut_off},
     {"fade_in", test_fade_in},
+    {"fade_with_light", test_fade_with_light},
     {"fade_out", test_fade_out},
     {"fade_after_waver", test_fade_after_waver},
     {"scenes_between_fades", test_scenes_between_fades},

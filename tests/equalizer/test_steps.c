@@ -112,6 +112,12 @@ static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
     return n && !is_seek(f, n) ? &in[n - 1] : NULL;
 }
 
+/* Of a film, all frames or some. */
+static int is_interlaced(const Film *f, int n)
+{
+    return f->seed % 3 == 0 && check_hash(f->seed, 500 + (uint64_t)n) % 4 != 0;
+}
+
 static Frames *run_live(const Film *f)
 {
     Frames *frames = calloc(1, sizeof(*frames));
@@ -130,6 +136,7 @@ static Frames *run_live(const Film *f)
                             .duration = f->frame_time,
                             .number = f->numbered ? n : 0};
         frame.previous = before(f, frames->in, n);
+        frame.interlaced = is_interlaced(f, n);
         if (is_seek(f, n))
             lumeq_reset(eq);
         must(lumeq_process(eq, &frame, ask_stats(&frames->stats[n])), "live", lumeq_last_error(eq));
@@ -270,7 +277,8 @@ static void run_history(Crew *crew, int64_t lookahead, int moves)
         const LumeqMoment moment = {.number = f->numbered ? n : 0,
                                     .time = time_of(f, n),
                                     .duration = f->frame_time,
-                                    .discontinuity = is_seek(f, n)};
+                                    .discontinuity = is_seek(f, n),
+                                    .interlaced = is_interlaced(f, n)};
         must(lumeq_history_put(history, crew->measures[n], &moment), "put", lumeq_last_error(NULL));
         got = take_curves(history, crew->curves, got);
         if (moves && check_hash(f->seed, 300 + (uint64_t)n) % 4 == 0)
@@ -377,7 +385,8 @@ static void check_live_layout(const Film *f, const Frames *frames)
                             .time = time_of(f, n),
                             .duration = f->frame_time,
                             .number = f->numbered ? n : 0,
-                            .previous = before(f, frames->in, n)};
+                            .previous = before(f, frames->in, n),
+                            .interlaced = is_interlaced(f, n)};
         char name[160];
         name_film(f, name, sizeof(name));
         if (is_seek(f, n))
@@ -472,6 +481,8 @@ static void each_mode(LumeqMode mode, int reference)
     static const int tiles[][2] = {{0, 0}, {3, 5}, {7, 1}, {1, 16}, {16, 16}};
     open_contexts();
     for (int n = 0; n < 12 + 9; n++) {
+        if (!check_drawn(n + (int)mode))
+            continue;
         Film f = n < 12 ? any_film(100 * (uint64_t)mode + (uint64_t)n) : known_film(n);
         if (n < 9)
             f.depth = 8 + n;
@@ -577,6 +588,8 @@ static void planned(void)
     lumeq_history_destroy(&history);
     open_contexts();
     for (int n = 0; n < 16; n++) {
+        if (!check_drawn(3 * n + n / 4))
+            continue;
         Film f = any_film(9000 + (uint64_t)n);
         f.params.mode = (LumeqMode)(n % 4);
         f.params.tiles_x = n % 5;

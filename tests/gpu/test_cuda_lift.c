@@ -206,7 +206,7 @@ static void any_plain(Case *c, CheckRandom *random)
         t->nodes[p->bins] = 1u << (p->depth + CURVE_NODE_BITS);
 }
 
-/* Whether luma and chroma are lifted; with fields both or none of them are. */
+/* Whether luma and chroma are lifted. */
 static void any_lift(Case *c, CheckRandom *random)
 {
     lift_any(&c->table, random);
@@ -215,8 +215,6 @@ static void any_lift(Case *c, CheckRandom *random)
     if (!check_below(random, 4))
         c->table.lift.chroma_on = 0;
     c->job.fields = check_below(random, 3) == 0;
-    if (c->job.fields)
-        c->table.lift.chroma_on = c->table.lift.luma_on;
 }
 
 static Case *open_case(CheckRandom *random)

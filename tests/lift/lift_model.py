@@ -68,9 +68,9 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     Q = times(ramp(64 * (code(995) - floor) - 3 * n, 64 * 8, 64 * 24), ONE - page)
-    out = 685 + ((16 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
+    out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    a = times(times(D, Q), min(6 * ONE, reach(x[max(1, p99)], share(60)), reach(m, share(21)),
+    a = times(times(D, Q), min(8 * ONE, reach(x[max(1, p99)], share(60)), reach(m, share(21)),
                                max(0, G - ONE)))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
     Hz = times(times(ramp(m, share(45), share(60)), ramp(x[max(1, floor)], share(6), share(14))),
@@ -82,18 +82,25 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     y = [(ONE + a) * v // (ONE + (a * v >> 16)) for v in y]
     mean = mean_of(y)
     if clip is None:
-        clip = min(max((G << 16) // (ONE + a), share(130)), 2 * ONE + D)
+        clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
     need = max(times(ONE - wide, Q), times(share(10), ONE - page), times(share(35), Hz))
     both = equalize(y, h, total, clip)
-    moved = abs(mean_of(both) - mean)
+    risen = mean_of(both) - mean
+    moved, low = abs(risen), 0
     rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
     most = times(D, max(share(21) - mean, 0)) + times(ONE - D, rest)
-    need = min(need, (most << 16) // moved) if moved > most else need
-    curve = [times(v, ONE - need) + times(b, need) for v, b in zip(y, both)]
+    if times(need, moved) > most:
+        dull = times(ONE - wide, ONE - D // 2)
+        back = times(dull, times(need, moved) - most) if risen > 0 else 0
+        need = min(need, (most + back << 16) // moved)
+        low = reach(mean + most, mean + most + back) // 3 * 4
+    curve = [min(times(v, ONE - need) + times(b, need), ONE) for v, b in zip(y, both)]
+    curve = [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
+    curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
-    nodes[black:white + 1] = [black * 256 + times(min(c, ONE), last * 256) for c in curve]
-    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, clip=clip, need=need, Hz=Hz, page=page)
+    nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
+    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, clip=clip, need=need, low=low, Hz=Hz, page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 
 # ---- Tables and constants of a frame. ----
@@ -120,9 +127,10 @@ def tables(nodes, D, n, past, denoise=ONE):
     near = lambda n: n * 75 // 32   # 100 T, T = 1.5 n
     i = np.clip(np.arange(256), BLACK + 4, WHITE - 3)
     slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
-    lifted = np.clip((slope - 2560) * 3 // 80, 0, 64)                       # Q6: slope 1 to 1.67
-    clean = np.clip((slope - 3200) * 3 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 3.25
-    noisy = lifted * 3 * f // 128 * LEFT[past] // 64        # 1.5 f, more the less was taken out
+    lifted = np.clip((slope - 2560) * 6 // 80, 0, 64)                       # Q6: slope 1 to 1.33
+    clean = np.clip((slope - 3200) * 4 // 80, 0, TOL_MOST)                  # Q6 codes: 1.25 to 2.75
+    noisy = lifted * 5 * f // 128 * LEFT[past] // 64        # 2.5 f, more the less was taken out
+    noisy = np.minimum(noisy, 48 * 64)
     tol = np.maximum(clean, noisy) * 3 // 8                                 # times 3/2; a quarter
     start, end = (np.arange(256) - BLACK) * 256, nodes[:256] - BLACK * 256
     gain = np.array([curve_gain(int(a), int(b), n) for a, b in zip(start, end)])

@@ -21,6 +21,7 @@ typedef struct Apply {
     LumeqRect active;
     LumeqImage in, out; /* of that, or of one of its fields */
     int chroma_rows;    /* there */
+    int luma, chroma;   /* that are written */
     int lift_luma, lift_chroma;
     LiftedPicture lifted; /* where one of them is */
     size_t lift_size;     /* memory of each band for it */
@@ -118,9 +119,9 @@ static void apply_luma(const Apply *a, int band)
     const int rows = lumeq_band_start(in->height, band + 1, a->bands) - y;
     if (job->clahe) {
         const LumeqRect *r = &a->active;
-        lumeq_clahe_apply(job->grid, lumeq_row(&job->out, 0, r->y + y), out->stride[0],
-                          lumeq_row(&job->in, 0, r->y + y), in->stride[0], r->x, r->x + r->width,
-                          rows, r->y + y, job->tables);
+        lumeq_clahe_apply(job->grid, &a->team->kernels, lumeq_row(&job->out, 0, r->y + y),
+                          out->stride[0], lumeq_row(&job->in, 0, r->y + y), in->stride[0], r->x,
+                          r->x + r->width, rows, r->y + y, job->tables);
     } else if (a->lift_luma) {
         lumeq_lift_luma(&a->lifted, a->team->lift_memory + (size_t)band * a->lift_size, y,
                         y + rows);
@@ -205,8 +206,9 @@ static void apply_chroma(const Apply *a, int band)
 static void apply_band(void *priv, int band)
 {
     const Apply *a = priv;
-    apply_luma(a, band);
-    if (a->job->write > 1)
+    if (a->luma)
+        apply_luma(a, band);
+    if (a->chroma)
         apply_chroma(a, band);
 }
 
@@ -296,7 +298,7 @@ static int apply_picture(Apply *a)
         a->lifted.frame_rows = a->active.height;
         ret = open_lift(a);
     }
-    if (ret == 0 && job->write > 1 && !a->lift_chroma && !same_layout(&a->in, &a->out)) {
+    if (ret == 0 && a->chroma && !a->lift_chroma && !same_layout(&a->in, &a->out)) {
         for (int i = 1; i < lumeq_planes(&a->in); i++)
             a->converted_size += (size_t)(CONVERTED_ROWS * lumeq_row_size(&a->in, i));
         a->converted = malloc((size_t)a->bands * a->converted_size);
@@ -305,6 +307,24 @@ static int apply_picture(Apply *a)
     if (ret == 0)
         lumeq_workers_run(a->team->workers, apply_band, a, a->bands);
     free(a->converted);
+    return ret;
+}
+
+/* What is filtered, field by field; the rest as with other frames. */
+static int apply_fields(const Apply *whole)
+{
+    Apply rest = *whole;
+    rest.luma &= !rest.lift_luma;
+    rest.chroma &= !rest.lift_chroma;
+    rest.lift_luma = rest.lift_chroma = 0;
+    int ret = rest.luma || rest.chroma ? apply_picture(&rest) : 0;
+    for (int i = 0; i < 2 && ret == 0; i++) {
+        Apply field = *whole;
+        field.luma &= field.lift_luma;
+        field.chroma &= field.lift_chroma;
+        lift_field(&field, i);
+        ret = apply_picture(&field);
+    }
     return ret;
 }
 
@@ -318,18 +338,14 @@ int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job)
         .active = job->bars->active,
         .in = lumeq_part(&job->in, job->bars->active),
         .out = lumeq_part(&job->out, job->bars->active),
+        .luma = 1,
+        .chroma = job->write > 1,
     };
     whole.chroma_rows = lumeq_height(&whole.in, 1);
     begin_lift(&whole);
     const int lifted = whole.lift_luma || whole.lift_chroma;
-    const int fields = lifted && job->fields && whole.in.height > 1 ? 2 : 1;
-    int ret = 0;
-    for (int i = 0; i < fields && ret == 0; i++) {
-        Apply a = whole;
-        if (fields == 2)
-            lift_field(&a, i);
-        ret = apply_picture(&a);
-    }
+    int ret =
+        lifted && job->fields && whole.in.height > 1 ? apply_fields(&whole) : apply_picture(&whole);
     for (int i = 0; i < count && ret == 0; i++)
         copy_part(job, bars[i]);
     return ret;

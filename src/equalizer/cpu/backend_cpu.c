@@ -181,6 +181,7 @@ static int write_output(CpuBackend *cpu)
         .out = job->frame.out,
         .previous = {job->previous},
         .previous_count = job->previous.plane[0] != NULL,
+        .fields = job->frame.interlaced,
         .write = job->write,
         .curve = job->curve,
         .bars = &cpu->results[cpu->last].curve.bars,

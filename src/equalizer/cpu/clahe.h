@@ -25,8 +25,8 @@ void lumeq_clahe_tile(const TileGrid *grid, int tile, const LumeqKernels *kernel
 /* Writes `height` rows of the frame, which is as wide as the grid, from number `y` on, where src
  * and dst start: of each the samples from `left` to before `right`, all with the reference. The two
  * must not overlap. Several threads may work on rows of their own. */
-void lumeq_clahe_apply(const TileGrid *grid, void *dst, ptrdiff_t dst_stride, const void *src,
-                       ptrdiff_t src_stride, int left, int right, int height, int y,
-                       const TileTables *tables);
+void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
+                       ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
+                       int right, int height, int y, const TileTables *tables);
 
 #endif

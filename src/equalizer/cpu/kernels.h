@@ -50,6 +50,11 @@ typedef struct LumeqChromaRows {
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
+/* Writes number `y` of the frame's rows with mode CLAHE, not the reference's, which begins at `src`
+ * and at `dst`: the samples from `left` to before `right`. The two do not overlap. */
+typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
+                                const void *src, int left, int right, int y);
+
 /* Of the parameters a kernel looks at those of the samples and the dither. */
 typedef struct LumeqKernels {
     LumeqHistogramKernel *histogram8, *histogram16;
@@ -58,6 +63,7 @@ typedef struct LumeqKernels {
     LumeqApplyKernel *apply8, *apply16; /* depth 8, and 9 to 12 */
     LumeqApplyKernel *nodes8, *nodes16; /* curve_has_nodes(): depth 8, and above */
     LumeqChromaKernel *chroma8, *chroma16;
+    LumeqTileRowKernel *tile_row8, *tile_row16;
     LiftKernels lift;
 } LumeqKernels;
 
@@ -74,5 +80,6 @@ void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
 
 LumeqHistogramKernel lumeq_histogram8_avx512;
+LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
 #endif

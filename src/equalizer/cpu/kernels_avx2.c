@@ -2,10 +2,11 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "equalizer/cpu/chroma8_blocks.h"
+#include "equalizer/cpu/chroma_blocks.h"
 #include "equalizer/cpu/counters8.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
+#include "equalizer/cpu/tile_blocks.h"
 
 /* ---- histogram ---------------------------------------------------------------------------- */
 
@@ -346,6 +347,46 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
                     find_codes);
 }
 
+/* Nodes are read sample by sample; the other loops are made vectors of. `added`: to the samples,
+ * over and over. */
+static inline void between_step(uint16_t out[DEEP_STEP], const uint16_t codes[DEEP_STEP],
+                                const CurveTable *table, const CurveParams *p,
+                                const uint32_t added[DEEP_STEP])
+{
+    const uint32_t last = (1u << p->depth) - 1;
+    uint32_t nodes[DEEP_STEP][2]; /* the bin's and the next one's */
+    for (int i = 0; i < DEEP_STEP; i++)
+        memcpy(nodes[i], &table->nodes[codes[i] >> p->fraction], sizeof(nodes[i]));
+    for (int i = 0; i < DEEP_STEP; i++) {
+        const uint32_t part = codes[i] & ((1u << p->fraction) - 1);
+        out[i] =
+            (uint16_t)(curve_between(nodes[i][0], nodes[i][1], part, p->fraction, added[i], last)
+                       << p->shift);
+    }
+}
+
+static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
+                    int width, int height, int first, const CurveTable *table,
+                    const CurveParams *params)
+{
+    const uint16_t last = (uint16_t)((1u << params->depth) - 1);
+    for (int y = 0; y < height; y++) {
+        const uint16_t *from = (const void *)((const uint8_t *)src + y * src_stride);
+        uint16_t *to = (void *)((uint8_t *)dst + y * dst_stride);
+        const uint64_t eight = added_to_eight(params, first + y);
+        uint32_t added[DEEP_STEP];
+        for (int i = 0; i < DEEP_STEP; i++)
+            added[i] = eight >> (8 * (i % 8)) & 255;
+        for (int x = 0; x < width; x += DEEP_STEP) {
+            const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
+            uint16_t codes[DEEP_STEP], out[DEEP_STEP];
+            find_some_codes(codes, from + x, count, params->shift, last, find_codes);
+            between_step(out, codes, table, params, added);
+            memcpy(to + x, out, (size_t)count * sizeof(*to));
+        }
+    }
+}
+
 /* ---- chroma ------------------------------------------------------------------------------- */
 
 static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)
@@ -353,6 +394,14 @@ static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const 
     LumeqKernels c;
     lumeq_kernels_c(&c);
     (chroma_has_blocks(rows) ? chroma8_in_blocks : c.chroma8)(rows, table, params);
+}
+
+static void chroma16(const LumeqChromaRows *rows, const CurveTable *table,
+                     const CurveParams *params)
+{
+    LumeqKernels c;
+    lumeq_kernels_c(&c);
+    (chroma_has_blocks(rows) ? chroma16_in_blocks : c.chroma16)(rows, table, params);
 }
 
 void lumeq_kernels_avx2(LumeqKernels *kernels)
@@ -366,6 +415,10 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->apply8 = apply8;
     kernels->apply16 = apply16;
     kernels->nodes8 = nodes8;
+    kernels->nodes16 = nodes16;
     kernels->chroma8 = chroma8;
+    kernels->chroma16 = chroma16;
+    kernels->tile_row8 = tile_row8;
+    kernels->tile_row16 = tile_row16;
     kernels->lift = lumeq_lift_avx2;
 }

@@ -1,0 +1,277 @@
+/*
+ * Chroma in blocks: plain loops without branches, which the compiler makes vectors of, as wide as
+ * it is told that they are where this is included.
+ */
+#ifndef LUMEQ_CHROMA_BLOCKS_H
+#define LUMEQ_CHROMA_BLOCKS_H
+
+#include <string.h>
+
+#include "equalizer/cpu/kernels.h"
+
+#define CHROMA_BLOCK 64 /* pixels; a multiple of the dither's period, 8 */
+
+/* What holds for a row. */
+typedef struct ChromaRow {
+    const CurveGain *over;
+    CurveLegal legal;
+    uint32_t unit;   /* 256ths of codes of 8 bits in a code */
+    int shift, down; /* of samples; from codes to those of 8 bits */
+    int32_t last;    /* code */
+    int32_t add[CHROMA_BLOCK];
+} ChromaRow;
+
+/* Both components' codes. */
+typedef uint16_t ChromaCodes[2][CHROMA_BLOCK];
+
+/* Lanes of 32 bits. */
+typedef struct ChromaBlock {
+    uint32_t gain[CHROMA_BLOCK], from[CHROMA_BLOCK], to[CHROMA_BLOCK]; /* as CurveGain */
+    uint32_t ends[CHROMA_BLOCK]; /* all ones: the gain ends at curve_within() */
+} ChromaBlock;
+
+static inline int32_t chroma_min(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int32_t chroma_max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- gains -------------------------------------------------------------------------------- */
+
+static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *row,
+                                  const uint8_t *mean)
+{
+    uint32_t over[CHROMA_BLOCK][2]; /* gain and, in the upper half, from; to */
+    const uint32_t range = row->legal.range;
+    for (int i = 0; i < CHROMA_BLOCK; i++)
+        memcpy(over[i], &row->over[mean[i]], sizeof(over[i]));
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        block->gain[i] = over[i][0] & 0xffff;
+        block->from[i] = over[i][0] >> 16;
+        block->to[i] = over[i][1] & 0xffff;
+    }
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        block->to[i] = block->to[i] < range ? block->to[i] : range;
+        block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
+    }
+}
+
+/* Those of curve_within(). */
+typedef struct ChromaLimit {
+    uint32_t used, most;
+} ChromaLimit;
+
+static inline ChromaLimit chroma_limit(const ChromaBlock *block, const ChromaRow *row,
+                                       const uint16_t *codes, int i)
+{
+    const int32_t chroma = codes[i] - row->legal.middle;
+    const uint32_t from = block->from[i], to = block->to[i], range = row->legal.range;
+    const uint32_t reach = 15 * row->unit * (uint32_t)(chroma < 0 ? -chroma : chroma);
+    const uint32_t room = 8 * (chroma > 0 ? range - from : from);
+    return (ChromaLimit){reach < room ? reach : room, (chroma > 0 ? range - to : to) << 15};
+}
+
+/* most / used, rounded down: both are exact in float32, and the quotient, below 2^16 where it
+ * counts, is at most rounded up to the next integer. */
+static inline uint32_t chroma_quotient(ChromaLimit limit)
+{
+    const float used = (float)chroma_max((int32_t)limit.used, 1);
+    const uint32_t q = (uint32_t)(int32_t)((float)(int32_t)limit.most / used);
+    return q - (q * limit.used > limit.most);
+}
+
+/* Ends the gains where one component would leave R'G'B'. Few blocks have such colours, and only
+ * those divide. */
+static inline void chroma_end_gains(ChromaBlock *restrict block, const ChromaRow *row,
+                                    const uint16_t *codes)
+{
+    uint32_t beyond = 0;
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const ChromaLimit limit = chroma_limit(block, row, codes, i);
+        beyond |= -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
+    }
+    if (!beyond)
+        return;
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const ChromaLimit limit = chroma_limit(block, row, codes, i);
+        const uint32_t end = chroma_quotient(limit);
+        const uint32_t taken =
+            -(uint32_t)(limit.used * block->gain[i] > limit.most) & block->ends[i];
+        block->gain[i] = (end & taken) | (block->gain[i] & ~taken);
+    }
+}
+
+static inline void chroma_scale(uint16_t *restrict codes, const ChromaBlock *block,
+                                const ChromaRow *row)
+{
+    const int32_t middle = row->legal.middle;
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const int32_t code = codes[i];
+        const int32_t scaled =
+            middle + (((code - middle) * (int32_t)block->gain[i] + row->add[i]) >> 12);
+        const int32_t high = chroma_max(code, row->legal.high);
+        const int32_t low = chroma_min(code, row->legal.low);
+        codes[i] = (uint16_t)chroma_max(chroma_min(scaled, high), low);
+    }
+}
+
+static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const ChromaRow *row)
+{
+    ChromaBlock block;
+    chroma_look_up(&block, row, mean);
+    for (int i = 0; i < 2; i++)
+        chroma_end_gains(&block, row, codes[i]);
+    for (int i = 0; i < 2; i++)
+        chroma_scale(codes[i], &block, row);
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+#define CHROMA_CODE_8(row, sample) ((void)(row), (sample))
+#define CHROMA_CODE_16(row, sample) chroma_min((int32_t)(sample) >> (row)->shift, (row)->last)
+
+/*
+ * For samples of so many bits. In luma the rows over the block are the same one twice where there
+ * is but one, which gives its mean alone. Components that lie in turns in one plane are read and
+ * written together.
+ */
+#define DEFINE_CHROMA_BLOCKS(bits)                                                                 \
+    static inline void chroma_means##bits(uint8_t *restrict mean, const uint##bits##_t *a,         \
+                                          const uint##bits##_t *b, int sub_x,                      \
+                                          const ChromaRow *row)                                    \
+    {                                                                                              \
+        for (int i = 0; sub_x && i < CHROMA_BLOCK; i++)                                            \
+            mean[i] = (uint8_t)((CHROMA_CODE_##bits(row, a[2 * i]) +                               \
+                                 CHROMA_CODE_##bits(row, a[2 * i + 1]) +                           \
+                                 CHROMA_CODE_##bits(row, b[2 * i]) +                               \
+                                 CHROMA_CODE_##bits(row, b[2 * i + 1]) + 2) >>                     \
+                                (2 + row->down));                                                  \
+        for (int i = 0; !sub_x && i < CHROMA_BLOCK; i++)                                           \
+            mean[i] =                                                                              \
+                (uint8_t)((CHROMA_CODE_##bits(row, a[i]) + CHROMA_CODE_##bits(row, b[i]) + 1) >>   \
+                          (1 + row->down));                                                        \
+    }                                                                                              \
+    static inline void chroma_load##bits(ChromaCodes codes, const uint##bits##_t *const from[2],   \
+                                         int step, const ChromaRow *row)                           \
+    {                                                                                              \
+        const int second = from[0] < from[1];                                                      \
+        uint16_t *restrict even = codes[!second], *restrict odd = codes[second];                   \
+        for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
+            even[i] = (uint16_t)CHROMA_CODE_##bits(row, from[!second][2 * i]);                     \
+            odd[i] = (uint16_t)CHROMA_CODE_##bits(row, from[!second][2 * i + 1]);                  \
+        }                                                                                          \
+        for (int part = 0; step == 1 && part < 2; part++)                                          \
+            for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
+                codes[part][i] = (uint16_t)CHROMA_CODE_##bits(row, from[part][i]);                 \
+    }                                                                                              \
+    static inline void chroma_store##bits(uint##bits##_t *const to[2], ChromaCodes codes,          \
+                                          int step, const ChromaRow *row)                          \
+    {                                                                                              \
+        const int second = to[0] < to[1];                                                          \
+        const uint16_t *even = codes[!second], *odd = codes[second];                               \
+        uint##bits##_t *restrict both = to[!second];                                               \
+        for (int i = 0; step == 2 && i < CHROMA_BLOCK; i++) {                                      \
+            both[2 * i] = (uint##bits##_t)(even[i] << row->shift);                                 \
+            both[2 * i + 1] = (uint##bits##_t)(odd[i] << row->shift);                              \
+        }                                                                                          \
+        for (int part = 0; step == 1 && part < 2; part++)                                          \
+            for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
+                to[part][i] = (uint##bits##_t)(codes[part][i] << row->shift);                      \
+    }                                                                                              \
+    /* Of `count` pixels, fewer than a block has: in a copy, with the luma's last column again     \
+     * where a pixel has half its columns. */                                                      \
+    static inline void chroma_last##bits(                                                          \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], int columns, int count, const LumeqChromaRows *r,     \
+        const ChromaRow *row)                                                                      \
+    {                                                                                              \
+        uint##bits##_t rows[2][2 * CHROMA_BLOCK] = {{0}}, some[2][CHROMA_BLOCK] = {{0}};           \
+        uint8_t mean[CHROMA_BLOCK];                                                                \
+        ChromaCodes codes;                                                                         \
+        for (int i = 0; i < 2; i++) {                                                              \
+            memcpy(rows[i], luma[i], (size_t)columns * sizeof(rows[i][0]));                        \
+            rows[i][columns] = rows[i][columns - 1];                                               \
+            for (int x = 0; x < count; x++)                                                        \
+                some[i][x] = from[i][x * r->step];                                                 \
+        }                                                                                          \
+        chroma_means##bits(mean, rows[0], rows[1], r->sub_x, row);                                 \
+        chroma_load##bits(codes, (const uint##bits##_t *[2]){some[0], some[1]}, 1, row);           \
+        chroma_block(codes, mean, row);                                                            \
+        for (int i = 0; i < 2; i++)                                                                \
+            for (int x = 0; x < count; x++)                                                        \
+                to[i][x * r->step] = (uint##bits##_t)(codes[i][x] << row->shift);                  \
+    }                                                                                              \
+    static inline void chroma_row##bits(                                                           \
+        uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
+        const uint##bits##_t *const luma[2], const LumeqChromaRows *r, const ChromaRow *row)       \
+    {                                                                                              \
+        const int width = (r->luma_width + r->sub_x) >> r->sub_x;                                  \
+        for (int x = 0; x < width; x += CHROMA_BLOCK) {                                            \
+            const int at = x * r->step, over = x << r->sub_x, columns = r->luma_width - over;      \
+            uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                               \
+            const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                     \
+            const uint##bits##_t *const under[2] = {luma[0] + over, luma[1] + over};               \
+            uint8_t mean[CHROMA_BLOCK];                                                            \
+            ChromaCodes codes;                                                                     \
+            if (columns < CHROMA_BLOCK << r->sub_x) {                                              \
+                chroma_last##bits(dst, src, under, columns, width - x, r, row);                    \
+                return;                                                                            \
+            }                                                                                      \
+            chroma_means##bits(mean, under[0], under[1], r->sub_x, row);                           \
+            chroma_load##bits(codes, src, r->step, row);                                           \
+            chroma_block(codes, mean, row);                                                        \
+            chroma_store##bits(dst, codes, r->step, row);                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static void chroma##bits##_in_blocks(const LumeqChromaRows *r, const CurveTable *table,        \
+                                         const CurveParams *params)                                \
+    {                                                                                              \
+        ChromaRow row = chroma_rows(table, params);                                                \
+        for (int y = 0; y < r->height; y++) {                                                      \
+            const uint##bits##_t *from[2], *luma[2];                                               \
+            uint##bits##_t *to[2];                                                                 \
+            for (int i = 0; i < 2; i++) {                                                          \
+                const int line = chroma_min((y << r->sub_y) + (i & r->sub_y), r->luma_height - 1); \
+                luma[i] = (const void *)((const uint8_t *)r->luma + line * r->luma_stride);        \
+                from[i] = (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);       \
+                to[i] = (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                     \
+            }                                                                                      \
+            chroma_add(&row, params, r->y + y);                                                    \
+            chroma_row##bits(to, from, luma, r, &row);                                             \
+        }                                                                                          \
+    }
+
+static inline ChromaRow chroma_rows(const CurveTable *table, const CurveParams *params)
+{
+    return (ChromaRow){.over = table->gain,
+                       .legal = curve_legal(params->depth, params->black != 0),
+                       .unit = 65536u >> params->depth,
+                       .shift = params->shift,
+                       .down = params->depth - 8,
+                       .last = (1 << params->depth) - 1};
+}
+
+static inline void chroma_add(ChromaRow *row, const CurveParams *params, int y)
+{
+    for (int i = 0; i < CHROMA_BLOCK; i++)
+        row->add[i] =
+            (int32_t)(params->dither ? curve_dither((uint32_t)i, (uint32_t)y, params->frame)
+                                     : CURVE_ROUND)
+            << 4;
+}
+
+/* What the blocks are made for: one or two columns and rows of luma a pixel, one table for the
+ * picture. */
+static inline int chroma_has_blocks(const LumeqChromaRows *r)
+{
+    return r->sub_x <= 1 && r->sub_y <= 1 && !r->grid;
+}
+
+DEFINE_CHROMA_BLOCKS(8)
+DEFINE_CHROMA_BLOCKS(16)
+
+#endif

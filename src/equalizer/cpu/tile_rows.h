@@ -1,0 +1,54 @@
+/* What rows with mode CLAHE go through: pieces, and what each column of tiles gives of a row. */
+#ifndef LUMEQ_TILE_ROWS_H
+#define LUMEQ_TILE_ROWS_H
+
+#include "equalizer/tiles.h"
+
+/* A row's tables: of each column of tiles, weighted between the tiles above and below. */
+typedef struct TileRow {
+    TileInside inside;
+    uint32_t nodes[LUMEQ_MAX_TILES][TILE_NODES];
+} TileRow;
+
+static inline void tile_row_weigh(TileRow *row, const TileGrid *grid, const TileTables *tables,
+                                  int y)
+{
+    const TileInside *in = &tables->inside;
+    const int piece = tile_piece(&grid->y, y), tiles = grid->x.tiles;
+    const int upper = tile_before(piece, in->first_y, in->last_y);
+    const int lower = tile_behind(piece, in->first_y, in->last_y);
+    const uint32_t weight = tile_weight(tile_phase(&grid->y, y));
+    row->inside = *in;
+    for (int x = in->first_x; x <= in->last_x; x++) {
+        const uint32_t *above = tables->nodes[upper * tiles + x];
+        const uint32_t *below = tables->nodes[lower * tiles + x];
+        uint32_t *restrict nodes = row->nodes[x];
+        for (int i = 0; i < TILE_CELLS; i++)
+            nodes[i] = tile_lerp(above[i], below[i], weight);
+        nodes[TILE_CELLS] = tile_lerp(above[TILE_CELLS], below[TILE_CELLS], weight);
+    }
+}
+
+/* Samples that lie between the same two columns of tiles. */
+typedef struct TilePiece {
+    const uint32_t *left, *right; /* nodes of these */
+    int start, end;
+    uint32_t phase, step; /* at the start, and from sample to sample */
+} TilePiece;
+
+/* Number `piece` of them, as far as it lies from `left` to before `right`. */
+static inline TilePiece tile_piece_of(const TileRow *row, const TileGrid *grid, int piece, int left,
+                                      int right)
+{
+    const TileInside *in = &row->inside;
+    const int *bounds = &grid->x.piece[piece];
+    TilePiece p = {.left = row->nodes[tile_before(piece, in->first_x, in->last_x)],
+                   .right = row->nodes[tile_behind(piece, in->first_x, in->last_x)],
+                   .start = bounds[0] > left ? bounds[0] : left,
+                   .end = bounds[1] < right ? bounds[1] : right,
+                   .step = 2 * grid->x.step};
+    p.phase = tile_phase(&grid->x, p.start);
+    return p;
+}
+
+#endif
