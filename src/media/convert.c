@@ -119,6 +119,24 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
     return best;
 }
 
+static int is_deeper(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
+{
+    return to->comp[0].depth == depth && to->comp[0].shift == 0 &&
+           to->nb_components == from->nb_components && has_alpha(to) == has_alpha(from) &&
+           to->log2_chroma_w == from->log2_chroma_w && to->log2_chroma_h == from->log2_chroma_h;
+}
+
+enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth)
+{
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(direct), *to = NULL;
+    while (from->comp[0].depth < depth && (to = av_pix_fmt_desc_next(to))) {
+        const enum AVPixelFormat id = av_pix_fmt_desc_get_id(to);
+        if (convert_is_direct(id) && convert_can_make(id) && is_deeper(to, from, depth))
+            return id;
+    }
+    return direct;
+}
+
 int convert_can_make(enum AVPixelFormat format)
 {
     return sws_isSupportedOutput(format);
@@ -212,6 +230,44 @@ static int prepare(Converter *c, const AVFrame *from, const AVFrame *to)
     return 0;
 }
 
+/* ---- more bits ----------------------------------------------------------------------------- */
+
+/* Not 0: all that differs is that there are more bits than 8. */
+static int only_deepens(const AVFrame *from, const AVFrame *to)
+{
+    const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
+    const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
+    return convert_is_direct(from->format) && convert_is_direct(to->format) &&
+           a->comp[0].depth == 8 && b->comp[0].depth > 8 && is_deeper(b, a, b->comp[0].depth) &&
+           from->width == to->width && from->height == to->height && is_full(from) == is_full(to);
+}
+
+static void deepen_row(uint16_t *to, const uint8_t *from, int step, int count, int more, int below)
+{
+    for (int x = 0; x < count; x++)
+        to[x] = (uint16_t)(from[x * step] << more | (below ? from[x * step] >> (8 - more) : 0));
+}
+
+/* In full range white stays white: luma, and alpha always, get their own upper bits below them.
+ * swscale does that for some formats. */
+static void deepen(const AVFrame *from, const AVFrame *to)
+{
+    const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
+    const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
+    for (int i = 0; i < a->nb_components; i++) {
+        const AVComponentDescriptor *c = &a->comp[i];
+        const int chroma = i == 1 || i == 2, plane = b->comp[i].plane;
+        const int width = AV_CEIL_RSHIFT(from->width, chroma ? a->log2_chroma_w : 0);
+        const int height = AV_CEIL_RSHIFT(from->height, chroma ? a->log2_chroma_h : 0);
+        for (int y = 0; y < height; y++)
+            deepen_row((uint16_t *)(void *)(to->data[plane] + (ptrdiff_t)y * to->linesize[plane]),
+                       from->data[c->plane] + (ptrdiff_t)y * from->linesize[c->plane] + c->offset,
+                       c->step, width, b->comp[i].depth - 8, i == 3 || (!chroma && is_full(from)));
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
 {
     if (convert_is_rgb(from->format) && !convert_is_rgb(to->format) &&
@@ -220,6 +276,10 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
     int ret = av_frame_get_buffer(to, 0);
     if (ret < 0)
         return ret;
+    if (only_deepens(from, to)) {
+        deepen(from, to);
+        return 0;
+    }
     ret = prepare(converter, from, to);
     if (ret < 0)
         return ret;

@@ -24,6 +24,10 @@ SampleLayout convert_layout(enum AVPixelFormat direct);
 /* The direct format that holds all of `format`, and little more: as deep and as fine in chroma. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
+/* The planar direct format that differs from a direct one in its depth only; itself where it is as
+ * deep, or where there is none. */
+enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
+
 /* Not 0: its samples are no luma and chroma, but RGB, a palette or XYZ. */
 int convert_is_rgb(enum AVPixelFormat format);
 

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avstring.h>
 #include <libavutil/log.h>
+#include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
 #include "media/input/url.h"
@@ -236,17 +238,34 @@ void codec_log_close(CodecLog *log)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-static size_t add_version(char *text, size_t size, const char *name, unsigned version)
+const char *media_library(int number, char version[32])
 {
-    const int n = snprintf(text, size, "%s %u.%u.%u", name, AV_VERSION_MAJOR(version),
-                           AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
-    return n < 0 || (size_t)n >= size ? 0 : (size_t)n;
+    const struct {
+        const char *name;
+        unsigned version;
+    } libraries[] = {
+        {"libavformat", avformat_version()},     {"libavcodec", avcodec_version()},
+        {"libavutil", avutil_version()},         {"libswscale", swscale_version()},
+        {"libswresample", swresample_version()}, {"libavfilter", avfilter_version()},
+    };
+    if (number >= (int)(sizeof(libraries) / sizeof(libraries[0])))
+        return NULL;
+    const unsigned v = libraries[number].version;
+    snprintf(version, 32, "%u.%u.%u", AV_VERSION_MAJOR(v), AV_VERSION_MINOR(v),
+             AV_VERSION_MICRO(v));
+    return libraries[number].name;
+}
+
+const char *media_ffmpeg_version(void)
+{
+    return av_version_info();
 }
 
 void media_versions(char *text, size_t size)
 {
-    size_t n = add_version(text, size, "FFmpeg: libavformat", avformat_version());
-    n += add_version(text + n, size - n, ", libavcodec", avcodec_version());
-    n += add_version(text + n, size - n, ", libavutil", avutil_version());
-    add_version(text + n, size - n, ", libswscale", swscale_version());
+    char version[32];
+    const char *name;
+    size_t n = (size_t)snprintf(text, size, "FFmpeg:");
+    for (int i = 0; (name = media_library(i, version)) && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s %s %s", i ? "," : "", name, version);
 }

@@ -48,6 +48,13 @@ LogNote codec_log_take(CodecLog *log);
 /* After the codec is closed. One that was never opened may be closed, too. */
 void codec_log_close(CodecLog *log);
 
+/* FFmpeg's libraries that are running, from number 0 on: their names and versions; NULL behind the
+ * last one. */
+const char *media_library(int number, char version[32]);
+
+/* "5.1.6" */
+const char *media_ffmpeg_version(void);
+
 /* "FFmpeg: libavcodec 59.37.100, ...": the libraries that are running. */
 void media_versions(char *text, size_t size);
 

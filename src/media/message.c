@@ -1,5 +1,7 @@
 #include "media/message.h"
 
+#include "media/packet_bytes.h"
+
 void message_clear(Message *message)
 {
     for (int i = 0; i < message->packet_count; i++)
@@ -30,7 +32,7 @@ int64_t message_bytes(const Message *message)
 {
     int64_t bytes = 0;
     for (int i = 0; i < message->packet_count; i++)
-        bytes += message->packets[i]->size;
+        bytes += (int64_t)packet_bytes(message->packets[i]);
     if (message->frame)
         bytes += message_frame_bytes(message->frame, NULL);
     if (message->output)

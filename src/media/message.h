@@ -15,8 +15,10 @@ typedef struct Message {
     AVPacket *packets[MESSAGE_PACKETS]; /* to be written before the frame */
     int packet_count;
     AVFrame *frame;   /* as decoded; NULL: packets only */
+    int returned;     /* not 0: the first frame since its source was away */
     AVFrame *output;  /* as equalized; NULL until it is */
     double decode_us; /* time spent on the frame by reading and decoding */
+    int64_t damage;   /* how often the input was seen to be damaged until then */
 } Message;
 
 /* Frees what is in it and makes it empty. */

@@ -146,6 +146,22 @@ int picture_format(PictureFormat *format, const AVFrame *frame, char *why, size_
     return 0;
 }
 
+/* A step on the screen is one along the transposed turn of what is stored. */
+PictureSteps picture_steps(PictureTurn t, int width, int height, ptrdiff_t pixel, ptrdiff_t line)
+{
+    const int from_right = t.xx + t.yx < 0, from_below = t.xy + t.yy < 0;
+    return (PictureSteps){
+        .first = (from_right ? (width - 1) * pixel : 0) + (from_below ? (height - 1) * line : 0),
+        .column = t.xx * pixel + t.xy * line,
+        .row = t.yx * pixel + t.yy * line,
+    };
+}
+
+PictureTurn picture_turn_back(PictureTurn t)
+{
+    return (PictureTurn){t.xx, t.yx, t.xy, t.yy};
+}
+
 PictureTurn picture_upright(void)
 {
     return (PictureTurn){1, 0, 0, 1};

@@ -57,6 +57,20 @@ typedef struct PictureFormat {
  */
 int picture_format(PictureFormat *format, const struct AVFrame *frame, char *why, size_t size);
 
+/* Where the pixels of what is shown lie in what is stored: in bytes from the first one stored to
+ * the first one shown, from there to the next one to the right, and to the one below. */
+typedef struct PictureSteps {
+    ptrdiff_t first, column, row;
+} PictureSteps;
+
+/* Of a stored picture of that size, in bytes from one of its pixels to the next and from one of its
+ * lines to the next. */
+PictureSteps picture_steps(PictureTurn turn, int width, int height, ptrdiff_t pixel,
+                           ptrdiff_t line);
+
+/* The turn back. */
+PictureTurn picture_turn_back(PictureTurn turn);
+
 /* No turn at all. */
 PictureTurn picture_upright(void);
 

@@ -16,6 +16,10 @@
  *   FAKE_CAMERA_STATE    what is wrong with it, in words; nothing
  *   FAKE_CAMERA_CONTROL  a file with such words, which is read anew at every call: to be replaced
  * by rename(). Without it, FAKE_CAMERA_STATE holds.
+ *   FAKE_OUTPUT          the path of a virtual camera, as of v4l2loopback, that takes YUYV, NV12
+ * and YU12 by write(); it begins with /dev/video, too; none
+ *   FAKE_OUTPUT_RECORD   a file that every picture which is written to it is added to; FILE.log has
+ * a line for each format, rate, picture, and frame that the camera has handed out, with the times
  *
  * The words, separated by blanks:
  *   gone          it is unplugged: what is open is lost for good, nothing can be opened
@@ -44,6 +48,18 @@
  *   clock=wall    their times are of the wall clock; clock=none: there are none
  *   wall=N        the wall clock was set ahead by so many seconds, or back
  *
+ * Words about the virtual camera:
+ *   out.gone, out.denied, out.busy   as above
+ *   out.taken     another program writes to it: it calls itself a camera
+ *   out.captures  the same, also of a device that is none of v4l2loopback
+ *   out.both      it is the camera, too, whose path it has
+ *   out.other     it is none of v4l2loopback
+ *   out.takes=CODE,CODE  it takes these formats only
+ *   out.size=WxH  it has this size, whatever is asked for
+ *   out.pad=N     its rows are so many bytes apart from each other
+ *   out.norate    it keeps no rate
+ *   out.eio       writing to it fails
+ *
  * Frame n, counted since the program started, shows n as 16 bits in 16 fields of equal width from
  * left to right along the top, an eighth of the height: the highest bit first, white is 1.
  */
@@ -62,6 +78,7 @@
 #include <unistd.h>
 
 #include "fake_device.h"
+#include "fake_output.h"
 #include "fake_words.h"
 
 #define MAX_HANDLES 16
@@ -72,7 +89,7 @@ static struct {
     pthread_mutex_t lock;
     struct Handle {
         atomic_int file; /* the descriptor, plus 1; 0: none */
-        int flags, dead;
+        int flags, dead, is_output;
     } handles[MAX_HANDLES];
 } cam = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -82,6 +99,7 @@ static int (*real_open)(const char *path, int flags, ...);
 static int (*real_close)(int fd);
 static int (*real_ioctl)(int fd, unsigned long request, ...);
 static int (*real_access)(const char *path, int mode);
+static ssize_t (*real_write)(int fd, const void *data, size_t size);
 static int (*real_poll)(struct pollfd *files, nfds_t count, int ms);
 static int (*real_gettimeofday)(struct timeval *time, void *zone);
 
@@ -91,6 +109,7 @@ static void find_real(void)
     *(void **)&real_close = dlsym(RTLD_NEXT, "close");
     *(void **)&real_ioctl = dlsym(RTLD_NEXT, "ioctl");
     *(void **)&real_access = dlsym(RTLD_NEXT, "access");
+    *(void **)&real_write = dlsym(RTLD_NEXT, "write");
     *(void **)&real_poll = dlsym(RTLD_NEXT, "poll");
     *(void **)&real_gettimeofday = dlsym(RTLD_NEXT, "gettimeofday");
 }
@@ -108,6 +127,12 @@ static int is_path(const char *path)
               : strcmp(path, fake_setting("FAKE_CAMERA", "/dev/video0")) == 0;
 }
 
+static int is_output_path(const char *path)
+{
+    const char *output = fake_setting("FAKE_OUTPUT", NULL);
+    return output && strcmp(path, output) == 0;
+}
+
 /* With the lock held. */
 static void look(void)
 {
@@ -115,7 +140,7 @@ static void look(void)
     fake_get_ready();
     fake_read_words();
     for (int i = 0; fake_is("gone") && i < MAX_HANDLES; i++)
-        cam.handles[i].dead = 1;
+        cam.handles[i].dead = !cam.handles[i].is_output;
 }
 
 /* Also without the lock, which the camera's owner alone needs: sanitizers open files, too, when
@@ -136,18 +161,20 @@ static int open_camera(const char *path, int flags)
     int fd = -2;
     pthread_mutex_lock(&cam.lock);
     look();
-    if (is_path(path)) {
+    const int is_output = is_output_path(path);
+    if (is_output || is_path(path)) {
         struct Handle *handle = NULL;
         for (int i = 0; i < MAX_HANDLES; i++)
             if (!atomic_load(&cam.handles[i].file))
                 handle = &cam.handles[i];
-        fd = fake_is("gone")     ? fake_fail(ENOENT)
-             : fake_is("denied") ? fake_fail(EACCES)
-             : !handle           ? fake_fail(EMFILE)
-                                 : memfd_create("fake camera", MFD_CLOEXEC);
+        fd = fake_is(is_output ? "out.gone" : "gone")       ? fake_fail(ENOENT)
+             : fake_is(is_output ? "out.denied" : "denied") ? fake_fail(EACCES)
+             : !handle                                      ? fake_fail(EMFILE)
+                       : memfd_create("fake camera", MFD_CLOEXEC);
         if (fd >= 0) {
             handle->flags = flags;
             handle->dead = 0;
+            handle->is_output = is_output;
             atomic_store(&handle->file, fd + 1);
         }
     }
@@ -205,8 +232,8 @@ int access(const char *path, int mode)
         return real_access(path, mode);
     pthread_mutex_lock(&cam.lock);
     look();
-    const int here = is_path(path);
-    const int gone = here && fake_is("gone");
+    const int is_output = is_output_path(path), here = is_output || is_path(path);
+    const int gone = here && fake_is(is_output ? "out.gone" : "gone");
     pthread_mutex_unlock(&cam.lock);
     return gone ? fake_fail(ENOENT) : here ? 0 : real_access(path, mode);
 }
@@ -232,7 +259,11 @@ static int locked_answer(int fd, unsigned long ask, void *argument, int *ours, i
         return -1;
     pthread_mutex_lock(&cam.lock);
     look();
-    const int ret = handle->dead ? fake_fail(ENODEV) : fake_answer(fd, ask, argument);
+    int ret = handle->dead        ? fake_fail(ENODEV)
+              : handle->is_output ? fake_output_answer(ask, argument)
+                                  : fake_answer(fd, ask, argument);
+    if (ret < 0 && handle->is_output && fake_is("out.both"))
+        ret = fake_answer(fd, ask, argument);
     *waits = ret < 0 && errno == EAGAIN && !(handle->flags & O_NONBLOCK);
     pthread_mutex_unlock(&cam.lock);
     return ret;
@@ -249,6 +280,19 @@ int ioctl(int fd, unsigned long ask, ...)
     while ((ret = locked_answer(fd, ask, argument, &ours, &waits)) < 0 && waits)
         usleep(1000); /* the program did not ask for answers at once */
     return ours ? ret : real_ioctl(fd, ask, argument);
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    need_real();
+    const struct Handle *handle = find(fd);
+    if (!handle || !handle->is_output)
+        return real_write(fd, data, size);
+    pthread_mutex_lock(&cam.lock);
+    look();
+    const ssize_t ret = fake_output_write(data, size);
+    pthread_mutex_unlock(&cam.lock);
+    return ret;
 }
 
 /* What has happened to the camera, in poll()'s words; else 0, and when to look again. */

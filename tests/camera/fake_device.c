@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fake_device.h"
+#include "fake_output.h"
 #include "fake_words.h"
 #include "pattern.h"
 
@@ -207,6 +208,7 @@ static int dequeue(struct v4l2_buffer *buffer)
     buffer->timestamp.tv_usec = frame.time % 1000000;
     buffer->sequence = fake_is("uncounted") ? 0 : frame.number;
     buffer->length = (uint32_t)cam.size;
+    fake_output_note_captured(frame.number, frame.time);
     return 0;
 }
 

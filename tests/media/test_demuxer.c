@@ -6,6 +6,7 @@
 #include "../check.h"
 #include "../made_clip.h"
 #include "media/input/demuxer.h"
+#include "media/packet_bytes.h"
 
 #define SIDE 2048 /* a picture has 4 MB ... */
 #define FRAMES 24
@@ -30,12 +31,12 @@ static int make_clip(const char *path)
     return made_clip_end(&clip);
 }
 
-static int wait_for(Demuxer *demuxer, int packets)
+static int wait_for(Demuxer *demuxer, DemuxKind kind, int packets)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_US;
-    while (demuxer_waiting(demuxer, DEMUX_VIDEO) < packets && av_gettime_relative() < end)
+    while (demuxer_waiting(demuxer, kind) < packets && av_gettime_relative() < end)
         av_usleep(1000);
-    return demuxer_waiting(demuxer, DEMUX_VIDEO) >= packets;
+    return demuxer_waiting(demuxer, kind) >= packets;
 }
 
 /* It stops at so many bytes, and goes on when some are taken. */
@@ -44,7 +45,8 @@ static void check_bytes(Demuxer *demuxer)
     AVPacket *packet = av_packet_alloc();
     for (int taken = 0; taken < FRAMES && CHECK(packet, "out of memory"); taken++) {
         const int left = FRAMES - taken, most = left < MOST ? left : MOST;
-        if (!CHECK(wait_for(demuxer, most), "after %d packets, %d wait and no more come", taken,
+        if (!CHECK(wait_for(demuxer, DEMUX_VIDEO, most),
+                   "after %d packets, %d wait and no more come", taken,
                    demuxer_waiting(demuxer, DEMUX_VIDEO)))
             break;
         if (taken < 2)
@@ -87,6 +89,69 @@ static void with_clip(int (*make)(const char *path), void (*check)(Demuxer *demu
 static void test_bytes(void)
 {
     with_clip(make_clip, check_bytes);
+}
+
+#define TINY 300000 /* packets of one byte */
+#define TINY_MOST ((64 << 20) / (PACKET_OVERHEAD + 1) + 1)
+
+/* All sound comes before the pictures. */
+static int make_tiny_sound(const char *path)
+{
+    static uint8_t picture[16 * 16], sound[1];
+    MadeClip clip = made_clip_begin(path, 16, RATE, SOUND_RATE);
+    for (int n = 0; n < TINY; n++)
+        made_clip_write(&clip, 1, n, sound, sizeof(sound));
+    for (int n = 0; n < 5; n++)
+        made_clip_write(&clip, 0, n, picture, sizeof(picture));
+    return made_clip_end(&clip);
+}
+
+/* It stops before the pictures, and comes to them as the sound is taken. */
+static void check_tiny(Demuxer *demuxer)
+{
+    CHECK(wait_for(demuxer, DEMUX_AUDIO, TINY_MOST), "only %d packets of sound wait",
+          demuxer_waiting(demuxer, DEMUX_AUDIO));
+    av_usleep(LONG_ENOUGH_US);
+    CHECK(demuxer_waiting(demuxer, DEMUX_AUDIO) == TINY_MOST, "%d packets of sound wait",
+          demuxer_waiting(demuxer, DEMUX_AUDIO));
+    CHECK(!demuxer_waiting(demuxer, DEMUX_VIDEO), "it has read on to the pictures");
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; i < TINY && CHECK(packet, "out of memory"); i++) {
+        if (!CHECK(demuxer_read(demuxer, DEMUX_AUDIO, packet, 1) == 0, "no packet %d", i))
+            break;
+        av_packet_unref(packet);
+    }
+    CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture comes");
+    av_packet_free(&packet);
+}
+
+/* Nobody takes sound before the first picture is there. */
+static void check_starved(Demuxer *demuxer)
+{
+    AVPacket *packet = av_packet_alloc();
+    for (int i = 0; i < 5; i++) {
+        CHECK(packet && demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture %d", i);
+        av_packet_unref(packet);
+    }
+    CHECK(demuxer_waiting(demuxer, DEMUX_AUDIO) == TINY_MOST, "%d packets of sound wait",
+          demuxer_waiting(demuxer, DEMUX_AUDIO));
+    av_packet_free(&packet);
+}
+
+static void test_starved(void)
+{
+    if (CHECK_SLOWER > 1)
+        check_skip("a sanitizer takes minutes for so many packets");
+    else
+        with_clip(make_tiny_sound, check_starved);
+}
+
+static void test_tiny(void)
+{
+    if (CHECK_SLOWER > 1)
+        check_skip("a sanitizer takes minutes for so many packets");
+    else
+        with_clip(make_tiny_sound, check_tiny);
 }
 
 /* The sound comes first, and is longer than the video. */
@@ -150,9 +215,8 @@ static void test_live(void)
 }
 
 static const CheckTest tests[] = {
-    {"bytes", test_bytes},
-    {"end", test_end},
-    {"live", test_live},
+    {"bytes", test_bytes}, {"tiny", test_tiny}, {"starved", test_starved},
+    {"end", test_end},     {"live", test_live},
 };
 
 CHECK_MAIN(tests)

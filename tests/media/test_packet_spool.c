@@ -1,5 +1,6 @@
 /* Packets come out as they went in, whether they waited in memory or in a file. */
 #include <errno.h>
+#include <malloc.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -113,6 +114,41 @@ static void same_packets(void)
     run(PACKET_SPOOL_BYTES, &random);
 }
 
+/* So many packets of one byte that what surrounds that byte is all that counts. What is in memory
+ * stays within the limit, and what is not in memory takes none of it. */
+static void tiny_packets(void)
+{
+    enum { LIMIT = 1 << 20, TINY = 100000 };
+    PacketSpool spool = {.limit = LIMIT};
+    MediaError error = {0};
+    AVPacket *packet = av_packet_alloc();
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < TINY && packet; i++) {
+        if (av_new_packet(packet, 1) < 0)
+            exit(1);
+        packet->data[0] = (uint8_t)i;
+        packet->pts = i;
+        if (!CHECK(packet_spool_add(&spool, packet, &error) == 0, "%s", error.text))
+            break;
+    }
+    const size_t more = mallinfo2().uordblks - before;
+    CHECK(spool.bytes <= LIMIT && spool.bytes > LIMIT / 2, "%zu bytes in memory", spool.bytes);
+    CHECK(more < 2 * LIMIT, "%zu bytes are taken for a limit of %d", more, LIMIT);
+    av_packet_free(&packet);
+    int taken = 0;
+    while (packet_spool_take(&spool, &packet, &error) == 0 && packet) {
+        if (!CHECK(packet->pts == taken && packet->size == 1 && packet->data[0] == (uint8_t)taken,
+                   "packet %d is another one", taken))
+            break;
+        av_packet_free(&packet);
+        taken++;
+    }
+    av_packet_free(&packet);
+    CHECK(taken == TINY, "%d of %d come out: %s", taken, TINY, error.text);
+    CHECK(spool.bytes == 0, "%zu bytes in memory of an empty one", spool.bytes);
+    packet_spool_close(&spool);
+}
+
 /* A disk that takes and gives no more than a part at once. */
 static void same_packets_bit_by_bit(void)
 {
@@ -154,6 +190,7 @@ static void nowhere_to_write(void)
 
 static const CheckTest tests[] = {
     {"same_packets", same_packets},
+    {"tiny_packets", tiny_packets},
     {"same_packets_bit_by_bit", same_packets_bit_by_bit},
     {"closes_with_packets_left", closes_with_packets_left},
     {"nowhere_to_write", nowhere_to_write},

@@ -23,6 +23,9 @@
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
+/* In one read: where reading takes as long as a frame, the newest is never reached. */
+#define MOST_LEFT_OUT 8
+
 /* All devices are looked at in one try of so many: asking others may wake them up. */
 #define EVERYWHERE 4
 
@@ -40,13 +43,14 @@ typedef enum CameraClock {
 struct Camera {
     int (*is_stopped)(const void *opaque);
     const void *opaque;
-    int wait;
+    int wait, newest;
     CameraSetting setting;
     V4l2Setting chosen;
     CameraDevice place;      /* where it was opened first */
     AVFormatContext *format; /* what the packets are, also while it is gone */
     V4l2Device *device;      /* NULL: it is gone */
     AVPacket *first;         /* read by opening, or blank */
+    AVPacket *newer;         /* blank, but while packets are left out */
     int64_t interval;        /* between two frames, 0: unknown */
     int64_t heard;           /* when the last packet came, or it was opened */
     int64_t patience;        /* without a packet until it counts as gone */
@@ -291,6 +295,17 @@ static int poll_device(Camera *c, AVPacket *packet)
     return AVERROR(EAGAIN);
 }
 
+/* What goes wrong with the device goes wrong with the next read, too. */
+static void leave_out_older(Camera *c, AVPacket *packet)
+{
+    for (int i = 0; i < MOST_LEFT_OUT && (packet->flags & AV_PKT_FLAG_KEY) && c->device; i++) {
+        if (read_device(c, c->newer) != 0)
+            return;
+        av_packet_unref(packet);
+        av_packet_move_ref(packet, c->newer);
+    }
+}
+
 int camera_read(Camera *c, AVPacket *packet)
 {
     int ret = 0;
@@ -300,6 +315,8 @@ int camera_read(Camera *c, AVPacket *packet)
         do
             ret = c->is_stopped(c->opaque) ? AVERROR_EXIT : poll_device(c, packet);
         while (ret == AVERROR(EAGAIN));
+    if (ret == 0 && c->newest)
+        leave_out_older(c, packet);
     return ret;
 }
 
@@ -470,10 +487,12 @@ int camera_open(Camera **camera, const CameraOptions *options,
     c->is_stopped = is_stopped;
     c->opaque = opaque;
     c->wait = options->wait;
+    c->newest = options->newest;
+    c->newer = av_packet_alloc();
     c->origin = AV_NOPTS_VALUE;
     c->first = av_packet_alloc();
-    int ret =
-        c->first ? open_chosen(c, options, error) : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = c->first && c->newer ? open_chosen(c, options, error)
+                                   : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0 && describe(c) < 0)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
@@ -489,6 +508,7 @@ void camera_close(Camera **camera)
         return;
     v4l2_device_close(&c->device);
     av_packet_free(&c->first);
+    av_packet_free(&c->newer);
     avformat_free_context(c->format);
     pthread_mutex_destroy(&c->lock);
     av_freep(camera);

@@ -28,23 +28,38 @@ static const char *group_of(const struct stat *is, char names[4096])
     return group->gr_name;
 }
 
-static int no_permission(MediaError *error, const char *path, const char *what)
+static int no_permission(MediaError *error, int fault, const char *path, const char *what)
 {
     struct stat is;
     char names[4096];
     const char *group = "video"; /* the usual one */
     if (stat(path, &is) == 0) {
         if (!S_ISCHR(is.st_mode))
-            return media_fail(error, MEDIA_INPUT, "%s is no camera: it is not a device",
+            return media_fail(error, fault, "%s is no camera: it is not a device",
                               media_quote(path));
         group = group_of(&is, names);
     }
     if (!group)
-        return media_fail(error, MEDIA_INPUT, "no permission to use %s: only its owner may", what);
-    return media_fail(error, MEDIA_INPUT,
+        return media_fail(error, fault, "no permission to use %s: only its owner may", what);
+    return media_fail(error, fault,
                       "no permission to use %s: add yourself to the group '%s' "
                       "(sudo usermod -aG %s \"$USER\") and log in again",
                       what, group, group);
+}
+
+int camera_device_fail(MediaError *error, int fault, const char *path, const char *what,
+                       int system_error)
+{
+    switch (system_error) {
+    case ENOENT:
+    case ENXIO:
+    case ENODEV: return media_fail(error, fault, "%s is not there", what);
+    case EACCES:
+    case EPERM: return no_permission(error, fault, path, what);
+    case EBUSY:
+        return media_fail(error, fault, "%s is in use by another program; close that first", what);
+    default: return media_fail(error, fault, "cannot use %s: %s", what, strerror(system_error));
+    }
 }
 
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error)
@@ -52,23 +67,12 @@ int camera_fail(MediaError *error, const char *path, const char *name, int syste
     char what[400];
     snprintf(what, sizeof(what), "the camera %s%s%s%s", media_quote(path), name[0] ? " (" : "",
              name, name[0] ? ")" : "");
-    switch (system_error) {
-    case ENOENT:
-    case ENXIO:
-    case ENODEV: return media_fail(error, MEDIA_INPUT, "%s is not there", what);
-    case EACCES:
-    case EPERM: return no_permission(error, path, what);
-    case EBUSY:
-        return media_fail(error, MEDIA_INPUT, "%s is in use by another program; close that first",
-                          what);
-    case ENOSPC:
+    if (system_error == ENOSPC)
         return media_fail(error, MEDIA_INPUT,
                           "%s has no room on its USB bus: use another port, a smaller "
                           "--video-size or --input-format mjpeg",
                           what);
-    default:
-        return media_fail(error, MEDIA_INPUT, "cannot use %s: %s", what, strerror(system_error));
-    }
+    return camera_device_fail(error, MEDIA_INPUT, path, what, system_error);
 }
 
 static void take_text(char *to, size_t size, const uint8_t *from, size_t room)
@@ -80,14 +84,14 @@ static void take_text(char *to, size_t size, const uint8_t *from, size_t room)
             *c = ' ';
 }
 
-/* What the node itself, and not only its driver, can do; 0: it does not answer. */
-static uint32_t ask_capabilities(int fd, CameraDevice *device)
+uint32_t camera_ask_device(int fd, CameraDevice *device)
 {
     struct v4l2_capability has = {0};
     if (v4l2_device_ioctl(fd, VIDIOC_QUERYCAP, &has) < 0)
         return 0;
     take_text(device->name, sizeof(device->name), has.card, sizeof(has.card));
     take_text(device->bus, sizeof(device->bus), has.bus_info, sizeof(has.bus_info));
+    take_text(device->driver, sizeof(device->driver), has.driver, sizeof(has.driver));
     return has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
 }
 
@@ -111,7 +115,7 @@ static int open_node(const char *path, CameraDevice *device, int *other, MediaEr
     const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return camera_fail(error, path, "", errno);
-    const uint32_t can = ask_capabilities(fd, device);
+    const uint32_t can = camera_ask_device(fd, device);
     if (is_camera(can))
         return fd;
     close(fd);
@@ -126,8 +130,7 @@ static int open_node(const char *path, CameraDevice *device, int *other, MediaEr
                       device->name[0] ? ")" : "");
 }
 
-/* The next device file that is there, from number *next on: 1 and its path, or 0. */
-static int next_node(int *next, char path[32])
+int camera_next_device(int *next, char path[32])
 {
     while (*next < MAX_NODES) {
         snprintf(path, 32, "/dev/video%d", (*next)++);
@@ -142,7 +145,7 @@ static int find_first(CameraDevice *device, MediaError *error)
     char path[32];
     int next = 0, other;
     MediaError first = {0}; /* of those that could be cameras */
-    while (next_node(&next, path)) {
+    while (camera_next_device(&next, path)) {
         MediaError why = {0};
         const int fd = open_node(path, device, &other, &why);
         if (fd >= 0)
@@ -169,15 +172,25 @@ static void add_others(char *text, size_t size)
         av_strlcat(text, "; no camera is connected", size);
 }
 
+int camera_device_path(const char *wanted, char path[256])
+{
+    char *end;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    const int is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
+    if (is_number)
+        snprintf(path, 256, "/dev/video%lu", number);
+    else
+        av_strlcpy(path, wanted, 256);
+    return is_number;
+}
+
 /* Opens what is named by its number or path: a descriptor, or MEDIA_INPUT. */
 static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
 {
-    char path[32], *end;
+    char path[256];
     int other;
-    const unsigned long number = strtoul(wanted, &end, 10);
-    const int is_number = wanted[0] >= '0' && wanted[0] <= '9' && !*end;
-    snprintf(path, sizeof(path), "/dev/video%lu", number);
-    av_strlcpy(device->path, is_number ? path : wanted, sizeof(device->path));
+    const int is_number = camera_device_path(wanted, path);
+    av_strlcpy(device->path, path, sizeof(device->path));
     if (!is_number && !strchr(wanted, '/') && access(wanted, F_OK) != 0)
         return media_fail(error, MEDIA_INPUT,
                           "there is no camera %s: one is named by N, for /dev/videoN, or by the "
@@ -212,7 +225,7 @@ static int is_back(const char *path, const CameraDevice *before, CameraDevice *n
         return is_absent(errno) ? 0 : AVERROR(errno);
     *now = (CameraDevice){.name = ""};
     av_strlcpy(now->path, path, sizeof(now->path));
-    const int camera = is_camera(ask_capabilities(fd, now));
+    const int camera = is_camera(camera_ask_device(fd, now));
     close(fd);
     return camera && strcmp(now->name, before->name) == 0 &&
            (strcmp(path, before->path) == 0 || strcmp(now->bus, before->bus) == 0);
@@ -223,7 +236,7 @@ int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *
     char path[32];
     int next = 0;
     const int there = is_back(before->path, before, now);
-    while (there <= 0 && everywhere && next_node(&next, path))
+    while (there <= 0 && everywhere && camera_next_device(&next, path))
         if (is_back(path, before, now) > 0)
             return 1;
     return there;
@@ -234,7 +247,7 @@ int camera_list_devices(CameraDevice **devices, MediaError *error)
     char path[32];
     int next = 0, other, count = 0;
     *devices = NULL;
-    while (next_node(&next, path)) {
+    while (camera_next_device(&next, path)) {
         CameraDevice device;
         MediaError why = {0};
         const int fd = open_node(path, &device, &other, &why);

@@ -19,6 +19,8 @@ typedef struct CameraOptions {
     AVRational rate;    /* frames a second; {0}: the highest */
     int wait;           /* not 0: when the camera goes, reading waits until it is back;
                            0: that is the end of the input */
+    int newest;         /* not 0: of packets that wait, the newest is read, and the others are left
+                           out, but for codecs whose packets need those before */
 } CameraOptions;
 
 #define CAMERA_RATES 16 /* kept of a mode, the highest first */

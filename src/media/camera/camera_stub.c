@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "media/camera/camera.h"
+#include "media/camera/camera_output.h"
 
 static int unsupported(MediaError *error)
 {
@@ -102,4 +103,50 @@ int camera_read(Camera *camera, AVPacket *packet)
 void camera_close(Camera **camera)
 {
     *camera = NULL;
+}
+
+int camera_output_open(CameraOutput **output, const char *device, MediaError *error)
+{
+    (void)device;
+    *output = NULL;
+    return unsupported(error);
+}
+
+const char *camera_output_path(const CameraOutput *output)
+{
+    (void)output;
+    return "";
+}
+
+int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
+                      MediaError *error)
+{
+    (void)output;
+    (void)first;
+    (void)rate;
+    return unsupported(error);
+}
+
+void camera_output_text(const CameraOutput *output, char *text, size_t size)
+{
+    (void)output;
+    snprintf(text, size, "none");
+}
+
+int camera_output_write(CameraOutput *output, const AVFrame *frame, MediaError *error)
+{
+    (void)output;
+    (void)frame;
+    return unsupported(error);
+}
+
+int camera_output_repeat(CameraOutput *output, MediaError *error)
+{
+    (void)output;
+    return unsupported(error);
+}
+
+void camera_output_close(CameraOutput **output)
+{
+    *output = NULL;
 }

@@ -44,17 +44,47 @@ static double cut_off(const Source *source, const ReadPart *part)
     return missing > CUT_OFF_SECONDS ? missing : 0;
 }
 
-int damage_describe(const Source *source, const Damage *frames, const ReadPart *part, char *text,
-                    size_t size)
+static int64_t lost_packets(const DamageReport *r)
 {
-    const Damage *packets = &source->damage;
-    const char *first = packets->first[0] ? packets->first : frames->first;
+    return r->packets.read_errors + r->packets.corrupt_packets;
+}
+
+int damage_is_seen(const DamageReport *r)
+{
+    return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
+}
+
+static void add(Damage *damage, const Damage *next)
+{
+    damage->read_errors += next->read_errors;
+    damage->corrupt_packets += next->corrupt_packets;
+    damage->decode_errors += next->decode_errors;
+    damage->corrupt_frames += next->corrupt_frames;
+    if (!damage->first[0])
+        av_strlcpy(damage->first, next->first, sizeof(damage->first));
+}
+
+void damage_add(DamageReport *r, const DamageReport *next)
+{
+    add(&r->packets, &next->packets);
+    add(&r->frames, &next->frames);
+    r->part.frames += next->part.frames;
+    if (next->part.video_end != AV_NOPTS_VALUE)
+        r->part.video_end = next->part.video_end;
+    if (next->part.any_end != AV_NOPTS_VALUE)
+        r->part.any_end = next->part.any_end;
+}
+
+int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size)
+{
+    const ReadPart *part = &report->part;
+    const Damage *frames = &report->frames;
+    const char *first = report->packets.first[0] ? report->packets.first : frames->first;
     const int known = part->whole && !source_has_fragments(source);
     const int64_t total = known ? source_frame_count(source) : 0;
     const double missing = cut_off(source, part);
-    const int64_t lost = packets->read_errors + packets->corrupt_packets;
-    const int64_t errors = lost + frames->decode_errors + frames->corrupt_frames;
-    if (!errors && missing <= 0)
+    const int64_t lost = lost_packets(report);
+    if (!damage_is_seen(report) && missing <= 0)
         return 0;
     av_strlcpy(text, "the input is damaged", size);
     if (total > part->frames)

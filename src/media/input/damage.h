@@ -13,9 +13,20 @@ typedef struct ReadPart {
     int whole;         /* not 0: and from its start */
 } ReadPart;
 
-/* The sentence about what is known to be lost, `frames` being the decoder's account; 0 when nothing
- * is. After the end, when no other thread uses the source. */
-int damage_describe(const Source *source, const Damage *frames, const ReadPart *part, char *text,
-                    size_t size);
+/* What was found to be wrong on the way. */
+typedef struct DamageReport {
+    Damage packets, frames; /* the source's account, and the decoder's */
+    ReadPart part;
+} DamageReport;
+
+/* Makes one report of two about spans of one input, the second of what follows the first. */
+void damage_add(DamageReport *report, const DamageReport *next);
+
+/* Not 0: something could not be read or decoded. */
+int damage_is_seen(const DamageReport *report);
+
+/* The sentence about what is known to be lost; 0 when nothing is. After the end, when no other
+ * thread uses the source. */
+int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 
 #endif

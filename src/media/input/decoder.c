@@ -43,7 +43,10 @@ struct Decoder {
     int leaving;                /* it is told the end, of the video or of its work */
     int ended;                  /* the codec has nothing more */
 
-    int full_rgb;
+    enum { GOING_ON, DRAINING, DRAINED } coming_back; /* what was before comes out first */
+    int returned;                                     /* see decoder_take_return() */
+
+    int full_rgb, depth;
     int64_t last_pts, last_duration;
     char conversion[96];
 };
@@ -146,6 +149,11 @@ void decoder_keep_full_rgb(Decoder *d)
     d->full_rgb = 1;
 }
 
+void decoder_deepen(Decoder *d, int depth)
+{
+    d->depth = depth;
+}
+
 void decoder_deinterlace(Decoder *d, DeinterlaceMode mode)
 {
     atomic_store(&d->deinterlace, (int)mode);
@@ -176,8 +184,27 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     }
 }
 
+/* What is decoded from now on has nothing to do with what was before. 0; EAGAIN: that is still to
+ * come out. */
+static int come_back(Decoder *d)
+{
+    if (d->coming_back == GOING_ON) {
+        (void)avcodec_send_packet(d->codec, NULL);
+        d->coming_back = DRAINING;
+    }
+    if (d->coming_back == DRAINING)
+        return AVERROR(EAGAIN);
+    d->coming_back = GOING_ON;
+    d->returned = 1;
+    return 0;
+}
+
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
+    if (source_is_return(packet) && come_back(d) < 0)
+        return AVERROR(EAGAIN);
+    if (source_is_return(packet) && !packet->size)
+        return 0;
     media_log_clear();
     errno = 0;
     if (packet)
@@ -232,7 +259,7 @@ static void take_first(Decoder *d, const AVFrame *frame)
 {
     d->width = frame->width;
     d->height = frame->height;
-    d->format = convert_nearest_direct(frame->format);
+    d->format = convert_deeper(convert_nearest_direct(frame->format), d->depth);
     d->range = frame->color_range;
     d->space = frame->colorspace;
     if (convert_is_rgb(frame->format))
@@ -277,6 +304,11 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         ret = avcodec_receive_frame(d->codec, d->raw);
         if (is_out_of_memory(d, ret))
             return media_fail(error, MEDIA_INPUT, "out of memory");
+        if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
+            avcodec_flush_buffers(d->codec);
+            d->coming_back = DRAINED;
+            return AVERROR(EAGAIN);
+        }
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             return ret;
         if (ret < 0)
@@ -294,6 +326,8 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     set_range(d->raw);
     if (!d->width)
         take_first(d, d->raw);
+    if (source_check_picture(d->source, d->raw, d->width, d->height, error) < 0)
+        return error->fault;
     if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format ||
         d->raw->color_range != d->range)
         ret = convert(d, frame, error);
@@ -408,6 +442,15 @@ void decoder_flush(Decoder *d)
     stop_deinterlacing(d);
     d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;
+    d->coming_back = GOING_ON;
+    d->returned = 0;
+}
+
+int decoder_take_return(Decoder *d)
+{
+    const int returned = d->returned;
+    d->returned = 0;
+    return returned;
 }
 
 void decoder_close(Decoder **decoder)

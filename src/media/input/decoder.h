@@ -19,6 +19,9 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
 void decoder_keep_full_rgb(Decoder *decoder);
 
+/* Frames get at least so many bits. Before the first one. */
+void decoder_deepen(Decoder *decoder, int depth);
+
 /* For frames from now on; at first they are left as they are. Any thread. */
 void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 
@@ -48,6 +51,10 @@ const char *decoder_conversion(const Decoder *decoder);
 
 /* Forgets what it holds, after a seek. */
 void decoder_flush(Decoder *decoder);
+
+/* Not 0: the frame that was received last is the first since its source has come back
+ * (SourceOptions.reconnect_s). Once for each. */
+int decoder_take_return(Decoder *decoder);
 
 void decoder_close(Decoder **decoder);
 

@@ -5,10 +5,13 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/fifo.h>
 
+#include "media/packet_bytes.h"
+
 /* It reads on until each queue of sound and pictures holds this much, ... */
 #define ENOUGH_US 1000000
 #define ENOUGH_PACKETS 25
-/* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). */
+/* ... but no more than this in all (a 4K frame that is nearly raw has 10 MB). Sound that is more
+ * gives way to a picture that is waited for: without one, nothing is played. */
 #define MAX_BYTES (64 << 20)
 
 #define FIRST_PACKETS 64 /* a queue grows from here */
@@ -34,6 +37,7 @@ struct Demuxer {
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;
+    int lacks_picture; /* one was asked for, and none has come since */
     int64_t dropped;
     int stop;
     int ended; /* 0: not yet; AVERROR_EOF, AVERROR(ENOMEM) */
@@ -89,7 +93,7 @@ static void empty_queue(Demuxer *d, PacketQueue *queue)
 {
     AVPacket *packet;
     while (queue->packets && av_fifo_read(queue->packets, &packet, 1) >= 0) {
-        d->bytes -= (size_t)packet->size;
+        d->bytes -= packet_bytes(packet);
         av_packet_free(&packet);
     }
     queue->duration = 0;
@@ -126,7 +130,7 @@ static int is_full(const Demuxer *d)
     int full = !d->source->live;
     for (int i = 0; i < DEMUX_KINDS; i++)
         full &= has_enough(&d->queues[i], (DemuxKind)i);
-    return full || d->bytes >= MAX_BYTES;
+    return full || (d->bytes >= MAX_BYTES && !d->lacks_picture);
 }
 
 static int belongs(const Demuxer *d, DemuxKind kind, const AVPacket *packet)
@@ -161,12 +165,16 @@ static int keep(Demuxer *d, AVPacket *packet)
         PacketQueue *queue = &d->queues[i];
         if (!belongs(d, (DemuxKind)i, packet))
             continue;
+        if (i == DEMUX_VIDEO)
+            d->lacks_picture = 0;
+        else if (d->bytes >= MAX_BYTES)
+            break;
         if (i == DEMUX_VIDEO && d->source->live)
             drop_old(d, queue, packet);
         if (av_fifo_write(queue->packets, &packet, 1) < 0)
             return AVERROR(ENOMEM);
         queue->duration += packet->duration;
-        d->bytes += (size_t)packet->size;
+        d->bytes += packet_bytes(packet);
         pthread_cond_broadcast(&d->changed);
         return 0;
     }
@@ -240,7 +248,7 @@ int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
     empty(d);
     d->position = position;
     d->end = AV_NOPTS_VALUE;
-    d->stop = d->ended = 0;
+    d->stop = d->ended = d->lacks_picture = 0;
     source_halt(d->source, 0);
     if (pthread_create(&d->thread, NULL, demux_main, d) != 0)
         return media_fail(error, MEDIA_INPUT, "no thread can be started to read the input");
@@ -256,10 +264,15 @@ static int take(Demuxer *d, DemuxKind kind, AVPacket *packet)
         return AVERROR_EXIT;
     if (!queue->stream && kind != DEMUX_SUBTITLE)
         return AVERROR_EOF;
-    if (av_fifo_read(queue->packets, &first, 1) < 0)
+    if (av_fifo_read(queue->packets, &first, 1) < 0) {
+        if (kind == DEMUX_VIDEO && !d->lacks_picture) {
+            d->lacks_picture = 1;
+            pthread_cond_broadcast(&d->changed);
+        }
         return d->ended ? d->ended : AVERROR(EAGAIN);
+    }
     queue->duration -= first->duration;
-    d->bytes -= (size_t)first->size;
+    d->bytes -= packet_bytes(first);
     av_packet_move_ref(packet, first);
     av_packet_free(&first);
     pthread_cond_broadcast(&d->changed);

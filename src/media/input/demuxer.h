@@ -32,7 +32,8 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 /*
  * The next packet of the selected stream, or of any track of subtitles, in an empty `packet`: 0,
  * AVERROR_EOF (none follows, or none is selected), AVERROR(EAGAIN) (none yet; only without `wait`),
- * AVERROR_EXIT (stopped). Any thread, one for each kind.
+ * AVERROR_EXIT (stopped). Any thread, one for each kind. Where more sound than is kept lies before
+ * the picture that is asked for, the rest of that sound is left out.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 

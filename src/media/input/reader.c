@@ -6,6 +6,7 @@
 #include "media/compat.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
+#include "media/packet_bytes.h"
 
 /* Packets kept back until the frame they belong before has been decoded. */
 #define MAX_PENDING_PACKETS 1024
@@ -26,6 +27,7 @@ struct Reader {
     Source *source;
     Decoder *decoder;
     ReaderOptions options;
+    ReaderSpan span;
     int64_t from, to; /* absolute, AV_TIME_BASE units; AV_NOPTS_VALUE = not asked for */
     int64_t zero;     /* what becomes 0; AV_NOPTS_VALUE before the first message */
 
@@ -36,11 +38,13 @@ struct Reader {
     int pending_count;
     size_t pending_bytes;
     AVFrame *ready; /* decoded; its message is being filled */
+    int returned;   /* the source has come back before it */
 
     int input_ended;   /* no packet is left */
     int frames_ended;  /* no frame is left */
     int tail_ended;    /* nothing that belongs before the part's end can follow */
     int64_t end;       /* of the part, absolute, once known */
+    int64_t begin_pts; /* of the span, until that frame has come; else INT64_MAX */
     int64_t frames;    /* given out */
     int64_t video_end; /* end of the last frame decoded, absolute */
     int64_t any_end;   /* end of anything read, absolute */
@@ -60,6 +64,10 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     r->to = options->to_us >= 0 ? start + options->to_us : AV_NOPTS_VALUE;
     r->end = r->to;
     r->zero = AV_NOPTS_VALUE;
+    r->span = (ReaderSpan){.seek_us = -1, .begin_pts = INT64_MIN, .end_pts = INT64_MAX};
+    r->begin_pts = INT64_MAX;
+    if (options->packets_only)
+        r->options.frames = 1;
     r->video_end = r->any_end = AV_NOPTS_VALUE;
     r->packet = av_packet_alloc();
     r->ahead = av_fifo_alloc2(FIRST_AHEAD, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
@@ -74,12 +82,22 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
         decoder_deinterlace(r->decoder, options->deinterlace);
     if (ret >= 0 && options->full_rgb)
         decoder_keep_full_rgb(r->decoder);
+    if (ret >= 0 && options->span) {
+        r->span = *options->span;
+        r->begin_pts = r->span.begin_pts == INT64_MIN ? INT64_MAX : r->span.begin_pts;
+        r->zero = r->span.zero;
+    }
     if (ret < 0)
         reader_close(&r);
-    else if (options->from_us > 0)
-        source_seek(source, options->from_us);
+    else if (FFMAX(options->from_us, r->span.seek_us) > 0)
+        source_seek(source, FFMAX(options->from_us, r->span.seek_us));
     *reader = r;
     return ret;
+}
+
+void reader_deepen(Reader *r, int depth)
+{
+    decoder_deepen(r->decoder, depth);
 }
 
 static int64_t packet_time(const Reader *r, const AVPacket *packet)
@@ -157,7 +175,7 @@ static int keep_packet(Reader *r)
         return AVERROR(ENOMEM);
     av_packet_move_ref(kept, r->packet);
     r->pending[r->pending_count++] = kept;
-    r->pending_bytes += (size_t)kept->size;
+    r->pending_bytes += packet_bytes(kept);
     return 0;
 }
 
@@ -186,11 +204,21 @@ static int read_packet(Reader *r)
     return ret;
 }
 
+/* A connection that is lost is not waited for, when there are all frames that are wanted. */
+static int ends_tail(const Reader *r)
+{
+    return r->frames_ended && source_is_return(r->packet);
+}
+
 /* Reads one packet and hands it on. */
 static int read_one(Reader *r)
 {
-    if (r->packet->buf) /* the decoder was full */
+    if (r->packet->buf && !r->frames_ended) /* the decoder was full */
         return send_packet(r);
+    r->tail_ended |= ends_tail(r);
+    av_packet_unref(r->packet);
+    if (r->tail_ended)
+        return 0;
     const int ret = read_packet(r);
     if (ret == AVERROR(ENOMEM))
         return ret;
@@ -201,8 +229,10 @@ static int read_one(Reader *r)
         return ret == AVERROR_EXIT ? ret : 0;
     }
     const int64_t time = packet_time(r, r->packet);
-    if (r->frames_ended && time != AV_NOPTS_VALUE && time > r->end + MAX_INTERLEAVE_US)
+    if (r->frames_ended && r->end != AV_NOPTS_VALUE && time != AV_NOPTS_VALUE &&
+        time > r->end + MAX_INTERLEAVE_US)
         r->tail_ended = 1;
+    r->tail_ended |= ends_tail(r);
     if (!is_of_video(r))
         return keep_packet(r);
     if (!r->frames_ended)
@@ -250,7 +280,7 @@ static int look_ahead(Reader *r)
             break;
         time = packet_time(r, r->packet);
         note_end(&r->any_end, packet_end(r, time));
-        bytes += (size_t)r->packet->size;
+        bytes += packet_bytes(r->packet);
         ret = is_of_video(r) ? put_ahead(r) : keep_packet(r);
     }
     for (unsigned i = 0; i < r->source->stream_count; i++)
@@ -300,7 +330,7 @@ static void move_packets(Reader *r, Message *message, int64_t limit)
             r->pending[left++] = packet;
             continue;
         }
-        r->pending_bytes -= (size_t)packet->size;
+        r->pending_bytes -= packet_bytes(packet);
         if (late) {
             av_packet_free(&packet);
             continue;
@@ -320,9 +350,12 @@ static int is_alone(const AVFormatContext *format)
 static void end_frames(Reader *r)
 {
     r->frames_ended = 1;
-    if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
+    if (r->end == AV_NOPTS_VALUE && r->options.packets_only)
+        r->end = r->options.film_end;
+    else if (r->end == AV_NOPTS_VALUE && r->options.frames >= 0 && r->frames == r->options.frames)
         r->end = r->video_end;
-    if (r->end == AV_NOPTS_VALUE)
+    const int is_span = r->span.end_pts != INT64_MAX; /* what follows is another's */
+    if (r->end == AV_NOPTS_VALUE && !is_span)
         return; /* the end of the input is the end */
     if (!r->options.copy || is_alone(r->source->format))
         r->tail_ended = 1;
@@ -333,7 +366,7 @@ static int take_frame(Reader *r, AVFrame *frame)
 {
     const int64_t time = frame_time(r, frame, 0);
     const int64_t end = frame_time(r, frame, FRAME_DURATION(frame));
-    if (r->to != AV_NOPTS_VALUE && time >= r->to) {
+    if ((r->to != AV_NOPTS_VALUE && time >= r->to) || frame->pts >= r->span.end_pts) {
         end_frames(r);
         return 0;
     }
@@ -345,9 +378,11 @@ static int take_frame(Reader *r, AVFrame *frame)
     if (r->options.range != READER_RANGE_AUTO)
         frame->color_range =
             r->options.range == READER_RANGE_FULL ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    if (r->from != AV_NOPTS_VALUE && r->frames == 0) { /* what is before the part does not count */
+    const int is_first = r->from != AV_NOPTS_VALUE && r->frames == 0;
+    if (is_first || frame->pts >= r->begin_pts) { /* what is before does not count */
         r->source->damage = (Damage){0};
         decoder_forget_damage(r->decoder);
+        r->begin_pts = INT64_MAX;
     }
     r->frames++;
     return 1;
@@ -361,6 +396,8 @@ static int decode_one(Reader *r, MediaError *error)
     int ret = decoder_receive(r->decoder, frame, error);
     if (ret == AVERROR_EOF)
         end_frames(r);
+    if (ret >= 0)
+        r->returned |= decoder_take_return(r->decoder);
     if (ret >= 0 && take_frame(r, frame)) {
         r->ready = frame;
         return 0;
@@ -392,6 +429,13 @@ static int advance(Reader *r, MediaError *error)
     return 0;
 }
 
+static int64_t damage_count(const Reader *r)
+{
+    const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
+    return frames->decode_errors + frames->corrupt_frames + packets->corrupt_packets +
+           packets->read_errors;
+}
+
 int reader_next(Reader *r, Message *message, MediaError *error)
 {
     const int64_t begin = av_gettime_relative();
@@ -415,8 +459,11 @@ int reader_next(Reader *r, Message *message, MediaError *error)
         return 0; /* the frame follows in a message of its own */
     r->ready->pts -= av_rescale_q(r->zero, AV_TIME_BASE_Q, r->source->video->time_base);
     message->frame = r->ready;
+    message->returned = r->returned;
     message->decode_us = r->busy_us;
+    message->damage = damage_count(r);
     r->ready = NULL;
+    r->returned = 0;
     r->busy_us = 0;
     return 0;
 }
@@ -465,17 +512,25 @@ int reader_explain(const Reader *r, MediaError *error)
     return source_refuse_size(r->source, damage->width, damage->height, error);
 }
 
+DamageReport reader_report(const Reader *r)
+{
+    const int to_end =
+        r->to == AV_NOPTS_VALUE && r->options.frames < 0 && r->span.end_pts == INT64_MAX;
+    return (DamageReport){
+        .packets = r->source->damage,
+        .frames = *decoder_damage(r->decoder),
+        .part = {.frames = r->frames,
+                 .video_end = r->video_end,
+                 .any_end = r->any_end,
+                 .to_end = to_end,
+                 .whole = to_end && r->from == AV_NOPTS_VALUE && r->span.seek_us < 0},
+    };
+}
+
 int reader_damage(const Reader *r, char *text, size_t size)
 {
-    const int to_end = r->to == AV_NOPTS_VALUE && r->options.frames < 0;
-    const ReadPart part = {
-        .frames = r->frames,
-        .video_end = r->video_end,
-        .any_end = r->any_end,
-        .to_end = to_end,
-        .whole = to_end && r->from == AV_NOPTS_VALUE,
-    };
-    return damage_describe(r->source, decoder_damage(r->decoder), &part, text, size);
+    const DamageReport report = reader_report(r);
+    return damage_describe(r->source, &report, text, size);
 }
 
 void reader_close(Reader **reader)

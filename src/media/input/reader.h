@@ -5,6 +5,7 @@
 
 #include "media/error.h"
 #include "media/frame_memory.h"
+#include "media/input/damage.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "media/message.h"
@@ -15,15 +16,31 @@ typedef enum ReaderRange {
     READER_RANGE_FULL,
 } ReaderRange;
 
+/* For who reads a film in pieces: what all of it would give, without what is known already. */
+typedef struct ReaderSpan {
+    /* Where to begin to decode, as in source_seek(), -1: at the start. Frames before it may come,
+     * and those that refer to what is before the key frame may be broken. */
+    int64_t seek_us;
+    int64_t zero; /* what becomes 0, see reader_zero() */
+    /* In the track's time base, not shifted: damage before this frame does not count; frames from
+     * there on are left out. */
+    int64_t begin_pts, end_pts;
+} ReaderSpan;
+
 typedef struct ReaderOptions {
     int64_t from_us, to_us; /* positions from the start of the input; -1 = its start, its end */
     int64_t frames;         /* at most; -1 = all */
     ReaderRange range;      /* what the stream's luma range is taken for */
     int threads;            /* of the decoder; 0 = one for each core */
     DeinterlaceMode deinterlace;
-    int full_rgb;        /* not 0: RGB becomes full-range YUV, to become RGB again later */
-    int copy;            /* not 0: packets of other streams are wanted */
-    FrameMemory *memory; /* where luma is decoded to; NULL = ordinary memory */
+    int full_rgb;           /* not 0: RGB becomes full-range YUV, to become RGB again later */
+    int copy;               /* not 0: packets of other streams are wanted */
+    FrameMemory *memory;    /* where luma is decoded to; NULL = ordinary memory */
+    const ReaderSpan *span; /* or NULL */
+    /* Not 0: the first frame alone is decoded, and packets come as if all were; the part ends
+     * at `film_end`, absolute, AV_TIME_BASE units, AV_NOPTS_VALUE: where it would anyway. */
+    int packets_only;
+    int64_t film_end;
 } ReaderOptions;
 
 typedef struct Reader Reader;
@@ -31,6 +48,9 @@ typedef struct Reader Reader;
 /* Seeks to the part and opens the decoder. The source and the memory must outlive the
  * reader. MEDIA_INPUT. */
 int reader_open(Reader **reader, Source *source, const ReaderOptions *options, MediaError *error);
+
+/* See decoder.h. Before the first message. */
+void reader_deepen(Reader *reader, int depth);
 
 /*
  * Fills an empty message: 0; AVERROR_EOF at the end of the part, of the input, or when the source
@@ -51,6 +71,9 @@ const char *reader_conversion(const Reader *reader);
 
 /* The sentence about what is known to be lost of the input, or 0 when nothing is. After the end. */
 int reader_damage(const Reader *reader, char *text, size_t size);
+
+/* What that sentence is made of. After the end. */
+DamageReport reader_report(const Reader *reader);
 
 /* Of an input without a frame: MEDIA_INPUT with the sentence where it is no damage that there is
  * none (too large for FFmpeg, or not to be read); else 0. After the end. */

@@ -100,7 +100,13 @@ void source_halt(Source *s, int halted)
 
 int source_is_stopped(const Source *s)
 {
-    return atomic_load(&s->halted) || atomic_load(s->stop);
+    return atomic_load(&s->halted) || atomic_load(s->stop) ||
+           (s->within && source_is_stopped(s->within));
+}
+
+int source_is_away(const Source *s)
+{
+    return s->reconnect && source_reconnect_is_away(s->reconnect);
 }
 
 int source_stop_callback(const void *source)
@@ -126,12 +132,17 @@ int source_lacks_memory(const Source *s)
     return media_lacks_memory(s->bytes_read);
 }
 
-int source_is_still(const Source *s)
+int source_is_one_picture(const Source *s)
 {
     const size_t length = strlen(s->format->iformat->name), end = strlen("_pipe");
-    if (length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0)
-        return 1;
-    return s->format->nb_streams == 1 && s->video->nb_frames == 1;
+    return length > end && strcmp(s->format->iformat->name + length - end, "_pipe") == 0;
+}
+
+int source_is_still(const Source *s)
+{
+    if (s->pictures.count)
+        return s->pictures.count == 1;
+    return source_is_one_picture(s) || (s->format->nb_streams == 1 && s->video->nb_frames == 1);
 }
 
 int64_t source_duration(const Source *s)
@@ -144,8 +155,8 @@ int64_t source_duration(const Source *s)
 
 int source_can_seek(const Source *s)
 {
-    return s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
-           !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS);
+    return s->pictures.count || (s->io && (s->io->seekable & AVIO_SEEKABLE_NORMAL) &&
+                                 !(s->format->iformat->flags & AVFMT_NOTIMESTAMPS));
 }
 
 /* A seek may go by when packets are decoded, which is before their time; some demuxers refuse a
@@ -181,11 +192,20 @@ static void go_to_start(Source *s)
         (void)av_seek_frame(s->format, -1, 0, AVSEEK_FLAG_BYTE);
 }
 
+static int picture_at(const Source *s, int64_t position)
+{
+    const int64_t number = av_rescale_q_rnd(position, AV_TIME_BASE_Q, s->video->time_base,
+                                            AV_ROUND_DOWN | AV_ROUND_PASS_MINMAX);
+    return (int)av_clip64(number, 0, s->pictures.count - 1);
+}
+
 void source_seek(Source *s, int64_t position)
 {
     const int64_t target = source_start(s) + position;
     forget_times(s);
-    if (!source_can_seek(s))
+    if (s->pictures.count)
+        s->next_picture = picture_at(s, position);
+    if (!source_can_seek(s) || s->pictures.count)
         return;
     s->clock = target;
     /* Where there is no index, a seek lands anywhere near. */
@@ -345,10 +365,49 @@ static void note_read_error(Source *s, int ret)
     s->failed_at = at;
 }
 
+/* The next one that can be read: what has gone since is damage. */
+static int read_picture(Source *s, AVPacket *packet)
+{
+    while (s->next_picture < s->pictures.count && !source_is_stopped(s)) {
+        const int number = s->next_picture++;
+        media_log_clear();
+        const int ret = picture_list_read(&s->pictures, number, packet);
+        if (ret == AVERROR(ENOMEM))
+            return ret;
+        if (ret < 0) {
+            note_damage(s, &s->damage.read_errors, ret);
+            continue;
+        }
+        packet->pts = packet->dts = number;
+        packet->duration = 1;
+        packet->flags |= AV_PKT_FLAG_KEY;
+        packet->stream_index = s->video->index;
+        return 0;
+    }
+    return source_is_stopped(s) ? AVERROR_EXIT : AVERROR_EOF;
+}
+
+int source_check_picture(const Source *s, const AVFrame *frame, int width, int height,
+                         MediaError *error)
+{
+    if (!s->pictures.count || (frame->width == width && frame->height == height))
+        return 0;
+    const int number = (int)av_clip64(frame->pts, 0, s->pictures.count - 1);
+    return media_fail(error, MEDIA_INPUT,
+                      "%s has %dx%d pixels, and those before it %dx%d: pictures of one video have "
+                      "one size",
+                      media_quote(s->pictures.paths[number]), frame->width, frame->height, width,
+                      height);
+}
+
 int source_read(Source *s, AVPacket *packet)
 {
+    if (s->pictures.count)
+        return read_picture(s, packet);
     if (s->camera)
         return camera_read(s->camera, packet);
+    if (s->reconnect)
+        return source_reconnect_read(s->reconnect, packet);
     for (;;) {
         media_log_clear();
         source_watch_memory(s);
@@ -392,6 +451,8 @@ int source_has_fragments(const Source *s)
 
 int64_t source_frame_count(const Source *s)
 {
+    if (s->pictures.count)
+        return s->pictures.count;
     if (!format_is(s, "mov"))
         return 0;
     const int entries = avformat_index_get_entries_count(s->video);
@@ -420,12 +481,15 @@ void source_close(Source **source)
         return;
     if (s->camera)
         camera_close(&s->camera);
+    else if (s->reconnect)
+        source_reconnect_close(&s->reconnect);
     else
         avformat_close_input(&s->format);
     if (s->io)
         av_freep(&s->io->buffer);
     avio_context_free(&s->io);
     network_close(&s->network);
+    picture_list_free(&s->pictures);
     av_freep(&s->clocks);
     av_freep(&s->name);
     if (s->fd >= 0)
@@ -444,6 +508,8 @@ int source_is_changed(const Source *s, const char *path, MediaError *error)
 {
     struct stat now;
     const int opened = s->fd >= 0 && fstat(s->fd, &now) == 0 && is_other(&s->file, &now);
+    if (s->pictures.count) /* of which the first is open */
+        path = s->pictures.paths[0];
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
         return media_fail(
             error, MEDIA_INPUT,

@@ -10,20 +10,27 @@
 #include "media/camera/camera.h"
 #include "media/error.h"
 #include "media/input/network.h"
+#include "media/input/picture_list.h"
 #include "media/log.h"
 
 typedef struct SourceOptions {
-    const char *path;            /* a plain file name, no protocol; "-" is standard input */
-    int network;                 /* not 0: `path` is a URL that network_scheme() knows */
-    double silence_s;            /* of the network, until it counts as lost */
-    int64_t max_pixels;          /* frames with more are refused */
+    const char *path;   /* a plain file name, no protocol; "-" is standard input */
+    int network;        /* not 0: `path` is a URL that network_scheme() knows */
+    double silence_s;   /* of the network, until it counts as lost */
+    double reconnect_s; /* of source_open(): not 0: a URL that ends, fails or is not there is opened
+                         * anew, after pauses from so long to 30 times that */
+    int64_t max_pixels; /* frames with more are refused */
     const atomic_int *stop;      /* not 0: give up; it outlives all that is opened */
     double open_timeout_s;       /* of files, until it is given up; 0: none */
     int video_track;             /* 0: the best one; else its number, plus 1 */
+    double picture_rate;         /* not 0: `path` is a folder of pictures, or a name like
+                                    frame%04d.png, and so many of them are a second */
     int allow_playlists;         /* not 0: other local files that the input names are opened too */
     const CameraOptions *camera; /* not NULL: a camera, and `path` is not looked at */
     int low_latency;             /* not 0: the newest is what counts; of cameras it always is */
     int force_dolby_vision;      /* not 0: profile 5 is taken, though its first plane is not luma */
+    int *no_video;               /* gets 1 where it can be read and is no video; or NULL */
+    int *answered;               /* gets 1 where there was something to be read; or NULL */
     void (*note)(const char *line); /* takes one line about what was chosen; or NULL */
 } SourceOptions;
 
@@ -53,16 +60,21 @@ typedef struct Source {
     int live;         /* not 0: the newest is what counts */
     struct stat file; /* zeros: it is none */
     Damage damage;
+    PictureList pictures; /* each is a frame; empty: it is a file of its own */
+    int next_picture;
 
     int64_t max_pixels;
     unsigned refused_width, refused_height; /* that FFmpeg found too large at opening, or 0 */
+    int no_video;                           /* it can be read, and has none */
     int fd;
-    int read_error;     /* errno of a read that failed, or 0 */
-    int no_memory;      /* not 0: an allocator said so, see media_lacks_memory() */
-    size_t bytes_read;  /* meanwhile */
-    atomic_int patient; /* not 0: a pipe, whose writer takes its time */
-    Network *network;   /* NULL: it is a file */
-    AVIOContext *io;    /* NULL: a session of the network, or a camera */
+    int read_error;              /* errno of a read that failed, or 0 */
+    int no_memory;               /* not 0: an allocator said so, see media_lacks_memory() */
+    size_t bytes_read;           /* meanwhile */
+    atomic_int patient;          /* not 0: a pipe, whose writer takes its time */
+    Network *network;            /* NULL: it is a file */
+    struct Reconnect *reconnect; /* NULL: it does not come back */
+    const struct Source *within; /* that it is a connection of, and stopped with; or NULL */
+    AVIOContext *io;             /* NULL: a session of the network, or a camera */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options); /* FFmpeg's own way to open a file */
     const atomic_int *stop;
@@ -128,8 +140,20 @@ int64_t source_track_start(const Source *source, const AVStream *stream);
  */
 void source_halt(Source *source, int halted);
 
+/* Whether a frame is as large as those of the pictures before it, which those of one video have to
+ * be. 0 or MEDIA_INPUT. */
+int source_check_picture(const Source *source, const AVFrame *frame, int width, int height,
+                         MediaError *error);
+
 /* Not 0: it was halted, or told to stop. */
 int source_is_stopped(const Source *source);
+
+/* Not 0: a URL that comes back, and is waited for. Any thread. */
+int source_is_away(const Source *source);
+
+/* Of such a URL, not 0: what follows in the video, this packet included, has nothing to do with
+ * what was before. It was lost, and the packet has no data; or it is back, with a key frame. */
+int source_is_return(const AVPacket *packet);
 
 /* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */
 int source_is_still(const Source *source);
@@ -167,7 +191,7 @@ int source_duration_is_end(const Source *source);
 
 void source_close(Source **source);
 
-/* ---- inside: for source.c and source_open.c alone ------------------------------------------- */
+/* ---- inside: for source.c and source_*.c alone ---------------------------------------------- */
 
 /* Whether there was no memory for something since source_watch_memory(), by the same thread.
  * Demuxers go on without a packet that they had no memory for, or tell it as the end. */
@@ -176,6 +200,26 @@ int source_lacks_memory(const Source *source);
 
 /* Keeps what allocators have left in errno, before a call that may change it. */
 void source_keep_errno(Source *source);
+
+/* Not 0: by its format, the file holds a picture and nothing else. */
+int source_is_one_picture(const Source *source);
+
+typedef struct Reconnect Reconnect;
+
+/* Opens the first connection, for which it waits as long as it takes. `outer` is the source that is
+ * made of it, and gets its `format` and `video`. MEDIA_INPUT: stopped, or what is there is no video
+ * that can be read; MEDIA_USAGE. */
+int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
+                          MediaError *error);
+
+/* As source_read(). AVERROR_EOF: it has come back with another codec, which is noted as damage. */
+int source_reconnect_read(Reconnect *reconnect, AVPacket *packet);
+
+/* Any thread. */
+int source_reconnect_is_away(const Reconnect *reconnect);
+
+/* The `format` and `video` of the outer source go with it. */
+void source_reconnect_close(Reconnect **reconnect);
 
 /* source_is_stopped() for those who want a callback. */
 int source_stop_callback(const void *source);

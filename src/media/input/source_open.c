@@ -163,7 +163,7 @@ static int is_one_of(const AVInputFormat *input, const char *const *list, size_t
     return 0;
 }
 
-static int check_format(const Source *s, const AVInputFormat *input, const SourceOptions *options,
+static int check_format(Source *s, const AVInputFormat *input, const SourceOptions *options,
                         MediaError *error)
 {
     int playlist = is_one_of(input, playlist_formats, FF_ARRAY_ELEMS(playlist_formats));
@@ -172,6 +172,7 @@ static int check_format(const Source *s, const AVInputFormat *input, const Sourc
         refused |= playlist;
         playlist = 0;
     }
+    s->no_video = refused || (playlist && !options->allow_playlists);
     if (strcmp(input->name, "tty") == 0)
         return media_fail(error, MEDIA_INPUT, "%s is a text file, not a video", s->name);
     if (refused)
@@ -314,14 +315,12 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
         ret = open_session(s, options->path, error);
     else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
         ret = open_format(s, options, error);
-    s->network->patient = s->live;
+    s->network->patient = s->live && options->reconnect_s <= 0;
     return ret;
 }
 
-static int open_any_format(Source *s, const SourceOptions *options, MediaError *error)
+static int open_one_file(Source *s, const SourceOptions *options, MediaError *error)
 {
-    if (options->network)
-        return open_network(s, options, error);
     int ret = open_file(s, options->path, error);
     if (ret >= 0)
         ret = open_context(s, "none", error);
@@ -330,6 +329,45 @@ static int open_any_format(Source *s, const SourceOptions *options, MediaError *
     if (ret >= 0)
         ret = open_format(s, options, error);
     return ret;
+}
+
+/* Of a rate such as 29.97, which is 30000/1001. */
+#define MOST_RATE_PARTS 1001000
+
+/* What the first picture is says what all are; their times are made here. */
+static int open_pictures(Source *s, const SourceOptions *options, MediaError *error)
+{
+    const AVRational rate = av_d2q(options->picture_rate, MOST_RATE_PARTS);
+    SourceOptions first = *options;
+    int ret = picture_list_make(&s->pictures, options->path, error);
+    if (ret < 0)
+        return ret;
+    first.path = s->pictures.paths[0];
+    first.allow_playlists = 0;
+    ret = open_one_file(s, &first, error);
+    if (ret < 0)
+        return ret;
+    if (!source_is_one_picture(s))
+        return media_fail(error, MEDIA_INPUT, "%s is no picture, but a film of its own (%s)",
+                          media_quote(first.path), s->format->iformat->name);
+    for (unsigned i = 0; i < s->format->nb_streams; i++) {
+        AVStream *stream = s->format->streams[i];
+        stream->time_base = av_inv_q(rate);
+        stream->avg_frame_rate = stream->r_frame_rate = rate;
+        stream->start_time = 0;
+        stream->duration = stream->nb_frames = s->pictures.count;
+    }
+    s->format->start_time = 0;
+    s->format->duration = av_rescale_q(s->pictures.count, av_inv_q(rate), AV_TIME_BASE_Q);
+    return 0;
+}
+
+static int open_any_format(Source *s, const SourceOptions *options, MediaError *error)
+{
+    if (options->network)
+        return open_network(s, options, error);
+    return options->picture_rate > 0 ? open_pictures(s, options, error)
+                                     : open_one_file(s, options, error);
 }
 
 /* ---- the track that is equalized, and whether it can be ---- */
@@ -385,6 +423,7 @@ static int pick_video(Source *s, const SourceOptions *options, MediaError *error
     s->video = find_video(s, options->video_track, &count, &pictures);
     if (!count && s->read_error)
         return source_fail_to_read(s, error);
+    s->no_video = !count;
     if (!count)
         return media_fail(error, MEDIA_INPUT, "%s has no video%s", s->name,
                           pictures ? " (a cover picture is not a video)" : "");
@@ -642,6 +681,10 @@ static int take_result(SourceOpening **opening, Source **source, MediaError *err
         (void)media_fail(error, ret, "%s", o->error.text);
     else
         ret = pick_and_check_video(o->source, &o->options, error);
+    if (o->options.no_video)
+        *o->options.no_video = o->source->no_video;
+    if (o->options.answered)
+        *o->options.answered = o->error.fault >= 0 || o->source->no_video;
     if (ret >= 0) {
         *source = o->source;
         o->source = NULL;
@@ -679,12 +722,26 @@ static int open_camera(Source **source, const SourceOptions *options, MediaError
     return ret;
 }
 
+static int open_returning(Source **source, const SourceOptions *options, MediaError *error)
+{
+    Source *s = *source = create_source(options);
+    int ret = s ? source_reconnect_open(&s->reconnect, options, s, error)
+                : media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0)
+        ret = note_streams(s, error);
+    if (ret < 0)
+        source_close(source);
+    return ret;
+}
+
 int source_open(Source **source, const SourceOptions *options, MediaError *error)
 {
     SourceOpening *opening;
     *source = NULL;
     if (options->camera)
         return open_camera(source, options, error);
+    if (options->network && options->reconnect_s > 0)
+        return open_returning(source, options, error);
     int ret = source_opening_start(&opening, options, error);
     if (ret < 0)
         return ret;

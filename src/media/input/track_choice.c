@@ -64,6 +64,25 @@ void track_display_size(const Source *source, int *width, int *height)
         FFSWAP(int, *width, *height);
 }
 
+int source_chapters(const Source *source)
+{
+    return source->format ? (int)source->format->nb_chapters : 0;
+}
+
+int64_t source_chapter(const Source *source, int number)
+{
+    const AVChapter *chapter = source->format->chapters[number];
+    const int64_t start = av_rescale_q(chapter->start, chapter->time_base, AV_TIME_BASE_Q);
+    return FFMAX(start - source_start(source), 0);
+}
+
+const char *source_chapter_title(const Source *source, int number)
+{
+    const AVDictionary *tags = source->format->chapters[number]->metadata;
+    const AVDictionaryEntry *tag = av_dict_get(tags, "title", NULL, 0);
+    return tag ? tag->value : "";
+}
+
 const char *source_title(const Source *source)
 {
     const AVDictionaryEntry *tag = av_dict_get(source->format->metadata, "title", NULL, 0);

@@ -1,4 +1,4 @@
-/* The tracks of a kind that a viewer chooses among. */
+/* The tracks of a kind that a viewer chooses among, and the chapters. */
 #ifndef LUMEQ_MEDIA_TRACK_CHOICE_H
 #define LUMEQ_MEDIA_TRACK_CHOICE_H
 
@@ -17,6 +17,12 @@ void track_describe_video(const Source *source, const AVFrame *frame, char *text
 
 /* The size its pictures are shown at: upright, with square pixels. 0 x 0 where it is not known. */
 void track_display_size(const Source *source, int *width, int *height);
+
+/* Chapters in their order: how many there are, where one begins (AV_TIME_BASE units from the start
+ * of the source, 0 or more), and its title, "" where it has none. */
+int source_chapters(const Source *source);
+int64_t source_chapter(const Source *source, int number);
+const char *source_chapter_title(const Source *source, int number);
 
 /* The title the input gives itself, or NULL. */
 const char *source_title(const Source *source);

@@ -311,22 +311,27 @@ static AVBufferRef *get_memory(Blender *b, size_t size)
     return b->pool ? av_buffer_pool_get(b->pool) : NULL;
 }
 
+AVFrame *blend_frame_like(Blender *b, const AVFrame *frame, int width, int height)
+{
+    const int size = av_image_get_buffer_size(frame->format, width, height, ALIGNMENT);
+    AVFrame *own = size < 0 ? NULL : make_frame(frame->format, width, height);
+    if (own)
+        own->buf[0] = get_memory(b, (size_t)size + PADDING);
+    if (own && own->buf[0] && av_frame_copy_props(own, frame) >= 0 &&
+        av_image_fill_arrays(own->data, own->linesize, own->buf[0]->data, frame->format, width,
+                             height, ALIGNMENT) >= 0)
+        return own;
+    av_frame_free(&own);
+    return NULL;
+}
+
 /* What av_frame_make_writable() does, with memory that is used again. */
 static int make_writable(Blender *b, AVFrame *frame)
 {
-    const int size =
-        av_image_get_buffer_size(frame->format, frame->width, frame->height, ALIGNMENT);
     if (av_frame_is_writable(frame))
         return 0;
-    AVFrame *own = size < 0 ? NULL : make_frame(frame->format, frame->width, frame->height);
-    if (own)
-        own->buf[0] = get_memory(b, (size_t)size + PADDING);
-    int ret = own && own->buf[0] ? av_frame_copy_props(own, frame) : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = av_image_fill_arrays(own->data, own->linesize, own->buf[0]->data, frame->format,
-                                   frame->width, frame->height, ALIGNMENT);
-    if (ret >= 0)
-        ret = av_frame_copy(own, frame);
+    AVFrame *own = blend_frame_like(b, frame, frame->width, frame->height);
+    const int ret = own ? av_frame_copy(own, frame) : AVERROR(ENOMEM);
     if (ret >= 0) {
         av_frame_unref(frame);
         av_frame_move_ref(frame, own);
@@ -350,6 +355,21 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
         blend_planes(frame, &format, yuva, place);
     av_frame_free(&yuva);
     return ret;
+}
+
+void blend_copy(AVFrame *to, int x, int y, const AVFrame *from, BlendPlace part)
+{
+    const enum AVPixelFormat format = from->format;
+    const int chroma = av_pix_fmt_desc_get(format)->log2_chroma_h;
+    for (int i = 0; i < av_pix_fmt_count_planes(format); i++) {
+        const int down = i == 1 || i == 2 ? chroma : 0;
+        const ptrdiff_t first = (ptrdiff_t)(part.y >> down) * from->linesize[i];
+        const ptrdiff_t there = (ptrdiff_t)(y >> down) * to->linesize[i];
+        av_image_copy_plane(
+            to->data[i] + there + av_image_get_linesize(format, x, i), to->linesize[i],
+            from->data[i] + first + av_image_get_linesize(format, part.x, i), from->linesize[i],
+            av_image_get_linesize(format, part.width, i), AV_CEIL_RSHIFT(part.height, down));
+    }
 }
 
 void blend_close(Blender *blender)

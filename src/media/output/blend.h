@@ -36,6 +36,14 @@ typedef struct Blender {
  */
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture);
 
+/* A frame of another size with the same properties, not yet written, in memory that is used again.
+ * NULL: out of memory. The caller frees it. */
+AVFrame *blend_frame_like(Blender *blender, const AVFrame *frame, int width, int height);
+
+/* Copies a part of a frame to (x, y) of one of the same direct format. Both begin at samples of
+ * chroma. */
+void blend_copy(AVFrame *to, int x, int y, const AVFrame *from, BlendPlace part);
+
 void blend_close(Blender *blender);
 
 #endif

@@ -19,7 +19,7 @@ static const char *const video_files[] = {"mp4", "mkv", "mov", "webm", "avi", "t
 static const char *const sound_files[] = {"mp4", "mkv", "mov", "webm", "avi", "ts", "ogg"};
 
 /* The oldest kind, OMX, does not say it of itself. */
-static int is_hardware(const AVCodec *codec)
+int codec_list_is_hardware(const AVCodec *codec)
 {
     return (codec->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0 ||
            strstr(codec->name, "_omx");
@@ -62,11 +62,11 @@ static void print_video(const AVCodec *codec, void (*print)(const char *line))
     char line[LINE_SIZE] = "", bits[32] = "";
     int least, most;
     encoder_depths(codec, &least, &most);
-    if (most && !is_hardware(codec)) /* of hardware it is the device that decides */
+    if (most && !codec_list_is_hardware(codec)) /* of hardware it is the device that decides */
         snprintf(bits, sizeof(bits), least < most ? "%d-%d bits" : "%d bits", least, most);
     add_column(line, 0, codec->name);
     add_column(line, 19, avcodec_get_name(codec->id));
-    add_column(line, 31, is_hardware(codec) ? "hardware" : "CPU");
+    add_column(line, 31, codec_list_is_hardware(codec) ? "hardware" : "CPU");
     add_column(line, 41, bits);
     add_files(line, 52, codec, video_files, FF_ARRAY_ELEMS(video_files));
     print(line);
@@ -78,7 +78,8 @@ void codec_list_video(void (*print)(const char *line))
         const AVCodec *codec;
         void *at = NULL;
         while ((codec = av_codec_iterate(&at)))
-            if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) && is_hardware(codec) == hardware)
+            if (encoder_is_listed(codec, AVMEDIA_TYPE_VIDEO) &&
+                codec_list_is_hardware(codec) == hardware)
                 print_video(codec, print);
     }
 }

@@ -58,6 +58,29 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
     return 0;
 }
 
+const char *container_extension(const char *name, const char *path)
+{
+    static _Thread_local char first[16];
+    const AVOutputFormat *muxer = by_name(name);
+    const char *dot = strrchr(path, '.');
+    if (!muxer || !muxer->extensions || (dot && av_match_ext(path, muxer->extensions)))
+        return muxer && dot ? dot + 1 : NULL;
+    const char *list = av_match_name(name, muxer->extensions) ? name : muxer->extensions;
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(list, ","), list);
+    return first;
+}
+
+/* Sound, in containers that could hold video. */
+#define SOUND_NAMES "m4a,m4b,wma,mka,oga,ogg,opus,spx"
+
+/* Containers of sound have PNG for their covers. */
+int container_promises_video(const char *path)
+{
+    const AVOutputFormat *muxer = av_guess_format(NULL, path, NULL);
+    return muxer && !av_match_ext(path, SOUND_NAMES) && muxer->video_codec != AV_CODEC_ID_NONE &&
+           (muxer->video_codec != AV_CODEC_ID_PNG || muxer->audio_codec == AV_CODEC_ID_NONE);
+}
+
 int container_is_picture(const AVOutputFormat *muxer)
 {
     return strcmp(muxer->name, "image2pipe") == 0;

@@ -11,6 +11,13 @@
 int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
                    MediaError *error);
 
+/* What files of the container of this name end in, without the dot: as `path` ends, where they may.
+ * NULL: anything, or there is no such container. */
+const char *container_extension(const char *name, const char *path);
+
+/* Not 0: a file of this name says that it is a video, or a picture. */
+int container_promises_video(const char *path);
+
 /* Not 0: it holds one single picture, and nothing else. */
 int container_is_picture(const AVOutputFormat *muxer);
 

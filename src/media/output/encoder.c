@@ -22,6 +22,12 @@
 /* Every encoder takes frames with sides up to this; some take no more. */
 #define USUAL_SIDE 8191
 
+/* Of a track that does not say its rate. */
+#define USUAL_RATE 25
+
+/* Between two key frames of what is watched live. */
+#define LIVE_KEY_SECONDS 2
+
 struct Encoder {
     AVCodecContext *codec;
     CodecLog log;
@@ -31,9 +37,11 @@ struct Encoder {
         int64_t pts, duration;
     } durations[DURATIONS]; /* by frame number */
     int64_t frames, last_pts;
-    int uneven; /* frames were not one tick after the other */
+    int wants_key; /* for the next frame */
+    int uneven;    /* frames were not one tick after the other */
     const char *dropped;
     int loses_alpha; /* which is an error where there is transparency */
+    AVFrame *unfed;  /* see feed(); else NULL */
 };
 
 /* The --vopt settings; FFmpeg checks their values. */
@@ -46,30 +54,44 @@ static int add_options(AVDictionary **dict, const char *const *options, MediaErr
     return 0;
 }
 
-/* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
-static int usual_quantizer(enum AVCodecID id)
-{
-    switch (id) {
-    case AV_CODEC_ID_MJPEG: return 2;
-    case AV_CODEC_ID_MPEG1VIDEO:
-    case AV_CODEC_ID_MPEG2VIDEO:
-    case AV_CODEC_ID_MPEG4:
-    case AV_CODEC_ID_MSMPEG4V2:
-    case AV_CODEC_ID_MSMPEG4V3:
-    case AV_CODEC_ID_WMV1:
-    case AV_CODEC_ID_WMV2:
-    case AV_CODEC_ID_H263:
-    case AV_CODEC_ID_FLV1: return 3;
-    case AV_CODEC_ID_THEORA: return 8; /* of 10, and more is better there */
-    default: return 0;
-    }
-}
-
 static int set_quantizer(AVDictionary **dict, int quantizer)
 {
     const int ret = av_dict_set_int(dict, "global_quality", (int64_t)quantizer * FF_QP2LAMBDA,
                                     AV_DICT_DONT_OVERWRITE);
     return ret < 0 ? ret : av_dict_set(dict, "flags", "+qscale", AV_DICT_APPEND);
+}
+
+/* No frame refers to one after it, or waits for others to be compared with; key frames are as far
+ * apart as players of live streams like it. */
+static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
+                           const EncoderTrack *track)
+{
+    const int flags = AV_DICT_DONT_OVERWRITE;
+    const double rate = track->frame_rate.num > 0 ? av_q2d(track->frame_rate) : USUAL_RATE;
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
+    if (desc && (desc->props & AV_CODEC_PROP_INTRA_ONLY))
+        return 0;
+    c->max_b_frames = 0;
+    c->gop_size = (int)FFMAX(rate * LIVE_KEY_SECONDS + 0.5, 1);
+    if (av_match_name(codec->name, "libx264,libx264rgb,libx265"))
+        return av_dict_set(dict, "tune", "zerolatency", flags);
+    return encoder_has_option(codec, "lag-in-frames")
+               ? av_dict_set(dict, "lag-in-frames", "0", flags)
+               : 0;
+}
+
+/* FFV1 makes key frames by counting alone. */
+static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec)
+{
+    c->flags |= AV_CODEC_FLAG_CLOSED_GOP;
+    if (codec->id == AV_CODEC_ID_FFV1)
+        c->gop_size = 1;
+    if (encoder_has_option(codec, "sc_threshold") && /* those of MPEG can do only one of the two */
+        av_dict_set(dict, "sc_threshold", "1000000000", AV_DICT_DONT_OVERWRITE) < 0)
+        return AVERROR(ENOMEM);
+    return encoder_has_option(codec, "forced-idr")
+               ? av_dict_set(dict, "forced-idr", "1", AV_DICT_DONT_OVERWRITE)
+               : 0;
 }
 
 /* Good pictures without asking; whoever names a rate or quality gets that one instead. */
@@ -79,7 +101,7 @@ static int set_defaults(AVDictionary **dict, const AVCodec *codec, const Encoder
                       av_dict_get(*dict, "qp", NULL, 0) ||
                       av_dict_get(*dict, "lossless", NULL, 0) || av_dict_get(*dict, "b", NULL, 0);
     const int flags = AV_DICT_DONT_OVERWRITE;
-    const int quantizer = usual_quantizer(codec->id);
+    const int quantizer = encoder_usual_quantizer(codec->id);
     int ret = quantizer && !rated ? set_quantizer(dict, quantizer) : 0;
     if (options->live &&
         (strcmp(codec->name, "libx264") == 0 || strcmp(codec->name, "libx265") == 0))
@@ -248,6 +270,11 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
         set_picture(e->codec, first, pad);
         set_fields(e->codec, first, track);
         set_time(e->codec, codec, track);
+        if ((options->low_latency && set_low_latency(&dict, e->codec, codec, track) < 0) ||
+            (options->cuts && set_cuts(&dict, e->codec, codec) < 0))
+            ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
+    }
+    if (ret >= 0) {
         e->codec->thread_count = options->threads;
         e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
         if (global_header)
@@ -318,6 +345,8 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         encoder_close(&e);
         return error->fault;
     }
+    if (strcmp(codec->name, "libsvtav1") == 0)
+        e->unfed = av_frame_clone(first);
     *encoder = e;
     return 0;
 }
@@ -345,8 +374,16 @@ static int fail(Encoder *e, int ret, MediaError *error)
                       size_hint(e->codec->width, e->codec->height));
 }
 
+void encoder_ask_key(Encoder *e)
+{
+    e->wants_key = 1;
+}
+
 int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
 {
+    AVFrame *unfed = e->unfed;
+    e->unfed = NULL;
+    av_frame_free(&unfed);
     int ret = frame ? check_alpha(e, frame, error) : 0;
     if (ret < 0)
         return ret;
@@ -357,7 +394,9 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
         if (ret >= 0) {
             const char *dropped = side_data_drop_dynamic(e->adapted);
             e->dropped = e->dropped ? e->dropped : dropped;
-            e->adapted->pict_type = AV_PICTURE_TYPE_NONE; /* the encoder chooses its own */
+            /* The encoder chooses its own. */
+            e->adapted->pict_type = e->wants_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+            e->wants_key = 0;
             e->adapted->pts = av_rescale_q(frame->pts, from, e->codec->time_base);
             if (e->frames && e->adapted->pts <= e->last_pts)
                 e->adapted->pts = e->last_pts + 1; /* a coarser time base made two of them one */
@@ -400,11 +439,30 @@ int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
     return 0;
 }
 
+/* SVT-AV1 that was opened and given no frame is never done: it gets one, of which nothing is kept.
+ */
+static void feed(Encoder *e)
+{
+    MediaError none = {0};
+    AVPacket *packet = av_packet_alloc();
+    AVFrame *frame = e->unfed;
+    e->unfed = NULL;
+    int ret = packet ? encoder_send(e, frame, &none) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = encoder_send(e, NULL, &none);
+    while (ret >= 0 && (ret = encoder_receive(e, packet, &none)) >= 0)
+        av_packet_unref(packet);
+    av_packet_free(&packet);
+    av_frame_free(&frame);
+}
+
 void encoder_close(Encoder **encoder)
 {
     Encoder *e = *encoder;
     if (!e)
         return;
+    if (e->unfed)
+        feed(e);
     adapter_close(&e->adapter);
     av_frame_free(&e->adapted);
     close_codec(e);

@@ -32,6 +32,9 @@ const AVCodecContext *encoder_context(const Encoder *encoder);
 /* What frames are adapted to ("padded to 642x360, yuv444p to yuv420p"), for a person, or NULL. */
 const char *encoder_adaptation(const Encoder *encoder);
 
+/* The next frame becomes a key frame, as far as the encoder does that, see EncoderOptions.cuts. */
+void encoder_ask_key(Encoder *encoder);
+
 /* Hands in a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 

@@ -325,6 +325,90 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options)
            (options->crf == 0 && strncmp(codec->name, "libx264", 7) == 0);
 }
 
+int encoder_usual_quantizer(enum AVCodecID id)
+{
+    switch (id) {
+    case AV_CODEC_ID_MJPEG: return 2;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_WMV1:
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_FLV1: return 3;
+    case AV_CODEC_ID_THEORA: return 8; /* of 10, and more is better there */
+    default: return 0;
+    }
+}
+
+/* ---- parts ---- */
+
+/* Whether an option has one of these names, or names it within its value, as x264-params does. */
+static int names_any(const char *option, const char *const *names)
+{
+    const size_t length = strcspn(option, "=");
+    for (; *names; names++) {
+        char within[32];
+        if (strlen(*names) == length && strncmp(option, *names, length) == 0)
+            return 1;
+        snprintf(within, sizeof(within), "%s=", *names);
+        for (const char *at = strpbrk(option + length, "=:"); at; at = strpbrk(at + 1, "=:"))
+            if (strncmp(at + 1, within, strlen(within)) == 0)
+                return 1;
+    }
+    return 0;
+}
+
+static const char *first_named(const EncoderOptions *o, const char *const *names)
+{
+    for (const char *const *option = o->options; option && *option; option++)
+        if (names_any(*option, names))
+            return *option;
+    return NULL;
+}
+
+/* It is told how good pictures are to be, or tells it by itself. */
+static int has_quality(const AVCodec *codec, const EncoderOptions *o)
+{
+    static const char *const names[] = {"crf", "qp", "cq", "q", "global_quality", "qscale", NULL};
+    static const char *const usual[] = {"libx264",    "libx264rgb", "libx265",
+                                        "libvpx-vp9", "libsvtav1",  NULL};
+    const AVCodecDescriptor *desc = avcodec_descriptor_get(codec->id);
+    if (o->crf >= 0 || first_named(o, names) || encoder_is_lossless(codec, o) ||
+        (desc && (desc->props & AV_CODEC_PROP_INTRA_ONLY)) || encoder_usual_quantizer(codec->id))
+        return 1;
+    for (const char *const *name = usual; *name; name++)
+        if (strcmp(codec->name, *name) == 0)
+            return 1;
+    return 0;
+}
+
+int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaError *error)
+{
+    static const char *const rates[] = {"b",           "bitrate",     "maxrate", "minrate",
+                                        "bufsize",     "vbv-maxrate", "pass",    "vbv-bufsize",
+                                        "passlogfile", "rc_max_rate", NULL};
+    static const char *const why = "a rate of bits is for a film as a whole, and parts do not know "
+                                   "of each other; --crf gives all of them the same quality";
+    const char *rate = first_named(o, rates);
+    if (o->bitrate >= 0)
+        return media_fail(error, MEDIA_USAGE, "--bitrate: %s", why);
+    if (rate)
+        return media_fail(error, MEDIA_USAGE, "--vopt %s: %s", media_quote(rate), why);
+    if (codec->id == AV_CODEC_ID_WRAPPED_AVFRAME)
+        return media_fail(error, MEDIA_USAGE,
+                          "y4m is not encoded, and cannot be written in parts; --vcodec ffv1 in "
+                          "mkv loses nothing either");
+    if (!has_quality(codec, o))
+        return media_fail(error, MEDIA_USAGE,
+                          "the encoder %s aims at a rate of bits unless it is told a quality, by "
+                          "--crf or --vopt: %s",
+                          codec->name, why);
+    return 0;
+}
+
 /* ---- names ---- */
 
 /* Fewer letters are a part of nearly every name, and more encoders no answer. */

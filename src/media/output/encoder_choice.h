@@ -21,6 +21,8 @@ typedef struct EncoderOptions {
     int deinterlaced; /* not 0: frames have no fields, whatever their track says */
     int live; /* not 0: fast rather than small where nothing else is asked for: frames do not wait
                */
+    int cuts; /* not 0: key frames are asked for, and nothing refers to what is before them */
+    int low_latency; /* not 0: none is held back either, and who joins need not wait for long */
 } EncoderOptions;
 
 /* The encoder asked for, or the usual one of the container or of pictures with a name like `path`,
@@ -44,6 +46,12 @@ void encoder_depths(const AVCodec *codec, int *least, int *most);
 
 /* Not 0: with these options it keeps every sample as it is. */
 int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
+
+/* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
+int encoder_usual_quantizer(enum AVCodecID id);
+
+/* Whether a film can be encoded in parts, each by itself: at a constant quality. MEDIA_USAGE. */
+int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
 /* Not 0: it takes full range only, as JPEG, or RGB and gray but no YUV. */
 int encoder_is_full_range(const AVCodec *codec);

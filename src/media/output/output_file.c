@@ -235,6 +235,13 @@ static char *url_of(const OutputFile *file)
     return av_asprintf("file:%s", file->room ? file->temp.name : file->path);
 }
 
+/* In the folder of the path. */
+static int create_temp(OutputFile *file)
+{
+    return temp_file_create(&file->temp, file->temp_like ? file->temp_like : file->path,
+                            file->room);
+}
+
 int output_file_open(OutputFile *file, MediaError *error)
 {
     const int direct = !file->room;
@@ -243,7 +250,7 @@ int output_file_open(OutputFile *file, MediaError *error)
         ret = AVERROR(EEXIST);
     else if (direct && is_fifo(file->path))
         ret = open_fifo(file);
-    else if (!direct && temp_file_create(&file->temp, file->path, file->room) < 0)
+    else if (!direct && create_temp(file) < 0)
         ret = AVERROR(errno);
     if (ret >= 0) {
         char *url = url_of(file);
@@ -352,17 +359,6 @@ static int take_own_name(OutputFile *file, MediaError *error)
     return ret;
 }
 
-static void sync_folder(const char *path)
-{
-    char *folder = file_name_folder(path);
-    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    av_free(folder);
-    if (fd < 0)
-        return;
-    (void)fsync(fd); /* not every file system can; the file itself is safe */
-    close(fd);
-}
-
 /* Adds to the error what has become of the file. */
 static void tell_name(const OutputFile *file, int whole, MediaError *error)
 {
@@ -398,7 +394,7 @@ static int give_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     const int named = take_name(file, kind, error) >= 0;
     if (named)
-        sync_folder(file->path);
+        temp_file_sync_folder(file->path);
     else
         file->name = temp_file_where(&file->temp);
     temp_file_keep(&file->temp, !named);

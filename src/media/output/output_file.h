@@ -20,6 +20,7 @@ typedef struct OutputFile {
         *stop;  /* not 0: writing into a pipe that nobody empties is given up; or NULL */
     char *path; /* symbolic links resolved */
     char *name; /* once committed, also where that failed: where what was written is; else NULL */
+    const char *temp_like; /* the path that the temporary name is made of; NULL: its own */
     TempFile temp;
     int fifo; /* a pipe with a name, open; 0: it is none */
     int overwrite;

@@ -3,7 +3,20 @@
 #include <errno.h>
 #include <string.h>
 
-#include <libavutil/mem.h>
+#include "media/packet_bytes.h"
+
+#define FIRST_PACKETS 256 /* room that is made for them at first */
+
+/* A packet in the file: this, its data, and for each of its side data a SideHead and that data. */
+typedef struct PacketHead {
+    int64_t pts, dts, duration, pos;
+    AVRational time_base;
+    int stream_index, flags, size, side_data_count;
+} PacketHead;
+
+typedef struct SideHead {
+    uint64_t type, size;
+} SideHead;
 
 static int out_of_memory(MediaError *error)
 {
@@ -18,66 +31,73 @@ static int fail_write(const PacketSpool *s, int reason, MediaError *error)
                       media_quote(s->file.folder ? s->file.folder : "."), strerror(reason));
 }
 
-static int make_room(PacketSpool *s)
+static int write_part(PacketSpool *s, const void *data, size_t size, MediaError *error)
 {
-    if (s->count < s->room)
-        return 0;
-    const int room = s->room ? 2 * s->room : 256;
-    SpooledPacket *more = av_realloc_array(s->packets, (size_t)room, sizeof(*more));
-    if (!more)
-        return -1;
-    s->packets = more;
-    s->room = room;
-    return 0;
+    const int reason = unnamed_file_write(&s->file, data, size, s->written);
+    s->written += (int64_t)size;
+    return reason ? fail_write(s, reason, error) : 0;
 }
 
-/* Its data into the file; the rest of it stays. */
-static int put_away(PacketSpool *s, SpooledPacket *p, MediaError *error)
+static int write_packet(PacketSpool *s, const AVPacket *p, MediaError *error)
+{
+    const PacketHead head = {.pts = p->pts,
+                             .dts = p->dts,
+                             .duration = p->duration,
+                             .pos = p->pos,
+                             .time_base = p->time_base,
+                             .stream_index = p->stream_index,
+                             .flags = p->flags,
+                             .size = p->size,
+                             .side_data_count = p->side_data_elems};
+    int ret = write_part(s, &head, sizeof(head), error);
+    if (ret == 0)
+        ret = write_part(s, p->data, (size_t)p->size, error);
+    for (int i = 0; i < p->side_data_elems && ret == 0; i++) {
+        const AVPacketSideData *side = &p->side_data[i];
+        const SideHead side_head = {side->type, side->size};
+        ret = write_part(s, &side_head, sizeof(side_head), error);
+        if (ret == 0)
+            ret = write_part(s, side->data, side->size, error);
+    }
+    return ret;
+}
+
+static int put_away(PacketSpool *s, AVPacket *packet, MediaError *error)
 {
     if (!s->has_file) {
         s->has_file = 1;
         if (unnamed_file_open(&s->file, s->beside) < 0)
             return fail_write(s, errno, error);
     }
-    const int reason = unnamed_file_write(&s->file, p->packet->data, (size_t)p->size, s->written);
-    if (reason)
-        return fail_write(s, reason, error);
-    p->position = s->written;
-    s->written += p->size;
-    av_buffer_unref(&p->packet->buf);
-    p->packet->data = NULL;
-    p->packet->size = 0;
+    const int ret = write_packet(s, packet, error);
+    av_packet_unref(packet);
+    return ret;
+}
+
+static int keep(PacketSpool *s, AVPacket *packet, MediaError *error)
+{
+    if (!s->packets)
+        s->packets = av_fifo_alloc2(FIRST_PACKETS, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+    AVPacket *kept = s->packets ? av_packet_alloc() : NULL;
+    if (!kept || av_fifo_write(s->packets, &kept, 1) < 0) {
+        av_packet_free(&kept);
+        return out_of_memory(error);
+    }
+    av_packet_move_ref(kept, packet);
+    s->bytes += packet_bytes(kept);
     return 0;
 }
 
 int packet_spool_add(PacketSpool *s, AVPacket *packet, MediaError *error)
 {
-    SpooledPacket p = {.packet = av_packet_alloc(), .position = -1, .size = packet->size};
-    if (!p.packet || make_room(s) < 0) {
-        av_packet_free(&p.packet);
-        return out_of_memory(error);
-    }
-    av_packet_move_ref(p.packet, packet);
-    if (s->bytes + (size_t)p.size <= s->limit) {
-        s->bytes += (size_t)p.size;
-    } else if (put_away(s, &p, error) < 0) {
-        av_packet_free(&p.packet);
-        return error->fault;
-    }
-    s->packets[s->count++] = p;
-    return 0;
+    const int fits = !s->has_file && s->bytes + packet_bytes(packet) <= s->limit;
+    return fits ? keep(s, packet, error) : put_away(s, packet, error);
 }
 
-static int bring_back(const PacketSpool *s, SpooledPacket *p, MediaError *error)
+static int read_part(PacketSpool *s, void *data, size_t size, MediaError *error)
 {
-    AVPacket *whole = av_packet_alloc();
-    if (!whole || av_new_packet(whole, p->size) < 0 || av_packet_copy_props(whole, p->packet) < 0) {
-        av_packet_free(&whole);
-        return out_of_memory(error);
-    }
-    av_packet_free(&p->packet);
-    p->packet = whole;
-    const int reason = unnamed_file_read(&s->file, whole->data, (size_t)p->size, p->position);
+    const int reason = unnamed_file_read(&s->file, data, size, s->read);
+    s->read += (int64_t)size;
     if (!reason)
         return 0;
     return media_fail(error, MEDIA_OUTPUT,
@@ -85,26 +105,62 @@ static int bring_back(const PacketSpool *s, SpooledPacket *p, MediaError *error)
                       reason < 0 ? "it has become shorter" : strerror(reason));
 }
 
+static int read_side_data(PacketSpool *s, AVPacket *packet, MediaError *error)
+{
+    SideHead head;
+    const int ret = read_part(s, &head, sizeof(head), error);
+    if (ret < 0)
+        return ret;
+    uint8_t *data =
+        av_packet_new_side_data(packet, (enum AVPacketSideDataType)head.type, (size_t)head.size);
+    return data ? read_part(s, data, (size_t)head.size, error) : out_of_memory(error);
+}
+
+static int bring_back(PacketSpool *s, AVPacket *packet, MediaError *error)
+{
+    PacketHead head;
+    int ret = read_part(s, &head, sizeof(head), error);
+    if (ret < 0)
+        return ret;
+    if (av_new_packet(packet, head.size) < 0)
+        return out_of_memory(error);
+    packet->pts = head.pts;
+    packet->dts = head.dts;
+    packet->duration = head.duration;
+    packet->pos = head.pos;
+    packet->time_base = head.time_base;
+    packet->stream_index = head.stream_index;
+    packet->flags = head.flags;
+    ret = read_part(s, packet->data, (size_t)head.size, error);
+    for (int i = 0; i < head.side_data_count && ret == 0; i++)
+        ret = read_side_data(s, packet, error);
+    return ret;
+}
+
 int packet_spool_take(PacketSpool *s, AVPacket **packet, MediaError *error)
 {
     *packet = NULL;
-    if (s->next == s->count)
+    if (s->packets && av_fifo_read(s->packets, packet, 1) >= 0) {
+        s->bytes -= packet_bytes(*packet);
         return 0;
-    SpooledPacket *p = &s->packets[s->next];
-    if (p->position >= 0 && bring_back(s, p, error) < 0)
-        return error->fault;
-    *packet = p->packet;
-    p->packet = NULL;
-    s->next++;
-    return 0;
+    }
+    if (s->read == s->written)
+        return 0;
+    *packet = av_packet_alloc();
+    const int ret = *packet ? bring_back(s, *packet, error) : out_of_memory(error);
+    if (ret < 0)
+        av_packet_free(packet);
+    return ret;
 }
 
 void packet_spool_close(PacketSpool *s)
 {
-    for (int i = s->next; i < s->count; i++)
-        av_packet_free(&s->packets[i].packet);
-    av_freep(&s->packets);
+    AVPacket *packet;
+    while (s->packets && av_fifo_read(s->packets, &packet, 1) >= 0)
+        av_packet_free(&packet);
+    av_fifo_freep2(&s->packets);
     if (s->has_file)
         unnamed_file_close(&s->file);
-    s->count = s->room = s->next = s->has_file = 0;
+    s->bytes = 0;
+    s->written = s->read = s->has_file = 0;
 }

@@ -4,28 +4,23 @@
 #define LUMEQ_MEDIA_PACKET_SPOOL_H
 
 #include <libavcodec/packet.h>
+#include <libavutil/fifo.h>
 
 #include "media/error.h"
 #include "media/output/unnamed_file.h"
 
-/* Bytes that are kept in memory. */
+/* Bytes that are kept in memory, see packet_bytes(). */
 #define PACKET_SPOOL_BYTES ((size_t)16 << 20)
 
-typedef struct SpooledPacket {
-    AVPacket *packet; /* without data where that is in the file */
-    int64_t position; /* there; -1: it is not */
-    int size;
-} SpooledPacket;
-
+/* {.beside, .limit} is an empty one. */
 typedef struct PacketSpool {
     const char *beside; /* the output: the file lies in its folder where that can be */
     size_t limit;       /* PACKET_SPOOL_BYTES */
-    SpooledPacket *packets;
-    int count, room, next; /* `next` is taken next */
-    size_t bytes;          /* in memory */
+    AVFifo *packets;    /* AVPacket *, the oldest ones; those in the file came after them */
+    size_t bytes;       /* of these */
     UnnamedFile file;
-    int has_file;
-    int64_t written;
+    int has_file; /* from then on all are put there, whole: none of them takes any memory */
+    int64_t written, read;
 } PacketSpool;
 
 /* Takes the packet's content over. MEDIA_OUTPUT. */

@@ -240,3 +240,14 @@ void temp_file_remove(TempFile *temp)
     close(temp->fd);
     *temp = (TempFile){0};
 }
+
+void temp_file_sync_folder(const char *path)
+{
+    char *folder = file_name_folder(path);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    av_free(folder);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* not every file system can; the file itself is safe */
+    close(fd);
+}

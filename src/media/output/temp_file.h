@@ -36,6 +36,10 @@ void temp_file_keep(TempFile *temp, int own);
 /* Closes and removes it, unless another file has its name by now. Nothing happens to {0}. */
 void temp_file_remove(TempFile *temp);
 
+/* Has the folder of this path know of a file's new name after a loss of power, as far as its file
+ * system can. */
+void temp_file_sync_folder(const char *path);
+
 /* For a signal handler that ends the program: removes all there are. `removed`, if not NULL, gets
  * the path, quoted, that each was written for. Async-signal-safe, as `removed` has to be. */
 void temp_file_remove_all(void (*removed)(const char *path));

@@ -17,9 +17,15 @@
 #include "media/output/container.h"
 #include "media/output/output_file.h"
 #include "media/output/packet_spool.h"
+#include "media/output/picture_sequence.h"
+#include "media/output/segments.h"
 #include "media/output/tags.h"
 #include "media/output/turner.h"
+#include "media/picture_pattern.h"
 #include "media/side_data.h"
+
+/* Where nothing is to be held back, so long a track is waited for. */
+#define LATENCY_US 100000
 
 struct Writer {
     const WriterOptions *options;
@@ -37,11 +43,17 @@ struct Writer {
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
+    PictureSequence pictures; /* with options->sequence, instead of the file */
     int header_written;
+    int sent;         /* frames were encoded here */
     int dynamic_said; /* that dynamic HDR is dropped */
     int64_t bytes;    /* once the file is closed */
     int64_t lost_packets;
-    PacketSpool held; /* packets that came before the first frame */
+    PacketSpool held;       /* packets that came before the first frame */
+    Segments *segments;     /* NULL: one file */
+    int64_t next_pts;       /* of the picture that is written next, ... */
+    AVRational next_base;   /* ... where there are pieces */
+    int cut_here, cut_said; /* its packet is still to come; that it is no key frame */
 };
 
 static void note(const Writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -61,6 +73,15 @@ static int out_of_memory(MediaError *error)
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
 }
 
+static int open_segments(Writer *w, MediaError *error)
+{
+    const WriterOptions *o = w->options;
+    if (writer_is_direct(w) || writer_is_picture(w))
+        return media_fail(error, MEDIA_USAGE, "--segment-time is for files of video: %s is %s",
+                          media_quote(o->path), writer_is_picture(w) ? "a picture" : "none");
+    return segments_create(&w->segments, &o->segments, error);
+}
+
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error)
 {
@@ -74,18 +95,26 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     const char *name = options->format;
     if (!name && strcmp(options->path, "-") == 0)
         name = "yuv4mpegpipe";
-    int ret = container_find(&w->muxer, name, options->path, error);
+    if (options->sequence) /* what one picture is written with */
+        name = "image2pipe";
+    w->pictures.pattern = options->path;
+    int ret =
+        options->sequence ? picture_sequence_check(options->path, options->overwrite, error) : 0;
+    if (ret >= 0)
+        ret = container_find(&w->muxer, name, options->path, error);
     if (ret >= 0 && !options->copy_video)
         ret = encoder_find(&w->codec, &options->video, w->muxer, options->path, error);
     if (ret >= 0)
         ret = tracks_check(&options->tracks, w->muxer, error);
-    if (ret >= 0)
+    if (ret >= 0 && !options->sequence)
         ret = output_file_check(&w->file, options->path, options->overwrite, input, error);
-    if (ret >= 0 && output_file_is_terminal(&w->file))
+    if (ret >= 0 && !options->sequence && output_file_is_terminal(&w->file))
         ret = media_fail(error, MEDIA_USAGE,
                          "-o %s would write video to the terminal; send it to a program, as in "
                          "lumeq in.mkv -o - | mpv -, or to a file",
                          strcmp(options->path, "-") == 0 ? "-" : media_quote(options->path));
+    if (ret >= 0 && options->segments.seconds > 0)
+        ret = open_segments(w, error);
     w->held.beside = writer_is_direct(w) ? NULL : options->path;
     w->held.limit = PACKET_SPOOL_BYTES;
     w->packet = av_packet_alloc();
@@ -124,8 +153,15 @@ static int map_copy(Writer *w, const AVStream *in, MediaError *error)
 int writer_map(Writer *w, const Source *source, MediaError *error)
 {
     AVStream *in = source->video;
+    if (w->options->sequence &&
+        picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
+        return error->fault;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, NULL) < 0)
         return out_of_memory(error);
+    if (w->options->low_latency) {
+        w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
+        w->format->max_interleave_delta = LATENCY_US;
+    }
     w->dynamic_said = side_data_dolby_vision_profile(in) != 0;     /* the source has */
     w->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* FLAC in mp4 */
     w->track = (EncoderTrack){
@@ -152,13 +188,32 @@ static int fail_write(Writer *w, int ret, MediaError *error)
                       media_av_text(ret), detail[0] ? "; " : "", detail);
 }
 
+/* Whether a piece begins as it should. */
+static void note_cut(Writer *w, const AVPacket *packet)
+{
+    const int is_key = packet->flags & AV_PKT_FLAG_KEY;
+    if (!w->cut_here || packet->pts < av_rescale_q(w->next_pts, w->next_base, w->video->time_base))
+        return;
+    w->cut_here = 0;
+    if (is_key || w->cut_said)
+        return;
+    w->cut_said = 1;
+    note(w, "%s makes no key frame where a piece begins: its first pictures cannot be decoded",
+         w->codec ? w->codec->name : "the source");
+}
+
 static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error)
 {
     Writer *w = opaque;
     packet->stream_index = out->index;
     packet->pos = -1;
     media_log_clear();
-    const int ret = av_interleaved_write_frame(w->format, packet);
+    if (w->segments && out == w->video)
+        note_cut(w, packet);
+    const int ret = w->segments ? segments_write(w->segments, packet, out, error)
+                                : av_interleaved_write_frame(w->format, packet);
+    if (w->segments && ret < 0 && error->fault)
+        return error->fault;
     if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != w->video) {
         w->lost_packets++; /* a copied packet that makes no sense: the input's damage */
         return 0;
@@ -174,12 +229,33 @@ static int write_encoded(Writer *w, MediaError *error)
             return 0;
         if (ret < 0)
             return ret;
-        av_packet_rescale_ts(w->packet, encoder_context(w->encoder)->time_base,
-                             w->video->time_base);
-        ret = mux(w, w->packet, w->video, error);
+        ret = w->options->take_encoded
+                  ? w->options->take_encoded(w->options->take_opaque, w->packet, error)
+                  : writer_encoded(w, w->packet, error);
+        av_packet_unref(w->packet);
         if (ret < 0)
             return ret;
     }
+}
+
+int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
+{
+    if (w->options->sequence)
+        return picture_sequence_write(&w->pictures, packet, error);
+    av_packet_rescale_ts(packet, writer_encoded_base(w), w->video->time_base);
+    return mux(w, packet, w->video, error);
+}
+
+AVRational writer_encoded_base(const Writer *w)
+{
+    return encoder_context(w->encoder)->time_base;
+}
+
+const uint8_t *writer_extradata(const Writer *w, int *size)
+{
+    const AVCodecContext *c = encoder_context(w->encoder);
+    *size = c->extradata ? c->extradata_size : 0;
+    return c->extradata;
 }
 
 static int set_up_video(Writer *w, const AVFrame *first, MediaError *error)
@@ -200,6 +276,8 @@ static int set_muxer_options(const Writer *w, AVDictionary **options)
         const int ret = tags_name_for_quicktime(&w->format->metadata);
         return ret < 0 ? ret : av_dict_set(options, "movflags", "+use_metadata_tags", 0);
     }
+    if (w->options->low_latency && strcmp(w->muxer->name, "mpegts") == 0)
+        return av_dict_set(options, "pes_payload_size", "0", 0); /* sound does not pile up */
     if (strcmp(w->muxer->name, "apng") == 0)
         return av_dict_set(options, "plays", "0", 0); /* for ever, as a GIF does */
     return 0;
@@ -223,13 +301,16 @@ static int release(Writer *w, MediaError *error)
 static int write_header(Writer *w, MediaError *error)
 {
     AVDictionary *options = NULL;
-    int ret = output_file_open(&w->file, error);
+    int ret = w->segments ? 0 : output_file_open(&w->file, error);
     if (ret < 0)
         return ret;
     w->format->pb = w->file.io;
     media_log_clear();
     ret = set_muxer_options(w, &options);
-    if (ret >= 0)
+    if (ret >= 0 && w->segments)
+        ret = segments_start(w->segments, w->format, w->video, options, w->next_pts, w->next_base,
+                             error);
+    else if (ret >= 0)
         ret = avformat_write_header(w->format, &options);
     av_dict_free(&options);
     if (ret < 0)
@@ -253,7 +334,9 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
         note(w, "%s has fixed frame rates only: frames are timed at %.3f a second", w->codec->name,
              av_q2d(encoder_context(w->encoder)->framerate));
     ret = set_up_video(w, first, error);
-    return ret < 0 ? ret : write_header(w, error);
+    if (ret >= 0 && w->options->sequence)
+        return tracks_start(w->tracks, mux, w, error);
+    return ret < 0 || w->options->take_encoded ? ret : write_header(w, error);
 }
 
 static const char *output_name(const Writer *w)
@@ -344,7 +427,7 @@ static void note_other_turn(Writer *w, const AVFrame *frame)
 
 int writer_is_picture(const Writer *w)
 {
-    return container_is_picture(w->muxer);
+    return container_is_picture(w->muxer) && !w->options->sequence;
 }
 
 int writer_is_full_range(const Writer *w)
@@ -352,39 +435,91 @@ int writer_is_full_range(const Writer *w)
     return w->codec && encoder_is_full_range(w->codec);
 }
 
-int writer_is_fine(const Writer *w, enum AVPixelFormat from)
+int writer_depth(const Writer *w, enum AVPixelFormat from)
 {
-    const EncoderOptions *video = &w->options->video;
     MediaError none = {0}; /* what is not possible is told when the encoder is opened */
     enum AVPixelFormat to;
-    if (!w->codec)
+    return w->codec && from != AV_PIX_FMT_NONE &&
+                   encoder_choose_format(&to, w->codec, w->options->video.pixel_format, from,
+                                         &none) >= 0
+               ? convert_depth(to)
+               : 0;
+}
+
+int writer_is_fine(const Writer *w, enum AVPixelFormat from)
+{
+    return w->codec &&
+           (encoder_is_lossless(w->codec, &w->options->video) || writer_depth(w, from) > 8);
+}
+
+const char *writer_encoder(const Writer *w)
+{
+    return w->codec ? w->codec->name : NULL;
+}
+
+/* Turns the frame, if it is to be, and opens the encoder for the first one. */
+static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
+{
+    int ret = w->encoder ? 0 : choose_turn(w, *frame, error);
+    if (w->encoder)
+        note_other_turn(w, *frame);
+    if (ret >= 0 && w->turner) {
+        ret = turner_run(w->turner, *frame, w->turned);
+        if (ret < 0)
+            return media_fail(error, MEDIA_OUTPUT, "a frame cannot be turned upright: %s",
+                              media_av_text(ret));
+        *frame = w->turned;
+    }
+    return ret >= 0 && !w->encoder ? start(w, *frame, error) : ret;
+}
+
+int writer_open_encoder(Writer *w, const AVFrame *first, MediaError *error)
+{
+    return prepare(w, &first, error);
+}
+
+int writer_check_parts(const Writer *w, MediaError *error)
+{
+    return encoder_check_parts(w->codec, &w->options->video, error);
+}
+
+int writer_end_frames(Writer *w, MediaError *error)
+{
+    const int ret = w->encoder && w->sent ? encoder_send(w->encoder, NULL, error) : 0;
+    return ret >= 0 && w->sent ? write_encoded(w, error) : ret;
+}
+
+static void begin_at(Writer *w, int64_t pts, AVRational base)
+{
+    w->next_pts = pts;
+    w->next_base = base;
+}
+
+/* Where it is time for it, the next piece begins with this picture. */
+static int cut(Writer *w, int64_t pts, AVRational base, MediaError *error)
+{
+    if (!w->segments || !segments_is_due(w->segments, pts, base))
         return 0;
-    if (encoder_is_lossless(w->codec, video))
-        return 1;
-    if (from == AV_PIX_FMT_NONE)
-        return 0;
-    return encoder_choose_format(&to, w->codec, video->pixel_format, from, &none) >= 0 &&
-           convert_depth(to) > 8;
+    begin_at(w, pts, base);
+    w->cut_here = 1;
+    if (w->encoder)
+        encoder_ask_key(w->encoder);
+    return segments_cut(w->segments, pts, base, error);
 }
 
 int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 {
     if (w->encoder && writer_is_picture(w)) {
-        note(w, "the output is one picture: only the first frame is in it");
+        note(w, "the output is one picture: only the first frame is in it%s",
+             picture_pattern_is(w->options->path) ? "; --sequence writes a picture of each" : "");
         return AVERROR_EOF;
     }
-    int ret = w->encoder ? 0 : choose_turn(w, frame, error);
-    if (w->encoder)
-        note_other_turn(w, frame);
-    if (ret >= 0 && w->turner) {
-        ret = turner_run(w->turner, frame, w->turned);
-        if (ret < 0)
-            return media_fail(error, MEDIA_OUTPUT, "a frame cannot be turned upright: %s",
-                              media_av_text(ret));
-        frame = w->turned;
-    }
-    if (ret >= 0 && !w->encoder)
-        ret = start(w, frame, error);
+    int ret = w->encoder ? cut(w, frame->pts, frame->time_base, error) : 0;
+    if (!w->encoder)
+        begin_at(w, frame->pts, frame->time_base);
+    if (ret >= 0)
+        ret = prepare(w, &frame, error);
+    w->sent = 1;
     if (ret >= 0)
         ret = encoder_send(w->encoder, frame, error);
     if (ret >= 0 && !w->dynamic_said && encoder_dropped(w->encoder)) {
@@ -397,7 +532,13 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
 
 int writer_video_packet(Writer *w, AVPacket *packet, MediaError *error)
 {
-    const int ret = w->header_written ? 0 : write_header(w, error);
+    int ret = 0;
+    if (!w->header_written)
+        begin_at(w, packet->pts, w->copy_base);
+    if (!w->header_written)
+        ret = write_header(w, error);
+    else if (packet->flags & AV_PKT_FLAG_KEY)
+        ret = cut(w, packet->pts, w->copy_base, error);
     if (ret < 0)
         return ret;
     av_packet_rescale_ts(packet, w->copy_base, w->video->time_base);
@@ -422,9 +563,7 @@ static int64_t written(AVIOContext *io)
 
 static int write_rest(Writer *w, MediaError *error)
 {
-    int ret = w->encoder ? encoder_send(w->encoder, NULL, error) : 0;
-    if (ret >= 0 && w->encoder)
-        ret = write_encoded(w, error);
+    const int ret = writer_end_frames(w, error);
     return ret >= 0 ? tracks_finish(w->tracks, error) : ret;
 }
 
@@ -452,9 +591,15 @@ static int is_worth_keeping(const Writer *w, MediaError *error)
 
 int writer_finish(Writer *w, int partial, MediaError *error)
 {
+    if (w->options->sequence)
+        return writer_end_frames(w, error); /* the others have their names already */
     if (!w->header_written)
         return 0;
     int ret = write_rest(w, error);
+    if (w->segments) {
+        w->header_written = 0;
+        return ret < 0 ? ret : segments_finish(w->segments, error);
+    }
     if (ret >= 0 || partial)
         ret = write_trailer(w, error);
     if (ret >= 0)
@@ -470,6 +615,10 @@ int writer_finish(Writer *w, int partial, MediaError *error)
 
 int64_t writer_bytes(const Writer *w)
 {
+    if (w->options->sequence)
+        return w->pictures.count ? w->pictures.bytes : -1;
+    if (w->segments)
+        return segments_bytes(w->segments);
     return w->file.io ? written(w->file.io) : w->bytes;
 }
 
@@ -485,12 +634,19 @@ SoundLoss writer_lost_sound(const Writer *w)
 
 int writer_is_direct(const Writer *w)
 {
-    return !w->file.room;
+    return !w->options->sequence && !w->file.room;
 }
 
 const char *writer_name(const Writer *w)
 {
-    return w->file.name;
+    if (w->options->sequence)
+        return w->pictures.count ? w->pictures.pattern : NULL;
+    return w->segments ? segments_name(w->segments) : w->file.name;
+}
+
+int64_t writer_segments(const Writer *w)
+{
+    return w->segments ? segments_count(w->segments) : 0;
 }
 
 void writer_close(Writer **writer)
@@ -499,6 +655,7 @@ void writer_close(Writer **writer)
     if (!w)
         return;
     encoder_close(&w->encoder);
+    segments_close(&w->segments);
     turner_close(&w->turner);
     av_frame_free(&w->turned);
     if (w->format)

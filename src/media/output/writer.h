@@ -7,15 +7,23 @@
 #include "media/error.h"
 #include "media/input/source.h"
 #include "media/output/encoder.h"
+#include "media/output/segments.h"
 #include "media/output/tracks.h"
 
 typedef struct WriterOptions {
     const char *path;       /* "-" is standard output */
     const char *format;     /* muxer name, NULL: by the path's extension; y4m for "-" */
     int overwrite;          /* a file that is there already */
+    int sequence;           /* not 0: `path` is the pattern of numbered pictures */
     int any_name;           /* not 0: where there is one at the end, NAME-2.EXT and so on will do */
     const atomic_int *stop; /* not 0: give up writing into a pipe that nobody empties */
-    int copy_video;         /* not 0: no frames are encoded; the packets of the video are copied */
+    SegmentOptions segments; /* seconds not 0: in pieces; its path is that of the output */
+    int low_latency;         /* not 0: what is encoded goes out at once */
+    int copy_video;          /* not 0: no frames are encoded; the packets of the video are copied */
+    /* Not NULL: takes the packets of the video as they are encoded, which stay the writer's, and no
+     * file is written. */
+    int (*take_encoded)(void *opaque, const AVPacket *packet, MediaError *error);
+    void *take_opaque;
     EncoderOptions video;
     TrackOptions tracks; /* everything else, and who takes the lines about what is adapted */
 } WriterOptions;
@@ -44,6 +52,12 @@ int writer_is_picture(const Writer *writer);
 /* Not 0: it is written as RGB or full-range YUV in any case. */
 int writer_is_full_range(const Writer *writer);
 
+/* Bits of the samples that frames in this format are written with; 0: not known. */
+int writer_depth(const Writer *writer, enum AVPixelFormat from);
+
+/* Its name, or NULL where the video is copied. */
+const char *writer_encoder(const Writer *writer);
+
 /* Not 0: of frames in this format, every sample is written as it is, or more finely than in 8 bits.
  */
 int writer_is_fine(const Writer *writer, enum AVPixelFormat from);
@@ -52,6 +66,26 @@ int writer_is_fine(const Writer *writer, enum AVPixelFormat from);
  * the file. Takes no reference. AVERROR_EOF: the output is a picture and has its frame already.
  * MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
+
+/* Whether its video can be encoded in parts. MEDIA_USAGE. */
+int writer_check_parts(const Writer *writer, MediaError *error);
+
+/* For a film that is encoded in parts: opens the encoder for frames like the film's first, and the
+ * file, and encodes nothing. MEDIA_USAGE, MEDIA_OUTPUT. */
+int writer_open_encoder(Writer *writer, const AVFrame *first, MediaError *error);
+
+/* Of an open encoder: what stands before its packets. */
+const uint8_t *writer_extradata(const Writer *writer, int *size);
+
+/* No frame follows: takes the last packets from the encoder. MEDIA_OUTPUT. */
+int writer_end_frames(Writer *writer, MediaError *error);
+
+/* Writes a packet that such an encoder has made elsewhere, in order, which is left blank.
+ * MEDIA_OUTPUT. */
+int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
+
+/* Time base of those packets. */
+AVRational writer_encoded_base(const Writer *writer);
 
 /* Copies a packet of a stream that is mapped, in any order to the frames; its references are taken
  * over and it is left blank. MEDIA_OUTPUT. */
@@ -81,7 +115,11 @@ SoundLoss writer_lost_sound(const Writer *writer);
 /* Not 0: it goes into a pipe or a device, and nothing is kept of it. */
 int writer_is_direct(const Writer *writer);
 
-/* Once it is finished: where what was written is, or NULL. Valid until the writer is closed. */
+/* Pieces that are complete, where it writes such. */
+int64_t writer_segments(const Writer *writer);
+
+/* Once it is finished: where what was written is, or NULL; the last of pieces. Valid until the
+ * writer is closed. */
 const char *writer_name(const Writer *writer);
 
 /* Frees all; a file that was not finished is removed. */

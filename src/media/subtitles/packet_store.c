@@ -4,22 +4,21 @@
 
 #include <libavutil/mem.h>
 
-static int has(const PacketStore *s, const AVPacket *packet)
-{
-    for (int i = 0; i < s->count; i++)
-        if (s->packets[i]->stream_index == packet->stream_index &&
-            s->packets[i]->pts == packet->pts && s->packets[i]->size == packet->size &&
-            s->packets[i]->pos == packet->pos)
-            return 1;
-    return 0;
-}
+#include "media/packet_bytes.h"
 
+/* Those that stay are known anew: what has given way may come again. */
 static void drop_oldest(PacketStore *s)
 {
-    s->bytes -= (size_t)s->packets[0]->size;
-    av_packet_free(&s->packets[0]);
-    s->count--;
-    memmove(s->packets, s->packets + 1, (size_t)s->count * sizeof(AVPacket *));
+    int count = 0;
+    while (s->bytes > PACKET_STORE_BYTES / 4 * 3 && count < s->count - 1) {
+        s->bytes -= packet_bytes(s->packets[count]);
+        av_packet_free(&s->packets[count++]);
+    }
+    s->count -= count;
+    memmove(s->packets, s->packets + count, (size_t)s->count * sizeof(AVPacket *));
+    packet_set_clear(&s->known);
+    for (int i = 0; i < s->count; i++)
+        (void)packet_set_add(&s->known, s->packets[i]);
 }
 
 static int make_room(PacketStore *s)
@@ -37,14 +36,14 @@ static int make_room(PacketStore *s)
 
 void packet_store_add(PacketStore *s, const AVPacket *packet)
 {
-    if (has(s, packet) || make_room(s) < 0)
+    if (make_room(s) < 0 || packet_set_add(&s->known, packet))
         return;
     AVPacket *kept = av_packet_clone(packet);
     if (!kept)
         return;
     s->packets[s->count++] = kept;
-    s->bytes += (size_t)kept->size;
-    while (s->bytes > PACKET_STORE_BYTES && s->count > 1)
+    s->bytes += packet_bytes(kept);
+    if (s->bytes > PACKET_STORE_BYTES)
         drop_oldest(s);
 }
 
@@ -53,5 +52,6 @@ void packet_store_clear(PacketStore *s)
     for (int i = 0; i < s->count; i++)
         av_packet_free(&s->packets[i]);
     av_freep(&s->packets);
+    packet_set_clear(&s->known);
     *s = (PacketStore){.packets = NULL};
 }

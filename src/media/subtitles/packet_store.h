@@ -2,16 +2,17 @@
 #ifndef LUMEQ_MEDIA_PACKET_STORE_H
 #define LUMEQ_MEDIA_PACKET_STORE_H
 
-#include <libavcodec/packet.h>
+#include "media/subtitles/packet_set.h"
 
 /* {0} is an empty one. Used by one thread. */
 typedef struct PacketStore {
     AVPacket **packets; /* in the order they came */
     int count, room;
     size_t bytes;
+    PacketSet known; /* those */
 } PacketStore;
 
-/* What a store holds at most; the oldest give way. */
+/* What a store holds at most; the oldest quarter gives way. */
 #define PACKET_STORE_BYTES (32 << 20)
 
 /* Keeps a reference to the packet, unless the same one is there already. Without memory it does

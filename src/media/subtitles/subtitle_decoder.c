@@ -7,6 +7,7 @@
 
 #include "media/codec_name.h"
 #include "media/output/transcode.h"
+#include "media/subtitles/packet_set.h"
 
 /* Text is never that long; the rest of such a packet is no text. */
 #define MAX_LINE (64 * 1024)
@@ -18,18 +19,13 @@
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 
-/* FNV-1a, 64 bits */
-#define HASH_START UINT64_C(0xCBF29CE484222325)
-#define HASH_PRIME UINT64_C(0x100000001B3)
-
 struct SubtitleDecoder {
     AVCodecContext *codec;
     int64_t start; /* source_start() */
     AVRational time_base;
     int video_width, video_height;
     int is_text;
-    uint64_t *seen; /* hashes of the packets of text, rising */
-    size_t seen_count, seen_room;
+    PacketSet seen; /* of text */
 };
 
 static const AVCodecDescriptor *descriptor_of(const AVStream *stream)
@@ -70,58 +66,6 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
 const char *subtitle_decoder_header(const SubtitleDecoder *d)
 {
     return d->codec->subtitle_header ? (const char *)d->codec->subtitle_header : "";
-}
-
-/* ---- packets that come again ---- */
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const uint8_t *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * HASH_PRIME;
-    return hash;
-}
-
-static uint64_t hash_packet(const AVPacket *packet)
-{
-    uint64_t hash = hash_bytes(HASH_START, &packet->pts, sizeof(packet->pts));
-    hash = hash_bytes(hash, &packet->duration, sizeof(packet->duration));
-    return hash_bytes(hash, packet->data, (size_t)packet->size);
-}
-
-/* Where the hash is, or belongs. */
-static size_t find_seen(const SubtitleDecoder *d, uint64_t hash)
-{
-    size_t first = 0, last = d->seen_count;
-    while (first < last) {
-        const size_t middle = first + (last - first) / 2;
-        if (d->seen[middle] < hash)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    return first;
-}
-
-/* Answers whether the packet was seen before; it is now. Without memory it is shown twice. */
-static int is_seen(SubtitleDecoder *d, const AVPacket *packet)
-{
-    const uint64_t hash = hash_packet(packet);
-    const size_t at = find_seen(d, hash);
-    if (at < d->seen_count && d->seen[at] == hash)
-        return 1;
-    if (d->seen_count == d->seen_room) {
-        const size_t room = d->seen_room ? 2 * d->seen_room : 256;
-        uint64_t *grown = av_realloc_array(d->seen, room, sizeof(*grown));
-        if (!grown)
-            return 0;
-        d->seen = grown;
-        d->seen_room = room;
-    }
-    memmove(d->seen + at + 1, d->seen + at, (d->seen_count - at) * sizeof(*d->seen));
-    d->seen[at] = hash;
-    d->seen_count++;
-    return 0;
 }
 
 /* ---- what a packet shows ---- */
@@ -224,7 +168,7 @@ int subtitle_decoder_decode(SubtitleDecoder *d, AVPacket *packet, SubtitleEvent 
     AVSubtitle subtitle = {0};
     int got = 0;
     *event = (SubtitleEvent){0};
-    if (!has_time(d, packet) || (d->is_text && is_seen(d, packet)))
+    if (!has_time(d, packet) || (d->is_text && packet_set_add(&d->seen, packet)))
         return 0;
     int ret = avcodec_decode_subtitle2(d->codec, &subtitle, &got, packet);
     if (ret >= 0 && got) {
@@ -261,7 +205,7 @@ void subtitle_decoder_close(SubtitleDecoder **decoder)
     if (!d)
         return;
     avcodec_free_context(&d->codec);
-    av_free(d->seen);
+    packet_set_clear(&d->seen);
     av_freep(decoder);
 }
 

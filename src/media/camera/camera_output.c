@@ -1,0 +1,342 @@
+#include "media/camera/camera_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+
+#include "media/camera/camera_find.h"
+#include "media/camera/v4l2_device.h"
+#include "media/convert.h"
+
+/* How V4L2 tells that a device is one of v4l2loopback. */
+#define LOOPBACK "v4l2 loopback"
+
+#define HOW_TO_HAVE_ONE                                                                            \
+    "v4l2loopback makes one: sudo apt install v4l2loopback-dkms, then sudo modprobe v4l2loopback " \
+    "exclusive_caps=1"
+
+/* From so many lines on, colours that nothing is said of are taken for BT.709. */
+#define HD_LINES 720
+
+typedef struct Format {
+    uint32_t fourcc;
+    enum AVPixelFormat pixels;
+} Format;
+
+static const Format yuyv = {V4L2_PIX_FMT_YUYV, AV_PIX_FMT_YUYV422};
+static const Format nv12 = {V4L2_PIX_FMT_NV12, AV_PIX_FMT_NV12};
+static const Format yu12 = {V4L2_PIX_FMT_YUV420, AV_PIX_FMT_YUV420P};
+
+#define FORMATS 3
+
+struct CameraOutput {
+    int fd;
+    CameraDevice device;
+    /* What is set: */
+    const Format *format;
+    int width, height;
+    AVRational rate;
+    int strides[4];
+    uint8_t *picture; /* as it was written last */
+    size_t size;
+    Converter converter;
+};
+
+/* ---- finding one ---- */
+
+/* "the virtual camera '/dev/video9' (Dummy)" */
+static const char *what(const CameraDevice *device, char text[400])
+{
+    snprintf(text, 400, "the virtual camera %s%s%s%s", media_quote(device->path),
+             device->name[0] ? " (" : "", device->name, device->name[0] ? ")" : "");
+    return text;
+}
+
+static int device_fail(const CameraDevice *device, int system_error, MediaError *error)
+{
+    char text[400];
+    return camera_device_fail(error, MEDIA_OUTPUT, device->path, what(device, text), system_error);
+}
+
+/* A descriptor, or MEDIA_OUTPUT; MEDIA_USAGE: it is no virtual camera, or none is there. One of
+ * v4l2loopback that is written to already calls itself a camera. */
+static int open_device(const char *path, CameraDevice *device, MediaError *error)
+{
+    *device = (CameraDevice){.name = ""};
+    av_strlcpy(device->path, path, sizeof(device->path));
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
+        return media_fail(error, MEDIA_USAGE, "there is no virtual camera %s; " HOW_TO_HAVE_ONE,
+                          media_quote(path));
+    if (fd < 0)
+        return device_fail(device, errno, error);
+    const uint32_t can = camera_ask_device(fd, device);
+    if ((can & V4L2_CAP_VIDEO_OUTPUT) && (can & V4L2_CAP_READWRITE))
+        return fd;
+    close(fd);
+    if ((can & V4L2_CAP_VIDEO_CAPTURE) && strcmp(device->driver, LOOPBACK) == 0)
+        return device_fail(device, EBUSY, error);
+    return media_fail(error, MEDIA_USAGE,
+                      "%s%s%s%s is no virtual camera: no pictures can be written to "
+                      "it; " HOW_TO_HAVE_ONE,
+                      media_quote(path), device->name[0] ? " (" : "", device->name,
+                      device->name[0] ? ")" : "");
+}
+
+static int open_first(CameraDevice *device, MediaError *error)
+{
+    char path[32];
+    int next = 0;
+    MediaError first = {0}; /* of one that could be used */
+    while (camera_next_device(&next, path)) {
+        MediaError why = {0};
+        const int fd = open_device(path, device, &why);
+        if (fd >= 0 && strcmp(device->driver, LOOPBACK) == 0)
+            return fd;
+        if (fd >= 0)
+            close(fd);
+        else if (fd == MEDIA_OUTPUT)
+            media_fail(&first, fd, "%s", why.text);
+    }
+    if (first.fault)
+        return media_fail(error, first.fault, "%s", first.text);
+    return media_fail(error, MEDIA_USAGE, "no virtual camera was found; " HOW_TO_HAVE_ONE);
+}
+
+int camera_output_open(CameraOutput **output, const char *wanted, MediaError *error)
+{
+    char path[256];
+    CameraOutput *o = *output = av_mallocz(sizeof(*o));
+    if (!o)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (wanted && *wanted)
+        camera_device_path(wanted, path);
+    o->fd =
+        wanted && *wanted ? open_device(path, &o->device, error) : open_first(&o->device, error);
+    const int ret = o->fd;
+    if (ret < 0)
+        camera_output_close(output);
+    return ret < 0 ? ret : 0;
+}
+
+const char *camera_output_path(const CameraOutput *o)
+{
+    return o->device.path;
+}
+
+/* ---- what it is set to ---- */
+
+/* Those that lose nothing come first. */
+static void order_formats(const AVFrame *frame, const Format *order[FORMATS])
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
+    const int halved = desc->log2_chroma_h > 0,
+              together = desc->comp[1].plane == desc->comp[2].plane;
+    order[0] = !halved ? &yuyv : together ? &nv12 : &yu12;
+    order[1] = order[0] == &yu12 ? &nv12 : &yu12;
+    order[2] = halved ? &yuyv : &nv12;
+}
+
+/* What V4L2 takes for granted of SRGB is limited range and BT.601's matrix. */
+static enum v4l2_colorspace colours_of(const AVFrame *frame)
+{
+    const int unknown = frame->colorspace == AVCOL_SPC_UNSPECIFIED && frame->height >= HD_LINES;
+    return frame->colorspace == AVCOL_SPC_BT709 || unknown ? V4L2_COLORSPACE_REC709
+                                                           : V4L2_COLORSPACE_SRGB;
+}
+
+/* Drivers answer with the next best, or with what they have to keep. */
+static const Format *known_format(uint32_t fourcc)
+{
+    static const Format *const all[FORMATS] = {&yuyv, &nv12, &yu12};
+    for (int i = 0; i < FORMATS; i++)
+        if (all[i]->fourcc == fourcc)
+            return all[i];
+    return NULL;
+}
+
+/* 0 with what was set, or AVERROR; EINVAL: it takes another one. */
+static int ask_for(const CameraOutput *o, const Format *format, const AVFrame *first,
+                   struct v4l2_pix_format *set)
+{
+    struct v4l2_format ask = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    ask.fmt.pix = (struct v4l2_pix_format){
+        .width = (uint32_t)first->width & ~1U,
+        .height = (uint32_t)first->height & ~1U,
+        .pixelformat = format->fourcc,
+        .field = V4L2_FIELD_NONE,
+        .colorspace = colours_of(first),
+        .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+    };
+    if (v4l2_device_ioctl(o->fd, VIDIOC_S_FMT, &ask) < 0)
+        return AVERROR(errno);
+    *set = ask.fmt.pix;
+    return known_format(set->pixelformat) ? 0 : AVERROR(EINVAL);
+}
+
+/* Drivers that keep no rate have no harm of it. */
+static void set_rate(CameraOutput *o, AVRational rate)
+{
+    struct v4l2_streamparm set = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    o->rate = rate;
+    if (rate.num <= 0 || rate.den <= 0)
+        return;
+    set.parm.output.timeperframe = (struct v4l2_fract){(uint32_t)rate.den, (uint32_t)rate.num};
+    (void)v4l2_device_ioctl(o->fd, VIDIOC_S_PARM, &set);
+}
+
+/* Rows of luma may be padded, and those of chroma in planes of their own are as they are. */
+static int set_layout(CameraOutput *o, const struct v4l2_pix_format *pix)
+{
+    const int luma = (int)FFMIN(pix->bytesperline, INT32_MAX / 4);
+    uint8_t *planes[4];
+    int ret = av_image_fill_linesizes(o->strides, o->format->pixels, o->width);
+    if (ret < 0)
+        return ret;
+    if (luma > o->strides[0]) {
+        o->strides[0] = luma;
+        o->strides[1] = o->format == &nv12 ? luma : o->format == &yu12 ? luma / 2 : 0;
+        o->strides[2] = o->format == &yu12 ? luma / 2 : 0;
+    }
+    ret = av_image_fill_pointers(planes, o->format->pixels, o->height, NULL, o->strides);
+    if (ret < 0)
+        return ret;
+    o->size = (size_t)ret;
+    o->picture = av_mallocz(o->size);
+    return o->picture ? 0 : AVERROR(ENOMEM);
+}
+
+int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, MediaError *error)
+{
+    const Format *order[FORMATS];
+    char text[400];
+    struct v4l2_pix_format set = {0};
+    int ret = AVERROR(EINVAL);
+    order_formats(first, order);
+    for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)
+        ret = ask_for(o, order[i], first, &set);
+    if (ret == AVERROR(EINVAL))
+        return media_fail(error, MEDIA_OUTPUT, "%s takes none of the formats YUYV, NV12 and YU12",
+                          what(&o->device, text));
+    if (ret < 0)
+        return device_fail(&o->device, AVUNERROR(ret), error);
+    o->format = known_format(set.pixelformat);
+    o->width = first->width & ~1;
+    o->height = first->height & ~1;
+    if ((int)set.width != o->width || (int)set.height != o->height)
+        return media_fail(
+            error, MEDIA_OUTPUT,
+            "%s refuses %dx%d and has %ux%u instead: close the programs that use it, or "
+            "give it pictures of that size",
+            what(&o->device, text), o->width, o->height, set.width, set.height);
+    set_rate(o, rate);
+    ret = set_layout(o, &set);
+    return ret < 0 ? device_fail(&o->device, AVUNERROR(ret), error) : 0;
+}
+
+void camera_output_text(const CameraOutput *o, char *text, size_t size)
+{
+    snprintf(text, size, "%s (%s): %s %dx%d", o->device.name, o->device.path,
+             av_get_pix_fmt_name(o->format->pixels), o->width, o->height);
+    if (o->rate.num > 0 && o->rate.den > 0)
+        av_strlcatf(text, size, " at %.4g fps", av_q2d(o->rate));
+}
+
+/* ---- pictures ---- */
+
+static void put(CameraOutput *o, const AVFrame *frame)
+{
+    uint8_t *planes[4];
+    const uint8_t *from[4] = {frame->data[0], frame->data[1], frame->data[2]};
+    (void)av_image_fill_pointers(planes, o->format->pixels, o->height, o->picture, o->strides);
+    av_image_copy(planes, o->strides, from, frame->linesize, o->format->pixels, o->width,
+                  o->height);
+}
+
+static int is_full(const AVFrame *frame)
+{
+    int full = frame->color_range == AVCOL_RANGE_JPEG ||
+               (frame->color_range == AVCOL_RANGE_UNSPECIFIED &&
+                av_pix_fmt_desc_get(frame->format)->nb_components < 3);
+    (void)convert_without_j(frame->format, &full);
+    return full;
+}
+
+static int is_as_set(const CameraOutput *o, const AVFrame *frame)
+{
+    return frame->format == (int)o->format->pixels && !is_full(frame) &&
+           (frame->width & ~1) == o->width && (frame->height & ~1) == o->height;
+}
+
+/* The matrix stays: what is said of it was said when the device was set. */
+static int convert(CameraOutput *o, const AVFrame *frame)
+{
+    AVFrame *from = av_frame_clone(frame), *to = av_frame_alloc();
+    int ret = from && to ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        from->width &= ~1;
+        from->height &= ~1;
+        const int full = is_full(frame);
+        from->format = convert_without_j(from->format, &(int){0});
+        from->color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+        to->format = o->format->pixels;
+        to->width = o->width;
+        to->height = o->height;
+        to->color_range = AVCOL_RANGE_MPEG;
+        to->colorspace = frame->colorspace;
+        ret = convert_frame(&o->converter, from, to);
+    }
+    if (ret >= 0)
+        put(o, to);
+    av_frame_free(&from);
+    av_frame_free(&to);
+    return ret;
+}
+
+int camera_output_repeat(CameraOutput *o, MediaError *error)
+{
+    char text[400];
+    ssize_t n;
+    do
+        n = write(o->fd, o->picture, o->size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return device_fail(&o->device, errno, error);
+    if ((size_t)n != o->size)
+        return media_fail(error, MEDIA_OUTPUT, "%s took %zd of the %zu bytes of a picture",
+                          what(&o->device, text), n, o->size);
+    return 0;
+}
+
+int camera_output_write(CameraOutput *o, const AVFrame *frame, MediaError *error)
+{
+    char text[400];
+    int ret = 0;
+    if (is_as_set(o, frame))
+        put(o, frame);
+    else
+        ret = convert(o, frame);
+    if (ret < 0)
+        return media_fail(error, MEDIA_OUTPUT, "a picture cannot be converted for %s: %s",
+                          what(&o->device, text), media_av_text(ret));
+    return camera_output_repeat(o, error);
+}
+
+void camera_output_close(CameraOutput **output)
+{
+    CameraOutput *o = *output;
+    if (!o)
+        return;
+    if (o->fd >= 0)
+        close(o->fd);
+    convert_close(&o->converter);
+    av_free(o->picture);
+    av_freep(output);
+}

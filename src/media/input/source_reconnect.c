@@ -1,0 +1,418 @@
+/*
+ * A URL that comes back: a source whose connection is opened anew, after growing pauses, as often
+ * as it ends or fails.
+ *
+ * What is known of its tracks is what the first connection said; the packets of a later one get
+ * their places and times there. Times go on by as much as the outage took by the clock.
+ */
+#include "media/input/source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/time.h>
+
+#include "media/codec_name.h"
+#include "media/side_data.h"
+
+/* Each pause is twice the one before, up to so many times the first. */
+#define LONGEST_PAUSE 30
+
+/* How long a stop may be waited for. */
+#define LOOK_MS 20
+
+/* What marks a packet, by its address. */
+static char return_mark;
+
+struct Reconnect {
+    SourceOptions options; /* of a connection, their strings its own */
+    char *path;
+    Source *outer;
+    Source *inner; /* that is read; NULL: it is lost */
+    int *places;   /* by stream of the inner one: that of the outer, -1: none */
+    unsigned place_count;
+    int64_t shift;  /* added to the inner one's times, AV_TIME_BASE units, once it has begun: */
+    int64_t floor;  /* where it goes on: sound before that is left out */
+    int begun;      /* not 0: the key frame that it begins with has come */
+    int fresh;      /* not 0: it has come back, and has given no packet of the video yet */
+    double pause_s; /* before the next try */
+    int64_t lost_at, opened_at;    /* av_gettime_relative() */
+    int64_t latest, latest_begins; /* of what was handed out, AV_TIME_BASE units ... */
+    int64_t read_at;               /* ... and when, av_gettime_relative(); 0: nothing was */
+    int ended;
+    atomic_int away;
+};
+
+static void say(const Reconnect *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const Reconnect *r, const char *format, ...)
+{
+    char line[1100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (r->options.note)
+        r->options.note(line);
+}
+
+int source_is_return(const AVPacket *packet)
+{
+    return packet && packet->opaque == &return_mark;
+}
+
+int source_reconnect_is_away(const Reconnect *r)
+{
+    return atomic_load(&r->away);
+}
+
+/* ---- a connection ---- */
+
+/* AVERROR_EXIT: stopped. */
+static int rest(const Reconnect *r, double seconds)
+{
+    const int64_t until = av_gettime_relative() + (int64_t)(seconds * AV_TIME_BASE);
+    for (int64_t now; (now = av_gettime_relative()) < until;) {
+        if (source_is_stopped(r->outer))
+            return AVERROR_EXIT;
+        av_usleep((unsigned)FFMIN(until - now, LOOK_MS * 1000));
+    }
+    return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
+}
+
+/* A sender that never tells whether it is there is listened for all the time. */
+static void lengthen_pause(Reconnect *r)
+{
+    const NetworkScheme *scheme = network_scheme(r->path);
+    if (!scheme || !scheme->has_no_end)
+        r->pause_s = FFMIN(2 * r->pause_s, LONGEST_PAUSE * r->options.reconnect_s);
+}
+
+/* One try. AVERROR_EXIT: stopped. `note`: takes lines about what is chosen. */
+static int connect_once(Reconnect *r, void (*note)(const char *line), int *answered,
+                        MediaError *error)
+{
+    SourceOpening *opening;
+    SourceOptions options = r->options;
+    options.note = note;
+    options.answered = answered;
+    r->opened_at = av_gettime_relative();
+    int ret = source_opening_start(&opening, &options, error);
+    while (ret >= 0 &&
+           (ret = source_opening_take(&opening, LOOK_MS, &r->inner, error)) == AVERROR(EAGAIN)) {
+        ret = 0;
+        if (source_is_stopped(r->outer)) {
+            source_opening_cancel(&opening, 1);
+            ret = AVERROR_EXIT;
+        } else {
+            continue;
+        }
+    }
+    if (r->inner)
+        r->inner->within = r->outer;
+    return ret < 0 && source_is_stopped(r->outer) ? AVERROR_EXIT : ret;
+}
+
+static int open_first(Reconnect *r, MediaError *error)
+{
+    for (int said = 0;; said = 1) {
+        MediaError why = {0};
+        int answered = 0;
+        int ret = connect_once(r, r->options.note, &answered, &why);
+        if (ret >= 0 && said)
+            say(r, "%s is there", r->outer->name);
+        if (ret >= 0)
+            return 0;
+        if (ret != AVERROR_EXIT && (answered || why.fault == MEDIA_USAGE))
+            return media_fail(error, why.fault, "%s", why.text);
+        if (ret != AVERROR_EXIT && !said)
+            say(r, "%s; waiting for it", why.text);
+        if (ret == AVERROR_EXIT || rest(r, r->pause_s) < 0)
+            return media_fail(error, MEDIA_INPUT, "interrupted while opening %s", r->outer->name);
+        lengthen_pause(r);
+    }
+}
+
+/* ---- what it looks like from outside ---- */
+
+static int copy_stream(AVFormatContext *to, AVStream *from)
+{
+    AVStream *stream = avformat_new_stream(to, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
+        side_data_copy_all(stream, from) < 0 ||
+        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
+        return AVERROR(ENOMEM);
+    stream->id = from->id;
+    stream->time_base = from->time_base;
+    stream->start_time = from->start_time;
+    stream->disposition = from->disposition;
+    stream->avg_frame_rate = from->avg_frame_rate;
+    stream->r_frame_rate = from->r_frame_rate;
+    stream->sample_aspect_ratio = from->sample_aspect_ratio;
+    return 0;
+}
+
+/* The tracks stay when their connection goes: all but covers, which are no packets. */
+static int describe(Source *outer, const Source *inner)
+{
+    AVFormatContext *from = inner->format;
+    AVFormatContext *to = outer->format = avformat_alloc_context();
+    if (!to || av_dict_copy(&to->metadata, from->metadata, 0) < 0)
+        return AVERROR(ENOMEM);
+    to->iformat = from->iformat;
+    to->ctx_flags = from->ctx_flags;
+    to->start_time = from->start_time;
+    for (unsigned i = 0; i < from->nb_streams; i++) {
+        if (source_is_picture(from->streams[i]))
+            continue;
+        if (copy_stream(to, from->streams[i]) < 0)
+            return AVERROR(ENOMEM);
+        if (from->streams[i] == inner->video)
+            outer->video = to->streams[to->nb_streams - 1];
+    }
+    return 0;
+}
+
+/* Whether packets of a track can go on as those of another. */
+static int goes_on(const AVCodecParameters *as, const AVCodecParameters *par)
+{
+    return par->codec_type == as->codec_type && par->codec_id == as->codec_id &&
+           (par->codec_type != AVMEDIA_TYPE_AUDIO ||
+            (par->sample_rate == as->sample_rate &&
+             par->ch_layout.nb_channels == as->ch_layout.nb_channels));
+}
+
+/* The track of the outer source that is the n-th of this kind beside the video; -1: there is none.
+ */
+static int find_place(const Source *outer, enum AVMediaType type, int n)
+{
+    for (unsigned i = 0; i < outer->format->nb_streams; i++) {
+        const AVStream *stream = outer->format->streams[i];
+        if (stream != outer->video && stream->codecpar->codec_type == type && n-- == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static int place_tracks(Reconnect *r)
+{
+    AVFormatContext *format = r->inner->format;
+    int counts[AVMEDIA_TYPE_NB] = {0};
+    av_freep(&r->places);
+    r->place_count = format->nb_streams;
+    r->places = av_malloc_array(r->place_count, sizeof(*r->places));
+    if (!r->places)
+        return AVERROR(ENOMEM);
+    for (unsigned i = 0; i < r->place_count; i++) {
+        AVStream *stream = format->streams[i];
+        const enum AVMediaType type = stream->codecpar->codec_type;
+        int place = -1;
+        if (stream == r->inner->video)
+            place = r->outer->video->index;
+        else if (!source_is_picture(stream) && type >= 0 && type < AVMEDIA_TYPE_NB)
+            place = find_place(r->outer, type, counts[type]++);
+        if (place >= 0 && !goes_on(r->outer->format->streams[place]->codecpar, stream->codecpar))
+            place = -1;
+        r->places[i] = place;
+        if (place < 0)
+            stream->discard = AVDISCARD_ALL;
+    }
+    return 0;
+}
+
+/* The decoder is of one codec. */
+static int check_codec(Reconnect *r)
+{
+    const AVCodecParameters *was = r->outer->video->codecpar, *is = r->inner->video->codecpar;
+    Damage *damage = &r->outer->damage;
+    if (goes_on(was, is))
+        return 0;
+    damage->read_errors++;
+    if (!damage->first[0])
+        snprintf(damage->first, sizeof(damage->first), "it came back with %s instead of %s",
+                 avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
+    say(r, "%s came back with %s instead of %s: it ends here", r->outer->name,
+        avcodec_get_name(is->codec_id), avcodec_get_name(was->codec_id));
+    r->ended = 1;
+    return AVERROR_EOF;
+}
+
+/* ---- coming and going ---- */
+
+/* Gives a packet without data, for the decoder to hand out what it still has. */
+static int lose(Reconnect *r, AVPacket *packet)
+{
+    char why[128] = "the connection has ended";
+    const Source *inner = r->inner;
+    const int lost = inner->network ? inner->network->lost : 0;
+    if (lost == AVERROR(ETIMEDOUT))
+        snprintf(why, sizeof(why), "no data for %g s", r->options.silence_s);
+    else if (lost && lost != AVERROR_EOF && lost != AVERROR(EIO))
+        snprintf(why, sizeof(why), "%s", media_av_text(lost));
+    Damage *damage = &r->outer->damage;
+    damage->corrupt_packets += inner->damage.corrupt_packets;
+    if (inner->damage.corrupt_packets && !damage->first[0])
+        av_strlcpy(damage->first, inner->damage.first, sizeof(damage->first));
+    atomic_store(&r->away, 1);
+    r->lost_at = av_gettime_relative();
+    say(r, "%s is gone: %s; waiting for it", r->outer->name, why);
+    source_close(&r->inner);
+    if (av_new_packet(packet, 0) < 0)
+        return AVERROR(ENOMEM);
+    packet->stream_index = r->outer->video->index;
+    packet->opaque = &return_mark;
+    return 0;
+}
+
+static int come_back(Reconnect *r)
+{
+    int ret, answered;
+    do {
+        MediaError why = {0}; /* it was said that it is waited for */
+        ret = rest(r, r->pause_s);
+        if (ret < 0)
+            return ret;
+        lengthen_pause(r);
+        ret = connect_once(r, NULL, &answered, &why);
+        if (ret == AVERROR_EXIT)
+            return ret;
+    } while (ret < 0);
+    ret = check_codec(r);
+    if (ret >= 0)
+        ret = place_tracks(r);
+    if (ret < 0)
+        return ret;
+    r->inner->wants_key = r->fresh = 1;
+    r->begun = 0;
+    say(r, "%s is back after %.1f s", r->outer->name,
+        (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
+    atomic_store(&r->away, 0);
+    return 0;
+}
+
+static int64_t to_us(int64_t time, const AVStream *stream)
+{
+    return av_rescale_q(time, stream->time_base, AV_TIME_BASE_Q);
+}
+
+/* Where packets go on: where those before ended, or as much later as the clock says. */
+static void begin(Reconnect *r, int64_t time)
+{
+    const int64_t due = r->latest_begins + (r->opened_at - r->read_at);
+    r->floor = r->read_at ? FFMAX(r->latest, due) : time;
+    r->shift = r->floor - time;
+    r->begun = 1;
+}
+
+static void note_time(Reconnect *r, const AVPacket *packet, const AVStream *stream)
+{
+    const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (stamp == AV_NOPTS_VALUE)
+        return;
+    const int64_t time = to_us(stamp, stream);
+    r->latest_begins = FFMAX(r->latest_begins, time);
+    r->latest = FFMAX(r->latest, time + to_us(packet->duration, stream));
+    r->read_at = av_gettime_relative();
+}
+
+/* The decoder goes by what stands before packets, where the container keeps that apart. */
+static int mark_return(Reconnect *r, AVPacket *packet)
+{
+    const AVCodecParameters *par = r->inner->video->codecpar;
+    r->fresh = 0;
+    packet->opaque = &return_mark;
+    if (!par->extradata_size)
+        return 0;
+    uint8_t *data =
+        av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, (size_t)par->extradata_size);
+    if (data)
+        memcpy(data, par->extradata, (size_t)par->extradata_size);
+    return data ? 0 : AVERROR(ENOMEM);
+}
+
+/* 1: the packet is one of the outer source; 0: it is left out. */
+static int take(Reconnect *r, AVPacket *packet)
+{
+    const int place = r->places[packet->stream_index];
+    const AVStream *from = r->inner->format->streams[packet->stream_index];
+    const AVStream *to = place >= 0 ? r->outer->format->streams[place] : NULL;
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const int is_video = to && to == r->outer->video;
+    if (!to || to->discard == AVDISCARD_ALL)
+        return 0;
+    if (!r->begun && (!is_video || stamp == AV_NOPTS_VALUE))
+        return 0;
+    if (!r->begun)
+        begin(r, to_us(stamp, from));
+    const int64_t by = av_rescale_q(r->shift, AV_TIME_BASE_Q, to->time_base);
+    av_packet_rescale_ts(packet, from->time_base, to->time_base);
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts += by;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts += by;
+    packet->stream_index = place;
+    if (!is_video && packet->dts != AV_NOPTS_VALUE && to_us(packet->dts, to) < r->floor)
+        return 0;
+    note_time(r, packet, to);
+    return is_video && r->fresh && mark_return(r, packet) < 0 ? AVERROR(ENOMEM) : 1;
+}
+
+int source_reconnect_read(Reconnect *r, AVPacket *packet)
+{
+    int ret = r->ended ? AVERROR_EOF : 0;
+    while (ret == 0) {
+        if (!r->inner && (ret = come_back(r)) < 0)
+            break;
+        ret = source_read(r->inner, packet);
+        if (ret == 0 && (ret = take(r, packet)) != 0)
+            break;
+        av_packet_unref(packet);
+        if (ret >= 0)
+            continue;
+        if (source_is_stopped(r->outer))
+            return AVERROR_EXIT;
+        if (ret == AVERROR(ENOMEM))
+            return ret;
+        if (r->begun && !r->fresh)
+            r->pause_s = r->options.reconnect_s;
+        return lose(r, packet);
+    }
+    return ret > 0 ? 0 : ret;
+}
+
+int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, Source *outer,
+                          MediaError *error)
+{
+    Reconnect *r = *reconnect = av_mallocz(sizeof(*r));
+    if (!r)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    r->options = *options;
+    r->options.path = r->path = av_strdup(options->path);
+    r->outer = outer;
+    r->pause_s = options->reconnect_s;
+    r->latest = r->latest_begins = r->floor = INT64_MIN;
+    if (!r->path)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    const int ret = open_first(r, error);
+    if (ret < 0)
+        return ret;
+    r->begun = 1;
+    if (describe(outer, r->inner) < 0 || place_tracks(r) < 0)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    return 0;
+}
+
+void source_reconnect_close(Reconnect **reconnect)
+{
+    Reconnect *r = *reconnect;
+    if (!r)
+        return;
+    source_close(&r->inner);
+    avformat_free_context(r->outer->format);
+    r->outer->format = NULL;
+    r->outer->video = NULL;
+    av_freep(&r->places);
+    av_freep(&r->path);
+    av_freep(reconnect);
+}

@@ -1,0 +1,108 @@
+#include "media/output/picture_sequence.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
+
+#include "media/output/atomic_file.h"
+#include "media/output/file_name.h"
+#include "media/picture_pattern.h"
+
+/* The first name in the folder that the pattern gives, or NULL; valid until it is closed. */
+static const char *find_existing(DIR *folder, const char *pattern)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(folder)))
+        if (picture_pattern_number(pattern, entry->d_name) >= 0)
+            return entry->d_name;
+    return NULL;
+}
+
+static int check_folder(const char *pattern, const char *path, int overwrite, MediaError *error)
+{
+    DIR *folder = access(path, W_OK | X_OK) < 0 ? NULL : opendir(path);
+    if (!folder)
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s", media_quote(pattern),
+                          strerror(errno));
+    const char *name = overwrite ? NULL : find_existing(folder, pattern);
+    char quoted[512];
+    snprintf(quoted, sizeof(quoted), "%s", media_quote(pattern));
+    if (name)
+        (void)media_fail(error, MEDIA_USAGE, "pictures %s exist, %s is one; -y overwrites them",
+                         quoted, media_quote(name));
+    closedir(folder);
+    return error->fault;
+}
+
+int picture_sequence_check(const char *pattern, int overwrite, MediaError *error)
+{
+    const char *dot = strrchr(pattern, '.');
+    /* FFmpeg takes the frames of a WebP for one animation. */
+    if (picture_codec(pattern) == AV_CODEC_ID_NONE || (dot && av_strcasecmp(dot, ".webp") == 0))
+        return media_fail(error, MEDIA_USAGE,
+                          "--sequence writes pictures, and %s is no name of one; end it in .png, "
+                          ".jpg or .tif",
+                          media_quote(pattern));
+    char *path = file_name_folder(pattern);
+    const int ret = path ? check_folder(pattern, path, overwrite, error)
+                         : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    av_free(path);
+    return ret;
+}
+
+static int is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    char *first = file_name_folder(a), *second = file_name_folder(b);
+    const int same = first && second && stat(first, &x) == 0 && stat(second, &y) == 0 &&
+                     x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    av_free(first);
+    av_free(second);
+    return same;
+}
+
+int picture_sequence_check_inputs(const char *pattern, const PictureList *inputs, MediaError *error)
+{
+    if (!inputs->count || !is_same_folder(pattern, inputs->paths[0]))
+        return 0;
+    for (int i = 0; i < inputs->count; i++) {
+        char quoted[512];
+        if (picture_pattern_number(pattern, file_name_base(inputs->paths[i])) < 0)
+            continue;
+        snprintf(quoted, sizeof(quoted), "%s", media_quote(pattern));
+        return media_fail(error, MEDIA_USAGE, "the output %s would overwrite the input %s", quoted,
+                          media_quote(inputs->paths[i]));
+    }
+    return 0;
+}
+
+static int write_file(const char *path, const AVPacket *packet, MediaError *error)
+{
+    AtomicFile file;
+    int ret = atomic_file_open(&file, path, error);
+    if (ret < 0)
+        return ret;
+    ret = atomic_file_write(&file, packet->data, (size_t)packet->size, error);
+    if (ret >= 0)
+        ret = atomic_file_commit(&file, error);
+    atomic_file_close(&file);
+    return ret;
+}
+
+int picture_sequence_write(PictureSequence *s, const AVPacket *packet, MediaError *error)
+{
+    char *path = picture_pattern_name(s->pattern, s->count + 1);
+    const int ret =
+        path ? write_file(path, packet, error) : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    av_free(path);
+    if (ret < 0)
+        return ret;
+    s->count++;
+    s->bytes += packet->size;
+    return 0;
+}

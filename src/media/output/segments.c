@@ -1,0 +1,410 @@
+#include "media/output/segments.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <libavutil/avstring.h>
+
+#include "media/log.h"
+#include "media/output/file_name.h"
+#include "media/output/output_file.h"
+#include "media/side_data.h"
+
+/* Conversions that are known; none of them makes a slash. */
+#define CONVERSIONS "YymdjHIMSpabBs%"
+
+/* When the picture is so far into the next piece, no sound of the one before is waited for. */
+#define GRACE_US 1000000
+
+/* Packets of sound that wait for the picture that a piece begins with: they are hardly ahead. */
+#define MOST_HELD 256
+
+typedef struct Piece {
+    OutputFile file;
+    AVFormatContext *format; /* NULL: there is none */
+    int begun;               /* its header is written */
+    int64_t start;           /* in the video's time base */
+} Piece;
+
+struct Segments {
+    const SegmentOptions *options;
+    AVFormatContext *like;
+    const AVStream *video;
+    AVDictionary *muxer;
+    Piece now, before;    /* the latter until all that belongs there has come */
+    unsigned char *moved; /* by stream: packets of it have come to `now` */
+    int64_t first;        /* where the first piece begins, AV_TIME_BASE units */
+    int64_t wall;         /* when that was, seconds of the clock */
+    int64_t due;          /* when the next one does, AV_TIME_BASE units */
+    int64_t count, bytes; /* of those that are complete */
+    char *name;
+    AVPacket *held[MOST_HELD];
+    int held_count;
+};
+
+/* ---- names ---- */
+
+/* The name for a time of the clock; its folder stays as it is. */
+static int name_at(const char *path, time_t at, char name[PATH_MAX])
+{
+    struct tm local;
+    const size_t folder = (size_t)(file_name_base(path) - path);
+    if (folder >= PATH_MAX || !localtime_r(&at, &local))
+        return -1;
+    memcpy(name, path, folder);
+    return strftime(name + folder, PATH_MAX - folder, path + folder, &local) > 0 ? 0 : -1;
+}
+
+static int same_name(const char *path, time_t a, time_t b)
+{
+    char one[PATH_MAX], other[PATH_MAX];
+    return name_at(path, a, one) < 0 || name_at(path, b, other) < 0 || strcmp(one, other) == 0;
+}
+
+static int check_conversions(const char *path, MediaError *error)
+{
+    int times = 0;
+    for (const char *c = strchr(file_name_base(path), '%'); c; c = strchr(c + 2, '%')) {
+        if (!c[1] || !strchr(CONVERSIONS, c[1]))
+            return media_fail(error, MEDIA_USAGE,
+                              "--segment-time: in %s, %%%.1s is no time; %%Y %%m %%d %%H %%M %%S "
+                              "are year to second, and %%%% is a percent sign",
+                              media_quote(path), c + 1);
+        times += c[1] != '%';
+    }
+    if (!times)
+        return media_fail(error, MEDIA_USAGE,
+                          "--segment-time: %s has no time in its name, and every piece would be "
+                          "called the same; one is %%Y%%m%%d-%%H%%M%%S",
+                          media_quote(path));
+    return 0;
+}
+
+/* Whether there is a time at which two pieces in a row would have one name. */
+static int check_length(const SegmentOptions *o, time_t now, MediaError *error)
+{
+    for (int i = 0; i < 3600; i++)
+        if (same_name(o->path, now + i, now + i + (time_t)o->seconds))
+            return media_fail(error, MEDIA_USAGE,
+                              "--segment-time %g: pieces in a row would have the same name by %s; "
+                              "%%H%%M%%S tells seconds apart",
+                              o->seconds, media_quote(o->path));
+    return 0;
+}
+
+static time_t months_later(time_t now, int months)
+{
+    struct tm local;
+    localtime_r(&now, &local);
+    local.tm_mday = 1;
+    local.tm_mon += months;
+    local.tm_isdst = -1;
+    return mktime(&local);
+}
+
+static int check_again(const SegmentOptions *o, time_t now, MediaError *error)
+{
+    const time_t first = months_later(now, 0);
+    const struct {
+        const char *word;
+        double least; /* seconds of it */
+        time_t a, b;
+    } periods[] = {{"minute", 60, now, now + 60},
+                   {"hour", 3600, now, now + 3600},
+                   {"day", 86400, now, now + 86400},
+                   {"week", 7 * 86400, now, now + 7 * 86400},
+                   {"month", 28 * 86400, first, months_later(now, 1)},
+                   {"year", 365 * 86400, first, months_later(now, 12)}};
+    for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]) && !o->overwrite; i++)
+        if (periods[i].least > o->seconds && same_name(o->path, periods[i].a, periods[i].b))
+            return media_fail(error, MEDIA_USAGE,
+                              "--segment-time: names by %s come again every %s; "
+                              "%%Y%%m%%d-%%H%%M%%S never does, and -y replaces the older ones",
+                              media_quote(o->path), periods[i].word);
+    return 0;
+}
+
+int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error)
+{
+    Segments *s = *segments = av_mallocz(sizeof(*s));
+    if (!s)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    const time_t now = time(NULL);
+    s->options = options;
+    int ret = check_conversions(options->path, error);
+    if (ret >= 0)
+        ret = check_length(options, now, error);
+    return ret < 0 ? ret : check_again(options, now, error);
+}
+
+/* ---- one piece ---- */
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int fail(const Piece *piece, int ret, MediaError *error)
+{
+    const char *detail = media_log_error();
+    return media_fail(error, MEDIA_OUTPUT, "cannot write %s: %s%s%s", media_quote(piece->file.path),
+                      media_av_text(ret), detail[0] ? "; " : "", detail);
+}
+
+static int copy_stream(AVFormatContext *to, const AVStream *from)
+{
+    AVStream *stream = avformat_new_stream(to, NULL);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
+        side_data_copy_all(stream, from) < 0 ||
+        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
+        return AVERROR(ENOMEM);
+    stream->time_base = from->time_base;
+    stream->disposition = from->disposition;
+    stream->avg_frame_rate = from->avg_frame_rate;
+    stream->r_frame_rate = from->r_frame_rate;
+    stream->sample_aspect_ratio = from->sample_aspect_ratio;
+    return 0;
+}
+
+/* All but the chapters, whose times are those of the whole. */
+static int copy_format(Piece *piece, const AVFormatContext *like)
+{
+    if (avformat_alloc_output_context2(&piece->format, like->oformat, NULL, NULL) < 0 ||
+        av_dict_copy(&piece->format->metadata, like->metadata, 0) < 0)
+        return AVERROR(ENOMEM);
+    piece->format->strict_std_compliance = like->strict_std_compliance;
+    piece->format->flags = like->flags;
+    piece->format->max_interleave_delta = like->max_interleave_delta;
+    for (unsigned i = 0; i < like->nb_streams; i++)
+        if (copy_stream(piece->format, like->streams[i]) < 0)
+            return AVERROR(ENOMEM);
+    return 0;
+}
+
+/* What a killed run leaves of any piece is found by the name that all of them have in common. */
+static int open_file(const Segments *s, Piece *piece, int64_t us, MediaError *error)
+{
+    char name[PATH_MAX];
+    const SegmentOptions *o = s->options;
+    const time_t at = o->live ? time(NULL) : (time_t)(s->wall + (us - s->first) / AV_TIME_BASE);
+    if (name_at(o->path, at, name) < 0)
+        return media_fail(error, MEDIA_OUTPUT, "cannot write %s: its name is too long",
+                          media_quote(o->path));
+    const int ret = o->overwrite ? output_file_check(&piece->file, name, 1, NULL, error)
+                                 : output_file_check_free(&piece->file, name, error);
+    piece->file.temp_like = o->path;
+    return ret < 0 ? ret : output_file_open(&piece->file, error);
+}
+
+static int begin(const Segments *s, Piece *piece, int64_t pts, AVRational base, MediaError *error)
+{
+    AVDictionary *muxer = NULL;
+    int ret = open_file(s, piece, av_rescale_q(pts, base, AV_TIME_BASE_Q), error);
+    if (ret < 0)
+        return ret;
+    piece->start = av_rescale_q(pts, base, s->video->time_base);
+    if (copy_format(piece, s->like) < 0 || av_dict_copy(&muxer, s->muxer, 0) < 0)
+        return out_of_memory(error);
+    piece->format->pb = piece->file.io;
+    media_log_clear();
+    ret = avformat_write_header(piece->format, &muxer);
+    av_dict_free(&muxer);
+    piece->begun = ret >= 0;
+    return ret < 0 ? fail(piece, ret, error) : 0;
+}
+
+static void drop(Piece *piece)
+{
+    if (piece->format)
+        piece->format->pb = NULL;
+    avformat_free_context(piece->format);
+    output_file_close(&piece->file);
+    *piece = (Piece){0};
+}
+
+/* A muxer may have gone back to the header last. */
+static int64_t size_of(const Piece *piece)
+{
+    AVIOContext *io = piece->file.io;
+    const int64_t size = io && (io->seekable & AVIO_SEEKABLE_NORMAL) ? avio_size(io) : -1;
+    return io ? FFMAX(size, avio_tell(io)) : 0;
+}
+
+static int complete(Segments *s, Piece *piece, MediaError *error)
+{
+    if (!piece->begun) {
+        drop(piece);
+        return 0;
+    }
+    media_log_clear();
+    int ret = av_write_trailer(piece->format);
+    ret = ret < 0 ? fail(piece, ret, error) : output_file_flush(&piece->file, error);
+    const int64_t size = ret < 0 ? 0 : size_of(piece);
+    if (ret >= 0)
+        ret = output_file_commit(&piece->file,
+                                 s->options->overwrite ? OUTPUT_OWN_NAME : OUTPUT_FREE, error);
+    if (ret >= 0) {
+        s->bytes += size;
+        s->count++;
+        av_free(s->name);
+        s->name = av_strdup(piece->file.name);
+    }
+    drop(piece);
+    return ret;
+}
+
+/* ---- one after the other ---- */
+
+int segments_start(Segments *s, AVFormatContext *like, const AVStream *video,
+                   const AVDictionary *muxer, int64_t pts, AVRational base, MediaError *error)
+{
+    s->like = like;
+    s->video = video;
+    s->first = av_rescale_q(pts, base, AV_TIME_BASE_Q);
+    s->due = s->first + (int64_t)(s->options->seconds * AV_TIME_BASE);
+    s->wall = time(NULL);
+    s->moved = av_mallocz(like->nb_streams);
+    if (!s->moved || av_dict_copy(&s->muxer, muxer, 0) < 0)
+        return out_of_memory(error);
+    return begin(s, &s->now, pts, base, error);
+}
+
+int segments_is_due(const Segments *s, int64_t pts, AVRational base)
+{
+    return av_rescale_q(pts, base, AV_TIME_BASE_Q) >= s->due;
+}
+
+static int64_t start_in(const Segments *s, const Piece *piece, const AVStream *out)
+{
+    return av_rescale_q(piece->start, s->video->time_base, out->time_base);
+}
+
+static int is_waited_for(const Segments *s, unsigned i)
+{
+    const enum AVMediaType type = s->like->streams[i]->codecpar->codec_type;
+    return !s->moved[i] && (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO);
+}
+
+/* `by`: the packet that has come to the piece that is written now. */
+static int follow(Segments *s, const AVStream *out, int64_t by, MediaError *error)
+{
+    int waits = 0;
+    s->moved[out->index] = 1;
+    for (unsigned i = 0; i < s->like->nb_streams; i++)
+        waits |= is_waited_for(s, i);
+    if (waits && out == s->video && av_rescale_q(by, out->time_base, AV_TIME_BASE_Q) > GRACE_US)
+        waits = 0;
+    return waits ? 0 : complete(s, &s->before, error);
+}
+
+static int route(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
+{
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    const int is_before =
+        s->before.begun && time != AV_NOPTS_VALUE && time < start_in(s, &s->now, out);
+    const Piece *piece = is_before ? &s->before : &s->now;
+    const int64_t start = start_in(s, piece, out);
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts -= start;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= start;
+    av_packet_rescale_ts(packet, out->time_base, piece->format->streams[out->index]->time_base);
+    media_log_clear();
+    const int ret = av_interleaved_write_frame(piece->format, packet);
+    if ((ret == AVERROR_INVALIDDATA || ret == AVERROR_PATCHWELCOME) && out != s->video)
+        return ret;
+    if (ret < 0)
+        return fail(piece, ret, error);
+    return s->before.begun && !is_before ? follow(s, out, time - start, error) : 0;
+}
+
+/* What was held, now that it is known where it belongs. */
+static int release(Segments *s, MediaError *error)
+{
+    int ret = 0;
+    for (int i = 0; i < s->held_count; i++) {
+        AVPacket *packet = s->held[i];
+        const int wrote =
+            ret < 0 ? ret : route(s, packet, s->like->streams[packet->stream_index], error);
+        if (wrote != AVERROR_INVALIDDATA && wrote != AVERROR_PATCHWELCOME)
+            ret = wrote;
+        av_packet_free(&packet);
+    }
+    s->held_count = 0;
+    return ret;
+}
+
+/* Whether it may be of the next piece, which begins with a picture that is still to come. */
+static int is_early(const Segments *s, const AVPacket *packet, const AVStream *out)
+{
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    return out != s->video && time != AV_NOPTS_VALUE && s->held_count < MOST_HELD &&
+           av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= s->due;
+}
+
+int segments_write(Segments *s, AVPacket *packet, const AVStream *out, MediaError *error)
+{
+    if (!is_early(s, packet, out))
+        return route(s, packet, out, error);
+    AVPacket *held = s->held[s->held_count] = av_packet_alloc();
+    if (!held)
+        return out_of_memory(error);
+    av_packet_move_ref(held, packet);
+    s->held_count++;
+    return 0;
+}
+
+int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
+{
+    const int64_t us = av_rescale_q(pts, base, AV_TIME_BASE_Q);
+    int ret = complete(s, &s->before, error);
+    if (ret < 0)
+        return ret;
+    while (s->due <= us)
+        s->due += (int64_t)(s->options->seconds * AV_TIME_BASE);
+    s->before = s->now;
+    s->now = (Piece){0};
+    memset(s->moved, 0, s->like->nb_streams);
+    ret = begin(s, &s->now, pts, base, error);
+    return ret < 0 ? ret : release(s, error);
+}
+
+int segments_finish(Segments *s, MediaError *error)
+{
+    int ret = release(s, error);
+    if (ret >= 0)
+        ret = complete(s, &s->before, error);
+    return ret < 0 ? ret : complete(s, &s->now, error);
+}
+
+int64_t segments_bytes(const Segments *s)
+{
+    return s->bytes + size_of(&s->before) + size_of(&s->now);
+}
+
+int64_t segments_count(const Segments *s)
+{
+    return s->count;
+}
+
+const char *segments_name(const Segments *s)
+{
+    return s->name;
+}
+
+void segments_close(Segments **segments)
+{
+    Segments *s = *segments;
+    if (!s)
+        return;
+    for (int i = 0; i < s->held_count; i++)
+        av_packet_free(&s->held[i]);
+    drop(&s->before);
+    drop(&s->now);
+    av_dict_free(&s->muxer);
+    av_freep(&s->moved);
+    av_freep(&s->name);
+    av_freep(segments);
+}

@@ -1,0 +1,92 @@
+#include "media/picture_pattern.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
+
+enum AVCodecID picture_codec(const char *path)
+{
+    const AVOutputFormat *muxer = av_guess_format(NULL, path, NULL);
+    const AVOutputFormat *pictures = av_guess_format("image2", NULL, NULL);
+    if (!muxer || !pictures || (muxer != pictures && strcmp(muxer->name, "webp") != 0))
+        return AV_CODEC_ID_NONE;
+    return av_guess_codec(pictures, NULL, path, NULL, AVMEDIA_TYPE_VIDEO);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* So many digits are surely a number. */
+#define MOST_DIGITS 18
+
+/* Where the place for the number is, in a path. */
+typedef struct Place {
+    const char *begin, *end;
+    int digits; /* at least; 0: as many as it has */
+} Place;
+
+static int read_place(const char *text, Place *place)
+{
+    const char *c = text + 1;
+    *place = (Place){.begin = text};
+    if (c[0] == '0' && c[1] >= '1' && c[1] <= '9') {
+        place->digits = c[1] - '0';
+        c += 2;
+    }
+    place->end = c + 1;
+    return *c == 'd';
+}
+
+static int find_place(const char *pattern, Place *place)
+{
+    int found = 0;
+    Place other;
+    for (const char *c = base_name(pattern); *c; c++)
+        if (*c == '%' && read_place(c, &other)) {
+            *place = other;
+            found++;
+        }
+    return found == 1;
+}
+
+int picture_pattern_is(const char *path)
+{
+    Place place;
+    return find_place(path, &place);
+}
+
+char *picture_pattern_name(const char *pattern, int64_t number)
+{
+    Place place;
+    return find_place(pattern, &place)
+               ? av_asprintf("%.*s%0*" PRId64 "%s", (int)(place.begin - pattern), pattern,
+                             place.digits, number, place.end)
+               : NULL;
+}
+
+int64_t picture_pattern_number(const char *pattern, const char *name)
+{
+    Place place;
+    if (!find_place(pattern, &place))
+        return -1;
+    const char *base = base_name(pattern);
+    const size_t before = (size_t)(place.begin - base), length = strlen(name);
+    const size_t after = strlen(place.end);
+    if (length <= before + after || strncmp(name, base, before) != 0 ||
+        strcmp(name + length - after, place.end) != 0)
+        return -1;
+    const char *number = name + before;
+    const size_t digits = length - before - after;
+    const size_t least = place.digits ? (size_t)place.digits : 1;
+    if (strspn(number, "0123456789") < digits || digits > MOST_DIGITS || digits < least ||
+        (number[0] == '0' && digits > least)) /* it would be written with fewer */
+        return -1;
+    return strtoll(number, NULL, 10);
+}

@@ -1,0 +1,96 @@
+/* Names of numbered pictures, and the order of names. */
+#include <stdlib.h>
+
+#include <libavutil/mem.h>
+
+#include "check.h"
+#include "media/natural_order.h"
+#include "media/picture_pattern.h"
+
+static void order_is_natural(void)
+{
+    static const char *const names[] = {"",
+                                        "0",
+                                        "00",
+                                        "1",
+                                        "2",
+                                        "010",
+                                        "10",
+                                        "a",
+                                        "a 2",
+                                        "a 09",
+                                        "a 9",
+                                        "a 9b",
+                                        "a 10",
+                                        "a 10.b",
+                                        "a10",
+                                        "a99999999999999999998",
+                                        "a99999999999999999999",
+                                        "b"};
+    const int count = (int)(sizeof(names) / sizeof(names[0]));
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) {
+            const int order = natural_order(names[i], names[j]);
+            CHECK((order > 0) - (order < 0) == (i > j) - (i < j), "'%s' and '%s': %d", names[i],
+                  names[j], order);
+        }
+}
+
+static void patterns_are_told(void)
+{
+    static const char *const are[] = {"f%d.png", "%04d", "a/b%09d", "%dir/f%1/%03d.png", "100%%d"};
+    static const char *const are_not[] = {"",      "f.png", "f%s", "f%4d",     "f%00d",    "f%010d",
+                                          "f%d%d", "f%",    "f%0", "%d/f.png", "f%20d.png"};
+    for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++)
+        CHECK(picture_pattern_is(are[i]), "%s is none", are[i]);
+    for (size_t i = 0; i < sizeof(are_not) / sizeof(are_not[0]); i++)
+        CHECK(!picture_pattern_is(are_not[i]), "%s is one", are_not[i]);
+}
+
+/* What a pattern gives has its number, and nothing else has one. */
+static void numbers_come_back(void)
+{
+    static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};
+    static const int64_t numbers[] = {0, 7, 10, 99, 100, 9999, 10000, 123456789012};
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+        for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
+            char *name = picture_pattern_name(patterns[i], numbers[k]);
+            if (!CHECK(name != NULL, "no name"))
+                continue;
+            const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+            CHECK(picture_pattern_number(patterns[i], base) == numbers[k], "%s", name);
+            av_free(name);
+        }
+    static const char *const others[][2] = {
+        {"f%04d.png", "f007.png"}, {"f%04d.png", "f00007.png"},
+        {"f%d.png", "f07.png"},    {"f%d.png", "f.png"},
+        {"f%d.png", "f1.png.x"},   {"f%d.png", "g1.png"},
+        {"f%d.png", "f-1.png"},    {"f%d.png", "f1a.png"},
+        {"f%d.png", "f1.pn"},      {"f%d.png", "f1234567890123456789.png"},
+        {"f.png", "f.png"},
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK(picture_pattern_number(others[i][0], others[i][1]) == -1, "%s gives %s", others[i][0],
+              others[i][1]);
+}
+
+static void kinds_are_told(void)
+{
+    CHECK(picture_codec("a.png") == AV_CODEC_ID_PNG, "png");
+    CHECK(picture_codec("a.JPG") == AV_CODEC_ID_MJPEG &&
+              picture_codec("x/a.jpeg") == AV_CODEC_ID_MJPEG,
+          "jpeg");
+    CHECK(picture_codec("a.webp") == AV_CODEC_ID_WEBP, "webp");
+    static const char *const none[] = {"a.mkv", "a.gif", "a.txt", "png", "a", "a.mp3"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        CHECK(picture_codec(none[i]) == AV_CODEC_ID_NONE, "%s is one", none[i]);
+}
+
+static const CheckTest tests[] = {
+    {"order_is_natural", order_is_natural},
+    {"patterns_are_told", patterns_are_told},
+    {"numbers_come_back", numbers_come_back},
+    {"kinds_are_told", kinds_are_told},
+};
+
+CHECK_MAIN(tests)
