@@ -7,6 +7,7 @@
 #include <libavutil/error.h>
 #include <libavutil/time.h>
 
+#include "media/message.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
 
@@ -24,8 +25,11 @@
  * between them. */
 #define KEPT 4
 
-/* Frames that wait are bounded by those ahead; what is out of date is taken out by the window. */
+/* Frames that wait are those ahead, and those out of date that the window has not come for yet:
+ * with each change of the settings there may be more. Their bytes are bounded as those of
+ * decode_stage.c. */
 #define QUEUE_LENGTH 16
+#define QUEUE_BYTES (256 << 20)
 
 /* What comes out: a frame, or the end of a generation (frames of one attached feed). */
 typedef struct Result {
@@ -105,10 +109,16 @@ static void free_result(void *result)
 
 /* ---- one frame, in the thread ---- */
 
+static int64_t frame_bytes(const EqualizedFrame *frame)
+{
+    const AVFrame *in = frame->decoded.frame;
+    return message_frame_bytes(in, NULL) + message_frame_bytes(frame->out, in);
+}
+
 static int send(EqualizeStage *s, EqualizedFrame *frame, int end, int generation)
 {
     Result result = {frame, end, generation, frame ? frame->revision : s->revision};
-    const int ret = queue_put(s->results, &result, 0, QUEUE_WAIT);
+    const int ret = queue_put(s->results, &result, frame ? frame_bytes(frame) : 0, QUEUE_WAIT);
     if (ret < 0)
         free_result(&result);
     else
@@ -138,9 +148,10 @@ static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
     EqualizedFrame *f = make_frame(s, kept);
     if (!f)
         return media_fail(error, MEDIA_INPUT, "out of memory");
-    kept->wanted = !kept->taken && s->options.wants(s->options.opaque);
+    const int wants = s->options.wants(s->options.opaque);
+    kept->wanted = !kept->taken && wants;
     kept->begun_at = av_gettime_relative();
-    f->on_device = s->now.on_device && !kept->wanted;
+    f->on_device = s->now.on_device && !wants;
     *task = (EqualizeTask){
         .item = f,
         .in = f->decoded.frame,
@@ -463,8 +474,10 @@ static void *stage_main(void *arg)
 int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *options,
                         MediaError *error)
 {
-    const QueueOptions results = {
-        .item = sizeof(Result), .count = QUEUE_LENGTH, .free = free_result};
+    const QueueOptions results = {.item = sizeof(Result),
+                                  .count = QUEUE_LENGTH,
+                                  .bytes = options->bytes ? options->bytes : QUEUE_BYTES,
+                                  .free = free_result};
     EqualizeStage *s = *stage = calloc(1, sizeof(*s));
     if (!s)
         return media_fail(error, MEDIA_INPUT, "out of memory");

@@ -32,7 +32,8 @@ typedef struct EqualizeStageOptions {
     LumeqEqualizer *equalizer; /* the thread's alone, until the stage is stopped */
     LumeqParams params;        /* that it has */
     FrameMemory *memory;       /* that equalized frames are made in; outlives them */
-    /* Whether each new frame is wanted in host memory, and then the frame: once, in order. From the
+    int64_t bytes; /* of frames that may wait, one that has more waits alone; 0: 256 MB */
+    /* Whether frames are wanted in host memory, and then each new one: once, in order. From the
      * stage's thread. */
     int (*wants)(void *opaque);
     void (*take)(void *opaque, const AVFrame *out, const LumeqFrameStats *stats);

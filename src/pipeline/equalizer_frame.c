@@ -52,6 +52,7 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
         .out = out ? image_of(out, chroma) : none,
         .time = av_rescale_q(in->pts, in->time_base, nanoseconds),
         .duration = av_rescale_q(FRAME_DURATION(in), in->time_base, nanoseconds),
+        .interlaced = FRAME_IS_INTERLACED(in),
     };
 }
 

@@ -1,29 +1,96 @@
 #include "pipeline/first_pass.h"
 
+#include <string.h>
+
 #include "media/compat.h"
 #include "pipeline/decode_stage.h"
 #include "pipeline/equalizer_frame.h"
+
+/* Frames before one that is measured that are kept: those by which it is known where a part begins.
+ */
+#define BEFORE 3
 
 typedef struct Work {
     FirstPass *pass;
     Reader *reader;
     DecodeStage *decoded;
     LumeqMeasure *measure;
-    AVFrame *before; /* the frame that was measured last */
+    AVFrame *before[BEFORE]; /* the nearest first */
+    int64_t damage;          /* that was known by then */
+    int began;
 } Work;
 
-static int measure(Work *w, const AVFrame *frame, MediaError *error)
+static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
     const FirstPass *pass = w->pass;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
-    const LumeqImage before = equalizer_before(w->before, frame);
+    const LumeqImage before = equalizer_before(previous, frame);
     if (lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
                       before.plane[0] ? &before : NULL, NULL) < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
+    return 0;
+}
+
+/* Of a frame and the one before it. */
+static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,
+                   MediaError *error)
+{
+    size_t size = 0;
+    int ret = measure(w, frame, before, error);
+    if (ret < 0)
+        return ret;
+    ret = lumeq_measure_pack(w->measure, NULL, &size);
+    uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
+    if (bytes)
+        ret = lumeq_measure_pack(w->measure, bytes, &size);
+    if (bytes && ret >= 0)
+        *mark = measure_mark(bytes, size);
+    av_free(bytes);
+    return bytes && ret >= 0 ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+int first_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
+                     uint32_t marks[2], MediaError *error)
+{
+    FirstPass pass = {.context = context, .params = params};
+    Work w = {.pass = &pass};
+    int ret = 0;
+    for (int i = 0; i < 2; i++) {
+        marks[i] = 0;
+        if (ret >= 0 && frames[i])
+            ret = mark_of(&w, frames[i], frames[i + 1], &marks[i], error);
+    }
+    lumeq_measure_free(&w.measure);
+    return ret;
+}
+
+/* The first frame that counts. */
+static int begin(Work *w, const AVFrame *frame, MediaError *error)
+{
+    FirstPass *pass = w->pass;
+    w->began = 1;
+    pass->zero = reader_zero(w->reader);
+    pass->time_base = frame->time_base;
+    return first_pass_marks(pass->context, pass->params, w->before, pass->before, error);
+}
+
+static int take(Work *w, const Message *message, MediaError *error)
+{
+    const FirstPass *pass = w->pass;
+    const AVFrame *frame = message->frame;
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
-    const MeasuredFrame which = measure_file_frame(frame, shift);
-    const int ret = measure_file_add(pass->file, &which, w->measure, error);
+    const int64_t damage = w->damage;
+    w->damage = message->damage;
+    if (frame->pts + shift < pass->from_pts)
+        return 0;
+    int ret = w->began ? 0 : begin(w, frame, error);
+    if (ret >= 0)
+        ret = measure(w, frame, w->before[0], error);
+    MeasuredFrame which = measure_file_frame(frame, shift);
+    which.damaged = message->damage > damage;
+    if (ret >= 0)
+        ret = measure_file_add(pass->file, &which, w->measure, error);
     if (ret >= 0)
         pass->done(pass->opaque,
                    (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base));
@@ -41,8 +108,11 @@ static int measure_all(Work *w, MediaError *error)
         Message message = {0};
         ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
         if (ret >= 0 && message.frame) {
-            ret = measure(w, message.frame, error);
-            FFSWAP(AVFrame *, w->before, message.frame);
+            ret = take(w, &message, error);
+            av_frame_free(&w->before[BEFORE - 1]);
+            memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
+            w->before[0] = message.frame;
+            message.frame = NULL;
         }
         message_clear(&message);
     }
@@ -53,17 +123,20 @@ static int measure_all(Work *w, MediaError *error)
 int first_pass_run(FirstPass *pass, MediaError *error)
 {
     Work w = {.pass = pass};
-    char damage[512];
     int ret = reader_open(&w.reader, pass->source, &pass->reader, error);
     if (ret >= 0)
         ret = measure_all(&w, error);
     if (ret >= 0)
         ret = measure_file_flush(pass->file, error);
-    if (ret >= 0)
-        pass->damaged = reader_damage(w.reader, damage, sizeof(damage));
+    if (ret >= 0) {
+        pass->report = reader_report(w.reader);
+        pass->damaged =
+            damage_describe(pass->source, &pass->report, pass->damage, sizeof(pass->damage));
+    }
     decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
-    av_frame_free(&w.before);
+    for (int i = 0; i < BEFORE; i++)
+        av_frame_free(&w.before[i]);
     reader_close(&w.reader);
     return ret;
 }

@@ -17,8 +17,24 @@ typedef struct FirstPass {
     /* Is called after each frame, with its end in seconds. */
     void (*done)(void *opaque, double end);
     void *opaque;
-    int damaged; /* afterwards: the input is known to be */
+    /* Where the reader begins ahead of what is wanted: frames before this time (in the track's time
+     * base, not shifted) are left out, but for the one that the first is compared with. INT64_MIN:
+     * none are. */
+    int64_t from_pts;
+
+    /* Afterwards. */
+    int damaged;          /* the input is known to be, as the sentence says */
+    char damage[512];     /* the sentence */
+    DamageReport report;  /* what it is made of */
+    int64_t zero;         /* see reader_zero(); where there was a frame, as is what follows */
+    AVRational time_base; /* of frames */
+    uint32_t before[2];   /* the marks of the frames before the first one; 0: there was none */
 } FirstPass;
+
+/* The marks of the first two of three frames, the last one first, by which they are known again; 0
+ * where there is none. MEDIA_INPUT. */
+int first_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
+                     uint32_t marks[2], MediaError *error);
 
 /* Reads to the end of the part, or until the source is told to stop. MEDIA_INPUT, MEDIA_OUTPUT. */
 int first_pass_run(FirstPass *pass, MediaError *error);

@@ -54,7 +54,23 @@ MeasuredFrame measure_file_frame(const AVFrame *frame, int64_t shift)
         .height = frame->height,
         .format = frame->format,
         .range = frame->color_range,
+        .interlaced = FRAME_IS_INTERLACED(frame),
     };
+}
+
+uint32_t measure_mark(const void *packed, size_t size)
+{
+    uint8_t last[4] = {0};
+    if (size >= sizeof(last))
+        memcpy(last, (const uint8_t *)packed + size - sizeof(last), sizeof(last));
+    return last[0] | (uint32_t)last[1] << 8 | (uint32_t)last[2] << 16 | (uint32_t)last[3] << 24;
+}
+
+int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b)
+{
+    return a->pts == b->pts && a->duration == b->duration && a->width == b->width &&
+           a->height == b->height && a->format == b->format && a->range == b->range &&
+           a->interlaced == b->interlaced;
 }
 
 static int cannot_write(const MeasureFile *f, int reason, MediaError *error)
@@ -96,12 +112,14 @@ int measure_file_add(MeasureFile *f, const MeasuredFrame *frame, const LumeqMeas
     size_t size = 0;
     if (lumeq_measure_pack(measure, NULL, &size) < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
-    const Record record = {.frame = *frame, .size = size};
+    Record record = {.frame = *frame, .size = size};
     if (make_room(f, sizeof(record) + size, error) < 0)
         return error->fault;
-    memcpy(f->buffer + f->used, &record, sizeof(record));
-    if (lumeq_measure_pack(measure, f->buffer + f->used + sizeof(record), &size) < 0)
+    uint8_t *const bytes = f->buffer + f->used + sizeof(record);
+    if (lumeq_measure_pack(measure, bytes, &size) < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
+    record.frame.mark = measure_mark(bytes, size);
+    memcpy(f->buffer + f->used, &record, sizeof(record));
     f->used += sizeof(record) + size;
     f->count++;
     return 0;

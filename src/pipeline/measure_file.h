@@ -15,7 +15,10 @@
 typedef struct MeasuredFrame {
     int64_t pts, duration; /* in the time base of its stream */
     int32_t width, height, format;
-    int32_t range; /* an AVColorRange */
+    int32_t range;   /* an AVColorRange */
+    int32_t damaged; /* the input was seen to be damaged since the frame before */
+    uint32_t mark;   /* a checksum of the measure: another picture has another one */
+    int32_t interlaced;
 } MeasuredFrame;
 
 typedef struct MeasureFile MeasureFile;
@@ -29,12 +32,18 @@ typedef struct MeasureCursor {
  * files. MEDIA_OUTPUT. */
 int measure_file_open(MeasureFile **file, const char *output, MediaError *error);
 
-/* `shift`: what was taken off the frame's pts. */
+/* What is known of it without its measure. `shift`: what was taken off the frame's pts. */
 MeasuredFrame measure_file_frame(const AVFrame *frame, int64_t shift);
 
-/* MEDIA_OUTPUT. */
+/* Its mark is that of the measure. MEDIA_OUTPUT. */
 int measure_file_add(MeasureFile *file, const MeasuredFrame *frame, const LumeqMeasure *measure,
                      MediaError *error);
+
+/* The checksum that ends a packed measure. */
+uint32_t measure_mark(const void *packed, size_t size);
+
+/* Whether these two are the same frame, as far as can be told without looking at it. */
+int measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 
 /* After the last one, before the first is read. MEDIA_OUTPUT. */
 int measure_file_flush(MeasureFile *file, MediaError *error);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pipeline/decode_stage.h"
 #include "pipeline/equalize_loop.h"
@@ -14,13 +15,13 @@
 
 struct Pipeline {
     PipelineParts parts; /* without `planned` where the equalizer makes the curves */
-    int64_t first;       /* number of the first frame that it does that for */
+    int64_t number;      /* of the next frame that it does that for */
     EqualizeLoop *loop;
-    AVFrame *before;      /* a reference to the frame that was handed to the equalizer last */
-    Item *next;           /* was taken, but is not handed in yet */
-    DecodeStage *decoded; /* of Message */
-    Queue *equalized;     /* of Item * */
-    pthread_t thread;     /* that equalizes */
+    AVFrame *before[PLANNED_BEFORE]; /* references to the frames that were equalized last */
+    Item *next;                      /* was taken, but is not handed in yet */
+    DecodeStage *decoded;            /* of Message */
+    Queue *equalized;                /* of Item * */
+    pthread_t thread;                /* that equalizes */
     int running;
     MediaError error; /* the thread's until it has ended */
 };
@@ -63,11 +64,14 @@ static int take(Pipeline *p, QueueWait wait, MediaError *error)
     return ret;
 }
 
-/* Keeps the frame for the next one. */
+/* Keeps the frame for those that follow; live, for the next one alone. */
 static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 {
-    p->before = av_frame_clone(frame);
-    return p->before ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    const int last = p->parts.planned ? PLANNED_BEFORE - 1 : 0;
+    av_frame_free(&p->before[last]);
+    memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
+    p->before[0] = av_frame_clone(frame);
+    return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
 /* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
@@ -82,26 +86,33 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
                                   reader_zero(p->parts.reader), &item->stats, error);
     if (ret < 0)
         return ret;
-    if (ret > 0) {
-        av_frame_free(&p->before);
+    if (ret > 0)
         return keep_before(p, message->frame, error) < 0 ? error->fault : 1;
-    }
     av_frame_free(&message->output);
-    p->first = planned_count(p->parts.planned);
+    p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
     char line[160];
     snprintf(line, sizeof(line),
              "frame %lld is not the one that the first pass had there: from it on curves go by the "
              "frames before alone",
-             (long long)p->first);
+             (long long)p->number);
     p->parts.note(line);
     return 0;
+}
+
+static void forget_before(Pipeline *p)
+{
+    for (int i = 0; i < PLANNED_BEFORE; i++)
+        av_frame_free(&p->before[i]);
 }
 
 /* The frame before goes with it, and this one is kept for the next. */
 static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *error)
 {
-    item->before = p->before;
+    if (item->message.returned)
+        forget_before(p);
+    item->before = p->before[0];
+    p->before[0] = NULL;
     if (keep_before(p, item->message.frame, error) < 0)
         return error->fault;
     *task = (EqualizeTask){
@@ -110,9 +121,9 @@ static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *er
         .before = item->before,
         .out = &item->message.output,
         .stats = &item->stats,
-        .number = p->first,
+        .number = p->number++,
+        .first = item->message.returned,
     };
-    p->first = 0; /* each is that of the frame before and 1 from now on */
     return 0;
 }
 
@@ -203,6 +214,8 @@ int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *
     if (!p)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     p->parts = *parts;
+    for (int i = 0; i < PLANNED_BEFORE && parts->before[i]; i++)
+        p->before[i] = av_frame_clone(parts->before[i]);
     const int ret = start(p, error);
     if (ret < 0)
         pipeline_join(pipeline, error);
@@ -231,7 +244,7 @@ void pipeline_join(Pipeline **pipeline, MediaError *error)
     queue_close(&p->equalized);
     if (p->error.fault)
         media_fail(error, p->error.fault, "%s", p->error.text);
-    av_frame_free(&p->before);
+    forget_before(p);
     free(p);
     *pipeline = NULL;
 }

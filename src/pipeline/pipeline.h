@@ -29,6 +29,8 @@ typedef struct PipelineParts {
     /* Has the curves; where that has none for a frame, the equalizer goes on from there by itself.
      * NULL: it does from the start. */
     PlannedCurves *planned;
+    /* Those before the first one, the nearest first; NULL: there are none. */
+    const AVFrame *before[PLANNED_BEFORE];
     /* Output frames take their luma from here, and their chroma where that is written, too. NULL:
      * they are the decoded ones, only measured. */
     FrameMemory *memory;

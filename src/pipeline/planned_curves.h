@@ -1,7 +1,6 @@
 /*
- * The second of two passes: each frame is equalized by a curve that knows what comes, from the
- * measures of the first pass. They stream from its file, a lookahead before the frames. One thread
- * at a time.
+ * Frames equalized by curves that were planned: each is that of a frame that was measured before,
+ * by a first pass or for a job. One thread at a time.
  */
 #ifndef LUMEQ_PIPELINE_PLANNED_CURVES_H
 #define LUMEQ_PIPELINE_PLANNED_CURVES_H
@@ -10,12 +9,21 @@
 #include "pipeline/measure_file.h"
 
 typedef struct PlannedOptions {
-    MeasureFile *file;     /* of the first pass, flushed */
+    /* The next frame that was measured, and its curve, which is given back: 1; 0 after the last; or
+     * a fault. `shift`, `base`: as of curve_planner_next(). */
+    int (*next)(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
+                LumeqCurve **curve, MediaError *error);
+    void *opaque;
+    int64_t count;         /* how many there are */
+    int strict;            /* another frame than was measured is MEDIA_INPUT */
+    int depth;             /* that frames of 8 bits were brought to since; 0: their own */
     LumeqContext *context; /* that equalizes */
-    const LumeqParams *params;
-    const Source *source; /* that the frames come from */
-    const char *path;     /* of the input */
+    const Source *source;  /* that the frames come from */
+    const char *path;      /* of the input */
 } PlannedOptions;
+
+/* Frames before one that its curve may want. */
+#define PLANNED_BEFORE 3
 
 typedef struct PlannedCurves PlannedCurves;
 
@@ -23,14 +31,14 @@ typedef struct PlannedCurves PlannedCurves;
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error);
 
 /*
- * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `before`: the frame
- * before it, or NULL. `zero`: what became 0 of the input's times, see reader_zero().
- * Answers 1; or 0 where it is not the frame that was measured: this one and all that follow are to
- * be equalized otherwise. MEDIA_INPUT (the file has been changed since, or out of memory),
- * MEDIA_OUTPUT (the temporary file).
+ * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `before`: the
+ * frames before it, the nearest first, or NULL. `zero`: what became 0 of the input's times, see
+ * reader_zero(). Answers 1; or 0 where it is not the frame that was measured: this one and all that
+ * follow are to be equalized otherwise. MEDIA_INPUT (the file has been changed since, or out of
+ * memory), MEDIA_OUTPUT (the temporary file).
  */
-int planned_apply(PlannedCurves *planned, const AVFrame *in, const AVFrame *before, AVFrame *out,
-                  int64_t zero, LumeqFrameStats *stats, MediaError *error);
+int planned_apply(PlannedCurves *planned, const AVFrame *in, AVFrame *const before[PLANNED_BEFORE],
+                  AVFrame *out, int64_t zero, LumeqFrameStats *stats, MediaError *error);
 
 /* Frames that it has equalized. */
 int64_t planned_count(const PlannedCurves *planned);

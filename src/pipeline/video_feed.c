@@ -29,6 +29,7 @@ struct VideoFeed {
     int room;           /* frames that may wait in it */
     AVPacket *packet;   /* read, not yet taken by the decoder, when not blank */
     atomic_int hurry;
+    atomic_int range; /* as in the options */
 
     /* Of the thread while it runs. */
     FeedStart start;
@@ -158,8 +159,9 @@ static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
         av_frame_free(&frame.frame);
         return ret;
     }
-    if (f->options.range != AVCOL_RANGE_UNSPECIFIED)
-        frame.frame->color_range = f->options.range;
+    const int range = atomic_load(&f->range);
+    if (range != AVCOL_RANGE_UNSPECIFIED)
+        frame.frame->color_range = range;
     frame.position = to_us(f, frame.frame->pts) - f->source_start;
     frame.duration = to_us(f, FRAME_DURATION(frame.frame));
     frame.decode_us = f->busy_us;
@@ -168,7 +170,7 @@ static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
         f->camera ? camera_captured_at(f->camera, frame.frame->pts) : AV_NOPTS_VALUE;
     f->busy_us = 0;
     frame.skipped = count_skipped(f, &frame);
-    frame.returned = has_returned(f);
+    frame.returned = has_returned(f) | decoder_take_return(f->decoder);
     *decoded = frame;
     return choose(f, decoded);
 }
@@ -248,6 +250,7 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     if (!f)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     f->options = *options;
+    atomic_init(&f->range, options->range);
     f->live = source->live;
     f->camera = source->camera;
     f->demuxer = demuxer;
@@ -328,6 +331,11 @@ void video_feed_stop(VideoFeed *f)
     av_frame_free(&f->following.frame);
     av_packet_unref(f->packet);
     decoder_flush(f->decoder);
+}
+
+void video_feed_set_range(VideoFeed *f, int range)
+{
+    atomic_store(&f->range, range);
 }
 
 const Decoder *video_feed_decoder(const VideoFeed *f)

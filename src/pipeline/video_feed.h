@@ -22,7 +22,7 @@ typedef struct FeedFrame {
     int preview;
     int skipped;  /* frames before it that were left out: in a hurry, by what is missing there, or
                      as it is live and they were not the newest */
-    int returned; /* not 0: the camera was gone, and this is its first frame since */
+    int returned; /* not 0: the camera or URL was gone, and this is its first frame since */
 } FeedFrame;
 
 typedef struct VideoFeedOptions {
@@ -69,6 +69,7 @@ void video_feed_hurry(VideoFeed *feed, int hurry);
 
 /* For frames that are decoded from now on. Any thread. */
 void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
+void video_feed_set_range(VideoFeed *feed, int range);
 
 /* Ends the thread; frames in the queue are dropped. After demuxer_stop(), which ends its wait. */
 void video_feed_stop(VideoFeed *feed);

@@ -37,7 +37,8 @@ static int wait_for_event(int known)
 typedef struct Seen {
     AVFrame *in[MOST_FRAMES];
     LumeqParams params[MOST_FRAMES];
-    int count, preview;
+    int count;
+    int modelled; /* those that the model has equalized */
 } Seen;
 
 typedef struct Rig {
@@ -51,12 +52,12 @@ typedef struct Rig {
     LumeqParams params;
     EqualizedFrame *shown;
     Seen seen;
-    int known;         /* events that were looked at */
-    atomic_int taken;  /* frames that the stage has handed to the recording */
-    atomic_llong last; /* time of the last of them */
-    atomic_int seeks;  /* where frames may be at work still that were before */
-    atomic_llong taken_at;
-    int unwanted; /* by the recording */
+    int known;                         /* events that were looked at */
+    atomic_int taken;                  /* frames that the stage has handed to the recording */
+    atomic_llong last;                 /* time of the last of them */
+    atomic_int seeks;                  /* where frames may be at work still that were before */
+    atomic_llong taken_at, decoded_at; /* when the last one was; decoded_at: or soon after */
+    int unwanted;                      /* by the recording */
 } Rig;
 
 static atomic_int notes; /* lines that everybody should see */
@@ -94,6 +95,7 @@ static void wake(void *opaque)
 static void wake_stage(void *opaque)
 {
     Rig *r = opaque;
+    atomic_store(&r->decoded_at, av_gettime_relative());
     if (r->stage)
         equalize_stage_wake(r->stage);
 }
@@ -112,7 +114,7 @@ static void forget_seen(Rig *r)
 {
     for (int i = 0; i < r->seen.count; i++)
         av_frame_free(&r->seen.in[i]);
-    r->seen.count = 0;
+    r->seen.count = r->seen.modelled = 0;
 }
 
 static int start(Rig *r, int64_t position)
@@ -133,7 +135,11 @@ static void stop(Rig *r)
     video_feed_stop(r->feed);
 }
 
-static int open_live(Rig *r, int live)
+/* What is lifted is filtered, which takes a sanitizer minutes: one test does it there. */
+static int lifts = CHECK_SLOWER == 1;
+
+/* `bytes`: as in EqualizeStageOptions. */
+static int open_bounded(Rig *r, int live, int64_t bytes)
 {
     static const atomic_int never;
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = INT64_C(1) << 30};
@@ -149,12 +155,15 @@ static int open_live(Rig *r, int live)
     atomic_store(&notes, 0);
     r->params.size = sizeof(r->params);
     lumeq_params_default(&r->params);
+    r->params.lift = lifts;
     r->equalizer = make_equalizer(LUMEQ_BACKEND_CUDA);
+    CHECK(lumeq_set_params(r->equalizer, &r->params) == 0, "%s", lumeq_last_error(r->equalizer));
     r->model = make_equalizer(LUMEQ_BACKEND_CPU);
     r->memory = frame_memory_create(NULL);
     const EqualizeStageOptions options = {.equalizer = r->equalizer,
                                           .params = r->params,
                                           .memory = r->memory,
+                                          .bytes = bytes,
                                           .wants = wants,
                                           .take = take,
                                           .opaque = r,
@@ -170,7 +179,7 @@ static int open_live(Rig *r, int live)
 
 static int open_rig(Rig *r)
 {
-    return open_live(r, 0);
+    return open_bounded(r, 0, 0);
 }
 
 static void close_rig(Rig *r)
@@ -194,21 +203,32 @@ static void close_rig(Rig *r)
 
 /* ---- what has to come out ---- */
 
-/* The luma that one equalizer makes of the last frame that was seen, with what it was before. */
+static AVFrame *model_frame(Rig *r, int i)
+{
+    const AVFrame *in = r->seen.in[i];
+    AVFrame *out = frame_memory_output(r->memory, in, equalizer_writes_chroma(&r->seen.params[i]));
+    LumeqFrame frame = equalizer_frame(in, out);
+    const LumeqImage previous = equalizer_before(i ? r->seen.in[i - 1] : NULL, in);
+    frame.previous = previous.plane[0] ? &previous : NULL;
+    const int ret = lumeq_set_params(r->model, &r->seen.params[i]);
+    if (!CHECK(ret == 0 && lumeq_process(r->model, &frame, NULL) == 0, "no model"))
+        abort();
+    return out;
+}
+
+/* The luma that one equalizer makes of the last frame that was seen, with what it was before. Of
+ * that frame alone the settings may have changed since. */
 static AVFrame *expected(Rig *r)
 {
+    Seen *s = &r->seen;
     AVFrame *out = NULL;
-    lumeq_reset(r->model);
-    for (int i = 0; i < r->seen.count; i++) {
-        const AVFrame *in = r->seen.in[i];
+    if (!s->modelled)
+        lumeq_reset(r->model);
+    else if (s->modelled == s->count)
+        s->modelled -= CHECK(lumeq_rewind(r->model, 1) == 0, "no way back");
+    for (; s->modelled < s->count; s->modelled++) {
         av_frame_free(&out);
-        out = frame_memory_output(r->memory, in, equalizer_writes_chroma(&r->seen.params[i]));
-        LumeqFrame frame = equalizer_frame(in, out);
-        const LumeqImage previous = equalizer_before(i ? r->seen.in[i - 1] : NULL, in);
-        frame.previous = previous.plane[0] ? &previous : NULL;
-        const int ret = lumeq_set_params(r->model, &r->seen.params[i]);
-        if (!CHECK(ret == 0 && lumeq_process(r->model, &frame, NULL) == 0, "no model"))
-            abort();
+        out = model_frame(r, s->modelled);
     }
     return out;
 }
@@ -318,6 +338,7 @@ static int go_to(Rig *r, int64_t position)
 static void one_after_the_other(void)
 {
     Rig r;
+    lifts = 1;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE))
         for (int i = 0; i < 12; i++) {
             show_next(&r, "in turn");
@@ -325,6 +346,7 @@ static void one_after_the_other(void)
                   (long long)r.shown->decoded.position);
         }
     close_rig(&r);
+    lifts = CHECK_SLOWER == 1;
 }
 
 /* What waits was equalized with other settings: it comes anew, and so does what is shown. */
@@ -413,9 +435,10 @@ static void settings_after_a_seek(void)
             const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
             show_next(&r, "before a seek");
             show_next(&r, "before a seek");
+            const int taken = r.taken; /* two more may be there as soon as it has gone there */
             if (!go_to(&r, to))
                 break;
-            wait_until_taken(&r, r.taken + 2);
+            wait_until_taken(&r, taken + 2);
             set(&r, 0.1 * i, i % 2 ? LUMEQ_MODE_GLOBAL : LUMEQ_MODE_CLAHE);
             show_next(&r, "other settings after a seek");
             CHECK(r.shown->decoded.position == to, "at %lld instead of %lld",
@@ -431,6 +454,7 @@ static void the_window_goes_on(void)
     EqualizedFrame *frame;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
         show_next(&r, "before");
+        wait_until_taken(&r, 3); /* the second can be received, which leaves room for a fourth */
         gate_set(1);
         while (equalize_stage_receive(r.stage, &frame, &r.error) == 0) {
             equalize_stage_taken(r.stage, frame);
@@ -477,6 +501,16 @@ static void the_end_is_the_last(void)
     close_rig(&r);
 }
 
+/* As many as may wait: the stage has what is ahead, and does not ask for more. */
+static void wait_until_decoded(const Rig *r)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    const int room = video_feed_room(r->feed);
+    while (video_feed_waiting(r->feed) < room && av_gettime_relative() < end)
+        av_usleep(1000);
+    CHECK(video_feed_waiting(r->feed) == room, "too few frames are decoded");
+}
+
 /* What is too late is dropped before anything is spent on it, and counted with the next one. */
 static void late_frames_are_left_out(void)
 {
@@ -485,6 +519,7 @@ static void late_frames_are_left_out(void)
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
         int64_t skipped = 0, shown = 1;
         show_next(&r, "before");
+        wait_until_decoded(&r);
         equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
         do {
             if (receive(&r, &frame) != 0)
@@ -547,11 +582,61 @@ static void a_lost_gpu_takes_nothing(void)
     }
 }
 
-/* Until all is decoded, and taken by the stage. */
+/* The same where the stage may have to wait with the last of them, and wakes nobody. */
+static void poll_until_taken(const Rig *r, int count)
+{
+    const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
+    while (r->taken < count && av_gettime_relative() < end)
+        av_usleep(1000);
+    CHECK(r->taken >= count, "%d taken, not %d", r->taken, count);
+}
+
+/* The most that wait: until there are so many, or for a while. */
+static int watch_waiting(Rig *r, int enough)
+{
+    const int64_t patience = enough == INT_MAX ? 50000 : LIVENESS_S * INT64_C(1000000);
+    const int64_t end = av_gettime_relative() + patience;
+    int most = 0;
+    while (most < enough && av_gettime_relative() < end) {
+        const int count = equalize_stage_waiting(r->stage);
+        most = count > most ? count : most;
+        av_usleep(1000);
+    }
+    return most;
+}
+
+/* Frames that are too large for two of them wait one by one, whatever the window asks for
+ * meanwhile; small ones wait beside each other. */
+static void what_waits_is_bounded(void)
+{
+    for (int small = 0; small < 2; small++) {
+        Rig r;
+        const int64_t at_most = small ? 0 : 640 * 360 * 3; /* there is the decoded frame, too */
+        if (open_bounded(&r, 0, at_most) && start(&r, AV_NOPTS_VALUE))
+            for (int i = 0; i < 4; i++) {
+                show_next(&r, "before");
+                poll_until_taken(&r, i + 3);
+                set(&r, 0.2 * i, LUMEQ_MODE_GLOBAL);
+                equalize_stage_redo(r.stage);
+                const int most = watch_waiting(&r, small ? 2 : INT_MAX);
+                CHECK(small ? most >= 2 : most == 1, "%d wait", most);
+                see_anew(&r, "anew");
+            }
+        close_rig(&r);
+    }
+}
+
+#define SETTLE_US (CHECK_SLOWER * INT64_C(1000000))
+
+/* Until all is decoded, and taken by the stage. That is about to equalize the last one, too, unless
+ * it was decoded while another was equalized: nobody can tell, so it is given a while for it. */
 static void wait_for_feed(Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
     while (video_feed_look(r->feed, &r->error) != AVERROR_EOF && av_gettime_relative() < end)
+        av_usleep(1000);
+    const int64_t settled = av_gettime_relative() + SETTLE_US;
+    while (r->taken_at < r->decoded_at && av_gettime_relative() < settled)
         av_usleep(1000);
 }
 
@@ -563,7 +648,7 @@ static void the_newest_is_shown(void)
         Rig r;
         EqualizedFrame *frame;
         int64_t taken_at = INT64_MAX;
-        if (open_live(&r, 1) && start(&r, AV_NOPTS_VALUE)) {
+        if (open_bounded(&r, 1, 0) && start(&r, AV_NOPTS_VALUE)) {
             if (before)
                 show_next(&r, "a live one");
             wait_for_feed(&r);
@@ -591,6 +676,7 @@ static const CheckTest tests[] = {
     {"late_frames_are_left_out", late_frames_are_left_out},
     {"frames_overlap", frames_overlap},
     {"a_lost_gpu_takes_nothing", a_lost_gpu_takes_nothing},
+    {"what_waits_is_bounded", what_waits_is_bounded},
     {"the_newest_is_shown", the_newest_is_shown},
 };
 

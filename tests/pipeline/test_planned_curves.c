@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "media/compat.h"
+#include "pipeline/curve_planner.h"
 #include "pipeline/planned_curves.h"
 
 #define SIDE 64
@@ -25,7 +26,8 @@ static AVFrame *make_frame(void)
 }
 
 /* Of the first pass, which has seen this frame alone. */
-static void measure(MeasureFile *file, const PlannedOptions *options, const AVFrame *frame)
+static void measure(MeasureFile *file, LumeqContext *context, const LumeqParams *params,
+                    const AVFrame *frame)
 {
     static uint8_t picture[SIDE * SIDE];
     const LumeqImage image = {
@@ -33,7 +35,7 @@ static void measure(MeasureFile *file, const PlannedOptions *options, const AVFr
     const MeasuredFrame measured = measure_file_frame(frame, 0);
     LumeqMeasure *counts = NULL;
     MediaError error = {0};
-    CHECK(lumeq_measure(options->context, &counts, options->params, &image, NULL, NULL) == 0, "%s",
+    CHECK(lumeq_measure(context, &counts, params, &image, NULL, NULL) == 0, "%s",
           lumeq_last_error(NULL));
     CHECK(measure_file_add(file, &measured, counts, &error) == 0 &&
               measure_file_flush(file, &error) == 0,
@@ -41,42 +43,57 @@ static void measure(MeasureFile *file, const PlannedOptions *options, const AVFr
     lumeq_measure_free(&counts);
 }
 
-/* Whether the frame, in the second pass, is the one that was measured. */
-static void check(const PlannedOptions *options, const AVFrame *frame, int same, const char *what)
+static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
+                      LumeqCurve **curve, MediaError *error)
 {
+    return curve_planner_next(opaque, shift, base, frame, curve, error);
+}
+
+/* Whether the frame, in the second pass, is the one that was measured. */
+static void check(MeasureFile *file, const LumeqParams *params, PlannedOptions options,
+                  const AVFrame *frame, int same, const char *what)
+{
+    CurvePlanner *planner = NULL;
     PlannedCurves *planned = NULL;
     LumeqFrameStats stats = {.size = sizeof(stats)};
+    AVFrame *before[PLANNED_BEFORE] = {NULL};
     MediaError error = {0};
-    if (!CHECK(planned_open(&planned, options, &error) == 0, "%s", error.text))
+    if (!CHECK(curve_planner_open(&planner, file, params, 0, &error) == 0, "%s", error.text))
         return;
-    const int ret = planned_apply(planned, frame, NULL, NULL, 0, &stats, &error);
+    options.next = next_curve;
+    options.opaque = planner;
+    options.count = 1;
+    if (!CHECK(planned_open(&planned, &options, &error) == 0, "%s", error.text))
+        return;
+    const int ret = planned_apply(planned, frame, before, NULL, 0, &stats, &error);
     CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
     CHECK(planned_differs(planned) == !same && planned_count(planned) == same,
           "%s: %lld are the same", what, (long long)planned_count(planned));
     planned_close(&planned);
+    curve_planner_close(&planner);
 }
 
-static void check_all(const PlannedOptions *options)
+static void check_all(MeasureFile *file, const LumeqParams *params, PlannedOptions options)
 {
     AVFrame *frame = make_frame();
-    check(options, frame, 1, "the frame");
+    check(file, params, options, frame, 1, "the frame");
     frame->pts++;
-    check(options, frame, 0, "another time");
+    check(file, params, options, frame, 0, "another time");
     frame->pts--;
     FRAME_DURATION(frame)++;
-    check(options, frame, 0, "another duration");
+    check(file, params, options, frame, 0, "another duration");
     FRAME_DURATION(frame)--;
     frame->width++;
-    check(options, frame, 0, "another width");
+    check(file, params, options, frame, 0, "another width");
     frame->width--;
     frame->height++;
-    check(options, frame, 0, "another height");
+    check(file, params, options, frame, 0, "another height");
     frame->height--;
     frame->format = AV_PIX_FMT_GRAY10;
-    check(options, frame, 0, "another format");
+    check(file, params, options, frame, 0, "another format");
     frame->format = AV_PIX_FMT_GRAY8;
     frame->color_range = AVCOL_RANGE_JPEG;
-    check(options, frame, 0, "another range");
+    check(file, params, options, frame, 0, "another range");
     av_frame_free(&frame);
 }
 
@@ -86,23 +103,24 @@ static void test_frames(void)
     const SourceOptions from = {.path = LUMEQ_CLIP, .stop = &never, .max_pixels = 8192 * 8192};
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
     LumeqParams params = {.size = sizeof(params)};
-    PlannedOptions options = {.params = &params, .path = LUMEQ_CLIP};
+    PlannedOptions options = {.path = LUMEQ_CLIP};
+    MeasureFile *file = NULL;
     Source *source = NULL;
     MediaError error = {0};
     lumeq_params_default(&params);
     AVFrame *frame = make_frame();
     if (CHECK(source_open(&source, &from, &error) == 0 &&
-                  measure_file_open(&options.file, NULL, &error) == 0,
+                  measure_file_open(&file, NULL, &error) == 0,
               "%s", error.text) &&
         CHECK(lumeq_context_create(&options.context, &config, NULL, 0) == 0, "%s",
               lumeq_last_error(NULL))) {
         options.source = source;
-        measure(options.file, &options, frame);
-        check_all(&options);
+        measure(file, options.context, &params, frame);
+        check_all(file, &params, options);
     }
     av_frame_free(&frame);
     lumeq_context_destroy(&options.context);
-    measure_file_close(&options.file);
+    measure_file_close(&file);
     source_close(&source);
 }
 

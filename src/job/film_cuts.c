@@ -1,0 +1,67 @@
+#include "job/film_cuts.h"
+
+#include <stdlib.h>
+
+/* Damage is noticed some frames before those that it is in come out, as many as threads decode at a
+ * time, and some after. */
+#define DAMAGE_MARGIN 96
+
+/* The numbers of damaged frames, in order. */
+static int find_damage(MeasureFile *file, int64_t **damaged, int64_t *count, MediaError *error)
+{
+    MeasureCursor cursor = {0};
+    MeasuredFrame frame;
+    int64_t room = 0;
+    int ret;
+    for (int64_t n = 0; (ret = measure_file_read(file, &cursor, &frame, NULL, error)) > 0; n++) {
+        if (!frame.damaged)
+            continue;
+        if (*count == room) {
+            room = 2 * room + 16;
+            int64_t *larger = realloc(*damaged, (size_t)room * sizeof(*larger));
+            if (!larger)
+                return media_fail(error, MEDIA_OUTPUT, "out of memory");
+            *damaged = larger;
+        }
+        (*damaged)[(*count)++] = n;
+    }
+    return ret;
+}
+
+/* The first place from `at` on that is no damaged span's. `next`: the first damaged frame that
+ * matters to those that follow. */
+static int64_t beyond_damage(int64_t at, const int64_t *damaged, int64_t count, int64_t *next)
+{
+    for (; *next < count && damaged[*next] <= at + DAMAGE_MARGIN; ++*next)
+        if (damaged[*next] >= at - DAMAGE_MARGIN)
+            at = damaged[*next] + DAMAGE_MARGIN + 1;
+    return at;
+}
+
+int film_cuts_make(FilmCuts *cuts, MeasureFile *file, int64_t parts, MediaError *error)
+{
+    const int64_t frames = measure_file_count(file);
+    int64_t *damaged = NULL, count = 0, next = 0;
+    if (parts > frames)
+        parts = frames;
+    *cuts = (FilmCuts){.first = malloc(((size_t)parts + 1) * sizeof(*cuts->first))};
+    int ret = cuts->first ? find_damage(file, &damaged, &count, error)
+                          : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0) {
+        cuts->first[cuts->count++] = 0;
+        for (int64_t i = 1; i < parts; i++) {
+            const int64_t at = beyond_damage(i * frames / parts, damaged, count, &next);
+            if (at > cuts->first[cuts->count - 1] && at < frames)
+                cuts->first[cuts->count++] = at;
+        }
+        cuts->first[cuts->count] = frames;
+    }
+    free(damaged);
+    return ret;
+}
+
+void film_cuts_free(FilmCuts *cuts)
+{
+    free(cuts->first);
+    *cuts = (FilmCuts){0};
+}

@@ -1,0 +1,359 @@
+#include "job/job_plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/key_text.h"
+#include "media/checksum.h"
+
+/* What is looked at of the input's begin and end. */
+#define LOOK_BYTES ((int64_t)1 << 20)
+
+#define MOST_PLAN ((int64_t)256 << 20)
+
+#define TITLE "lumeq-plan"
+
+char *job_path(const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+char *job_part_path(const char *folder, const char *what, int part)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s-%05d", what, part);
+    return job_path(folder, name);
+}
+
+char *job_folder(const char *output)
+{
+    const size_t size = strlen(output) + sizeof(".lumeq");
+    char *folder = malloc(size);
+    if (folder)
+        snprintf(folder, size, "%s.lumeq", output);
+    return folder;
+}
+
+/* ---- the input ---- */
+
+static int look_at(int fd, int64_t position, int64_t size, uint32_t *sum)
+{
+    uint8_t *bytes = malloc((size_t)LOOK_BYTES);
+    int64_t done = 0;
+    ssize_t n = bytes ? 1 : -1;
+    *sum = 0;
+    while (n > 0 && done < size) {
+        n = pread(fd, bytes, (size_t)(size - done), (off_t)(position + done));
+        if (n > 0)
+            *sum = checksum(*sum, bytes, (size_t)n);
+        done += n > 0 ? n : 0;
+    }
+    free(bytes);
+    return n < 0 ? -1 : 0;
+}
+
+int job_input_look(JobInput *input, const char *path, MediaError *error)
+{
+    struct stat file;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int ret = fd >= 0 && fstat(fd, &file) == 0 ? 0 : -1;
+    if (ret == 0) {
+        const int64_t size = file.st_size < LOOK_BYTES ? file.st_size : LOOK_BYTES;
+        *input = (JobInput){.size = file.st_size,
+                            .modified_ns =
+                                (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec};
+        ret = look_at(fd, 0, size, &input->head);
+        if (ret == 0)
+            ret = look_at(fd, file.st_size - size, size, &input->tail);
+    }
+    const int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    return ret == 0 ? 0
+                    : media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                                 strerror(reason));
+}
+
+int job_input_check(const JobPlan *plan, MediaError *error)
+{
+    JobInput now;
+    const JobInput *then = &plan->identity;
+    if (job_input_look(&now, plan->input, error) < 0)
+        return error->fault;
+    if (now.size == then->size && now.modified_ns == then->modified_ns && now.head == then->head &&
+        now.tail == then->tail)
+        return 0;
+    return media_fail(error, MEDIA_INPUT,
+                      "%s is not the file that was planned: its %s; all parts have to be of one "
+                      "file",
+                      media_quote(plan->input),
+                      now.size != then->size                 ? "size is another one"
+                      : now.modified_ns != then->modified_ns ? "time is another one"
+                                                             : "content is another one");
+}
+
+/* ---- the text ---- */
+
+static void put_part(KeyText *text, const JobPart *p)
+{
+    key_text_add(text, "part",
+                 "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+                 " %08" PRIx32 " %08" PRIx32 " %" PRId64 " %" PRId64 " %08" PRIx32,
+                 p->first, p->frames, p->begin_pts, p->end_pts, p->seek_us, p->before_pts,
+                 p->before[0], p->before[1], p->position, p->size, p->sum);
+}
+
+static void put_text(KeyText *text, const char *key, const char *value)
+{
+    if (value)
+        key_text_add(text, key, "%s", value);
+}
+
+static void put_plan(KeyText *text, const JobPlan *plan)
+{
+    const JobInput *in = &plan->identity;
+    key_text_add(text, TITLE, "%d", JOB_PLAN_VERSION);
+    key_text_add(text, "state", "%s", plan->ready ? "ready" : "listed");
+    put_text(text, "program", plan->program);
+    put_text(text, "input", plan->input);
+    key_text_add(text, "identity", "%" PRId64 " %" PRId64 " %08" PRIx32 " %08" PRIx32, in->size,
+                 in->modified_ns, in->head, in->tail);
+    put_text(text, "output", plan->output);
+    put_text(text, "stats", plan->rows);
+    for (int i = 0; i < plan->argument_count; i++)
+        key_text_add(text, "argument", "%s", plan->arguments[i]);
+    put_text(text, "settings", plan->settings);
+    put_text(text, "encoder", plan->encoder);
+    key_text_add(text, "encoder-threads", "%d", plan->encoder_threads);
+    key_text_add(text, "depth", "%d", plan->depth);
+    key_text_add(text, "zero", "%" PRId64, plan->zero);
+    key_text_add(text, "time-base", "%d/%d", plan->time_base_num, plan->time_base_den);
+    key_text_add(text, "frames", "%" PRId64, plan->frames);
+    key_text_add(text, "length", "%" PRId64, plan->length_us);
+    key_text_add(text, "film-end", "%" PRId64, plan->film_end);
+    put_text(text, "damage", plan->damage);
+    key_text_add(text, "wanted-parts", "%" PRId64, plan->wanted_parts);
+    for (int i = 0; i < plan->part_count; i++)
+        put_part(text, &plan->parts[i]);
+}
+
+int job_plan_write(JobPlan *plan, MediaError *error)
+{
+    KeyText text = {0};
+    AtomicFile file;
+    char *path = job_path(plan->folder, "plan");
+    put_plan(&text, plan);
+    plan->mark = key_text_end(&text);
+    int ret = path && !text.failed ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        ret = atomic_file_open(&file, path, error);
+    if (ret >= 0) {
+        ret = atomic_file_write(&file, text.text, text.size, error);
+        ret = ret < 0 ? ret : atomic_file_commit(&file, error);
+        atomic_file_close(&file);
+    }
+    key_text_free(&text);
+    free(path);
+    return ret;
+}
+
+/* ---- reading ---- */
+
+/* NULL: see errno, which is 0 where it is no text. */
+static char *read_text(const char *path)
+{
+    struct stat about;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return NULL;
+    char *text = NULL;
+    errno = 0;
+    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= MOST_PLAN) {
+        text = malloc((size_t)about.st_size + 1);
+        const size_t n = text ? fread(text, 1, (size_t)about.st_size, file) : 0;
+        if (text)
+            text[n] = '\0';
+        if (text && (n != (size_t)about.st_size || strlen(text) != n)) {
+            free(text);
+            text = NULL;
+        }
+    }
+    const int reason = errno;
+    fclose(file);
+    errno = reason;
+    return text;
+}
+
+JobPart *job_plan_add_part(JobPlan *plan)
+{
+    const size_t count = (size_t)plan->part_count + 1;
+    JobPart *parts = realloc(plan->parts, count * sizeof(*parts));
+    if (!parts)
+        return NULL;
+    plan->parts = parts;
+    memset(&parts[count - 1], 0, sizeof(*parts));
+    plan->part_count++;
+    return &parts[count - 1];
+}
+
+int job_plan_add_argument(JobPlan *plan, const char *argument)
+{
+    const size_t count = (size_t)plan->argument_count + 2;
+    char **arguments = realloc(plan->arguments, count * sizeof(*arguments));
+    if (!arguments)
+        return -1;
+    plan->arguments = arguments;
+    arguments[count - 2] = strdup(argument);
+    arguments[count - 1] = NULL;
+    plan->argument_count += arguments[count - 2] != NULL;
+    return arguments[count - 2] ? 0 : -1;
+}
+
+static int take_part(JobPlan *plan, const char *value)
+{
+    JobPart *p = job_plan_add_part(plan);
+    return p && sscanf(value,
+                       "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
+                       " %" SCNx32 " %" SCNx32 " %" SCNd64 " %" SCNd64 " %" SCNx32,
+                       &p->first, &p->frames, &p->begin_pts, &p->end_pts, &p->seek_us,
+                       &p->before_pts, &p->before[0], &p->before[1], &p->position, &p->size,
+                       &p->sum) == 11
+               ? 0
+               : -1;
+}
+
+static int take_copy(char **to, const char *value)
+{
+    free(*to);
+    *to = strdup(value);
+    return *to ? 0 : -1;
+}
+
+/* A line of the text: 0; or -1: it is wrong. */
+static int take_line(JobPlan *plan, const char *key, const char *value)
+{
+    JobInput *in = &plan->identity;
+    const struct {
+        const char *key;
+        char **to;
+    } texts[] = {{"program", &plan->program},   {"input", &plan->input},
+                 {"output", &plan->output},     {"stats", &plan->rows},
+                 {"settings", &plan->settings}, {"encoder", &plan->encoder},
+                 {"damage", &plan->damage}};
+    const struct {
+        const char *key;
+        int64_t *to;
+    } numbers[] = {{"zero", &plan->zero},
+                   {"length", &plan->length_us},
+                   {"frames", &plan->frames},
+                   {"film-end", &plan->film_end},
+                   {"wanted-parts", &plan->wanted_parts}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(key, texts[i].key) == 0)
+            return take_copy(texts[i].to, value);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (strcmp(key, numbers[i].key) == 0)
+            return sscanf(value, "%" SCNd64, numbers[i].to) == 1 ? 0 : -1;
+    if (strcmp(key, "state") == 0) {
+        plan->ready = strcmp(value, "ready") == 0;
+        return plan->ready || strcmp(value, "listed") == 0 ? 0 : -1;
+    }
+    if (strcmp(key, "identity") == 0)
+        return sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNx32 " %" SCNx32, &in->size,
+                      &in->modified_ns, &in->head, &in->tail) == 4
+                   ? 0
+                   : -1;
+    if (strcmp(key, "argument") == 0)
+        return job_plan_add_argument(plan, value);
+    if (strcmp(key, "encoder-threads") == 0)
+        return sscanf(value, "%d", &plan->encoder_threads) == 1 ? 0 : -1;
+    if (strcmp(key, "depth") == 0)
+        return sscanf(value, "%d", &plan->depth) == 1 ? 0 : -1;
+    if (strcmp(key, "time-base") == 0)
+        return sscanf(value, "%d/%d", &plan->time_base_num, &plan->time_base_den) == 2 ? 0 : -1;
+    if (strcmp(key, "part") == 0)
+        return take_part(plan, value);
+    return strcmp(key, TITLE) == 0 || strcmp(key, "end") == 0 ? 0 : -1;
+}
+
+static int not_a_plan(const char *path, const char *why, MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT,
+                      "%s is no plan of lumeq: %s; lumeq plan IN -o OUT makes one",
+                      media_quote(path), why);
+}
+
+static int take_plan(JobPlan *plan, char *text, const char *path, const char *program,
+                     MediaError *error)
+{
+    char *at = text, *key, *value;
+    int version = 0, wrong = 0;
+    if (sscanf(text, TITLE " %d", &version) != 1)
+        return not_a_plan(path, "it begins with something else", error);
+    if (version != JOB_PLAN_VERSION)
+        return media_fail(error, MEDIA_INPUT,
+                          "the plan %s is of another version: %d, and this lumeq knows %d; plan "
+                          "anew, or take the lumeq that planned it",
+                          media_quote(path), version, JOB_PLAN_VERSION);
+    if (!key_text_is_whole(text, &plan->mark))
+        return not_a_plan(path, "it is damaged, its checksum is wrong", error);
+    while (!wrong && key_text_next(&at, &key, &value))
+        wrong = take_line(plan, key, value) < 0;
+    if (wrong || !plan->program || !plan->input || !plan->output || !plan->encoder ||
+        !plan->part_count || plan->time_base_num <= 0 || plan->time_base_den <= 0)
+        return not_a_plan(path, "a line of it is wrong or missing", error);
+    if (strcmp(plan->program, program) != 0)
+        return media_fail(error, MEDIA_INPUT,
+                          "the plan %s was made by %s, and this is %s: all steps need the same "
+                          "program and libraries",
+                          media_quote(path), plan->program, program);
+    return 0;
+}
+
+int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error)
+{
+    char *copy = strdup(path);
+    plan->folder = copy ? strdup(dirname(copy)) : NULL;
+    free(copy);
+    if (!plan->folder)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    char *text = read_text(path);
+    if (!text && errno == ENOENT)
+        return -ENOENT;
+    if (!text)
+        return errno ? media_fail(error, MEDIA_INPUT, "cannot read the plan %s: %s",
+                                  media_quote(path), strerror(errno))
+                     : not_a_plan(path, "it is no text", error);
+    const int ret = take_plan(plan, text, path, program, error);
+    free(text);
+    return ret;
+}
+
+void job_plan_free(JobPlan *plan)
+{
+    for (int i = 0; i < plan->argument_count; i++)
+        free(plan->arguments[i]);
+    free(plan->arguments);
+    free(plan->folder);
+    free(plan->program);
+    free(plan->input);
+    free(plan->output);
+    free(plan->rows);
+    free(plan->settings);
+    free(plan->encoder);
+    free(plan->damage);
+    free(plan->parts);
+    *plan = (JobPlan){0};
+}

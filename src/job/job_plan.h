@@ -1,0 +1,91 @@
+/*
+ * The plan of a film that is written in parts: what is read, what is asked for, and which frames
+ * each part has. It lies in OUTPUT.lumeq/, as the text `plan` and the file `curves` beside it.
+ */
+#ifndef LUMEQ_JOB_JOB_PLAN_H
+#define LUMEQ_JOB_JOB_PLAN_H
+
+#include <stdint.h>
+
+#include "job/frame_block.h"
+#include "media/error.h"
+
+#define JOB_PLAN_VERSION 2
+
+/* Frames before a part that are decoded with it: those that its first frame is filtered by, those
+ * by which they are made of fields, and one to spare. */
+#define JOB_LEAD 6
+
+/* The file that is read, so that it is known again. */
+typedef struct JobInput {
+    int64_t size, modified_ns;
+    uint32_t head, tail; /* checksums of its first and last MiB */
+} JobInput;
+
+typedef struct JobPart {
+    int64_t first, frames; /* number of the first, how many; 0 where it is not measured */
+    /* Its frames' times: from, and up to the next part's; in the track's time base. INT64_MIN and
+     * INT64_MAX in the first and the last part. */
+    int64_t begin_pts, end_pts;
+    int64_t seek_us;    /* as ReaderSpan.seek_us, so that what comes before it is intact */
+    int64_t before_pts; /* of the frame before the first one */
+    /* The marks of that and of the one before it; 0 where there is none, or it is not known. */
+    uint32_t before[2];
+    /* Its block in the file of curves. */
+    int64_t position, size;
+    uint32_t sum;
+} JobPart;
+
+typedef struct JobPlan {
+    char *folder;                /* OUTPUT.lumeq */
+    uint32_t mark;               /* of the text; parts carry it */
+    int ready;                   /* there are curves; 0: its parts are to be measured */
+    char *program;               /* that planned it, and its libraries */
+    char *input, *output, *rows; /* paths; rows: of --stats, or NULL */
+    JobInput identity;
+    char **arguments; /* the options, as they stand on a command line; NULL at the end */
+    int argument_count;
+    char *settings; /* what the settings file said, or NULL */
+    char *encoder;
+    int encoder_threads;
+    int depth;    /* that frames of 8 bits are brought to; 0: they are not */
+    int64_t zero; /* see reader_zero() */
+    int time_base_num, time_base_den;
+    int64_t frames;
+    int64_t length_us; /* of all of them */
+    int64_t film_end;  /* as ReaderOptions.film_end */
+    char *damage;      /* what is known to be lost of the input, or NULL */
+    JobPart *parts;
+    int part_count;
+    int64_t
+        wanted_parts; /* numbers that have been given out: from part_count on there is nothing */
+} JobPlan;
+
+/* Paths in the folder; to be freed with free(). NULL: out of memory. */
+char *job_path(const char *folder, const char *name);
+char *job_part_path(const char *folder, const char *what, int part);
+
+/* The folder of a job: OUTPUT.lumeq. NULL: out of memory. */
+char *job_folder(const char *output);
+
+/* MEDIA_INPUT. */
+int job_input_look(JobInput *input, const char *path, MediaError *error);
+
+/* MEDIA_INPUT where the file at `path` is not the one that was planned. */
+int job_input_check(const JobPlan *plan, MediaError *error);
+
+/* Fills in a zeroed plan from its text at `path`. `program` has to be what it was planned with.
+ * -ENOENT: there is none. MEDIA_INPUT. The plan is to be freed in any case. */
+int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
+
+/* Writes it to its folder, and notes its mark. MEDIA_OUTPUT. */
+int job_plan_write(JobPlan *plan, MediaError *error);
+
+/* Adds a part, zeroed. NULL: out of memory. */
+JobPart *job_plan_add_part(JobPlan *plan);
+
+int job_plan_add_argument(JobPlan *plan, const char *argument);
+
+void job_plan_free(JobPlan *plan);
+
+#endif

@@ -1,0 +1,299 @@
+#include "job/many_files.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "job/folder_walk.h"
+#include "media/output/container.h"
+#include "media/output/file_name.h"
+
+typedef struct Listing {
+    ManyFiles *list;
+    const ManyFilesOptions *options;
+    struct stat folder; /* of the outputs; zeros: it is not there yet */
+    MediaError *error;
+} Listing;
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+static char *print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *print(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int n = vasprintf(&text, format, args);
+    va_end(args);
+    return n < 0 ? NULL : text;
+}
+
+static int is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* ---- the names ---- */
+
+/* "below" ends in a slash, or is empty. */
+static char *output_name(const ManyFilesOptions *o, const char *below, const char *input)
+{
+    const char *base = file_name_base(input), *dot = strrchr(base, '.');
+    const char *extension = o->format ? container_extension(o->format, base) : NULL;
+    if (!extension)
+        return print("%s%s%s", o->folder, below, base);
+    const size_t stem = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    return print("%s%s%.*s.%s", o->folder, below, (int)stem, base, extension);
+}
+
+/* The next of the list, zeroed. NULL: out of memory. */
+static ListedFile *grow(ManyFiles *list)
+{
+    if (list->count == list->room) {
+        const int room = list->room ? list->room * 2 : 64;
+        ListedFile *files = realloc(list->files, (size_t)room * sizeof(*files));
+        if (!files)
+            return NULL;
+        list->files = files;
+        list->room = room;
+    }
+    ListedFile *file = &list->files[list->count++];
+    *file = (ListedFile){0};
+    return file;
+}
+
+static int add(const Listing *l, const char *below, const char *input)
+{
+    ListedFile *file = grow(l->list);
+    if (!file)
+        return out_of_memory(l->error);
+    file->input = strdup(input);
+    file->output = output_name(l->options, below, input);
+    return file->input && file->output ? 0 : out_of_memory(l->error);
+}
+
+/* A folder that cannot be read fails as a file would. */
+static int add_failed(const Listing *l, const char *below, const char *folder, int number)
+{
+    const int ret = add(l, below, folder);
+    if (ret < 0)
+        return ret;
+    ListedFile *file = &l->list->files[l->list->count - 1];
+    file->fault = MEDIA_INPUT;
+    file->why = print("cannot read the folder %s: %s", media_quote(folder), strerror(number));
+    return file->why ? 0 : out_of_memory(l->error);
+}
+
+/* ---- folders ---- */
+
+static int take_unreadable(void *opaque, const char *folder, const char *below, int number)
+{
+    return add_failed(opaque, below, folder, number);
+}
+
+/* What is written is no input. */
+static int is_outputs(void *opaque, const char *path, const struct stat *there)
+{
+    const Listing *l = opaque;
+    if (!is_same(there, &l->folder))
+        return 0;
+    free(l->list->left_aside);
+    l->list->left_aside = strdup(path);
+    return 1;
+}
+
+static int take_file(void *opaque, const char *path, const char *below, const struct stat *there)
+{
+    const Listing *l = opaque;
+    const int wanted = S_ISREG(there->st_mode) ? l->options->wanted(l->options->opaque, path) : 0;
+    if (wanted < 0)
+        return media_fail(l->error, MEDIA_INPUT, "given up");
+    if (wanted)
+        return add(l, below, path);
+    l->list->others++;
+    return 0;
+}
+
+static int add_folder(Listing *l, const char *folder)
+{
+    const FolderWalk walk = {.recursive = l->options->recursive,
+                             .file = take_file,
+                             .unreadable = take_unreadable,
+                             .leaves_out = is_outputs,
+                             .opaque = l,
+                             .error = l->error};
+    return folder_walk(&walk, folder);
+}
+
+static int add_input(Listing *l, const char *input)
+{
+    struct stat there = {0}, beside = {0};
+    const int is_folder = stat(input, &there) == 0 && S_ISDIR(there.st_mode);
+    const int n = (int)(file_name_base(input) - input);
+    char *folder = is_folder ? strdup(input) : n ? print("%.*s", n, input) : strdup(".");
+    if (!folder)
+        return out_of_memory(l->error);
+    int ret = 0;
+    if (stat(folder, &beside) == 0 && is_same(&beside, &l->folder))
+        ret = media_fail(l->error, MEDIA_USAGE,
+                         "%s %s the folder %s, into which its output would go: what is written "
+                         "needs another one",
+                         media_quote(input), is_folder ? "is" : "lies in",
+                         media_quote(l->options->folder));
+    else
+        ret = is_folder ? add_folder(l, input) : add(l, "", input);
+    free(folder);
+    return ret;
+}
+
+/* ---- what would be overwritten ---- */
+
+static int by_output(const void *a, const void *b)
+{
+    const ListedFile *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->output, (*y)->output);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static int check_names(const ManyFiles *list, MediaError *error)
+{
+    const ListedFile **sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
+    if (!sorted)
+        return out_of_memory(error);
+    int count = 0, ret = 0;
+    for (int i = 0; i < list->count; i++)
+        if (!list->files[i].why)
+            sorted[count++] = &list->files[i];
+    qsort(sorted, (size_t)count, sizeof(*sorted), by_output);
+    for (int i = 1; i < count && ret >= 0; i++) {
+        if (strcmp(sorted[i - 1]->output, sorted[i]->output) != 0)
+            continue;
+        char first[512];
+        snprintf(first, sizeof(first), "%s", media_quote(sorted[i - 1]->input));
+        ret = media_fail(error, MEDIA_USAGE, "%s and %s would both be written as %s", first,
+                         media_quote(sorted[i]->input), media_quote(sorted[i]->output));
+    }
+    free(sorted);
+    return ret;
+}
+
+/* An input, by what it is. */
+typedef struct Identity {
+    struct stat file;
+    const ListedFile *listed;
+} Identity;
+
+static int by_identity(const void *a, const void *b)
+{
+    const struct stat *x = &((const Identity *)a)->file, *y = &((const Identity *)b)->file;
+    return x->st_dev != y->st_dev ? (x->st_dev > y->st_dev) - (x->st_dev < y->st_dev)
+                                  : (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
+}
+
+static int is_older(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+/* All inputs, in order, and the outputs that were not expected to be there. */
+typedef struct Existing {
+    Identity *inputs;
+    int count;
+    int unexpected;
+    const char *first;
+} Existing;
+
+static int find_inputs(Existing *e, const ManyFiles *list)
+{
+    e->inputs = calloc((size_t)list->count + 1, sizeof(*e->inputs));
+    for (int i = 0; i < list->count && e->inputs; i++) {
+        Identity *input = &e->inputs[e->count];
+        input->listed = &list->files[i];
+        e->count += stat(input->listed->input, &input->file) == 0;
+    }
+    if (e->inputs)
+        qsort(e->inputs, (size_t)e->count, sizeof(*e->inputs), by_identity);
+    return e->inputs != NULL;
+}
+
+/* Its output is there. */
+static int check_there(Existing *e, ListedFile *file, const struct stat *there,
+                       const ManyFilesOptions *o, MediaError *error)
+{
+    struct stat own;
+    const Identity output = {*there, file};
+    const Identity *same =
+        bsearch(&output, e->inputs, (size_t)e->count, sizeof(*e->inputs), by_identity);
+    if (same)
+        return media_fail(error, MEDIA_USAGE, "the output %s is the input %s",
+                          media_quote(file->output), media_quote(same->listed->input));
+    if (!S_ISREG(there->st_mode) || stat(file->input, &own) < 0)
+        return 0; /* it fails when its turn comes */
+    file->done = o->resume && !is_older(there, &own);
+    if (file->done || o->overwrite)
+        return 0;
+    if (!o->resume) {
+        e->first = e->first ? e->first : file->output;
+        e->unexpected++;
+        return 0;
+    }
+    file->fault = MEDIA_USAGE;
+    file->why =
+        print("the output %s is older than its input; -y overwrites it", media_quote(file->output));
+    return file->why ? 0 : out_of_memory(error);
+}
+
+static int check_existing(ManyFiles *list, const ManyFilesOptions *o, MediaError *error)
+{
+    Existing e = {0};
+    struct stat there;
+    int ret = find_inputs(&e, list) ? 0 : out_of_memory(error);
+    for (int i = 0; i < list->count && ret >= 0; i++)
+        if (!list->files[i].why && stat(list->files[i].output, &there) == 0)
+            ret = check_there(&e, &list->files[i], &there, o, error);
+    free(e.inputs);
+    if (ret >= 0 && e.unexpected)
+        ret = media_fail(error, MEDIA_USAGE,
+                         "%d of %d outputs exist%s, %s first; --resume leaves alone what is done, "
+                         "-y overwrites it",
+                         e.unexpected, list->count, e.unexpected == 1 ? "s" : "",
+                         media_quote(e.first));
+    return ret;
+}
+
+int many_files_make(ManyFiles *list, const ManyFilesOptions *options, MediaError *error)
+{
+    Listing l = {list, options, .error = error};
+    int ret = 0;
+    if (stat(options->folder, &l.folder) < 0)
+        l.folder = (struct stat){0};
+    for (int i = 0; i < options->input_count && ret >= 0; i++)
+        ret = add_input(&l, options->inputs[i]);
+    if (ret >= 0 && list->count == 0)
+        ret = media_fail(error, MEDIA_INPUT, "none of %d file%s in %s is a video", list->others,
+                         list->others == 1 ? "" : "s",
+                         options->input_count == 1 ? media_quote(options->inputs[0])
+                                                   : "these folders");
+    if (ret >= 0)
+        ret = check_names(list, error);
+    return ret < 0 ? ret : check_existing(list, options, error);
+}
+
+void many_files_free(ManyFiles *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        free(list->files[i].input);
+        free(list->files[i].output);
+        free(list->files[i].why);
+    }
+    free(list->files);
+    free(list->left_aside);
+    *list = (ManyFiles){0};
+}

@@ -1,0 +1,178 @@
+#include "job/part_curves.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/curve_planner.h"
+
+typedef struct Planning {
+    JobPlan *plan;
+    CurvePlanner *planner;
+    AtomicFile file;
+    BlockWriter *block;
+    int64_t start;
+    MeasuredFrame last[JOB_LEAD + 1]; /* frames, by their number modulo their count */
+    uint8_t *bytes;
+    size_t room;
+    int64_t number;
+    int (*pack)(const LumeqCurve *curve, void *bytes, size_t *size);
+} Planning;
+
+static int put_curve(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve,
+                     MediaError *error)
+{
+    size_t size = p->room;
+    int ret = p->pack(curve, p->bytes, &size);
+    if (size > p->room) {
+        free(p->bytes);
+        p->room = size;
+        p->bytes = malloc(size);
+        if (!p->bytes)
+            return media_fail(error, MEDIA_OUTPUT, "out of memory");
+        ret = p->pack(curve, p->bytes, &size);
+    }
+    if (ret < 0)
+        return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
+    return block_writer_add(p->block, frame, p->bytes, size, error);
+}
+
+static int64_t position_of(const Planning *p, const MeasuredFrame *frame)
+{
+    const AVRational base = {p->plan->time_base_num, p->plan->time_base_den};
+    return av_rescale_q_rnd(frame->pts, base, AV_TIME_BASE_Q, AV_ROUND_DOWN) - p->start;
+}
+
+/* The frame is the first of the part. */
+static void begin_part(Planning *p, JobPart *part, const MeasuredFrame *frame)
+{
+    const int known = JOB_LEAD + 1;
+    *part = (JobPart){.first = p->number,
+                      .begin_pts = INT64_MIN,
+                      .end_pts = INT64_MAX,
+                      .seek_us = -1,
+                      .position = p->file.written};
+    block_writer_begin(p->block);
+    if (!p->number)
+        return;
+    part[-1].end_pts = part->begin_pts = frame->pts;
+    part->before_pts = p->last[(p->number - 1) % known].pts;
+    part->before[0] = p->last[(p->number - 1) % known].mark;
+    part->before[1] = p->number > 1 ? p->last[(p->number - 2) % known].mark : 0;
+    if (p->number > JOB_LEAD)
+        part->seek_us = position_of(p, &p->last[(p->number - JOB_LEAD) % known]);
+}
+
+static int plan_part(Planning *p, JobPart *part, int64_t end, MediaError *error)
+{
+    const JobPlan *plan = p->plan;
+    const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const int64_t shift = av_rescale_q(plan->zero, AV_TIME_BASE_Q, base);
+    const int64_t first = p->number;
+    for (int ret; p->number < end; p->number++) {
+        MeasuredFrame frame;
+        LumeqCurve *curve = NULL;
+        ret = curve_planner_next(p->planner, shift, base, &frame, &curve, error);
+        if (ret > 0) {
+            if (p->number == first)
+                begin_part(p, part, &frame);
+            p->last[p->number % (JOB_LEAD + 1)] = frame;
+            ret = put_curve(p, &frame, curve, error);
+            lumeq_curve_unref(&curve);
+        } else if (ret == 0) {
+            ret = media_fail(error, MEDIA_INPUT, "a frame has no curve");
+        }
+        if (ret < 0)
+            return ret;
+    }
+    part->frames = end - first;
+    part->size = p->file.written - part->position;
+    part->sum = block_writer_sum(p->block);
+    return 0;
+}
+
+static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
+{
+    JobPlan *plan = p->plan;
+    int ret = 0;
+    free(plan->parts);
+    plan->part_count = 0;
+    plan->parts = calloc((size_t)cuts->count, sizeof(*plan->parts));
+    p->block = block_writer_create(&p->file);
+    if (!plan->parts || !p->block)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    for (; ret >= 0 && plan->part_count < cuts->count; plan->part_count++)
+        ret =
+            plan_part(p, &plan->parts[plan->part_count], cuts->first[plan->part_count + 1], error);
+    plan->frames = p->number;
+    return ret < 0 ? ret : atomic_file_commit(&p->file, error);
+}
+
+int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
+                     const FilmCuts *cuts, int64_t start, int histograms, MediaError *error)
+{
+    Planning p = {.plan = plan,
+                  .start = start,
+                  .pack = histograms ? lumeq_curve_pack : lumeq_curve_pack_bare};
+    char *path = job_path(plan->folder, "curves");
+    int ret = path ? curve_planner_open(&p.planner, file, params, plan->depth, error)
+                   : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        ret = atomic_file_open(&p.file, path, error);
+    if (ret >= 0)
+        ret = plan_all(&p, cuts, error);
+    atomic_file_close(&p.file);
+    block_writer_free(&p.block);
+    curve_planner_close(&p.planner);
+    free(p.bytes);
+    free(path);
+    return ret;
+}
+
+/* ---- reading ---- */
+
+struct PartCurves {
+    char *path;
+    BlockReader *block;
+};
+
+int part_curves_open(PartCurves **curves, const JobPlan *plan, const JobPart *part,
+                     MediaError *error)
+{
+    PartCurves *c = *curves = calloc(1, sizeof(*c));
+    if (c)
+        c->path = job_path(plan->folder, "curves");
+    if (!c || !c->path)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    FILE *file = fopen(c->path, "rbe");
+    if (!file)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s, the curves of the plan: %s",
+                          media_quote(c->path), strerror(errno));
+    return block_reader_open(&c->block, file, c->path, part->position, part->size, part->sum,
+                             error);
+}
+
+int part_curves_next(void *curves, int64_t shift, AVRational base, MeasuredFrame *frame,
+                     LumeqCurve **curve, MediaError *error)
+{
+    const PartCurves *c = curves;
+    const void *bytes;
+    size_t size;
+    (void)shift, (void)base;
+    const int ret = block_reader_next(c->block, frame, &bytes, &size, error);
+    if (ret > 0 && lumeq_curve_unpack(curve, bytes, size) < 0)
+        return media_fail(error, MEDIA_INPUT, "%s does not hold what a plan does: %s",
+                          media_quote(c->path), lumeq_last_error(NULL));
+    return ret;
+}
+
+void part_curves_close(PartCurves **curves)
+{
+    PartCurves *c = *curves;
+    if (!c)
+        return;
+    block_reader_close(&c->block);
+    free(c->path);
+    free(c);
+    *curves = NULL;
+}

@@ -1,0 +1,101 @@
+#include "job/part_reader.h"
+
+#include <string.h>
+
+#include "media/message.h"
+#include "pipeline/first_pass.h"
+
+#define FIRST_STEP_US INT64_C(4000000)
+#define MOST_TRIES 40
+
+#define BEFORE ((int)(sizeof(((PartPlace *)0)->before) / sizeof(AVFrame *)))
+
+int64_t part_seek_again(const JobPart *part, int tries)
+{
+    int64_t back = 0;
+    for (int i = 0; i < tries; i++)
+        back = back ? 4 * back : FIRST_STEP_US;
+    return part->seek_us > back ? part->seek_us - back : -1;
+}
+
+static void close_try(PartPlace *p)
+{
+    for (int i = 0; i < BEFORE; i++)
+        av_frame_free(&p->before[i]);
+    reader_close(&p->open_reader);
+    source_close(&p->source);
+}
+
+/* Opens the film anew; frames are brought to `depth`. */
+static int open_try(PartPlace *p, int depth, MediaError *error)
+{
+    close_try(p);
+    p->reader.span = &p->span;
+    int ret = p->open(p->opaque, &p->source, error);
+    if (ret >= 0)
+        ret = reader_open(&p->open_reader, p->source, &p->reader, error);
+    if (ret >= 0 && depth)
+        reader_deepen(p->open_reader, depth);
+    return ret;
+}
+
+/* Reads up to the frame before the part: 1: it is there; 0: it is not. */
+static int read_up_to(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
+{
+    int found = 0, ret = 0;
+    while (!found && ret >= 0) {
+        Message message = {0};
+        ret = reader_next(p->open_reader, &message, error);
+        if (ret >= 0 && message.frame) {
+            const int64_t shift =
+                av_rescale_q(plan->zero, AV_TIME_BASE_Q, message.frame->time_base);
+            const int64_t pts = message.frame->pts + shift;
+            av_frame_free(&p->before[BEFORE - 1]);
+            memmove(&p->before[1], &p->before[0], (BEFORE - 1) * sizeof(p->before[0]));
+            p->before[0] = message.frame;
+            message.frame = NULL;
+            found = pts >= part->before_pts ? 1 + (pts > part->before_pts) : 0;
+        }
+        message_clear(&message);
+    }
+    return error->fault ? error->fault : found == 1;
+}
+
+/* 1: the frames before the part are there, as they were measured; 0: they are not. */
+static int try_place(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
+{
+    uint32_t marks[2];
+    int ret = open_try(p, 0, error);
+    if (ret >= 0)
+        ret = read_up_to(p, plan, part, error);
+    if (ret > 0 && first_pass_marks(p->context, p->params, p->before, marks, error) < 0)
+        ret = error->fault;
+    return ret > 0 ? marks[0] == part->before[0] && marks[1] == part->before[1] : ret;
+}
+
+int part_reader_open(PartPlace *p, const JobPlan *plan, const JobPart *part, MediaError *error)
+{
+    const int first = part->begin_pts == INT64_MIN;
+    int ret = first;
+    p->span = (ReaderSpan){-1, plan->zero, part->begin_pts, part->end_pts};
+    for (int tries = 0; ret == 0 && tries < MOST_TRIES; tries++) {
+        p->span.seek_us = part_seek_again(part, tries);
+        ret = try_place(p, plan, part, error);
+        if (ret == 0 && (p->span.seek_us < 0 || source_is_stopped(p->source)))
+            break;
+    }
+    if (ret > 0 && (first || plan->depth)) /* it was measured as it is stored */
+        ret = open_try(p, plan->depth, error) < 0 ? error->fault
+              : first                             ? 1
+                                                  : read_up_to(p, plan, part, error);
+    return ret > 0 ? 0
+                   : media_fail(error, MEDIA_INPUT,
+                                "%s gave other frames than when it was measured: all have to see "
+                                "the same file",
+                                p->source ? p->source->name : media_quote(plan->input));
+}
+
+void part_reader_close(PartPlace *p)
+{
+    close_try(p);
+}

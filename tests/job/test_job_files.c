@@ -1,0 +1,371 @@
+/* The files of a job: what was written comes back, and what is not whole is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "job/frame_block.h"
+#include "job/job_plan.h"
+#include "media/checksum.h"
+#include "media/output/part_file.h"
+
+#define FRAMES 40
+#define MOST_BYTES 4100
+
+static char folder[] = "/tmp/lumeq-job-XXXXXX";
+
+static char *in_folder(const char *name)
+{
+    char *path = job_path(folder, name);
+    if (!path)
+        abort();
+    return path;
+}
+
+/* ---- blocks ---- */
+
+typedef struct Known {
+    MeasuredFrame frame;
+    size_t size;
+    uint8_t bytes[MOST_BYTES];
+} Known;
+
+/* Like curves: words by turns, that differ a little from those of the frame before; sizes that
+ * change, and nothing at all. */
+static void make_known(Known *known, const Known *before, CheckRandom *random, int i)
+{
+    static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
+    *known = (Known){.size = sizes[i % 16 < 12 ? 0 : i % 5]};
+    known->frame = (MeasuredFrame){
+        .pts = i * 40 + check_below(random, 3) - 1000,
+        .duration = 40,
+        .width = 1920,
+        .height = i == 9 ? 1088 : 1080,
+        .format = 0,
+        .range = i % 7 == 0,
+        .damaged = i == 5,
+        .interlaced = i > 20,
+        .mark = (uint32_t)check_below(random, INT32_MAX) * 2u,
+    };
+    for (size_t k = 0; k < known->size; k++) {
+        const int noise = check_below(random, 64);
+        known->bytes[k] = (uint8_t)(before && noise ? before->bytes[k] : noise * i);
+    }
+}
+
+static Known known[FRAMES];
+
+static int64_t write_block(const char *path, int from, int to, uint32_t *sum)
+{
+    AtomicFile file;
+    MediaError error = {0};
+    CHECK(atomic_file_open(&file, path, &error) == 0, "%s", error.text);
+    BlockWriter *writer = block_writer_create(&file);
+    block_writer_begin(writer);
+    for (int i = from; i < to; i++)
+        CHECK(block_writer_add(writer, &known[i].frame, known[i].bytes, known[i].size, &error) == 0,
+              "%s", error.text);
+    *sum = block_writer_sum(writer);
+    const int64_t size = file.written;
+    CHECK(atomic_file_commit(&file, &error) == 0, "%s", error.text);
+    block_writer_free(&writer);
+    return size;
+}
+
+static void test_blocks(void)
+{
+    CheckRandom random = check_random(1);
+    char *path = in_folder("block");
+    BlockReader *reader;
+    MediaError error = {0};
+    MeasuredFrame frame;
+    const void *bytes;
+    size_t size;
+    uint32_t sum;
+    int i = 0, ret;
+    for (int k = 0; k < FRAMES; k++)
+        make_known(&known[k], k ? &known[k - 1] : NULL, &random, k);
+    const int64_t length = write_block(path, 0, FRAMES, &sum);
+    CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) == 0, "%s",
+          error.text);
+    for (; (ret = block_reader_next(reader, &frame, &bytes, &size, &error)) > 0; i++)
+        if (!CHECK(i < FRAMES && measured_is_same(&frame, &known[i].frame) &&
+                       frame.damaged == known[i].frame.damaged &&
+                       frame.mark == known[i].frame.mark && size == known[i].size &&
+                       memcmp(bytes, known[i].bytes, size) == 0,
+                   "frame %d is another one", i))
+            break;
+    CHECK(ret == 0 && i == FRAMES, "%d frames, %s", i, error.text);
+    block_reader_close(&reader);
+    free(path);
+}
+
+/* With a checksum that is right, as whoever damages it on purpose would have it. */
+static void test_damaged_blocks(void)
+{
+    CheckRandom random = check_random(2);
+    char *path = in_folder("block");
+    uint32_t sum;
+    const int64_t length = write_block(path, 0, FRAMES, &sum);
+    uint8_t *whole = malloc((size_t)length);
+    FILE *file = fopen(path, "rb");
+    CHECK(fread(whole, 1, (size_t)length, file) == (size_t)length, "it cannot be read");
+    fclose(file);
+    for (int i = 0; i < 300; i++) {
+        const int at = check_below(&random, (int)length), cut = check_below(&random, 3) == 0;
+        const int64_t left = cut ? at : length;
+        const uint8_t was = whole[at];
+        BlockReader *reader;
+        MediaError error = {0};
+        MeasuredFrame frame;
+        const void *bytes;
+        size_t size;
+        AtomicFile out;
+        whole[at] = (uint8_t)(was + 1 + check_below(&random, 255));
+        CHECK(atomic_file_open(&out, path, &error) == 0 &&
+                  atomic_file_write(&out, whole, (size_t)left, &error) == 0 &&
+                  atomic_file_commit(&out, &error) == 0,
+              "%s", error.text);
+        CHECK(block_reader_open(&reader, fopen(path, "rb"), path, 0, length, sum, &error) < 0 &&
+                  error.text[0],
+              "byte %d may be another one", at);
+
+        error = (MediaError){0};
+        if (block_reader_open(&reader, fopen(path, "rb"), path, 0, left,
+                              checksum(0, whole, (size_t)left), &error) == 0)
+            while (block_reader_next(reader, &frame, &bytes, &size, &error) > 0)
+                ;
+        block_reader_close(&reader);
+        whole[at] = was;
+    }
+    free(whole);
+    free(path);
+}
+
+/* ---- the plan ---- */
+
+static void make_plan(JobPlan *plan)
+{
+    *plan = (JobPlan){.folder = strdup(folder),
+                      .ready = 1,
+                      .program = strdup("lumeq 1"),
+                      .input = strdup("/a %41\nb\x01\xff.mkv"),
+                      .output = strdup("/out.mkv"),
+                      .identity = {12, -34, 0xfedcba98, 1},
+                      .encoder = strdup("ffv1"),
+                      .encoder_threads = 3,
+                      .zero = -5,
+                      .time_base_num = 1,
+                      .time_base_den = 90000,
+                      .frames = INT64_C(5000000000),
+                      .length_us = 7,
+                      .film_end = INT64_MIN,
+                      .damage = strdup("the input is damaged: 50 %"),
+                      .wanted_parts = 4};
+    CHECK(job_plan_add_argument(plan, "--vopt=a=b c") == 0 &&
+              job_plan_add_argument(plan, "--gamma=2") == 0,
+          "no memory");
+    for (int i = 0; i < 3; i++)
+        *job_plan_add_part(plan) = (JobPart){.first = i,
+                                             .frames = 10 + i,
+                                             .begin_pts = i ? i : INT64_MIN,
+                                             .end_pts = i < 2 ? i + 1 : INT64_MAX,
+                                             .seek_us = i - 1,
+                                             .before_pts = -i,
+                                             .before = {0xffffffff, 1},
+                                             .position = INT64_C(1) << 40,
+                                             .size = 5,
+                                             .sum = 0x80000000};
+}
+
+static void check_plan(const JobPlan *a, const JobPlan *b)
+{
+    CHECK(!strcmp(a->input, b->input) && !strcmp(a->output, b->output) && !b->rows && !b->settings,
+          "another file");
+    CHECK(!memcmp(&a->identity, &b->identity, sizeof(a->identity)), "another identity");
+    CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
+              a->film_end == b->film_end && a->encoder_threads == b->encoder_threads &&
+              a->length_us == b->length_us && a->wanted_parts == b->wanted_parts,
+          "another number");
+    CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
+          "another state");
+    CHECK(b->argument_count == 2 && !strcmp(b->arguments[0], "--vopt=a=b c") &&
+              !strcmp(b->arguments[1], "--gamma=2"),
+          "other arguments");
+    if (!CHECK(b->part_count == 3, "%d parts", b->part_count))
+        return;
+    for (int i = 0; i < 3; i++) {
+        const JobPart *p = &a->parts[i], *q = &b->parts[i];
+        CHECK(p->first == q->first && p->frames == q->frames && p->begin_pts == q->begin_pts &&
+                  p->end_pts == q->end_pts && p->seek_us == q->seek_us &&
+                  p->before_pts == q->before_pts && p->before[0] == q->before[0] &&
+                  p->before[1] == q->before[1] && p->position == q->position &&
+                  p->size == q->size && p->sum == q->sum,
+              "part %d is another one", i);
+    }
+}
+
+static void test_plan(void)
+{
+    char *path = in_folder("plan");
+    JobPlan plan, again = {0};
+    MediaError error = {0};
+    make_plan(&plan);
+    CHECK(job_plan_write(&plan, &error) == 0, "%s", error.text);
+    CHECK(job_plan_read(&again, path, "lumeq 1", &error) == 0, "%s", error.text);
+    check_plan(&plan, &again);
+    job_plan_free(&again);
+    CHECK(job_plan_read(&again, path, "lumeq 2", &error) == MEDIA_INPUT, "another program's");
+    job_plan_free(&again);
+    job_plan_free(&plan);
+    free(path);
+}
+
+static void test_damaged_plans(void)
+{
+    CheckRandom random = check_random(3);
+    char *path = in_folder("plan"), text[4096];
+    FILE *file = fopen(path, "rb");
+    const size_t size = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    for (int i = 0; i < 500; i++) {
+        const size_t at = (size_t)check_below(&random, (int)size);
+        const int cut = check_below(&random, 4) == 0;
+        const char was = text[at];
+        JobPlan plan = {0};
+        MediaError error = {0};
+        text[at] = (char)(was + 1 + check_below(&random, 255));
+        file = fopen(path, "wb");
+        fwrite(text, 1, cut ? at : size, file);
+        fclose(file);
+        CHECK(job_plan_read(&plan, path, "lumeq 1", &error) == MEDIA_INPUT && error.text[0],
+              "byte %zu may be another one", at);
+        job_plan_free(&plan);
+        text[at] = was;
+    }
+    free(path);
+}
+
+/* ---- parts ---- */
+
+static void test_parts(void)
+{
+    static const uint8_t extradata[] = {1, 2, 3};
+    const PartLabel label = {.plan = 0xabcdef01,
+                             .part = 3,
+                             .frames = 9,
+                             .rows = "rows.csv",
+                             .rows_size = 10,
+                             .rows_sum = 11};
+    CheckRandom random = check_random(4);
+    char *path = in_folder("part");
+    AVPacket *packet = av_packet_alloc();
+    PartWriter *writer;
+    PartFile part;
+    MediaError error = {0};
+    CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
+    for (int i = 0; i < 300; i++) {
+        CHECK(av_new_packet(packet, i) == 0, "no memory");
+        memset(packet->data, i, (size_t)i);
+        packet->pts = 7 * i;
+        packet->dts = i ? 7 * i - 20 : AV_NOPTS_VALUE;
+        packet->duration = 7;
+        packet->flags = i % 5 ? 0 : AV_PKT_FLAG_KEY;
+        if (i % 9 == 0)
+            *av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 1) = (uint8_t)i;
+        CHECK(part_writer_add(writer, packet, &error) == 0, "%s", error.text);
+        av_packet_unref(packet);
+    }
+    CHECK(part_writer_commit(writer, &label, extradata, sizeof(extradata), &error) == 0, "%s",
+          error.text);
+    part_writer_close(&writer);
+
+    CHECK(part_file_open(&part, path, &error) == 0, "%s", error.text);
+    CHECK(part.count == 300 && part.label.plan == label.plan && part.label.part == 3 &&
+              part.label.frames == 9 && !strcmp(part.label.rows, label.rows) &&
+              part.label.rows_size == 10 && part.label.rows_sum == 11 && part.extradata_size == 3 &&
+              !memcmp(part.extradata, extradata, 3),
+          "another label");
+    for (int n = 0; n < 50; n++) {
+        const int i = check_below(&random, 300);
+        CHECK(part_file_read(&part, i, packet, &error) == 0, "%s", error.text);
+        size_t size = 0;
+        const uint8_t *side = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size);
+        CHECK(packet->size == i && (!i || packet->data[i - 1] == (uint8_t)i) &&
+                  packet->pts == 7 * i && packet->dts == (i ? 7 * i - 20 : AV_NOPTS_VALUE) &&
+                  !(packet->flags & AV_PKT_FLAG_KEY) == (i % 5 != 0) &&
+                  (i % 9 ? !side : side && size == 1 && *side == (uint8_t)i),
+              "packet %d is another one", i);
+        av_packet_unref(packet);
+    }
+    part_file_close(&part);
+    av_packet_free(&packet);
+    free(path);
+}
+
+static int reads_whole(const char *path, AVPacket *packet)
+{
+    PartFile part;
+    MediaError error = {0};
+    int ret = part_file_open(&part, path, &error);
+    for (int64_t i = 0; ret >= 0 && i < part.count; i++) {
+        ret = part_file_read(&part, i, packet, &error);
+        av_packet_unref(packet);
+    }
+    CHECK(ret >= 0 || error.text[0], "there is no sentence");
+    part_file_close(&part);
+    return ret >= 0;
+}
+
+static void test_damaged_parts(void)
+{
+    CheckRandom random = check_random(5);
+    char *path = in_folder("part");
+    AVPacket *packet = av_packet_alloc();
+    struct stat about;
+    CHECK(stat(path, &about) == 0 && reads_whole(path, packet), "there is none");
+    for (int i = 0; i < 400; i++) {
+        const long at = check_below(&random, (int)about.st_size);
+        FILE *file = fopen(path, "r+b");
+        fseek(file, at, SEEK_SET);
+        const int was = getc(file);
+        fseek(file, at, SEEK_SET);
+        putc((was + 1 + check_below(&random, 255)) & 0xff, file);
+        fclose(file);
+        CHECK(!reads_whole(path, packet) || (at >= 12 && at < 16), "byte %ld may be another one",
+              at);
+        file = fopen(path, "r+b");
+        fseek(file, at, SEEK_SET);
+        putc(was, file);
+        fclose(file);
+    }
+    for (off_t left = about.st_size - 1; left >= 0; left -= 977) {
+        CHECK(truncate(path, left) == 0 && !reads_whole(path, packet), "%ld bytes are a part",
+              (long)left);
+    }
+    av_packet_free(&packet);
+    free(path);
+}
+
+static const CheckTest tests[] = {
+    {"blocks", test_blocks}, {"damaged_blocks", test_damaged_blocks},
+    {"plan", test_plan},     {"damaged_plans", test_damaged_plans},
+    {"parts", test_parts},   {"damaged_parts", test_damaged_parts},
+};
+
+int main(int argc, char **argv)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    static const char *const names[] = {"block", "plan", "part"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *path = in_folder(names[i]);
+        (void)remove(path);
+        free(path);
+    }
+    (void)rmdir(folder);
+    return ret;
+}

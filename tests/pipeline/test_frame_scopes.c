@@ -1,0 +1,106 @@
+/* Scopes of frames: the same for the same picture, however it is stored. */
+#include <string.h>
+
+#include <libavutil/frame.h>
+#include <libavutil/intreadwrite.h>
+
+#include "check.h"
+#include "pipeline/frame_scopes.h"
+
+enum { WIDTH = 6, HEIGHT = 4 };
+
+static Scopes scopes, plain;
+
+/* Luma 16 + 10 x + y; the left half has Cb 90 and Cr 200, the right one gray. */
+static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        exit(1);
+    frame->format = format;
+    frame->width = WIDTH;
+    frame->height = HEIGHT;
+    frame->color_range = AVCOL_RANGE_MPEG;
+    frame->colorspace = AVCOL_SPC_BT709;
+    if (av_frame_get_buffer(frame, 0) < 0)
+        exit(1);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            const int is_left = x < WIDTH / 2 - 1;
+            const int codes[3] = {16 + 10 * x + y, is_left ? 90 : 128, is_left ? 200 : 128};
+            for (int i = 0; i < 3; i++) {
+                const int plane = i && semi ? 1 : i, column = i ? x / 2 : x, row = i ? y / 2 : y;
+                const int at = i && semi ? 2 * column + (i == 2) : column;
+                uint8_t *line = frame->data[plane] + row * (ptrdiff_t)frame->linesize[plane];
+                if (bytes == 1)
+                    line[at] = (uint8_t)codes[i];
+                else
+                    AV_WL16(line + at * 2, (uint16_t)(codes[i] << shift));
+            }
+        }
+    return frame;
+}
+
+static void count(enum AVPixelFormat format, int bytes, int shift, int semi)
+{
+    AVFrame *frame = make(format, bytes, shift, semi);
+    CHECK(frame_scopes_count(&scopes, frame, 0) == 0, "format %d", (int)format);
+    av_frame_free(&frame);
+}
+
+static void formats(void)
+{
+    count(AV_PIX_FMT_YUV420P, 1, 0, 0);
+    plain = scopes;
+    CHECK(plain.columns == WIDTH && plain.has_chroma && !plain.full_range, "%d columns",
+          plain.columns);
+    CHECK(plain.waveform[2][36] == 1 && plain.waveform[2][39] == 1, "the third column");
+    CHECK(plain.vectors[200][90] == 2 && plain.vectors[128][128] == 4, "%u and %u vectors",
+          plain.vectors[200][90], plain.vectors[128][128]);
+    CHECK(plain.kb > 0.072 && plain.kb < 0.0723, "BT.709's blue has %f", plain.kb);
+    static const struct {
+        enum AVPixelFormat format;
+        int bytes, shift, semi;
+    } others[] = {
+        {AV_PIX_FMT_NV12, 1, 0, 1},
+        {AV_PIX_FMT_YUV420P10LE, 2, 2, 0},
+        {AV_PIX_FMT_P010LE, 2, 8, 1},
+    };
+    for (int i = 0; i < 3; i++) {
+        count(others[i].format, others[i].bytes, others[i].shift, others[i].semi);
+        CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "format %d differs", i);
+    }
+}
+
+/* Columns are those of who watches. */
+static void turned(void)
+{
+    AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
+    CHECK(frame_scopes_count(&scopes, frame, 1) == 0, "mirrored");
+    CHECK(scopes.waveform[0][66] == 1 && scopes.waveform[5][16] == 1, "not mirrored");
+    AVFrameSideData *data =
+        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    if (!data)
+        exit(1);
+    static const int32_t clockwise[9] = {0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30};
+    memcpy(data->data, clockwise, sizeof(clockwise)); /* its upper row is at the right */
+    CHECK(frame_scopes_count(&scopes, frame, 0) == 0 && scopes.columns == HEIGHT, "%d columns",
+          scopes.columns);
+    for (int x = 0; x < WIDTH; x++)
+        CHECK(scopes.waveform[HEIGHT - 1][16 + 10 * x] == 1 && scopes.waveform[0][19 + 10 * x] == 1,
+              "column %d of what is stored", x);
+    CHECK(scopes.vectors[200][90] == 2, "chroma is not what it was");
+    av_frame_free(&frame);
+}
+
+static void unknown(void)
+{
+    AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
+    frame->format = AV_PIX_FMT_RGB24;
+    CHECK(frame_scopes_count(&scopes, frame, 0) < 0, "RGB was counted");
+    av_frame_free(&frame);
+}
+
+static const CheckTest tests[] = {{"formats", formats}, {"turned", turned}, {"unknown", unknown}};
+
+CHECK_MAIN(tests)
