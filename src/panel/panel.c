@@ -5,23 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BACKGROUND = 0x16191F,
-    BRIGHT = 0xE6E9EE,
-    INPUT = 0x74A7DC,
-    OUTPUT = 0xF2B45C,
-};
-
-/* What differs between a panel of its own and one laid over a picture. */
-typedef struct PanelTheme {
-    int ground, bars; /* alpha */
-    Colour plot;
-    int plot_alpha;
-    Colour outside; /* codes below black and above white */
-    int outside_alpha;
-    Colour grid, axis, dim;
-    int grid_cover, axis_cover;
-} PanelTheme;
+#include "panel/panel_theme.h"
+#include "panel/scope_plot.h"
 
 /* What all parts of one drawing share. */
 typedef struct Panel {
@@ -55,9 +40,9 @@ static const PanelTheme translucent = {
     .plot_alpha = 165,
     .outside = 0x040506,
     .outside_alpha = 190,
-    .grid = BRIGHT,
+    .grid = PANEL_BRIGHT,
     .grid_cover = 34,
-    .axis = BRIGHT,
+    .axis = PANEL_BRIGHT,
     .axis_cover = 100,
     .dim = 0xD2D7DE,
 };
@@ -78,6 +63,10 @@ static int min_int(int a, int b)
 #define MIN_TEXT_WIDTH 160
 #define MIN_TEXT_HEIGHT 110
 #define MIN_TEXT_SIZE 11
+#define LEAST_TEXT_SIZE 8 /* even where it is to be small */
+
+/* Characters that words may have. */
+#define LONG_WORDS 76
 
 /* Plots with a side shorter than this are left out. */
 #define MIN_PLOT 4
@@ -95,6 +84,11 @@ static int room_above(const PanelLayout *layout)
 static int room_below(const PanelLayout *layout)
 {
     return layout->text + layout->text / 5;
+}
+
+static int word_line(const PanelLayout *layout)
+{
+    return layout->text * 6 / 5;
 }
 
 /* What the numbers beside a plot take. */
@@ -137,25 +131,158 @@ static void lay_tall(PanelLayout *layout, Rect inner)
     layout->curve = (Rect){left, y, width, curve};
 }
 
-PanelLayout panel_layout(int width, int height, int digits)
+/* Takes room for the words off the lower end: two lines of them where one is short. */
+static void lay_words(PanelLayout *layout, Rect *inner)
+{
+    const int gap = layout->text / 3;
+    layout->word_lines = inner->width >= text_room(layout->text, LONG_WORDS) ? 1 : 2;
+    const int height = layout->word_lines * word_line(layout);
+    inner->height -= height + gap;
+    layout->words = (Rect){inner->x, inner->y + inner->height + gap, inner->width, height};
+}
+
+/* As large as the user wants it, as far as plots keep most of the room. */
+static int text_size(int width, int height, double scale)
+{
+    const int usual = max_int(MIN_TEXT_SIZE, min_int(width / 26, height / 20));
+    const int most = max_int(usual, min_int(width / 15, height / 16));
+    return scale > 0 ? max_int(LEAST_TEXT_SIZE, min_int((int)(usual * scale), most)) : usual;
+}
+
+/* Histograms and the curve, in what is left of the panel for them. */
+static void lay_histograms(PanelLayout *layout, Rect inner, int wide)
+{
+    if (wide)
+        lay_wide(layout, inner);
+    else
+        lay_tall(layout, inner);
+}
+
+/* The largest square in the middle of a rectangle. */
+static Rect square_in(Rect r)
+{
+    const int side = min_int(r.width, r.height);
+    return (Rect){r.x + (r.width - side) / 2, r.y + (r.height - side) / 2, side, side};
+}
+
+/* A waveform is no higher than wide: levels are not told better then. */
+static Rect waveform_in(const PanelLayout *layout, Rect r)
+{
+    const int left = room_left(layout), above = room_above(layout);
+    const Rect plot = {r.x + left, r.y + above, r.width - left, r.height - above};
+    return (Rect){plot.x, plot.y, plot.width, min_int(plot.height, plot.width)};
+}
+
+/* Its name is above the plot. */
+static Rect vectors_in(const PanelLayout *layout, Rect r)
+{
+    const int above = room_above(layout), room = min_int(r.height - above, r.width);
+    return square_in((Rect){r.x, r.y + above, r.width, room});
+}
+
+/* Both in the lower part: beside each other where that is wide. */
+static void lay_scopes(PanelLayout *layout, Rect inner)
+{
+    const int gap = max_int(2, layout->text * 2 / 3);
+    Rect waveform = inner, vectors = inner;
+    if (inner.width * 6 >= inner.height * 7) {
+        vectors.width = min_int(inner.height, inner.width / 2);
+        waveform.width -= vectors.width + gap;
+        vectors.x += waveform.width + gap;
+    } else {
+        waveform.height = (inner.height - gap) * 2 / 5;
+        vectors.y += waveform.height + gap;
+        vectors.height -= waveform.height + gap;
+    }
+    layout->waveform = waveform_in(layout, waveform);
+    layout->vectors = vectors_in(layout, vectors);
+}
+
+/* All of them: the histograms in the left or upper half. */
+static void lay_all(PanelLayout *layout, Rect inner, int wide)
+{
+    const int gap = max_int(2, layout->text);
+    Rect histograms = inner, scopes = inner;
+    if (wide) {
+        histograms.width = (inner.width - gap) / 2;
+        scopes.x += histograms.width + gap;
+        scopes.width -= histograms.width + gap;
+    } else {
+        histograms.height = (inner.height - gap) / 2;
+        scopes.y += histograms.height + gap;
+        scopes.height -= histograms.height + gap;
+    }
+    lay_histograms(layout, histograms, histograms.width * 8 >= histograms.height * 9);
+    lay_scopes(layout, scopes);
+}
+
+static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scope)
+{
+    switch (scope) {
+    case PANEL_HISTOGRAM: lay_histograms(layout, inner, wide); break;
+    case PANEL_WAVEFORM: layout->waveform = waveform_in(layout, inner); break;
+    case PANEL_VECTORSCOPE: layout->vectors = vectors_in(layout, inner); break;
+    case PANEL_ALL: lay_all(layout, inner, wide); break;
+    }
+    Rect *const plots[] = {&layout->input, &layout->output, &layout->curve, &layout->waveform,
+                           &layout->vectors};
+    for (int i = 0; i < 5; i++)
+        *plots[i] = plot_or_none(*plots[i]);
+}
+
+/* Lower plots tell nothing, in lines of text or pixels. */
+#define LEAST_LINES 2
+#define LEAST_PIXELS 48
+
+static int are_readable(const PanelLayout *l)
+{
+    const int least = max_int(LEAST_LINES * l->text, LEAST_PIXELS);
+    const Rect plots[] = {l->input, l->output, l->curve, l->waveform, l->vectors};
+    for (int i = 0; i < 5; i++)
+        if (plots[i].width < least || plots[i].height < least)
+            return 0;
+    return 1;
+}
+
+PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     PanelLayout layout = {.digits = digits};
+    const int is_wide = width * 4 >= height * 5;
     if (digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
-        layout.text = max_int(MIN_TEXT_SIZE, min_int(width / 26, height / 20));
+        layout.text = text_size(width, height, data->text_scale);
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, layout.text * 3 / 4);
     /* The last number of an axis is centred on its end. */
     const int end =
         layout.text ? max_int(0, text_room(layout.text, digits) / 2 + layout.text / 3 - margin) : 0;
-    const Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
-    if (width * 4 >= height * 5)
-        lay_wide(&layout, inner);
-    else
-        lay_tall(&layout, inner);
-    layout.input = plot_or_none(layout.input);
-    layout.output = plot_or_none(layout.output);
-    layout.curve = plot_or_none(layout.curve);
+    Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
+    if (data->words && layout.text)
+        lay_words(&layout, &inner);
+    const PanelLayout empty = layout;
+    lay_plots(&layout, inner, is_wide, data->scope);
+    if (data->scope != PANEL_ALL || are_readable(&layout))
+        return layout;
+    layout = empty;
+    lay_plots(&layout, inner, is_wide, PANEL_HISTOGRAM);
     return layout;
+}
+
+/* With text, for the largest codes that there are. */
+int panel_has_room_for_all(int width, int height, double text_scale)
+{
+    const PanelData data = {.words = "", .text_scale = text_scale, .scope = PANEL_ALL};
+    return panel_layout(width, height, 5, &data).vectors.width > 0;
+}
+
+int panel_scope_height(int width, int height, double text_scale, PanelScope scope)
+{
+    const PanelData data = {.words = "", .text_scale = text_scale, .scope = scope};
+    const PanelLayout l = panel_layout(width, height, 5, &data);
+    const Rect plot = scope == PANEL_WAVEFORM ? l.waveform : l.vectors;
+    if (scope == PANEL_HISTOGRAM || scope == PANEL_ALL || !l.words.width)
+        return height;
+    const int below = height - l.words.y + l.text / 3;
+    return min_int(height, plot.y + plot.height + below);
 }
 
 /* ---- codes ---- */
@@ -307,6 +434,52 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
                 (const char *const[]){full, brief, NULL});
 }
 
+/* ---- words ---- */
+
+#define MOST_WORDS 256
+
+/* As much of the text as fits into a line, in bytes: whole words, one at least; all of it where
+ * there is no space. */
+static size_t fitting(const Panel *p, const char *text)
+{
+    char line[MOST_WORDS];
+    size_t fits = 0;
+    for (size_t end = strcspn(text, " ");; end += 1 + strcspn(text + end + 1, " ")) {
+        snprintf(line, sizeof(line), "%.*s", (int)end, text);
+        if (fits && text_width(p->text, p->layout.text, line) > p->layout.words.width)
+            return fits;
+        fits = end;
+        if (!text[end])
+            return fits;
+    }
+}
+
+/* In full where the lines hold it; else what its last commas divide off is left out. */
+static void draw_words(const Panel *p)
+{
+    const Rect words = p->layout.words;
+    const int lines = p->layout.word_lines;
+    char text[MOST_WORDS], *comma;
+    size_t begin[3] = {0};
+    if (!words.width || !p->data->words)
+        return;
+    snprintf(text, sizeof(text), "%s", p->data->words);
+    for (;;) {
+        for (int i = 0; i < lines; i++) {
+            begin[i + 1] = begin[i] + fitting(p, text + begin[i]);
+            begin[i + 1] += text[begin[i + 1]] == ' ';
+        }
+        comma = strrchr(text, ',');
+        if (!text[begin[lines]] || !comma)
+            break;
+        *comma = '\0';
+    }
+    for (int i = 0; i < lines; i++)
+        text_addf(p->text, words.x, words.y + (2 * i + 1) * word_line(&p->layout) / 2, TEXT_LEFT,
+                  p->layout.text, PANEL_BRIGHT, words.width, "%.*s", (int)(begin[i + 1] - begin[i]),
+                  text + begin[i]);
+}
+
 /* ---- the ground of the curve ---- */
 
 /* The curve that changes nothing, dotted. */
@@ -336,10 +509,55 @@ static void draw_curve_ground(const Panel *p, Rect plot)
     draw_identity(p, plot);
     snprintf(brief, sizeof(brief), "%d–%d", black, white);
     snprintf(full, sizeof(full), "%s range %s", p->data->full_range ? "full" : "limited", brief);
-    draw_header(p, plot, plot.y - p->layout.text * 3 / 5, "curve", BRIGHT,
+    draw_header(p, plot, plot.y - p->layout.text * 3 / 5, "curve", PANEL_BRIGHT,
                 (const char *const[]){full, brief, NULL});
     draw_x_numbers(p, plot);
     draw_y_numbers(p, plot);
+}
+
+/* ---- scopes ---- */
+
+static ScopePlot scope_plot(const Panel *p)
+{
+    return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
+}
+
+/* Where nothing was counted yet, there is no graticule to be drawn. */
+static int has_waveform(const Panel *p)
+{
+    return p->layout.waveform.width > 0 && p->data->scopes;
+}
+
+static int has_vectors(const Panel *p)
+{
+    return p->layout.vectors.width > 0 && p->data->scopes;
+}
+
+static void draw_scopes_ground(const Panel *p)
+{
+    const ScopePlot plot = scope_plot(p);
+    const Rect waveform = p->layout.waveform, vectors = p->layout.vectors;
+    const int above = p->layout.text * 3 / 5;
+    if (has_waveform(p)) {
+        scope_plot_waveform_ground(&plot, waveform, p->data->scopes);
+        draw_header(p, waveform, waveform.y - above, "waveform", PANEL_OUTPUT,
+                    (const char *const[]){"luma in %", NULL});
+    }
+    if (has_vectors(p)) {
+        scope_plot_vectors_ground(&plot, vectors, p->data->scopes);
+        draw_header(
+            p, vectors, vectors.y - above, "vectorscope", PANEL_OUTPUT,
+            (const char *const[]){p->data->scopes->has_chroma ? "boxes: 75 %" : "gray", NULL});
+    }
+}
+
+static void draw_scopes(const Panel *p)
+{
+    const ScopePlot plot = scope_plot(p);
+    if (has_waveform(p))
+        scope_plot_waveform(&plot, p->layout.waveform, p->data->scopes);
+    if (has_vectors(p))
+        scope_plot_vectors(&plot, p->layout.vectors, p->data->scopes);
 }
 
 /* All that does not depend on the counts and the curve, headers with numbers apart. */
@@ -347,7 +565,7 @@ static void draw_plots_ground(const Panel *p)
 {
     const Rect all = {0, 0, p->canvas->width, p->canvas->height};
     const Rect histograms[] = {p->layout.input, p->layout.output};
-    canvas_set(p->canvas, all, BACKGROUND, p->theme->ground);
+    canvas_set(p->canvas, all, PANEL_BACKGROUND, p->theme->ground);
     for (int i = 0; i < 2; i++)
         if (histograms[i].width) {
             draw_plot(p, histograms[i]);
@@ -358,6 +576,7 @@ static void draw_plots_ground(const Panel *p)
         draw_x_numbers(p, p->layout.output);
     if (p->layout.curve.width)
         draw_curve_ground(p, p->layout.curve);
+    draw_scopes_ground(p);
 }
 
 /* As many highest bins (black bars, a caption) may be cut off rather than flatten all others. */
@@ -477,8 +696,8 @@ static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colou
     vertical_line(p, right, top, height, colour, 255);
     const int wide = max_int(1, height / 2) | 1;
     const Rect mean = {(int)mean_x - wide / 2, top, wide, height};
-    canvas_fill(p->canvas, mean, BRIGHT, 255);
-    vertical_line(p, mean_x, plot.y, plot.height, BRIGHT, 110);
+    canvas_fill(p->canvas, mean, PANEL_BRIGHT, 255);
+    vertical_line(p, mean_x, plot.y, plot.height, PANEL_BRIGHT, 110);
 }
 
 /* ---- the curve ---- */
@@ -550,7 +769,7 @@ static void draw_line_column(const Panel *p, Rect plot, const Line *line, int x,
     const int begin = max_int(plot.y, (int)floor(top - line->radius - 1));
     const int end = min_int(plot.y + plot.height, (int)ceil(bottom + line->radius + 1));
     for (int y = begin; y < end; y++)
-        canvas_blend(p->canvas, x, y, BRIGHT,
+        canvas_blend(p->canvas, x, y, PANEL_BRIGHT,
                      line_cover(line, (Point){x + 0.5, y + 0.5}, first, last));
 }
 
@@ -587,7 +806,7 @@ static Panel make_panel(const PanelData *data, const Canvas *canvas, Text *text)
         .canvas = canvas,
         .text = text,
         .theme = data->translucent ? &translucent : &opaque,
-        .layout = panel_layout(canvas->width, canvas->height, text ? digits : 0),
+        .layout = panel_layout(canvas->width, canvas->height, text ? digits : 0, data),
         .input = panel_find_marks(data, data->hist_in),
         .output = panel_find_marks(data, data->hist_out),
     };
@@ -598,8 +817,9 @@ static void draw_ground(const Panel *p)
     draw_plots_ground(p);
     if (p->data->translucent)
         canvas_round(p->canvas, p->layout.text / 2);
-    draw_histogram_header(p, p->layout.input, "input", INPUT, &p->input);
-    draw_histogram_header(p, p->layout.output, "output", OUTPUT, &p->output);
+    draw_histogram_header(p, p->layout.input, "input", PANEL_INPUT, &p->input);
+    draw_histogram_header(p, p->layout.output, "output", PANEL_OUTPUT, &p->output);
+    draw_words(p);
 }
 
 static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, const PanelMarks *marks,
@@ -614,10 +834,11 @@ static void draw_histogram(const Panel *p, Rect plot, const uint32_t *hist, cons
 /* What changes from frame to frame. */
 static void draw_live(const Panel *p)
 {
-    draw_histogram(p, p->layout.input, p->data->hist_in, &p->input, INPUT);
-    draw_histogram(p, p->layout.output, p->data->hist_out, &p->output, OUTPUT);
+    draw_histogram(p, p->layout.input, p->data->hist_in, &p->input, PANEL_INPUT);
+    draw_histogram(p, p->layout.output, p->data->hist_out, &p->output, PANEL_OUTPUT);
     if (p->layout.curve.width && p->data->curve)
         draw_curve(p, p->layout.curve);
+    draw_scopes(p);
 }
 
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text)
@@ -634,8 +855,11 @@ struct PanelCache {
     Canvas ground;   /* with the text */
     Canvas canvas;   /* with all */
     PanelData drawn; /* what the ground was drawn for; pointers are not looked at */
+    double kr, kb;   /* ... of the scopes, and the next two */
+    int full_range, has_chroma;
     Text *text;
     PanelMarks input, output; /* the numbers that are written */
+    char words[MOST_WORDS];   /* and the words */
     int64_t time;             /* when */
     int late;
 };
@@ -666,11 +890,20 @@ static int resize(PanelCache *c, int width, int height)
     return -1;
 }
 
+static int same_scopes(const PanelCache *c, const PanelData *data)
+{
+    const Scopes *s = data->scopes;
+    return c->drawn.scope == data->scope && !c->drawn.scopes == !s &&
+           (!s || (c->full_range == s->full_range && c->kr == s->kr && c->kb == s->kb &&
+                   c->has_chroma == s->has_chroma));
+}
+
 static int same_ground(const PanelCache *c, const Panel *p)
 {
-    return c->text == p->text && c->drawn.bins == p->data->bins &&
+    return c->text == p->text && same_scopes(c, p->data) && c->drawn.bins == p->data->bins &&
            c->drawn.depth == p->data->depth && c->drawn.full_range == p->data->full_range &&
-           c->drawn.translucent == p->data->translucent;
+           c->drawn.translucent == p->data->translucent &&
+           c->drawn.text_scale == p->data->text_scale && !c->drawn.words == !p->data->words;
 }
 
 /* Whether they read the same. */
@@ -678,6 +911,11 @@ static int same_marks(const PanelMarks *a, const PanelMarks *b)
 {
     return a->known == b->known && (int)(a->mean + 0.5) == (int)(b->mean + 0.5) &&
            a->low == b->low && a->high == b->high;
+}
+
+static int same_words(const PanelCache *c, const PanelData *data)
+{
+    return !data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0;
 }
 
 static void redraw_ground(PanelCache *c, const Panel *p, int64_t now_us)
@@ -688,18 +926,26 @@ static void redraw_ground(PanelCache *c, const Panel *p, int64_t now_us)
     text_draw(p->text, &c->ground);
     canvas_copy(&c->canvas, &c->ground, (Rect){0, 0, c->canvas.width, c->canvas.height});
     c->drawn = *p->data;
+    if (p->data->scopes) {
+        c->full_range = p->data->scopes->full_range;
+        c->has_chroma = p->data->scopes->has_chroma;
+        c->kr = p->data->scopes->kr;
+        c->kb = p->data->scopes->kb;
+    }
     c->text = p->text;
     c->input = p->input;
     c->output = p->output;
+    snprintf(c->words, sizeof(c->words), "%s", p->data->words ? p->data->words : "");
     c->time = now_us;
 }
 
 /* Takes away what draw_live() has drawn. */
 static void restore_plots(const PanelCache *c, const Panel *p)
 {
-    const Rect plots[] = {p->layout.input, p->layout.output, p->layout.curve};
+    const PanelLayout *l = &p->layout;
+    const Rect plots[] = {l->input, l->output, l->curve, l->waveform, l->vectors};
     const int around = p->layout.marks; /* marks stand above a plot and reach beyond its sides */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         canvas_copy(&c->canvas, &c->ground,
                     (Rect){plots[i].x - around, plots[i].y - around, plots[i].width + 2 * around,
                            plots[i].height + around});
@@ -714,7 +960,8 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     if (resized < 0)
         return NULL;
     const Panel p = make_panel(data, &c->canvas, text);
-    const int same_numbers = same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output);
+    const int same_numbers =
+        same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) && same_words(c, data);
     c->late = !same_numbers && now_us - c->time < PANEL_NUMBERS_US;
     if (resized || !same_ground(c, &p) || (!same_numbers && !c->late)) {
         redraw_ground(c, &p, now_us);

@@ -6,12 +6,20 @@
 #define LUMEQ_PANEL_PANEL_H
 
 #include "panel/canvas.h"
+#include "panel/scopes.h"
 #include "panel/text.h"
 
 typedef enum PanelScale {
     PANEL_LINEAR = 0,
     PANEL_LOG = 1, /* rare codes are seen as well */
 } PanelScale;
+
+typedef enum PanelScope {
+    PANEL_HISTOGRAM = 0, /* before and after, and the curve */
+    PANEL_WAVEFORM,      /* of the output, as is the next */
+    PANEL_VECTORSCOPE,
+    PANEL_ALL, /* where there is room; else PANEL_HISTOGRAM */
+} PanelScope;
 
 /* What is shown. Borrowed; an array that is NULL leaves its plot empty. */
 typedef struct PanelData {
@@ -21,7 +29,11 @@ typedef struct PanelData {
     const uint32_t *curve; /* output code of the first code in each bin, with 16 fraction bits */
     int full_range; /* 0: black and white are 16 and 235 (of 256), else the first and last code */
     PanelScale scale;
-    int translucent; /* not 0: to be laid over a picture, which is seen through the ground */
+    int translucent;   /* not 0: to be laid over a picture, which is seen through the ground */
+    const char *words; /* what was decided, for a person, below the plots; NULL: no room for it */
+    PanelScope scope;
+    const Scopes *scopes; /* NULL: their plots are empty */
+    double text_scale;    /* of text, on top of what suits the panel's size; 0: as 1 */
 } PanelData;
 
 #define PANEL_MAX_BINS 4096
@@ -31,14 +43,24 @@ typedef struct PanelData {
  * [b, b + 1) * plot.width / bins pixels from its left side; rectangles without room are {0}.
  */
 typedef struct PanelLayout {
-    Rect input, output, curve; /* the plots alone, without what is written around them */
-    int text;                  /* height of a line of text in pixels, 0: too small for text */
-    int digits;                /* of the longest number there is room for */
-    int marks; /* height of the strip above each histogram for mean and percentiles */
+    Rect input, output, curve, waveform,
+        vectors; /* the plots alone, without what is written around them */
+    int text;    /* height of a line of text in pixels, 0: too small for text */
+    int digits;  /* of the longest number there is room for */
+    int marks;   /* height of the strip above each histogram for mean and percentiles */
+    Rect words;  /* where these are, in so many lines */
+    int word_lines;
 } PanelLayout;
 
-/* `digits`: of the last code, 0 leaves no room for text. */
-PanelLayout panel_layout(int width, int height, int digits);
+/* `digits`: of the last code, 0 leaves no room for text. Of the data, the words, the scale of the
+ * text and the scope count. */
+PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
+
+/* Not 0: in a panel of that size, PANEL_ALL shows all. */
+int panel_has_room_for_all(int width, int height, double text_scale);
+
+/* What a panel of that width has of that height to show, where it can be lower. */
+int panel_scope_height(int width, int height, double text_scale, PanelScope scope);
 
 /*
  * Covers the whole canvas (with alpha 255, unless translucent). `text` may be NULL: no labels then.

@@ -9,6 +9,9 @@
 /* Subtitles are left free by a panel over the picture: the last share of the height. */
 #define SUBTITLES 4
 
+/* Of a split's panel, the share that is left of the line at least. */
+#define LEFT_OF_LINE 4
+
 static int max_int(int a, int b)
 {
     return a > b ? a : b;
@@ -94,13 +97,16 @@ static int fits(int width, int height)
                                       : width >= MIN_WIDTH && height >= 2 * MIN_HEIGHT;
 }
 
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over)
+PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line)
 {
     PanelPlace place = {.picture = {0, 0, width, height}, .free = {0, 0, width, height}};
     if (!fits(around.width, around.height))
         return place;
-    place.panel = place_over(around, over);
-    const Rect down = {place.panel.x, place.panel.y, place.panel.width, height - place.panel.y};
+    const Rect panel = place_over(around, over);
+    if (over == PANEL_OVER_SPLIT && line < panel.x + panel.width / LEFT_OF_LINE)
+        return place;
+    place.panel = panel;
+    const Rect down = {panel.x, panel.y, panel.width, height - panel.y};
     place.free = panel_free(place.picture, down); /* not below it: messages come from the top */
     return place;
 }
@@ -110,7 +116,7 @@ PanelPlace panel_place(int width, int height, PanelMode mode)
     const Rect window = {0, 0, width, height};
     PanelPlace place = {.picture = window};
     if (mode == PANEL_OVER)
-        return panel_place_over(width, height, window, PANEL_OVER_ONE);
+        return panel_place_over(width, height, window, PANEL_OVER_ONE, 0);
     if (mode == PANEL_BESIDE && fits(width, height))
         place = place_beside(width, height);
     place.free = place.picture;

@@ -22,12 +22,14 @@ PanelPlace panel_place(int width, int height, PanelMode mode);
 /* What a panel over pictures leaves to be seen. */
 typedef enum PanelOver {
     PANEL_OVER_ONE,    /* it stands at the right of a picture */
-    PANEL_OVER_SPLIT,  /* at the left of one whose right half is to be seen */
+    PANEL_OVER_SPLIT,  /* at the left of one that is to be seen to the right of a line, and not at
+                          all where less than a quarter of the panel would be left of it */
     PANEL_OVER_MIDDLE, /* between two, over as much of each */
 } PanelOver;
 
-/* PANEL_OVER in a window of this size, where pictures cover `around`: the panel is inside that. */
-PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over);
+/* PANEL_OVER in a window of this size, where pictures cover `around`: the panel is inside that.
+ * `line`: the column of the window that the line of PANEL_OVER_SPLIT is at. */
+PanelPlace panel_place_over(int width, int height, Rect around, PanelOver over, int line);
 
 /* The largest part of a rectangle on one side of the panel; all of it where they do not meet. */
 Rect panel_free(Rect whole, Rect panel);

@@ -237,3 +237,9 @@ void text_close(Text **text)
     free(t);
     *text = NULL;
 }
+
+void text_library_version(char version[32])
+{
+    const int v = ass_library_version(); /* in hexadecimal digits */
+    snprintf(version, 32, "%x.%x.%x", v >> 28 & 0xf, v >> 20 & 0xff, v >> 12 & 0xff);
+}

@@ -47,4 +47,7 @@ static inline int text_room(int size, int count)
 
 void text_close(Text **text);
 
+/* Of libass, that is running: "0.17.1". */
+void text_library_version(char version[32]);
+
 #endif

@@ -16,11 +16,18 @@ typedef enum IntentKind {
     INTENT_LOOK,        /* `look` */
     INTENT_SOUND,       /* `track`; NULL: none */
     INTENT_SUBTITLES,   /* the same */
-    INTENT_SETTING,     /* `setting`, as the command says */
+    INTENT_SETTING,     /* `setting` by `step`, and `look` */
+    INTENT_METER,       /* `part` of the picture counts; without a width: all of it */
+    INTENT_POSITION,    /* shows where it is */
+    INTENT_POINT,       /* the mouse is somewhere else */
     INTENT_FULLSCREEN,  /* or not any more */
     INTENT_SCREENSHOT,
     INTENT_RECORD,
-    INTENT_OPEN,  /* the command's file */
+    INTENT_WRITE,
+    INTENT_SCRIPT,
+    INTENT_OPEN, /* the command's file */
+    INTENT_FILE, /* `file` of the list, in the command's direction */
+    INTENT_DIALOG,
     INTENT_CLOSE, /* the window; `on`: by something else than the user */
 } IntentKind;
 
@@ -33,6 +40,9 @@ typedef struct Intent {
     Look look;
     const AVStream *track;
     PlayerSetting setting;
+    int step;
+    Rect part;
+    int file;
     char say[512]; /* in the window, once it is carried out; "": nothing */
     double share;  /* as in screen_message() */
 } Intent;

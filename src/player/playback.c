@@ -1,11 +1,14 @@
 #include "player/playback.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <SDL.h>
 
+#include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
 /* The frame before another one is hardly further away. */
@@ -13,6 +16,63 @@
 
 /* By so much a frame has to be late before it is not even equalized. */
 #define LATE_US 5000
+
+/* After the last live picture, sound that is on its way plays out, for so long: a sender that is
+ * faster than time may have left much more. */
+#define PLAY_OUT_US 500000
+
+/* Frames that were received: the next one, and where that is late, the one after it, which tells
+ * whether it is too late. */
+#define AHEAD 2
+
+/* What is done beside the loop, since it has to wait: for threads to end, and with them for the
+ * input that they read, or for the sound device. */
+typedef struct PlaybackWork {
+    pthread_t thread;
+    int running;
+    atomic_int done;      /* all below is the loop's again */
+    atomic_int overtaken; /* another start is wanted already */
+    int starts;           /* not 0: all threads begin anew, at `start` */
+    int sounds;           /* not 0: that of the sound begins */
+    FeedStart start;
+    const AVStream *asked, *sound; /* the track that was wanted, that is played; NULL: none */
+    double speed;
+    Audio *audio;       /* of the playback, opened where there is none yet */
+    char trouble[320];  /* see Playback */
+    Playback *finished; /* others that are closed first: only one may have the sound device */
+    MediaError error;
+} PlaybackWork;
+
+/* The source, the demuxer and the feed are started and stopped by the work alone. */
+struct Playback {
+    PlaybackOptions options;
+    PlaybackState is; /* its source is owned */
+    Demuxer *demuxer;
+    VideoFeed *feed;
+    EqualizeStage *stage;  /* that takes its frames, the caller's; NULL: nobody does yet */
+    Audio *audio;          /* NULL: no sound */
+    char trouble[320];     /* why there is no sound, until it was said; else "" */
+    PacketStore subtitles; /* packets of all of them so far */
+
+    PlaybackWork work;
+    int wants_start, wants_sound; /* work that is to begin once the work under way is done */
+    Playback *finished, *next_finished;
+
+    EqualizedFrame *ahead[AHEAD];
+    EqualizedFrame *anew; /* the frame that is shown, with other settings; NULL: none has come */
+    int64_t ended_at;     /* of a live source: when that was seen first, not paused; 0: not yet */
+    int64_t skipped;      /* frames that the decoder left out in a hurry */
+
+    Clock clock;
+    Sync sync;
+    int64_t stopped_at; /* the position of the frame that it was paused on */
+    int volume, muted;  /* as in audio.h */
+};
+
+const PlaybackState *playback_state(const Playback *p)
+{
+    return &p->is;
+}
 
 /* ---- the work beside the loop ---- */
 
@@ -22,13 +82,13 @@ static int choose(const Playback *p, enum AVMediaType type, int number, const AV
 {
     *stream = NULL;
     if (number == 0)
-        *stream = track_best(p->source, type);
+        *stream = track_best(p->is.source, type);
     else if (number > 0)
-        *stream = track_find(p->source, type, number - 1);
+        *stream = track_find(p->is.source, type, number - 1);
     if (number > 0 && !*stream)
         return media_fail(error, MEDIA_USAGE, "there is no %s track %d; the input has %d",
                           type == AVMEDIA_TYPE_AUDIO ? "audio" : "subtitle", number - 1,
-                          track_count(p->source, type));
+                          track_count(p->is.source, type));
     return 0;
 }
 
@@ -36,16 +96,16 @@ static int open_all(Playback *p)
 {
     const PlaybackOptions *o = &p->options;
     MediaError *error = &p->work.error;
-    int ret = demuxer_create(&p->demuxer, p->source, error);
+    int ret = demuxer_create(&p->demuxer, p->is.source, error);
     if (ret < 0)
         return ret;
-    demuxer_select(p->demuxer, DEMUX_VIDEO, p->source->video);
+    demuxer_select(p->demuxer, DEMUX_VIDEO, p->is.source->video);
     demuxer_tap(p->demuxer, o->packet, o->opaque);
     ret = choose(p, AVMEDIA_TYPE_AUDIO, o->no_audio ? -1 : o->audio_track, &p->work.sound, error);
     if (ret >= 0)
-        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->subtitle, error);
+        ret = choose(p, AVMEDIA_TYPE_SUBTITLE, o->sub_track, &p->is.subtitle, error);
     if (ret >= 0)
-        ret = video_feed_open(&p->feed, p->source, p->demuxer, &o->video, error);
+        ret = video_feed_open(&p->feed, p->is.source, p->demuxer, &o->video, error);
     return ret;
 }
 
@@ -87,7 +147,7 @@ static int open_and_start_sound(Playback *p, char *why, size_t size)
             return -1;
         audio_pause(w->audio, 1); /* until the first frame is there */
     }
-    return audio_start(w->audio, p->demuxer, source_start(p->source), position, w->speed, why,
+    return audio_start(w->audio, p->demuxer, source_start(p->is.source), position, w->speed, why,
                        size);
 }
 
@@ -140,10 +200,10 @@ static void begin_work(Playback *p)
     *w = (PlaybackWork){
         .starts = p->wants_start,
         .sounds = p->wants_start || p->wants_sound,
-        .start = p->start,
-        .asked = p->sound,
-        .sound = p->sound,
-        .speed = p->speed,
+        .start = p->is.start,
+        .asked = p->is.sound,
+        .sound = p->is.sound,
+        .speed = p->is.speed,
         .audio = p->audio,
         .finished = p->finished,
     };
@@ -165,13 +225,13 @@ static void end_work(Playback *p)
     pthread_join(w->thread, NULL);
     w->running = 0;
     p->audio = w->audio;
-    if (p->sound == w->asked)
-        p->sound = w->sound;
+    if (p->is.sound == w->asked)
+        p->is.sound = w->sound;
     if (w->trouble[0])
         memcpy(p->trouble, w->trouble, sizeof(p->trouble));
     playback_set_volume(p, p->volume, p->muted);
     if (p->audio)
-        audio_set_speed(p->audio, p->speed);
+        audio_set_speed(p->audio, p->is.speed);
 }
 
 int playback_follow(Playback *p, MediaError *error)
@@ -186,9 +246,9 @@ int playback_follow(Playback *p, MediaError *error)
         return AVERROR(EAGAIN);
     if (w->error.fault)
         return media_fail(error, w->error.fault, "%s", w->error.text);
-    if (p->stage && !p->attached)
-        equalize_stage_attach(p->stage, p->feed, p->source->live);
-    p->attached = p->stage != NULL;
+    if (p->stage && !p->is.attached)
+        equalize_stage_attach(p->stage, p->feed, p->is.source->live);
+    p->is.attached = p->stage != NULL;
     return 0;
 }
 
@@ -206,20 +266,20 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const Fe
     if (!p)
         return NULL;
     p->options = *options;
-    p->source = source;
-    p->clock.speed = p->speed = options->speed;
+    p->is.source = source;
+    p->clock.speed = p->is.speed = options->speed;
     p->volume = AUDIO_MAX_VOLUME;
-    p->start = *start;
-    p->pending = p->wants_start = 1;
+    p->is.start = *start;
+    p->is.pending = p->wants_start = 1;
     return p;
 }
 
 void playback_forget_ahead(Playback *p)
 {
-    for (int i = 0; i < p->ahead_count; i++)
+    for (int i = 0; i < p->is.ahead; i++)
         equalized_frame_free(&p->ahead[i]);
-    p->ahead_count = 0;
-    p->ended = 0;
+    p->is.ahead = 0;
+    p->is.ended = 0;
 }
 
 /* Silent, and without a frame from here on. */
@@ -227,7 +287,7 @@ static void detach(Playback *p)
 {
     if (p->stage)
         equalize_stage_detach(p->stage);
-    p->attached = 0;
+    p->is.attached = 0;
     if (p->audio)
         audio_pause(p->audio, 1);
     playback_forget_ahead(p);
@@ -239,8 +299,8 @@ void playback_start(Playback *p, const FeedStart *start)
 {
     const FeedStart wanted = *start; /* it may be the playback's own */
     detach(p);
-    p->start = wanted;
-    p->pending = p->wants_start = 1;
+    p->is.start = wanted;
+    p->is.pending = p->wants_start = 1;
     atomic_store(&p->work.overtaken, 1);
 }
 
@@ -266,7 +326,7 @@ void playback_finish(Playback *p, Playback **other)
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position)
 {
     const FeedStart here = {.position = position};
-    p->sound = stream;
+    p->is.sound = stream;
     playback_start(p, &here);
 }
 
@@ -286,20 +346,20 @@ int playback_look(Playback *p, MediaError *error)
 
 int playback_fetch(Playback *p, int count, MediaError *error)
 {
-    while (p->ahead_count < count && !p->ended) {
+    while (p->is.ahead < count && !p->is.ended) {
         EqualizedFrame *frame;
         const int ret = equalize_stage_receive(p->stage, &frame, error);
         if (ret == AVERROR(EAGAIN))
             return 0;
         if (ret < 0) {
-            p->ended = 1;
+            p->is.ended = 1;
             return ret == AVERROR_EOF ? 0 : ret;
         }
         if (ret > 0) {
             equalized_frame_free(&p->anew);
             p->anew = frame;
         } else {
-            p->ahead[p->ahead_count++] = frame;
+            p->ahead[p->is.ahead++] = frame;
         }
     }
     return 0;
@@ -308,7 +368,7 @@ int playback_fetch(Playback *p, int count, MediaError *error)
 int playback_fetch_newest(Playback *p, MediaError *error)
 {
     int ret = playback_fetch(p, 2, error);
-    while (ret >= 0 && p->ahead_count > 1) {
+    while (ret >= 0 && p->is.ahead > 1) {
         EqualizedFrame *older = playback_take(p);
         equalized_frame_free(&older);
         p->sync.dropped++;
@@ -317,13 +377,25 @@ int playback_fetch_newest(Playback *p, MediaError *error)
     return ret;
 }
 
+const EqualizedFrame *playback_next(const Playback *p)
+{
+    return p->ahead[0];
+}
+
+EqualizedFrame *playback_take_anew(Playback *p)
+{
+    EqualizedFrame *anew = p->anew;
+    p->anew = NULL;
+    return anew;
+}
+
 EqualizedFrame *playback_take(Playback *p)
 {
     EqualizedFrame *first = p->ahead[0];
     p->skipped += first->decoded.skipped;
     equalize_stage_taken(p->stage, first);
-    p->ahead_count--;
-    for (int i = 0; i < p->ahead_count; i++)
+    p->is.ahead--;
+    for (int i = 0; i < p->is.ahead; i++)
         p->ahead[i] = p->ahead[i + 1];
     return first;
 }
@@ -333,12 +405,17 @@ int64_t playback_dropped(const Playback *p)
     return p->sync.dropped + p->skipped;
 }
 
+int64_t playback_late(const Playback *p)
+{
+    return p->sync.late;
+}
+
 /* ---- time ---- */
 
 int64_t playback_heard(const Playback *p, int64_t now)
 {
     int64_t position;
-    if (!p->audio || p->paused || p->pending || !audio_position(p->audio, now, &position))
+    if (!p->audio || p->is.paused || p->is.pending || !audio_position(p->audio, now, &position))
         return AV_NOPTS_VALUE;
     return position;
 }
@@ -348,11 +425,22 @@ int playback_is_silent(const Playback *p, int64_t now)
     return !p->audio || audio_is_over(p->audio, now);
 }
 
+int playback_has_played_out(Playback *p, int64_t now)
+{
+    if (p->is.paused || !p->is.ended) {
+        p->ended_at = 0; /* the sound waits, too */
+        return 0;
+    }
+    if (!p->ended_at)
+        p->ended_at = now;
+    return p->is.pending || playback_is_silent(p, now) || now - p->ended_at >= PLAY_OUT_US;
+}
+
 static void run(Playback *p, int64_t now)
 {
     if (p->audio)
-        audio_pause(p->audio, p->paused);
-    clock_pause(&p->clock, now, p->paused);
+        audio_pause(p->audio, p->is.paused);
+    clock_pause(&p->clock, now, p->is.paused);
 }
 
 /* Whether the clock can wait for it. */
@@ -365,12 +453,12 @@ void playback_arrived(Playback *p, int64_t now)
 {
     const FeedFrame *first = &p->ahead[0]->decoded;
     const int64_t frame = first->position;
-    const int64_t asked = p->start.position;
+    const int64_t asked = p->is.start.position;
     /* Inside the frame, unless it is another one than was asked for. */
-    const int inside = asked != AV_NOPTS_VALUE && !p->start.before && asked >= frame &&
+    const int inside = asked != AV_NOPTS_VALUE && !p->is.start.before && asked >= frame &&
                        asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
-    p->pending = 0;
+    p->is.pending = 0;
     p->stopped_at = position;
     if (p->audio && !inside && asked != AV_NOPTS_VALUE)
         audio_skip(p->audio, position);
@@ -407,7 +495,7 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
     const SyncFrame frame = {
         .position = first->position,
         .duration = first->duration,
-        .next = p->ahead_count > 1 ? p->ahead[1]->decoded.position : SYNC_NO_FRAME,
+        .next = p->is.ahead > 1 ? p->ahead[1]->decoded.position : SYNC_NO_FRAME,
     };
     (void)playback_time(p, now);
     p->sync.lead_us = lead_us;
@@ -429,10 +517,10 @@ static void go_on(Playback *p, int64_t shown, int64_t now)
 
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 {
-    if (paused == p->paused)
+    if (paused == p->is.paused)
         return;
-    p->paused = paused;
-    if (p->pending)
+    p->is.paused = paused;
+    if (p->is.pending)
         return; /* it begins when the frame is there */
     if (paused)
         p->stopped_at = shown;
@@ -443,7 +531,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
 
 void playback_set_speed(Playback *p, double speed, int64_t now)
 {
-    p->speed = speed;
+    p->is.speed = speed;
     clock_set_speed(&p->clock, now, speed);
     if (p->audio)
         audio_set_speed(p->audio, speed);
@@ -459,16 +547,96 @@ void playback_set_volume(Playback *p, int volume, int muted)
     audio_set_mute(p->audio, muted);
 }
 
+/* ---- subtitles ---- */
+
+void playback_select_subtitles(Playback *p, const AVStream *stream)
+{
+    p->is.subtitle = stream;
+}
+
+const PacketStore *playback_subtitles(const Playback *p)
+{
+    return &p->subtitles;
+}
+
+int playback_read_subtitle(Playback *p, AVPacket *packet)
+{
+    const int ret = demuxer_read(p->demuxer, DEMUX_SUBTITLE, packet, 0);
+    if (ret >= 0)
+        packet_store_add(&p->subtitles, packet);
+    return ret;
+}
+
 /* ---- the source ---- */
+
+int playback_is_part(const Playback *p)
+{
+    return video_feed_is_part(p->feed);
+}
+
+void playback_hurry(Playback *p, int hurry)
+{
+    video_feed_hurry(p->feed, hurry);
+}
+
+void playback_deinterlace(Playback *p, DeinterlaceMode mode)
+{
+    video_feed_deinterlace(p->feed, mode);
+}
+
+void playback_set_range(Playback *p, int range)
+{
+    video_feed_set_range(p->feed, range);
+}
+
+int playback_take_trouble(Playback *p, char *text, size_t size)
+{
+    const int has = p->trouble[0] != '\0';
+    if (has)
+        snprintf(text, size, "%s", p->trouble);
+    p->trouble[0] = '\0';
+    return has;
+}
+
+PlaybackCounts playback_counts(const Playback *p)
+{
+    return (PlaybackCounts){
+        .decoded = video_feed_waiting(p->feed),
+        .room = video_feed_room(p->feed),
+        .video = demuxer_waiting(p->demuxer, DEMUX_VIDEO),
+        .sound = demuxer_waiting(p->demuxer, DEMUX_AUDIO),
+        .has_sound = p->audio != NULL,
+        .ran_dry = p->audio ? audio_underruns(p->audio) : 0,
+    };
+}
+
+int playback_damage(Playback *p, int to_end, char *text, size_t size)
+{
+    playback_stop(p);
+    const int64_t sound = p->audio ? audio_damage(p->audio) : 0;
+    const int64_t end = video_feed_end(p->feed);
+    const DamageReport report = {
+        .packets = p->is.source->damage,
+        .frames = *decoder_damage(video_feed_decoder(p->feed)),
+        .part = {.video_end = end == AV_NOPTS_VALUE ? end : end + source_start(p->is.source),
+                 .any_end = demuxer_end(p->demuxer),
+                 .to_end = to_end && !playback_is_part(p)},
+    };
+    if (damage_describe(p->is.source, &report, text, size))
+        return 1;
+    if (sound > 0)
+        snprintf(text, size, "the input is damaged: %lld packets of sound", (long long)sound);
+    return sound > 0;
+}
 
 int playback_can_seek(const Playback *p)
 {
-    return !p->source->live && source_can_seek(p->source);
+    return !p->is.source->live && source_can_seek(p->is.source);
 }
 
 int64_t playback_duration(const Playback *p)
 {
-    return p->source ? source_duration(p->source) : 0;
+    return p->is.source ? source_duration(p->is.source) : 0;
 }
 
 void playback_close(Playback **playback)
@@ -482,7 +650,14 @@ void playback_close(Playback **playback)
     video_feed_close(&p->feed);
     demuxer_free(&p->demuxer);
     packet_store_clear(&p->subtitles);
-    source_close(&p->source);
+    source_close(&p->is.source);
     free(p);
     *playback = NULL;
+}
+
+void playback_give_back(Playback **playback)
+{
+    if (*playback)
+        (*playback)->is.source = NULL;
+    playback_close(playback);
 }

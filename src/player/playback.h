@@ -2,17 +2,10 @@
 #ifndef LUMEQ_PLAYER_PLAYBACK_H
 #define LUMEQ_PLAYER_PLAYBACK_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "media/subtitles/packet_store.h"
 #include "pipeline/equalize_stage.h"
 #include "player/sound/audio.h"
 #include "player/sync.h"
-
-/* Frames that were received: the next one, and where that is late, the one after it, which tells
- * whether it is too late. */
-#define PLAYBACK_AHEAD 2
 
 typedef struct PlaybackOptions {
     VideoFeedOptions video;
@@ -26,62 +19,38 @@ typedef struct PlaybackOptions {
 
 typedef struct Playback Playback;
 
-/* What is done beside the loop, since it has to wait: for threads to end, and with them for the
- * input that they read, or for the sound device. */
-typedef struct PlaybackWork {
-    pthread_t thread;
-    int running;
-    atomic_int done;      /* all below is the loop's again */
-    atomic_int overtaken; /* another start is wanted already */
-    int starts;           /* not 0: all threads begin anew, at `start` */
-    int sounds;           /* not 0: that of the sound begins */
-    FeedStart start;
-    const AVStream *asked, *sound; /* the track that was wanted, that is played; NULL: none */
-    double speed;
-    Audio *audio;       /* of the playback, opened where there is none yet */
-    char trouble[320];  /* see Playback */
-    Playback *finished; /* others that are closed first: only one may have the sound device */
-    MediaError error;
-} PlaybackWork;
-
-/* Times are microseconds: positions from the start of the source, `now` of the system. The source,
- * the demuxer and the feed are started and stopped by the work alone. */
-struct Playback {
-    PlaybackOptions options;
-    Source *source; /* owned */
-    Demuxer *demuxer;
-    VideoFeed *feed;
-    EqualizeStage *stage;     /* that takes its frames, the caller's; NULL: nobody does yet */
-    int attached;             /* it does: no work is under way, or wanted, that starts */
-    Audio *audio;             /* NULL: no sound */
+/* What there is to see of it, between two calls: all of it is the loop's. */
+typedef struct PlaybackState {
+    Source *source;
     const AVStream *sound;    /* the track that is played, or will be, or NULL */
-    char trouble[320];        /* why there is no sound, until it was said; else "" */
     const AVStream *subtitle; /* the track that is shown, or NULL */
-    PacketStore subtitles;    /* packets of all of them so far */
-
-    PlaybackWork work;
-    int wants_start, wants_sound; /* work that is to begin once the work under way is done */
-    Playback *finished, *next_finished;
-
-    EqualizedFrame *ahead[PLAYBACK_AHEAD];
-    int ahead_count;
-    EqualizedFrame *anew; /* the frame that is shown, with other settings; NULL: none has come */
-    int ended;            /* none follows those ahead */
-    int64_t ended_at;     /* of a live source: when that was seen first, not paused; 0: not yet */
-    int64_t skipped;      /* frames that the decoder left out in a hurry */
-
-    FeedStart start; /* what was asked for last */
-    int pending;     /* its frame has not been shown yet */
-    Clock clock;
-    Sync sync;
+    FeedStart start;          /* what was asked for last */
+    int pending;              /* its frame has not been shown yet */
+    int attached;             /* the stage takes its frames: no work is under way that starts */
+    int ahead;                /* frames that were fetched */
+    int ended;                /* none follows those */
     int paused;
-    int64_t stopped_at; /* the position of the frame that it was paused on */
     double speed;
-    int volume, muted; /* as in audio.h */
-};
+} PlaybackState;
+
+/* What waits in it. */
+typedef struct PlaybackCounts {
+    int decoded, room; /* frames, of so many that may wait */
+    int video, sound;  /* packets */
+    int has_sound;     /* it is played */
+    int64_t ran_dry;   /* times that there was none to play */
+} PlaybackCounts;
+
+/* Times are microseconds: positions from the start of the source, `now` of the system. */
 
 /* Begins to open all and to start at `start`. The source is the playback's; NULL: no memory. */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const FeedStart *start);
+
+/* Follows what happens; valid until playback_close(). */
+const PlaybackState *playback_state(const Playback *p);
+
+/* Once it has been opened. */
+PlaybackCounts playback_counts(const Playback *p);
 
 /* Once a turn: what has come of the work. 0: it is done; AVERROR(EAGAIN): it is under way. That it
  * failed: MEDIA_USAGE (no such track), MEDIA_INPUT. */
@@ -106,14 +75,20 @@ void playback_start(Playback *p, const FeedStart *start);
  * MEDIA_INPUT. */
 int playback_look(Playback *p, MediaError *error);
 
-/* Fills `ahead` up to `count` as far as frames are there. 0 or MEDIA_INPUT. */
+/* Fetches frames up to `count`, at most two, as far as they are there. 0 or MEDIA_INPUT. */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
-/* Fills `ahead` with the newest frame there is; older ones count as dropped. 0 or MEDIA_INPUT. */
+/* Fetches the newest frame there is; older ones count as dropped. 0 or MEDIA_INPUT. */
 int playback_fetch_newest(Playback *p, MediaError *error);
 
-/* Takes the first frame ahead, which is the caller's then. */
+/* The first frame ahead, which there has to be. */
+const EqualizedFrame *playback_next(const Playback *p);
+
+/* Takes it: it is the caller's then. */
 EqualizedFrame *playback_take(Playback *p);
+
+/* Takes the frame that is shown, with other settings. NULL: none has come. */
+EqualizedFrame *playback_take_anew(Playback *p);
 
 /* Other settings: frames ahead come anew, and the one that is shown does. */
 void playback_forget_ahead(Playback *p);
@@ -123,6 +98,9 @@ void playback_tell_late(Playback *p, int64_t now);
 
 /* Frames that were not shown, as they would have been too late. */
 int64_t playback_dropped(const Playback *p);
+
+/* Frames that were shown late. */
+int64_t playback_late(const Playback *p);
 
 /* The frame that was asked for, the first one ahead, is to be shown now: the time runs from it. */
 void playback_arrived(Playback *p, int64_t now);
@@ -143,6 +121,19 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* Not 0: no sound is left to be heard. */
 int playback_is_silent(const Playback *p, int64_t now);
 
+/* Not 0: a live source has ended, and what is on its way of its sound has been heard. */
+int playback_has_played_out(Playback *p, int64_t now);
+
+/* Not 0: only a part of the input was asked for. */
+int playback_is_part(const Playback *p);
+
+/* Not 0: the decoder leaves out what it can. */
+void playback_hurry(Playback *p, int hurry);
+
+/* For frames from its next start on. */
+void playback_deinterlace(Playback *p, DeinterlaceMode mode);
+void playback_set_range(Playback *p, int range);
+
 /* `shown`: the position of the frame on the screen, where sound goes on. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
@@ -153,8 +144,24 @@ void playback_set_volume(Playback *p, int volume, int muted);
 /* Another track of sound, NULL: none, at the frame of this position. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
+/* Another track of subtitles, NULL: none. */
+void playback_select_subtitles(Playback *p, const AVStream *stream);
+
+/* Packets of all tracks of subtitles so far. */
+const PacketStore *playback_subtitles(const Playback *p);
+
+/* The next one, which is kept there, too; it is attached. Negative: there is none now. */
+int playback_read_subtitle(Playback *p, AVPacket *packet);
+
+/* 1, once: why there is no sound. */
+int playback_take_trouble(Playback *p, char *text, size_t size);
+
 /* Waits until all threads have ended; nothing starts them again. */
 void playback_stop(Playback *p);
+
+/* Stops it. 1: the input is known to be damaged, and `text` says how. `to_end`: it was played to
+ * there, not only to the end of a part. */
+int playback_damage(Playback *p, int to_end, char *text, size_t size);
 
 /* 0 where it has none to seek in: a pipe. */
 int playback_can_seek(const Playback *p);
@@ -164,5 +171,8 @@ int64_t playback_duration(const Playback *p);
 
 /* Stops it, too, and waits for all that it is to close. NULL is allowed inside. */
 void playback_close(Playback **playback);
+
+/* The same, but the source is the caller's again. */
+void playback_give_back(Playback **playback);
 
 #endif

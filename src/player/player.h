@@ -28,13 +28,16 @@ typedef struct PlayerState {
     int64_t shown, dropped, late; /* frames since the start */
     int64_t lost;                 /* in the camera, by its driver's count: they never came */
     int paused, muted, volume, fullscreen, loop;
+    int width, height; /* of the window, in its units, where the user has changed it; else 0 */
     double speed;
     PlayerCompare compare;
     PlayerHistogram histogram;
     int log_scale, statistics, help; /* not 0: to be seen */
+    int settings, chosen;            /* the same of their panel; its row */
     int at_end;                      /* not 0: it came to its end, and the last picture stays */
     int seeking;                     /* not 0: the frame that was asked for is still to come */
     int changing; /* not 0: the frame that is shown is still to come with other settings */
+    PanelScope scope;
     double split; /* where the line of the comparison is, 0..1 */
     int64_t
         offset; /* of the picture against the sound at the last frame, AV_NOPTS_VALUE: no sound */
@@ -57,6 +60,7 @@ typedef struct PlayerState {
     int damaged;            /* not 0: pictures of the camera come, but cannot be decoded */
     int recording;          /* not 0: it records */
     int mirrored;
+    int file, files;     /* which of so many is shown, from 1 on; 0: it is alone */
     const char *message; /* the last one on the screen; "" at first */
 } PlayerState;
 

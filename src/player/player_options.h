@@ -5,18 +5,41 @@
 #include "media/error.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
+#include "panel/panel.h"
 #include "pipeline/equalize_stage.h"
+#include "player/file_list.h"
+#include "player/osd/osd_settings.h"
 
-/* What keys change of how frames are equalized. */
+/* What is changed live of what is done to frames: the rows of the panel, in its order. */
 typedef enum PlayerSetting {
-    PLAYER_ON_OFF, /* `step` is ignored, as it is for PLAYER_RESET */
+    PLAYER_MODE,
+    PLAYER_PROFILE,
     PLAYER_STRENGTH,
     PLAYER_CLIP,
+    PLAYER_TILES,
+    PLAYER_CHROMA,
     PLAYER_SMOOTH,
+    PLAYER_BARS,
+    PLAYER_RANGE,
+    PLAYER_DENOISE,
     PLAYER_BRIGHTNESS,
     PLAYER_GAMMA,
+    PLAYER_METER,
+    PLAYER_DEINTERLACE,
+    PLAYER_SETTINGS,                 /* so many they are */
+    PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys; `step` is ignored */
     PLAYER_RESET,
 } PlayerSetting;
+
+/* The step that puts a setting's default back. */
+#define PLAYER_STEP_BACK 0
+
+/* All that settings come to. */
+typedef struct PlayerSettings {
+    LumeqParams params;
+    int range; /* as in PlayerOptions, and so is the next */
+    DeinterlaceMode deinterlace;
+} PlayerSettings;
 
 /* What is done to frames, and what its caller has to do with it. */
 typedef struct PlayerEqualizer {
@@ -24,10 +47,16 @@ typedef struct PlayerEqualizer {
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 
-    /* Changes a setting by `step` of its usual steps, fills in all of them, and says in `text` what
-     * it is now. `shown`: of the frame that is seen, or NULL. */
+    /* Changes a setting by `step` of its usual steps, or PLAYER_STEP_BACK, fills in all of them,
+     * and says in `text` what it is now. `shown`: of the frame that is seen, or NULL. */
     void (*change)(void *opaque, PlayerSetting setting, int step, const LumeqFrameStats *shown,
-                   LumeqParams *params, char *text, size_t size);
+                   PlayerSettings *settings, char *text, size_t size);
+
+    /* Fills in the panel's rows, one for each setting. */
+    void (*list)(void *opaque, OsdSettings *rows);
+
+    /* From now on this part of the picture counts, in its samples; without a width: all of it. */
+    void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
 
     /* What computes, for a person. `lost`: the GPU was. */
     const char *(*where)(void *opaque, int lost);
@@ -63,6 +92,13 @@ typedef struct PlayerRecording {
     int64_t frames, dropped; /* written, and left out as they could not be written in time */
 } PlayerRecording;
 
+/* What is written of a file, beside the playing. */
+typedef struct PlayerWriting {
+    int on;
+    char line[300];     /* how far it is */
+    char message[1400]; /* what has become of it, once; "" */
+} PlayerWriting;
+
 typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part that is played; -1 = its start, its end, all */
     int range;                      /* AVCOL_RANGE_* to override, or AVCOL_RANGE_UNSPECIFIED */
@@ -71,16 +107,24 @@ typedef struct PlayerOptions {
     int no_audio, mute, volume;     /* volume: 0..PLAYER_MAX_VOLUME */
     double speed;                   /* PLAYER_MIN_SPEED..PLAYER_MAX_SPEED */
     int loop, fullscreen, mirror;
+    double osd_scale; /* of text and the bar, on top of what suits the window */
     PlayerCompare compare;
     PlayerHistogram histogram;
+    PanelScope scope; /* what is shown there */
     int log_scale;
     DeinterlaceMode deinterlace;
     int keep_open, keep_dropped; /* not 0: at the end the last picture stays, paused: of this input,
                                     of one that is dropped. What is live is over at its end. */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
+    int width, height;           /* that a new window fits into, in its units; 0: the desktop */
 
-    /* Begins to open the file that was dropped on the window, and gives up one that is being
-     * opened. Or NULL. */
+    FileList *files; /* what is played one after the other, `at` the source's: emptied on taking;
+                        NULL: the source alone */
+    const char *greeting; /* the first message; or NULL */
+    /* Adds what was dropped on the window, a file or those of a folder, to the list: 0, or -1
+     * without memory. NULL: as it is. */
+    int (*list)(void *opaque, const char *path, FileList *files);
+    /* Begins to open another file, and gives up one that is being opened. Or NULL. */
     int (*open)(void *opaque, const char *path, MediaError *error);
     /* Then, once a turn: 0 with the source, AVERROR(EAGAIN): not yet, or why it cannot be opened.
      * Nothing else may change yet: it is not known whether it can be played. */
@@ -89,10 +133,23 @@ typedef struct PlayerOptions {
      * with the settings that it is equalized with, or AVERROR(EAGAIN): the one before is still
      * needed, and this one to be held out once more in the next turn. */
     int (*replace)(void *opaque, LumeqParams *params);
+    /* Opens a file that is played once more, for pictures of it; from any thread. Or NULL. */
+    int (*open_again)(void *opaque, const char *path, Source **source, MediaError *error);
+    /* Where a file was left the last time, or -1; where it is left now, `ended`: at its end. Or
+     * NULL. */
+    int64_t (*where)(void *opaque, const char *path, const Source *source);
+    void (*left)(void *opaque, const char *path, const Source *source, int64_t position, int ended);
     /* Begins to record a camera, or ends it, and says so in `text`; what it does then, once a turn.
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
     void (*recording)(void *opaque, PlayerRecording *recording);
+    /* Begins to write what is seen of the file at `path` into another one, and says so in `text`;
+     * what it does then, once a turn. Or NULL. */
+    void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
+    void (*writing)(void *opaque, PlayerWriting *writing);
+    /* Prints the command that does the same, and answers it, to be freed with free(); NULL: `text`
+     * says why not. Or NULL. */
+    char *(*command)(void *opaque, const char *path, const Source *source, char *text, size_t size);
     /* Is shown each packet of the video as it is read, by the thread that reads. Or NULL. */
     void (*packet)(void *opaque, const AVPacket *packet);
     /* The display is gone, in the middle of any function of the player: has to end the program

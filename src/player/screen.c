@@ -1,5 +1,6 @@
 #include "player/screen.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,12 +11,23 @@
 #include "media/picture_format.h"
 #include "panel/panel.h"
 #include "panel/panel_place.h"
+#include "pipeline/frame_scopes.h"
 #include "player/clock.h"
-#include "player/controls.h"
 #include "player/screenshot.h"
-#include "player/view/view.h"
 #include "player/view/view_cuda.h"
 #include "player/window.h"
+
+/* So near its line the mouse is on a split, in units of the window. */
+#define SPLIT_UNITS 12
+
+#define ZOOM_STEP 1.25
+
+/* Of the sides of what the window has for it. */
+#define PREVIEW_PART 5
+
+/* The window comes with its first picture, or after this time without one: it is not to flash
+ * empty, and who has to wait is to see that, and to be able to close it. */
+#define HIDDEN_US 1000000
 
 /* How often statistics are written anew. */
 #define STATISTICS_US 500000
@@ -42,12 +54,17 @@ struct Screen {
     Text *text; /* NULL: not there yet, or no font */
     Osd *osd;
     PanelCache *panel;
+    Scopes *scopes;        /* NULL: none were shown yet */
     int64_t panel_at;      /* when its numbers are to be drawn anew, 0: they are not */
     int64_t statistics_at; /* when they are to be written anew */
     int subtitles_shown;
     double opacity[OSD_PARTS];
+    OsdSettings settings;
     int cursor_shown;
-    int dirty; /* something is to change */
+    int given_width, given_height; /* the window's, in units, by the program's own hand */
+    int resized;                   /* somebody else has given it another one */
+    int dirty;                     /* something is to change */
+    int64_t hidden_until; /* the window is, unless there is a picture before; 0: it is not */
 };
 
 static const PanelMode modes[] = {PANEL_OFF, PANEL_BESIDE, PANEL_OVER}; /* by PlayerHistogram */
@@ -62,9 +79,15 @@ int screen_is_fullscreen(const Screen *s)
     return window_is_fullscreen(s->window);
 }
 
+int screen_wants_host(const Screen *s)
+{
+    const Look *look = &s->state.look;
+    return look->histogram != PLAYER_HISTOGRAM_OFF && look->scope != PANEL_HISTOGRAM;
+}
+
 int screen_takes_device(const Screen *s)
 {
-    return s->cuda && !view_cuda_failure(s->cuda);
+    return s->cuda && !view_cuda_failure(s->cuda) && !screen_wants_host(s);
 }
 
 void screen_touch(Screen *s)
@@ -74,18 +97,31 @@ void screen_touch(Screen *s)
 
 /* ---- where things are ---- */
 
-/* Pictures in `area` of the window. */
+/* Pictures in `area` of the window, as they fit there. */
 static ViewScene scene_in(const Screen *s, Rect area)
 {
     static const ViewCompare compares[] = {VIEW_COMPARE_OFF, VIEW_COMPARE_SPLIT, VIEW_COMPARE_SIDE};
     ViewScene scene = {
         .area = area,
         .compare = compares[s->state.look.compare],
-        .shown = VIEW_OUTPUT,
+        .shown = s->state.look.source ? VIEW_INPUT : VIEW_OUTPUT,
         .split = s->state.look.split,
     };
     window_size(s->window, &scene.width, &scene.height);
     return scene;
+}
+
+static ViewScene zoomed_in(const Screen *s, Rect area)
+{
+    ViewScene scene = scene_in(s, area);
+    scene.zoom = s->state.look.zoom;
+    return scene;
+}
+
+static int split_column(const Screen *s, const ViewScene *scene)
+{
+    const ViewPlaces places = view_layout(s->view, scene);
+    return view_split_column(&places, scene->split);
 }
 
 /* Around all pictures. */
@@ -100,33 +136,186 @@ static Rect pictures_in(const Screen *s, Rect area)
 /*
  * A panel over the picture stands where a viewer can spare it. Who compares has come for the
  * equalized half: of two pictures it hides as much of each, and of a split the left side, since the
- * equalized part lies to the right of the line wherever that is drawn to.
+ * equalized part lies to the right of the line. Where the line is drawn so far to the left that the
+ * panel would hide that part alone, it is away.
  */
-static PanelPlace place_panel(const Screen *s)
+static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
-    int width, height;
-    window_size(s->window, &width, &height);
     if (s->state.look.histogram != PLAYER_HISTOGRAM_OVERLAY)
         return panel_place(width, height, modes[s->state.look.histogram]);
-    const Rect around = pictures_in(s, (Rect){0, 0, width, height});
-    return panel_place_over(width, height, around, overs[s->state.look.compare]);
+    const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
+    const ViewScene scene = zoomed_in(s, window);
+    PanelPlace place = panel_place_over(width, height, around, overs[s->state.look.compare],
+                                        split_column(s, &scene));
+    place.panel.height = panel_scope_height(place.panel.width, place.panel.height,
+                                            s->options.player->osd_scale, s->state.look.scope);
+    return place;
+}
+
+static PanelPlace place_panel(const Screen *s)
+{
+    int width, height;
+    window_size(s->window, &width, &height);
+    return place_panel_in(s, width, height);
+}
+
+int screen_has_room_for_all(const Screen *s)
+{
+    static const PanelMode both[] = {PANEL_BESIDE, PANEL_BESIDE, PANEL_OVER};
+    int width, height;
+    window_size(s->window, &width, &height);
+    const Rect panel = panel_place(width, height, both[s->state.look.histogram]).panel;
+    return panel_has_room_for_all(panel.width, panel.height, s->options.player->osd_scale);
+}
+
+static Rect to_pixels(const Screen *s, Rect part)
+{
+    Rect pixels;
+    window_to_pixels(s->window, part.x, part.y, &pixels.x, &pixels.y);
+    window_to_pixels(s->window, part.width, part.height, &pixels.width, &pixels.height);
+    return pixels;
 }
 
 static ViewScene scene_of(const Screen *s)
 {
-    return scene_in(s, place_panel(s).picture);
+    ViewScene scene = zoomed_in(s, place_panel(s).picture);
+    scene.mark = to_pixels(s, s->state.look.mark);
+    return scene;
+}
+
+static OsdPlace osd_place(const Screen *s)
+{
+    const PanelPlace panel = place_panel(s);
+    OsdPlace place = {
+        .area = panel.free,
+        .picture = panel.picture,
+        .bar = panel.picture, /* below pictures, over a panel that is over them, too */
+        .density = window_density(s->window),
+        .scale = s->options.player->osd_scale,
+    };
+    window_size(s->window, &place.width, &place.height);
+    return place;
+}
+
+/* ---- where the mouse is ---- */
+
+static int column_of(const Screen *s, int x)
+{
+    int px, py;
+    window_to_pixels(s->window, x, 0, &px, &py);
+    return px;
+}
+
+static OsdBarPlaces bar_of(const Screen *s)
+{
+    const OsdPlace place = osd_place(s);
+    return osd_bar_at(s->osd, &place);
+}
+
+static int is_in(Rect rect, int x, int y)
+{
+    return x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height;
+}
+
+static double share_of(Rect rect, int x)
+{
+    return rect.width > 0 ? av_clipd((double)(x - rect.x) / rect.width, 0, 1) : 0;
+}
+
+static Rect split_picture(const Screen *s)
+{
+    const ViewScene scene = scene_of(s);
+    return view_layout(s->view, &scene).picture[VIEW_OUTPUT];
+}
+
+static int is_near_split(const Screen *s, int x, int y)
+{
+    const ViewScene scene = scene_of(s);
+    const ViewPlaces places = view_layout(s->view, &scene);
+    const int column = view_split_column(&places, scene.split);
+    const Rect picture = places.picture[VIEW_OUTPUT];
+    const int reach = (int)(SPLIT_UNITS * window_density(s->window));
+    return scene.compare == VIEW_COMPARE_SPLIT && abs(x - column) <= reach && y >= picture.y &&
+           y < picture.y + picture.height;
+}
+
+static OsdSettingsPlaces settings_of(const Screen *s)
+{
+    const OsdPlace place = osd_place(s);
+    return osd_settings_place(s->osd, &place);
+}
+
+/* The bar can be used while it is seen, and for as long as it fades. */
+ControlsTarget screen_target(const Screen *s, int x, int y)
+{
+    int px, py;
+    const OsdBarPlaces bar = bar_of(s);
+    window_to_pixels(s->window, x, y, &px, &py);
+    if (is_in(settings_of(s).all, px, py))
+        return CONTROLS_SETTINGS;
+    if (s->opacity[OSD_BAR] > 0 && is_in(bar.all, px, py))
+        return is_in(bar.button, px, py)   ? CONTROLS_BUTTON
+               : is_in(bar.track, px, py)  ? CONTROLS_TRACK
+               : is_in(bar.volume, px, py) ? CONTROLS_VOLUME
+                                           : CONTROLS_BAR;
+    return is_near_split(s, px, py) ? CONTROLS_SPLIT : CONTROLS_PICTURE;
+}
+
+int screen_setting_at(const Screen *s, int x, int y, int *acts, int *step)
+{
+    int px, py;
+    const OsdSettingsPlaces places = settings_of(s);
+    window_to_pixels(s->window, x, y, &px, &py);
+    return osd_settings_at(&s->settings, &places, px, py, acts, step);
 }
 
 double screen_split_at(const Screen *s, int x, int y)
 {
+    (void)y;
+    const Rect picture = split_picture(s);
+    return picture.width > 0 ? share_of(picture, column_of(s, x)) : s->state.look.split;
+}
+
+double screen_track_at(const Screen *s, int x)
+{
+    return share_of(bar_of(s).track, column_of(s, x));
+}
+
+double screen_volume_at(const Screen *s, int x)
+{
+    return share_of(bar_of(s).volume, column_of(s, x));
+}
+
+ViewZoom screen_zoom_at(const Screen *s, int steps, int x, int y, double *pixels)
+{
     int px, py;
     const ViewScene scene = scene_of(s);
-    const Rect picture = view_layout(s->view, &scene).picture[VIEW_OUTPUT];
     window_to_pixels(s->window, x, y, &px, &py);
-    if (picture.width <= 0)
-        return s->state.look.split;
-    return av_clipd((double)(px - picture.x) / picture.width, 0, 1);
+    return view_zoom(s->view, &scene, steps ? pow(ZOOM_STEP, steps) : 0, px, py, pixels);
+}
+
+ViewZoom screen_pan_by(const Screen *s, int x, int y)
+{
+    int px, py;
+    const ViewScene scene = scene_of(s);
+    window_to_pixels(s->window, x, y, &px, &py);
+    return view_pan(s->view, &scene, px, py);
+}
+
+Rect screen_seen(const Screen *s)
+{
+    const ViewScene scene = scene_of(s);
+    const double density = window_density(s->window);
+    const Rect r = view_layout(s->view, &scene).picture[scene.compare ? VIEW_OUTPUT : scene.shown];
+    return (Rect){(int)(r.x / density), (int)(r.y / density), (int)(r.width / density),
+                  (int)(r.height / density)};
+}
+
+Rect screen_find(const Screen *s, Rect part)
+{
+    const ViewScene scene = scene_of(s);
+    return view_find(s->view, &scene, to_pixels(s, part));
 }
 
 /* ---- the window's shape ---- */
@@ -137,12 +326,48 @@ double screen_split_at(const Screen *s, int x, int y)
 /* How often a size is tried to fit: each try comes closer by a factor of four or so. */
 #define TRIES 16
 
-/* The largest picture, up to its own size, that fits onto the desktop together with the panel. */
+/* So many units of the desktop are no other size: what a window manager makes of one. */
+#define SAME_UNITS 2
+
+static int is_resized(const Screen *s)
+{
+    int width, height;
+    window_own_size(s->window, &width, &height);
+    return width > 0 &&
+           (abs(width - s->given_width) > SAME_UNITS || abs(height - s->given_height) > SAME_UNITS);
+}
+
+/* It has the size that it was given just now. */
+static void note_size(Screen *s)
+{
+    int width, height;
+    window_own_size(s->window, &width, &height);
+    if (width <= 0)
+        return;
+    s->given_width = width;
+    s->given_height = height;
+}
+
+void screen_own_size(const Screen *s, int *width, int *height)
+{
+    *width = *height = 0;
+    if (s->resized || is_resized(s))
+        window_own_size(s->window, width, height);
+}
+
+/* The largest picture, up to its own size, that fits onto the desktop together with the panel; or
+ * into the size that is asked for, which may be larger than its own. */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;
+    const int asked = s->options.player->width, asked_height = s->options.player->height;
     double share = 1;
     window_most(s->window, &most_width, &most_height);
+    if (asked > 0 && asked_height > 0) {
+        most_width = FFMIN(most_width, asked);
+        most_height = FFMIN(most_height, asked_height);
+        share = FFMIN((double)most_width / width, (double)most_height / height);
+    }
     for (int i = 0; i < TRIES; i++) {
         across = FFMAX((int)(width * share), 1);
         down = FFMAX((int)(height * share), 1);
@@ -153,6 +378,7 @@ static void fit_window(Screen *s, int width, int height)
         share *= FFMIN((double)most_width / across, (double)most_height / down);
     }
     window_resize(s->window, across, down);
+    note_size(s);
 }
 
 static int fills(Rect pictures, Rect area)
@@ -175,13 +401,16 @@ static int set_histogram(Screen *s, PlayerHistogram histogram)
     const int had = s->state.look.histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
     const int wants = histogram == PLAYER_HISTOGRAM_PANEL;
     int width = pictures.width, height = pictures.height;
+    s->resized |= is_resized(s);
     s->state.look.histogram = histogram;
     if (wants)
         panel_add_room(&width, &height);
     const int changes = had != wants && fills(pictures, before.picture) &&
                         window_change(s->window, (int)(width / density), (int)(height / density));
+    if (changes)
+        note_size(s);
     /* The window may not have that size yet. */
-    const PanelPlace now = changes ? panel_place(width, height, modes[histogram]) : place_panel(s);
+    const PanelPlace now = changes ? place_panel_in(s, width, height) : place_panel(s);
     return histogram == PLAYER_HISTOGRAM_OFF || now.panel.width > 0;
 }
 
@@ -212,6 +441,38 @@ void screen_say(Screen *s, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     screen_message(s, line, -1);
+}
+
+void screen_set_bar(Screen *s, const OsdBar *bar)
+{
+    osd_set_bar(s->osd, bar);
+}
+
+void screen_set_settings(Screen *s, OsdSettings *rows)
+{
+    rows->chosen = s->state.look.chosen;
+    if (!s->state.look.settings)
+        *rows = (OsdSettings){0};
+    s->settings = *rows;
+    osd_set_settings(s->osd, rows);
+}
+
+void screen_show_bar(Screen *s, int64_t until)
+{
+    osd_show_bar(s->osd, until);
+}
+
+void screen_point(Screen *s, int x, const char *line, const Canvas *picture)
+{
+    osd_point(s->osd, column_of(s, x), line, picture);
+    s->dirty = 1;
+}
+
+void screen_preview_size(const Screen *s, int *width, int *height)
+{
+    const Rect area = osd_place(s).area;
+    *width = area.width / PREVIEW_PART;
+    *height = area.height / PREVIEW_PART;
 }
 
 int screen_wants_statistics(const Screen *s, int64_t now)
@@ -301,7 +562,7 @@ static int open_window(Screen *s, const Source *source, MediaError *error)
     snprintf(s->state.renderer, sizeof(s->state.renderer), "%s", view_renderer(s->view));
     view_set_mirror(s->view, s->state.look.mirrored);
     fit_window(s, width, height);
-    window_show(s->window);
+    s->hidden_until = clock_now() + HIDDEN_US;
     window_keep_awake(s->window, 1);
     return 0;
 }
@@ -343,6 +604,8 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
     s->state.look = (Look){
         .compare = options->player->compare,
         .histogram = options->player->histogram,
+        .place = options->player->histogram,
+        .scope = options->player->scope,
         .log_scale = options->player->log_scale,
         .mirrored = options->player->mirror,
         .subtitles_on = 1,
@@ -367,6 +630,7 @@ void screen_close(Screen **screen)
     osd_close(&s->osd);
     text_close(&s->text);
     panel_cache_free(&s->panel);
+    free(s->scopes);
     view_close(&s->view);
     view_cuda_close(&s->cuda);
     window_close(&s->window);
@@ -384,17 +648,21 @@ static int upload(Screen *s, ViewSide side, const AVFrame *frame, MediaError *er
     return media_fail(error, MEDIA_INPUT, "%s", why);
 }
 
+static int shows_input(const Screen *s)
+{
+    return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
+}
+
 /* Shows the untouched picture as well, or not any more. */
 static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
 {
-    const int is_seen = f && s->state.look.compare != PLAYER_COMPARE_OFF;
-    return upload(s, VIEW_INPUT, is_seen ? f->decoded.frame : NULL, error);
+    return upload(s, VIEW_INPUT, f && shows_input(s) ? f->decoded.frame : NULL, error);
 }
 
 static int upload_both(Screen *s, const EqualizedFrame *f, MediaError *error)
 {
     const int ret = upload(s, VIEW_OUTPUT, f->out, error);
-    return ret < 0 || s->state.look.compare == PLAYER_COMPARE_OFF ? ret : upload_input(s, f, error);
+    return ret < 0 || !shows_input(s) ? ret : upload_input(s, f, error);
 }
 
 /* Where CUDA can bring planes to OpenGL; once that has failed, never again. */
@@ -415,7 +683,7 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
     s->state.upload_us = 0;
     if (s->cuda && lost)
         view_cuda_give_up(s->cuda, "the CPU has taken over");
-    if (!can_stay_on_device(s) && frame->on_device)
+    if (frame->on_device && (!can_stay_on_device(s) || screen_wants_host(s)))
         return 1;
     const int ret = upload_both(s, frame, &failed);
     if (ret < 0 && frame->on_device && !can_stay_on_device(s))
@@ -431,11 +699,18 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
 
 /* ---- how it looks ---- */
 
-static void show_histogram(Screen *s, PlayerHistogram histogram)
+/* Where the panel is, or what it shows. */
+static void show_panel(Screen *s, const Look *look)
 {
     static const char *const names[] = {"off", "beside the picture", "over the picture"};
-    const int has_room = set_histogram(s, histogram);
-    screen_say(s, "Histogram: %s%s", has_room ? "" : "no room ", names[histogram]);
+    static const char *const scopes[] = {"histogram", "waveform", "vectorscope", "all scopes"};
+    const int moves = look->histogram != s->state.look.histogram;
+    s->state.look.scope = look->scope;
+    const int has_room = set_histogram(s, look->histogram);
+    if (moves || !has_room)
+        screen_say(s, "Panel: %s%s", has_room ? "" : "no room ", names[look->histogram]);
+    else
+        screen_say(s, "Panel: %s", scopes[look->scope]);
 }
 
 static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *error)
@@ -461,8 +736,8 @@ static void show_statistics(Screen *s, int shown)
 int screen_set_look(Screen *s, const Look *look, const EqualizedFrame *frame, MediaError *error)
 {
     const Look before = s->state.look;
-    if (look->histogram != before.histogram)
-        show_histogram(s, look->histogram);
+    if (look->histogram != before.histogram || look->scope != before.scope)
+        show_panel(s, look);
     s->state.look = *look;
     if (look->log_scale != before.log_scale)
         screen_say(s, "Histogram: %s", look->log_scale ? "logarithmic" : "linear");
@@ -476,6 +751,10 @@ int screen_set_look(Screen *s, const Look *look, const EqualizedFrame *frame, Me
         show_statistics(s, look->statistics);
     if (look->help != before.help)
         show_help(s, look->help);
+    if (look->source != before.source) {
+        screen_say(s, "%s", look->source ? "The source" : "Equalized");
+        return upload_input(s, frame, error);
+    }
     return look->compare != before.compare ? show_compare(s, frame, error) : 0;
 }
 
@@ -496,8 +775,10 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
     const int shown = until && now <= until;
     if (shown != s->cursor_shown)
         window_show_cursor(s->window, shown);
-    if (shown)
+    if (shown) {
         osd_show_labels(s->osd, until);
+        osd_show_bar(s->osd, until);
+    }
     s->cursor_shown = shown;
 }
 
@@ -516,8 +797,19 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
     s->dirty = 1;
 }
 
-static void draw_panel(Screen *s, const EqualizedFrame *f, int64_t now)
+/* Of a frame that is still on its way from the GPU, those before stay. */
+static const Scopes *count_scopes(Screen *s, const EqualizedFrame *f)
 {
+    if (!s->scopes)
+        s->scopes = calloc(1, sizeof(*s->scopes));
+    if (s->scopes && f && !f->on_device)
+        (void)frame_scopes_count(s->scopes, f->out, s->state.look.mirrored);
+    return s->scopes;
+}
+
+static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
+{
+    const EqualizedFrame *f = content->frame;
     const LumeqFrameStats none = {0}, *m = f ? &f->stats : &none;
     const Rect panel = place_panel(s).panel;
     const PanelData data = {
@@ -529,6 +821,10 @@ static void draw_panel(Screen *s, const EqualizedFrame *f, int64_t now)
         .full_range = f && f->out->color_range == AVCOL_RANGE_JPEG,
         .scale = s->state.look.log_scale ? PANEL_LOG : PANEL_LINEAR,
         .translucent = s->state.look.histogram == PLAYER_HISTOGRAM_OVERLAY,
+        .words = content->words,
+        .scope = s->state.look.scope,
+        .scopes = screen_wants_host(s) && panel.width > 0 ? count_scopes(s, f) : NULL,
+        .text_scale = s->options.player->osd_scale,
     };
     Overlay overlay = {.x = panel.x, .y = panel.y};
     const Canvas *canvas = NULL;
@@ -549,6 +845,14 @@ static int is_turned(const AVFrame *frame)
            format.turn.xx == 0;
 }
 
+/* Rows of the picture that the bar is over. */
+static int covered_rows(const Screen *s, Rect picture)
+{
+    const Rect bar = bar_of(s).all;
+    const int rows = picture.y + picture.height - bar.y;
+    return s->opacity[OSD_BAR] > 0 ? av_clip(rows, 0, picture.height) : 0;
+}
+
 static void draw_subtitles(Screen *s, const ScreenContent *content)
 {
     const ViewScene scene = scene_of(s);
@@ -559,8 +863,10 @@ static void draw_subtitles(Screen *s, const ScreenContent *content)
     if (s->state.look.subtitles_on && content->frame) {
         const AVFrame *in = content->frame->decoded.frame;
         const int turned = is_turned(in);
+        const Rect picture = places.picture[scene.shown];
         const SubtitlesPlace place = {
-            .picture = places.picture[VIEW_OUTPUT],
+            .picture = picture,
+            .covered = covered_rows(s, picture),
             .video_width = turned ? in->height : in->width,
             .video_height = turned ? in->width : in->height,
         };
@@ -589,19 +895,13 @@ static void place_labels(Screen *s, const ViewScene *scene, Rect panel)
 
 static void draw_osd(Screen *s, int64_t now)
 {
-    static const ViewLayer layers[OSD_PARTS] = {VIEW_LAYER_MESSAGE, VIEW_LAYER_STATISTICS,
-                                                VIEW_LAYER_HELP,    VIEW_LAYER_RECORDING,
-                                                VIEW_LAYER_BEFORE,  VIEW_LAYER_AFTER};
+    static const ViewLayer layers[OSD_PARTS] = {
+        VIEW_LAYER_MESSAGE,   VIEW_LAYER_STATISTICS, VIEW_LAYER_HELP,
+        VIEW_LAYER_RECORDING, VIEW_LAYER_BEFORE,     VIEW_LAYER_AFTER,
+        VIEW_LAYER_SETTINGS,  VIEW_LAYER_BAR,        VIEW_LAYER_POINTED};
     const ViewScene scene = scene_of(s);
-    const PanelPlace panel = place_panel(s);
-    const OsdPlace place = {
-        .width = scene.width,
-        .height = scene.height,
-        .area = panel.free,
-        .picture = scene.area,
-        .density = window_density(s->window),
-    };
-    place_labels(s, &scene, panel.panel);
+    const OsdPlace place = osd_place(s);
+    place_labels(s, &scene, place_panel(s).panel);
     for (int part = 0; part < OSD_PARTS; part++) {
         OsdLayer layer;
         const int changed = osd_draw(s->osd, (OsdPart)part, &place, now, &layer);
@@ -625,9 +925,12 @@ static int draw(Screen *s, MediaError *error)
     if (view_draw(s->view, &scene, why, sizeof(why)) < 0)
         return media_fail(error, MEDIA_USAGE, "%s", why);
     s->state.draw_us = (double)(clock_now() - begin);
+    s->dirty = s->hidden_until != 0; /* showing it may have given it another size */
+    if (s->hidden_until)
+        window_show(s->window);
+    s->hidden_until = 0;
     window_swap(s->window);
     s->state.drawing += clock_now() - begin;
-    s->dirty = 0;
     return 1;
 }
 
@@ -638,14 +941,18 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
         s->dirty = 1;
     const int64_t begin = clock_now();
     if (s->dirty)
-        draw_panel(s, content->frame, now);
-    draw_subtitles(s, content);
+        draw_panel(s, content, now);
     osd_notice(s->osd, content->notice);
     osd_recording(s->osd, content->recording);
     draw_osd(s, now);
+    draw_subtitles(s, content); /* above the bar */
     s->state.layers_us = (double)(clock_now() - begin);
     *wait = FFMIN(*wait, osd_wait(s->osd, now));
     *wait = FFMIN(*wait, FFMAX(s->statistics_at - now, 0));
+    if (!content->frame && now < s->hidden_until) {
+        *wait = FFMIN(*wait, s->hidden_until - now);
+        return 0;
+    }
     if (!s->dirty)
         return 0;
     const int ret = draw(s, error);

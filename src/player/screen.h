@@ -5,18 +5,25 @@
 #ifndef LUMEQ_PLAYER_SCREEN_H
 #define LUMEQ_PLAYER_SCREEN_H
 
-#include "player/osd/osd.h"
+#include "player/controls.h"
 #include "player/player_options.h"
 #include "player/subtitles/subtitles.h"
+#include "player/view/view.h"
 
 typedef struct Screen Screen;
 
 /* How the user wants it to look. */
 typedef struct Look {
     PlayerCompare compare;
-    PlayerHistogram histogram;
+    PlayerHistogram histogram, place; /* where the panel is; where it is when it is shown again */
+    PanelScope scope;
     int log_scale, statistics, help, mirrored, subtitles_on;
+    int settings; /* their panel is there, */
+    int chosen;   /* with this row chosen */
+    int source;   /* the untouched picture, where nothing is compared */
     double split;
+    ViewZoom zoom;
+    Rect mark; /* of the window, in its units; without a width: none */
 } Look;
 
 typedef struct ScreenState {
@@ -45,11 +52,43 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
 const ScreenState *screen_state(const Screen *screen);
 int screen_is_fullscreen(const Screen *screen);
 
+/* Not 0: the panel has room for all scopes. */
+int screen_has_room_for_all(const Screen *screen);
+
+/* Not 0: what is shown is counted by the CPU, so that frames have to be in host memory. */
+int screen_wants_host(const Screen *screen);
+/* The window's size in units of the desktop, where the user has given it another one than it had by
+ * itself; 0 and 0: it has that, or fills the screen. */
+void screen_own_size(const Screen *screen, int *width, int *height);
+
 /* Not 0: frames may come in the memory of the GPU. */
 int screen_takes_device(const Screen *screen);
 
-/* Where the line of a split is, when it is dragged to here, in units of the window. */
+/* ---- where the mouse is, in units of the window ---- */
+
+ControlsTarget screen_target(const Screen *screen, int x, int y);
+
+/* Where the line of a split is, when it is dragged to here. */
 double screen_split_at(const Screen *screen, int x, int y);
+
+/* The share of the bar's track, or of its volume, that is left of there. */
+double screen_track_at(const Screen *screen, int x);
+double screen_volume_at(const Screen *screen, int x);
+
+/* The zoom by so many steps around that point, 0: none any more; *pixels: of the window for one of
+ * the picture's. */
+ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *pixels);
+
+/* ... when the picture is moved by so much. */
+ViewZoom screen_pan_by(const Screen *screen, int x, int y);
+
+/* What of the window the picture covers, in units of it; of two, the equalized one. */
+Rect screen_seen(const Screen *screen);
+/* As osd_settings_at(). */
+int screen_setting_at(const Screen *screen, int x, int y, int *acts, int *step);
+
+/* The part of the picture, in stored samples, that is there in the window; {0}: none. */
+Rect screen_find(const Screen *screen, Rect part);
 
 /* ---- what is to be seen ---- */
 
@@ -68,6 +107,17 @@ void screen_say(Screen *screen, const char *format, ...) __attribute__((format(p
 /* `share`: as in osd_message(). */
 void screen_message(Screen *screen, const char *line, double share);
 
+/* The rows of the settings' panel, while it is there. */
+void screen_set_settings(Screen *screen, OsdSettings *rows);
+
+/* The bar's content; it is seen at least until then. */
+void screen_set_bar(Screen *screen, const OsdBar *bar);
+void screen_show_bar(Screen *screen, int64_t until);
+
+/* As osd_point(), at a column in units of the window; pictures are best of this size at most. */
+void screen_point(Screen *screen, int x, const char *line, const Canvas *picture);
+void screen_preview_size(const Screen *screen, int *width, int *height);
+
 /* Not 0: the statistics are shown, and it is time to write them anew. */
 int screen_wants_statistics(const Screen *screen, int64_t now);
 void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_t now);
@@ -75,7 +125,7 @@ void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_
 /* UTF-8. */
 void screen_set_title(Screen *screen, const char *title);
 
-/* The cursor, and with it the labels of a comparison, until then. */
+/* The cursor, and with it the labels of a comparison and the bar, until then. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
 void screen_toggle_fullscreen(Screen *screen);
@@ -94,6 +144,7 @@ void screen_touch(Screen *screen);
 typedef struct ScreenContent {
     const EqualizedFrame *frame; /* that was put there last, or NULL */
     int fresh;                   /* it is to be drawn for the first time */
+    const char *words;           /* what was decided about it */
     Subtitles *subtitles;
     int64_t position;               /* theirs */
     const char *notice, *recording; /* as in osd.h */

@@ -17,10 +17,6 @@
 /* The frame rate is the one of the last second or so. */
 #define RATE_US 1000000
 
-/* After the last live picture, sound that is on its way plays out, for so long: a sender that is
- * faster than time may have left much more. */
-#define PLAY_OUT_US 500000
-
 struct Showing {
     EqualizeStage *stage;
     Screen *screen;
@@ -67,13 +63,14 @@ static void note_stages(Showing *s)
 
 static void note_drawing(Showing *s, const Playback *b, int64_t now)
 {
+    const PlaybackState *is = playback_state(b);
     const ScreenState *screen = screen_state(s->screen);
     const FeedFrame *decoded = &s->frame->decoded;
     Timings *timings = &s->shown.measured.timings;
     Totals *totals = &s->shown.measured.totals;
     note_time(&timings->view, screen->upload_us + screen->draw_us);
     note_time(&timings->layers, screen->layers_us);
-    if (b->paused || decoded->preview)
+    if (is->paused || decoded->preview)
         return;
     const double latency = (double)(now - decoded->decoded_at);
     if (decoded->captured_at != AV_NOPTS_VALUE)
@@ -85,7 +82,7 @@ static void note_drawing(Showing *s, const Playback *b, int64_t now)
     totals->layers += screen->layers_us;
     totals->draw += screen->draw_us;
     if (s->shown.duration > 0)
-        totals->latency += latency * b->speed / (double)s->shown.duration;
+        totals->latency += latency * is->speed / (double)s->shown.duration;
 }
 
 static void note_rate(Showing *s, int64_t now)
@@ -169,8 +166,7 @@ static int put_on(Showing *s, Playback *b, int64_t due, MediaError *error)
 /* The frame that is shown takes its own place, where it has come with other settings. */
 static int put_on_anew(Showing *s, Playback *b, MediaError *error)
 {
-    EqualizedFrame *anew = b->anew;
-    b->anew = NULL;
+    EqualizedFrame *anew = playback_take_anew(b);
     if (!anew || !s->frame || s->frame->number != anew->number) {
         equalized_frame_free(&anew);
         return 0;
@@ -184,7 +180,7 @@ static int put_on_anew(Showing *s, Playback *b, MediaError *error)
 /* What comes first after a start is shown at once: a preview, then the frame that was asked for. */
 static int show_first(Showing *s, Playback *b, int64_t now, MediaError *error)
 {
-    const int preview = b->ahead[0]->decoded.preview;
+    const int preview = playback_next(b)->decoded.preview;
     if (!preview)
         playback_arrived(b, now);
     const int ret = put_on(s, b, now, error);
@@ -209,9 +205,9 @@ static void drop_first(Playback *b)
 static void hurry_if_late(Playback *b, int64_t lateness)
 {
     if (lateness > HURRY_US)
-        video_feed_hurry(b->feed, 1);
+        playback_hurry(b, 1);
     else if (lateness < HURRY_ENOUGH_US)
-        video_feed_hurry(b->feed, 0);
+        playback_hurry(b, 0);
 }
 
 static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaError *error)
@@ -239,18 +235,27 @@ static int advance(Showing *s, Playback *b, int64_t now, int64_t *wait, MediaErr
  * part of the input was asked for. */
 static int is_over(const Showing *s, Playback *b, int64_t now)
 {
-    if (b->paused || !b->ended)
+    const PlaybackState *is = playback_state(b);
+    if (is->paused || !is->ended)
         return 0;
-    if (b->pending || !s->frame) /* there is no frame where it was asked for one */
+    if (is->pending || !s->frame) /* there is no frame where it was asked for one */
         return 1;
-    if (!video_feed_is_part(b->feed) && !playback_is_silent(b, now))
+    if (!playback_is_part(b) && !playback_is_silent(b, now))
         return 0;
     return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }
 
+/* What is shown is on the GPU, and is to be counted here. */
+static int bring_back(Showing *s, Playback *b, MediaError *error)
+{
+    const int is_there = s->frame && s->frame->on_device && !s->missing;
+    return is_there && screen_wants_host(s->screen) ? bring(s, b, error) : 0;
+}
+
 static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
-    if (b->paused || b->pending)
+    const PlaybackState *is = playback_state(b);
+    if (is->paused || is->pending)
         equalize_stage_set_late(s->stage, INT64_MIN, INT64_MIN);
     else
         playback_tell_late(b, now);
@@ -263,52 +268,46 @@ static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, Me
         *wait = FFMIN(*wait, FFMAX(s->due - now, 0));
         return SHOWING_NOTHING;
     }
-    if (!b->ahead_count)
+    if (!is->ahead)
         return is_over(s, b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
-    if (b->pending)
+    if (is->pending)
         return show_first(s, b, now, error);
-    if (!b->paused)
+    if (!is->paused)
         return advance(s, b, now, wait, error);
     return step ? show_step(s, b, now, error) : SHOWING_NOTHING;
 }
 
 /* ---- what is live: its newest frame at once ---- */
 
-static int has_played_out(Playback *b, int64_t now)
-{
-    if (b->paused || !b->ended) {
-        b->ended_at = 0; /* the sound waits, too */
-        return 0;
-    }
-    if (!b->ended_at)
-        b->ended_at = now;
-    return b->pending || playback_is_silent(b, now) || now - b->ended_at >= PLAY_OUT_US;
-}
-
 static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *error)
 {
-    const int held = b->paused && !step;
-    equalize_stage_hold(s->stage, held && !b->pending);
+    const PlaybackState *is = playback_state(b);
+    const int held = is->paused && !step;
+    equalize_stage_hold(s->stage, held && !is->pending);
     int ret = playback_fetch_newest(b, error);
     if (ret >= 0)
         ret = put_on_anew(s, b, error);
     if (ret < 0)
         return ret;
-    s->shown.came = b->ahead_count > 0;
-    if (!b->ahead_count)
-        return has_played_out(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
-    if (b->pending)
+    s->shown.came = is->ahead > 0;
+    if (!is->ahead)
+        return playback_has_played_out(b, now) ? SHOWING_ENDED : SHOWING_NOTHING;
+    if (is->pending)
         return show_first(s, b, now, error);
     if (!held)
         return step ? show_step(s, b, now, error) : put_on(s, b, now, error);
-    while (b->ahead_count) /* they are older when it goes on */
+    while (is->ahead) /* they are older when it goes on */
         drop_first(b);
     return SHOWING_NOTHING;
 }
 
 int showing_run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
-    return b->source->live ? run_live(s, b, step, now, error) : run(s, b, step, now, wait, error);
+    const int ret = bring_back(s, b, error);
+    if (ret < 0)
+        return ret;
+    return playback_state(b)->source->live ? run_live(s, b, step, now, error)
+                                           : run(s, b, step, now, wait, error);
 }
 
 void showing_free(Showing **showing)

@@ -9,17 +9,22 @@
 typedef struct Wanted {
     int loop, muted, volume;
     DeinterlaceMode deinterlace;
+    int range;        /* as in PlayerOptions */
+    int64_t from, to; /* what is repeated; -1: no such end */
 } Wanted;
 
 typedef struct Situation {
     const PlayerOptions *options;
     const PlayerEqualizer *equalizer;
     const Playback *playback;
+    const PlaybackState *played; /* the state of that */
     const Shown *shown;
     const Screen *screen;
     const Wanted *wanted;
     const CameraWatch *camera;
     const PlayerRecording *recording;
+    const FileList *files;
+    int file;         /* the one of them that is shown, or asked for */
     int64_t position; /* that seeking begins from */
     int at_end;
     int equalized; /* frames that wait, equalized */

@@ -7,22 +7,15 @@
 #include <SDL.h>
 
 #include "media/input/track_choice.h"
+#include "player/osd/osd_time.h"
 
-/* "1:02:03", "2:03" */
-static void format_time(int64_t us, char *text, size_t size)
-{
-    const int64_t s = us > 0 ? us / 1000000 : 0;
-    if (s >= 3600)
-        snprintf(text, size, "%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
-    else
-        snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
-}
+#define BAR_US 250000
 
 void status_position(int64_t position, int64_t duration, char *text, size_t size)
 {
     char at[32], of[32];
-    format_time(position, at, sizeof(at));
-    format_time(duration, of, sizeof(of));
+    osd_time(position, at, sizeof(at));
+    osd_time(duration, of, sizeof(of));
     if (duration > 0)
         snprintf(text, size, "%s / %s", at, of);
     else
@@ -32,8 +25,42 @@ void status_position(int64_t position, int64_t duration, char *text, size_t size
 void status_frame(int64_t position, char *text, size_t size)
 {
     char at[32];
-    format_time(position, at, sizeof(at));
+    osd_time(position, at, sizeof(at));
     snprintf(text, size, "%s.%03d", at, (int)(FFMAX(position, 0) / 1000 % 1000));
+}
+
+void status_pointed(const Source *source, int64_t position, char *text, size_t size)
+{
+    char at[32];
+    int chapter = source_chapters(source) - 1;
+    osd_time(position, at, sizeof(at));
+    while (chapter >= 0 && source_chapter(source, chapter) > position)
+        chapter--;
+    const char *title = chapter >= 0 ? source_chapter_title(source, chapter) : "";
+    snprintf(text, size, "%s%s%s", at, title[0] ? "  " : "", title);
+}
+
+void status_bar(const Situation *now, OsdBar *bar)
+{
+    const PlaybackState *b = now->played;
+    const int can_seek = playback_can_seek(now->playback);
+    const int64_t part = b->paused || b->pending ? 1 : BAR_US;
+    memset(bar, 0, sizeof(*bar)); /* it is compared byte by byte */
+    bar->position = FFMAX(now->position, 0) / part * part;
+    bar->duration = can_seek ? playback_duration(now->playback) : 0;
+    if (now->files->count > 1 && now->files->at >= 0) {
+        bar->file = now->files->at + 1;
+        bar->files = now->files->count;
+    }
+    bar->from = now->wanted->from;
+    bar->to = now->wanted->to;
+    bar->paused = b->paused;
+    bar->volume = now->wanted->volume;
+    bar->muted = now->wanted->muted;
+    bar->most = b->sound ? PLAYER_MAX_VOLUME : 0;
+    const int chapters = source_chapters(b->source);
+    for (int i = 0; can_seek && i < chapters && i < OSD_BAR_MARKS; i++)
+        bar->mark[bar->marks++] = source_chapter(b->source, i);
 }
 
 /* What window managers take: UTF-8 on one line. */
@@ -46,12 +73,41 @@ static void clean(char *text)
     SDL_free(utf8);
 }
 
-void status_title(const Source *source, const char *path, char *text, size_t size)
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "2/5", or "" where there is one. */
+static void say_place(const FileList *files, int at, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (files->count > 1 && at >= 0)
+        snprintf(text, size, "%d/%d", at + 1, files->count);
+}
+
+void status_file(const FileList *files, int at, char *text, size_t size)
+{
+    char place[32];
+    say_place(files, at, place, sizeof(place));
+    snprintf(text, size, "%s: %s", place, base_name(files->entries[at].path));
+    clean(text);
+}
+
+void status_title(const Source *source, const char *path, const FileList *files, int64_t position,
+                  int64_t duration, char *text, size_t size)
 {
     const char *tag = source->camera ? camera_setting(source->camera)->name : source_title(source);
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    snprintf(text, size, "%s - lumeq", tag && tag[0] ? tag : name);
+    char where[72] = "", place[32];
+    say_place(files, files->at, place, sizeof(place));
+    if (duration > 0) {
+        char at[64];
+        status_position(position, duration, at, sizeof(at));
+        snprintf(where, sizeof(where), " (%s)", at);
+    }
+    snprintf(text, size, "%s%s%s%s - lumeq", place, place[0] ? " " : "",
+             tag && tag[0] ? tag : base_name(path), where);
     clean(text);
 }
 
@@ -74,41 +130,42 @@ static void add(StatusRows *r, const char *name, const char *format, ...)
 
 static void add_input(const Situation *s, StatusRows *r)
 {
-    const AVStream *video = s->playback->source->video;
+    const AVStream *video = s->played->source->video;
     const double rate = av_q2d(video->avg_frame_rate);
     char text[128];
-    track_describe_video(s->playback->source, s->shown->frame->decoded.frame, text, sizeof(text));
+    if (s->files->count > 1)
+        add(r, "file", "%d/%d", s->files->at + 1, s->files->count);
+    track_describe_video(s->played->source, s->shown->frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (s->playback->paused || s->camera->gone)
+    if (s->played->paused || s->camera->gone)
         add(r, "frame rate", "%s; %.2f a second", s->camera->gone ? "none now" : "paused", rate);
     else if (rate > 0)
         add(r, "frame rate", "%.2f of %.2f a second", s->shown->measured.rate,
-            rate * s->playback->speed);
+            rate * s->played->speed);
     else
         add(r, "frame rate", "%.2f a second", s->shown->measured.rate);
 }
 
 static void add_frames(const Situation *s, StatusRows *r)
 {
-    const Sync *sync = &s->playback->sync;
-    if (s->playback->source->camera)
+    if (s->played->source->camera)
         add(r, "frames", "%lld shown, %lld dropped, %lld lost in the camera",
             (long long)s->shown->count, (long long)playback_dropped(s->playback),
             (long long)s->camera->lost);
-    else if (s->playback->source->live)
+    else if (s->played->source->live)
         add(r, "frames", "%lld shown, %lld dropped", (long long)s->shown->count,
             (long long)playback_dropped(s->playback));
     else
         add(r, "frames", "%lld shown, %lld dropped, %lld late", (long long)s->shown->count,
-            (long long)playback_dropped(s->playback), (long long)sync->late);
-    if (s->playback->audio && s->shown->measured.offset != AV_NOPTS_VALUE)
+            (long long)playback_dropped(s->playback), (long long)playback_late(s->playback));
+    if (playback_counts(s->playback).has_sound && s->shown->measured.offset != AV_NOPTS_VALUE)
         add(r, "A/V offset", "%+.0f ms", (double)s->shown->measured.offset * 1e-3);
 }
 
 static void add_live(const Situation *s, StatusRows *r)
 {
     char text[256];
-    const Camera *camera = s->playback->source->camera;
+    const Camera *camera = s->played->source->camera;
     if (camera) {
         camera_setting_text(camera, text, sizeof(text));
         add(r, "camera", "%s%s", text, s->camera->gone ? " (gone)" : "");
@@ -139,7 +196,7 @@ static void add_stages(const Situation *s, StatusRows *r)
 
 static void add_latency(const Situation *s, StatusRows *r)
 {
-    const double frame = (double)s->shown->duration / s->playback->speed;
+    const double frame = (double)s->shown->duration / s->played->speed;
     if (frame > 0)
         add(r, "to the screen", "%.0f ms after decoding, %.1f frames",
             s->shown->measured.timings.latency * 1e-3, s->shown->measured.timings.latency / frame);
@@ -147,13 +204,12 @@ static void add_latency(const Situation *s, StatusRows *r)
 
 static void add_queues(const Situation *s, StatusRows *r)
 {
-    const Playback *b = s->playback;
-    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", video_feed_waiting(b->feed),
-        video_feed_room(b->feed), s->equalized + b->ahead_count,
-        demuxer_waiting(b->demuxer, DEMUX_VIDEO), demuxer_waiting(b->demuxer, DEMUX_AUDIO));
-    if (b->audio)
+    const PlaybackCounts c = playback_counts(s->playback);
+    add(r, "queues", "%d of %d frames, %d equalized, %d + %d packets", c.decoded, c.room,
+        s->equalized + s->played->ahead, c.video, c.sound);
+    if (c.has_sound)
         add(r, "sound", "volume %d %%%s, ran dry %lld times", s->wanted->volume,
-            s->wanted->muted ? " (muted)" : "", (long long)audio_underruns(b->audio));
+            s->wanted->muted ? " (muted)" : "", (long long)c.ran_dry);
 }
 
 static void add_decision(const Situation *s, StatusRows *r)
@@ -166,11 +222,11 @@ static void add_decision(const Situation *s, StatusRows *r)
 static void add_strength(const LumeqFrameStats *stats, StatusRows *r)
 {
     if (stats->noise < 0)
-        add(r, "strength", "%.2f, noise in the dark up to %.1f times", stats->strength,
+        add(r, "strength", "%.2f, contrast in the dark up to %.1f times", stats->strength,
             stats->noise_gain);
     else
-        add(r, "strength", "%.2f, noise of %.1f in the dark up to %.1f times", stats->strength,
-            stats->noise, stats->noise_gain);
+        add(r, "strength", "%.2f, contrast in the dark up to %.1f times, noise %.1f",
+            stats->strength, stats->noise_gain, stats->noise);
 }
 
 void status_rows(const Situation *s, StatusRows *r)

@@ -135,6 +135,18 @@ static void fit_desktop(int display, int *width, int *height)
     *height = SDL_max(*height, MIN_HEIGHT);
 }
 
+/* Where the user works: the first one where that is not known. */
+static int display_of_mouse(void)
+{
+    SDL_Point at;
+    SDL_Rect bounds;
+    (void)SDL_GetGlobalMouseState(&at.x, &at.y);
+    for (int i = 0; i < SDL_GetNumVideoDisplays(); i++)
+        if (SDL_GetDisplayBounds(i, &bounds) == 0 && SDL_PointInRect(&at, &bounds))
+            return i;
+    return 0;
+}
+
 static void set_hints(void)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
@@ -165,8 +177,9 @@ static int create(Window *w, const WindowOptions *options, int width, int height
     const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE |
                          SDL_WINDOW_ALLOW_HIGHDPI |
                          (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
-    w->window = SDL_CreateWindow(options->title ? options->title : "", SDL_WINDOWPOS_CENTERED,
-                                 SDL_WINDOWPOS_CENTERED, width, height, flags);
+    const int centred = (int)SDL_WINDOWPOS_CENTERED_DISPLAY((unsigned)display_of_mouse());
+    w->window = SDL_CreateWindow(options->title ? options->title : "", centred, centred, width,
+                                 height, flags);
     if (w->window)
         w->context = SDL_GL_CreateContext(w->window);
     return w->context ? 0 : -1;
@@ -231,7 +244,7 @@ static int open_all(Window *w, const WindowOptions *options, char *why, size_t s
 
     int width = options->width > 0 ? options->width : USUAL_WIDTH;
     int height = options->height > 0 ? options->height : USUAL_HEIGHT;
-    fit_desktop(0, &width, &height);
+    fit_desktop(display_of_mouse(), &width, &height);
     set_attributes(0);
     if (create(w, options, width, height) < 0)
         return fail_version(w, options, why, size);
@@ -280,7 +293,8 @@ void window_resize(Window *window, int width, int height)
     if (width == before && height == before_height)
         return;
     SDL_SetWindowSize(window->window, width, height);
-    SDL_SetWindowPosition(window->window, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
+    const int centred = (int)SDL_WINDOWPOS_CENTERED_DISPLAY((unsigned)display_of(window));
+    SDL_SetWindowPosition(window->window, centred, centred);
 }
 
 /* Where the desktop has room for it, nearest to `at`. */
@@ -304,6 +318,14 @@ int window_change(Window *window, int width, int height)
     if (new_x != x || new_y != y)
         SDL_SetWindowPosition(window->window, new_x, new_y);
     return 1;
+}
+
+void window_own_size(const Window *window, int *width, int *height)
+{
+    const Uint32 whole = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_MAXIMIZED;
+    *width = *height = 0;
+    if (!(SDL_GetWindowFlags(window->window) & whole))
+        SDL_GetWindowSize(window->window, width, height);
 }
 
 void window_size(const Window *window, int *width, int *height)

@@ -45,6 +45,9 @@ void window_resize(Window *window, int width, int height);
  * has no room for it: it then stays as it is. */
 int window_change(Window *window, int width, int height);
 
+/* Its size in the units of the desktop; 0 and 0 where it fills the screen or is maximized. */
+void window_own_size(const Window *window, int *width, int *height);
+
 /* In pixels of the screen, which all drawing is in. */
 void window_size(const Window *window, int *width, int *height);
 

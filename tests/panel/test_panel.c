@@ -63,7 +63,8 @@ static int bar_height(Rect plot, int column)
  * middle of a bin are looked at, and bins wide enough to have one. */
 static void check_heights(const double *share, const char *name)
 {
-    const PanelLayout layout = panel_layout(picture.canvas.width, picture.canvas.height, 0);
+    const PanelLayout layout =
+        panel_layout(picture.canvas.width, picture.canvas.height, 0, &(PanelData){0});
     panel_draw(&picture.data, &picture.canvas, NULL);
     const Rect plot = layout.output;
     CHECK(plot.width >= 2 * picture.data.bins, "%s: plot of %d columns", name, plot.width);
@@ -132,7 +133,7 @@ static void test_many_bins(void)
     for (int code = 0; code < PANEL_MAX_BINS; code++)
         picture.hist_out[code] = code % 2 ? (code < PANEL_MAX_BINS / 2 ? 1000 : 500) : 0;
     panel_draw(&picture.data, &picture.canvas, NULL);
-    const Rect plot = panel_layout(700, 420, 0).output;
+    const Rect plot = panel_layout(700, 420, 0, &(PanelData){0}).output;
     for (int column = 0; column < plot.width; column++) {
         if (column == plot.width / 2) /* some of both */
             continue;
@@ -180,7 +181,7 @@ static void test_curve(void)
     for (int code = 0; code < BINS; code++)
         picture.curve[code] = (uint32_t)((255.0 - code) * 65536);
     panel_draw(&picture.data, &picture.canvas, NULL);
-    const Rect plot = panel_layout(1400, 900, 0).curve;
+    const Rect plot = panel_layout(1400, 900, 0, &(PanelData){0}).curve;
     for (int code = 1; code < BINS - 1; code++) {
         const int x = plot.x + (int)((code + 0.5) * plot.width / BINS);
         const int y = plot.y + plot.height - (int)((255.0 - code + 0.5) * plot.height / BINS);
@@ -274,9 +275,10 @@ static void test_layout(void)
     for (int width = 1; width < 1300; width += width < 400 ? 3 : 97)
         for (int height = 1; height < 1300; height += height < 400 ? 7 : 101)
             for (int digits = 0; digits <= 5; digits += digits ? 1 : 3) {
-                const PanelLayout l = panel_layout(width, height, digits);
-                const Rect plots[] = {l.input, l.output, l.curve};
-                for (int i = 0; i < 3; i++)
+                const PanelLayout l = panel_layout(
+                    width, height, digits, &(PanelData){.words = (width + height) % 2 ? "" : NULL});
+                const Rect plots[] = {l.input, l.output, l.curve, l.words};
+                for (int i = 0; i < 4; i++)
                     CHECK(plots[i].x >= 0 && plots[i].y >= 0 &&
                               plots[i].x + plots[i].width <= width &&
                               plots[i].y + plots[i].height <= height,
@@ -286,7 +288,150 @@ static void test_layout(void)
                           "%dx%d: output over input", width, height);
                 if (l.text && l.output.width && l.curve.width)
                     check_numbers(&l, width, height);
+                if (l.words.height)
+                    for (int i = 0; i < 3; i++)
+                        CHECK(plots[i].y + plots[i].height + l.text <= l.words.y,
+                              "%dx%d: plot %d over the words", width, height, i);
             }
+}
+
+static int apart(Rect a, Rect b)
+{
+    return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y ||
+           b.y + b.height <= a.y;
+}
+
+/* With any scope, too; all of them are there where there is room, as at usual sizes, and none is
+ * too small to be read. */
+static void test_scope_layout(void)
+{
+    static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160}, {1080, 480}, {320, 720}};
+    for (int width = 1; width < 1300; width += width < 400 ? 5 : 97)
+        for (int height = 1; height < 1300; height += height < 400 ? 9 : 101)
+            for (int scope = PANEL_HISTOGRAM; scope <= PANEL_ALL; scope++) {
+                const PanelData data = {.words = "", .scope = (PanelScope)scope};
+                const PanelLayout l = panel_layout(width, height, 3, &data);
+                const Rect plots[] = {l.input, l.output, l.curve, l.waveform, l.vectors, l.words};
+                const int lower = panel_scope_height(width, height, 0, (PanelScope)scope);
+                CHECK(lower <= height && (lower > 0 || height <= 0), "%dx%d is %d high", width,
+                      height, lower);
+                for (int i = 0; i < 6; i++) {
+                    const Rect a = plots[i];
+                    CHECK(a.x >= 0 && a.y >= 0 && a.x + a.width <= width &&
+                              a.y + a.height <= height,
+                          "%dx%d, scope %d: plot %d lies outside", width, height, scope, i);
+                    for (int k = 0; k < i; k++)
+                        CHECK(!a.width || !plots[k].width || apart(a, plots[k]),
+                              "%dx%d, scope %d: plots %d and %d", width, height, scope, i, k);
+                }
+                CHECK(l.vectors.width == l.vectors.height, "not square");
+                if (scope == PANEL_ALL)
+                    CHECK(!l.waveform.width == !l.vectors.width, "one of two");
+            }
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        CHECK(panel_has_room_for_all(all[i][0], all[i][1], 1), "%dx%d", all[i][0], all[i][1]);
+    CHECK(!panel_has_room_for_all(216, 240, 1), "in a small one");
+}
+
+static Scopes scopes;
+
+/* Two levels in the left half of the columns, red in the other one. */
+static void fill_scopes(void)
+{
+    scopes = (Scopes){.columns = 100,
+                      .has_chroma = 1,
+                      .kr = 0.2126,
+                      .kb = 0.0722,
+                      .column_samples = 10,
+                      .most_vectors = 1000};
+    for (int x = 0; x < 50; x++)
+        scopes.waveform[x][16] = scopes.waveform[x][235] = 10;
+    scopes.vectors[212][109] = 1000; /* red at 75 %, by BT.709 */
+}
+
+static int is_lit(int x, int y)
+{
+    return pixel(x, y)[0] > 0xB0;
+}
+
+/* Counts are at the lines that they belong to, as is a colour in its box. */
+static void test_scope_plots(void)
+{
+    const struct {
+        int width, height;
+    } of[] = {{480, 520}, {300, 320}, {900, 960}};
+    fill_scopes();
+    for (int i = 0; i < 3; i++) {
+        open_picture(of[i].width, of[i].height, 0, BINS);
+        picture.data.scope = PANEL_WAVEFORM;
+        picture.data.scopes = &scopes;
+        panel_draw(&picture.data, &picture.canvas, NULL);
+        PanelLayout l = panel_layout(of[i].width, of[i].height, 0, &picture.data);
+        const Rect w = l.waveform;
+        const int levels[] = {16, 235, 128};
+        for (int k = 0; k < 3; k++) {
+            const int y = w.y + (int)((255 - levels[k] + 0.5) * w.height / 256);
+            CHECK(is_lit(w.x + w.width / 4, y) == (k < 2), "level %d of %d", levels[k], i);
+            CHECK(!is_lit(w.x + w.width * 3 / 4, y), "level %d on the other side", levels[k]);
+        }
+        picture.data.scope = PANEL_VECTORSCOPE;
+        panel_draw(&picture.data, &picture.canvas, NULL);
+        l = panel_layout(of[i].width, of[i].height, 0, &picture.data);
+        const Rect v = l.vectors;
+        const int x = v.x + (int)(109.5 * v.width / 256);
+        const int y = v.y + (int)((255 - 212 + 0.5) * v.height / 256);
+        CHECK(is_lit(x, y) && pixel(x, y)[0] > pixel(x, y)[2] + 60, "no red in %d", i);
+        CHECK(!is_lit(x, v.y + v.height - (y - v.y)), "what is not there");
+        check_rect_free(&picture.rect);
+    }
+}
+
+/* The rows and columns of the words' room that something bright stands in. */
+static Rect lit_words(const PanelLayout *l)
+{
+    Rect lit = {0};
+    for (int y = 0; y < picture.canvas.height; y++)
+        for (int x = 0; x < picture.canvas.width; x++)
+            if (y >= l->words.y - 2 && pixel(x, y)[0] > 0x90)
+                lit = lit.width ? canvas_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
+    return lit;
+}
+
+/* Words stay in their room, take another line where one does not hold them, and are left out at a
+ * comma where both do not. */
+static void test_words(void)
+{
+    static const int of[][2] = {{216, 270},  {216, 150}, {700, 160},
+                                {480, 1080}, {480, 790}, {768, 2160}};
+    static const char long_words[] =
+        "dark, very noisy: lifted x2.5, as far as its noise allows, equalized by 100 %";
+    Text *text = NULL;
+    if (text_open(&text) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        const int width = of[i][0], height = of[i][1];
+        const PanelLayout l = panel_layout(width, height, 3, &(PanelData){.words = ""});
+        const char *const all[] = {"off", long_words,
+                                   "many, words, many, words, many, words, many, "
+                                   "words, many, words, many, words, the end"};
+        for (int k = 0; k < 3; k++) {
+            open_picture(width, height, 0, BINS);
+            picture.data.words = all[k];
+            panel_draw(&picture.data, &picture.canvas, text);
+            const Rect lit = lit_words(&l);
+            CHECK(lit.width > 0 && lit.x >= l.words.x - 1 && lit.y >= l.words.y &&
+                      lit.x + lit.width <= l.words.x + l.words.width + 1 &&
+                      lit.y + lit.height <= l.words.y + l.words.height,
+                  "%dx%d, words %d: %dx%d at %d, %d", width, height, k, lit.width, lit.height,
+                  lit.x, lit.y);
+            CHECK(
+                (lit.height > l.text * 3 / 2) ==
+                    (k > 0 && l.word_lines > 1 && text_width(text, l.text, all[k]) > l.words.width),
+                "%dx%d, words %d: %d rows", width, height, k, lit.height);
+            check_rect_free(&picture.rect);
+        }
+    }
+    text_close(&text);
 }
 
 /* Empty, missing and extreme data. */
@@ -334,7 +479,7 @@ static void test_translucent(void)
     for (int code = 0; code < BINS; code++)
         picture.hist_out[code] = (uint32_t)(1000 * code);
     panel_draw(&picture.data, &picture.canvas, NULL);
-    const Rect plot = panel_layout(700, 420, 0).output;
+    const Rect plot = panel_layout(700, 420, 0, &(PanelData){0}).output;
     int heights[700];
     for (int column = 0; column < plot.width; column++)
         heights[column] = bar_height(plot, column);
@@ -398,6 +543,11 @@ static void test_cache(void)
         picture.data.scale = turn & 1 ? PANEL_LOG : PANEL_LINEAR;
         picture.data.translucent = turn & 2;
         picture.data.full_range = turn & 16;
+        fill_scopes();
+        scopes.full_range = turn % 5 == 0;
+        scopes.waveform[turn][100] = 7;
+        picture.data.scope = (PanelScope)(turn % 7 % 4);
+        picture.data.scopes = turn % 11 ? &scopes : NULL;
         if (turn == 20)
             picture.data.hist_in = picture.data.curve = NULL;
         check_cached(cache, size[0], size[1], turn < 40 ? text : NULL, turn * PANEL_NUMBERS_US);
@@ -470,9 +620,10 @@ static void check_place(int width, int height, PanelMode mode)
           "%dx%d: little is left", width, height);
     if (width < 640 || height < 360 || mode == PANEL_OFF)
         return;
-    const PanelLayout layout = panel_layout(p.panel.width, p.panel.height, 3);
+    const PanelLayout layout =
+        panel_layout(p.panel.width, p.panel.height, 3, &(PanelData){.words = ""});
     CHECK(layout.text >= 11, "%dx%d: cannot be read", width, height);
-    CHECK(layout.input.height >= 36 && layout.output.height >= 36 && layout.curve.height >= 50 &&
+    CHECK(layout.input.height >= 32 && layout.output.height >= 32 && layout.curve.height >= 44 &&
               layout.input.width >= 120 && layout.curve.width >= 60,
           "%dx%d: plots of %dx%d, %dx%d", width, height, layout.input.width, layout.input.height,
           layout.curve.width, layout.curve.height);
@@ -483,9 +634,9 @@ static void check_place_over(Rect around)
 {
     const Rect window = {0, 0, 1400, 1000};
     const int middle_x = around.x + around.width / 2, middle_y = around.y + around.height / 2;
-    const Rect one = panel_place_over(1400, 1000, around, PANEL_OVER_ONE).panel;
-    const PanelPlace split = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT);
-    const PanelPlace middle = panel_place_over(1400, 1000, around, PANEL_OVER_MIDDLE);
+    const Rect one = panel_place_over(1400, 1000, around, PANEL_OVER_ONE, 0).panel;
+    const PanelPlace split = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, middle_x);
+    const PanelPlace middle = panel_place_over(1400, 1000, around, PANEL_OVER_MIDDLE, 0);
     if (!one.width) {
         CHECK(!split.panel.width && !middle.panel.width, "%dx%d: in a comparison alone",
               around.width, around.height);
@@ -502,6 +653,13 @@ static void check_place_over(Rect around)
           "%dx%d: of different sizes", around.width, around.height);
     CHECK(split.panel.x - around.x <= 20, "%dx%d: at %d in a split", around.width, around.height,
           split.panel.x - around.x);
+    for (int line = around.x; line <= around.x + around.width; line++) {
+        const PanelPlace p = panel_place_over(1400, 1000, around, PANEL_OVER_SPLIT, line);
+        const int left = line - split.panel.x;
+        CHECK(p.panel.width ? left >= one.width / 4 && p.panel.x == split.panel.x
+                            : left < one.width / 4 && p.free.width == window.width,
+              "%dx%d: with the line at %d", around.width, around.height, line);
+    }
     CHECK(abs(2 * middle.panel.x + one.width - 2 * middle_x) <= 2 &&
               (middle.panel.y < middle_y && middle.panel.y + one.height > middle_y),
           "%dx%d: not between two", around.width, around.height);
@@ -513,7 +671,7 @@ static void test_place_over(void)
         for (int height = 1; height <= 720; height += 23)
             check_place_over((Rect){(1400 - width) / 2, (1000 - height) / 3, width, height});
     check_place_over((Rect){60, 140, 1280, 720});
-    const PanelPlace none = panel_place_over(400, 300, (Rect){0, 37, 400, 225}, PANEL_OVER_ONE);
+    const PanelPlace none = panel_place_over(400, 300, (Rect){0, 37, 400, 225}, PANEL_OVER_ONE, 0);
     CHECK(!none.panel.width && none.free.width == 400 && none.free.height == 300,
           "one over 400x225");
     const Rect beside = panel_free((Rect){100, 50, 400, 300}, (Rect){90, 40, 150, 200});
@@ -562,6 +720,9 @@ static const CheckTest tests[] = {
     {"panel_sizes", test_sizes},
     {"panel_sizes_with_text", test_sizes_with_text},
     {"panel_layout", test_layout},
+    {"scope_layout", test_scope_layout},
+    {"scope_plots", test_scope_plots},
+    {"words", test_words},
     {"panel_no_data", test_no_data},
     {"panel_negative_stride", test_negative_stride},
     {"panel_translucent", test_translucent},

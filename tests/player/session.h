@@ -30,9 +30,11 @@ static inline int64_t session_now(void)
 static inline int session_open(Session *s, const char *const *arguments)
 {
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
-    char *argv[32] = {(char *)"lumeq", (char *)"--backend", (char *)(backend ? backend : "cpu")};
+    char *argv[32] = {(char *)"lumeq", (char *)"--backend", (char *)(backend ? backend : "cpu"),
+                      (char *)"--strength", (char *)"0.8"};
     char text[512];
-    int argc = 3;
+    /* With a strength nothing is lifted and filtered, which takes a sanitizer seconds a frame. */
+    int argc = CHECK_SLOWER > 1 ? 5 : 3;
     memset(s, 0, sizeof(*s));
     CHECK(freopen("/dev/null", "r", stdin) != NULL, "no standard input");
     for (; *arguments && argc < 31; arguments++)
@@ -95,6 +97,72 @@ static inline void session_drop(const char *path)
 {
     SDL_Event event = {.type = SDL_DROPFILE};
     event.drop.file = SDL_strdup(path);
+    SDL_PushEvent(&event);
+}
+
+/* ---- what is seen ---- */
+
+typedef struct Grab {
+    uint8_t *pixels;
+    int width, height;
+} Grab;
+
+static inline Grab grab(Session *s)
+{
+    Grab g = {NULL, 0, 0};
+    g.pixels = player_grab(play_player(s->play), &g.width, &g.height);
+    CHECK(g.pixels != NULL, "no picture of the window");
+    return g;
+}
+
+/* Share of the pixels of a region (in parts of the window) that differ. */
+static inline double difference(const Grab *a, const Grab *b, double left, double right)
+{
+    int64_t count = 0, all = 0;
+    if (!a->pixels || !b->pixels || a->width != b->width || a->height != b->height)
+        return -1;
+    for (int y = a->height / 4; y < a->height * 3 / 4; y++)
+        for (int x = (int)(a->width * left); x < (int)(a->width * right); x++) {
+            const size_t at = ((size_t)y * (size_t)a->width + (size_t)x) * 4;
+            count += memcmp(a->pixels + at, b->pixels + at, 3) != 0;
+            all++;
+        }
+    return (double)count / (double)all;
+}
+
+/* The help page is there at once, when there are fonts. */
+static inline void wait_for_text(Session *s)
+{
+    const int64_t end = session_now() + LIVENESS_US;
+    const Grab before = grab(s);
+    double changed = 0;
+    session_type("?");
+    while (changed < 0.3 && session_now() < end) {
+        session_turns(s, 1);
+        const Grab now = grab(s);
+        changed = difference(&before, &now, 0.1, 0.6);
+        free(now.pixels);
+    }
+    CHECK(changed >= 0.3, "no help is to be seen");
+    session_type("?");
+    free(before.pixels);
+}
+
+/* ---- the mouse ---- */
+
+static inline void send_mouse(Uint32 type, int x, int y)
+{
+    SDL_Event event = {.type = type};
+    if (type == SDL_MOUSEMOTION) {
+        event.motion.x = x;
+        event.motion.y = y;
+    } else {
+        event.button.button = SDL_BUTTON_LEFT;
+        event.button.state = type == SDL_MOUSEBUTTONDOWN ? SDL_PRESSED : SDL_RELEASED;
+        event.button.clicks = 1;
+        event.button.x = x;
+        event.button.y = y;
+    }
     SDL_PushEvent(&event);
 }
 

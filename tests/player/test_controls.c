@@ -86,6 +86,13 @@ static void keys(void)
         {NULL, SDLK_RIGHT, COMMAND_SEEK, 5},
         {NULL, SDLK_DOWN, COMMAND_SEEK, -60},
         {NULL, SDLK_UP, COMMAND_SEEK, 60},
+        {NULL, SDLK_HOME, COMMAND_EDGE, 0},
+        {NULL, SDLK_END, COMMAND_EDGE, 1},
+        {NULL, SDLK_PAGEUP, COMMAND_CHAPTER, 1},
+        {NULL, SDLK_PAGEDOWN, COMMAND_CHAPTER, -1},
+        {"l", 0, COMMAND_LOOP, 0},
+        {"L", 0, COMMAND_REPEAT, 0},
+        {"o", 0, COMMAND_POSITION, 0},
         {",", 0, COMMAND_STEP, 1},
         {".", 0, COMMAND_STEP, 0},
         {"[", 0, COMMAND_SPEED, -1},
@@ -104,9 +111,14 @@ static void keys(void)
         {"G", 0, COMMAND_GAMMA, 1},
         {"e", 0, COMMAND_EQUALIZER, 0},
         {"r", 0, COMMAND_RESET, 0},
+        {"-", 0, COMMAND_ZOOM_BY, -1},
+        {"+", 0, COMMAND_ZOOM_BY, 1},
         {"h", 0, COMMAND_HISTOGRAM, 0},
         {"H", 0, COMMAND_SCALE, 0},
+        {"P", 0, COMMAND_PLACE, 0},
         {"R", 0, COMMAND_RECORD, 0},
+        {"w", 0, COMMAND_WRITE, 0},
+        {"W", 0, COMMAND_SCRIPT, 0},
         {"q", 0, COMMAND_QUIT, 0},
         {NULL, SDLK_ESCAPE, COMMAND_ESCAPE, 0},
     };
@@ -119,6 +131,44 @@ static void keys(void)
         CHECK(!expect(all[i].kind, all[i].arg).repeated, "it is not held down");
         expect_none();
     }
+    SDL_Event ctrl = {.type = SDL_KEYDOWN};
+    ctrl.key.keysym.sym = SDLK_o;
+    ctrl.key.keysym.mod = KMOD_LCTRL;
+    CHECK(SDL_PushEvent(&ctrl) == 1, "%s", SDL_GetError());
+    (void)expect(COMMAND_DIALOG, 0);
+    press(SDLK_o, 0); /* that writes something */
+    static const struct {
+        SDL_Keycode code;
+        SDL_Keymod with;
+        CommandKind kind;
+        int arg;
+    } held[] = {
+        {SDLK_LEFT, KMOD_LCTRL, COMMAND_SPLIT_BY, -1},
+        {SDLK_RIGHT, KMOD_RCTRL, COMMAND_SPLIT_BY, 1},
+        {SDLK_LEFT, KMOD_LALT, COMMAND_PAN_ACROSS, -1},
+        {SDLK_RIGHT, KMOD_LALT, COMMAND_PAN_ACROSS, 1},
+        {SDLK_UP, KMOD_LALT, COMMAND_PAN_DOWN, -1},
+        {SDLK_DOWN, KMOD_LALT, COMMAND_PAN_DOWN, 1},
+        {SDLK_UP, KMOD_LCTRL, COMMAND_SEEK, 60}, /* that means nothing else */
+    };
+    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+        SDL_Event event = {.type = SDL_KEYDOWN};
+        event.key.keysym.sym = held[i].code;
+        event.key.keysym.mod = (Uint16)held[i].with;
+        CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+        (void)expect(held[i].kind, held[i].arg);
+        expect_none();
+    }
+    press(SDLK_RETURN, 0); /* nothing is metered */
+    expect_none();
+    type("z");
+    (void)expect(COMMAND_METER, 1);
+    press(SDLK_RETURN, 0);
+    (void)expect(COMMAND_METER, 3);
+    type("z");
+    (void)expect(COMMAND_METER, 1);
+    type("z");
+    (void)expect(COMMAND_METER, 2);
     type("Q");
     type("é");
     press(SDLK_F5, 0);
@@ -141,28 +191,224 @@ static void held_down(void)
     CHECK(!expect(COMMAND_PAUSE, 0).repeated, "it is pressed anew");
 }
 
-static void split_line(void)
+/* While the panel of settings is there, keys are its; all others are as they were. */
+static void panel_keys(void)
+{
+    static const struct {
+        const char *text;
+        SDL_Keycode code;
+        CommandKind kind;
+        int arg;
+    } all[] = {
+        {NULL, SDLK_UP, COMMAND_SETTINGS_ROW, -1},
+        {NULL, SDLK_DOWN, COMMAND_SETTINGS_ROW, 1},
+        {NULL, SDLK_LEFT, COMMAND_SETTING, -1},
+        {NULL, SDLK_RIGHT, COMMAND_SETTING, 1},
+        {NULL, SDLK_DELETE, COMMAND_SETTING, 0},
+        {NULL, SDLK_BACKSPACE, COMMAND_SETTING, 0},
+        {"0", 0, COMMAND_SETTING, 0},
+        {NULL, SDLK_TAB, COMMAND_SETTINGS, 0},
+        {NULL, SDLK_ESCAPE, COMMAND_SETTINGS, 0},
+        {"9", 0, COMMAND_VOLUME, -1},
+        {" ", 0, COMMAND_PAUSE, 0},
+    };
+    begin();
+    press(SDLK_TAB, 0);
+    (void)expect(COMMAND_SETTINGS, 0);
+    controls.settings = 1;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (all[i].text)
+            type(all[i].text);
+        else
+            press(all[i].code, 0);
+        (void)expect(all[i].kind, all[i].arg);
+    }
+    press(SDLK_RIGHT, 1);
+    CHECK(expect(COMMAND_SETTING, 1).repeated, "it is held down");
+    press(SDLK_TAB, 1);
+    press(SDLK_DELETE, 1);
+    expect_none();
+}
+
+/* What the mouse is on, by x. */
+static ControlsTarget target(const void *opaque, int x, int y)
+{
+    (void)opaque;
+    (void)y;
+    return x < 100   ? CONTROLS_PICTURE
+           : x < 200 ? CONTROLS_SPLIT
+           : x < 300 ? CONTROLS_TRACK
+           : x < 400 ? CONTROLS_VOLUME
+           : x < 500 ? CONTROLS_BUTTON
+           : x < 600 ? CONTROLS_BAR
+                     : CONTROLS_SETTINGS;
+}
+
+static void begin_mouse(void)
 {
     begin();
-    click(1, 1, 100); /* there is no line */
-    move(200);
-    click(0, 1, 200);
-    expect_none();
+    controls.target = target;
+}
+
+static void expect_at(CommandKind kind, int arg, int x, int y)
+{
+    const Command c = expect(kind, arg);
+    CHECK(c.x == x && c.y == y, "command %d at %d, %d, not %d, %d", (int)kind, c.x, c.y, x, y);
+}
+
+static void split_line(void)
+{
+    begin_mouse();
+    move(150);
+    expect_at(COMMAND_POINT, 0, 150, 7);
     CHECK(controls.cursor_until > NOW, "the cursor is hidden where it moves");
-    controls = (Controls){.can_drag = 1};
-    move(50);
-    expect_none();
-    click(1, 1, 100);
-    CHECK(expect(COMMAND_SPLIT, 0).x == 100, "where it was pressed");
-    move(200);
-    const Command moved = expect(COMMAND_SPLIT, 0);
-    CHECK(moved.x == 200 && moved.y == 7, "where it was moved: %d, %d", moved.x, moved.y);
-    click(0, 1, 300);
-    move(400);
-    expect_none();
+    click(1, 1, 150);
+    expect_at(COMMAND_SPLIT, 0, 150, 0);
+    move(50); /* it is held, wherever it goes */
+    expect_at(COMMAND_SPLIT, 0, 50, 7);
+    click(0, 1, 50);
+    move(60);
+    expect_at(COMMAND_POINT, 0, 60, 7);
     click(1, 2, 120);
     (void)expect(COMMAND_SPLIT, 0);
     (void)expect(COMMAND_FULLSCREEN, 0);
+    expect_none();
+}
+
+/* A drag on the bar's track seeks, at last to where the button is let go. */
+static void bar(void)
+{
+    begin_mouse();
+    click(1, 1, 210);
+    expect_at(COMMAND_SEEK_TO, 1, 210, 0);
+    move(290);
+    expect_at(COMMAND_SEEK_TO, 1, 290, 7);
+    move(10);
+    expect_at(COMMAND_SEEK_TO, 1, 10, 7);
+    click(0, 1, 280);
+    expect_at(COMMAND_SEEK_TO, 0, 280, 0);
+    click(1, 1, 350);
+    expect_at(COMMAND_VOLUME_TO, 0, 350, 0);
+    move(320);
+    expect_at(COMMAND_VOLUME_TO, 0, 320, 7);
+    click(0, 1, 320);
+    expect_none();
+    click(1, 1, 450);
+    expect_at(COMMAND_PAUSE, 0, 450, 0);
+    click(0, 1, 450);
+    click(1, 2, 450); /* twice is to pause and to go on */
+    expect_at(COMMAND_PAUSE, 0, 450, 0);
+    click(0, 2, 450);
+    click(1, 2, 550); /* on the bar there is nothing else */
+    click(0, 2, 550);
+    expect_none();
+    move(550);
+    expect_at(COMMAND_POINT, 0, 550, 7);
+    controls.cursor_until = 0;
+    expect_none();
+    CHECK(controls.cursor_until > NOW, "the bar goes while the mouse is on it");
+    SDL_Event event = {.type = SDL_WINDOWEVENT};
+    event.window.event = SDL_WINDOWEVENT_LEAVE;
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+    (void)expect(COMMAND_REDRAW, 0);
+    controls.cursor_until = 0;
+    expect_none();
+    CHECK(!controls.cursor_until, "the bar stays without the mouse");
+}
+
+static void other_button(int button, int pressed)
+{
+    SDL_Event event = {.type = pressed ? SDL_MOUSEBUTTONDOWN : SDL_MOUSEBUTTONUP};
+    event.button.button = (Uint8)button;
+    event.button.state = pressed ? SDL_PRESSED : SDL_RELEASED;
+    event.button.x = 30;
+    event.button.y = 40;
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+}
+
+static void turn_wheel(int y, int flipped, SDL_Keymod keys)
+{
+    Command command;
+    SDL_Event event = {.type = SDL_MOUSEWHEEL};
+    event.wheel.y = y;
+    event.wheel.direction = flipped ? SDL_MOUSEWHEEL_FLIPPED : SDL_MOUSEWHEEL_NORMAL;
+    SDL_SetModState(keys);
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+    CHECK(next(&command) && command.kind == (keys == KMOD_NONE ? COMMAND_VOLUME : COMMAND_ZOOM) &&
+              command.arg == (flipped ? -y : y),
+          "wheel %d: command %d (%d)", y, (int)command.kind, command.arg);
+    SDL_SetModState(KMOD_NONE);
+}
+
+static void buttons_and_wheel(void)
+{
+    begin_mouse();
+    click(1, 1, 50); /* the picture is taken hold of */
+    SDL_Event event = {.type = SDL_MOUSEMOTION};
+    event.motion.x = 250; /* though it is over the bar */
+    event.motion.xrel = 200;
+    event.motion.yrel = -3;
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+    expect_at(COMMAND_PAN, 0, 200, -3);
+    click(0, 1, 250);
+    expect_none();
+    other_button(SDL_BUTTON_RIGHT, 1);
+    other_button(SDL_BUTTON_RIGHT, 0);
+    expect_at(COMMAND_PAUSE, 0, 30, 40);
+    other_button(SDL_BUTTON_MIDDLE, 1);
+    other_button(SDL_BUTTON_MIDDLE, 0);
+    expect_at(COMMAND_ZOOM, 0, 30, 40);
+    expect_none();
+    turn_wheel(1, 0, KMOD_NONE);
+    turn_wheel(-2, 0, KMOD_NONE);
+    turn_wheel(1, 1, KMOD_NONE);
+    turn_wheel(1, 0, KMOD_LCTRL);
+    turn_wheel(-1, 0, KMOD_RCTRL);
+    expect_none();
+}
+
+/* After the key a part is drawn; asked for twice, none is. */
+static void part(void)
+{
+    begin_mouse();
+    type("z");
+    (void)expect(COMMAND_METER, 1);
+    click(1, 1, 150); /* near a split, too */
+    move(60);
+    expect_at(COMMAND_MARK, 0, 60, 7);
+    move(20);
+    const Command drawn = expect(COMMAND_MARK, 0);
+    CHECK(drawn.from.x == 150 && drawn.from.y == 0, "from %d, %d", drawn.from.x, drawn.from.y);
+    click(0, 1, 30);
+    expect_at(COMMAND_METER, 0, 30, 0);
+    click(1, 1, 150); /* that was all */
+    (void)expect(COMMAND_SPLIT, 0);
+    click(0, 1, 150);
+    type("z");
+    type("z");
+    (void)expect(COMMAND_METER, 1);
+    (void)expect(COMMAND_METER, 2);
+    click(1, 1, 50);
+    click(0, 1, 50);
+    expect_none();
+}
+
+/* The source is seen while its key is down. */
+static void while_held(void)
+{
+    SDL_Event event = {.type = SDL_KEYUP};
+    begin();
+    type("x");
+    (void)expect(COMMAND_SOURCE, 1);
+    press(SDLK_x, 1);
+    type("x"); /* the key repeats itself */
+    expect_none();
+    event.key.keysym.sym = SDLK_q;
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+    expect_none();
+    event.key.keysym.sym = SDLK_x;
+    CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+    (void)expect(COMMAND_SOURCE, 0);
     expect_none();
 }
 
@@ -192,10 +438,39 @@ static void help(void)
     SDL_Quit();
 }
 
+/* On the panel of settings a click is for what is there, and so is the wheel. */
+static void panel_mouse(void)
+{
+    SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
+    begin_mouse();
+    controls.settings = 1;
+    click(1, 1, 650);
+    expect_at(COMMAND_SETTING_AT, 0, 650, 0);
+    move(660); /* no drag */
+    expect_none();
+    click(0, 1, 660);
+    expect_none();
+    wheel.wheel.y = -2;
+    move(670);
+    expect_at(COMMAND_POINT, 0, 670, 7);
+    CHECK(SDL_PushEvent(&wheel) == 1, "%s", SDL_GetError());
+    expect_at(COMMAND_SETTING_TURN, -2, 670, 7);
+    click(1, 2, 650); /* the second of a double click is one more */
+    expect_at(COMMAND_SETTING_AT, 0, 650, 0);
+    click(0, 2, 650);
+    expect_none();
+}
+
 static const CheckTest tests[] = {
     {"keys", keys},
     {"held_down", held_down},
+    {"panel_keys", panel_keys},
+    {"panel_mouse", panel_mouse},
     {"split_line", split_line},
+    {"bar", bar},
+    {"buttons_and_wheel", buttons_and_wheel},
+    {"part", part},
+    {"while_held", while_held},
     {"window_and_files", window_and_files},
     {"help", help},
 };

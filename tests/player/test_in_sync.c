@@ -291,7 +291,7 @@ static void play(const Case *how)
     pass(w, 1e6);
     start_at(w, 0);
     double next_event = 5e6;
-    while ((double)w->now < how->seconds * 1e6) {
+    while ((double)w->now < how->seconds * 1e6 / check_share()) {
         step(w);
         if ((double)w->now > next_event) {
             let_something_happen(w);

@@ -69,7 +69,8 @@ typedef struct Fixture {
 /* 0: skipped. */
 static int start(Fixture *f)
 {
-    *f = (Fixture){.place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1}};
+    *f = (Fixture){
+        .place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1, 1}};
     if (text_open(&f->text) < 0) {
         check_skip("no font on this machine");
         return 0;
@@ -158,7 +159,9 @@ static void test_layout(void)
         return;
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
-        f.place = (OsdPlace){width, height, {0, 0, width, height}, {0, 0, width, height}, 1};
+        f.place = (OsdPlace){
+            width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
+            1,     1};
         check_layout(&f);
         if (width < 640)
             continue;
@@ -179,12 +182,49 @@ static void test_density(void)
     Fixture f;
     if (!start(&f))
         return;
-    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1};
+    f.place = (OsdPlace){1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1, 1};
     osd_message(f.osd, 0, "Paused", -1);
     const Rect once = draw(&f, OSD_MESSAGE, 1);
     f.place.density = 2;
     const Rect twice = draw(&f, OSD_MESSAGE, 1);
     CHECK(f.changed && twice.height > once.height, "%d and %d high", once.height, twice.height);
+    stop(&f);
+}
+
+/* As large as it is asked for; in a small window there is still room for a line, and a page. */
+static void test_scale(void)
+{
+    static const double scales[] = {0.5, 1, 2, 4};
+    Fixture f;
+    if (!start(&f))
+        return;
+    osd_show_bar(f.osd, 1000000);
+    for (size_t i = 0; i < SIZES; i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        const Rect window = {0, 0, width, height};
+        int before[2] = {0};
+        f.place = (OsdPlace){width, height, window, window, window, 1, 1};
+        for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++) {
+            f.place.scale = scales[k];
+            osd_message(f.osd, 0, "Paused", -1);
+            const Rect message = draw(&f, OSD_MESSAGE, 1), bar = draw(&f, OSD_BAR, 1);
+            CHECK(message.height >= before[0] && bar.height >= before[1], "%dx%d at %.1f: smaller",
+                  width, height, scales[k]);
+            CHECK(k != 1 || (message.height > before[0] && bar.height > before[1]),
+                  "%dx%d: not smaller at 0.5", width, height);
+            CHECK(k != 2 || width < 1920 || message.height > before[0] * 3 / 2,
+                  "%dx%d: %d and %d high", width, height, before[0], message.height);
+            before[0] = message.height;
+            before[1] = bar.height;
+            osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+            const Rect beside = draw(&f, OSD_MESSAGE, 1), help = draw(&f, OSD_HELP, 1);
+            osd_set_rows(f.osd, OSD_HELP, NULL, 0);
+            CHECK(is_inside(message, window) && is_inside(help, window) && !overlap(beside, help),
+                  "%dx%d at %.1f: outside, or over each other", width, height, scales[k]);
+            CHECK(k == 0 || help.height >= 14 * 8, "%dx%d at %.1f: help is %d high", width, height,
+                  scales[k], help.height);
+        }
+    }
     stop(&f);
 }
 
@@ -393,7 +433,8 @@ static void test_without_text(void)
     Osd *osd = NULL;
     if (!CHECK(osd_open(&osd) == 0, "not opened"))
         return;
-    const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, 1};
+    const OsdPlace place = {1280, 720, {0, 0, 1280, 720}, {0, 0, 1280, 720}, {0, 0, 1280, 720},
+                            1,    1};
     osd_message(osd, 0, "message", 0.5);
     osd_set_rows(osd, OSD_STATISTICS, statistics, STATISTICS);
     osd_set_rows(osd, OSD_HELP, keys, KEYS);
@@ -414,7 +455,9 @@ static void test_tiny_windows(void)
     osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
     for (int width = 1; width < 400; width += 13)
         for (int height = 1; height < 300; height += 17) {
-            f.place = (OsdPlace){width, height, {0, 0, width, height}, {0, 0, width, height}, 1};
+            f.place = (OsdPlace){
+                width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
+                1,     1};
             osd_message(f.osd, 0, "message", 0.5);
             osd_recording(f.osd, height % 2 ? "REC 1:00:00, 17 dropped" : NULL);
             draw(&f, OSD_RECORDING, 1);
@@ -429,15 +472,190 @@ static void test_tiny_windows(void)
     stop(&f);
 }
 
+/* What can be clicked lies where it is drawn, apart from each other, and is large enough. */
+static void test_position_bar(void)
+{
+    const int64_t minute = 60000000;
+    OsdBar bar;
+    Fixture f;
+    if (!start(&f))
+        return;
+    memset(&bar, 0, sizeof(bar));
+    bar.position = 30 * minute;
+    bar.duration = 90 * minute;
+    bar.from = bar.to = -1;
+    bar.volume = bar.most = 100;
+    bar.mark[bar.marks++] = 60 * minute;
+    osd_set_bar(f.osd, &bar);
+    CHECK(!draw(&f, OSD_BAR, OSD_FADE_US).width, "seen without a mouse");
+    osd_show_bar(f.osd, 1000000);
+    for (size_t i = 0; i < SIZES; i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        f.place = (OsdPlace){
+            width, height, {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
+            1,     1};
+        const Rect all = draw(&f, OSD_BAR, 10);
+        check_ink(&f, "bar");
+        const OsdBarPlaces at = osd_bar_at(f.osd, &f.place);
+        CHECK(at.all.x == all.x && at.all.y == all.y && at.all.width == all.width,
+              "%dx%d: it is not where it is said", width, height);
+        CHECK(is_inside(all, f.place.area) && is_inside(at.button, all) &&
+                  is_inside(at.track, all) && (!at.volume.width || is_inside(at.volume, all)),
+              "%dx%d: outside", width, height);
+        CHECK(!overlap(at.button, at.track) && !overlap(at.track, at.volume),
+              "%dx%d: over each other", width, height);
+        CHECK(at.track.width > width / 4 && at.track.height >= 22, "%dx%d: a track of %dx%d", width,
+              height, at.track.width, at.track.height);
+        const uint8_t *line =
+            canvas_pixel(&f.layer.overlay.canvas, at.track.x - all.x, all.height / 2);
+        const int third = at.track.width / 3 * 4;
+        CHECK(line[third - 12] > line[third - 12 + 2] + 60, "%dx%d: its begin is not filled", width,
+              height);
+        CHECK(abs(line[third * 3 / 2] - line[third * 3 / 2 + 2]) < 60,
+              "%dx%d: its middle is filled", width, height);
+    }
+    osd_set_bar(f.osd, &bar);
+    draw(&f, OSD_BAR, 11);
+    CHECK(!f.changed, "it is drawn for nothing");
+    bar.position += minute;
+    osd_set_bar(f.osd, &bar);
+    draw(&f, OSD_BAR, 12);
+    CHECK(f.changed && osd_wait(f.osd, 12) == 1000000 - 12, "it does not follow, or does not end");
+    CHECK(!draw(&f, OSD_BAR, 1000000 + OSD_FADE_US).width, "still there");
+    bar.duration = bar.most = 0; /* a live picture without sound */
+    osd_set_bar(f.osd, &bar);
+    const OsdBarPlaces live = osd_bar_at(f.osd, &f.place);
+    CHECK(live.button.width > 0 && !live.track.width && !live.volume.width, "nothing to seek on");
+    stop(&f);
+}
+
+/* It stands above the bar, where it points to, and inside of the window at both ends. */
+static void test_pointed(void)
+{
+    static uint8_t pixels[200 * 112 * 4];
+    const Canvas picture = {pixels, 800, 200, 112};
+    OsdBar bar;
+    Fixture f;
+    if (!start(&f))
+        return;
+    memset(&bar, 0, sizeof(bar));
+    memset(pixels, 255, sizeof(pixels));
+    bar.duration = 90000000;
+    osd_set_bar(f.osd, &bar);
+    osd_show_bar(f.osd, 1000000);
+    CHECK(!draw(&f, OSD_POINTED, 1).width, "something at first");
+    osd_point(f.osd, 640, "0:42", NULL);
+    const Rect line = draw(&f, OSD_POINTED, 1);
+    check_ink(&f, "time");
+    osd_point(f.osd, 640, "0:42", &picture);
+    const Rect both = draw(&f, OSD_POINTED, 1);
+    const Rect all = osd_bar_at(f.osd, &f.place).all;
+    CHECK(f.changed && both.height >= line.height + 112 && both.width >= 200, "no picture");
+    CHECK(count_ink(&f.layer.overlay.canvas, 0) > 200 * 112, "it is not all there");
+    CHECK(!overlap(both, all) && both.y + both.height <= all.y, "over the bar");
+    CHECK(abs(2 * both.x + both.width - 1280) <= 1, "it is elsewhere");
+    for (int x = 0; x <= 1280; x += 1280) {
+        osd_point(f.osd, x, "a title of a chapter that is not short", &picture);
+        CHECK(is_inside(draw(&f, OSD_POINTED, 1), f.place.area), "outside");
+    }
+    osd_point(f.osd, 0, NULL, NULL);
+    CHECK(!draw(&f, OSD_POINTED, 1).width && f.changed, "still there");
+    stop(&f);
+}
+
+static OsdSettings make_settings(void)
+{
+    OsdSettings s;
+    memset(&s, 0, sizeof(s));
+    s.count = 14;
+    for (int i = 0; i < s.count; i++) {
+        snprintf(s.rows[i].name, sizeof(s.rows[i].name), "setting %d", i);
+        snprintf(s.rows[i].value, sizeof(s.rows[i].value), "%d", i);
+        snprintf(s.rows[i].usual, sizeof(s.rows[i].usual), "auto");
+    }
+    return s;
+}
+
+/* All rows are inside and can be clicked where they are drawn; the one that is chosen is seen to
+ * be. */
+static void test_settings(void)
+{
+    OsdSettings settings = make_settings();
+    Fixture f;
+    int acts, step;
+    if (!start(&f))
+        return;
+    CHECK(!draw(&f, OSD_SETTINGS, 1).width, "there at first");
+    osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
+    for (size_t i = 0; i < SIZES; i++) {
+        const int width = sizes[i][0], height = sizes[i][1];
+        f.place = (OsdPlace){
+            width, height,    {0, 0, width, height}, {0, 0, width, height}, {0, 0, width, height},
+            1,     .scale = 1};
+        osd_set_settings(f.osd, &settings);
+        const Rect all = draw(&f, OSD_SETTINGS, 1);
+        check_ink(&f, "settings");
+        const OsdSettingsPlaces at = osd_settings_place(f.osd, &f.place);
+        CHECK(memcmp(&at.all, &all, sizeof(all)) == 0 && is_inside(all, f.place.area),
+              "%dx%d: it is elsewhere", width, height);
+        CHECK(at.size >= 9, "%dx%d: text of %d pixels", width, height, at.size);
+        for (int row = 0; row < settings.count; row++) {
+            const int y = at.top + row * at.row + at.row / 2;
+            const int x[] = {at.value - 2, at.value + 2, at.end - 2, at.end + 2};
+            static const int wanted[][2] = {{0, -1}, {1, -1}, {1, 1}, {1, 0}};
+            for (int k = 0; k < 4; k++)
+                CHECK(osd_settings_at(&settings, &at, x[k], y, &acts, &step) == row &&
+                          acts == wanted[k][0] && (!acts || step == wanted[k][1]),
+                      "%dx%d: row %d, %d: acts %d by %d", width, height, row, k, acts, step);
+        }
+        CHECK(osd_settings_at(&settings, &at, at.value, at.top - 1, &acts, &step) < 0 &&
+                  osd_settings_at(&settings, &at, all.x - 1, at.top, &acts, &step) < 0 &&
+                  osd_settings_at(&settings, &at, at.value, at.top + 14 * at.row, &acts, &step) < 0,
+              "%dx%d: rows beside the rows", width, height);
+        const uint8_t *ground =
+            canvas_pixel(&f.layer.overlay.canvas, all.width / 2, at.top - all.y + 1);
+        CHECK(ground[0] > ground[at.row * f.layer.overlay.canvas.stride] + 20,
+              "%dx%d: the first row is not seen to be chosen", width, height);
+    }
+    osd_set_settings(f.osd, &settings);
+    draw(&f, OSD_SETTINGS, 2);
+    CHECK(!f.changed, "it is drawn for nothing");
+    CHECK(!draw(&f, OSD_STATISTICS, 2).width, "statistics below it");
+    settings.chosen = 3;
+    settings.rows[3].changed = settings.rows[5].idle = 1;
+    osd_set_settings(f.osd, &settings);
+    draw(&f, OSD_SETTINGS, 3);
+    CHECK(f.changed, "it does not follow");
+    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+    CHECK(!draw(&f, OSD_SETTINGS, 4).width && !osd_settings_place(f.osd, &f.place).all.width,
+          "it is there beside the help");
+    osd_set_rows(f.osd, OSD_HELP, keys, 0);
+    CHECK(draw(&f, OSD_SETTINGS, 5).width, "it does not come back");
+    for (int size = 1; size < 300; size += 7) {
+        f.place = (OsdPlace){
+            size, size, {0, 0, size, size}, {0, 0, size, size}, {0, 0, size, size}, 1, .scale = 1};
+        const Rect small = draw(&f, OSD_SETTINGS, 6);
+        CHECK(!small.width || is_inside(small, f.place.area), "%d: outside", size);
+    }
+    memset(&settings, 0, sizeof(settings));
+    osd_set_settings(f.osd, &settings);
+    CHECK(!draw(&f, OSD_SETTINGS, 7).width, "it stays");
+    stop(&f);
+}
+
 static const CheckTest tests[] = {
     {"osd_layout", test_layout},
     {"osd_density", test_density},
+    {"osd_scale", test_scale},
     {"osd_message", test_message},
     {"osd_notice", test_notice},
     {"osd_recording", test_recording},
     {"osd_labels", test_labels},
     {"osd_bar", test_bar},
+    {"osd_position_bar", test_position_bar},
+    {"osd_pointed", test_pointed},
     {"osd_rows", test_rows},
+    {"osd_settings", test_settings},
     {"osd_without_text", test_without_text},
     {"osd_tiny_windows", test_tiny_windows},
 };

@@ -101,6 +101,19 @@ static void plays_to_its_end(void)
     session_close(&s);
 }
 
+/* The window does not flash empty before its first picture. */
+static void comes_with_its_picture(void)
+{
+    Session s;
+    const char *const arguments[] = {clip(), "--no-config", NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_HIDDEN, "it is shown empty");
+    SESSION_UNTIL(&s, state.shown > 0);
+    CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_SHOWN, "it is not shown");
+    session_close(&s);
+}
+
 static void pauses_and_goes_on(void)
 {
     Session s;
@@ -238,6 +251,12 @@ static void keeps_the_last_picture(void)
     session_press(SDLK_UP);
     stays_at_its_end(&s);
     const int64_t last = session_state(&s).position;
+    for (int i = 0; i < 3; i++) /* fields otherwise, and as they were: it is still the end */
+        session_type("D");
+    SESSION_UNTIL(&s, state.at_end && !state.seeking && state.position == last);
+    session_type(" ");
+    SESSION_UNTIL(&s, !state.at_end && !state.paused && state.position < 10700000);
+    stays_at_its_end(&s);
     session_type(",");
     SESSION_UNTIL(&s, !state.at_end && !state.seeking && state.position < last);
     session_type("q");
@@ -324,34 +343,6 @@ static void sound_keys(void)
     session_close(&s);
 }
 
-typedef struct Grab {
-    uint8_t *pixels;
-    int width, height;
-} Grab;
-
-static Grab grab(Session *s)
-{
-    Grab g = {NULL, 0, 0};
-    g.pixels = player_grab(play_player(s->play), &g.width, &g.height);
-    CHECK(g.pixels != NULL, "no picture of the window");
-    return g;
-}
-
-/* Share of the pixels of a region (in parts of the window) that differ. */
-static double difference(const Grab *a, const Grab *b, double left, double right)
-{
-    int64_t count = 0, all = 0;
-    if (!a->pixels || !b->pixels || a->width != b->width || a->height != b->height)
-        return -1;
-    for (int y = a->height / 4; y < a->height * 3 / 4; y++)
-        for (int x = (int)(a->width * left); x < (int)(a->width * right); x++) {
-            const size_t at = ((size_t)y * (size_t)a->width + (size_t)x) * 4;
-            count += memcmp(a->pixels + at, b->pixels + at, 3) != 0;
-            all++;
-        }
-    return (double)count / (double)all;
-}
-
 /* A key that changes a setting, until that is seen. */
 static void change(Session *s, const char *key)
 {
@@ -397,20 +388,54 @@ static void settings_act_while_paused(void)
     session_close(&s);
 }
 
-static void send_mouse(Uint32 type, int x, int y)
+/* Two seconds of a picture that has all tones. */
+static int write_good_clip(int file)
 {
-    SDL_Event event = {.type = type};
-    if (type == SDL_MOUSEMOTION) {
-        event.motion.x = x;
-        event.motion.y = y;
-    } else {
-        event.button.button = SDL_BUTTON_LEFT;
-        event.button.state = type == SDL_MOUSEBUTTONDOWN ? SDL_PRESSED : SDL_RELEASED;
-        event.button.clicks = 1;
-        event.button.x = x;
-        event.button.y = y;
+    enum { SIZE = 64 };
+    FILE *f = fdopen(file, "wb");
+    if (!f)
+        return -1;
+    fprintf(f, "YUV4MPEG2 W%d H%d F25:1 C420jpeg\n", SIZE, SIZE);
+    for (int frame = 0; frame < 50; frame++) {
+        fputs("FRAME\n", f);
+        for (int i = 0; i < SIZE * SIZE; i++)
+            fputc(16 + i % SIZE * 219 / (SIZE - 1), f);
+        for (int i = 0; i < SIZE * SIZE / 2; i++)
+            fputc(128, f);
     }
-    SDL_PushEvent(&event);
+    return fclose(f);
+}
+
+/* The first step from automatic to more is one that is seen; from there on steps are even. */
+static void more_of_a_good_picture(void)
+{
+    char path[] = "/tmp/lumeq-session-XXXXXX.y4m";
+    Session s;
+    const int file = mkstemps(path, 4);
+    const char *const arguments[] = {path, "--no-config", "--strength", "auto", NULL};
+    if (!CHECK(file >= 0 && write_good_clip(file) == 0, "no clip") ||
+        session_open(&s, arguments) < 0)
+        return;
+    session_type("p");
+    SESSION_UNTIL(&s, state.paused && state.shown > 0);
+    static const char *const says[][2] = {{"2", "0.25"}, {"2", "0.30"}, {"1", "0.25"}};
+    for (int i = 0; i < 3; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "Strength: %s", says[i][1]);
+        session_type(says[i][0]);
+        SESSION_UNTIL(&s, strcmp(state.message, text) == 0 && !state.changing);
+    }
+    session_close(&s);
+    unlink(path);
+}
+
+static void hide_panel(Session *s)
+{
+    for (int i = 0; i < 4 && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
+        session_type("h");
+        session_turns(s, 2);
+    }
+    SESSION_UNTIL(s, state.histogram == PLAYER_HISTOGRAM_OFF);
 }
 
 /* Left of the line is the picture as with the equalizer off, right of it the equalized one. In a
@@ -420,9 +445,7 @@ static void compares(void)
     Session s;
     if (open_file_at(&s, LUMEQ_SAMPLE, 1 * SECOND))
         return;
-    session_type("h");
-    session_type("h");
-    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
+    hide_panel(&s);
     session_turns(&s, 4);
     const Grab on = grab(&s);
     session_type("c");
@@ -455,6 +478,58 @@ static void compares(void)
     session_close(&s);
 }
 
+static void drag_split(Session *s, const Grab *window, double from, double to)
+{
+    const int y = window->height / 2;
+    send_mouse(SDL_MOUSEBUTTONDOWN, (int)(window->width * from), y);
+    send_mouse(SDL_MOUSEMOTION, (int)(window->width * to), y);
+    send_mouse(SDL_MOUSEBUTTONUP, (int)(window->width * to), y);
+    SESSION_UNTIL(s, fabs(state.split - to) < 0.01);
+    session_turns(s, 4);
+}
+
+/* Past every scope that there is room for. */
+static void hide_panel(Session *s)
+{
+    for (int i = 0; i <= PANEL_ALL && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
+        session_type("h");
+        session_turns(s, 4);
+    }
+    CHECK(session_state(s).histogram == PLAYER_HISTOGRAM_OFF, "a scope more than there are");
+}
+
+/* The panel over a split hides no equalized half alone: it is away while the line is too far left.
+ */
+static void the_panel_over_a_split(void)
+{
+    Session s;
+    const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "--ss",    "1", "--compare",
+                                     "split",      "--histogram", "overlay", NULL};
+    if (session_open(&s, arguments) < 0)
+        return;
+    session_type("p");
+    SESSION_UNTIL(&s, state.paused && state.shown > 0 && !state.seeking);
+    session_turns(&s, 4);
+    const Grab there = grab(&s);
+    drag_split(&s, &there, 0.5, 0.03);
+    const Grab away = grab(&s);
+    hide_panel(&s);
+    const Grab without = grab(&s);
+    CHECK(difference(&away, &without, 0.05, 0.95) == 0, "it hides what is equalized");
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    SESSION_UNTIL(&s, strcmp(state.message, "Panel: no room over the picture") == 0);
+    drag_split(&s, &there, 0.03, 0.5);
+    const Grab half = grab(&s);
+    CHECK(difference(&there, &half, 0.05, 0.2) > 0.3, "it was not there");
+    CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it was over what is equalized");
+    free(there.pixels);
+    free(away.pixels);
+    free(without.pixels);
+    free(half.pixels);
+    session_close(&s);
+}
+
 static int same_picture(const Grab *a, const Grab *b)
 {
     return a->width == b->width && a->height == b->height && a->pixels && b->pixels &&
@@ -478,24 +553,6 @@ static Grab settled(Session *s)
     return last;
 }
 
-/* The help page is there at once, when there are fonts. */
-static void wait_for_text(Session *s)
-{
-    const int64_t end = session_now() + LIVENESS_US;
-    const Grab before = grab(s);
-    double changed = 0;
-    session_type("?");
-    while (changed < 0.3 && session_now() < end) {
-        session_turns(s, 1);
-        const Grab now = grab(s);
-        changed = difference(&before, &now, 0.1, 0.6);
-        free(now.pixels);
-    }
-    CHECK(changed >= 0.3, "no help is to be seen");
-    session_type("?");
-    free(before.pixels);
-}
-
 /* Labels are there while the mouse moves, and in a comparison alone. */
 static void labels_a_comparison(void)
 {
@@ -514,7 +571,7 @@ static void labels_a_comparison(void)
     send_mouse(SDL_MOUSEMOTION, 100, 100);
     session_turns(&s, 3);
     const Grab unlabelled = grab(&s);
-    CHECK(same_picture(&one, &unlabelled), "the one picture is labelled");
+    CHECK(difference(&one, &unlabelled, 0, 1) == 0, "the one picture is labelled");
     session_type("c");
     SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);
     const Grab rest = settled(&s);
@@ -542,29 +599,36 @@ static void follows_the_panel(void)
         return;
     SDL_Window *window = SDL_GL_GetCurrentWindow();
     const Grab with = grab(&s);
-    session_type("h");
+    session_type("P");
     SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     const Grab over = grab(&s);
     CHECK(over.height == with.height && over.width < with.width &&
               abs(over.width * 9 - over.height * 16) <= 16,
           "%dx%d becomes %dx%d", with.width, with.height, over.width, over.height);
-    session_type("h");
+    session_type("P");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+    hide_panel(&s);
+    const Grab without = grab(&s);
+    CHECK(without.width < with.width && without.height == with.height, "%dx%d becomes %dx%d",
+          with.width, with.height, without.width, without.height);
+    free(without.pixels);
     session_type("h");
     SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
     const Grab again = grab(&s);
     CHECK(abs(again.width - with.width) <= 1 && again.height == with.height, "%dx%d becomes %dx%d",
           with.width, with.height, again.width, again.height);
     SDL_SetWindowSize(window, 900, 300);
-    session_type("h");
+    session_type("P");
     SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     const Grab own = grab(&s);
     CHECK(own.width == 900 && own.height == 300, "900x300 becomes %dx%d", own.width, own.height);
     SDL_SetWindowSize(window, 400, 300);
-    static const char *const says[] = {"Histogram: off", "Histogram: no room beside the picture",
-                                       "Histogram: no room over the picture", "Histogram: off"};
-    for (int i = 0; i < 4; i++) {
-        session_type("h");
-        SESSION_UNTIL(&s, strcmp(state.message, says[i]) == 0);
+    static const char *const says[][2] = {{"P", "Panel: no room beside the picture"},
+                                          {"h", "Panel: no room beside the picture"},
+                                          {"P", "Panel: no room over the picture"}};
+    for (int i = 0; i < 3; i++) {
+        session_type(says[i][0]);
+        SESSION_UNTIL(&s, strcmp(state.message, says[i][1]) == 0);
     }
     const Grab small = grab(&s);
     CHECK(small.width == 400 && small.height == 300, "400x300 becomes %dx%d", small.width,
@@ -577,6 +641,52 @@ static void follows_the_panel(void)
     session_close(&s);
 }
 
+/* One after the other, in the same place; the last one is left out where it has no room. Each is
+ * seen at once, also while the picture stands still. */
+static void goes_through_scopes(void)
+{
+    static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
+    session_turns(&s, 4);
+    for (int place = 0; place < 2; place++) {
+        Grab before = grab(&s);
+        for (int i = 1; i <= PANEL_ALL; i++) {
+            char says[64];
+            snprintf(says, sizeof(says), "Panel: %s", names[i]);
+            session_type("h");
+            SESSION_UNTIL(&s, strcmp(state.message, says) == 0 && (int)state.scope == i);
+            session_turns(&s, 2);
+            const Grab now = grab(&s);
+            CHECK(difference(&before, &now, 0.8, 0.99) > 0.02, "%s is not to be seen", names[i]);
+            free(before.pixels);
+            before = now;
+        }
+        free(before.pixels);
+        session_type("h");
+        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
+        session_type("h");
+        SESSION_UNTIL(&s, state.histogram ==
+                              (place ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL));
+        CHECK(session_state(&s).scope == PANEL_HISTOGRAM, "another scope is first");
+        session_type("P");
+        SESSION_UNTIL(&s, state.histogram ==
+                              (place ? PLAYER_HISTOGRAM_PANEL : PLAYER_HISTOGRAM_OVERLAY));
+        SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
+        session_turns(&s, 4);
+    }
+    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 480, 270);
+    session_turns(&s, 4);
+    session_type("h");
+    session_type("h");
+    SESSION_UNTIL(&s, state.scope == PANEL_VECTORSCOPE);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
+    session_close(&s);
+}
+
 static void pages(void)
 {
     Session s;
@@ -584,7 +694,7 @@ static void pages(void)
         return;
     session_type("H");
     SESSION_UNTIL(&s, state.log_scale);
-    session_type("h");
+    session_type("P");
     SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     session_type("i");
     SESSION_UNTIL(&s, state.statistics);
@@ -795,6 +905,7 @@ static void closes_at_any_moment(void)
 
 static const CheckTest tests[] = {
     {"plays_to_its_end", plays_to_its_end},
+    {"comes_with_its_picture", comes_with_its_picture},
     {"pauses_and_goes_on", pauses_and_goes_on},
     {"steps_both_ways", steps_both_ways},
     {"seeks_exactly", seeks_exactly},
@@ -808,9 +919,12 @@ static const CheckTest tests[] = {
     {"sound_keys", sound_keys},
     {"picture_and_sound_go_together", picture_and_sound_go_together},
     {"settings_act_while_paused", settings_act_while_paused},
+    {"more_of_a_good_picture", more_of_a_good_picture},
     {"compares", compares},
+    {"the_panel_over_a_split", the_panel_over_a_split},
     {"labels_a_comparison", labels_a_comparison},
     {"follows_the_panel", follows_the_panel},
+    {"goes_through_scopes", goes_through_scopes},
     {"pages", pages},
     {"is_drawn_when_asked", is_drawn_when_asked},
     {"screenshots", screenshots},

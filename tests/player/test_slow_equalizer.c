@@ -38,7 +38,7 @@ static void keys_act(void)
     SESSION_UNTIL(&s, state.muted);
     session_type("?");
     SESSION_UNTIL(&s, state.help);
-    session_type("h");
+    session_type("P");
     SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     session_type("c");
     SESSION_UNTIL(&s, state.compare == PLAYER_COMPARE_SPLIT);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "media/subtitles/subtitle_decoder.h"
+#include "player/subtitles/subtitle_budget.h"
 #include "player/subtitles/subtitles.h"
 
 #define SECOND INT64_C(1000000)
@@ -45,7 +46,7 @@ static void set_extradata(AVStream *stream, const void *data, size_t size)
 
 static Fixture prepare(enum AVCodecID codec)
 {
-    Fixture f = {.place = {{100, 50, WIDTH, HEIGHT}, 640, 360}};
+    Fixture f = {.place = {{100, 50, WIDTH, HEIGHT}, 640, 360, 0}};
     av_log_set_level(AV_LOG_QUIET);
     f.source.format = avformat_alloc_context();
     f.source.format->start_time = START_MS * 1000;
@@ -223,7 +224,7 @@ static double stretched(enum AVCodecID codec, const char *text)
     Fixture f = start(codec);
     double factor = 0;
     put_text(&f, 0, 9000, text);
-    f.place = (SubtitlesPlace){{0, 0, 1024, 576}, 1024, 576};
+    f.place = (SubtitlesPlace){{0, 0, 1024, 576}, 1024, 576, 0};
     if (wait_for_text(&f, 0)) {
         const int square = draw(&f, 0).width;
         f.place.video_width = 720;
@@ -241,6 +242,43 @@ static void test_oblong_pixels(void)
         return;
     CHECK(fabs(ass - 1024.0 / 720) < 0.05, "ASS is %.3f times as wide", ass);
     CHECK(fabs(plain - 1) < 0.01, "plain text is %.3f times as wide", plain);
+}
+
+/* Where something covers the bottom, lines that stand there move up, and back; those with a place
+ * of their own, and those at the top, stay. */
+static void check_covered(Fixture *f, int64_t at_ms, int moves)
+{
+    const Rect p = f->place.picture;
+    const Rect before = draw(f, at_ms);
+    f->place.covered = 100;
+    const Rect above = draw(f, at_ms);
+    CHECK(above.width == before.width && above.height == before.height && above.x == before.x,
+          "%lld: not the same picture", (long long)at_ms);
+    CHECK(moves ? f->changed && above.y + above.height <= p.y + p.height - 100
+                : above.y == before.y,
+          "%lld: from row %d to %d", (long long)at_ms, before.y, above.y);
+    CHECK(draw(f, at_ms).y == above.y && !f->changed, "%lld: changes again", (long long)at_ms);
+    f->place.covered = p.height;
+    CHECK(draw(f, at_ms).width == before.width, "%lld: not there", (long long)at_ms);
+    f->place.covered = 0;
+    CHECK(draw(f, at_ms).y == before.y, "%lld: did not come back", (long long)at_ms);
+}
+
+static void test_covered(void)
+{
+    Fixture f = start(AV_CODEC_ID_SUBRIP);
+    put_text(&f, 0, 1000, "One line\nand another");
+    if (wait_for_text(&f, 0))
+        check_covered(&f, 500, 1);
+    stop(&f);
+    f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 1000, "0,0,Default,,0,0,0,,At the bottom");
+    put_text(&f, 1000, 1000, "1,0,Default,,0,0,0,,{\\an8}At the top");
+    put_text(&f, 2000, 1000, "2,0,Default,,0,0,0,,{\\pos(320,350)}A sign");
+    if (wait_for_text(&f, 0))
+        for (int i = 0; i < 3; i++)
+            check_covered(&f, 1000 * i + 500, i == 0);
+    stop(&f);
 }
 
 /* What comes again after a seek is there once, what comes for the first time as well. */
@@ -539,6 +577,7 @@ static void test_until_next(void)
     CHECK(where.width && pixel(&f, 960, 1000)[0] >= 253 && pixel(&f, 960, 1000)[3] == 255,
           "not white");
     CHECK(draw(&f, 600000).width, "did not stay");
+    check_covered(&f, 1500, 1);
     put(&f, 3000, 0, clear.data, clear.size);
     CHECK(draw(&f, 2999).width && !draw(&f, 3000).width && f.changed, "not cleared");
     f.place.picture = (Rect){0, 140, 1920, 800};
@@ -731,7 +770,9 @@ static void test_drawn_at_once(void)
             put_text(&f, 1000, 1000, line);
         }
         CHECK(!subtitles_trouble(f.subtitles), "%s", subtitles_trouble(f.subtitles));
-        CHECK(draw(&f, 1500).width > WIDTH / 2, "nothing of many lines is drawn");
+        for (int i = 0; i < 1000 && !says_left_out(&f); i++) /* a part of them for each frame */
+            CHECK(draw(&f, 1500).width, "nothing of many lines is drawn");
+        CHECK(draw(&f, 1500).width > WIDTH / 2, "only a few lines are drawn");
         CHECK(says_left_out(&f), "nothing is said");
         const long more = resident_mb() - before;
         CHECK(CHECK_SLOWER > 1 || more < 400, "%ld MB are needed to draw them", more);
@@ -739,6 +780,182 @@ static void test_drawn_at_once(void)
         CHECK(draw(&f, 500).width && draw(&f, 3500).width, "lines with room are not drawn");
     }
     stop(&f);
+}
+
+/* Lines that take little when they are first seen, and much later: the most expensive ones are left
+ * out before there is no memory, a usual one stays, and so do those that come later. */
+static void test_growing(void)
+{
+    Fixture f = start(AV_CODEC_ID_ASS);
+    put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
+    if (wait_for_text(&f, 0)) {
+        const long before = resident_mb();
+        long most = 0;
+        for (int i = 0; i < 1500; i++) {
+            char line[160];
+            snprintf(line, sizeof(line),
+                     "%d,0,Default,,0,0,0,,{\\an5\\pos(%d,%d)\\fs10\\t(\\fs90\\blur40\\fscx250)}"
+                     "words %d",
+                     i + 1, 50 + i % 500, 80 + i / 2, i);
+            put_text(&f, 1000, 4000, line);
+        }
+        for (int ms = 1000; ms < 5000; ms += 100) {
+            draw(&f, ms);
+            const long more = resident_mb() - before;
+            most = more > most ? more : most;
+        }
+        CHECK(says_left_out(&f), "said is %s", subtitles_trouble(f.subtitles));
+        CHECK(CHECK_SLOWER > 1 || most < 350, "%ld MB are needed to draw them", most);
+        CHECK(draw(&f, 4950).width, "the usual line is left out");
+        put_text(&f, 6000, 1000, "3001,0,Default,,0,0,0,,later");
+        CHECK(draw(&f, 500).width && draw(&f, 6500).width, "lines with room are not drawn");
+    }
+    stop(&f);
+}
+
+/* A budget alone, with drawings, for which libass wants a font all the same. */
+typedef struct BudgetRig {
+    ASS_Library *library;
+    ASS_Renderer *renderer;
+    ASS_Track *track;
+    SubtitleBudget budget;
+    int lines;
+} BudgetRig;
+
+static ASS_Track *make_track(ASS_Library *library)
+{
+    char header[sizeof(ass_header)];
+    memcpy(header, ass_header, sizeof(header));
+    ASS_Track *track = ass_new_track(library);
+    if (!track)
+        exit(1);
+    ass_process_codec_private(track, header, (int)sizeof(header) - 1);
+    return track;
+}
+
+static void ignore_message(int level, const char *format, va_list args, void *data)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    (void)data;
+}
+
+static int always(void *opaque)
+{
+    (void)opaque;
+    return 1;
+}
+
+/* A square with sides of `size` for each, at (0, `top`), that moves or not. */
+static void add_squares(BudgetRig *r, int count, int size, int top, int moves)
+{
+    for (int i = 0; i < count; i++) {
+        char where[64], line[192];
+        snprintf(where, sizeof(where), moves ? "\\move(0,%d,9,%d)" : "\\pos(0,%d)", top, top);
+        snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,{\\an7%s\\p1}m 0 0 l %d 0 %d %d 0 %d",
+                 r->lines++, where, size, size, size, size);
+        subtitle_budget_add(&r->budget, line, 0, 1000);
+    }
+    subtitle_budget_take(&r->budget, r->renderer, r->track, 500, always, NULL);
+}
+
+static BudgetRig start_budget(void)
+{
+    BudgetRig r = {.library = ass_library_init()};
+    if (!r.library)
+        exit(1);
+    ass_set_message_cb(r.library, ignore_message, NULL);
+    r.renderer = ass_renderer_init(r.library);
+    if (!r.renderer)
+        exit(1);
+    r.track = make_track(r.library);
+    r.budget.probe = make_track(r.library);
+    ass_set_frame_size(r.renderer, WIDTH, HEIGHT);
+    ass_set_storage_size(r.renderer, WIDTH, HEIGHT);
+    ass_set_fonts(r.renderer, NULL, "sans-serif", ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+    return r;
+}
+
+static void stop_budget(BudgetRig *r)
+{
+    subtitle_budget_close(&r->budget);
+    ass_free_track(r->track);
+    ass_renderer_done(r->renderer);
+    ass_library_done(r->library);
+}
+
+/* The cost of all that is left; *still: how many of them do not change. */
+static int64_t budget_left(const BudgetRig *r, int *still)
+{
+    int64_t cost = 0;
+    *still = 0;
+    CHECK(r->track->n_events == r->budget.event_count, "%d events, %d known", r->track->n_events,
+          r->budget.event_count);
+    for (int i = 0; i < r->budget.event_count; i++) {
+        const BudgetEvent *event = &r->budget.events[i];
+        cost += event->cost;
+        *still += !event->may_grow;
+        CHECK(event->may_grow == (strstr(r->track->events[i].Text, "move") != NULL), "mixed up");
+    }
+    return cost;
+}
+
+/* What takes too much time is what changes, seen or beside the picture: a usual line stays. */
+static void test_too_slow(void)
+{
+    BudgetRig r = start_budget();
+    int still;
+    add_squares(&r, 1, 40, 100, 0);
+    add_squares(&r, 4, 20, 100, 1);
+    add_squares(&r, 1, 40, 200, 1);
+    add_squares(&r, 5, 40, 10000, 1); /* takes no memory */
+    if (!budget_left(&r, &still)) {
+        check_skip("no font was found");
+        stop_budget(&r);
+        return;
+    }
+    CHECK(r.budget.event_count == 11 && still == 1, "%d lines", r.budget.event_count);
+    for (int left = 5; left > 0; left /= 2) {
+        subtitle_budget_halve_changing(&r.budget, r.track, 500);
+        budget_left(&r, &still);
+        CHECK(still == 1 && r.budget.event_count == left + 1, "%d lines instead of %d",
+              r.budget.event_count, left + 1);
+    }
+    subtitle_budget_halve_changing(&r.budget, r.track, 500);
+    CHECK(r.budget.event_count == 1 && budget_left(&r, &still) > 0 && still == 1,
+          "the usual one is left out");
+    add_squares(&r, 1, 80, 100, 0);
+    subtitle_budget_halve_changing(&r.budget, r.track, 500);
+    CHECK(r.budget.event_count == 1 && r.budget.events[0].cost > 0, "%d lines",
+          r.budget.event_count);
+    CHECK(r.budget.left_out == 11, "%lld are left out", (long long)r.budget.left_out);
+    subtitle_budget_halve_changing(&r.budget, r.track, 5000);
+    CHECK(r.budget.event_count == 1, "one that is not seen is left out");
+    stop_budget(&r);
+}
+
+/* What takes too much memory is left out, changing or not; what takes none is not. */
+static void test_too_large(void)
+{
+    BudgetRig r = start_budget();
+    int still;
+    add_squares(&r, 3, 40, 100, 0);
+    add_squares(&r, 3, 40, 10000, 1);
+    const int64_t before = budget_left(&r, &still);
+    if (!before) {
+        check_skip("no font was found");
+        stop_budget(&r);
+        return;
+    }
+    subtitle_budget_halve(&r.budget, r.track, 500);
+    CHECK(budget_left(&r, &still) * 3 == before && still == 1 && r.budget.event_count == 4,
+          "%d lines, %d of them still", r.budget.event_count, still);
+    add_squares(&r, 1, 60, 100, 1);
+    subtitle_budget_halve(&r.budget, r.track, 500);
+    CHECK(budget_left(&r, &still) * 3 == before && still == 1 && r.budget.event_count == 4,
+          "%d lines, %d of them still", r.budget.event_count, still);
+    stop_budget(&r);
 }
 
 /* 60 MB of lines that wait: half as many are kept, the first ones. */
@@ -774,7 +991,7 @@ static void test_clip(void)
     static atomic_int never;
     const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 1 << 24, .stop = &never};
     MediaError error = {0};
-    Fixture f = {.place = {{0, 0, WIDTH, HEIGHT}, WIDTH, HEIGHT}};
+    Fixture f = {.place = {{0, 0, WIDTH, HEIGHT}, WIDTH, HEIGHT, 0}};
     Source *source = NULL;
     if (!CHECK(source_open(&source, &options, &error) == 0, "%s", error.text))
         return;
@@ -806,6 +1023,7 @@ static void test_clip(void)
 static const CheckTest tests[] = {
     {"subtitles_plain", test_plain},
     {"subtitles_place", test_place},
+    {"subtitles_covered", test_covered},
     {"subtitles_oblong_pixels", test_oblong_pixels},
     {"subtitles_replay", test_replay},
     {"subtitles_kinds", test_kinds},
@@ -818,6 +1036,9 @@ static const CheckTest tests[] = {
     {"subtitles_random_packets", test_random_packets},
     {"subtitles_random_ass", test_random_ass},
     {"subtitles_drawn_at_once", test_drawn_at_once},
+    {"subtitles_growing", test_growing},
+    {"subtitles_too_slow", test_too_slow},
+    {"subtitles_too_large", test_too_large},
     {"subtitles_long_script", test_long_script},
     {"subtitles_clip", test_clip},
 };

@@ -93,6 +93,163 @@ static void side_by_side_places(void)
     view_close(&view);
 }
 
+/* ---- zoom ---- */
+
+/* Where a point of the window is in the picture, in its pixels. */
+static double column_in(const ViewScene *scene, int width, int x)
+{
+    const Rect whole = view_layout(view, scene).whole[VIEW_OUTPUT];
+    return (double)(x - whole.x) / whole.width * width;
+}
+
+static void zooms_at_a_point(void)
+{
+    double pixels;
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(1280, 720, 100);
+    ViewScene scene = whole_scene(640, 480);
+    show(VIEW_OUTPUT, frame);
+    const double at = column_in(&scene, 1280, 500);
+    for (int i = 0; i < 20; i++) {
+        scene.zoom = view_zoom(view, &scene, 1.25, 500, 200, &pixels);
+        const double now = column_in(&scene, 1280, 500);
+        CHECK(fabs(now - at) < 2, "step %d: column %.1f, not %.1f", i, now, at);
+        const Rect seen = view_layout(view, &scene).picture[VIEW_OUTPUT];
+        CHECK(seen.x == 0 && seen.width == 640, "step %d: the window is not filled", i);
+        if (i == 3) /* 0.625, 0.78, 0.98 of its size, and then its own */
+            CHECK(pixels == 1 && view_layout(view, &scene).whole[VIEW_OUTPUT].width == 1280,
+                  "its own size is passed by: %.3f", pixels);
+    }
+    for (int i = 0; i < 40; i++)
+        scene.zoom = view_zoom(view, &scene, 1.25, 500, 200, &pixels);
+    CHECK(pixels == VIEW_MAX_PIXELS, "%.1f pixels for each", pixels);
+    scene.zoom = view_zoom(view, &scene, 0, 500, 200, &pixels);
+    CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], 0, 60, 640, 360) && pixels == 0.5,
+          "it is not whole again");
+    scene.zoom = view_zoom(view, &scene, 0.5, 500, 200, &pixels);
+    CHECK(scene.zoom.by == 1, "smaller than it fits: %.2f", scene.zoom.by);
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* It goes as far as the picture covers the window, and no further. */
+static void pans(void)
+{
+    double pixels;
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(640, 360, 100);
+    ViewScene scene = whole_scene(640, 360);
+    show(VIEW_OUTPUT, frame);
+    scene.zoom = view_pan(view, &scene, 50, 50);
+    CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], 0, 0, 640, 360), "it has moved");
+    scene.zoom = view_zoom(view, &scene, 2, 320, 180, &pixels);
+    CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], -320, -180, 1280, 720), "zoom");
+    scene.zoom = view_pan(view, &scene, 100, -30);
+    CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], -220, -210, 1280, 720), "pan");
+    scene.zoom = view_pan(view, &scene, 5000, -5000);
+    CHECK(is_rect(view_layout(view, &scene).whole[VIEW_OUTPUT], 0, -360, 1280, 720), "too far");
+    scene.zoom = view_pan(view, &scene, -10, 0); /* at once */
+    CHECK(view_layout(view, &scene).whole[VIEW_OUTPUT].x == -10, "it sticks at the side");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* Of a picture whose quarters differ the lower right one is all that is seen; both of a comparison
+ * show the same part, and nothing outside of their halves. */
+static void shows_a_part(void)
+{
+    double pixels;
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(320, 180, 60);
+    for (int y = 90; y < 180; y++)
+        memset(frame->data[0] + y * frame->linesize[0] + 160, 180, 160);
+    ViewScene scene = whole_scene(640, 360);
+    show(VIEW_INPUT, frame);
+    show(VIEW_OUTPUT, frame);
+    scene.zoom = view_zoom(view, &scene, 4, 639, 359, &pixels);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 640, 360}, shown_level(180), 1), "another part is seen");
+    scene.zoom = view_zoom(view, &scene, 0, 0, 0, &pixels);
+    scene.compare = VIEW_COMPARE_SIDE;
+    for (int i = 0; i < 2; i++) /* to its own size, and on */
+        scene.zoom = view_zoom(view, &scene, 5, 639, 359, &pixels);
+    const ViewPlaces at = view_layout(view, &scene);
+    CHECK(at.whole[0].width == at.whole[1].width &&
+              at.whole[0].x - at.area[0].x == at.whole[1].x - at.area[1].x,
+          "they show different parts");
+    if (draw(&scene)) {
+        CHECK(is_all(at.picture[0], shown_level(180), 1) &&
+                  is_all(at.picture[1], shown_level(180), 1),
+              "another part is seen beside each other");
+        const int end = at.area[0].y == at.area[1].y;
+        const Rect gap = end ? (Rect){at.area[0].x + at.area[0].width, 0,
+                                      at.area[1].x - at.area[0].x - at.area[0].width, 360}
+                             : (Rect){0, at.area[0].y + at.area[0].height, 640,
+                                      at.area[1].y - at.area[0].y - at.area[0].height};
+        CHECK(is_all(gap, 0, 0), "a picture reaches out of its half");
+    }
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* A part of the window in the picture's own samples: zoomed, mirrored, and turned. */
+static void finds_a_part(void)
+{
+    int32_t matrix[9];
+    double pixels;
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(1280, 720, 60);
+    ViewScene scene = whole_scene(640, 400); /* 20 rows are free above and below */
+    show(VIEW_OUTPUT, frame);
+    Rect at = view_find(view, &scene, (Rect){100, 70, 50, 60});
+    CHECK(is_rect(at, 200, 100, 100, 120), "%d,%d %dx%d", at.x, at.y, at.width, at.height);
+    at = view_find(view, &scene, (Rect){600, 0, 100, 50});
+    CHECK(is_rect(at, 1200, 0, 80, 60), "outside: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    CHECK(!view_find(view, &scene, (Rect){0, 0, 640, 10}).width, "nothing but the border");
+    view_set_mirror(view, 1);
+    at = view_find(view, &scene, (Rect){100, 70, 50, 60});
+    CHECK(is_rect(at, 980, 100, 100, 120), "mirrored: %d,%d %dx%d", at.x, at.y, at.width,
+          at.height);
+    view_set_mirror(view, 0);
+    scene = whole_scene(1280, 720);
+    scene.zoom = view_zoom(view, &scene, 2, 1279, 719, &pixels);
+    at = view_find(view, &scene, (Rect){640, 360, 640, 360});
+    CHECK(is_rect(at, 960, 540, 320, 180), "zoomed: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    av_display_rotation_set(matrix, 90); /* its top is at the right */
+    view_set_rotation(view, matrix);
+    scene = whole_scene(360, 640);
+    at = view_find(view, &scene, (Rect){360 - 10, 0, 10, 20}); /* the stored upper left corner */
+    CHECK(is_rect(at, 0, 0, 40, 20), "turned: %d,%d %dx%d", at.x, at.y, at.width, at.height);
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
+/* From three times its size on samples are squares. */
+static void shows_samples(void)
+{
+    double pixels;
+    if (!open_view())
+        return;
+    AVFrame *frame = gray_frame(64, 36, 60);
+    for (int x = 1; x < 64; x += 2)
+        for (int y = 0; y < 36; y++)
+            frame->data[0][y * frame->linesize[0] + x] = 180;
+    ViewScene scene = whole_scene(640, 360);
+    view_set_quality(view, VIEW_QUALITY_FAST);
+    show(VIEW_OUTPUT, frame);
+    scene.zoom = view_zoom(view, &scene, 2, 0, 0, &pixels);
+    if (draw(&scene))
+        CHECK(is_all((Rect){0, 0, 20, 360}, shown_level(60), 1) &&
+                  is_all((Rect){20, 0, 20, 360}, shown_level(180), 1),
+              "samples are smoothed");
+    av_frame_free(&frame);
+    view_close(&view);
+}
+
 /* ---- turns ---- */
 
 /* The four quarters of the picture, from left to right, then down, have these codes. */
@@ -882,6 +1039,11 @@ int main(int argc, char **argv)
     static const CheckTest tests[] = {
         {"aspect_ratio", aspect_ratio},
         {"side_by_side_places", side_by_side_places},
+        {"zooms_at_a_point", zooms_at_a_point},
+        {"pans", pans},
+        {"shows_a_part", shows_a_part},
+        {"shows_samples", shows_samples},
+        {"finds_a_part", finds_a_part},
         {"stream_turns", stream_turns},
         {"frame_turns", frame_turns},
         {"turned_pixels", turned_pixels},

@@ -14,8 +14,13 @@
 #define STATISTICS_UNITS 13
 #define HELP_SHARE (1 / 36.0)
 #define HELP_UNITS 15
+#define SETTINGS_SHARE (1 / 44.0)
+#define SETTINGS_UNITS 14
 #define EASY_UNITS 11    /* small, but easily read */
 #define SMALLEST_UNITS 9 /* rather than smaller, lines are cut off */
+
+/* No text is made higher than this share of the window. */
+#define LARGEST_SHARE (1 / 10.0)
 
 /* The share of the height that is left to subtitles where that can be. */
 #define SUBTITLES_SHARE 0.2
@@ -41,6 +46,9 @@
 #define LIGHT 0.32
 #define LIGHT_ROOM 1.0
 
+/* The bar's text, as a share of a message's. */
+#define BAR_TEXT 0.7
+
 /* Rows of the help page beside each other. */
 #define HELP_COLUMNS 3
 
@@ -62,6 +70,13 @@ struct Osd {
     int message_drawn;                                  /* ... of the two */
     Rect labelled[OSD_PARTS];                           /* {0}: not */
     int64_t labels_end;                                 /* when they begin to fade */
+    OsdSettings settings;
+    OsdSettingsPlaces settings_at; /* as it was drawn */
+    OsdBar bar;
+    int64_t bar_end;            /* when it begins to fade */
+    char pointed[OSD_MAX_LINE]; /* "": nothing */
+    int pointed_column;
+    Canvas pointed_picture; /* owned */
 };
 
 int osd_open(Osd **osd)
@@ -112,11 +127,15 @@ void osd_recording(Osd *o, const char *line)
         o->parts[OSD_MESSAGE].valid = 0;
 }
 
+static int same_rect(Rect a, Rect b)
+{
+    return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
 void osd_label(Osd *o, OsdPart part, Rect within)
 {
     const Rect *before = &o->labelled[part];
-    if (within.x == before->x && within.y == before->y && within.width == before->width &&
-        within.height == before->height)
+    if (same_rect(within, *before))
         return;
     o->labelled[part] = within;
     o->parts[part].valid = 0;
@@ -126,6 +145,48 @@ void osd_show_labels(Osd *o, int64_t until_us)
 {
     if (until_us > o->labels_end)
         o->labels_end = until_us;
+}
+
+void osd_set_settings(Osd *o, const OsdSettings *settings)
+{
+    if (memcmp(&o->settings, settings, sizeof(*settings)) == 0)
+        return;
+    o->settings = *settings;
+    o->parts[OSD_SETTINGS].valid = 0;
+}
+
+void osd_set_bar(Osd *o, const OsdBar *bar)
+{
+    if (memcmp(&o->bar, bar, sizeof(*bar)) == 0)
+        return;
+    o->bar = *bar;
+    o->parts[OSD_BAR].valid = 0;
+}
+
+void osd_show_bar(Osd *o, int64_t until_us)
+{
+    if (until_us > o->bar_end)
+        o->bar_end = until_us;
+}
+
+/* Without memory it has none. */
+static Canvas copy_canvas(const Canvas *from)
+{
+    Canvas copy = {NULL, (ptrdiff_t)from->width * 4, from->width, from->height};
+    copy.pixels = malloc((size_t)copy.stride * (size_t)copy.height);
+    if (!copy.pixels)
+        return (Canvas){0};
+    canvas_copy(&copy, from, (Rect){0, 0, from->width, from->height});
+    return copy;
+}
+
+void osd_point(Osd *o, int column, const char *line, const Canvas *picture)
+{
+    snprintf(o->pointed, sizeof(o->pointed), "%s", line ? line : "");
+    o->pointed_column = column;
+    free(o->pointed_picture.pixels);
+    o->pointed_picture = picture ? copy_canvas(picture) : (Canvas){0};
+    o->parts[OSD_POINTED].valid = 0;
 }
 
 void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
@@ -138,15 +199,26 @@ void osd_set_rows(Osd *o, OsdPart part, const OsdRow *rows, int count)
 
 /* ---- where things are ---- */
 
+static int side_of(const OsdPlace *place)
+{
+    return place->width < place->height ? place->width : place->height;
+}
+
+static double usual(const OsdPlace *place, double share, double units)
+{
+    return fmax(side_of(place) * share, units * place->density);
+}
+
+/* As large as the user wants it, as far as a line still leaves room for others. */
 static int scaled(const OsdPlace *place, double share, double units)
 {
-    const int side = place->width < place->height ? place->width : place->height;
-    return (int)fmax(side * share, units * place->density);
+    const double size = usual(place, share, units);
+    return (int)fmin(size * place->scale, fmax(size, LARGEST_SHARE * side_of(place)));
 }
 
 static int margin(const OsdPlace *place)
 {
-    return scaled(place, MARGIN_SHARE, MARGIN_UNITS);
+    return (int)usual(place, MARGIN_SHARE, MARGIN_UNITS);
 }
 
 static int message_size(const OsdPlace *place)
@@ -157,6 +229,15 @@ static int message_size(const OsdPlace *place)
 static int message_height(const OsdPlace *place, int with_bar)
 {
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
+}
+
+/* Beside the help no message is larger than usual: there is much to be read. */
+static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
+{
+    OsdPlace place = *window;
+    if (part == OSD_MESSAGE && o->pages[OSD_HELP].count)
+        place.scale = fmin(place.scale, 1);
+    return place;
 }
 
 /* What is left below the message, which always has its place. */
@@ -220,15 +301,6 @@ static Overlay draw_message(const Osd *o, const OsdPlace *place)
     return overlay;
 }
 
-static void draw_light(const Canvas *canvas, double x, double y, double radius)
-{
-    for (int row = (int)(y - radius) - 1; row <= (int)(y + radius) + 1; row++)
-        for (int column = (int)(x - radius) - 1; column <= (int)(x + radius) + 1; column++) {
-            const double share = radius + 0.5 - hypot(column + 0.5 - x, row + 0.5 - y);
-            canvas_blend(canvas, column, row, OSD_RED, (int)lrint(255 * fmin(fmax(share, 0), 1)));
-        }
-}
-
 static Overlay draw_recording(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
@@ -244,7 +316,7 @@ static Overlay draw_recording(const Osd *o, const OsdPlace *place)
     text_add(o->text, (int)(left + LIGHT_ROOM * size), (int)((PADDING + LINE / 2) * size),
              TEXT_LEFT, size, OSD_BRIGHT, width, o->recording);
     text_draw(o->text, &overlay.canvas);
-    draw_light(&overlay.canvas, left + LIGHT * size, height / 2.0, LIGHT * size);
+    osd_disc(&overlay.canvas, left + LIGHT * size, height / 2.0, LIGHT * size, OSD_RED);
     return overlay;
 }
 
@@ -259,27 +331,78 @@ static int is_label(OsdPart part)
     return part == OSD_BEFORE || part == OSD_AFTER;
 }
 
+static int is_bar(OsdPart part)
+{
+    return part == OSD_BAR || part == OSD_POINTED;
+}
+
 static int meet(const Overlay *a, const Overlay *b)
 {
     return a->x < b->x + b->canvas.width && b->x < a->x + a->canvas.width &&
            a->y < b->y + b->canvas.height && b->y < a->y + a->canvas.height;
 }
 
-/* A page that is called for is to be read: no label shines through. */
+/* A page that is called for is to be read: no label and no bar shines through. */
 static int is_below_page(const Osd *o, OsdPart part)
 {
-    const Overlay *label = &o->parts[part].overlay;
-    return meet(label, &o->parts[OSD_STATISTICS].overlay) ||
-           meet(label, &o->parts[OSD_HELP].overlay);
+    const Overlay *below = &o->parts[part].overlay;
+    return meet(below, &o->parts[OSD_STATISTICS].overlay) ||
+           meet(below, &o->parts[OSD_SETTINGS].overlay) || meet(below, &o->parts[OSD_HELP].overlay);
 }
 
 static double opacity(const Osd *o, OsdPart part, int64_t now_us)
 {
-    if (is_label(part) && is_below_page(o, part))
+    if ((is_label(part) || is_bar(part)) && is_below_page(o, part))
         return 0;
-    const int fades = is_label(part) || (part == OSD_MESSAGE && !o->notice[0]);
-    const int64_t end = is_label(part) ? o->labels_end : o->message_end;
+    const int fades = is_label(part) || is_bar(part) || (part == OSD_MESSAGE && !o->notice[0]);
+    const int64_t end = is_label(part) ? o->labels_end : is_bar(part) ? o->bar_end : o->message_end;
     return fades ? fmin(fmax(1 - (double)(now_us - end) / OSD_FADE_US, 0), 1) : 1;
+}
+
+/* ---- the bar ---- */
+
+static int bar_size(const OsdPlace *place)
+{
+    return scaled(place, BAR_TEXT * MESSAGE_SHARE, fmax(BAR_TEXT * MESSAGE_UNITS, EASY_UNITS));
+}
+
+OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
+{
+    return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
+}
+
+static Overlay draw_bar_part(const Osd *o, const OsdPlace *place)
+{
+    const OsdBarPlaces places = osd_bar_at(o, place);
+    return osd_bar_draw(&o->bar, &places, bar_size(place), o->text);
+}
+
+/* Within the bar's width, as far as that goes. */
+static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
+{
+    const Rect bar = osd_bar_at(o, place).all;
+    const Canvas *picture = &o->pointed_picture;
+    const int size = bar_size(place), padding = (int)(PADDING * size), m = margin(place) / 2;
+    const int line = text_width(o->text, size, o->pointed) + 1;
+    const int inside = line > picture->width ? line : picture->width;
+    const int above = picture->height ? picture->height + padding : 0;
+    Rect box = {0, 0, inside + 2 * padding, above + (int)(LINE * size) + 2 * padding};
+    box.x = o->pointed_column - box.width / 2;
+    box.x = box.x + box.width > bar.x + bar.width ? bar.x + bar.width - box.width : box.x;
+    box.x = box.x < bar.x ? bar.x : box.x;
+    box.y = bar.y - m - box.height;
+    if (bar.width <= 0 || box.width > bar.width || box.y < place->bar.y)
+        return (Overlay){0};
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    if (!overlay.canvas.pixels)
+        return overlay;
+    for (int y = 0; y < picture->height; y++)
+        memcpy(canvas_pixel(&overlay.canvas, (box.width - picture->width) / 2, padding + y),
+               picture->pixels + y * picture->stride, (size_t)picture->width * 4);
+    text_add(o->text, box.width / 2, box.height - padding - (int)(LINE * size / 2), TEXT_CENTRE,
+             size, OSD_BRIGHT, inside, o->pointed);
+    text_draw(o->text, &overlay.canvas);
+    return overlay;
 }
 
 /* ---- the labels ---- */
@@ -313,7 +436,7 @@ static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
     const OsdPageStyle style = {
         .limit = limit,
         .usual_height = (int)(limit.height + margin(place) - SUBTITLES_SHARE * place->area.height),
-        .easy = (int)(EASY_UNITS * place->density),
+        .easy = scaled(place, 0, EASY_UNITS),
         .size = scaled(place, STATISTICS_SHARE, STATISTICS_UNITS),
         .smallest = (int)(SMALLEST_UNITS * place->density),
         .max_columns = 1,
@@ -325,10 +448,36 @@ static Overlay draw_statistics(const Osd *o, const OsdPlace *place)
     return osd_page_draw(&o->pages[OSD_STATISTICS], &style, o->text);
 }
 
+static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
+{
+    if (!o->text)
+        return 0;
+    if (part == OSD_MESSAGE)
+        return o->notice[0] || has_message(o, now_us);
+    if (part == OSD_RECORDING)
+        return o->recording[0] != '\0';
+    if (is_label(part))
+        return o->labelled[part].width > 0 && now_us < o->labels_end + OSD_FADE_US;
+    if (is_bar(part))
+        return o->bar_end && now_us < o->bar_end + OSD_FADE_US &&
+               (part == OSD_BAR || o->pointed[0]);
+    if (part == OSD_SETTINGS)
+        return o->settings.count && !o->pages[OSD_HELP].count;
+    return o->pages[part].count &&
+           (part == OSD_HELP || (!o->pages[OSD_HELP].count && !o->settings.count));
+}
+
+static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
+{
+    const int size = scaled(place, SETTINGS_SHARE, SETTINGS_UNITS);
+    return osd_settings_places(&o->settings, below_message(place, place->area), size, o->text);
+}
+
 static Overlay draw_help(const Osd *o, const OsdPlace *place)
 {
+    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
     const OsdPageStyle style = {
-        .limit = below_message(place, place->picture),
+        .limit = below_message(&message, place->picture),
         .around = place->picture,
         .size = scaled(place, HELP_SHARE, HELP_UNITS),
         .smallest = (int)(SMALLEST_UNITS * place->density),
@@ -348,30 +497,19 @@ static Overlay draw_part(const Osd *o, OsdPart part, const OsdPlace *place)
     case OSD_MESSAGE: return draw_message(o, place);
     case OSD_RECORDING: return draw_recording(o, place);
     case OSD_STATISTICS: return draw_statistics(o, place);
+    case OSD_SETTINGS: return osd_settings_draw(&o->settings, &o->settings_at, o->text);
     case OSD_BEFORE:
     case OSD_AFTER: return draw_label(o, part, place);
+    case OSD_BAR: return draw_bar_part(o, place);
+    case OSD_POINTED: return draw_pointed(o, place);
     default: return draw_help(o, place);
     }
-}
-
-static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
-{
-    if (!o->text)
-        return 0;
-    if (part == OSD_MESSAGE)
-        return o->notice[0] || has_message(o, now_us);
-    if (part == OSD_RECORDING)
-        return o->recording[0] != '\0';
-    if (is_label(part))
-        return o->labelled[part].width > 0 && now_us < o->labels_end + OSD_FADE_US;
-    return o->pages[part].count && (part == OSD_HELP || !o->pages[OSD_HELP].count);
 }
 
 static int same_place(const OsdPlace *a, const OsdPlace *b)
 {
     return a->width == b->width && a->height == b->height && a->density == b->density &&
-           a->area.x == b->area.x && a->area.y == b->area.y && a->area.width == b->area.width &&
-           a->area.height == b->area.height;
+           a->scale == b->scale && same_rect(a->area, b->area) && same_rect(a->bar, b->bar);
 }
 
 static void clear(Part *p)
@@ -381,9 +519,10 @@ static void clear(Part *p)
     p->valid = 0;
 }
 
-int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer)
+int osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdLayer *layer)
 {
     Part *p = &o->parts[part];
+    const OsdPlace own = place_of(o, part, window), *place = &own;
     const int was_there = p->overlay.canvas.width > 0;
     int changed = 0;
     if (part == OSD_MESSAGE && has_message(o, now_us) != o->message_drawn) {
@@ -396,6 +535,8 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
     } else if (!p->valid || !same_place(&p->place, place)) {
         if (!same_place(&p->place, place))
             clear(p);
+        if (part == OSD_SETTINGS)
+            o->settings_at = place_settings(o, place);
         const Overlay drawn = draw_part(o, part, place);
         clear(p);
         *p = (Part){drawn, *place, 1};
@@ -403,6 +544,13 @@ int osd_draw(Osd *o, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLay
     }
     *layer = (OsdLayer){p->overlay, opacity(o, part, now_us)};
     return changed;
+}
+
+OsdSettingsPlaces osd_settings_place(const Osd *o, const OsdPlace *place)
+{
+    const Part *p = &o->parts[OSD_SETTINGS];
+    const int there = is_visible(o, OSD_SETTINGS, 0) && p->overlay.canvas.width > 0;
+    return there && same_place(&p->place, place) ? o->settings_at : (OsdSettingsPlaces){0};
 }
 
 static int64_t wait_for(int64_t end_us, int64_t now_us)
@@ -419,6 +567,10 @@ int64_t osd_wait(const Osd *o, int64_t now_us)
         const int64_t labels = wait_for(o->labels_end, now_us);
         wait = labels < wait ? labels : wait;
     }
+    if (is_visible(o, OSD_BAR, now_us)) {
+        const int64_t bar = wait_for(o->bar_end, now_us);
+        wait = bar < wait ? bar : wait;
+    }
     return wait;
 }
 
@@ -431,6 +583,7 @@ void osd_close(Osd **osd)
         clear(&o->parts[i]);
         osd_page_free(&o->pages[i]);
     }
+    free(o->pointed_picture.pixels);
     free(o);
     *osd = NULL;
 }

@@ -1,7 +1,7 @@
 /*
- * What the player writes over the window: messages, that it records, statistics and the help page,
- * each a canvas of its own that overlaps no other, and which half of a comparison is which. All
- * functions are for one thread.
+ * What the player writes over the window: messages, that it records, statistics, the help page and
+ * the bar at the bottom, each a canvas of its own that overlaps no other, and which half of a
+ * comparison is which. All functions are for one thread.
  *
  * Times are microseconds of a clock that does not go back, sizes and positions pixels of the
  * window.
@@ -11,7 +11,9 @@
 
 #include "panel/canvas.h"
 #include "panel/text.h"
+#include "player/osd/osd_bar.h"
 #include "player/osd/osd_page.h"
+#include "player/osd/osd_settings.h"
 
 typedef struct Osd Osd;
 
@@ -22,6 +24,9 @@ typedef enum OsdPart {
     OSD_RECORDING,   /* top right */
     OSD_BEFORE,      /* the labels of a comparison */
     OSD_AFTER,
+    OSD_SETTINGS, /* at the left, below the message, in place of the statistics */
+    OSD_BAR,      /* at the bottom */
+    OSD_POINTED,  /* above it: where the mouse points to */
     OSD_PARTS,
 } OsdPart;
 
@@ -29,7 +34,9 @@ typedef struct OsdPlace {
     int width, height; /* of the window */
     Rect area;         /* where messages and statistics may be: beside the panel, perhaps */
     Rect picture;      /* that the help page is in the middle of */
+    Rect bar;          /* that the bar is at the bottom of */
     double density;    /* pixels for each unit of the desktop, 1 or more */
+    double scale;      /* of text and the bar, on top of what suits all of these */
 } OsdPlace;
 
 typedef struct OsdLayer {
@@ -67,8 +74,27 @@ void osd_label(Osd *osd, OsdPart part, Rect within);
 /* Labels are seen at least until then, in time of osd_draw(), and fade. */
 void osd_show_labels(Osd *osd, int64_t until_us);
 
+/* What the bar shows; copied. */
+void osd_set_bar(Osd *osd, const OsdBar *bar);
+
+/* The bar is seen at least until then, as labels are. */
+void osd_show_bar(Osd *osd, int64_t until_us);
+
+/* Where its parts are in such a window, whether it is seen or not. */
+OsdBarPlaces osd_bar_at(const Osd *osd, const OsdPlace *place);
+
+/* What stands above it, centred at a column of the window: a line, and a picture above that, which
+ * may be NULL; copied. A line of NULL: nothing. */
+void osd_point(Osd *osd, int column, const char *line, const Canvas *picture);
+
 /* The statistics or the help page; copied. A count of 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
+
+/* The panel of settings; copied. Without rows: there is none. */
+void osd_set_settings(Osd *osd, const OsdSettings *settings);
+
+/* Where it was drawn in such a window; {0}: it is not there. */
+OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
 /*
  * Lays one part out and draws it: *layer is what to show, with a width of 0 nothing. Answers 1 when

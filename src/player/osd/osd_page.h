@@ -55,6 +55,9 @@ void osd_page_free(OsdPage *page);
 /* A canvas with nothing but a rounded ground, as above. */
 Overlay osd_box(Rect rect, int radius, int alpha);
 
+/* A disc with a smooth edge. */
+void osd_disc(const Canvas *canvas, double x, double y, double radius, Colour colour);
+
 /* As much of a line as fits into `room` pixels, "…" behind it where that is not all; `fitted` has
  * OSD_MAX_LINE bytes. */
 void osd_fit(Text *text, int size, const char *line, int room, char *fitted);

@@ -258,7 +258,17 @@ static void draw_event(SubtitleImages *s, const SubtitleEvent *event, Rect pictu
 static int same_place(const SubtitlesPlace *a, const SubtitlesPlace *b)
 {
     return a->picture.x == b->picture.x && a->picture.y == b->picture.y &&
-           a->picture.width == b->picture.width && a->picture.height == b->picture.height;
+           a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
+           a->covered == b->covered;
+}
+
+/* Above what is covered, as far as that is within the picture. */
+static int uncovered(const Overlay *overlay, const SubtitlesPlace *place)
+{
+    const Rect p = place->picture;
+    const int lowest = p.y + p.height - place->covered - overlay->canvas.height;
+    const int y = lowest < p.y ? p.y : lowest;
+    return overlay->y < y ? overlay->y : y;
 }
 
 int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPlace *place,
@@ -276,6 +286,7 @@ int subtitle_images_draw(SubtitleImages *s, int64_t position, const SubtitlesPla
     s->is_gone = 0;
     s->place = *place;
     *overlay = s->overlay;
+    overlay->y = uncovered(overlay, place);
     return changed;
 }
 

@@ -10,6 +10,7 @@ typedef struct SubtitlesPlace {
     Rect picture;                  /* in pixels of the window */
     int video_width, video_height; /* of a frame as it is stored; turned by a quarter where the
                                       picture is shown so */
+    int covered; /* rows at the bottom of the picture: what would stand there stands above */
 } SubtitlesPlace;
 
 /* Bytes of all that is kept of the selected track: what waits to be seen, and libass's bitmaps of

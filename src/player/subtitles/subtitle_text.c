@@ -14,12 +14,19 @@
 /* How long text is seen whose end is not known. */
 #define UNKNOWN_MS 5000
 
-/* Tags can ask for pictures that take libass seconds; usual ones take milliseconds. After one that
- * takes so much of a processor's time, subtitles are given up rather than the player. */
+/* Tags can ask for pictures that take libass seconds; usual ones take milliseconds, of a
+ * processor's time. When half of this is over, lines that are new wait for the next frame; where
+ * lines that change take as long, or a few frames on end take more than all of it, the most
+ * expensive ones are left out. After a frame that takes much longer, subtitles are given up rather
+ * than the player. */
+#define ENOUGH_MS 100
+#define SLOW_FRAMES 3
 #define MAX_RENDER_MS 2000
 
-/* Lines can grow once they are drawn: at this many bytes subtitles are given up, too. */
-#define MAX_RENDER_BYTES (4 * SUBTITLE_BUDGET)
+/* Lines can take more together than alone, and in a larger window: at so many bytes what costs most
+ * is left out, until they take less. Where that does not help, they are given up. */
+#define MAX_RENDER_BYTES (2 * SUBTITLE_BUDGET)
+#define LARGE_FRAMES 10
 
 /* The look of plain text, in shares of the picture's height. */
 #define PLAIN_SIZE (1 / 18.0)
@@ -42,6 +49,8 @@ struct SubtitleText {
 
     SubtitleBudget budget;   /* has what is not in the track yet */
     long long begun;         /* to draw, by the processor's time */
+    long long enough_ms;     /* of it for this frame */
+    int slow, large;         /* frames on end that were; slow: -1 where that does not count */
     int too_slow, too_large; /* it has been given up */
     SubtitlesPlace place;
     Overlay overlay; /* owned */
@@ -188,6 +197,8 @@ static void set_place(SubtitleText *t, const SubtitlesPlace *place)
     ass_set_storage_size(t->renderer, place->video_width, place->video_height);
     /* ASS is stretched like the picture it was made for, plain text is not. */
     ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
+    /* Lines with a place of their own keep it: they belong to what is in the picture there. */
+    ass_set_line_position(t->renderer, 100.0 * place->covered / place->picture.height);
 }
 
 static void draw_images(SubtitleText *t, const ASS_Image *images, Rect picture)
@@ -214,29 +225,44 @@ static long long processor_ms(void)
 
 static int in_time(void *opaque)
 {
-    SubtitleText *t = opaque;
-    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
-    return !t->too_slow;
+    const SubtitleText *t = opaque;
+    return processor_ms() - t->begun <= t->enough_ms;
 }
 
-static const ASS_Image *render(SubtitleText *t, int64_t position, int *changed)
+static const ASS_Image *render(SubtitleText *t, long long now, int *changed)
 {
-    const long long now = milliseconds(position);
-    const ASS_Image *images = NULL;
-    t->begun = processor_ms();
+    const int waiting = t->budget.line_count;
     const int probed = subtitle_budget_take(&t->budget, t->renderer, t->track, now, in_time, t);
-    if (!t->too_slow)
-        images = ass_render_frame(t->renderer, t->track, now, changed);
-    t->too_large = subtitle_budget_bytes(images) > MAX_RENDER_BYTES;
-    const int given_up = !in_time(t) || t->too_large;
+    if (waiting != t->budget.line_count)
+        t->slow = -1; /* that was their first time */
+    const ASS_Image *images = ass_render_frame(t->renderer, t->track, now, changed);
+    t->large = subtitle_budget_bytes(images) > MAX_RENDER_BYTES ? t->large + 1 : 0;
+    t->too_large = t->large > LARGE_FRAMES;
+    t->too_slow = processor_ms() - t->begun > MAX_RENDER_MS;
+    const int given_up = t->too_slow || t->too_large;
     *changed |= given_up || probed;
     return given_up ? NULL : images;
 }
 
-static int same_size(const SubtitlesPlace *a, const SubtitlesPlace *b)
+/* After a frame has been drawn. */
+static void lighten(SubtitleText *t, long long now)
+{
+    t->slow = t->slow < 0 || processor_ms() - t->begun <= ENOUGH_MS ? 0 : t->slow + 1;
+    if (!t->large && t->slow < SLOW_FRAMES)
+        return;
+    if (t->large)
+        subtitle_budget_halve(&t->budget, t->track, now);
+    else
+        subtitle_budget_halve_changing(&t->budget, t->track, now);
+    t->slow = 0;
+}
+
+/* libass need not draw all anew. */
+static int same_layout(const SubtitlesPlace *a, const SubtitlesPlace *b)
 {
     return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
-           a->video_width == b->video_width && a->video_height == b->video_height;
+           a->video_width == b->video_width && a->video_height == b->video_height &&
+           a->covered == b->covered;
 }
 
 int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *place,
@@ -245,17 +271,23 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     *overlay = t->overlay;
     if (!atomic_load(&t->done) || !t->renderer || t->too_slow || t->too_large)
         return 0;
-    const int resized = !same_size(&t->place, place);
+    const int laid_out = !same_layout(&t->place, place);
     const int moved =
         place->picture.x != t->place.picture.x || place->picture.y != t->place.picture.y;
-    if (resized)
+    if (laid_out) {
         set_place(t, place);
+        t->slow = -1; /* all is drawn anew, once */
+    }
     t->place = *place;
     int changed = 0;
-    const ASS_Image *images = render(t, position, &changed);
-    changed = changed || ((resized || moved) && images);
+    const long long now = milliseconds(position);
+    t->begun = processor_ms();
+    t->enough_ms = laid_out ? MAX_RENDER_MS : ENOUGH_MS / 2;
+    const ASS_Image *images = render(t, now, &changed);
+    changed = changed || ((laid_out || moved) && images);
     if (changed)
         draw_images(t, images, place->picture);
+    lighten(t, now);
     *overlay = t->overlay;
     return changed;
 }

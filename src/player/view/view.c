@@ -18,6 +18,9 @@
 /* Of the picture as RGB between two passes: more bits than the screen has, in as much memory. */
 #define SCRATCH_FORMAT GL_RGB10_A2
 
+/* From this size on a picture is not smoothed: who looks that closely judges its samples. */
+#define BLOCK_ZOOM 3
+
 /* More would take long to compile, for pictures the size of a stamp. */
 #define MAX_TAPS 8
 
@@ -122,14 +125,51 @@ static void halve(Rect area, int across, Rect half[2])
     }
 }
 
-static ViewPlaces lay_both(int width, int height, Rect area)
+/* One side of a picture that is `length` long, in an area from `begin` on. `middle`: as in
+ * ViewZoom.
+ */
+static int zoomed(int begin, int size, int length, double middle)
+{
+    const double from = begin + size / 2.0 - (middle + 0.5) * length;
+    if (length <= size)
+        return begin + (size - length) / 2;
+    return (int)fmin(fmax(floor(from + 0.5), begin + size - length), begin);
+}
+
+static Rect intersect(Rect a, Rect b)
+{
+    const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
+    const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
+    const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
+    if (right <= left || bottom <= top)
+        return (Rect){0};
+    return (Rect){left, top, right - left, bottom - top};
+}
+
+static void lay_one(ViewPlaces *places, int side, int width, int height, Rect area, ViewZoom zoom)
+{
+    Rect whole = fit(width, height, area);
+    if (zoom.by > 1 && whole.width > 0) {
+        const double by = fmin(zoom.by, VIEW_MAX_ZOOM);
+        whole.width = (int)floor(whole.width * by + 0.5);
+        whole.height = (int)floor(whole.height * by + 0.5);
+        whole.x = zoomed(area.x, area.width, whole.width, zoom.x);
+        whole.y = zoomed(area.y, area.height, whole.height, zoom.y);
+    }
+    places->area[side] = area;
+    places->whole[side] = whole;
+    places->picture[side] = intersect(whole, area);
+}
+
+static void lay_both(ViewPlaces *places, int width, int height, const ViewScene *scene)
 {
     Rect beside[2], above[2];
-    halve(area, 1, beside);
-    halve(area, 0, above);
+    halve(scene->area, 1, beside);
+    halve(scene->area, 0, above);
     const int is_wider = fit(width, height, beside[0]).width >= fit(width, height, above[0]).width;
     const Rect *half = is_wider ? beside : above;
-    return (ViewPlaces){{fit(width, height, half[0]), fit(width, height, half[1])}};
+    for (int side = 0; side < VIEW_SIDES; side++)
+        lay_one(places, side, width, height, half[side], scene->zoom);
 }
 
 ViewPlaces view_layout(const View *view, const ViewScene *scene)
@@ -139,14 +179,104 @@ ViewPlaces view_layout(const View *view, const ViewScene *scene)
     const int both = view->picture[VIEW_INPUT].shown && view->picture[VIEW_OUTPUT].shown;
     if (both && scene->compare == VIEW_COMPARE_SIDE) {
         view_picture_size(view, VIEW_OUTPUT, &width, &height);
-        return lay_both(width, height, scene->area);
+        lay_both(&places, width, height, scene);
+        return places;
     }
     for (int side = 0; side < VIEW_SIDES; side++)
         if (scene->compare != VIEW_COMPARE_OFF || side == (int)scene->shown) {
             view_picture_size(view, side, &width, &height);
-            places.picture[side] = fit(width, height, scene->area);
+            lay_one(&places, side, width, height, scene->area, scene->zoom);
         }
     return places;
+}
+
+/* The zoom that has the picture begin there, in pixels; within its bounds. */
+static double middle_of(int begin, int size, double from, double length)
+{
+    const double most = length > size ? 0.5 - size / (2 * length) : 0;
+    const double middle = length > 0 ? (begin + size / 2.0 - from) / length - 0.5 : 0;
+    return fmin(fmax(middle, -most), most);
+}
+
+static ViewZoom zoom_to(Rect area, double x, double y, double by, double width, double height)
+{
+    return (ViewZoom){by, middle_of(area.x, area.width, x, width),
+                      middle_of(area.y, area.height, y, height)};
+}
+
+static int is_inside(Rect area, int x, int y)
+{
+    return x >= area.x && y >= area.y && x < area.x + area.width && y < area.y + area.height;
+}
+
+/* Pixels of the window for each of the picture's, while it is as large as it fits. */
+static double fitted_pixels(const View *view, const ViewScene *scene, int side)
+{
+    int width, height;
+    ViewScene whole = *scene;
+    whole.zoom = (ViewZoom){0};
+    view_picture_size(view, (ViewSide)side, &width, &height);
+    return width > 0 ? (double)view_layout(view, &whole).whole[side].width / width : 0;
+}
+
+ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
+                   double *pixels)
+{
+    const ViewPlaces places = view_layout(view, scene);
+    const int side = is_inside(places.area[VIEW_INPUT], x, y) ? VIEW_INPUT : VIEW_OUTPUT;
+    const double fitted = fitted_pixels(view, scene, side), now = fmax(scene->zoom.by, 1);
+    const double before = fitted * now, after = fmin(before * times, VIEW_MAX_PIXELS);
+    const Rect whole = places.whole[side];
+    const int passes = (before < 1 && after > 1) || (before > 1 && after < 1 && after > 0);
+    *pixels = 1;
+    if (fitted <= 0)
+        return scene->zoom;
+    const double by = fmin(fmax((passes ? 1 : after) / fitted, 1), VIEW_MAX_ZOOM);
+    *pixels = fitted * by;
+    return zoom_to(places.area[side], x - (x - whole.x) * by / now, y - (y - whole.y) * by / now,
+                   by, whole.width * by / now, whole.height * by / now);
+}
+
+ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y)
+{
+    const ViewPlaces places = view_layout(view, scene);
+    const Rect whole = places.whole[VIEW_OUTPUT];
+    return zoom_to(places.area[VIEW_OUTPUT], whole.x + x, whole.y + y, fmax(scene->zoom.by, 1),
+                   whole.width, whole.height);
+}
+
+/* From the middle of the picture, in shares of it, back to how it is stored. */
+static void find_stored(PictureTurn turn, double x, double y, double *column, double *row)
+{
+    *column = turn.xx * x + turn.yx * y + 0.5;
+    *row = turn.xy * x + turn.yy * y + 0.5;
+}
+
+static void find_range(double a, double b, int count, int *from, int *size)
+{
+    const double begin = fmin(fmax(fmin(a, b), 0), 1) * count;
+    const double end = fmin(fmax(fmax(a, b), 0), 1) * count;
+    *from = (int)floor(begin + 0.5);
+    *size = (int)floor(end + 0.5) - *from;
+}
+
+Rect view_find(const View *view, const ViewScene *scene, Rect part)
+{
+    const ViewSide side = scene->compare == VIEW_COMPARE_OFF ? scene->shown : VIEW_OUTPUT;
+    const Rect whole = view_layout(view, scene).whole[side];
+    const PictureFormat *format = &view->picture[side].format;
+    const PictureTurn turn = turn_of(view, side);
+    double left, top, right, bottom;
+    Rect found = {0};
+    if (whole.width <= 0 || whole.height <= 0)
+        return found;
+    find_stored(turn, (double)(part.x - whole.x) / whole.width - 0.5,
+                (double)(part.y - whole.y) / whole.height - 0.5, &left, &top);
+    find_stored(turn, (double)(part.x + part.width - whole.x) / whole.width - 0.5,
+                (double)(part.y + part.height - whole.y) / whole.height - 0.5, &right, &bottom);
+    find_range(left, right, format->width, &found.x, &found.width);
+    find_range(top, bottom, format->height, &found.y, &found.height);
+    return found.width > 0 && found.height > 0 ? found : (Rect){0};
 }
 
 int view_split_column(const ViewPlaces *places, double split)
@@ -158,11 +288,14 @@ int view_split_column(const ViewPlaces *places, double split)
 
 /* ---- one picture ---- */
 
+/* Whether its samples are to be seen as they are: in its own size, or so large that they are looked
+ * at one by one. */
 static int is_as_it_is(const View *view, ViewSide side, Rect place)
 {
     int width, height;
     upright_size(view, side, &width, &height);
-    return width == place.width && height == place.height;
+    return (width == place.width && height == place.height) ||
+           (place.width >= BLOCK_ZOOM * width && place.height >= BLOCK_ZOOM * height);
 }
 
 static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place)
@@ -329,7 +462,8 @@ static int reduced(int length, int to)
     return whole > 1 ? (length + whole / 2) / whole : length;
 }
 
-/* Draws the picture of one side into `place`, as far as that lies in `clip`. */
+/* Draws the picture of one side into `place`, as far as that lies in `clip`. What is larger than
+ * that, zoomed, is drawn at once: passes would be made for all that is not seen, too. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
                         ViewQuality quality, char *why, size_t size)
 {
@@ -337,21 +471,13 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
     upright_size(v, side, &width, &height);
     width = reduced(width, place.width);
     height = reduced(height, place.height);
-    if (quality == VIEW_QUALITY_BEST && (width != place.width || height != place.height) &&
+    const int is_zoomed = place.width > target->width || place.height > target->height;
+    if (quality == VIEW_QUALITY_BEST && !is_zoomed &&
+        (width != place.width || height != place.height) &&
         make_scratches(v, width, height, place.width))
         return draw_in_passes(v, side, target, place, clip, why, size);
     target_use(&v->gl, target, clip);
     return draw_planes(v, side, target, place, why, size);
-}
-
-static Rect intersect(Rect a, Rect b)
-{
-    const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
-    const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
-    const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
-    if (right <= left || bottom <= top)
-        return (Rect){0};
-    return (Rect){left, top, right - left, bottom - top};
 }
 
 static ViewQuality quality_of(const View *v)
@@ -426,6 +552,22 @@ static int draw_line(View *v, const ViewScene *scene, const Target *target, Rect
     return 0;
 }
 
+/* Bright between dark edges, as the line of a split is. */
+static void draw_mark(View *v, const Target *target, Rect mark, int side)
+{
+    const Rect sides[] = {{mark.x - side, mark.y - side, mark.width + 2 * side, side},
+                          {mark.x - side, mark.y + mark.height, mark.width + 2 * side, side},
+                          {mark.x - side, mark.y, side, mark.height},
+                          {mark.x + mark.width, mark.y, side, mark.height}};
+    for (int bright = 0; bright < 2; bright++)
+        for (int i = 0; i < 4; i++) {
+            const int edge = bright ? 0 : side;
+            const Rect s = {sides[i].x - edge, sides[i].y - edge, sides[i].width + 2 * edge,
+                            sides[i].height + 2 * edge};
+            target_fill(&v->gl, target, s, bright ? LINE_BRIGHT : LINE_DARK);
+        }
+}
+
 /* ---- all of it ---- */
 
 static Rect side_of_split(ViewSide side, Rect place, int column)
@@ -443,10 +585,10 @@ static int draw_pictures(View *v, const ViewScene *scene, const Target *target, 
     const int split = both && scene->compare == VIEW_COMPARE_SPLIT;
     const int column = view_split_column(&places, scene->split);
     for (int side = 0; side < VIEW_SIDES; side++) {
-        const Rect place = places.picture[side];
-        const Rect clip = split ? side_of_split(side, place, column) : place;
+        const Rect seen = places.picture[side];
+        const Rect clip = split ? side_of_split(side, seen, column) : seen;
         if (clip.width > 0 && clip.height > 0 &&
-            draw_picture(v, side, target, place, clip, quality_of(v), why, size) < 0)
+            draw_picture(v, side, target, places.whole[side], clip, quality_of(v), why, size) < 0)
             return -1;
     }
     return split ? draw_line(v, scene, target, places.picture[VIEW_OUTPUT], column, why, size) : 0;
@@ -470,7 +612,11 @@ static int draw_scene(View *v, const ViewScene *scene, const Target *target, cha
     const Rect all = {0, 0, target->width, target->height};
     target_use(&v->gl, target, all);
     target_fill(&v->gl, target, all, 0x000000);
-    if (draw_pictures(v, scene, target, why, size) < 0 || draw_layers(v, target, why, size) < 0)
+    if (draw_pictures(v, scene, target, why, size) < 0)
+        return -1;
+    if (scene->mark.width > 0)
+        draw_mark(v, target, scene->mark, scene->height / EDGE_PART + 1);
+    if (draw_layers(v, target, why, size) < 0)
         return -1;
     return gl_check(&v->gl, "drawing", why, size);
 }

@@ -30,7 +30,10 @@ typedef enum ViewLayer {
     VIEW_LAYER_PANEL,
     VIEW_LAYER_BEFORE,
     VIEW_LAYER_AFTER,
+    VIEW_LAYER_BAR,
+    VIEW_LAYER_POINTED,
     VIEW_LAYER_STATISTICS,
+    VIEW_LAYER_SETTINGS,
     VIEW_LAYER_MESSAGE,
     VIEW_LAYER_RECORDING,
     VIEW_LAYER_HELP,
@@ -45,8 +48,21 @@ typedef enum ViewQuality {
 
 /* Where pictures lie; without a frame of that side, or not shown: {0}. */
 typedef struct ViewPlaces {
-    Rect picture[VIEW_SIDES];
+    Rect picture[VIEW_SIDES]; /* as much of them as is to be seen */
+    Rect whole[VIEW_SIDES];   /* all of them, of which a part may be outside */
+    Rect area[VIEW_SIDES];    /* what each has to itself */
 } ViewPlaces;
+
+/* How large they are shown: all zero: as they fit. */
+typedef struct ViewZoom {
+    double by;   /* times as large as they fit, at most VIEW_MAX_ZOOM; below 1 as 1 */
+    double x, y; /* what of the picture is in the middle of its area, from -0.5 to 0.5 of it */
+} ViewZoom;
+
+#define VIEW_MAX_ZOOM 256.0
+
+/* Pixels of the window for each of the picture's, at most: enough to count samples. */
+#define VIEW_MAX_PIXELS 64.0
 
 /* {0} shows the output in no area: nothing. */
 typedef struct ViewScene {
@@ -54,7 +70,9 @@ typedef struct ViewScene {
     Rect area;         /* the part of it that pictures are fitted into; the rest is black */
     ViewCompare compare;
     ViewSide shown; /* which picture, when not comparing */
-    double split;   /* where the line is, 0 (left side of the picture) to 1 */
+    double split;   /* where the line is, 0 (left side of what is seen of the picture) to 1 */
+    ViewZoom zoom;
+    Rect mark; /* a part of the window that is framed; without a width none */
 } ViewScene;
 
 int view_open(View **view, char *why, size_t size);
@@ -101,10 +119,26 @@ void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
 void view_picture_size(const View *view, ViewSide side, int *width, int *height);
 
 /*
- * Where the pictures of a scene lie: as large as they fit into its area, in their shape, centred.
- * VIEW_COMPARE_SIDE: beside or above each other, whichever shows them larger.
+ * Where the pictures of a scene lie: as large as they fit into its area, in their shape, centred,
+ * or zoomed from there; what is larger than its area leaves none of it empty, wherever its middle
+ * is. VIEW_COMPARE_SIDE: beside or above each other, whichever shows them larger.
  */
 ViewPlaces view_layout(const View *view, const ViewScene *scene);
+
+/*
+ * Another zoom of the same scene, so many times as large (0: the whole picture), at which the point
+ * (x, y) of a picture stays where it is. A picture in its own size is not passed by; *pixels is how
+ * many pixels of the window one of the picture's has then.
+ */
+ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
+                   double *pixels);
+
+/* The picture moved by so many pixels, as far as it covers its area. */
+ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y);
+
+/* What of the picture that is shown (the output in a comparison) is in this part of the window: in
+ * samples as they are stored, turned as the picture is. Without any: {0}. */
+Rect view_find(const View *view, const ViewScene *scene, Rect part);
 
 /* The column of the window that the line of a split is left of. */
 int view_split_column(const ViewPlaces *places, double split);

@@ -1,0 +1,281 @@
+#include "panel/scope_plot.h"
+
+#include <math.h>
+
+/* Of a column's samples, the share that is drawn as bright as can be, and how fast less is darker:
+ * a gradient over all levels is to be seen, too. */
+#define FULL_SHARE 0.08
+#define WAVEFORM_GAMMA 0.55
+
+/* The least that is drawn of a vector that is there at all. */
+#define LEAST_VECTOR 0.3
+#define BESIDE_VECTOR 0.45 /* the most that is drawn beside one */
+
+/* Saturation of the colours that are marked, of all there is. */
+#define MARKED 0.75
+
+/* Half the side of a mark, in levels. */
+#define MARK 5.0
+
+/* Where the line of skin points to, from Cb towards Cr. */
+#define SKIN_DEGREES 123.0
+
+/* What is drawn for a vector has this luma. */
+#define VECTOR_LUMA 0.6
+
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Levels of black and white, and of chroma the distance from gray to the most there is. */
+static double black_level(const Scopes *s)
+{
+    return s->full_range ? 0 : 16;
+}
+
+static double white_level(const Scopes *s)
+{
+    return s->full_range ? 255 : 235;
+}
+
+static double chroma_reach(const Scopes *s)
+{
+    return s->full_range ? 127.5 : 112;
+}
+
+/* The middle of a level, in pixels. */
+static double level_x(Rect rect, double level)
+{
+    return rect.x + (level + 0.5) * rect.width / SCOPES_LEVELS;
+}
+
+static double level_y(Rect rect, double level)
+{
+    return rect.y + rect.height - (level + 0.5) * rect.height / SCOPES_LEVELS;
+}
+
+/* The levels that a pixel shows, from `first` up to `end`: one at least. */
+typedef struct Levels {
+    int first, end;
+} Levels;
+
+static Levels levels_at(int pixel, int length)
+{
+    const int first = (int)((int64_t)pixel * SCOPES_LEVELS / length);
+    const int end = (int)((int64_t)(pixel + 1) * SCOPES_LEVELS / length);
+    return (Levels){first, max_int(end, first + 1)};
+}
+
+/* ---- the waveform ---- */
+
+static void horizontal_line(const ScopePlot *p, Rect rect, double level, Colour colour, int cover)
+{
+    const int y = (int)floor(level_y(rect, level)) - (p->line - 1) / 2;
+    canvas_fill(p->canvas, (Rect){rect.x, y, rect.width, p->line}, colour, cover);
+}
+
+void scope_plot_waveform_ground(const ScopePlot *p, Rect rect, const Scopes *s)
+{
+    const PanelTheme *t = p->theme;
+    const double black = black_level(s), white = white_level(s);
+    const int top = (int)lrint(level_y(rect, white + 0.5));
+    const int bottom = (int)lrint(level_y(rect, black - 0.5));
+    const int step = rect.height >= 7 * p->size ? 1 : rect.height >= 4 * p->size ? 2 : 4;
+    canvas_set(p->canvas, rect, t->plot, t->plot_alpha);
+    canvas_set(p->canvas, (Rect){rect.x, rect.y, rect.width, top - rect.y}, t->outside,
+               t->outside_alpha);
+    canvas_set(p->canvas, (Rect){rect.x, bottom, rect.width, rect.y + rect.height - bottom},
+               t->outside, t->outside_alpha);
+    for (int i = 0; i <= 4; i++) {
+        const double level = black + (white - black) * i / 4;
+        const int is_end = i % 4 == 0;
+        horizontal_line(p, rect, level, is_end ? t->axis : t->grid,
+                        is_end ? t->axis_cover : t->grid_cover);
+        if (p->size && i % step == 0)
+            text_addf(p->text, rect.x - p->size / 3, (int)level_y(rect, level), TEXT_RIGHT, p->size,
+                      t->dim, text_room(p->size, 4), "%d", 25 * i);
+    }
+}
+
+static uint32_t count_in(const uint32_t *column, Levels levels)
+{
+    uint32_t count = 0;
+    for (int level = levels.first; level < levels.end; level++)
+        count += column[level];
+    return count;
+}
+
+void scope_plot_waveform(const ScopePlot *p, Rect rect, const Scopes *s)
+{
+    const double full = FULL_SHARE * s->column_samples;
+    for (int x = 0; x < rect.width && s->columns > 0; x++) {
+        const uint32_t *column = s->waveform[(int64_t)x * s->columns / rect.width];
+        for (int y = 0; y < rect.height; y++) {
+            const Levels levels = levels_at(rect.height - 1 - y, rect.height);
+            const uint32_t count = count_in(column, levels);
+            if (!count)
+                continue;
+            const double share = count / full / (levels.end - levels.first);
+            const int cover = (int)(255 * fmin(pow(share, WAVEFORM_GAMMA), 1));
+            canvas_blend(p->canvas, rect.x + x, rect.y + y, PANEL_OUTPUT, cover);
+        }
+    }
+}
+
+/* ---- vectors ---- */
+
+typedef struct Hue {
+    const char *name;
+    double r, g, b;
+} Hue;
+
+static const Hue hues[] = {
+    {"R", 1, 0, 0},  {"Yl", 1, 1, 0}, {"G", 0, 1, 0},
+    {"Cy", 0, 1, 1}, {"B", 0, 0, 1},  {"Mg", 1, 0, 1},
+};
+
+/* A position between gray (0) and the most there is (0.5) of each. */
+typedef struct Vector {
+    double cb, cr;
+} Vector;
+
+static Vector vector_of(const Hue *hue, const Scopes *s)
+{
+    const double luma = s->kr * hue->r + (1 - s->kr - s->kb) * hue->g + s->kb * hue->b;
+    return (Vector){(hue->b - luma) / (2 * (1 - s->kb)), (hue->r - luma) / (2 * (1 - s->kr))};
+}
+
+static double vector_x(Rect rect, const Scopes *s, double cb)
+{
+    return level_x(rect, 127.5 + 2 * cb * chroma_reach(s));
+}
+
+static double vector_y(Rect rect, const Scopes *s, double cr)
+{
+    return level_y(rect, 127.5 + 2 * cr * chroma_reach(s));
+}
+
+/* A circle, smoothly: all that is as saturated as can be along one of the two lies within. */
+static void draw_circle(const ScopePlot *p, Rect rect, double radius)
+{
+    const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
+    for (int row = (int)(y - radius) - p->line; row <= (int)(y + radius) + p->line; row++)
+        for (int column = (int)(x - radius) - p->line; column <= (int)(x + radius) + p->line;
+             column++) {
+            const double off = fabs(hypot(column + 0.5 - x, row + 0.5 - y) - radius);
+            const double share = fmin(fmax(0.5 * p->line + 0.5 - off, 0), 1);
+            canvas_blend(p->canvas, column, row, p->theme->axis,
+                         (int)(share * p->theme->axis_cover));
+        }
+}
+
+/* From the middle to the edge of the circle. */
+static void draw_skin(const ScopePlot *p, Rect rect, double radius)
+{
+    const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
+    const double angle = SKIN_DEGREES * acos(-1) / 180, across = cos(angle), down = -sin(angle);
+    for (int row = (int)(y - radius); row <= (int)y; row++)
+        for (int column = (int)(x - radius); column <= (int)x; column++) {
+            const double dx = column + 0.5 - x, dy = row + 0.5 - y;
+            const double along = dx * across + dy * down, off = fabs(dx * down - dy * across);
+            const double share = fmin(fmax(0.5 * p->line + 0.5 - off, 0), 1);
+            if (along > 0 && along <= radius)
+                canvas_blend(p->canvas, column, row, p->theme->dim, (int)(share * 200));
+        }
+}
+
+static void draw_frame(const ScopePlot *p, double x, double y, double half, Colour colour)
+{
+    const int left = (int)(x - half), top = (int)(y - half), side = (int)(2 * half), w = p->line;
+    const Rect sides[] = {{left, top, side, w},
+                          {left, top + side - w, side, w},
+                          {left, top + w, w, side - 2 * w},
+                          {left + side - w, top + w, w, side - 2 * w}};
+    for (int i = 0; i < 4; i++)
+        canvas_fill(p->canvas, sides[i], colour, 230);
+}
+
+static Colour colour_of(double r, double g, double b)
+{
+    return (Colour)lrint(255 * fmin(fmax(r, 0), 1)) << 16 |
+           (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
+}
+
+/* A box where the colour is at 75 %, with its name beyond it where there is room. */
+static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
+{
+    const Vector v = vector_of(hue, s);
+    const double x = vector_x(rect, s, MARKED * v.cb), y = vector_y(rect, s, MARKED * v.cr);
+    const double half = fmax(3, MARK * rect.width / SCOPES_LEVELS);
+    const double length = hypot(v.cb, v.cr), away = half + 0.75 * p->size;
+    const int size = p->size * 4 / 5;
+    draw_frame(p, x, y, half,
+               colour_of(0.35 + 0.65 * hue->r, 0.35 + 0.65 * hue->g, 0.35 + 0.65 * hue->b));
+    if (p->size && rect.width >= 10 * p->size)
+        text_add(p->text, (int)(x + away * v.cb / length), (int)(y - away * v.cr / length),
+                 TEXT_CENTRE, size, p->theme->dim, text_room(size, 3), hue->name);
+}
+
+void scope_plot_vectors_ground(const ScopePlot *p, Rect rect, const Scopes *s)
+{
+    const PanelTheme *t = p->theme;
+    const double radius = chroma_reach(s) * rect.width / SCOPES_LEVELS;
+    const int x = rect.x + rect.width / 2, y = rect.y + rect.height / 2;
+    canvas_set(p->canvas, rect, t->plot, t->plot_alpha);
+    canvas_fill(p->canvas, (Rect){x, rect.y, p->line, rect.height}, t->grid, t->grid_cover);
+    canvas_fill(p->canvas, (Rect){rect.x, y, rect.width, p->line}, t->grid, t->grid_cover);
+    draw_circle(p, rect, radius);
+    draw_skin(p, rect, radius);
+    for (size_t i = 0; i < sizeof(hues) / sizeof(hues[0]); i++)
+        draw_mark(p, rect, s, &hues[i]);
+}
+
+/* The colour of some chroma, at one luma. */
+static Colour vector_colour(const Scopes *s, int cr, int cb)
+{
+    const double reach = 2 * chroma_reach(s);
+    const double red = 2 * (1 - s->kr) * (cr - 127.5) / reach;
+    const double blue = 2 * (1 - s->kb) * (cb - 127.5) / reach;
+    const double green = -(s->kr * red + s->kb * blue) / (1 - s->kr - s->kb);
+    return colour_of(VECTOR_LUMA + red, VECTOR_LUMA + green, VECTOR_LUMA + blue);
+}
+
+static uint32_t count_within(const Scopes *s, Levels cr, Levels cb)
+{
+    uint32_t count = 0;
+    for (int row = cr.first; row < cr.end; row++)
+        count += count_in(s->vectors[row], cb);
+    return count;
+}
+
+static Levels wider(Levels levels)
+{
+    return (Levels){max_int(levels.first - 1, 0),
+                    levels.end < SCOPES_LEVELS ? levels.end + 1 : SCOPES_LEVELS};
+}
+
+/* 0..1. A single colour is to be seen as well: what is beside it is lighted, too. */
+static double vector_light(const Scopes *s, Levels cr, Levels cb)
+{
+    const double full = log1p(s->most_vectors);
+    const uint32_t count = count_within(s, cr, cb);
+    if (count)
+        return LEAST_VECTOR + (1 - LEAST_VECTOR) * fmin(log1p(count) / full, 1);
+    const uint32_t beside = count_within(s, wider(cr), wider(cb));
+    return beside ? BESIDE_VECTOR * fmin(log1p(beside) / full, 1) : 0;
+}
+
+void scope_plot_vectors(const ScopePlot *p, Rect rect, const Scopes *s)
+{
+    for (int y = 0; y < rect.height && s->most_vectors; y++) {
+        const Levels cr = levels_at(rect.height - 1 - y, rect.height);
+        for (int x = 0; x < rect.width; x++) {
+            const Levels cb = levels_at(x, rect.width);
+            const double light = vector_light(s, cr, cb);
+            if (light > 0)
+                canvas_blend(p->canvas, rect.x + x, rect.y + y,
+                             vector_colour(s, cr.first, cb.first), (int)(255 * light));
+        }
+    }
+}

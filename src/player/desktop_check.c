@@ -1,0 +1,75 @@
+#include "player/desktop_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <SDL.h>
+
+#include "player/view/gl.h"
+#include "player/window.h"
+
+static void take(char *to, size_t size, const void *text)
+{
+    SDL_strlcpy(to, text ? text : "", size);
+}
+
+/* Names of renderers of Mesa that need no GPU. */
+static int is_software(const char *renderer)
+{
+    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strstr(renderer, names[i]))
+            return 1;
+    return 0;
+}
+
+static void ask_opengl(DesktopDisplay *display)
+{
+    Gl gl;
+    if (gl_load(&gl, display->why, sizeof(display->why)) < 0) {
+        display->state = DESKTOP_NO_OPENGL;
+        return;
+    }
+    take(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
+    take(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
+    take(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
+    display->software = is_software(display->renderer);
+}
+
+void desktop_check_display(DesktopDisplay *display)
+{
+    const WindowOptions options = {.title = "lumeq"};
+    Window *window;
+    *display = (DesktopDisplay){.state = DESKTOP_FINE};
+    const int ret = window_open(&window, &options, display->why, sizeof(display->why));
+    /* Without a display, SDL's video part is not running any more. */
+    const int shown = ret == 0 || strstr(display->why, "OpenGL") != NULL;
+    if (ret < 0)
+        display->state = shown ? DESKTOP_NO_OPENGL : DESKTOP_NO_DISPLAY;
+    if (ret < 0)
+        return;
+    take(display->driver, sizeof(display->driver), SDL_GetCurrentVideoDriver());
+    ask_opengl(display);
+    window_close(&window);
+}
+
+void desktop_check_sound(DesktopSound *sound)
+{
+    *sound = (DesktopSound){.count = 0};
+    if (SDL_InitSubSystem(SDL_INIT_AUDIO) < 0) {
+        take(sound->why, sizeof(sound->why), SDL_GetError());
+        return;
+    }
+    take(sound->driver, sizeof(sound->driver), SDL_GetCurrentAudioDriver());
+    sound->count = SDL_max(SDL_GetNumAudioDevices(0), 0);
+    for (int i = 0; i < sound->count && i < DESKTOP_SOUNDS; i++)
+        take(sound->names[i], sizeof(sound->names[i]), SDL_GetAudioDeviceName(i, 0));
+    SDL_QuitSubSystem(SDL_INIT_AUDIO);
+}
+
+void desktop_sdl_version(char version[32])
+{
+    SDL_version v;
+    SDL_GetVersion(&v);
+    snprintf(version, 32, "%d.%d.%d", v.major, v.minor, v.patch);
+}

@@ -1,0 +1,125 @@
+#include "player/osd/osd_settings.h"
+
+#include <math.h>
+
+#include "player/osd/osd_page.h"
+
+/* Widths are measured at this size. */
+#define MEASURE_SIZE 32
+
+/* In shares of the text's size. */
+#define LINE 1.42
+#define PADDING 0.8
+#define INSET 0.45 /* of the chosen row's ground */
+#define BETWEEN 1.1
+#define ARROW 1.0 /* room beside a value for what changes it */
+#define CORNER 0.5
+#define FOOT 0.78 /* size of what keys do */
+
+#define ALPHA 225
+#define CHOSEN_ALPHA 34
+
+/* Above the rows there is a title, below them what keys do. */
+#define MORE_LINES 2
+
+#define TITLE "Settings"
+#define USUAL "default"
+#define KEYS "↑↓ choose   ←→ change   Del default   Tab close"
+
+enum { FAINT = 0x7C8591 };
+
+static double width_of(Text *text, const char *line)
+{
+    return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
+}
+
+/* Columns, in shares of the text's size. */
+typedef struct Columns {
+    double name, value, usual, all;
+} Columns;
+
+static Columns measure(const OsdSettings *s, Text *text)
+{
+    Columns c = {width_of(text, TITLE), 0, width_of(text, USUAL), 0};
+    for (int i = 0; i < s->count; i++) {
+        c.name = fmax(c.name, width_of(text, s->rows[i].name));
+        c.value = fmax(c.value, width_of(text, s->rows[i].value));
+        c.value = fmax(c.value, width_of(text, s->rows[i].usual)); /* it does not jump at once */
+        c.usual = fmax(c.usual, width_of(text, s->rows[i].usual));
+    }
+    c.all = 2 * PADDING + c.name + 2 * BETWEEN + c.value + 2 * ARROW + c.usual;
+    c.all = fmax(c.all, 2 * PADDING + FOOT * width_of(text, KEYS));
+    return c;
+}
+
+OsdSettingsPlaces osd_settings_places(const OsdSettings *s, Rect limit, int size, Text *text)
+{
+    const Columns c = measure(s, text);
+    const double lines = (s->count + MORE_LINES) * LINE + 2 * PADDING;
+    const double fits = fmin(limit.width / c.all, limit.height / lines);
+    OsdSettingsPlaces p = {.size = (int)fmin(size, fits)};
+    if (!s->count || p.size < 1)
+        return (OsdSettingsPlaces){0};
+    const double left = limit.x + PADDING * p.size;
+    p.all = (Rect){limit.x, limit.y, (int)(c.all * p.size), (int)(lines * p.size)};
+    p.row = (int)(LINE * p.size);
+    p.top = limit.y + (int)((PADDING + LINE) * p.size);
+    p.value = (int)(left + (c.name + BETWEEN) * p.size);
+    p.end = (int)(p.value + (c.value + 2 * ARROW) * p.size);
+    p.usual = (int)(p.end + BETWEEN * p.size);
+    return p;
+}
+
+int osd_settings_at(const OsdSettings *s, const OsdSettingsPlaces *p, int x, int y, int *acts,
+                    int *step)
+{
+    const int row = p->row > 0 && y >= p->top ? (y - p->top) / p->row : -1;
+    if (row < 0 || row >= s->count || x < p->all.x || x >= p->all.x + p->all.width)
+        return -1;
+    *acts = x >= p->value;
+    *step = x >= p->end ? 0 : x < (p->value + p->end) / 2 ? -1 : 1;
+    return row;
+}
+
+static void draw_row(const OsdSettings *s, const OsdSettingsPlaces *p, int number,
+                     const Canvas *canvas, Text *text)
+{
+    const OsdSetting *row = &s->rows[number];
+    const int size = p->size, top = p->top - p->all.y + number * p->row, y = top + p->row / 2;
+    const int name = (int)(PADDING * size), value = p->value - p->all.x, end = p->end - p->all.x;
+    const int usual = p->usual - p->all.x, inset = (int)(INSET * size);
+    const int chosen = number == s->chosen;
+    const Colour colour = row->idle ? FAINT : row->changed ? OSD_ACCENT : OSD_BRIGHT;
+    if (chosen)
+        canvas_fill(canvas, (Rect){name - inset, top, canvas->width - 2 * (name - inset), p->row},
+                    OSD_BRIGHT, CHOSEN_ALPHA);
+    text_add(text, name, y, TEXT_LEFT, size,
+             row->idle ? FAINT
+             : chosen  ? OSD_BRIGHT
+                       : OSD_DIM,
+             value - name, row->name);
+    text_add(text, (value + end) / 2, y, TEXT_CENTRE, size, colour, end - value, row->value);
+    if (chosen) {
+        text_add(text, value, y, TEXT_LEFT, size, OSD_BRIGHT, size, "‹");
+        text_add(text, end, y, TEXT_RIGHT, size, OSD_BRIGHT, size, "›");
+    }
+    text_add(text, usual, y, TEXT_LEFT, size, FAINT, canvas->width - usual, row->usual);
+}
+
+Overlay osd_settings_draw(const OsdSettings *s, const OsdSettingsPlaces *p, Text *text)
+{
+    const Overlay overlay = osd_box(p->all, (int)lrint(CORNER * p->size), ALPHA);
+    const Canvas *canvas = &overlay.canvas;
+    if (!canvas->pixels)
+        return overlay;
+    const int left = (int)(PADDING * p->size), y = p->top - p->all.y - p->row / 2;
+    const int foot = p->top - p->all.y + s->count * p->row + p->row / 2;
+    text_add(text, left, y, TEXT_LEFT, p->size, OSD_ACCENT, canvas->width, TITLE);
+    text_add(text, p->usual - p->all.x, y, TEXT_LEFT, p->size, FAINT, canvas->width, USUAL);
+    for (int i = 0; i < s->count; i++)
+        draw_row(s, p, i, canvas, text);
+    text_add(text, left, foot + p->row / 8, TEXT_LEFT, (int)(FOOT * p->size), FAINT,
+             canvas->width - 2 * left, KEYS);
+    text_draw(text, canvas);
+    return overlay;
+}

@@ -1,0 +1,407 @@
+/* Several files in a window: one after the other, from a folder, and as they are dropped. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libavformat/avformat.h>
+
+#include "session.h"
+
+#include "player/file_list.h"
+
+/* ---- how many files were opened ---- */
+
+static atomic_int opened;
+
+int avformat_open_input(AVFormatContext **format, const char *url, const AVInputFormat *input,
+                        AVDictionary **options)
+{
+    int (*open)(AVFormatContext **, const char *, const AVInputFormat *, AVDictionary **) = NULL;
+    void *found = dlsym(RTLD_NEXT, "avformat_open_input");
+    if (!found)
+        abort();
+    memcpy(&open, &found, sizeof(open));
+    atomic_fetch_add(&opened, 1);
+    return open(format, url, input, options);
+}
+
+/* ---- the list itself ---- */
+
+#define MANY 40
+
+static void fill(FileList *list, int shuffled)
+{
+    char name[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        CHECK(file_list_add(list, name, shuffled) == 0, "no memory");
+    }
+}
+
+static void goes_on_in_a_list(void)
+{
+    FileList list = {.at = -1};
+    fill(&list, 0);
+    CHECK(list.count == MANY && strcmp(list.entries[MANY - 1].path, "39") == 0, "another order");
+    CHECK(file_list_find(&list, 3, 1) == 4 && file_list_find(&list, 3, -1) == 2, "not beside it");
+    CHECK(file_list_find(&list, MANY - 1, 1) == -1 && file_list_find(&list, 0, -1) == -1,
+          "there is one beyond an end");
+    list.entries[4].failed = list.entries[5].failed = list.entries[0].failed = 1;
+    CHECK(file_list_find(&list, 3, 1) == 6, "what has failed is taken");
+    list.round = 1;
+    CHECK(file_list_find(&list, MANY - 1, 1) == 1, "the first does not follow the last");
+    CHECK(file_list_find(&list, 1, -1) == MANY - 1, "the last does not come before the first");
+    for (int i = 0; i < MANY; i++)
+        list.entries[i].failed = i != 7;
+    CHECK(file_list_find(&list, 7, 1) == 7, "the only one does not follow itself");
+    list.entries[7].failed = 1;
+    CHECK(file_list_find(&list, 7, 1) == -1, "one that has failed is found");
+    file_list_clear(&list);
+    CHECK(list.count == 0 && list.round && list.at == -1, "not empty");
+}
+
+static void shuffles_what_is_not_played_yet(void)
+{
+    int seen[MANY] = {0}, moved = 0;
+    FileList list = {.at = -1};
+    fill(&list, 0);
+    list.at = MANY - 1;
+    fill(&list, 1);
+    for (int i = 0; i < MANY; i++) {
+        CHECK(atoi(list.entries[i].path) == i, "what was played has moved");
+        const int number = atoi(list.entries[MANY + i].path);
+        seen[number]++;
+        moved += number != i;
+    }
+    for (int i = 0; i < MANY; i++)
+        CHECK(seen[i] == 1, "%d is there %d times", i, seen[i]);
+    CHECK(moved > MANY / 2, "%d of %d are elsewhere", moved, MANY);
+    file_list_clear(&list);
+}
+
+/* ---- in the window ---- */
+
+static char folder[64];
+
+static const char *title(void)
+{
+    for (Uint32 i = 1; i < 16; i++)
+        if (SDL_GetWindowFromID(i))
+            return SDL_GetWindowTitle(SDL_GetWindowFromID(i));
+    return "";
+}
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][128];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+    return path;
+}
+
+/* "a 9", "a 10" and "b" are the clip, "broken.mp4" is none, "notes.txt" says so. */
+static int make_folder(void)
+{
+    static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv"};
+    static const char *const others[] = {"broken.mp4", "notes.txt"};
+    if (folder[0])
+        return 1;
+    snprintf(folder, sizeof(folder), "/tmp/lumeq-files-XXXXXX");
+    if (!CHECK(mkdtemp(folder) != NULL, "no folder"))
+        return 0;
+    for (int i = 0; i < 3; i++)
+        CHECK(symlink(LUMEQ_CLIP, in_folder(names[i])) == 0, "no link");
+    for (int i = 0; i < 2; i++) {
+        const int fd = open(in_folder(others[i]), O_CREAT | O_WRONLY, 0600);
+        CHECK(fd >= 0 && write(fd, "no film\n", 8) == 8 && close(fd) == 0, "no file");
+    }
+    return 1;
+}
+
+static void remove_folder(void)
+{
+    static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv", "broken.mp4", "notes.txt"};
+    for (int i = 0; folder[0] && i < 5; i++)
+        (void)unlink(in_folder(names[i]));
+    (void)rmdir(folder);
+}
+
+static int open_files(Session *s, const char *const *arguments)
+{
+    if (!make_folder() || session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.shown > 0);
+    return s->ended;
+}
+
+/* The part is one of each. */
+static void plays_one_after_the_other(void)
+{
+    const char *const arguments[] = {"--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    CHECK(session_state(&s).files == 2, "%d files", session_state(&s).files);
+    SESSION_UNTIL(&s, state.file == 2 && state.position < 400000);
+    const int64_t before = session_now();
+    while (!s.ended && session_now() < before + LIVENESS_US)
+        s.ended = play_turn(s.play, &s.error);
+    CHECK(s.ended == 1, "it does not end: %s", s.error.text);
+    CHECK(session_state(&s).position < 400000, "at %lld", (long long)session_state(&s).position);
+    session_close(&s);
+}
+
+static void opens_the_next_one_ahead(void)
+{
+    const char *const arguments[] = {"--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
+    Session s;
+    atomic_store(&opened, 0);
+    if (!make_folder() || session_open(&s, arguments) < 0)
+        return;
+    session_type(" "); /* so that it does not end before */
+    SESSION_UNTIL(&s, atomic_load(&opened) == 2);
+    CHECK(session_state(&s).file == 1, "it is played already");
+    session_type(" ");
+    SESSION_UNTIL(&s, state.file == 2);
+    CHECK(atomic_load(&opened) == 2, "it was opened %d times", atomic_load(&opened) - 1);
+    session_close(&s);
+}
+
+static void keys_choose(void)
+{
+    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    CHECK(strncmp(title(), "1/2 ", 4) == 0, "its title is %s", title());
+    session_type("<");
+    SESSION_UNTIL(&s, strcmp(state.message, "The first file") == 0);
+    session_type(">");
+    SESSION_UNTIL(&s, state.file == 2);
+    CHECK(strncmp(session_state(&s).message, "2/2: lumeq-sample", 12) == 0, "it says %s",
+          session_state(&s).message);
+    CHECK(strncmp(title(), "2/2 ", 4) == 0, "its title is %s", title());
+    session_type(">");
+    SESSION_UNTIL(&s, strcmp(state.message, "The last file") == 0);
+    session_press(SDLK_AUDIOPREV);
+    SESSION_UNTIL(&s, state.file == 1);
+    session_press(SDLK_AUDIONEXT);
+    SESSION_UNTIL(&s, state.file == 2);
+    session_press(SDLK_AUDIOPLAY);
+    SESSION_UNTIL(&s, state.paused);
+    session_close(&s);
+}
+
+static void alone_there_is_no_other(void)
+{
+    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    CHECK(strncmp(title(), "1/1", 3) != 0, "its title is %s", title());
+    session_type(">");
+    SESSION_UNTIL(&s, strcmp(state.message, "There is no other file") == 0);
+    session_close(&s);
+}
+
+/* --loop is of one file. */
+static void begins_again_with_the_first(void)
+{
+    const char *const arguments[] = {"--no-config", "--loop-all", "--to",     "0.4",
+                                     LUMEQ_CLIP,    LUMEQ_CLIP,   LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    session_type("<"); /* before the first comes the last */
+    SESSION_UNTIL(&s, state.file == 3);
+    SESSION_UNTIL(&s, state.file == 1);
+    SESSION_UNTIL(&s, state.file == 2);
+    session_close(&s);
+}
+
+static void stays_open_at_the_last_end_only(void)
+{
+    const char *const arguments[] = {"--no-config", "--keep-open", "yes",      "--to",
+                                     "0.4",         LUMEQ_CLIP,    LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    SESSION_UNTIL(&s, state.at_end);
+    CHECK(session_state(&s).file == 2, "at the end of file %d", session_state(&s).file);
+    CHECK(!s.ended, "it is closed");
+    session_type("<");
+    SESSION_UNTIL(&s, state.file == 1 && !state.at_end);
+    session_close(&s);
+}
+
+static void passes_over_what_cannot_be_played(void)
+{
+    const char *arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, "", LUMEQ_CLIP, NULL};
+    Session s;
+    make_folder();
+    arguments[3] = in_folder("notes.txt");
+    if (open_files(&s, arguments))
+        return;
+    session_type(">");
+    SESSION_UNTIL(&s, strstr(state.message, "notes.txt") != NULL);
+    SESSION_UNTIL(&s, state.file == 3);
+    session_type("<");
+    SESSION_UNTIL(&s, state.file == 1);
+    session_close(&s);
+}
+
+static void begins_with_what_can_be_played(void)
+{
+    const char *arguments[] = {"--no-config", "--loop", "", "/nonexistent/a.mkv", LUMEQ_CLIP, NULL};
+    Session s;
+    make_folder();
+    arguments[2] = in_folder("broken.mp4");
+    if (open_files(&s, arguments))
+        return;
+    CHECK(session_state(&s).file == 3, "file %d is played", session_state(&s).file);
+    CHECK(strstr(session_state(&s).message, "a.mkv") != NULL, "it says %s",
+          session_state(&s).message);
+    session_close(&s);
+}
+
+/* Two gray pictures of one video, of which the second is smaller. */
+static int make_pictures(void)
+{
+    static const int sizes[] = {64, 32};
+    static const uint8_t samples[64 * 64];
+    if (!CHECK(mkdir(in_folder("shots"), 0700) == 0, "no folder"))
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(in_folder(i ? "shots/2.pgm" : "shots/1.pgm"), "wb");
+        if (!CHECK(file != NULL, "no file"))
+            return 0;
+        fprintf(file, "P5\n%d %d\n255\n", sizes[i], sizes[i]);
+        fwrite(samples, 1, (size_t)(sizes[i] * sizes[i]), file);
+        CHECK(fclose(file) == 0, "not written");
+    }
+    return 1;
+}
+
+/* What is wrong with it is known only while it is played. */
+static void passes_over_what_breaks_off(void)
+{
+    const char *arguments[] = {"--no-config", "--loop", "", LUMEQ_CLIP, NULL};
+    Session s;
+    if (!make_folder() || !make_pictures())
+        return;
+    arguments[2] = in_folder("shots");
+    if (session_open(&s, arguments) >= 0) {
+        SESSION_UNTIL(&s, strstr(state.message, "one size") != NULL);
+        SESSION_UNTIL(&s, state.file == 2 && state.position >= 200000);
+        session_close(&s);
+    }
+    (void)unlink(in_folder("shots/1.pgm"));
+    (void)unlink(in_folder("shots/2.pgm"));
+    (void)rmdir(in_folder("shots"));
+}
+
+static void ends_where_none_can_be_played(void)
+{
+    Options options;
+    char text[512];
+    Play *play = NULL;
+    MediaError error = {0};
+    atomic_int stop = 0;
+    make_folder();
+    char *argv[] = {(char *)"lumeq", (char *)"--no-config", (char *)in_folder("broken.mp4"),
+                    (char *)in_folder("notes.txt")};
+    if (!CHECK(options_parse(&options, 4, argv, text, sizeof(text)) == 0, "%s", text))
+        return;
+    CHECK(play_open(&play, &options, &stop, &error) == MEDIA_INPUT && !play, "it is open");
+    CHECK(strstr(error.text, "none of 2 files") != NULL, "it says %s", error.text);
+    options_free(&options);
+}
+
+/* By natural order, and what is no video by its name is none of them. */
+static void plays_a_folder(void)
+{
+    const char *arguments[] = {"--no-config", "--loop", "", NULL};
+    Session s;
+    make_folder();
+    arguments[2] = folder;
+    if (open_files(&s, arguments))
+        return;
+    CHECK(session_state(&s).files == 4, "%d files", session_state(&s).files);
+    session_type(">");
+    SESSION_UNTIL(&s, strcmp(state.message, "2/4: a 10.mkv") == 0 && state.file == 2);
+    session_close(&s);
+}
+
+/* ---- what is dropped ---- */
+
+static void drop_all(const char *const *paths)
+{
+    SDL_Event event = {.type = SDL_DROPBEGIN};
+    SDL_PushEvent(&event);
+    for (; *paths; paths++)
+        session_drop(*paths);
+    event = (SDL_Event){.type = SDL_DROPCOMPLETE};
+    SDL_PushEvent(&event);
+}
+
+static void what_is_dropped_at_once_is_the_list(void)
+{
+    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    const char *const paths[] = {in_folder("b.mkv"), in_folder("broken.mp4"), folder, NULL};
+    drop_all(paths);
+    SESSION_UNTIL(&s, state.files == 6 && state.file == 1);
+    session_type(">");
+    SESSION_UNTIL(&s, state.file == 3); /* the second is broken, the third the folder's first */
+    session_drop(LUMEQ_CLIP);
+    SESSION_UNTIL(&s, state.files == 1);
+    session_close(&s);
+}
+
+/* As of one file that cannot be played, nothing changes. */
+static void what_cannot_be_played_changes_no_list(void)
+{
+    const char *const arguments[] = {"--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP, NULL};
+    Session s;
+    if (open_files(&s, arguments))
+        return;
+    const char *const paths[] = {in_folder("broken.mp4"), in_folder("notes.txt"), NULL};
+    drop_all(paths);
+    SESSION_UNTIL(&s, strstr(state.message, "notes.txt") != NULL);
+    session_type(">");
+    SESSION_UNTIL(&s, state.file == 2 && state.files == 2);
+    session_close(&s);
+}
+
+static const CheckTest tests[] = {
+    {"goes_on_in_a_list", goes_on_in_a_list},
+    {"shuffles_what_is_not_played_yet", shuffles_what_is_not_played_yet},
+    {"plays_one_after_the_other", plays_one_after_the_other},
+    {"opens_the_next_one_ahead", opens_the_next_one_ahead},
+    {"keys_choose", keys_choose},
+    {"alone_there_is_no_other", alone_there_is_no_other},
+    {"begins_again_with_the_first", begins_again_with_the_first},
+    {"stays_open_at_the_last_end_only", stays_open_at_the_last_end_only},
+    {"passes_over_what_cannot_be_played", passes_over_what_cannot_be_played},
+    {"begins_with_what_can_be_played", begins_with_what_can_be_played},
+    {"passes_over_what_breaks_off", passes_over_what_breaks_off},
+    {"ends_where_none_can_be_played", ends_where_none_can_be_played},
+    {"plays_a_folder", plays_a_folder},
+    {"what_is_dropped_at_once_is_the_list", what_is_dropped_at_once_is_the_list},
+    {"what_cannot_be_played_changes_no_list", what_cannot_be_played_changes_no_list},
+};
+
+int main(int argc, char **argv)
+{
+    const int code = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    remove_folder();
+    return code;
+}
