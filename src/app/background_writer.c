@@ -8,11 +8,13 @@
 #include <time.h>
 
 #include "app/engine.h"
+#include "app/output_depth.h"
 #include "app/overlay.h"
 #include "app/terminal.h"
 #include "media/compat.h"
 #include "media/message.h"
 #include "media/output/writer.h"
+#include "media/packet_bytes.h"
 #include "pipeline/equalizer_frame.h"
 #include "pipeline/queue.h"
 
@@ -43,7 +45,7 @@ struct BackgroundWriter {
     const Source *source;
     FrameOverlay *overlay;
     int with_overlay;
-    PanelScale scale;
+    OverlayLook look;
     Queue *queue; /* of Entry * */
     pthread_t thread;
     int running;
@@ -80,6 +82,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
         .overwrite = !named && o->overwrite,
         .any_name = named,
         .stop = stop,
+        .segments = named ? (SegmentOptions){0} : engine_segments(o),
         .copy_video = o->record_raw,
         .video = engine_encoder(o),
         .tracks = {.no_metadata = o->no_metadata, .note = say_line},
@@ -98,10 +101,13 @@ static int create(BackgroundWriter **writer, const Options *options, const char 
     w->state.bytes = -1;
     w->first = AV_NOPTS_VALUE;
     w->with_overlay = options->overlay;
-    w->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
+    w->look = overlay_look(options);
+    w->look.over = PANEL_OVER_ONE; /* what the window compares is not written */
     snprintf(w->name, sizeof(w->name), "%s", name ? name : "");
     w->path = name ? w->name : options->output;
     w->writer_options = writer_options(options, w->path, name != NULL, stop);
+    if (output_depth_is_auto(options))
+        say(SAY_DETAILS, "--pix-fmt auto10: what is recorded beside the window keeps its depth");
     const int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
     if (ret < 0)
         background_writer_close(writer, NULL, 0, &(MediaError){0});
@@ -160,7 +166,10 @@ static int write_frame(BackgroundWriter *w, Entry *entry, int64_t *end)
     AVFrame *frame = entry->frame;
     frame->pts -= shift_of(w, frame->pts);
     *end = frame->pts + FRAME_DURATION(frame);
-    const int ret = w->overlay ? overlay_draw(w->overlay, frame, &entry->stats, &w->error) : 0;
+    overlay_count(w->overlay, frame);
+    /* What was decided depends on the window's settings, which change. */
+    const int ret =
+        w->overlay ? overlay_draw(w->overlay, frame, &entry->stats, NULL, &w->error) : 0;
     return ret < 0 ? ret : writer_frame(w->writer, frame, &w->error);
 }
 
@@ -205,7 +214,7 @@ static void *recorder_main(void *arg)
     int ret = 0;
     (void)setpriority(PRIO_PROCESS, 0, NICE);
     if (w->with_overlay)
-        ret = overlay_open(&w->overlay, w->scale, &w->error);
+        ret = overlay_open(&w->overlay, w->look, &w->error);
     while (ret >= 0)
         ret = write_next(w);
     queue_stop(w->queue);
@@ -249,8 +258,8 @@ static void note_dropped(BackgroundWriter *w)
 static int put(BackgroundWriter *w, Entry *entry, QueueWait wait)
 {
     if (entry && (entry->frame || entry->packet)) {
-        const int64_t bytes =
-            entry->frame ? message_frame_bytes(entry->frame, NULL) : entry->packet->size;
+        const int64_t bytes = entry->frame ? message_frame_bytes(entry->frame, NULL)
+                                           : (int64_t)packet_bytes(entry->packet);
         if (queue_put(w->queue, &entry, bytes, wait) >= 0)
             return 1;
     }

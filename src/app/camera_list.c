@@ -13,13 +13,20 @@ static int failed(const MediaError *error)
     return -error->fault;
 }
 
+/* A build without cameras has none to list. */
+static int failed_to_list(const MediaError *error)
+{
+    say(SAY_NORMAL, "%s", error->text);
+    return camera_is_supported() ? -error->fault : EXIT_DONE;
+}
+
 int camera_list_print(void)
 {
     MediaError error = {0};
     CameraDevice *devices = NULL;
     const int count = camera_list_devices(&devices, &error);
     if (count < 0)
-        return failed(&error);
+        return failed_to_list(&error);
     for (int i = 0; i < count; i++) {
         const CameraDevice *d = &devices[i];
         printf("%s: %s%s%s\n", d->path, *d->name ? d->name : "?", *d->bus ? ", " : "", d->bus);
@@ -28,8 +35,8 @@ int camera_list_print(void)
     }
     camera_free(&devices);
     if (!count)
-        say(SAY_ERRORS, "no camera was found");
-    return count ? EXIT_DONE : EXIT_INPUT;
+        say(SAY_NORMAL, "no camera was found");
+    return EXIT_DONE;
 }
 
 static void print_mode(const CameraMode *mode, const CameraMode *before)
@@ -49,8 +56,11 @@ static void print_mode(const CameraMode *mode, const CameraMode *before)
 int camera_list_print_formats(const char *camera)
 {
     MediaError error = {0};
-    CameraDevice device;
+    CameraDevice device, *devices = NULL;
     CameraMode *modes = NULL;
+    if (!*camera && camera_list_devices(&devices, &error) <= 0)
+        return camera_list_print(); /* nothing, and says so */
+    camera_free(&devices);
     const int count = camera_list_modes(*camera ? camera : NULL, &device, &modes, &error);
     if (count < 0)
         return failed(&error);

@@ -6,12 +6,18 @@
 #include <unistd.h>
 
 #include "app/options/option_inputs.h"
+#include "app/output_depth.h"
 #include "app/terminal.h"
 #include "media/convert.h"
 #include "media/log.h"
+#include "media/output/container.h"
+#include "media/picture_pattern.h"
 
 /* Of a rate such as 29.97, which is 30000/1001. */
 #define MOST_RATE_PARTS 1001000
+
+/* The first of the pauses that double. */
+#define RECONNECT_PAUSE_S 1
 
 unsigned engine_cpu_without(void)
 {
@@ -49,8 +55,7 @@ static int open_equalizer(Engine *engine, const Options *options, MediaError *er
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
         return media_fail(error, MEDIA_USAGE, "%s%s",
-                          config.backend == LUMEQ_BACKEND_CUDA ? "--backend cuda: " : "",
-                          engine->where);
+                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", engine->where);
     engine->backend = lumeq_backend_name(engine->equalizer);
     say(SAY_DETAILS, "equalizing on %s", engine->where);
     ret = lumeq_set_params(engine->equalizer, &params);
@@ -74,9 +79,11 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 /* What was chosen is that of the equalizer, and was said. */
 static void log_warning(void *user, LumeqLogLevel level, const char *text)
 {
-    (void)user;
-    if (level == LUMEQ_LOG_WARNING)
-        say(SAY_WARNINGS, "%s", text);
+    Engine *engine = user;
+    if (level != LUMEQ_LOG_WARNING)
+        return;
+    atomic_store(&engine->context_lost, 1);
+    say(SAY_WARNINGS, "%s", text);
 }
 
 int engine_open_context(Engine *engine, const Options *options, MediaError *error)
@@ -84,6 +91,7 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
     LumeqConfig config = config_of(options);
     char why[256];
     config.log = log_warning;
+    config.log_user = engine;
     if (lumeq_context_create(&engine->context, &config, why, sizeof(why)) < 0)
         return media_fail(error, MEDIA_USAGE, "%s", why);
     return 0;
@@ -125,24 +133,70 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
                       m->y, m->width, m->height, source->name, video->width, video->height);
 }
 
+/* Why nothing can be lifted, whatever is in the picture, or NULL. */
+static const char *never_lifted(const LumeqParams *params, const Options *o, const char *hdr)
+{
+    static const char *const modes[] = {[LUMEQ_MODE_OFF] = "--mode off",
+                                        [LUMEQ_MODE_CLAHE] = "--mode clahe",
+                                        [LUMEQ_MODE_STRETCH] = "--mode stretch"};
+    if (o->reference)
+        return "--reference";
+    if (params->mode != LUMEQ_MODE_GLOBAL)
+        return modes[params->mode];
+    return params->lift ? NULL : o->strength >= 0 ? "a number for --strength" : hdr;
+}
+
+static void note_denoise(const LumeqParams *params, const Options *o, const char *hdr)
+{
+    const char *why = never_lifted(params, o, hdr);
+    if (o->denoise != LUMEQ_DENOISE_AUTO && why)
+        say(SAY_WARNINGS, "--denoise has no effect: with %s nothing is lifted", why);
+}
+
+int engine_is_hdr(const Source *source)
+{
+    return hdr_name(source->video->codecpar) != NULL;
+}
+
+/* The strength is halved. */
+static int is_spared(const Options *o)
+{
+    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
+    return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
+}
+
+void engine_params_for(LumeqParams *params, const Options *o, int hdr, int fine)
+{
+    *params = options_params(o);
+    if (o->dither == OPTIONS_DITHER_AUTO)
+        params->dither = fine;
+    if (!hdr || !is_spared(o))
+        return;
+    params->lift = 0;
+    params->strength *= HDR_SHARE;
+}
+
 int engine_params(LumeqParams *params, const Options *o, const Source *source, int fine,
                   MediaError *error)
 {
     const char *hdr = hdr_name(source->video->codecpar);
-    *params = options_params(o);
-    if (o->dither == OPTIONS_DITHER_AUTO)
-        params->dither = fine;
-    const int asked = o->strength >= 0 && o->strength != o->profile_strength;
-    if (hdr && !asked && params->mode != LUMEQ_MODE_OFF && !o->reference) {
-        params->lift = 0;
-        params->strength *= HDR_SHARE;
+    engine_params_for(params, o, hdr != NULL, fine);
+    if (hdr && is_spared(o))
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "
             "--strength sets another",
             hdr, params->strength);
-    }
+    note_denoise(params, o, hdr);
     const int ret = check_reference(o, source, error);
     return ret < 0 ? ret : check_meter(o, source, error);
+}
+
+int engine_look(LumeqParams *params, const Options *o, const Source *source, const Writer *writer,
+                MediaError *error)
+{
+    const enum AVPixelFormat from = convert_nearest_direct(source->video->codecpar->format);
+    const int fine = o->virtual_camera || (writer && writer_is_fine(writer, from));
+    return engine_params(params, o, source, fine, error);
 }
 
 /* ---- the source and the encoder ---- */
@@ -154,7 +208,7 @@ static int is_live(const char *path, int network)
     if (!path || network)
         return 1;
     const int known = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(path, &file);
-    return known == 0 && !S_ISREG(file.st_mode);
+    return known == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
 static CameraOptions camera_options(const Options *o)
@@ -165,7 +219,8 @@ static CameraOptions camera_options(const Options *o)
         .width = o->video_size.width,
         .height = o->video_size.height,
         .rate = o->framerate > 0 ? av_d2q(o->framerate, MOST_RATE_PARTS) : (AVRational){0, 0},
-        .wait = !options_headless(o),
+        .wait = !options_headless(o) || o->virtual_camera,
+        .newest = o->virtual_camera && o->null_output,
     };
 }
 
@@ -174,6 +229,14 @@ static void say_setting(const Camera *camera)
     char text[512];
     camera_setting_text(camera, text, sizeof(text));
     say(SAY_NORMAL, "camera %s", text);
+}
+
+/* Before a URL is opened again; tests have no time. */
+static double first_pause(void)
+{
+    const char *text = getenv("LUMEQ_RECONNECT_PAUSE");
+    const double seconds = text ? strtod(text, NULL) : 0;
+    return seconds > 0 ? seconds : RECONNECT_PAUSE_S;
 }
 
 static SourceOptions source_options(const Options *options, const char *path,
@@ -189,6 +252,8 @@ static SourceOptions source_options(const Options *options, const char *path,
         .stop = stop,
         .open_timeout_s = options->open_timeout,
         .video_track = (int)options->video_track + 1,
+        .picture_rate =
+            !network && option_inputs_is_pictures(options, path) ? options->sequence_rate : 0,
         .allow_playlists = options->allow_playlists,
         .force_dolby_vision = options->force_dovi,
         .note = say_line,
@@ -201,11 +266,14 @@ int engine_open_source(Source **source, const Options *options, const char *path
     const CameraOptions camera = options->camera ? camera_options(options) : (CameraOptions){0};
     SourceOptions wanted = source_options(options, path, stop);
     wanted.camera = path ? NULL : &camera;
+    wanted.reconnect_s = options->reconnect ? first_pause() : 0;
     if (wanted.network)
         media_log_hide(path);
     const int ret = source_open(source, &wanted, error);
     if (ret >= 0 && (*source)->camera)
         say_setting((*source)->camera);
+    if (ret < 0 && path && picture_pattern_is(path) && access(path, F_OK) < 0 && !options->sequence)
+        media_add(error, "; --sequence reads numbered pictures of such names");
     return ret;
 }
 
@@ -217,11 +285,48 @@ int engine_open_again(Source **source, const Options *options, const char *path,
     return source_open(source, &wanted, error);
 }
 
+int engine_wants(const Options *options, const char *path, const atomic_int *stop)
+{
+    SourceOptions wanted = source_options(options, path, stop);
+    Source *source = NULL;
+    MediaError error = {0};
+    int no_video = 0;
+    wanted.note = NULL;
+    wanted.no_video = &no_video;
+    const int opens = source_open(&source, &wanted, &error) >= 0;
+    source_close(&source);
+    if (!opens && atomic_load(stop))
+        return -1;
+    return opens || (!no_video && container_promises_video(path));
+}
+
 int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
                          const atomic_int *stop, MediaError *error)
 {
     const SourceOptions wanted = source_options(options, path, stop);
     return source_opening_start(opening, &wanted, error);
+}
+
+/* Somebody reads it as it is written. */
+static int is_piped(const Options *o)
+{
+    struct stat file;
+    return o->output &&
+           (strcmp(o->output, "-") == 0 || (stat(o->output, &file) == 0 && !S_ISREG(file.st_mode)));
+}
+
+int engine_is_live(const Options *o)
+{
+    const int live = o->camera || is_live(o->input, option_inputs_is_url(o));
+    if (!options_headless(o))
+        return 0;
+    return is_piped(o) ? o->low_latency || o->camera : o->low_latency && live;
+}
+
+int engine_is_paced(const Options *o, const Source *source)
+{
+    const int has_pace = source->live && source_duration(source) <= 0;
+    return o->low_latency && options_headless(o) && is_piped(o) && !has_pace;
 }
 
 EncoderOptions engine_encoder(const Options *options)
@@ -230,18 +335,97 @@ EncoderOptions engine_encoder(const Options *options)
                             .crf = options->crf,
                             .preset = options->preset,
                             .bitrate = options->bitrate,
-                            .pixel_format = options->pixel_format,
+                            .pixel_format =
+                                output_depth_is_auto(options) ? NULL : options->pixel_format,
                             .options = options->encoder_options,
                             .threads = (int)options->threads,
                             .deinterlaced = options->deinterlace == OPTIONS_DEINTERLACE_ON,
-                            .live = options->camera != NULL};
+                            .cuts = options->segment_time > 0,
+                            .live = options->camera != NULL || engine_is_live(options),
+                            .low_latency = engine_is_live(options)};
+}
+
+SegmentOptions engine_segments(const Options *o)
+{
+    return (SegmentOptions){
+        .path = o->output,
+        .seconds = o->segment_time,
+        .live = o->camera || is_live(o->input, option_inputs_is_url(o)),
+        .overwrite = o->overwrite,
+    };
+}
+
+WriterOptions engine_writer(const Options *o, const atomic_int *stop)
+{
+    return (WriterOptions){
+        .path = o->output,
+        .format = o->format,
+        .overwrite = o->overwrite,
+        .sequence = o->sequence && picture_pattern_is(o->output),
+        .stop = stop,
+        .segments = engine_segments(o),
+        .low_latency = engine_is_live(o),
+        .video = engine_encoder(o),
+        .tracks = {.acodec = o->acodec,
+                   .audio_track = (int)o->audio_track + 1,
+                   .sub_track = (int)o->sub_track + 1,
+                   .no_subs = o->no_subs,
+                   .no_chapters = o->no_chapters,
+                   .no_metadata = o->no_metadata,
+                   .part_given = 1,
+                   .from_us = o->from_us,
+                   .to_us = o->to_us,
+                   .frames = o->frames,
+                   .note = say_line},
+    };
+}
+
+int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *o,
+                         MediaError *error)
+{
+    struct stat input;
+    const int known = o->input && (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input)
+                                                              : stat(o->input, &input)) == 0;
+    return writer_create(writer, wanted, known ? &input : NULL, error);
+}
+
+/* Files keep their fields; who watches a camera has no use for them. */
+static DeinterlaceMode deinterlace_mode(const Options *o)
+{
+    if (o->deinterlace == OPTIONS_DEINTERLACE_ON)
+        return DEINTERLACE_ON;
+    const int watched = o->virtual_camera && !o->output;
+    return watched && o->deinterlace == OPTIONS_DEINTERLACE_AUTO ? DEINTERLACE_AUTO
+                                                                 : DEINTERLACE_OFF;
+}
+
+ReaderOptions engine_reader(const Options *o, const Writer *writer, FrameMemory *memory)
+{
+    const int picture = writer && writer_is_picture(writer);
+    return (ReaderOptions){
+        .from_us = o->from_us,
+        .to_us = o->to_us,
+        .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
+        .range = (ReaderRange)o->range,
+        .deinterlace = deinterlace_mode(o),
+        .threads = (int)o->threads,
+        .full_rgb = writer && writer_is_full_range(writer),
+        .copy = writer != NULL,
+        .memory = memory,
+    };
 }
 
 /* ---- what computes ---- */
 
+int engine_needs_gpu(const Options *options)
+{
+    return config_of(options).backend == LUMEQ_BACKEND_CUDA;
+}
+
 int engine_is_lost(const Engine *engine)
 {
-    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0;
+    return strcmp(lumeq_backend_name(engine->equalizer), engine->backend) != 0 ||
+           atomic_load(&engine->context_lost);
 }
 
 const char *engine_where(const Engine *engine, int lost)

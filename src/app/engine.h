@@ -2,19 +2,26 @@
 #ifndef LUMEQ_APP_ENGINE_H
 #define LUMEQ_APP_ENGINE_H
 
+#include <stdatomic.h>
+
 #include "app/options/options.h"
 #include "media/error.h"
 #include "media/frame_memory.h"
+#include "media/input/reader.h"
 #include "media/input/source.h"
-#include "media/output/encoder.h"
+#include "media/output/writer.h"
+
+/* What a sentence begins with that says why a GPU that has to be one is none. */
+#define ENGINE_NO_GPU "--backend cuda: "
 
 /* {0} is a closed one. */
 typedef struct Engine {
     LumeqEqualizer *equalizer;
-    LumeqContext *context; /* for two passes, else NULL */
-    FrameMemory *memory;   /* that frames are decoded to, and equalized into */
-    const char *backend;   /* its name at the start; the CPU takes over from a GPU that is lost */
-    char where[256];       /* what it is and why it was taken */
+    LumeqContext *context;   /* for two passes, else NULL */
+    FrameMemory *memory;     /* that frames are decoded to, and equalized into */
+    const char *backend;     /* its name at the start; the CPU takes over from a GPU that is lost */
+    char where[256];         /* what it is and why it was taken */
+    atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
 } Engine;
 
 /* LUMEQ_CPU_MASK in the environment: what the program may use of a CPU, a sum of LUMEQ_CPU_*. As
@@ -25,7 +32,7 @@ unsigned engine_cpu_without(void);
  * MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
-/* Makes the context, once the engine is open. MEDIA_USAGE. */
+/* Makes the context, once the engine is open, which stays where it is. MEDIA_USAGE. */
 int engine_open_context(Engine *engine, const Options *options, MediaError *error);
 
 /* Opens `path`, or NULL: the camera, as the options say, and says what the camera was set to. Ends
@@ -37,25 +44,59 @@ int engine_open_source(Source **source, const Options *options, const char *path
 int engine_open_again(Source **source, const Options *options, const char *path,
                       const atomic_int *stop, MediaError *error);
 
+/* 1: a file is one that a run would open, or one that it should tell about: its name says that it
+ * is a video, and it cannot be opened. 0: it is none. -1: stopped. */
+int engine_wants(const Options *options, const char *path, const atomic_int *stop);
+
 /* Begins to open a file. As source_opening_start(). */
 int engine_start_opening(SourceOpening **opening, const Options *options, const char *path,
                          const atomic_int *stop, MediaError *error);
 
+/* Not 0: what is written is watched, or recorded, as it comes: nothing is to be held back. */
+int engine_is_live(const Options *options);
+
+/* Not 0: it is read as it is written, faster than it should be shown. */
+int engine_is_paced(const Options *options, const Source *source);
+
 /* The video encoder of the options; what a camera gives has to be encoded in time. */
 EncoderOptions engine_encoder(const Options *options);
+
+/* The pieces that it writes, if any. */
+SegmentOptions engine_segments(const Options *options);
+
+/* What they ask of the writer, and its making; the input is not opened. As writer_create(). */
+WriterOptions engine_writer(const Options *options, const atomic_int *stop);
+int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
+                         MediaError *error);
+
+/* What they ask of the reader; writer NULL: nothing is written. */
+ReaderOptions engine_reader(const Options *options, const Writer *writer, FrameMemory *memory);
 
 /* What computes now, for a person; why it is not the GPU is said at the start, with -v. `lost`: the
  * GPU was. */
 const char *engine_where(const Engine *engine, int lost);
 
-/* Not 0: the CPU has taken over. */
+/* Not 0: --backend cuda. */
+int engine_needs_gpu(const Options *options);
+
+/* Not 0: the CPU has taken over. When no other thread uses the equalizer. */
 int engine_is_lost(const Engine *engine);
+
+/* Not 0: its codes are those of HDR. */
+int engine_is_hdr(const Source *source);
+
+/* What the options make of the equalizer's parameters for such an input, without a word. */
+void engine_params_for(LumeqParams *params, const Options *options, int hdr, int fine);
 
 /* What options and input together make of the equalizer's parameters. `fine`: the output shows
  * fractions of codes: --dither auto is on. Says what is chosen because of the input. MEDIA_USAGE
  * where the options do not suit it. */
 int engine_params(LumeqParams *params, const Options *options, const Source *source, int fine,
                   MediaError *error);
+
+/* The same as the writer needs it, NULL: none is. */
+int engine_look(LumeqParams *params, const Options *options, const Source *source,
+                const Writer *writer, MediaError *error);
 
 /* After the last frame is gone. */
 void engine_close(Engine *engine);

@@ -8,18 +8,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/comparison.h"
 #include "app/decision.h"
 #include "app/engine.h"
+#include "app/output_depth.h"
 #include "app/overlay.h"
+#include "app/pace.h"
 #include "app/passes.h"
 #include "app/progress.h"
 #include "app/pumping.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/timeline.h"
+#include "app/virtual_camera.h"
 #include "media/compat.h"
-#include "media/convert.h"
 #include "media/output/writer.h"
+#include "pipeline/curve_planner.h"
 #include "pipeline/first_pass.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/planned_curves.h"
@@ -41,11 +45,17 @@ typedef struct Run {
     Reader *reader;
     LumeqParams params;
     int passes;
+    int depth;             /* that frames of 8 bits are brought to; 0: they are not */
     MeasureFile *measures; /* of the first of two passes */
+    CurvePlanner *planner;
     PlannedCurves *planned;
     int first_damaged; /* the first pass knew of damage */
     StatsFile *stats;
     FrameOverlay *overlay;
+    Comparison *comparison;
+    VirtualCamera *virtual;
+    int paced;
+    Pace pace;
     Progress progress;
     Timeline timeline;
     Pumping pumping;
@@ -53,7 +63,9 @@ typedef struct Run {
     double noise_gain; /* the greatest there was */
     double noise;      /* the sum over frames that tell of it, and how many these are */
     int64_t noise_told;
-    Missed missed; /* of a camera */
+    int64_t filtered; /* frames that the filter was for */
+    Missed missed;    /* of a camera */
+    char damage[768]; /* what is known to be lost, or "" */
     MediaError error;
 } Run;
 
@@ -68,30 +80,10 @@ static double now_us(void)
 static int check_output(Run *run)
 {
     const Options *o = run->options;
-    struct stat input;
     if (!o->output)
         return 0;
-    run->writer_options = (WriterOptions){
-        .path = o->output,
-        .format = o->format,
-        .overwrite = o->overwrite,
-        .stop = run->stop,
-        .video = engine_encoder(o),
-        .tracks = {.acodec = o->acodec,
-                   .audio_track = (int)o->audio_track + 1,
-                   .sub_track = (int)o->sub_track + 1,
-                   .no_subs = o->no_subs,
-                   .no_chapters = o->no_chapters,
-                   .no_metadata = o->no_metadata,
-                   .part_given = 1,
-                   .from_us = o->from_us,
-                   .to_us = o->to_us,
-                   .frames = o->frames,
-                   .note = say_line},
-    };
-    const int known = o->input && (strcmp(o->input, "-") == 0 ? fstat(STDIN_FILENO, &input)
-                                                              : stat(o->input, &input)) == 0;
-    return writer_create(&run->writer, &run->writer_options, known ? &input : NULL, &run->error);
+    run->writer_options = engine_writer(o, run->stop);
+    return engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
 static int same_place(const char *a, const char *b)
@@ -129,39 +121,48 @@ static int open_stats(Run *run)
 static int open_input(Run *run)
 {
     const Options *o = run->options;
-    const int picture = run->writer && writer_is_picture(run->writer);
-    run->reader_options = (ReaderOptions){
-        .from_us = o->from_us,
-        .to_us = o->to_us,
-        .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
-        .range = (ReaderRange)o->range,
-        .deinterlace = o->deinterlace == OPTIONS_DEINTERLACE_ON ? DEINTERLACE_ON : DEINTERLACE_OFF,
-        .threads = (int)o->threads,
-        .full_rgb = run->writer && writer_is_full_range(run->writer),
-        .copy = run->writer != NULL,
-        .memory = run->engine.memory,
-    };
+    run->reader_options = engine_reader(o, run->writer, run->engine.memory);
     int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)
         ret = reader_open(&run->reader, run->source, &run->reader_options, &run->error);
+    if (ret >= 0)
+        ret = virtual_camera_start(run->virtual, run->source, 1, &run->error);
+    run->paced = ret >= 0 && engine_is_paced(o, run->source);
     return ret;
+}
+
+/* Deflicker is for curves that look ahead. */
+static int set_params(Run *run)
+{
+    LumeqParams params = run->params;
+    params.deflicker = 0;
+    if (lumeq_set_params(run->engine.equalizer, &params) < 0)
+        return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->engine.equalizer));
+    return 0;
 }
 
 /* The equalizer's parameters, now that the input is known. */
 static int set_look(Run *run)
 {
-    const enum AVPixelFormat from = convert_nearest_direct(run->source->video->codecpar->format);
-    const int fine = run->writer && writer_is_fine(run->writer, from);
-    const int ret = engine_params(&run->params, run->options, run->source, fine, &run->error);
-    if (ret < 0)
-        return ret;
-    if (lumeq_set_params(run->engine.equalizer, &run->params) < 0)
-        return media_fail(&run->error, MEDIA_USAGE, "%s", lumeq_last_error(run->engine.equalizer));
-    if (run->passes > 1)
+    const int ret = engine_look(&run->params, run->options, run->source, run->writer, &run->error);
+    if (ret >= 0 && run->passes > 1)
         run->params.deflicker = run->options->deflicker;
-    return 0;
+    return ret < 0 ? ret : set_params(run);
+}
+
+/* --pix-fmt auto10, once what can be known is known: frames may get more bits. */
+static int choose_depth(Run *run, FramesSeen seen)
+{
+    const Options *o = run->options;
+    run->depth = output_depth_choose(o, &run->params, run->writer, run->source, seen);
+    if (!run->depth)
+        return 0;
+    reader_deepen(run->reader, run->depth);
+    if (o->dither == OPTIONS_DITHER_AUTO)
+        run->params.dither = 1;
+    return set_params(run);
 }
 
 static int open_overlay(Run *run)
@@ -169,8 +170,7 @@ static int open_overlay(Run *run)
     const Options *o = run->options;
     if (!o->overlay)
         return 0;
-    const PanelScale scale = o->hist_scale ? PANEL_LOG : PANEL_LINEAR;
-    return overlay_open(&run->overlay, scale, &run->error);
+    return overlay_open(&run->overlay, overlay_look(o), &run->error);
 }
 
 static int sink_packets(Run *run, Message *message)
@@ -214,6 +214,17 @@ ProgressStyle headless_progress(const Options *options)
     return options->quiet && style == PROGRESS_AUTO ? PROGRESS_NONE : style;
 }
 
+/* What is live at once, other pictures when it is their time. */
+static void give_to_camera(Run *run, const AVFrame *frame, int64_t time_us)
+{
+    const Camera *camera = run->source->camera;
+    if (!run->source->live)
+        virtual_camera_wait(run->virtual, time_us);
+    virtual_camera_frame(run->virtual, frame,
+                         camera ? camera_captured_at(camera, time_us + reader_zero(run->reader))
+                                : AV_NOPTS_VALUE);
+}
+
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
@@ -222,32 +233,33 @@ static int sink_frame(Run *run, Item *item, double begin)
         headless_count_missed(&run->missed, run->source, time_us + reader_zero(run->reader));
     if (run->writer && run->progress.frame == 0)
         writer_begin(run->writer, reader_zero(run->reader));
-    int ret = run->overlay ? overlay_draw(run->overlay, frame, &item->stats, &run->error) : 0;
+    char words[128] = "";
+    if (item->arrays) {
+        const Decision decision = decision_find(&item->stats, &run->params, equalizer_depth(frame),
+                                                frame->color_range == AVCOL_RANGE_JPEG);
+        decision_text(&decision, NULL, words, sizeof(words));
+        decisions_add(&run->decisions, &decision);
+    }
+    overlay_count(run->overlay, frame);
+    int ret = comparison_make(run->comparison, item->message.frame, frame, &run->error);
+    if (ret >= 0 && run->overlay)
+        ret = overlay_draw(run->overlay, frame, &item->stats, words, &run->error);
+    if (run->paced)
+        pace_wait(&run->pace, time_us, run->stop);
+    if (ret >= 0 && run->virtual)
+        give_to_camera(run, frame, time_us);
     if (ret >= 0 && run->writer)
         ret = writer_frame(run->writer, frame, &run->error);
     if (ret < 0)
         return ret;
-    const StatsRow row = {
-        .frame = run->progress.frame,
-        .pts = frame->pts,
-        .time = frame->pts * av_q2d(frame->time_base),
-        .stats = &item->stats,
-        .depth = equalizer_depth(frame),
-        .decode_us = item->message.decode_us,
-        .sink_us = now_us() - begin,
-    };
-    stats_write(run->stats, &row);
+    stats_write_item(run->stats, item, run->progress.frame, now_us() - begin);
+    run->filtered += item->stats.filtered;
     run->noise_gain = FFMAX(run->noise_gain, item->stats.noise_gain);
     if (item->stats.noise >= 0) {
         run->noise += item->stats.noise;
         run->noise_told++;
     }
-    if (item->arrays) {
-        const Decision decision = decision_find(&item->stats, &run->params, row.depth,
-                                                frame->color_range == AVCOL_RANGE_JPEG);
-        decisions_add(&run->decisions, &decision);
-    }
-    pumping_add(&run->pumping, &item->stats, row.depth);
+    pumping_add(&run->pumping, &item->stats, equalizer_depth(frame));
     timeline_add(&run->timeline, run->progress.frame, &item->stats);
     run->progress.frame++;
     run->progress.time = (double)(frame->pts + FRAME_DURATION(frame)) * av_q2d(frame->time_base);
@@ -295,6 +307,14 @@ static void note_measured(void *progress, double end)
     progress_update(p);
 }
 
+/* See PlannedOptions. From the thread that equalizes. */
+static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFrame *frame,
+                      LumeqCurve **curve, MediaError *error)
+{
+    const Run *run = opaque;
+    return curve_planner_next(run->planner, shift, base, frame, curve, error);
+}
+
 /* The first of two passes, and curves for the second where there are frames. */
 static int look_ahead(Run *run)
 {
@@ -303,6 +323,7 @@ static int look_ahead(Run *run)
     FirstPass pass = {.reader = run->reader_options,
                       .context = run->engine.context,
                       .params = &run->params,
+                      .from_pts = INT64_MIN,
                       .done = note_measured,
                       .opaque = &run->progress};
     pass.reader.copy = 0;
@@ -321,10 +342,25 @@ static int look_ahead(Run *run)
     ret = source_is_changed(run->source, o->input, &run->error);
     if (ret < 0 || measure_file_count(run->measures) == 0)
         return ret;
-    const PlannedOptions planned = {run->measures, run->engine.context, &run->params, run->source,
-                                    o->input};
     run->progress.frames = measure_file_count(run->measures);
-    return planned_open(&run->planned, &planned, &run->error);
+    FramesSeen seen = {.frames = measure_file_count(run->measures)};
+    const int64_t shift = av_rescale_q(pass.zero, AV_TIME_BASE_Q, pass.time_base);
+    if (output_depth_is_auto(o))
+        ret = curve_planner_filtered(run->measures, &run->params, shift, pass.time_base,
+                                     &seen.filtered, &run->error);
+    if (ret < 0 || choose_depth(run, seen) < 0)
+        return run->error.fault;
+    const PlannedOptions planned = {
+        .next = next_curve,
+        .opaque = run,
+        .count = measure_file_count(run->measures),
+        .context = run->engine.context,
+        .depth = run->depth,
+        .source = run->source,
+        .path = o->input,
+    };
+    ret = curve_planner_open(&run->planner, run->measures, &run->params, run->depth, &run->error);
+    return ret < 0 ? ret : planned_open(&run->planned, &planned, &run->error);
 }
 
 /* What the measures could not be kept for is not worth an output: unless two passes were asked for,
@@ -363,6 +399,9 @@ static void say_failed(const Run *run)
 static int process(Run *run)
 {
     Pipeline *pipeline;
+    const FramesSeen none = {0};
+    if (!run->planned && choose_depth(run, none) < 0)
+        return run->error.fault;
     const PipelineParts parts = {
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
@@ -381,6 +420,9 @@ static int process(Run *run)
             ret = sink(run, item);
         item_free(&item);
     }
+    if (ret == AVERROR_EOF && !run->source->camera) /* the last picture has its time, too */
+        virtual_camera_wait(run->virtual, (int64_t)(run->progress.time * AV_TIME_BASE));
+    virtual_camera_check(run->virtual, &run->error);
     int on = RUN_ON;
     if (ret != AVERROR_EOF)
         atomic_compare_exchange_strong(run->stop, &on, RUN_OVER);
@@ -414,21 +456,35 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "noise of %.2f codes of 8 bits in dark areas that stand still",
             run->noise / (double)run->noise_told);
     if (options_params(run->options).mode != LUMEQ_MODE_OFF)
-        say(SAY_DETAILS, "noise in dark areas grew by %.1f times at most", run->noise_gain);
+        say(SAY_DETAILS,
+            "differences in dark areas grew by %.1f times at most, noise by no more than that",
+            run->noise_gain);
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
         say(SAY_DETAILS, "%s", memory);
 }
 
+/* Of options that waited for something that did not come. */
+static void say_unused(const Run *run)
+{
+    if (run->options->denoise != LUMEQ_DENOISE_AUTO && run->params.mode == LUMEQ_MODE_GLOBAL &&
+        run->params.lift && !run->filtered)
+        say(SAY_WARNINGS, "--denoise had no effect: nothing was lifted");
+}
+
 static void say_summary(const Run *run)
 {
     const double seconds = progress_elapsed(&run->progress);
     const char *output = run->options->output;
-    say(SAY_NORMAL, "%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s",
-        output ? media_quote(output) : "", output ? ": " : "", (long long)run->progress.frame,
-        run->progress.frame == 1 ? "" : "s", run->progress.time, seconds,
-        (double)run->progress.frame / seconds, run->progress.time / seconds,
+    const int64_t pieces = run->writer ? writer_segments(run->writer) : 0;
+    char count[64] = "";
+    if (pieces)
+        snprintf(count, sizeof(count), "%lld piece%s, ", (long long)pieces, pieces == 1 ? "" : "s");
+    say(SAY_NORMAL, "%s%s%s%lld frame%s, %.2f s of video in %.2f s (%.0f fps, %.2fx)%s on %s",
+        output ? media_quote(output) : "", output ? ": " : "", count,
+        (long long)run->progress.frame, run->progress.frame == 1 ? "" : "s", run->progress.time,
+        seconds, (double)run->progress.frame / seconds, run->progress.time / seconds,
         run->planned ? " in two passes" : "",
         engine_where(&run->engine, engine_is_lost(&run->engine)));
 }
@@ -457,17 +513,20 @@ static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
                  loss->errors == 1 ? "" : "s");
 }
 
-/* The last line, where something is known to be lost. */
-static int say_damage(const Run *run, const char *damage)
+static void add_track_loss(char *text, size_t size, const Writer *writer)
+{
+    if (!writer)
+        return;
+    const SoundLoss loss = writer_lost_sound(writer);
+    add_sound_loss(text, size, &loss);
+    add_loss(text, size, writer_lost_packets(writer), "other tracks could not be copied");
+}
+
+int headless_say_damage(const char *damage, const Writer *writer)
 {
     char text[768];
     snprintf(text, sizeof(text), "%s", damage);
-    if (run->writer) {
-        const SoundLoss loss = writer_lost_sound(run->writer);
-        add_sound_loss(text, sizeof(text), &loss);
-        add_loss(text, sizeof(text), writer_lost_packets(run->writer),
-                 "other tracks could not be copied");
-    }
+    add_track_loss(text, sizeof(text), writer);
     if (*text)
         say(SAY_ERRORS, "%s", text);
     return *text ? EXIT_DAMAGED : EXIT_DONE;
@@ -491,8 +550,11 @@ int headless_camera_gone(const Source *source, int64_t frames, const Options *o,
 
 static void say_missed(const Run *run)
 {
-    headless_say_missed(&run->missed, "encoded, and are dropped; a faster --preset or a smaller "
-                                      "--video-size keeps up");
+    headless_say_missed(
+        &run->missed, run->writer
+                          ? "encoded, and are dropped; a faster --preset or a smaller --video-size "
+                            "keeps up"
+                          : "equalized, and are dropped; a smaller --video-size keeps up");
     headless_say_lost(run->source);
 }
 
@@ -548,16 +610,21 @@ static int finish(Run *run)
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, without_stats ? "failed" : "done");
     say_missed(run);
+    say_unused(run);
     say_details(run);
     say_summary(run);
-    const int code = say_damage(run, damage);
+    const int code = headless_say_damage(damage, run->writer);
+    snprintf(run->damage, sizeof(run->damage), "%s", damage);
+    add_track_loss(run->damage, sizeof(run->damage), run->writer);
     return without_stats ? EXIT_OUTPUT : code;
 }
 
-static int run_all(Run *run)
+static int run_all(Run *run, ProgressShare *share)
 {
     const LumeqParams params = options_params(run->options);
     int ret = check_output(run);
+    if (ret >= 0)
+        ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
     if (ret >= 0)
         ret = run->passes = passes_choose(run->options, run->writer, &run->error);
     if (ret >= 0)
@@ -573,12 +640,15 @@ static int run_all(Run *run)
         ret = open_stats(run);
     if (ret >= 0)
         ret = open_overlay(run);
+    if (ret >= 0)
+        ret = comparison_open(&run->comparison, run->options, &run->error);
     if (ret < 0)
         return -ret;
     run->progress.style = headless_progress(run->options);
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
     run->progress.passes = run->passes;
+    run->progress.share = share;
     progress_start(&run->progress);
     if (run->passes > 1) {
         ret = look_ahead(run);
@@ -619,21 +689,30 @@ static void say_interrupted(const Run *run)
         stats ? "; the statistics are in " : "", stats ? media_quote(stats) : "");
 }
 
-int headless_run(const Options *options, atomic_int *stop)
+int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
     Run run = {.options = options, .stop = stop};
-    int code = run_all(&run);
+    int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
     if (code == EXIT_INTERRUPTED)
         say_interrupted(&run);
     else if (run.error.fault)
         say_failed(&run);
+    if (result) {
+        result->frames = run.progress.frame;
+        result->seconds = run.progress.time;
+        snprintf(result->why, sizeof(result->why), "%s",
+                 run.error.fault ? run.error.text : run.damage);
+    }
     /* Frames first: their memory is the equalizer's. */
+    virtual_camera_close(&run.virtual);
     writer_close(&run.writer);
     stats_close(&run.stats);
     overlay_close(&run.overlay);
+    comparison_close(&run.comparison);
     planned_close(&run.planned);
+    curve_planner_close(&run.planner);
     measure_file_close(&run.measures);
     reader_close(&run.reader);
     source_close(&run.source);

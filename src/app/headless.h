@@ -6,20 +6,9 @@
 
 #include "app/options/options.h"
 #include "app/progress.h"
+#include "app/run_end.h"
 #include "media/input/source.h"
-
-/* The program's exit codes; README.md beside this says what each means. */
-enum {
-    EXIT_DONE = 0,
-    EXIT_USAGE = 1,
-    EXIT_INPUT = 2,
-    EXIT_OUTPUT = 3,
-    EXIT_INTERRUPTED = 4,
-    EXIT_DAMAGED = 5,
-};
-
-/* Values of the stop flag, which every stage looks at. */
-enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
+#include "media/output/writer.h"
 
 /* Not 0, with a sentence: the source is a camera that went before all `frames` were there. */
 int headless_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
@@ -45,8 +34,20 @@ void headless_say_lost(const Source *source);
 /* How progress is shown: --quiet leaves what nobody asked for out. */
 ProgressStyle headless_progress(const Options *options);
 
+/* The last line, where something is known to be lost: EXIT_DAMAGED with it, else EXIT_DONE.
+ * `damage`: of the video, or ""; writer NULL: nothing is written. */
+int headless_say_damage(const char *damage, const Writer *writer);
+
+/* What came of a run, for who sums up many. */
+typedef struct RunResult {
+    int64_t frames;
+    double seconds;       /* of video */
+    char why[1024];       /* what was said last, where the exit code is not EXIT_DONE */
+    ProgressShare *share; /* set by the caller: is kept up meanwhile; or NULL */
+} RunResult;
+
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;
- * answers the exit code. */
-int headless_run(const Options *options, atomic_int *stop);
+ * answers the exit code. `result` gets what there is to tell, or is NULL. */
+int headless_run(const Options *options, atomic_int *stop, RunResult *result);
 
 #endif

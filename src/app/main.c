@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include "app/camera_list.h"
+#include "app/doctor/doctor.h"
 #include "app/headless.h"
+#include "app/headless_many.h"
 #include "app/headless_raw.h"
+#include "app/job_commands.h"
+#include "app/job_run.h"
 #include "app/options/option_profile.h"
 #include "app/options/options.h"
 #include "app/play.h"
@@ -36,8 +40,9 @@ static int print_gpus(void)
     char why[256];
     const int count = lumeq_list_gpus(gpus, room, why, sizeof(why));
     if (count < 0) {
-        say(SAY_ERRORS, "no GPU can be used: %s", why);
-        return EXIT_USAGE;
+        say(count == LUMEQ_ERR_UNAVAILABLE ? SAY_NORMAL : SAY_ERRORS, "no GPU can be used: %s",
+            why);
+        return count == LUMEQ_ERR_UNAVAILABLE ? EXIT_DONE : EXIT_USAGE;
     }
     for (int i = 0; i < count && i < room; i++)
         printf("%d: %s, %.0f GiB, %d multiprocessors, compute capability %d.%d\n", i, gpus[i].name,
@@ -72,6 +77,8 @@ static int print_information(const Options *options)
         options_print_help((OptionsHelp)options->help);
     else if (options->version)
         print_version();
+    else if (options->doctor)
+        code = doctor_run(options->json, options->color == SAY_COLOR_ALWAYS);
     else if (options_list(options))
         print_list(options_list(options));
     else if (options->list_devices)
@@ -95,10 +102,24 @@ static int run(const Options *options)
     if (options->config_path)
         say(SAY_DETAILS, "settings are from %s", media_quote(options->config_path));
     signals_install(&stop);
+    if (options_many(options))
+        return headless_many_run(options, &stop);
     if (!options_headless(options))
         return play_run(options, &stop);
+    if (options->jobs != 0 || options->resume)
+        return job_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;
-    return raw ? headless_raw_run(options, &stop) : headless_run(options, &stop);
+    return raw ? headless_raw_run(options, &stop) : headless_run(options, &stop, NULL);
+}
+
+/* A thread may go on with a file that was given up: it is not to lose what it uses. */
+static int leave(int code)
+{
+    if (source_is_left_opening()) {
+        (void)fflush(NULL);
+        _exit(code);
+    }
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -106,6 +127,8 @@ int main(int argc, char **argv)
     Options options;
     char text[1400];
     int code = EXIT_USAGE;
+    if (job_is_command(argc, argv))
+        return leave(job_command(argc, argv, &stop));
     const int ret = options_parse(&options, argc, argv, text, sizeof(text));
     say_set_color((SayColor)options.color);
     if (ret < 0)
@@ -113,9 +136,5 @@ int main(int argc, char **argv)
     else
         code = run(&options);
     options_free(&options);
-    if (source_is_left_opening()) {
-        (void)fflush(NULL);
-        _exit(code);
-    }
-    return code;
+    return leave(code);
 }

@@ -29,7 +29,7 @@ static const char *once_only(const Options *o)
         return "standard input is read once";
     if (option_inputs_is_url(o))
         return "what comes from the network is read once";
-    if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode))
+    if (stat(o->input, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
         return "the input is no regular file";
     return NULL;
 }

@@ -1,6 +1,7 @@
 #include "app/play.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,34 +13,39 @@
 #include "app/engine.h"
 #include "app/headless.h"
 #include "app/options/option_inputs.h"
+#include "app/play_files.h"
+#include "app/remembered.h"
 #include "app/stats.h"
 #include "app/terminal.h"
+#include "app/virtual_camera.h"
 #include "app/window_recording.h"
+#include "app/window_settings.h"
+#include "app/window_writing.h"
 #include "media/input/url.h"
 #include "media/output/temp_file.h"
 #include "pipeline/equalizer_frame.h"
 #include "player/clock.h"
 
-/* What a key changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
-#define STRENGTH_STEP 0.05
-#define SMOOTH_STEP 0.1
-#define CLIP_RATIO 1.125
-#define BRIGHTNESS_STEP 0.05
-#define GAMMA_RATIO 1.1
-#define USUAL_CLIP 3.0 /* to begin with, where the limit was left to the library */
-
 struct Play {
     const Options *options;
     atomic_int *stop;
     Engine engine;
-    LumeqParams usual, params; /* what the options and the input ask for, and what is set now */
-    LumeqParams next;          /* the usual ones of an input that was opened, but not taken yet */
-    int off;                   /* not 0: the equalizer was switched off by its key */
+    WindowSettings settings;
+    LumeqParams params; /* what they come to */
+    int next_hdr;       /* of an input that was opened, but not taken yet */
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
     WindowRecording recording;
+    WindowWriting writing;
+    Remembered *remembered; /* NULL: nothing is */
+    VirtualCamera *virtual;
+    atomic_int live;        /* not 0: the newest picture is what counts */
+    int next_live;          /* the same of the input that was opened, but not taken yet */
     SourceOpening *opening; /* of a further file, or NULL */
+    FileList files;         /* until the player has it */
+    char skipped[sizeof(
+        ((MediaError *)0)->text)]; /* what is said of a file that cannot be opened; or "" */
     Player *player;
 };
 
@@ -47,12 +53,18 @@ struct Play {
 
 static int is_recorded(void *opaque)
 {
-    return window_recording_takes_frames(&((Play *)opaque)->recording);
+    Play *p = opaque;
+    return p->virtual || window_recording_takes_frames(&p->recording);
 }
 
+/* What is live goes to the virtual camera as soon as it is equalized, also while the window is
+ * hidden and its screen makes it wait; other frames when they are shown. */
 static void record(void *opaque, const AVFrame *frame, const LumeqFrameStats *stats)
 {
-    window_recording_frame(&((Play *)opaque)->recording, frame, stats);
+    Play *p = opaque;
+    if (atomic_load(&p->live))
+        virtual_camera_frame(p->virtual, frame, AV_NOPTS_VALUE);
+    window_recording_frame(&p->recording, frame, stats);
 }
 
 static const char *where(void *opaque, int lost)
@@ -85,94 +97,32 @@ static void shown(void *opaque, const EqualizedFrame *frame, double us)
     if (row.frame == 0)
         say(SAY_DETAILS, "the first frame is on the screen after %lld ms",
             (long long)(clock_now() - p->begin) / 1000);
+    if (!atomic_load(&p->live))
+        virtual_camera_frame(p->virtual, frame->out, AV_NOPTS_VALUE);
     stats_write(p->rows, &row);
 }
 
 /* ---- settings ---- */
 
-static double clamp(double value, double low, double high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Steps stay on round numbers. */
-static double stepped(double value, int step, double size)
-{
-    return (round(value / size) + step) * size;
-}
-
-/* 0, no limit, lies beyond the highest one; what is left to the library is somewhere about 3. */
-static double stepped_clip(double clip, int step)
-{
-    const double highest = 100;
-    const double now = clip == 0                 ? highest * CLIP_RATIO
-                       : clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP
-                                                 : clip;
-    const double next = fmax(1, now * pow(CLIP_RATIO, step));
-    return next > highest ? 0 : round(next * 100) / 100;
-}
-
-static double stepped_gamma(double gamma, int step)
-{
-    const double steps = round(log(gamma) / log(GAMMA_RATIO)) + step;
-    const double next = round(pow(GAMMA_RATIO, steps) * 100) / 100;
-    return clamp(next, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
-}
-
-static void say_setting(const Play *p, PlayerSetting setting, char *text, size_t size)
-{
-    const LumeqParams *params = &p->params;
-    switch (setting) {
-    case PLAYER_ON_OFF:
-        snprintf(text, size, "Equalizer: %s", params->mode == LUMEQ_MODE_OFF ? "off" : "on");
-        break;
-    case PLAYER_STRENGTH: snprintf(text, size, "Strength: %.2f", params->strength); break;
-    case PLAYER_CLIP:
-        if (params->clip == LUMEQ_CLIP_AUTO)
-            snprintf(text, size, "Clip limit: auto");
-        else if (params->clip == 0)
-            snprintf(text, size, "Clip limit: none");
-        else
-            snprintf(text, size, "Clip limit: %.2f", params->clip);
-        break;
-    case PLAYER_SMOOTH: snprintf(text, size, "Smoothing: %.1f s", params->smooth); break;
-    case PLAYER_BRIGHTNESS: snprintf(text, size, "Brightness: %.2f", params->brightness); break;
-    case PLAYER_GAMMA: snprintf(text, size, "Gamma: %.2f", params->gamma); break;
-    case PLAYER_RESET: snprintf(text, size, "Settings reset"); break;
-    }
-}
-
 static void change(void *opaque, PlayerSetting setting, int step, const LumeqFrameStats *seen,
-                   LumeqParams *changed, char *text, size_t size)
+                   PlayerSettings *changed, char *text, size_t size)
 {
     Play *p = opaque;
-    LumeqParams *params = &p->params;
-    switch (setting) {
-    case PLAYER_ON_OFF: p->off = !p->off; break;
-    case PLAYER_STRENGTH:
-        if ((params->adaptive || params->lift) && !p->off && seen) /* from what is seen */
-            params->strength = seen->strength;
-        params->adaptive = params->lift = 0;
-        params->strength = clamp(stepped(params->strength, step, STRENGTH_STEP), 0, 1);
-        break;
-    case PLAYER_CLIP: params->clip = stepped_clip(params->clip, step); break;
-    case PLAYER_SMOOTH:
-        params->smooth = clamp(stepped(params->smooth, step, SMOOTH_STEP), 0, 60);
-        break;
-    case PLAYER_BRIGHTNESS:
-        params->brightness = clamp(stepped(params->brightness, step, BRIGHTNESS_STEP), -1, 1);
-        break;
-    case PLAYER_GAMMA: params->gamma = stepped_gamma(params->gamma, step); break;
-    case PLAYER_RESET:
-        *params = p->usual;
-        p->off = params->mode == LUMEQ_MODE_OFF;
-        break;
-    }
-    params->mode = p->usual.mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : p->usual.mode;
-    if (p->off)
-        params->mode = LUMEQ_MODE_OFF;
-    *changed = *params;
-    say_setting(p, setting, text, size);
+    window_settings_change(&p->settings, setting, step, seen, text, size);
+    *changed = window_settings_all(&p->settings);
+    p->params = changed->params;
+}
+
+static void list_settings(void *opaque, OsdSettings *rows)
+{
+    window_settings_list(&((const Play *)opaque)->settings, rows);
+}
+
+static void set_meter(void *opaque, LumeqRect part, LumeqParams *changed, char *text, size_t size)
+{
+    Play *p = opaque;
+    window_settings_meter(&p->settings, part, text, size);
+    *changed = p->params = window_settings_all(&p->settings).params;
 }
 
 /* ---- the recording ---- */
@@ -192,6 +142,80 @@ static void take_packet(void *opaque, const AVPacket *packet)
     window_recording_packet(&((Play *)opaque)->recording, packet);
 }
 
+/* ---- what is seen, as a file ---- */
+
+static void write_file(void *opaque, const char *path, const Source *source, char *text,
+                       size_t size)
+{
+    Play *p = opaque;
+    window_writing_start(&p->writing, &p->settings.now, path, source, text, size);
+}
+
+static void follow_writing(void *opaque, PlayerWriting *to)
+{
+    window_writing_follow(&((Play *)opaque)->writing, to);
+}
+
+static char *print_command(void *opaque, const char *path, const Source *source, char *text,
+                           size_t size)
+{
+    const Play *p = opaque;
+    char *command = window_writing_command(&p->settings.now, path, source, text, size);
+    if (command) {
+        puts(command);
+        (void)fflush(stdout);
+    }
+    return command;
+}
+
+/* ---- what is remembered ---- */
+
+/* So short a film is begun anew, and so is one that was left so near its begin or its end. */
+#define LEAST_LENGTH INT64_C(60000000)
+#define EDGE INT64_C(5000000)
+
+static int is_file(const char *path, const Source *source)
+{
+    return S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0;
+}
+
+static int64_t where_left(void *opaque, const char *path, const Source *source)
+{
+    const Play *p = opaque;
+    const int known = p->remembered && is_file(path, source);
+    return known ? remembered_position(p->remembered, path, &source->file) : -1;
+}
+
+static void note_left(void *opaque, const char *path, const Source *source, int64_t position,
+                      int ended)
+{
+    Play *p = opaque;
+    const int64_t length = source_duration(source);
+    if (!p->remembered || !is_file(path, source) || length <= LEAST_LENGTH)
+        return;
+    const int edge = ended || position < EDGE || position > length - EDGE;
+    remembered_leave(p->remembered, path, &source->file, edge ? -1 : position);
+}
+
+static void recall(Play *p)
+{
+    p->remembered = p->options->remember ? remembered_open() : NULL;
+    if (p->remembered)
+        remembered_apply(p->remembered, &p->settings);
+    p->params = window_settings_all(&p->settings).params;
+}
+
+/* The player is still there. */
+static void note_window(Play *p)
+{
+    if (!p->remembered || !p->player)
+        return;
+    const PlayerState state = player_state(p->player);
+    const int given = option_is_given(p->options->given, "volume");
+    const int changed = !given || state.volume != p->options->volume;
+    remembered_set(p->remembered, changed ? state.volume : -1, state.width, state.height);
+}
+
 /* ---- opening and closing ---- */
 
 static int start_opening(void *opaque, const char *path, MediaError *error)
@@ -201,30 +225,43 @@ static int start_opening(void *opaque, const char *path, MediaError *error)
     return engine_start_opening(&p->opening, p->options, path, p->stop, error);
 }
 
+static int open_again(void *opaque, const char *path, Source **source, MediaError *error)
+{
+    const Play *p = opaque;
+    return engine_open_again(source, p->options, path, p->stop, error);
+}
+
+static int list_files(void *opaque, const char *path, FileList *files)
+{
+    return play_files_add(files, ((const Play *)opaque)->options, path);
+}
+
 static int take_opened(void *opaque, Source **source, MediaError *error)
 {
     Play *p = opaque;
     int ret = source_opening_take(&p->opening, 0, source, error);
     if (ret == AVERROR(EAGAIN))
         return ret;
+    LumeqParams usual; /* what was set by hand goes over it */
     if (ret >= 0)
-        ret = engine_params(&p->next, p->options, *source, 1, error);
+        ret = engine_params(&usual, p->options, *source, 1, error);
+    p->next_live = ret >= 0 && (*source)->live;
+    p->next_hdr = ret >= 0 && engine_is_hdr(*source);
     if (ret < 0)
         source_close(source);
     return ret;
 }
 
-/* What keys have set stays for a further input; the strength, where it is the usual one, is its. */
+/* What was set by hand stays for a further input; the strength, where it is the usual one, is its.
+ */
 static int replace_source(void *opaque, LumeqParams *params)
 {
     Play *p = opaque;
     if (!window_recording_let_go(&p->recording))
         return AVERROR(EAGAIN);
-    if (p->params.strength == p->usual.strength && p->params.adaptive == p->usual.adaptive)
-        p->params.strength = p->next.strength;
-    if (p->params.lift == p->usual.lift)
-        p->params.lift = p->next.lift;
-    p->usual = p->next;
+    window_settings_next(&p->settings, p->next_hdr);
+    p->params = window_settings_all(&p->settings).params;
+    atomic_store(&p->live, p->next_live);
     *params = p->params;
     return 0;
 }
@@ -245,6 +282,7 @@ static void lose_display(void *opaque)
     Play *p = opaque;
     const int interrupted = atomic_load(p->stop) == RUN_INTERRUPTED;
     (void)window_recording_end(&p->recording, interrupted);
+    window_writing_cancel(&p->writing);
     (void)end_rows(p, interrupted);
     say(SAY_ERRORS, "the display is gone");
     temp_file_remove_all(NULL);
@@ -278,41 +316,91 @@ static int is_by_hand(void)
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
+/* The file that is opened first; NULL: the camera. */
+static const char *input_path(const Play *p)
+{
+    return p->files.count ? p->files.entries[p->files.at].path : p->options->input;
+}
+
+static int list_inputs(Play *p, MediaError *error)
+{
+    p->files = (FileList){.at = -1, .round = p->options->loop_all};
+    const int ret = p->options->camera || option_inputs_is_url(p->options)
+                        ? 0
+                        : play_files_make(&p->files, p->options, error);
+    p->files.at = p->files.count ? 0 : -1;
+    return ret;
+}
+
+/* The first of the list that can be opened; what is wrong with those before it is said. */
+static int open_source(Play *p, Source **source, MediaError *error)
+{
+    for (;;) {
+        const int ret = engine_open_source(source, p->options, input_path(p), p->stop, error);
+        if (ret >= 0 || p->files.count < 2 || atomic_load(p->stop))
+            return ret;
+        say(SAY_ERRORS, "%s", error->text);
+        snprintf(p->skipped, sizeof(p->skipped), "%s", error->text);
+        *error = (MediaError){0};
+        p->files.entries[p->files.at].failed = 1;
+        p->files.at = file_list_find(&p->files, p->files.at, 1);
+        if (p->files.at < 0)
+            return media_fail(error, ret, "none of %d files can be played", p->files.count);
+    }
+}
+
 static int open_player(Play *p, Source *source, MediaError *error)
 {
-    static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
-    static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
-                                                  DEINTERLACE_OFF};
     const Options *o = p->options;
+    const PlayerSettings settings = window_settings_all(&p->settings);
     const int is_auto = o->keep_open == OPTIONS_KEEP_OPEN_AUTO;
+    const int volume = p->remembered && !option_is_given(o->given, "volume")
+                           ? remembered_volume(p->remembered)
+                           : -1;
+    int width = 0, height = 0;
+    if (p->remembered)
+        remembered_size(p->remembered, &width, &height);
     const PlayerOptions options = {
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .range = ranges[o->range],
+        .range = settings.range,
         .threads = (int)o->threads,
         .audio_track = (int)o->audio_track + 1,
         .sub_track = o->no_subs ? -1 : (int)o->sub_track + 1,
         .no_audio = o->no_audio,
         .mute = o->mute,
-        .volume = (int)o->volume,
+        .volume = volume >= 0 ? volume : (int)o->volume,
+        .width = width,
+        .height = height,
         .speed = o->speed,
         .loop = o->loop,
         .fullscreen = o->fullscreen,
+        .osd_scale = o->osd_scale,
+        .scope = (PanelScope)o->scope,
         .mirror = o->mirror,
         .compare = (PlayerCompare)o->compare,
         .histogram = (PlayerHistogram)o->histogram,
         .log_scale = o->hist_scale,
-        .deinterlace = deinterlace[o->deinterlace],
+        .deinterlace = settings.deinterlace,
         .keep_open = o->keep_open == OPTIONS_KEEP_OPEN_YES || (is_auto && is_by_hand()),
         .keep_dropped = o->keep_open == OPTIONS_KEEP_OPEN_YES || is_auto,
         .screenshot_dir = o->screenshot_dir,
+        .files = &p->files,
+        .greeting = p->skipped[0] ? p->skipped : NULL,
+        .list = list_files,
         .open = start_opening,
         .opened = take_opened,
         .replace = replace_source,
+        .open_again = open_again,
         .record = toggle_recording,
         .recording = follow_recording,
         .packet = take_packet,
+        .where = where_left,
+        .left = note_left,
+        .write = write_file,
+        .writing = follow_writing,
+        .command = print_command,
         .lost = lose_display,
         .opaque = p,
         .note = say_line,
@@ -329,15 +417,17 @@ static int open_player(Play *p, Source *source, MediaError *error)
                   .note = say_line},
         .device = strcmp(p->engine.backend, "cuda") == 0 ? (int)o->device : -1,
         .change = change,
+        .list = list_settings,
+        .meter = set_meter,
         .where = where,
         .decided = decided,
         .shown = shown,
     };
-    char name[256];
+    char name[PATH_MAX];
+    snprintf(name, sizeof(name), "%s", input_path(p) ? input_path(p) : "camera");
     if (option_inputs_is_url(o))
         url_file_name(o->input, name, sizeof(name));
-    const char *path = option_inputs_is_url(o) ? name : o->input ? o->input : "camera";
-    return player_open(&p->player, &options, &equalizer, source, path, error);
+    return player_open(&p->player, &options, &equalizer, source, name, error);
 }
 
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
@@ -354,13 +444,23 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0)
         ret = window_recording_open(&p->recording, options, stop, error);
     if (ret >= 0)
-        ret = engine_open_source(&source, options, options->input, stop, error);
+        ret = virtual_camera_open(&p->virtual, options, stop, error);
+    if (ret >= 0)
+        ret = list_inputs(p, error);
+    if (ret >= 0)
+        ret = open_source(p, &source, error);
+    if (ret >= 0)
+        ret = virtual_camera_start(p->virtual, source, 0, error);
+    if (ret >= 0)
+        atomic_store(&p->live, source->live);
     if (ret >= 0)
         ret = window_recording_start(&p->recording, source, error);
     if (ret >= 0)
-        ret = engine_params(&p->usual, options, source, 1, error);
-    p->params = p->usual;
-    p->off = p->params.mode == LUMEQ_MODE_OFF;
+        ret = engine_params(&p->params, options, source, 1, error);
+    if (ret >= 0)
+        window_settings_open(&p->settings, options, engine_is_hdr(source));
+    if (ret >= 0)
+        recall(p);
     if (ret >= 0)
         ret = open_rows(p, source, error);
     if (ret >= 0)
@@ -384,6 +484,8 @@ Player *play_player(Play *p)
 
 int play_turn(Play *p, MediaError *error)
 {
+    if (p->virtual)
+        virtual_camera_mirror(p->virtual, player_state(p->player).mirrored);
     return player_turn(p->player, error);
 }
 
@@ -394,9 +496,17 @@ void play_close(Play **play)
         return;
     source_opening_cancel(&p->opening, 1);
     (void)window_recording_end(&p->recording, 0); /* before its source is closed */
+    note_window(p);
+    const int played = p->player != NULL;
     player_close(&p->player);
+    if (p->remembered && played)
+        remembered_save(p->remembered, &p->settings);
+    remembered_close(&p->remembered);
+    window_writing_cancel(&p->writing);
+    virtual_camera_close(&p->virtual); /* after the last thread that brings frames */
     window_recording_close(&p->recording);
     stats_close(&p->rows);
+    file_list_clear(&p->files);
     engine_close(&p->engine);
     free(p);
     *play = NULL;
@@ -443,6 +553,8 @@ int play_run(const Options *options, atomic_int *stop)
     int ret = play_open(&play, options, stop, &error);
     while (ret == 0 && atomic_load(stop) == RUN_ON)
         ret = play_turn(play, &error);
+    if (ret >= 0 && virtual_camera_check(play->virtual, &error) < 0)
+        ret = error.fault;
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;

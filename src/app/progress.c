@@ -48,11 +48,19 @@ void progress_second_pass(Progress *p)
 static double fraction(const Progress *p)
 {
     double done = NAN;
-    if (p->frames > 0)
+    if (p->files)
+        done = p->files_share;
+    else if (p->frames > 0)
         done = (double)p->frame / (double)p->frames;
     else if (p->duration > 0)
         done = p->time / p->duration;
     return done > 1 ? 1 : done;
+}
+
+/* Of all passes. */
+static double overall(const Progress *p)
+{
+    return p->passes > 1 ? (fraction(p) + !p->measuring) / 2 : fraction(p);
 }
 
 /* Seconds since the pass began: the other one has another speed. */
@@ -102,7 +110,10 @@ static void print_bar(char *text, double done, int width)
 static void show_bar(const Progress *p)
 {
     char bar[BAR_WIDTH * 4 + PAINT_BYTES] = "", line[256], time[32], left[32] = "?";
-    const char *what = p->measuring ? "measuring " : "";
+    char what[64];
+    snprintf(what, sizeof(what), "%s", p->measuring ? "measuring " : "");
+    if (p->files)
+        snprintf(what, sizeof(what), "%d/%d files ", p->files_done, p->files);
     const double done = fraction(p);
     const int columns = say_columns(STDERR_FILENO);
     print_clock(time, sizeof(time), p->time);
@@ -135,26 +146,37 @@ static void print_number(const char *key, double value, int digits, const char *
 static void show_json(const Progress *p, const char *state)
 {
     const int first = p->measuring;
-    const double done = p->passes > 1 ? (fraction(p) + !first) / 2 : fraction(p);
     flockfile(stderr);
     fputc('{', stderr);
     print_number("frame", first ? 0 : (double)p->frame, 0, ",");
     print_number("frames", p->frames > 0 ? (double)p->frames : NAN, 0, ",");
     print_number("time", first ? 0 : p->time, 3, ",");
     print_number("duration", p->duration > 0 ? p->duration : NAN, 3, ",");
-    print_number("percent", done * 100, 2, ",");
+    print_number("percent", overall(p) * 100, 2, ",");
     print_number("fps", first ? NAN : fps(p), 2, ",");
     print_number("speed", first ? NAN : speed(p), 3, ",");
     print_number("eta", first ? NAN : eta(p), 1, ",");
     print_number("dropped", 0, 0, ",");
     print_number("bytes", p->bytes >= 0 ? (double)p->bytes : NAN, 0, ",");
+    if (p->files)
+        fprintf(stderr, "\"files_done\":%d,\"files\":%d,", p->files_done, p->files);
     fprintf(stderr, "\"state\":\"%s\"}\n", state);
     fflush(stderr);
     funlockfile(stderr);
 }
 
+static void share(const Progress *p)
+{
+    const double done = overall(p);
+    atomic_store(&p->share->frames, p->measuring ? 0 : p->frame);
+    atomic_store(&p->share->time_us, p->measuring ? 0 : (long long)(p->time * 1e6));
+    atomic_store(&p->share->done, isnan(done) ? 0 : (int)(done * PROGRESS_WHOLE));
+}
+
 void progress_update(Progress *p)
 {
+    if (p->share)
+        share(p);
     const double interval = p->style == PROGRESS_BAR ? BAR_INTERVAL : JSON_INTERVAL;
     if (p->style == PROGRESS_NONE || now() - p->shown < interval)
         return;

@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_PROGRESS_H
 #define LUMEQ_APP_PROGRESS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 typedef enum ProgressStyle {
@@ -10,6 +11,14 @@ typedef enum ProgressStyle {
     PROGRESS_JSON,
     PROGRESS_NONE,
 } ProgressStyle;
+
+/* How far a run is, in memory that another process shares; {0} at first. */
+typedef struct ProgressShare {
+    atomic_llong frames, time_us; /* of video that is done */
+    atomic_int done;              /* of all passes, in 1/PROGRESS_WHOLE */
+} ProgressShare;
+
+#define PROGRESS_WHOLE 100000
 
 typedef struct Progress {
     ProgressStyle style;
@@ -21,6 +30,12 @@ typedef struct Progress {
     int64_t frame; /* done */
     double time;   /* seconds of video done */
     int64_t bytes; /* written, -1 = unknown */
+
+    /* Of several files at a time; 0: it is of one. */
+    int files, files_done;
+    double files_share; /* that is done of all, 0..1 */
+
+    ProgressShare *share; /* is kept up, too; or NULL */
 
     int measuring; /* not 0: this is the first of two passes, which writes nothing */
     /* Seconds on the monotonic clock: of the run, of the pass, of the last look. */

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/headless.h"
+#include "app/run_end.h"
 #include "app/terminal.h"
 #include "media/output/temp_file.h"
 

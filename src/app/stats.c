@@ -1,5 +1,6 @@
 #include "app/stats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "app/terminal.h"
 #include "media/output/output_file.h"
+#include "pipeline/equalizer_frame.h"
 
 struct StatsFile {
     const char *path;
@@ -165,6 +167,45 @@ void stats_write(StatsFile *f, const StatsRow *row)
     f->rows++;
     if (output_file_has_failed(&f->file))
         flush(f, "; the run goes on without statistics");
+}
+
+void stats_write_item(StatsFile *file, const Item *item, int64_t frame, double sink_us)
+{
+    const AVFrame *out = item->message.output;
+    const StatsRow row = {
+        .frame = frame,
+        .pts = out->pts,
+        .time = out->pts * av_q2d(out->time_base),
+        .stats = &item->stats,
+        .depth = equalizer_depth(out),
+        .decode_us = item->message.decode_us,
+        .sink_us = sink_us,
+    };
+    stats_write(file, &row);
+}
+
+int stats_append(StatsFile *f, const char *path, MediaError *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int titles = f && !f->json;
+    FILE *file = f && !f->failed ? fopen(path, "rbe") : NULL;
+    if (f && !f->failed && !file)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                          strerror(errno));
+    while (file && !f->failed && getline(&line, &room, file) > 0) {
+        if (!titles) {
+            output_file_print(&f->file, "%s", line);
+            f->rows++;
+        }
+        titles = 0;
+        if (output_file_has_failed(&f->file))
+            flush(f, "; the film is joined without statistics");
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return 0;
 }
 
 void stats_flush(StatsFile *f)

@@ -7,6 +7,7 @@
 
 #include "lumeq/lumeq.h"
 #include "media/error.h"
+#include "pipeline/pipeline.h"
 
 typedef struct StatsFile StatsFile;
 
@@ -32,6 +33,12 @@ int stats_open(StatsFile **file, const char *path, int overwrite, const struct s
 /* What cannot be written ends the statistics, and not the run: it is said once, there is no file,
  * and stats_commit() fails. NULL is allowed in all that follow. */
 void stats_write(StatsFile *file, const StatsRow *row);
+
+/* The row of a frame that a pipeline has equalized. */
+void stats_write_item(StatsFile *file, const Item *item, int64_t frame, double sink_us);
+
+/* Adds the rows of another such file, as a part of a film has them. MEDIA_INPUT. */
+int stats_append(StatsFile *file, const char *path, MediaError *error);
 
 /* After the last row: everything is on its way to the disk. */
 void stats_flush(StatsFile *file);

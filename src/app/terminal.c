@@ -15,6 +15,7 @@ static Verbosity verbosity = SAY_NORMAL;
 static int colored;
 static char bottom[256];
 static atomic_int has_bottom;
+static int over_bottom; /* another process has the line */
 
 #define ERASE_LINE "\r\033[K"
 #define USUAL_COLUMNS 80
@@ -46,7 +47,7 @@ const char *say_paint(SayPaint paint)
 {
     static const char *const sequences[PAINTS] = {
         [PAINT_OFF] = "\033[0m",  [PAINT_ERROR] = "\033[1;31m", [PAINT_WARNING] = "\033[33m",
-        [PAINT_BAR] = "\033[36m", [PAINT_FAINT] = "\033[2m",
+        [PAINT_BAR] = "\033[36m", [PAINT_FAINT] = "\033[2m",    [PAINT_GOOD] = "\033[32m",
     };
     return colored ? sequences[paint] : "";
 }
@@ -71,7 +72,7 @@ void say(Verbosity level, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     pthread_mutex_lock(&lock);
-    fputs(bottom[0] ? ERASE_LINE : "", stderr);
+    fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
     print_name(level);
     fprintf(stderr, "%s\n%s", line, bottom);
     fflush(stderr);
@@ -86,6 +87,12 @@ void say_line(const char *line)
 void say_detail(const char *line)
 {
     say(SAY_DETAILS, "%s", line);
+}
+
+void say_over_bottom(void)
+{
+    bottom[0] = '\0';
+    over_bottom = 1;
 }
 
 void say_bottom(const char *text)

@@ -22,6 +22,7 @@ typedef enum SayPaint {
     PAINT_WARNING,
     PAINT_BAR,
     PAINT_FAINT,
+    PAINT_GOOD,
     PAINTS,
 } SayPaint;
 
@@ -44,6 +45,9 @@ void say_detail(const char *line); /* SAY_DETAILS */
 void say_in_signal(const char *before, const char *name, const char *after);
 
 /* Replaces the line at the bottom of the terminal; "" removes it. Other lines go above it. */
+/* Another process shows a line at the bottom: what this one says goes over it. */
+void say_over_bottom(void);
+
 void say_bottom(const char *text);
 
 /* Whether standard error is a terminal that knows escape sequences. */

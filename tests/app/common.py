@@ -1,17 +1,21 @@
 """What the tests of the whole program share: the program, clips, and a look into files."""
 
 import atexit
+import fcntl
 import functools
 import hashlib
 import json
 import math
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -35,12 +39,21 @@ with open(LUMEQ, "rb") as program:
     SANITIZED = re.search(rb"lib[at]san\.so", program.read()) is not None
 
 SLOWER = 5 if SANITIZED else 1
+SHORT = "CHECK_SHORT" in os.environ
+SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
 SOON = 10 * SLOWER  # seconds; what is said to end at once, on a busy machine
 FILM = 3 if SANITIZED else 1  # seconds, within which a camera's frames are recorded
 BAR_FRAMES = 40  # of trickle(): a bar is drawn several times
 
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
+
+
+def half(cases):
+    """Of cases that are all of one kind, half where $CHECK_SHORT or a sanitizer asks for less; with
+    another seed the others."""
+    cases = list(cases)
+    return cases[SEED % 2::2] if SHORT or SANITIZED else cases
 
 
 def environment():
@@ -383,6 +396,23 @@ class Case(unittest.TestCase):
     def read(self, name):
         with open(self.path(name), "rb") as f:
             return f.read()
+
+    def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
+        """What standard error shows where it is a terminal."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+        process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin,
+                                   stdout=subprocess.DEVNULL, stderr=slave, env=environment(), **more)
+        os.close(slave)
+        shown = b""
+        try:
+            while True:
+                shown += os.read(master, 65536)
+        except OSError:  # the end
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(LIVENESS), USAGE if code is None else code, shown)
+        return shown.decode()
 
     def ok(self, *args, **more):
         """A run that must be done; answers the result."""

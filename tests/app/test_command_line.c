@@ -2,7 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "app/options/options.h"
+#include "app/options/option_arguments.h"
+#include "app/options/option_table.h"
 #include "check.h"
 
 #define MAX_WORDS 8
@@ -50,7 +51,7 @@ static void several_names(void)
                                         "it's here.mp4"};
     static const Line lines[] = {
         {{"in.mp4", "out.mp4"},
-         "two names, 'in.mp4' and 'out.mp4', but one INPUT is taken; did you mean -o out.mp4?"},
+         "two names, 'in.mp4' and 'out.mp4', but there is no 'out.mp4'; did you mean -o out.mp4?"},
         {{"in.mp4", "my out.mp4"}, "did you mean -o 'my out.mp4'?"},
         {{"none.mp4", "out.mp4"}, "did you mean -o out.mp4?"},
         {{"--mode", "clahe", "in.mp4", "--crf", "20", "out.mp4"}, "did you mean -o out.mp4?"},
@@ -59,13 +60,17 @@ static void several_names(void)
         {{"it's", "here.mp4"}, "did you mean 'it'\\''s here.mp4', in quotes?"},
         {{"in.mp4", "-"}, "did you mean -o -?"},
         {{"in.mp4", "--", "-out.mp4"}, "did you mean -o -out.mp4?"},
-        {{"in.mp4", "b.mp4"}, "'in.mp4' and 'b.mp4', but one INPUT is taken at a time; an OUTPUT"},
+        {{"in.mp4", "b.mp4"}, NULL},
+        {{"in.mp4", "b.mp4", "--shuffle", "--loop-all"}, NULL},
+        {{"in.mp4", "-", "b.mp4"}, "standard input is no file, and of several INPUTs each is one"},
+        {{"in.mp4", "b.mp4", "--camera"}, "one INPUT is taken"},
         {{"in.mp4", "b.mp4", "-o", "x.mp4"}, "one INPUT is taken at a time"},
         {{"in.mp4", "none.mp4", "--null"}, "one INPUT is taken at a time"},
         {{"in.mp4", "b.mp4", "out.mp4"},
-         "3 names, 'in.mp4' to 'out.mp4', but one INPUT is taken; did you mean -o out.mp4 for "
+         "3 names, 'in.mp4' to 'out.mp4', but there is no 'out.mp4'; did you mean -o out.mp4 for "
          "the last?"},
-        {{"in.mp4", "b.mp4", "c.mp4"}, "3 names, 'in.mp4' to 'c.mp4', but one INPUT"},
+        {{"in.mp4", "b.mp4", "c.mp4"}, NULL},
+        {{"in.mp4", "b.mp4", "c.mp4", "--null"}, "3 names, 'in.mp4' to 'c.mp4', but one INPUT"},
         {{"my", "two", "words.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
         {{"my", "two", "words.mp4", "-o", "x.mp4"}, "did you mean 'my two words.mp4', in quotes?"},
         {{"--camera", "out.mp4"},
@@ -157,16 +162,120 @@ static void plain_words(void)
     static const Line lines[] = {
         {{"http://example.org/a.mkv", "--null"}, "is a URL, not a file: --network allows it"},
         {{"gopher://example.org/a.mkv", "--network", "--null"}, "is neither a file nor a URL"},
-        {{"in.mp4", "--mirror", "-o", "out.mp4"}, "--mirror is for the window: "},
+        {{"in.mp4", "--mirror", "-o", "out.mp4"},
+         "--mirror is for the window and the virtual camera: "},
     };
     CHECK_LINES(lines);
 }
 
+/* ---- a film in parts ---- */
+
+/* What the plan's step, or the run, sees to itself. */
+static const char *const own[] = {"output", "stats",        "config",     "no-config",
+                                  "parts",  "part-seconds", "no-measure", "two-pass"};
+static const char *const own_of_run[] = {"jobs", "devices", "resume"};
+
+#define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof((list)[0]), name)
+
+static int is_among(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+/* A value that is not the default. */
+static void print_value(const Option *o, char *text, size_t size)
+{
+    static const char *const texts[][2] = {{"stats", "x.csv"}, {"devices", "0"}};
+    const char *last = o->choices ? strrchr(o->choices, '|') : NULL;
+    snprintf(text, size, "x");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(o->name, texts[i][0]) == 0)
+            snprintf(text, size, "%s", texts[i][1]);
+    switch (o->type) {
+    case OPTION_FLAG: snprintf(text, size, "yes"); break;
+    case OPTION_CHOICE: {
+        const char *off = strstr(o->choices, "off|on") == o->choices ? "off" : last + 1;
+        snprintf(text, size, "%s", off);
+        break;
+    }
+    case OPTION_MODE: snprintf(text, size, "clahe"); break;
+    case OPTION_PROFILE: snprintf(text, size, "fog"); break;
+    case OPTION_TILES:
+    case OPTION_SIZE: snprintf(text, size, "4x4"); break;
+    case OPTION_PART: snprintf(text, size, "0,0,8,8"); break;
+    case OPTION_INTEGER:
+    case OPTION_TRACK: snprintf(text, size, "%.0f", o->min + 1); break;
+    case OPTION_RATE: snprintf(text, size, "20K"); break;
+    case OPTION_TIME: snprintf(text, size, "1"); break;
+    case OPTION_LIST: snprintf(text, size, "a=b"); break;
+    case OPTION_HELP:
+    case OPTION_TEXT:
+    case OPTION_MAY_TEXT: break;
+    default: snprintf(text, size, "%g", o->max);
+    }
+}
+
+/* NULL in the place of the name where the argument is of that option. */
+static int note_argument(void *name, const char *argument)
+{
+    const char **left = name;
+    const size_t n = *left ? strlen(*left) : 0;
+    if (*left && strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, *left, n) == 0 &&
+        argument[2 + n] == '=')
+        *left = NULL;
+    return 0;
+}
+
+/* It is in the plan, or may differ from step to step, or is the step's own, or is refused. */
+static void check_in_parts(const Option *option, int is_plan)
+{
+    char value[64], argument[128], text[1400] = "";
+    const char *left = option->name;
+    Options options;
+    print_value(option, value, sizeof(value));
+    snprintf(argument, sizeof(argument), "--%s=%s", option->name, value);
+    char *argv[] = {(char *)(is_plan ? "plan" : "lumeq"),
+                    (char *)"in.mkv",
+                    (char *)"-o",
+                    (char *)"out.mkv",
+                    (char *)"--no-config",
+                    argument,
+                    (char *)"--jobs=2"};
+    const int argc = (int)(sizeof(argv) / sizeof(argv[0])) - is_plan;
+    const int ret = is_plan ? options_parse_plan(&options, argc, argv, text, sizeof(text))
+                            : options_parse(&options, argc, argv, text, sizeof(text));
+    if (ret < 0)
+        CHECK(strstr(text, left) && !option_arguments_may_differ(left, strlen(left)), "%s: %s",
+              argument, text);
+    if (ret == 0 && !option_arguments_may_differ(left, strlen(left)) && !IS_AMONG(own, left) &&
+        (is_plan || !IS_AMONG(own_of_run, left))) {
+        (void)option_arguments(&options, note_argument, &left);
+        CHECK(!left, "%s has no effect in parts, and is not refused", argument);
+    }
+    options_free(&options);
+}
+
+static void options_in_parts(void)
+{
+    for (int i = 0; i < option_count; i++) {
+        const Option *o = &option_table[i];
+        const int is_question =
+            o->name && (o->type == OPTION_HELP || !strncmp(o->name, "list-", 5) ||
+                        !strcmp(o->name, "version") || !strcmp(o->name, "doctor"));
+        if (!o->name || is_question)
+            continue;
+        check_in_parts(o, 0);
+        check_in_parts(o, 1);
+    }
+}
+
 static const CheckTest tests[] = {
-    {"several_names", several_names},
-    {"habits", habits},
-    {"bits_a_second", bits_a_second},
-    {"plain_words", plain_words},
+    {"several_names", several_names},       {"habits", habits},
+    {"bits_a_second", bits_a_second},       {"plain_words", plain_words},
+    {"options_in_parts", options_in_parts},
 };
 
 CHECK_MAIN(tests)

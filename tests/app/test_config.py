@@ -1,11 +1,7 @@
 """The settings file, which the command line wins over; and colours, which its settings and the
 environment decide."""
 
-import fcntl
 import os
-import pty
-import struct
-import termios
 import unittest
 from unittest import mock
 
@@ -160,7 +156,7 @@ class Config(WithEnvironment):
 
     def test_what_belongs_to_a_single_run(self):
         for key in ("output", "null", "overwrite", "stats", "ss", "to", "frames", "help", "version", "list-gpus",
-                    "config", "no-config"):
+                    "config", "no-config", "doctor", "json"):
             with self.subTest(key):
                 self.refuse_line("mode = off\n%s = yes" % key, key, "command line", line=2)
         self.refuse_line("input = a.mp4", "unknown key")
@@ -218,23 +214,6 @@ class Config(WithEnvironment):
 
 
 class Color(WithEnvironment):
-    def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL):
-        """What standard error shows where it is a terminal."""
-        master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
-        process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin,
-                                   stdout=subprocess.DEVNULL, stderr=slave, env=common.environment())
-        os.close(slave)
-        shown = b""
-        try:
-            while True:
-                shown += os.read(master, 65536)
-        except OSError:  # the end
-            pass
-        os.close(master)
-        self.assertEqual(process.wait(LIVENESS), USAGE if code is None else code, shown)
-        return shown.decode()
-
     def test_on_a_terminal(self):
         self.assertTrue(self.on_terminal("--nosuch").startswith(RED + "lumeq:"))
         for option in ("always", "auto"):

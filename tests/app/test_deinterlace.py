@@ -94,6 +94,33 @@ class Files(Case):
         self.refused(lumeq(interlaced(), "--null", "--deinterlace", "yes"), USAGE, "--deinterlace", "auto", "on", "off")
 
 
+class Filtered(Case):
+    """What is lifted is filtered field by field, where frames keep their fields."""
+
+    # The lower field is brighter by a code: to a filter of frames that is a step to be smoothed.
+    DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/8':cb=128:cr=128,setfield=%%s" % (
+        WIDTH, HEIGHT)
+
+    def apart(self, kind, *options):
+        """By how much the lower field of the first frame is brighter when it is written."""
+        source = Store.path("dark-fields-%s.mkv" % kind)
+        if not os.path.exists(source):
+            order = ("-field_order", "tt") if kind == "tff" else ()
+            ffmpeg("-f", "lavfi", "-i", self.DARK % kind, "-frames:v", 6, "-c:v", "ffv1", *order, source)
+        output = self.converted(source, "out.mkv", "-y", "--vcodec", "ffv1", *options)
+        luma = ffmpeg("-i", output, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
+        rows = [sum(luma[y * WIDTH + 16:y * WIDTH + WIDTH - 16]) / (WIDTH - 32) for y in range(16, HEIGHT - 16)]
+        return (sum(rows[1::2]) - sum(rows[::2])) / (len(rows) // 2)
+
+    def test_by_field(self):
+        for passes in "on", "off":
+            with self.subTest(passes):
+                fields = self.apart("tff", "--two-pass", passes)
+                self.assertGreater(fields, 1.5)
+                self.assertLess(self.apart("prog", "--two-pass", passes), fields / 3)
+                self.assertLess(self.apart("tff", "--two-pass", passes, "--deinterlace", "on"), fields / 3)
+
+
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 class InTheWindow(WindowCase):
     def shot(self):

@@ -104,6 +104,25 @@ class Look(Case):
         self.assertEqual(looks["off"], looks[0])
         self.assertEqual(len({looks[None], looks["off"], looks[0.5]}), 3)
 
+    def test_denoise_without_effect(self):
+        source = clip("evenly.mkv", *FFV1, seconds=0.2,
+                      source="color=gray:size=160x90:rate=25,format=yuv420p,geq=lum='16+219*X/160':cb=128:cr=128")
+        dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
+        for args, words in ((("--mode", "off"), "with --mode off nothing is lifted"),
+                            (("--mode", "off", "--gamma", 2), "with --mode off nothing is lifted"),
+                            (("--mode", "clahe"), "with --mode clahe nothing is lifted"),
+                            (("--profile", "screen"), "with --mode stretch nothing is lifted"),
+                            (("--strength", 0.5), "with a number for --strength nothing is lifted"),
+                            ((), "had no effect: nothing was lifted")):
+            for value in "off", 0.5:
+                with self.subTest(args=args, value=value):
+                    result = self.ok(source, "--null", "--denoise", value, *args)
+                    told = [line for line in result.lines if "--denoise" in line]
+                    self.assertEqual(len(told), 1, result)
+                    self.assertIn(words, told[0])
+        for args in (source, "--denoise", "auto", "--mode", "off"), (source,), (dark, "--denoise", "off"):
+            self.assertNotIn("--denoise", self.ok(*args, "--null").err)
+
     def test_details_say_what_was_decided(self):
         dark = clip("dark-ramp.mkv", *FFV1, seconds=0.2, source=RAMP.replace("80+X/8", "16+X/6"))
         for source, args, words in ((dark, (), r"dark: lifted x[1-7]\.\d"), (simple(), (), "equalized by"),
@@ -274,7 +293,7 @@ class Look(Case):
 
     def test_noise_is_told(self):
         result = self.ok(simple(), "--null", "-v")
-        self.assertRegex(result.err, r"noise in dark areas grew by \d\.\d times at most")
+        self.assertRegex(result.err, r"differences in dark areas grew by \d\.\d times at most, noise by no more than that")
 
 
 if __name__ == "__main__":

@@ -105,6 +105,13 @@ class Options(Case):
                             words=("%s '%s'" % (option, typed), "did you mean %s?" % meant))
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
+    def test_lists_of_nothing(self):
+        """Whatever this machine has: that there is nothing to list is no failure."""
+        for option in ("--list-devices", "--list-gpus"):
+            with self.subTest(option):
+                result = self.ok(option)
+                self.assertNotEqual(bool(result.out), bool(result.err), str(result))
+
     def test_value_missing(self):
         for option in ("--mode", "--ss", "-o", "--output", "--vopt", "--stats"):
             with self.subTest(option):

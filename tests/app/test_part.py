@@ -123,7 +123,7 @@ class Part(Case):
             source = clip(name, *codec, "-b:v", "3M", "-c:a", "mp2" if name[-1] != "v" else "libmp3lame",
                           size="320x180", seconds=3, sound=3)
             whole = Picture(self.lossless(source, "--mode", "off"))
-            for start in ("0.5", "1.3", "2.9"):
+            for start in half(("0.5", "1.3", "2.9")):
                 with self.subTest(name, start=start):
                     part = Picture(self.part(source, "--ss", start))
                     self.assertEqual(part.hashes(), whole.hashes()[-len(part.luma):])

@@ -60,8 +60,12 @@ static void md5_text(char text[MD5_TEXT], const AVFrame *frame)
     free(bytes);
 }
 
-/* What is done with a frame, and the one before it in the file (NULL: it is the first one). */
-typedef void Take(int index, const AVFrame *frame, const AVFrame *before, int64_t at);
+/* Frames before one that a curve may want. */
+#define BEFORE 3
+
+/* What is done with a frame, and those before it in the file, the nearest first (NULL: there are no
+ * more). */
+typedef void Take(int index, const AVFrame *frame, AVFrame *const before[BEFORE], int64_t at);
 
 /* Calls `take` with each frame of a file from one time to another, microseconds, -1 = its start,
  * its end, less the `lead` first ones; `at` is where it begins. Answers how many there were. */
@@ -72,7 +76,7 @@ static int read_frames(const char *path, int64_t from, int64_t to, int lead, Tak
     Source *source = NULL;
     Reader *reader = NULL;
     Message message = {0};
-    AVFrame *before = NULL;
+    AVFrame *before[BEFORE] = {NULL};
     int ret, count = -lead;
     must(engine_open_source(&source, &film.options, path, &never, &error), error.text);
     must(reader_open(&reader, source, &part, &error), error.text);
@@ -83,13 +87,15 @@ static int read_frames(const char *path, int64_t from, int64_t to, int lead, Tak
             if (count >= 0)
                 take(count, f, before, av_rescale_q(f->pts, f->time_base, AV_TIME_BASE_Q) + zero);
             count++;
-            av_frame_free(&before);
-            before = av_frame_clone(f);
+            av_frame_free(&before[BEFORE - 1]);
+            memmove(&before[1], &before[0], (BEFORE - 1) * sizeof(before[0]));
+            before[0] = av_frame_clone(f);
         }
         message_clear(&message);
     }
     must(ret == AVERROR_EOF ? 0 : ret, error.text);
-    av_frame_free(&before);
+    for (int i = 0; i < BEFORE; i++)
+        av_frame_free(&before[i]);
     reader_close(&reader);
     source_close(&source);
     return count;
@@ -105,14 +111,14 @@ static int frame_at(int64_t at)
     return n;
 }
 
-static void measure(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
+static void measure(int index, const AVFrame *frame, AVFrame *const before[BEFORE], int64_t at)
 {
     const int n = frame_at(at);
     (void)index;
     if (!CHECK(n < film.frames && !film.measures[n], "the frame at %lld us", (long long)at))
         return;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
-    const LumeqImage previous = equalizer_before(before, frame);
+    const LumeqImage previous = equalizer_before(before[0], frame);
     must(lumeq_measure(film.engine.context, &film.measures[n], &film.params, &seen.in,
                        previous.plane[0] ? &previous : NULL, NULL),
          lumeq_last_error(NULL));
@@ -124,7 +130,7 @@ static void measure(int index, const AVFrame *frame, const AVFrame *before, int6
     };
 }
 
-static void apply(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
+static void apply(int index, const AVFrame *frame, AVFrame *const before[BEFORE], int64_t at)
 {
     const int n = frame_at(at);
     (void)index;
@@ -132,9 +138,12 @@ static void apply(int index, const AVFrame *frame, const AVFrame *before, int64_
     if (!CHECK(n < film.frames && out, "the frame at %lld us", (long long)at))
         return;
     const LumeqFrame work = equalizer_frame(frame, out);
-    const LumeqImage previous = equalizer_before(before, frame);
-    must(lumeq_apply(film.engine.context, film.curves[n], &work.in, &previous,
-                     previous.plane[0] != NULL, &work.out, NULL),
+    LumeqImage previous[BEFORE];
+    int count = 0;
+    for (; count < BEFORE && before[count]; count++)
+        previous[count] = equalizer_before(before[count], frame);
+    must(lumeq_apply(film.engine.context, film.curves[n], &work.in, previous, count, &work.out,
+                     NULL),
          lumeq_last_error(NULL));
     char text[MD5_TEXT];
     md5_text(text, out);
@@ -157,9 +166,10 @@ static void *work_on_parts(void *arg)
     int i;
     while ((i = atomic_fetch_add(&p->next, 1)) < p->count) {
         const int first = p->begin[p->order[i]], end = p->begin[p->order[i] + 1];
-        atomic_fetch_add(&p->frames, read_frames(LUMEQ_CLIP, first ? film.begins[first - 1] : -1,
-                                                 end < film.frames ? film.begins[end] : -1,
-                                                 first > 0, p->take));
+        const int lead = first < BEFORE ? first : BEFORE;
+        atomic_fetch_add(&p->frames,
+                         read_frames(LUMEQ_CLIP, lead ? film.begins[first - lead] : -1,
+                                     end < film.frames ? film.begins[end] : -1, lead, p->take));
     }
     return NULL;
 }
@@ -234,7 +244,7 @@ static void twenty_parts(void)
 
 /* ---- the program's run ---- */
 
-static void note_begin(int index, const AVFrame *frame, const AVFrame *before, int64_t at)
+static void note_begin(int index, const AVFrame *frame, AVFrame *const before[BEFORE], int64_t at)
 {
     (void)before;
     (void)frame;

@@ -26,7 +26,7 @@ class Window(WindowCase):
                         "the fog is not to be seen")
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) > 0.005),
                         "no histogram is beside it")
-        self.key("h", "h")  # over the picture, then away
+        self.key("h", "h", "h", "h")  # through all scopes, then away
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) < 0.002),
                         "the histogram stays")
         self.key("space")
@@ -57,13 +57,13 @@ class Window(WindowCase):
         without = [height * 16 // 9, height]
         has_shape = lambda shape: wait_for(lambda: max(abs(a - b) for a, b in zip(self.size(window), shape)) <= 2)
         self.assertGreater(width, without[0] + 200)
-        self.key("h")
+        self.key("P")
         self.assertTrue(has_shape(without), "%s, not %s" % (self.size(window), without))
-        self.key("h", "h")
+        self.key("P")
         self.assertTrue(has_shape([width, height]), "%s, not %s" % (self.size(window), [width, height]))
         self.xdotool("windowsize", "--sync", window, 900, 300)
         before = self.grab()
-        self.key("h")
+        self.key("P")
         self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.1), "nothing has changed")
         self.assertEqual(self.size(window), [900, 300])
         self.key("q")
@@ -84,6 +84,33 @@ class Window(WindowCase):
         result = self.ends(self.play(SMALL, "--frames", "5", "-v"))
         shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
         self.assertEqual(int(shown) + int(dropped), 5, str(result))
+
+    def test_several_files(self):
+        """A folder of pictures, and a film: keys, and the desktop's, go from one to the other."""
+        os.mkdir(self.path("shots"))
+        make(self.path("shots/f%d.png"), "-c:v", "png", size="1280x720", seconds=0.8)
+        process = self.play(self.path("shots"), SMALL, "--loop")
+        window = self.window(process)
+        is_called = lambda text: wait_for(lambda: self.xdotool("getwindowname", window).startswith(text))
+        self.assertTrue(is_called("1/2 shots (0:0"), self.xdotool("getwindowname", window))
+        self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
+        for key, text in (("greater", "2/2 "), ("less", "1/2 shots"), ("XF86AudioNext", "2/2 "),
+                          ("XF86AudioPrev", "1/2 shots")):
+            with self.subTest(key):
+                self.key(key)
+                self.assertTrue(is_called(text), self.xdotool("getwindowname", window))
+        self.key("q")
+        self.ends(process)
+
+    def test_none_of_several_files(self):
+        """What cannot be opened is told by name; where nothing can be, that is the end."""
+        self.write("a.mkv", b"no film\n")
+        result = finish(self.play(self.path("a.mkv"), SAMPLE, "--to", "0.2"))
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertIn("a.mkv", result.err)
+        result = finish(self.play(self.path("a.mkv"), self.path("a.mkv")))
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn("none of 2 files can be played", result.lines[-1])
 
     def test_a_pipe(self):
         with open(SMALL, "rb") as f:

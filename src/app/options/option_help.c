@@ -1,3 +1,5 @@
+#include "app/options/option_help.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,34 @@
 #define USAGE_INDENT 41
 #define NARROW 70 /* without room for two columns, explanations go below */
 #define NARROW_INDENT 10
+
+const HelpPair option_usage[] = {
+    {"lumeq [options] INPUT", "play it, beside its histogram"},
+    {"lumeq [options] INPUT -o OUTPUT", "write the processed video"},
+    {"lumeq [options] INPUT... -o DIR/", "write many, names kept"},
+    {"lumeq [options] INPUT --null", "process and throw away (timing)"},
+    {"lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it"},
+    {0},
+};
+
+const char option_summary[] =
+    "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, OUTPUT an mp4, "
+    "mkv, webm, mov or y4m; - is a pipe. Defaults are in [].";
+
+const HelpPair option_topics[] = {
+    {"A film in parts, by commands",
+     "lumeq plan IN -o OUT [options] makes OUT.lumeq/plan; lumeq segment PLAN K writes part K, "
+     "from 0 on; lumeq join PLAN makes OUT of them. After lumeq plan with --no-measure, lumeq "
+     "measure PLAN K measures part K, and lumeq plan PLAN plans."},
+    {"The settings file",
+     "It has lines such as strength = 0.6 or reference = yes: the long options without their "
+     "dashes. # begins a comment, values may be in quotes. The command line wins over the file; "
+     "--reference=no takes back a yes."},
+    {"Exit codes",
+     "0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written; 4 interrupted; "
+     "5 done, but the input was damaged."},
+    {0},
+};
 
 static void pad(int columns)
 {
@@ -40,13 +70,30 @@ static void print_wrapped(const char *text, int column, int indent, int width)
     putchar('\n');
 }
 
+/* Choices that are too many for a line go on in the next one, one at least in each. */
+static void print_left(const char *left, int width)
+{
+    while ((int)strlen(left) > width && strchr(left, '|')) {
+        const char *end = left + width;
+        while (end > left && end[-1] != '|')
+            end--;
+        if (end == left)
+            break;
+        printf("%.*s\n", (int)(end - left), left);
+        pad(NARROW_INDENT);
+        left = end;
+        width -= width > NARROW_INDENT ? NARROW_INDENT : 0; /* of the first one's */
+    }
+    fputs(left, stdout);
+}
+
 /* What is explained, and the explanation beside it or, without room for that, below. */
 static void print_pair(const char *left, const char *text, int indent, int width)
 {
     const int used = (int)strlen(left);
     if (width < NARROW)
         indent = NARROW_INDENT;
-    fputs(left, stdout);
+    print_left(left, width);
     if (used + 2 > indent)
         putchar('\n');
     pad(used + 2 > indent ? indent : indent - used);
@@ -68,19 +115,13 @@ static void print_option(const Option *o, int width)
 
 static void print_usage(int width)
 {
-    print_pair("Usage: lumeq [options] INPUT", "play it, beside its histogram", USAGE_INDENT,
-               width);
-    print_pair("       lumeq [options] INPUT -o OUTPUT", "write the processed video", USAGE_INDENT,
-               width);
-    print_pair("       lumeq [options] INPUT --null", "process and throw away (timing)",
-               USAGE_INDENT, width);
-    print_pair("       lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it",
-               USAGE_INDENT, width);
+    for (const HelpPair *p = option_usage; p->left; p++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s %s", p == option_usage ? "Usage:" : "      ", p->left);
+        print_pair(left, p->text, USAGE_INDENT, width);
+    }
     putchar('\n');
-    print_wrapped(
-        "lumeq equalizes the luma of dull, dark or foggy video. INPUT is a video file, OUTPUT an "
-        "mp4, mkv, webm, mov or y4m; - is standard input or output. Defaults are in [].",
-        0, 0, width);
+    print_wrapped(option_summary, 0, 0, width);
 }
 
 static void print_short(int width)
@@ -104,15 +145,10 @@ static void print_full(int width)
         putchar('\n');
         print_wrapped(option_table[i].help, 0, 0, width);
     }
-    fputs("\nThe settings file\n  ", stdout);
-    print_wrapped("It has lines such as strength = 0.6 or reference = yes: the long options "
-                  "without their dashes. # begins a comment, values may be in quotes. The command "
-                  "line wins over the file; --reference=no takes back a yes.",
-                  2, 2, width);
-    fputs("\nExit codes\n  ", stdout);
-    print_wrapped("0 done; 1 usage; 2 the input cannot be used; 3 the output cannot be written; "
-                  "4 interrupted; 5 done, but the input was damaged.",
-                  2, 2, width);
+    for (const HelpPair *p = option_topics; p->left; p++) {
+        printf("\n%s\n  ", p->left);
+        print_wrapped(p->text, 2, 2, width);
+    }
 }
 
 void options_print_help(OptionsHelp help)

@@ -9,6 +9,9 @@
 /* Not 0: INPUT is to be opened as the URL that it is. */
 int option_inputs_is_url(const Options *options);
 
+/* Not 0: pictures that are one video: a folder, or with --sequence a name like frame%04d.png. */
+int option_inputs_is_pictures(const Options *options, const char *path);
+
 /* `given`: by the place in option_table, whether it stands on the command line; a settings file may
  * say what is of no use in this run. 0, or -1 with a sentence. */
 int option_inputs_check(const Options *options, const unsigned char *given, const Refusal *refusal);

@@ -6,6 +6,7 @@
 
 #include "media/error.h"
 #include "media/input/url.h"
+#include "media/output/container.h"
 
 static void join(OptionNames *names, const char *name)
 {
@@ -25,7 +26,7 @@ int option_names_take(OptionNames *names, Options *options, const char *name,
         options->input = name;
     join(names, name);
     names->last = name;
-    names->count++;
+    names->all[names->count++] = name;
     return 0;
 }
 
@@ -57,19 +58,36 @@ int option_names_may_be_new(const char *name)
     return !is_there(name) && !url_scheme_length(name);
 }
 
+/* A window plays several, one after the other. A last one that is not there may be meant for what
+ * is to be written. */
+static int is_list(const OptionNames *names, const Options *o)
+{
+    return !o->output && !o->null_output && !o->camera && is_there(names->last);
+}
+
 int option_names_check(const OptionNames *names, const Options *o, const Refusal *refusal)
 {
-    char said[1200], first[512], text[512];
+    char said[1200], first[512], text[512], why[600] = "one INPUT is taken";
     if (names->count < 2)
         return 0;
+    if (!options_headless(o) && option_names_may_be_new(names->last) &&
+        strcmp(names->last, "-") != 0)
+        snprintf(why, sizeof(why), "there is no %s", media_quote(names->last));
     snprintf(first, sizeof(first), "%s", media_quote(o->input));
-    snprintf(said, sizeof(said), "two names, %s and %s, but one INPUT is taken", first,
-             media_quote(names->last));
+    snprintf(said, sizeof(said), "two names, %s and %s, but %s", first, media_quote(names->last),
+             why);
     if (names->count > 2)
-        snprintf(said, sizeof(said), "%d names, %s to %s, but one INPUT is taken", names->count,
-                 first, media_quote(names->last));
-    if (is_there(names->joined) && option_names_type(names->joined, text, sizeof(text)))
+        snprintf(said, sizeof(said), "%d names, %s to %s, but %s", names->count, first,
+                 media_quote(names->last), why);
+    const int many = options_many(o);
+    if (is_there(names->joined) && !(many && is_there(o->input)) &&
+        option_names_type(names->joined, text, sizeof(text)))
         return refuse(refusal, "%s; did you mean %s, in quotes?", said, text);
+    if (many || is_list(names, o))
+        return 0;
+    if (o->output && option_names_type(o->output, text, sizeof(text)))
+        return refuse(refusal, "%s at a time; those of many go into a folder, as in -o %s/", said,
+                      text);
     if (o->output || o->null_output)
         return refuse(refusal, "%s at a time", said);
     if (option_names_may_be_new(names->last) && option_names_type(names->last, text, sizeof(text)))

@@ -8,6 +8,7 @@
 
 /* {0} is none yet. */
 typedef struct OptionNames {
+    const char **all; /* the caller's array, with room for them */
     int count;
     const char *last;
     char joined[PATH_MAX]; /* all of them, as they were typed; "" where that is too long */

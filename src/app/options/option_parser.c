@@ -1,9 +1,11 @@
 /* options_parse(): the command line, over the settings file, over the defaults. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/options/config.h"
 #include "app/options/option_habits.h"
 #include "app/options/option_inputs.h"
+#include "app/options/option_jobs.h"
 #include "app/options/option_names.h"
 #include "app/options/option_profile.h"
 #include "app/options/option_value.h"
@@ -16,6 +18,7 @@ typedef struct Parser {
     Refusal refusal;
     OptionNames names;
     unsigned char given[OPTION_MAX]; /* on the command line */
+    int is_plan;                     /* of `lumeq plan` */
 } Parser;
 
 /* Two options that cannot both be meant. */
@@ -195,7 +198,7 @@ static int take_option(Parser *p, int argc, char **argv, int i)
 static int take_arguments(Parser *p, int argc, char **argv)
 {
     int only_names = 0;
-    p->names = (OptionNames){0};
+    p->names = (OptionNames){.all = p->names.all};
     for (int i = 1; i < argc;) {
         int taken = 1;
         if (!only_names && strcmp(argv[i], "--") == 0)
@@ -237,17 +240,68 @@ static int put_over_file(Parser *p, int argc, char **argv)
         reset(o, "reference");
     }
     let_command_line_win(p);
+    memcpy(o->given, p->given, sizeof(o->given));
+    return 0;
+}
+
+/* Each input has a name that its output can have, too. */
+static int check_many(const Parser *p)
+{
+    Options one = *p->options;
+    const int headless = options_headless(&one);
+    if (!options_many(&one) && (headless || one.camera) && option_is_given(p->given, "recursive"))
+        return refuse(&p->refusal, "--recursive is for the folders within an INPUT that is one: "
+                                   "what is written of them needs a folder, as in -o DIR/");
+    for (int i = 0; !headless && p->names.count > 1 && i < p->names.count; i++) {
+        one.input = p->names.all[i];
+        if (strcmp(one.input, "-") == 0 || option_inputs_is_url(&one))
+            return refuse(&p->refusal, "%s is no file, and of several INPUTs each is one",
+                          media_quote_input(one.input));
+        if (option_inputs_check(&one, p->given, &p->refusal) < 0)
+            return -1;
+    }
+    for (int i = 0; options_many(&one) && i < p->names.count; i++) {
+        one.input = p->names.all[i];
+        if (strcmp(one.input, "-") == 0 || option_inputs_is_url(&one))
+            return refuse(&p->refusal, "%s has no name that a file in the folder %s could have",
+                          media_quote_input(one.input), media_quote(one.output));
+        if (option_inputs_check(&one, p->given, &p->refusal) < 0)
+            return -1;
+    }
+    if (options_many(&one) && one.stats)
+        return refuse(&p->refusal, "--stats is of one video, and a folder of outputs is for many");
+    if (options_many(&one) && one.virtual_camera)
+        return refuse(&p->refusal,
+                      "--virtual-camera is of one input, and a folder of outputs is for many");
+    return 0;
+}
+
+static int check_segments(const Options *o, const Refusal *refusal)
+{
+    if (o->segment_time <= 0)
+        return 0;
+    if (!o->output || o->null_output)
+        return refuse(refusal, "--segment-time is of what is written: -o names it");
+    if (options_many(o))
+        return refuse(refusal,
+                      "--segment-time is of one video, and a folder of outputs is for many");
+    if (o->jobs != 0 || o->resume)
+        return refuse(refusal,
+                      "--segment-time and --%s contradict each other: a job makes one film of its "
+                      "parts",
+                      o->jobs != 0 ? "jobs" : "resume");
     return 0;
 }
 
 static int check(const Parser *p)
 {
     Options *o = p->options;
-    if (option_inputs_check(o, p->given, &p->refusal) < 0)
+    if (option_inputs_check(o, p->given, &p->refusal) < 0 || check_many(p) < 0)
         return -1;
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
-    if (passes_check(o, p->given, &p->refusal) < 0)
+    if (passes_check(o, p->given, &p->refusal) < 0 || check_segments(o, &p->refusal) < 0 ||
+        option_jobs_check(o, p->given, p->is_plan, &p->refusal) < 0)
         return -1;
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)
         return refuse(&p->refusal, "--to must be after --ss: both are positions in the input");
@@ -268,18 +322,42 @@ static void simplify(Options *o)
     }
 }
 
-int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size)
+static int parse(Parser *p, int argc, char **argv)
 {
-    Parser p = {.options = options, .refusal = {text, text_size, "--"}};
-    *options = options_default();
-    if (take_arguments(&p, argc, argv) < 0)
+    Options *options = p->options;
+    if (take_arguments(p, argc, argv) < 0)
         return -1;
     if (options_ask(options))
-        return options->help ? 0 : option_inputs_check_lists(options, &p.refusal);
-    if (option_names_check(&p.names, options, &p.refusal) < 0 || refuse_rivals(&p, NULL) < 0)
+        return options->help ? 0 : option_inputs_check_lists(options, &p->refusal);
+    if (option_names_check(&p->names, options, &p->refusal) < 0 || refuse_rivals(p, NULL) < 0)
         return -1;
-    if (put_over_file(&p, argc, argv) < 0)
+    if (put_over_file(p, argc, argv) < 0)
         return -1;
     simplify(options);
-    return check(&p);
+    /* What is settled for the window is not to be found in files later. */
+    if (options_headless(options) && !option_is_given(p->given, "compare"))
+        options->compare = 0;
+    return check(p);
+}
+
+static int parse_line(Options *options, int is_plan, int argc, char **argv, char *text,
+                      size_t text_size)
+{
+    Parser p = {.options = options, .refusal = {text, text_size, "--"}, .is_plan = is_plan};
+    *options = options_default();
+    p.names.all = calloc((size_t)argc + 1, sizeof(*p.names.all));
+    const int ret = p.names.all ? parse(&p, argc, argv) : refuse(&p.refusal, "out of memory");
+    options->inputs = p.names.all;
+    options->input_count = p.names.count;
+    return ret;
+}
+
+int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size)
+{
+    return parse_line(options, 0, argc, argv, text, text_size);
+}
+
+int options_parse_plan(Options *options, int argc, char **argv, char *text, size_t text_size)
+{
+    return parse_line(options, 1, argc, argv, text, text_size);
 }

@@ -50,6 +50,11 @@ const char *profile_name(int number)
     return profiles[number - 1].name;
 }
 
+int profile_count(void)
+{
+    return PROFILES;
+}
+
 void profile_names(char *text, size_t size)
 {
     size_t used = 0;

@@ -14,6 +14,8 @@ int profile_find(const char *name);
 
 const char *profile_name(int number);
 
+int profile_count(void);
+
 /* "fog, medical-gray, ..." */
 void profile_names(char *text, size_t size);
 

@@ -5,6 +5,8 @@
 #include "app/options/nearest.h"
 
 #define MAX_TRACK 9999
+#define MAX_JOBS 256
+#define MAX_PARTS 99999
 #define MIN_BITRATE                                                                                \
     10e3 /* what is less has lost its K or M: not even a thumbnail moves with it                   \
           */
@@ -20,11 +22,19 @@
 const Option option_table[] = {
     HEADING("Output"),
     {"output", 'o', OPTION_TEXT, COMMON | ONCE, FIELD(output), 0, 0, "OUTPUT",
-     "the processed video; - is standard output (y4m)"},
+     "the processed video, DIR/; - is standard output"},
+    {"recursive", 0, OPTION_FLAG, ONCE, FIELD(recursive), 0, 0, NULL,
+     "of an INPUT that is a folder, the folders within it, too; in the window, or with -o DIR/"},
+    {"sequence", 0, OPTION_FLAG, ONCE, FIELD(sequence), 0, 0, NULL,
+     "INPUT or OUTPUT like frame%04d.png: numbered pictures, each a frame of one video"},
+    {"sequence-rate", 0, OPTION_NUMBER, 0, FIELD(sequence_rate), 0.01, 1000, "X",
+     "pictures a second of an INPUT that is those, or a folder of pictures [25]"},
     {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
      "replace files that exist, --stats too"},
+    {"segment-time", 0, OPTION_NUMBER, ONCE, FIELD(segment_time), 1, 1e6, "SECONDS",
+     "write pieces of so long, OUTPUT with the time in its name: cam-%Y%m%d-%H%M%S.mkv"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
      "blend the histogram panel into the video that is written"},
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
@@ -40,7 +50,7 @@ const Option option_table[] = {
     {"clip", 0, OPTION_ANY_NUMBER, 0, FIELD(clip), 1, LUMEQ_MAX_CLIP, "auto|X",
      "contrast limit in multiples of the mean bin, from 1; 0 = none; auto: by the noise [auto]"},
     {"denoise", 0, OPTION_OFF_NUMBER, 0, FIELD(denoise), 0, 1, "auto|off|X",
-     "less noise where dark video is lifted, over two frames: off .. 1; auto: 1 [auto]"},
+     "less noise where dark video is lifted, over a few frames: off .. 1; auto: 1 [auto]"},
     {"tiles", 0, OPTION_TILES, 0, FIELD(tiles), 1, LUMEQ_MAX_TILES, "CxR",
      "of --mode clahe: columns and rows of tiles [8x8]"},
     {"brightness", 0, OPTION_NUMBER, 0, FIELD(brightness), -1, 1, "X",
@@ -80,6 +90,20 @@ const Option option_table[] = {
     {"to", 0, OPTION_TIME, ONCE, FIELD(to_us), 0, 0, "TIME", "end here (a position in the input)"},
     {"frames", 0, OPTION_INTEGER, ONCE, FIELD(frames), 1, 1e12, "N", "at most so many frames"},
 
+    HEADING("A long film, in parts; many files"),
+    {"jobs", 0, OPTION_AUTO_NUMBER, ONCE, FIELD(jobs), 1, MAX_JOBS, "auto|N",
+     "encode so many parts, or files into DIR/, at a time; auto: as many as fill the machine [all "
+     "as one, file by file]"},
+    {"devices", 0, OPTION_TEXT, 0, FIELD(devices), 0, 0, "all|N,N...",
+     "with --jobs: spread the parts over these GPUs [--device]"},
+    {"resume", 0, OPTION_FLAG, ONCE, FIELD(resume), 0, 0, NULL,
+     "go on where a run with --jobs, or into DIR/, was broken off: what is done is left alone"},
+    {"parts", 0, OPTION_INTEGER, ONCE, FIELD(parts), 1, MAX_PARTS, "N", "cut it into so many"},
+    {"part-seconds", 0, OPTION_NUMBER, ONCE, FIELD(part_seconds), 0.1, 1e6, "S",
+     "cut it into parts of so many seconds [60]"},
+    {"no-measure", 0, OPTION_FLAG, ONCE, FIELD(no_measure), 0, 0, NULL,
+     "of lumeq plan: only list the parts, which lumeq measure measures"},
+
     HEADING("Container and encoder"),
     {"format", 0, OPTION_TEXT, 0, FIELD(format), 0, 0, "NAME|help",
      "container; help lists them [by OUTPUT's name]"},
@@ -92,7 +116,8 @@ const Option option_table[] = {
     {"bitrate", 0, OPTION_RATE, 0, FIELD(bitrate), MIN_BITRATE, 1e12, "N[K|M]",
      "bits a second, instead of --crf; from 10K on"},
     {"pix-fmt", 0, OPTION_TEXT, 0, FIELD(pixel_format), 0, 0, "NAME",
-     "pixel format [the source's]"},
+     "pixel format; auto10: 10 bits where video is lifted or has them, if the encoder takes them "
+     "[the source's]"},
     {"vopt", 0, OPTION_LIST, 0, FIELD(encoder_options), 0, 0, "KEY=VALUE",
      "any option of the video encoder; may be given several times"},
 
@@ -111,17 +136,28 @@ const Option option_table[] = {
 
     HEADING("The window (? in it shows its keys)"),
     {"compare", 0, OPTION_CHOICE, COMMON, FIELD(compare), 0, 0, "off|split|side",
-     "show the untouched picture as well: left of a line, or beside [off]"},
+     "show the untouched picture as well: left of a line, or beside; also in OUTPUT [off]"},
     {"histogram", 0, OPTION_CHOICE, 0, FIELD(histogram), 0, 0, "off|panel|overlay",
      "beside the picture, or over it [panel]"},
     {"hist-scale", 0, OPTION_CHOICE, 0, FIELD(hist_scale), 0, 0, "linear|log",
      "how high bars are; log shows rare codes as well [linear]"},
+    {"scope", 0, OPTION_CHOICE, 0, FIELD(scope), 0, 0, "histogram|waveform|vectorscope|all",
+     "what the panel shows, also that of --overlay [histogram]"},
+    {"osd-scale", 0, OPTION_NUMBER, 0, FIELD(osd_scale), 0.5, 4, "X",
+     "0.5 .. 4: text and the bar, times the size that suits the window and the screen [1]"},
     {"loop", 0, OPTION_FLAG, 0, FIELD(loop), 0, 0, NULL, "begin again at the end"},
+    {"loop-all", 0, OPTION_FLAG, 0, FIELD(loop_all), 0, 0, NULL,
+     "of several files: begin again with the first after the last"},
+    {"shuffle", 0, OPTION_FLAG, 0, FIELD(shuffle), 0, 0, NULL,
+     "of several files: in an order by chance"},
     {"keep-open", 0, OPTION_CHOICE, 0, FIELD(keep_open), 0, 0, "auto|yes|no",
      "the last picture stays at the end; auto: of a file that was dropped on the window, or given "
      "by a person at a terminal [auto]"},
     {"screenshot-dir", 0, OPTION_TEXT, 0, FIELD(screenshot_dir), 0, 0, "DIR",
      "where screenshots go [beside the input]"},
+    {"remember", 0, OPTION_FLAG, 0, FIELD(remember), 0, 0, NULL,
+     "keep what is set in the window, its size, its volume and where each file was left, for the "
+     "next time"},
     {"speed", 0, OPTION_NUMBER, ONCE, FIELD(speed), 0.25, 4, "X",
      "how fast it plays; the sound's pitch is kept [1]"},
     {"fullscreen", 0, OPTION_FLAG, 0, FIELD(fullscreen), 0, 0, NULL, "fill the screen"},
@@ -144,11 +180,15 @@ const Option option_table[] = {
     {"input-format", 0, OPTION_TEXT, 0, FIELD(input_format), 0, 0, "NAME",
      "of the camera, such as mjpeg or yuyv422 [what reaches the size at the highest rate]"},
     {"mirror", 0, OPTION_FLAG, 0, FIELD(mirror), 0, 0, NULL,
-     "show it as in a mirror; what is recorded stays as it is"},
+     "show it as in a mirror, the virtual camera's picture, too; what is recorded stays as it is"},
+    {"virtual-camera", 0, OPTION_MAY_TEXT, ONCE, FIELD(virtual_camera), 0, 0, "DEV|N",
+     "give the equalized picture, of any INPUT, to other programs as a camera, by v4l2loopback; "
+     "with --null without a window [its first device]"},
     {"record-raw", 0, OPTION_FLAG, 0, FIELD(record_raw), 0, 0, NULL,
      "record what the camera sends, untouched, not the equalized picture"},
     {"low-latency", 0, OPTION_FLAG, 0, FIELD(low_latency), 0, 0, NULL,
-     "of any live input (a pipe): the newest frame is shown at once; cameras are always"},
+     "of any live input (a pipe): the newest frame is shown at once; cameras are always; with -o - "
+     "nothing is held back either, and a file comes in its own time"},
 
     HEADING("Where it runs"),
     {"backend", 0, OPTION_CHOICE, COMMON, FIELD(backend), 0, 0, "auto|cpu|cuda",
@@ -163,6 +203,8 @@ const Option option_table[] = {
      "let INPUT be a URL, such as http://, rtsp:// or udp://"},
     {"network-timeout", 0, OPTION_NUMBER, 0, FIELD(network_timeout), 1, 3600, "SECONDS",
      "without a byte for so long a URL counts as lost [10]"},
+    {"reconnect", 0, OPTION_FLAG, 0, FIELD(reconnect), 0, 0, NULL,
+     "open a URL again, after pauses of 1 to 30 s, whenever it ends, fails or is not there yet"},
     {"open-timeout", 0, OPTION_NUMBER, 0, FIELD(open_timeout), 1, 3600, "SECONDS",
      "give up a file that takes longer to open; pipes are waited for, URLs see above [60]"},
     {"allow-playlists", 0, OPTION_FLAG, 0, FIELD(allow_playlists), 0, 0, NULL,
@@ -186,6 +228,10 @@ const Option option_table[] = {
      "the options needed most, or all of them [short]"},
     {"version", 0, OPTION_FLAG, ONCE, FIELD(version), 0, 0, NULL,
      "versions of the program and its libraries"},
+    {"doctor", 0, OPTION_FLAG, ONCE, FIELD(doctor), 0, 0, NULL,
+     "what lumeq finds on this machine, what is missing, and what to do about it"},
+    {"json", 0, OPTION_FLAG, ONCE, FIELD(json), 0, 0, NULL,
+     "of --doctor: one object of JSON, for programs"},
 };
 
 const int option_count = sizeof(option_table) / sizeof(option_table[0]);

@@ -48,9 +48,6 @@ typedef struct Option {
     const char *help;    /* the default in [] */
 } Option;
 
-/* No table is longer. */
-#define OPTION_MAX 128
-
 /* Not 0: it may stand without a value. */
 int option_may_stand_alone(const Option *option);
 

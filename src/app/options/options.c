@@ -29,6 +29,8 @@ Options options_default(void)
         .histogram = 1,
         .volume = 100,
         .speed = 1,
+        .osd_scale = 1,
+        .sequence_rate = 25,
         .framerate = -1,
         .network_timeout = 10,
         .open_timeout = 60,
@@ -51,12 +53,18 @@ const char *options_list(const Options *o)
 int options_ask(const Options *o)
 {
     return o->help || o->version || o->list_gpus || o->list_devices || o->list_formats ||
-           options_list(o);
+           o->doctor || options_list(o);
 }
 
 const char *options_input(const Options *o)
 {
     return o->input ? o->input : o->camera && o->camera[0] ? o->camera : "the camera";
+}
+
+int options_many(const Options *o)
+{
+    const size_t n = o->output ? strlen(o->output) : 0;
+    return o->input && n > 0 && o->output[n - 1] == '/';
 }
 
 int options_headless(const Options *o)
@@ -68,6 +76,7 @@ void options_free(Options *options)
 {
     free(options->config_path);
     free(options->config_text);
+    free(options->inputs);
     *options = options_default();
 }
 

@@ -9,6 +9,9 @@
 
 #define MAX_ENCODER_OPTIONS 64
 
+/* No table of options is longer. */
+#define OPTION_MAX 128
+
 /* Options.profile when the profiles are to be listed. */
 #define PROFILE_HELP (-1)
 
@@ -54,8 +57,11 @@ typedef enum OptionsTwoPass {
  * given. */
 typedef struct Options {
     const char *input;
+    const char **inputs; /* all of them, `input` the first; their array belongs to Options */
+    int input_count;
     const char *output;
     int null_output, overwrite, overlay;
+    double segment_time; /* of each piece, 0: all is one */
 
     int profile;             /* number of the profile, from 1; 0: none */
     double profile_strength; /* what it set the strength to, or -1 */
@@ -75,12 +81,19 @@ typedef struct Options {
     int two_pass;                /* an OptionsTwoPass */
     const char *passes_asked_by; /* the words on the command line that need two passes, or NULL */
 
+    double jobs;         /* parts at a time; -1: as many as fill the machine, 0: not in parts */
+    int64_t parts;       /* that a film is cut into, 0: by part_seconds */
+    double part_seconds; /* of each, 0: not given */
+    int no_measure, resume;
+    const char *devices; /* of GPUs that parts are spread over, "all" or "0,1"; or NULL */
+
     int backend;
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, allow_playlists, force_dovi;
     double network_timeout, open_timeout;
+    int reconnect;
 
     int64_t video_track, audio_track, sub_track; /* number of its kind, from 0 */
     int no_subs, no_chapters, no_metadata;
@@ -92,18 +105,24 @@ typedef struct Options {
     const char
         *acodec; /* NULL: copied where that is right; "copy", "none", or the name of an encoder */
 
-    int compare, histogram, hist_scale; /* indices of their choices */
+    int compare, histogram, hist_scale, scope; /* indices of their choices */
     int loop, fullscreen, mute, no_audio;
     int keep_open; /* an OptionsKeepOpen */
+    int remember;
     const char *screenshot_dir;
     int64_t volume;
-    double speed;
+    double speed, osd_scale;
 
     const char *camera;     /* its device or number, "" for the first one */
     OptionsSize video_size; /* {0, 0}: not given */
     double framerate;
     const char *input_format;
     int mirror, low_latency, record_raw;
+    const char *virtual_camera; /* its device or number, "" for the first one */
+
+    int recursive, shuffle, loop_all;
+    int sequence; /* not 0: names like frame%04d.png are those of numbered pictures */
+    double sequence_rate;
 
     const char *stats;
     int progress;
@@ -111,8 +130,10 @@ typedef struct Options {
     int quiet, verbose;
     int help; /* an OptionsHelp */
     int version, list_gpus, list_devices;
+    int doctor, json;
     const char *list_formats; /* of this camera, "" for the first one */
 
+    unsigned char given[OPTION_MAX]; /* by the place in option_table: on the command line */
     const char *config;
     int no_config;
     char *config_path, *config_text; /* the settings file that was read, or NULL */
@@ -125,10 +146,16 @@ Options options_default(void);
  */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
+/* The same for `lumeq plan`, whose film is written in parts. */
+int options_parse_plan(Options *options, int argc, char **argv, char *text, size_t text_size);
+
 void options_free(Options *options);
 
 /* What is opened, for a person. */
 const char *options_input(const Options *options);
+
+/* Not 0: OUTPUT is a folder, into which the outputs of all inputs go. */
+int options_many(const Options *options);
 
 /* Not 0: the run has no window. */
 int options_headless(const Options *options);

@@ -1,0 +1,122 @@
+/* The versions of what runs, and whether frames can be equalized by the processor. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/doctor/probes.h"
+#include "app/engine.h"
+#include "lumeq/lumeq.h"
+#include "media/log.h"
+#include "panel/text.h"
+#include "player/desktop_check.h"
+
+#define SIZE 64 /* of the picture that is tried */
+
+/* ---- versions ---- */
+
+/* "13.0", or NULL. */
+static const char *cuda_version(void)
+{
+    const char *cuda = strstr(lumeq_build_info(), "and CUDA ");
+    return cuda ? cuda + strlen("and CUDA ") : NULL;
+}
+
+void probe_versions(Section *s)
+{
+    char version[32], sdl[32], ass[32];
+    const char *name;
+    const int own = lumeq_version();
+    snprintf(version, sizeof(version), "%d.%d.%d", own / 1000000, own / 1000 % 1000, own % 1000);
+    desktop_sdl_version(sdl);
+    text_library_version(ass);
+    section_set(s, SECTION_FINE, "ok", "lumeq %s, %s, FFmpeg %s, SDL %s, libass %s", version,
+                lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
+    section_text(s, "lumeq", version);
+    section_text(s, "cuda", cuda_version());
+    section_text(s, "ffmpeg", media_ffmpeg_version());
+    for (int i = 0; (name = media_library(i, version)); i++)
+        section_text(s, name, version);
+    section_text(s, "sdl", sdl);
+    section_text(s, "libass", ass);
+}
+
+/* ---- the processor ---- */
+
+/* The value of the first line of /proc/cpuinfo that begins with `key`, or "". */
+static void read_cpuinfo(const char *key, char *value, size_t size)
+{
+    char line[8192];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    *value = '\0';
+    while (file && !*value && fgets(line, sizeof(line), file)) {
+        const char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, key, strlen(key)) != 0)
+            continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+    }
+    if (file)
+        fclose(file);
+}
+
+/* Those of its features that kernels are written for. */
+static void add_features(Section *s)
+{
+    static const char *const names[] = {"avx2",       "avx512f",       "avx512bw", "avx512vl",
+                                        "avx512vbmi", "avx512_bitalg", "gfni"};
+    char flags[8192], word[32];
+    read_cpuinfo("flags", flags, sizeof(flags) - 2);
+    strcat(flags, " ");
+    section_begin(s, "features", '[');
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(word, sizeof(word), " %s ", names[i]);
+        if (strstr(flags, word))
+            section_text(s, NULL, names[i]);
+    }
+    section_end(s, ']');
+}
+
+/* A picture goes through the equalizer: 0, or the error in `why`. */
+static int equalize(LumeqEqualizer *equalizer, char *why, size_t size)
+{
+    static uint8_t in[SIZE * SIZE], out[SIZE * SIZE];
+    const LumeqImage image = {.width = SIZE, .height = SIZE, .depth = 8};
+    LumeqFrame frame = {.in = image, .out = image};
+    frame.in.plane[0] = in;
+    frame.out.plane[0] = out;
+    frame.in.stride[0] = frame.out.stride[0] = SIZE;
+    for (int i = 0; i < SIZE * SIZE; i++)
+        in[i] = (uint8_t)(64 + i % 64);
+    const int ret = lumeq_process(equalizer, &frame, NULL);
+    if (ret < 0)
+        snprintf(why, size, "%s", lumeq_last_error(equalizer));
+    return ret;
+}
+
+void probe_processor(Section *s)
+{
+    char name[128], where[256];
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .cpu_without = engine_cpu_without()};
+    LumeqEqualizer *equalizer = NULL;
+    int ret = lumeq_create(&equalizer, &config, where, sizeof(where));
+    const char *kernels = strstr(where, "AVX-512") ? "AVX-512"
+                          : strstr(where, "AVX2")  ? "AVX2"
+                                                   : "plain C";
+    if (ret >= 0)
+        ret = equalize(equalizer, where, sizeof(where));
+    lumeq_destroy(&equalizer);
+    read_cpuinfo("model name", name, sizeof(name));
+    section_text(s, "name", name);
+    add_features(s);
+    section_text(s, "kernels", ret < 0 ? NULL : kernels);
+    if (ret < 0) {
+        section_set(s, SECTION_MEND, "fails", "pictures cannot be equalized: %s", where);
+        section_mend(s, "give it more memory (ulimit -v; the limits of the container)");
+        return;
+    }
+    section_set(s, SECTION_FINE, "ok", "%s%s%s kernels", name, *name ? ", " : "", kernels);
+    if (config.cpu_without) {
+        section_line(s, "LUMEQ_CPU_MASK is set: what it leaves out is not used");
+        section_mend(s, "unset LUMEQ_CPU_MASK");
+    }
+}

@@ -1,0 +1,220 @@
+#include "app/job_film.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/comparison.h"
+#include "app/headless.h"
+#include "app/options/option_arguments.h"
+#include "app/options/option_table.h"
+#include "app/passes.h"
+#include "app/terminal.h"
+#include "media/log.h"
+#include "pipeline/equalizer_frame.h"
+
+/* Besides those of the plan and of the step. */
+#define MORE_ARGUMENTS 10
+
+void job_program(char *text, size_t size)
+{
+    char libraries[256];
+    const int version = lumeq_version();
+    media_versions(libraries, sizeof(libraries));
+    snprintf(text, size, "lumeq %d.%d.%d; %s", version / 1000000, version / 1000 % 1000,
+             version % 1000, libraries);
+}
+
+/* Only what does not change the film. */
+static int check_arguments(int argc, char **argv, MediaError *error)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *arg = argv[i], *name = arg;
+        if (strcmp(name, "-q") == 0 || strcmp(name, "-v") == 0 || strcmp(name, "-y") == 0)
+            continue;
+        if (name[0] != '-' || !name[1])
+            return media_fail(
+                error, MEDIA_USAGE,
+                "%s is a word too many: behind the plan stand the number of one part, "
+                "where there is one to make, and options",
+                media_quote(name));
+        name += strspn(name, "-");
+        const size_t n = strcspn(name, "=");
+        const Option *option = option_find(name, n);
+        i += option && !name[n] && !option_may_stand_alone(option); /* its value */
+        if (!option_arguments_may_differ(name, n))
+            return media_fail(
+                error, MEDIA_USAGE,
+                "%s: what the film is to be is in the plan; here stand only --backend, "
+                "--device, --threads, --open-timeout, --progress, --color, -q, -v and -y",
+                media_quote(arg));
+    }
+    return 0;
+}
+
+/* The options of the plan and then those of the step, as one command line. */
+static int parse(JobFilm *f, int argc, char **argv)
+{
+    const JobPlan *plan = &f->plan;
+    char text[1400];
+    int n = 0;
+    f->argv = calloc((size_t)(plan->argument_count + argc + MORE_ARGUMENTS), sizeof(*f->argv));
+    if (!f->argv)
+        return media_fail(&f->error, MEDIA_USAGE, "out of memory");
+    f->argv[n++] = (char *)"lumeq";
+    f->argv[n++] = (char *)"--no-config";
+    for (int i = 0; i < plan->argument_count; i++)
+        f->argv[n++] = plan->arguments[i];
+    for (int i = 0; i < argc; i++)
+        f->argv[n++] = argv[i];
+    if (plan->rows) {
+        f->argv[n++] = (char *)"--stats";
+        f->argv[n++] = plan->rows;
+    }
+    f->argv[n++] = (char *)"-o";
+    f->argv[n++] = plan->output;
+    f->argv[n++] = (char *)"--";
+    f->argv[n++] = plan->input;
+    return options_parse(&f->options, n, f->argv, text, sizeof(text)) < 0
+               ? media_fail(&f->error, MEDIA_USAGE, "%s", text)
+               : 0;
+}
+
+int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
+{
+    char program[400];
+    f->options = options_default();
+    job_program(program, sizeof(program));
+    int ret = check_arguments(argc, argv, &f->error);
+    if (ret >= 0)
+        ret = job_plan_read(&f->plan, path, program, &f->error);
+    if (ret == -ENOENT)
+        return media_fail(&f->error, MEDIA_INPUT,
+                          "there is no plan %s; lumeq plan IN -o OUT makes "
+                          "OUT.lumeq/plan",
+                          media_quote(path));
+    if (ret >= 0)
+        ret = parse(f, argc, argv);
+    return ret < 0 ? ret : job_input_check(&f->plan, &f->error);
+}
+
+void job_film_deepen(JobFilm *f)
+{
+    if (f->plan.depth && f->options.dither == OPTIONS_DITHER_AUTO)
+        f->params.dither = 1;
+}
+
+static int look(JobFilm *f)
+{
+    const int ret = engine_look(&f->params, &f->options, f->source, f->writer, &f->error);
+    if (ret >= 0 && lumeq_set_params(f->engine.equalizer, &f->params) < 0)
+        return media_fail(&f->error, MEDIA_USAGE, "%s", lumeq_last_error(f->engine.equalizer));
+    f->params.deflicker = f->options.deflicker;
+    job_film_deepen(f);
+    return ret;
+}
+
+int job_film_open(JobFilm *f)
+{
+    const Options *o = &f->options;
+    const LumeqParams params = options_params(o);
+    void *const opaque = f->writer_options.take_opaque;
+    int (*const take)(void *, const AVPacket *, MediaError *) = f->writer_options.take_encoded;
+    f->writer_options = engine_writer(o, f->stop);
+    f->writer_options.take_encoded = take;
+    f->writer_options.take_opaque = opaque;
+    if (take)
+        f->writer_options.overwrite = 1; /* it is not touched */
+    if (f->plan.encoder_threads)
+        f->writer_options.video.threads = f->plan.encoder_threads;
+    int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
+    if (ret >= 0 && o->passes_asked_by) /* the plan's: what follows has been checked */
+        ret = passes_choose(o, f->writer, &f->error);
+    if (ret >= 0 && o->passes_asked_by)
+        ret = writer_check_parts(f->writer, &f->error);
+    if (ret >= 0)
+        ret = engine_open(&f->engine, o, equalizer_writes_chroma(&params), &f->error);
+    if (ret >= 0)
+        ret = engine_open_context(&f->engine, o, &f->error);
+    f->reader = engine_reader(o, f->writer, f->engine.memory);
+    if (ret >= 0)
+        ret = engine_open_source(&f->source, o, o->input, f->stop, &f->error);
+    if (ret >= 0)
+        ret = writer_map(f->writer, f->source, &f->error);
+    return ret < 0 ? ret : look(f);
+}
+
+int job_film_source(void *film, Source **source, MediaError *error)
+{
+    const JobFilm *f = film;
+    if (engine_open_again(source, &f->options, f->options.input, f->stop, error) < 0)
+        return error->fault;
+    const AVFormatContext *mapped = f->source->format;
+    AVFormatContext *format = (*source)->format;
+    for (unsigned i = 0; i < format->nb_streams && i < mapped->nb_streams; i++)
+        format->streams[i]->discard = mapped->streams[i]->discard;
+    return 0;
+}
+
+int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
+{
+    Source *source = NULL;
+    Reader *reader = NULL;
+    *first = NULL;
+    int ret = job_film_source(f, &source, &f->error);
+    if (ret >= 0)
+        ret = reader_open(&reader, source, &f->reader, &f->error);
+    if (ret >= 0 && f->plan.depth)
+        reader_deepen(reader, f->plan.depth);
+    while (ret >= 0 && !*first) {
+        Message message = {0};
+        ret = reader_next(reader, &message, &f->error);
+        FFSWAP(AVFrame *, *first, message.frame);
+        message_clear(&message);
+    }
+    if (*first)
+        *zero = reader_zero(reader);
+    else if (!f->error.fault && reader && reader_explain(reader, &f->error) >= 0)
+        (void)media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", source->name);
+    reader_close(&reader);
+    source_close(&source);
+    return *first ? 0 : f->error.fault;
+}
+
+int job_film_open_encoder(JobFilm *f, const AVFrame *first)
+{
+    Comparison *comparison = NULL;
+    AVFrame *frame = av_frame_clone(first);
+    int ret = frame ? comparison_open(&comparison, &f->options, &f->error)
+                    : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        ret = comparison_make(comparison, first, frame, &f->error);
+    if (ret >= 0)
+        ret = writer_open_encoder(f->writer, frame, &f->error);
+    comparison_close(&comparison);
+    av_frame_free(&frame);
+    return ret;
+}
+
+void job_film_begin(JobFilm *f)
+{
+    if (!f->within)
+        progress_start(&f->progress);
+}
+
+void job_film_end(JobFilm *f, const char *state)
+{
+    if (!f->within && f->progress.started > 0)
+        progress_end(&f->progress, state);
+}
+
+void job_film_close(JobFilm *f)
+{
+    writer_close(&f->writer);
+    source_close(&f->source);
+    engine_close(&f->engine);
+    job_plan_free(&f->plan);
+    options_free(&f->options);
+    free(f->argv);
+}

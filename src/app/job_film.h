@@ -1,0 +1,59 @@
+/* What each step of a job works with: the film, as one run would have it. */
+#ifndef LUMEQ_APP_JOB_FILM_H
+#define LUMEQ_APP_JOB_FILM_H
+
+#include "app/engine.h"
+#include "app/options/options.h"
+#include "app/progress.h"
+#include "job/job_plan.h"
+
+typedef struct JobFilm {
+    Options options;
+    char **argv; /* that they point into, or NULL */
+    atomic_int *stop;
+    JobPlan plan;
+    Engine engine;
+    WriterOptions writer_options;
+    Writer *writer;
+    Source *source; /* NULL where it was handed on */
+    ReaderOptions reader;
+    LumeqParams params;
+    Progress progress;
+    MediaError error;
+
+    /* Of a run that takes all steps. */
+    int within;      /* the progress is that of all of them */
+    int resume;      /* a plan that is there is gone on with */
+    int least_parts; /* that are made at a time, if it is within */
+} JobFilm;
+
+/* The program and its libraries, which all steps have to have in common. */
+void job_program(char *text, size_t size);
+
+/* Reads the plan at `path`, and the options: those of the plan, and those of this step, `argc` of
+ * them. The film is zeroed but for `stop`, and is to be closed in any case. */
+int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
+
+/* Opens what computes, the writer and the input. */
+int job_film_open(JobFilm *film);
+
+/* What follows from the plan's depth, once that is known. */
+void job_film_deepen(JobFilm *film);
+
+/* Opens the input as one run does, for who reads it again; its caller closes it. */
+int job_film_source(void *film, Source **source, MediaError *error);
+
+/* The first frame of the film, which the caller frees, and what becomes 0. The source is read
+ * on. */
+int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
+
+/* Opens the encoder of the writer for frames like the first one, as they are written. */
+int job_film_open_encoder(JobFilm *film, const AVFrame *first);
+
+/* The progress of a step, unless it is one of several. */
+void job_film_begin(JobFilm *film);
+void job_film_end(JobFilm *film, const char *state);
+
+void job_film_close(JobFilm *film);
+
+#endif

@@ -1,0 +1,547 @@
+/* The steps of a job before its parts are written: job_steps.h has them all. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/headless.h"
+#include "app/job_steps.h"
+#include "app/options/option_arguments.h"
+#include "app/options/option_inputs.h"
+#include "app/output_depth.h"
+#include "app/terminal.h"
+#include "job/film_cuts.h"
+#include "job/film_list.h"
+#include "job/part_curves.h"
+#include "job/part_measures.h"
+#include "job/part_reader.h"
+#include "pipeline/curve_planner.h"
+#include "pipeline/first_pass.h"
+
+/* More threads make an encoder's pictures worse, and no faster. */
+#define MOST_ENCODER_THREADS 16
+
+/* Of a part, where nothing else is asked for. */
+#define USUAL_SECONDS 60.0
+#define MOST_PARTS 99999
+
+static int out_of_memory(JobFilm *f)
+{
+    return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+}
+
+/* As it is found from any folder. NULL: out of memory. */
+static char *absolute(const char *path)
+{
+    char folder[PATH_MAX];
+    if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+        return strdup(path);
+    return job_path(folder, path);
+}
+
+static int take_argument(void *plan, const char *argument)
+{
+    return job_plan_add_argument(plan, argument);
+}
+
+/* Half as many again as there are cores, as x264 has it: they wait for each other. */
+static long encoder_threads_of(long cores)
+{
+    const long threads = (3 * cores + 1) / 2;
+    return threads < 1 ? 1 : threads < MOST_ENCODER_THREADS ? threads : MOST_ENCODER_THREADS;
+}
+
+/* What is known of the plan before anything is read. */
+static int begin_plan(JobFilm *f)
+{
+    const Options *o = &f->options;
+    JobPlan *plan = &f->plan;
+    char program[400];
+    job_program(program, sizeof(program));
+    plan->program = strdup(program);
+    plan->input = absolute(o->input);
+    plan->output = absolute(o->output);
+    plan->rows = o->stats ? absolute(o->stats) : NULL;
+    plan->folder = plan->output ? job_folder(plan->output) : NULL;
+    if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
+        !plan->folder || option_arguments(o, take_argument, plan) < 0)
+        return out_of_memory(f);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
+    plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
+    if (plan->rows && !o->overwrite && access(plan->rows, F_OK) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
+                          media_quote(plan->rows));
+    if (plan->rows && strcmp(plan->rows, plan->output) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
+                          media_quote(plan->rows));
+    return job_input_look(&plan->identity, plan->input, &f->error);
+}
+
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What a plan that is there was made for, that this one is not; NULL: they are for the same. */
+static const char *differs_in(const JobPlan *there, const JobPlan *plan)
+{
+    const JobInput *a = &there->identity, *b = &plan->identity;
+    if (!same_text(there->input, plan->input) || a->size != b->size ||
+        a->modified_ns != b->modified_ns || a->head != b->head || a->tail != b->tail)
+        return "another input";
+    if (!same_text(there->rows, plan->rows))
+        return "another --stats";
+    for (int i = 0; i < there->argument_count || i < plan->argument_count; i++) {
+        const char *one = i < there->argument_count ? there->arguments[i] : NULL;
+        const char *other = i < plan->argument_count ? plan->arguments[i] : NULL;
+        if (!same_text(one, other))
+            return one && (!other || strcmp(one, other) < 0) ? one : other;
+    }
+    return NULL;
+}
+
+/* 1: the plan is there already, and is the film's now; 0: there is none, or none that counts. */
+static int take_plan_there(JobFilm *f)
+{
+    JobPlan there = {0};
+    MediaError why = {0};
+    char *path = job_path(f->plan.folder, "plan");
+    int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
+    free(path);
+    if (ret == -ENOENT || f->options.overwrite) {
+        job_plan_free(&there);
+        return 0;
+    }
+    const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
+    if (other) {
+        ret = media_fail(&f->error, MEDIA_USAGE,
+                         "%s has a plan already, and not for this (%s); -y replaces it",
+                         media_quote(f->plan.folder), other);
+        job_plan_free(&there);
+        return ret;
+    }
+    if (f->within && !f->resume) {
+        ret = media_fail(&f->error, MEDIA_USAGE,
+                         "%s has what an earlier run for this has done; --resume goes on with it, "
+                         "-y begins anew",
+                         media_quote(f->plan.folder));
+        job_plan_free(&there);
+        return ret;
+    }
+    job_plan_free(&f->plan);
+    f->plan = there;
+    return 1;
+}
+
+static int make_folder(JobFilm *f)
+{
+    if (f->options.overwrite)
+        job_folder_remove(f->plan.folder);
+    return mkdir(f->plan.folder, 0777) == 0 || errno == EEXIST
+               ? 0
+               : media_fail(&f->error, MEDIA_OUTPUT, "cannot make the folder %s: %s",
+                            media_quote(f->plan.folder), strerror(errno));
+}
+
+static int ignore_packet(void *opaque, const AVPacket *packet, MediaError *error)
+{
+    (void)opaque, (void)packet, (void)error;
+    return 0;
+}
+
+/* Whether the film can be encoded as asked for is known before it is measured. */
+static int try_encoder(JobFilm *f)
+{
+    AVFrame *first = NULL;
+    int ret = job_film_first(f, &first, &f->plan.zero);
+    f->writer_options.take_encoded = ignore_packet;
+    if (ret >= 0) {
+        f->plan.time_base_num = first->time_base.num;
+        f->plan.time_base_den = first->time_base.den;
+        ret = job_film_open_encoder(f, first);
+    }
+    av_frame_free(&first);
+    free(f->plan.encoder);
+    f->plan.encoder = ret < 0 ? NULL : strdup(writer_encoder(f->writer));
+    return ret < 0 || f->plan.encoder ? ret : out_of_memory(f);
+}
+
+static void note_measured(void *progress, double end)
+{
+    Progress *p = progress;
+    p->frame++;
+    p->time = end;
+    progress_update(p);
+}
+
+static int interrupted(JobFilm *f)
+{
+    return media_fail(&f->error, MEDIA_INPUT, "interrupted");
+}
+
+/* Where measures are kept as long as the plan is made: beside the output. */
+static const char *measures_folder(const JobPlan *plan)
+{
+    return plan->output;
+}
+
+static int measure_film(JobFilm *f, MeasureFile *measures)
+{
+    JobPlan *plan = &f->plan;
+    FirstPass pass = {.reader = f->reader,
+                      .context = f->engine.context,
+                      .params = &f->params,
+                      .file = measures,
+                      .from_pts = INT64_MIN,
+                      .done = note_measured,
+                      .opaque = &f->progress};
+    pass.reader.copy = 0;
+    int ret = job_film_source(f, &pass.source, &f->error);
+    if (ret >= 0)
+        ret = first_pass_run(&pass, &f->error);
+    if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
+        ret = interrupted(f);
+    if (ret >= 0 && pass.damaged) {
+        free(plan->damage);
+        plan->damage = strdup(pass.damage);
+        ret = plan->damage ? 0 : out_of_memory(f);
+    }
+    source_close(&pass.source);
+    if (ret >= 0 && !measure_file_count(measures))
+        ret =
+            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
+    return ret;
+}
+
+/* How many parts are wanted of a film of so many seconds. */
+static int64_t wanted_parts(int64_t least, const Options *o, double seconds)
+{
+    if (o->parts > 0)
+        return o->parts;
+    const double parts = seconds / (o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS);
+    return FFMAX(FFMAX(least, 1), parts > MOST_PARTS ? MOST_PARTS : (int64_t)(parts + 0.5));
+}
+
+/* Of all frames: where the first and the last one begin, and where that ends, in the track's time
+ * base. */
+static int find_end(JobFilm *f, MeasureFile *measures, int64_t *begin, int64_t *last, int64_t *end)
+{
+    MeasureCursor cursor = {0};
+    MeasuredFrame frame;
+    int ret, first = 1;
+    while ((ret = measure_file_read(measures, &cursor, &frame, NULL, &f->error)) > 0) {
+        if (first)
+            *begin = frame.pts;
+        first = 0;
+        *last = frame.pts;
+        *end = frame.pts + frame.duration;
+    }
+    return ret;
+}
+
+/* --pix-fmt auto10, as in one run: see headless.c. */
+static int choose_depth(JobFilm *f, MeasureFile *measures)
+{
+    const AVRational base = {f->plan.time_base_num, f->plan.time_base_den};
+    FramesSeen seen = {.frames = measure_file_count(measures)};
+    if (!output_depth_is_auto(&f->options))
+        return 0;
+    const int ret = curve_planner_filtered(measures, &f->params,
+                                           av_rescale_q(f->plan.zero, AV_TIME_BASE_Q, base), base,
+                                           &seen.filtered, &f->error);
+    if (ret >= 0)
+        f->plan.depth = output_depth_choose(&f->options, &f->params, f->writer, f->source, seen);
+    job_film_deepen(f);
+    return ret;
+}
+
+/* A plan of what was measured. */
+static int finish_plan(JobFilm *f, MeasureFile *measures)
+{
+    JobPlan *plan = &f->plan;
+    const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const int64_t limit = f->options.frames;
+    int64_t begin = 0, last = 0, end = 0;
+    FilmCuts cuts = {0};
+    int ret = find_end(f, measures, &begin, &last, &end);
+    if (ret >= 0)
+        ret = choose_depth(f, measures);
+    plan->film_end = limit >= 0 && measure_file_count(measures) >= limit
+                         ? av_rescale_q(end, base, AV_TIME_BASE_Q)
+                         : AV_NOPTS_VALUE;
+    if (!plan->wanted_parts)
+        plan->wanted_parts =
+            wanted_parts(f->least_parts, &f->options, (double)(end - begin) * av_q2d(base));
+    if (ret >= 0)
+        ret = film_cuts_make(&cuts, measures, plan->wanted_parts, &f->error);
+    if (ret >= 0)
+        ret = part_curves_plan(plan, measures, &f->params, &cuts, source_start(f->source),
+                               f->options.stats || f->options.overlay, &f->error);
+    film_cuts_free(&cuts);
+    plan->length_us = av_rescale_q(end - begin, base, AV_TIME_BASE_Q);
+    if (ret >= 0 && limit >= 0)
+        plan->parts[plan->part_count - 1].end_pts = last + 1;
+    plan->ready = 1;
+    return ret < 0 ? ret : job_plan_write(plan, &f->error);
+}
+
+static void say_planned(const JobFilm *f)
+{
+    const JobPlan *plan = &f->plan;
+    const JobPart *last = &plan->parts[plan->part_count - 1];
+    say(SAY_NORMAL,
+        "%s: %" PRId64 " frames in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
+        media_quote(plan->folder), plan->frames, plan->part_count, plan->part_count == 1 ? "" : "s",
+        (double)(last->position + last->size) / (double)plan->frames,
+        progress_elapsed(&f->progress));
+}
+
+/* The parts, which others measure. */
+static int list_parts(JobFilm *f)
+{
+    const Options *o = &f->options;
+    const FilmListOptions wanted = {
+        .from_us = o->from_us,
+        .to_us = o->to_us,
+        .frames = o->frames,
+        .parts = o->parts,
+        .most_parts = MOST_PARTS,
+        .seconds = o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
+    };
+    Source *source = NULL;
+    job_film_begin(f);
+    int ret = job_film_source(f, &source, &f->error);
+    if (ret >= 0)
+        ret = film_list_make(&f->plan, source, &wanted, &f->error);
+    source_close(&source);
+    if (ret >= 0)
+        ret = job_plan_write(&f->plan, &f->error);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    return ret;
+}
+
+static int measure_and_plan(JobFilm *f)
+{
+    MeasureFile *measures = NULL;
+    f->progress.duration = 0;
+    job_film_begin(f);
+    int ret = measure_file_open(&measures, measures_folder(&f->plan), &f->error);
+    if (ret >= 0)
+        ret = measure_film(f, measures);
+    if (ret >= 0)
+        ret = finish_plan(f, measures);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    measure_file_close(&measures);
+    return ret;
+}
+
+/* A plan knows its input by one file. */
+static int check_input(JobFilm *f)
+{
+    if (!f->options.sequence && !option_inputs_is_pictures(&f->options, f->options.input))
+        return 0;
+    return media_fail(&f->error, MEDIA_USAGE,
+                      "a plan is of a film in one file, and pictures are none");
+}
+
+int job_step_plan(JobFilm *f)
+{
+    f->options.passes_asked_by = "a film in parts";
+    f->options.two_pass = OPTIONS_TWO_PASS_ON;
+    if (check_input(f) < 0)
+        return f->error.fault;
+    int ret = begin_plan(f);
+    if (ret >= 0)
+        ret = take_plan_there(f);
+    if (ret > 0 && (f->plan.ready || !f->within)) {
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already",
+            media_quote(f->plan.folder));
+        return 0;
+    }
+    if (ret >= 0)
+        ret = job_film_open(f);
+    if (ret >= 0)
+        ret = try_encoder(f);
+    if (ret >= 0)
+        ret = make_folder(f);
+    if (ret >= 0)
+        ret = f->options.no_measure ? list_parts(f) : measure_and_plan(f);
+    if (ret < 0)
+        (void)rmdir(f->plan.folder); /* unless there is something in it */
+    if (ret >= 0 && f->plan.ready)
+        say_planned(f);
+    else if (ret >= 0)
+        say(SAY_NORMAL, "%s: %d part%s, to be measured", media_quote(f->plan.folder),
+            f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
+    return ret;
+}
+
+/* ---- measured in parts ---- */
+
+/* 0: what is in `measures` is of the part, or `tries` further back. */
+static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
+{
+    JobPlan *plan = &f->plan;
+    const JobPart *part = &plan->parts[number];
+    const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
+                             part->end_pts};
+    MeasureFile *file = NULL;
+    FirstPass pass = {.reader = f->reader,
+                      .context = f->engine.context,
+                      .params = &f->params,
+                      .from_pts = part->begin_pts,
+                      .done = note_measured,
+                      .opaque = &f->progress};
+    pass.reader.copy = 0;
+    pass.reader.frames = -1; /* its end says as much */
+    pass.reader.span = &span;
+    int ret = measure_file_open(&file, measures_folder(plan), &f->error);
+    pass.file = file;
+    if (ret >= 0)
+        ret = job_film_source(f, &pass.source, &f->error);
+    if (ret >= 0)
+        ret = first_pass_run(&pass, &f->error);
+    if (ret >= 0 && atomic_load(f->stop) != RUN_ON)
+        ret = interrupted(f);
+    memcpy(measures->before, pass.before, sizeof(pass.before));
+    measures->damage = pass.report;
+    measures->damage.part.frames = measure_file_count(file);
+    if (ret >= 0)
+        ret = part_measures_write(measures, plan, number, file, &f->error);
+    source_close(&pass.source);
+    measure_file_close(&file);
+    return ret;
+}
+
+int job_step_measure(JobFilm *f, int part)
+{
+    PartMeasures measures = {0};
+    MediaError none = {0};
+    if (f->plan.ready) {
+        say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
+        return 0;
+    }
+    if (part_measures_read(&measures, &f->plan, part, &none) >= 0 && !f->options.overwrite) {
+        say(SAY_NORMAL, "part %d is measured already", part);
+        part_measures_free(&measures);
+        return 0;
+    }
+    part_measures_free(&measures);
+    f->writer_options.take_encoded = ignore_packet;
+    int ret = job_film_open(f);
+    job_film_begin(f);
+    if (ret >= 0)
+        ret = measure_part(f, part, 0, &measures);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    if (ret >= 0)
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames measured in %.2f s (%.0f fps)", part,
+            f->plan.part_count, measures.frames, progress_elapsed(&f->progress),
+            (double)measures.frames / progress_elapsed(&f->progress));
+    part_measures_free(&measures);
+    return ret;
+}
+
+/* Which parts are not measured yet. */
+static int check_measured(JobFilm *f)
+{
+    int missing = 0, first = 0;
+    for (int i = f->plan.part_count - 1; i >= 0; i--) {
+        PartMeasures measures = {0};
+        const int ret = part_measures_read(&measures, &f->plan, i, &f->error);
+        part_measures_free(&measures);
+        if (f->error.fault)
+            return f->error.fault;
+        missing += ret < 0;
+        first = ret < 0 ? i : first;
+    }
+    return missing ? media_fail(&f->error, MEDIA_INPUT,
+                                "%d of %d parts %s not measured, part %d among them; lumeq measure "
+                                "PLAN K measures part K",
+                                missing, f->plan.part_count, missing == 1 ? "is" : "are", first)
+                   : 0;
+}
+
+/* One after the other. A part is measured anew, from further back, where the frame before it did
+ * not come out as it was at the end of the part before. */
+static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
+{
+    JobPlan *plan = &f->plan;
+    uint32_t last[2] = {0};
+    int ret = 0, known = 0;
+    for (int i = 0; ret >= 0 && i < plan->part_count; i++) {
+        PartMeasures measures = {0};
+        ret = part_measures_read(&measures, plan, i, &f->error);
+        for (int tries = 1; ret >= 0 && known && measures.frames &&
+                            (memcmp(measures.before, last, sizeof(last)) != 0 ||
+                             (damage_is_seen(&measures.damage) && tries == 1)) &&
+                            part_seek_again(&plan->parts[i], tries - 1) >= 0;
+             tries++) {
+            say(SAY_DETAILS, "part %d is measured anew, from further back", i);
+            part_measures_free(&measures);
+            ret = measure_part(f, i, tries, &measures);
+        }
+        if (ret >= 0)
+            ret = part_measures_add(&measures, plan, file, &f->error);
+        if (ret >= 0)
+            damage_add(damage, &measures.damage);
+        if (measures.frames) {
+            last[1] = measures.frames > 1 ? measures.last[1] : last[0];
+            last[0] = measures.last[0];
+            known = 1;
+        }
+        part_measures_free(&measures);
+    }
+    return ret < 0 ? ret : measure_file_flush(file, &f->error);
+}
+
+/* In the words of one run, which reads all parts. */
+static int note_damage(JobFilm *f, DamageReport *damage)
+{
+    const Options *o = &f->options;
+    char text[512] = "";
+    damage->part.to_end = o->to_us < 0 && o->frames < 0;
+    damage->part.whole = damage->part.to_end && o->from_us < 0;
+    if (!damage_describe(f->source, damage, text, sizeof(text)))
+        return 0;
+    free(f->plan.damage);
+    f->plan.damage = strdup(text);
+    return f->plan.damage ? 0 : out_of_memory(f);
+}
+
+/* The numbers of parts are those that were listed, or fewer. */
+int job_step_finish(JobFilm *f)
+{
+    MeasureFile *file = NULL;
+    DamageReport damage = {.part = {.video_end = AV_NOPTS_VALUE, .any_end = AV_NOPTS_VALUE}};
+    if (f->plan.ready) {
+        say(SAY_NORMAL, "the plan is finished already");
+        return 0;
+    }
+    f->writer_options.take_encoded = ignore_packet;
+    int ret = check_measured(f);
+    if (ret >= 0)
+        ret = job_film_open(f);
+    if (ret >= 0)
+        ret = measure_file_open(&file, measures_folder(&f->plan), &f->error);
+    job_film_begin(f);
+    if (ret >= 0)
+        ret = gather(f, file, &damage);
+    if (ret >= 0 && !measure_file_count(file))
+        ret =
+            media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
+    f->plan.wanted_parts = f->plan.part_count;
+    if (ret >= 0)
+        ret = note_damage(f, &damage);
+    if (ret >= 0)
+        ret = finish_plan(f, file);
+    job_film_end(f, ret < 0 ? "failed" : "done");
+    measure_file_close(&file);
+    if (ret >= 0)
+        say_planned(f);
+    return ret;
+}

@@ -1,0 +1,281 @@
+#include "app/job_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/headless.h"
+#include "app/job_steps.h"
+#include "app/terminal.h"
+#include "job/film_joiner.h"
+#include "job/part_workers.h"
+
+/* Of a core's time, an encoder uses most up to about so many threads; beyond, another part is the
+ * better use. README.md beside src/job/ has the figures. */
+#define THREADS_OF_ENCODER 4
+
+#define MOST_TEXT 64
+#define MOST_DEVICES 64
+#define MOST_SLOTS 256 /* --jobs */
+
+typedef struct JobRun {
+    const Options *options;
+    atomic_int *stop;
+    JobFilm film; /* the plan's */
+    int jobs;
+    char *path; /* of the plan */
+    char part[MOST_TEXT], threads[MOST_TEXT], device[MOST_TEXT], timeout[MOST_TEXT];
+    int devices[MOST_DEVICES], device_count; /* GPUs that are left */
+    int used[MOST_SLOTS];                    /* the one of each slot */
+    int64_t before;                          /* frames of parts that were there */
+    int joined;
+} JobRun;
+
+static int cores(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (int)count;
+}
+
+/* The GPUs of --devices; 0: there are none, or it is not given. */
+static int list_devices(const Options *o, int numbers[MOST_DEVICES])
+{
+    char why[128];
+    int count = 0;
+    if (!o->devices)
+        return 0;
+    if (strcmp(o->devices, "all") == 0)
+        for (const int all = lumeq_list_gpus(NULL, 0, why, sizeof(why)); count < all; count++)
+            if (count < MOST_DEVICES)
+                numbers[count] = count;
+    for (const char *at = o->devices; *at >= '0' && *at <= '9' && count < MOST_DEVICES;) {
+        char *end;
+        numbers[count++] = (int)strtol(at, &end, 10);
+        at = end + (*end == ',');
+    }
+    return count > MOST_DEVICES ? MOST_DEVICES : count;
+}
+
+int job_run_at_a_time(const Options *o)
+{
+    int numbers[MOST_DEVICES];
+    const int gpus = list_devices(o, numbers);
+    const int threads = o->threads > 0 ? (int)o->threads : THREADS_OF_ENCODER;
+    if (o->jobs > 0)
+        return (int)o->jobs;
+    const int jobs = cores() / threads, least = gpus > 1 ? gpus : 1;
+    return jobs > least ? jobs : least;
+}
+
+int job_run_device(const Options *o, int slot)
+{
+    int numbers[MOST_DEVICES];
+    const int count = list_devices(o, numbers);
+    return count ? numbers[slot % count] : (int)o->device;
+}
+
+/* ---- the plan ---- */
+
+static int make_plan(JobRun *r)
+{
+    JobFilm *f = &r->film;
+    f->stop = r->stop;
+    f->options = *r->options;
+    f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
+    f->options.inputs = NULL;
+    f->within = 1;
+    f->resume = r->options->resume;
+    f->least_parts = r->jobs;
+    f->progress.style = headless_progress(r->options);
+    f->progress.passes = 2;
+    progress_start(&f->progress);
+    const int ret = job_step_plan(f);
+    r->path = ret < 0 ? NULL : job_path(f->plan.folder, "plan");
+    return ret < 0 || r->path ? ret : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+}
+
+/* ---- the parts ---- */
+
+static void begin_devices(JobRun *r)
+{
+    const Options *o = r->options;
+    r->device_count = list_devices(o, r->devices);
+    if (!r->device_count && !o->devices) {
+        r->devices[0] = (int)o->device;
+        r->device_count = 1;
+    }
+}
+
+/* One that is lost is used no more while there is another; the last one's part may be finished on
+ * the CPU. */
+static const char *backend_of(const JobRun *r)
+{
+    static const char *const names[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
+    enum { AUTO, CPU, CUDA };
+    const int asked = r->options->backend;
+    if (asked == CPU || !r->device_count)
+        return names[CPU];
+    return names[r->device_count > 1 ? CUDA : asked];
+}
+
+static void fill_arguments(void *run, int part, int slot, const char *arguments[WORKER_ARGUMENTS])
+{
+    JobRun *r = run;
+    const int share = cores() / r->jobs;
+    const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
+    int n = 0;
+    r->used[slot] = device;
+    snprintf(r->part, sizeof(r->part), "%d", part);
+    snprintf(r->threads, sizeof(r->threads), "--threads=%d",
+             r->options->threads > 0 ? (int)r->options->threads
+             : share < 1             ? 1
+                                     : share);
+    snprintf(r->device, sizeof(r->device), "--device=%d", device);
+    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
+    arguments[n++] = "segment";
+    arguments[n++] = r->path;
+    arguments[n++] = r->part;
+    arguments[n++] = "-q";
+    arguments[n++] = "--progress=json";
+    arguments[n++] = r->threads;
+    arguments[n++] = r->device;
+    arguments[n++] = r->timeout;
+    arguments[n++] = backend_of(r);
+}
+
+/* A GPU that is lost, or was never there: its part is made on another, or on the CPU. */
+static int is_forgiven(void *run, int slot, const char *line)
+{
+    JobRun *r = run;
+    const int device = r->used[slot];
+    int left = 0;
+    if (strncmp(line, ENGINE_NO_GPU, strlen(ENGINE_NO_GPU)) != 0)
+        return 0;
+    for (int i = 0; i < r->device_count; i++)
+        if (r->devices[i] != device)
+            r->devices[left++] = r->devices[i];
+    if (left < r->device_count)
+        say(SAY_WARNINGS, "GPU %d is used no more (%s): %s", device, line + strlen(ENGINE_NO_GPU),
+            left ? "what it had is made on another" : "the CPU goes on");
+    r->device_count = left;
+    return 1;
+}
+
+static void note_done(void *run, int64_t frames)
+{
+    JobRun *r = run;
+    Progress *p = &r->film.progress;
+    const JobPlan *plan = &r->film.plan;
+    p->frame = r->before + frames;
+    p->time = plan->frames ? p->duration * (double)p->frame / (double)plan->frames : 0;
+    progress_update(p);
+}
+
+static int make_parts(JobRun *r)
+{
+    JobFilm *f = &r->film;
+    int *missing = malloc(((size_t)f->plan.part_count + 1) * sizeof(*missing)), count = 0;
+    if (!missing)
+        return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    for (int i = 0; i < f->plan.part_count; i++)
+        if (film_joiner_has(&f->plan, i))
+            r->before += f->plan.parts[i].frames;
+        else
+            missing[count++] = i;
+    if (count < f->plan.part_count)
+        say(SAY_NORMAL, "%d of %d parts are there already", f->plan.part_count - count,
+            f->plan.part_count);
+    const PartWorkers workers = {
+        .parts = missing,
+        .count = count,
+        .jobs = r->jobs,
+        .arguments = fill_arguments,
+        .is_forgiven = is_forgiven,
+        .done = note_done,
+        .opaque = r,
+        .stop = r->stop,
+    };
+    begin_devices(r);
+    progress_second_pass(&f->progress);
+    f->progress.frames = f->plan.frames;
+    f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
+    const int ret = part_workers_run(&workers, &f->error);
+    free(missing);
+    return ret;
+}
+
+/* ---- */
+
+/* By the plan, as whoever else joins it. */
+static int join(JobRun *r, int *code)
+{
+    JobFilm film = {.stop = r->stop, .within = 1};
+    const char *arguments[3] = {"--backend=cpu", r->timeout}; /* nothing is computed */
+    int count = 2;
+    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
+    if (r->options->overwrite)
+        arguments[count++] = "-y";
+    int ret = job_film_read(&film, r->path, count, (char **)arguments);
+    film.progress = r->film.progress;
+    film.progress.style = PROGRESS_NONE;
+    if (ret >= 0)
+        ret = job_step_join(&film, code);
+    if (film.error.fault)
+        r->film.error = film.error;
+    r->film.progress.bytes = film.progress.bytes;
+    job_film_close(&film);
+    return ret;
+}
+
+static void say_failed(const JobRun *r, int code)
+{
+    const JobFilm *f = &r->film;
+    const char *left = r->path ? "; --resume goes on with what is done" : "";
+    if (code == EXIT_INTERRUPTED)
+        say(SAY_ERRORS, "interrupted%s", r->path ? left : "; nothing was written");
+    else
+        say(SAY_ERRORS, "%s%s", f->error.text, left);
+}
+
+/* The exit code of a run that ended with `ret`. */
+static int find_code(const JobRun *r, int ret, int code)
+{
+    if (r->joined)
+        return code;
+    if (atomic_load(r->stop) == RUN_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    return ret < 0 ? -r->film.error.fault : code;
+}
+
+static const char *state_of(int code)
+{
+    if (code == EXIT_INTERRUPTED)
+        return "interrupted";
+    return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
+}
+
+int job_run(const Options *options, atomic_int *stop)
+{
+    JobRun r = {.options = options, .stop = stop, .jobs = job_run_at_a_time(options)};
+    r.jobs = r.jobs < MOST_SLOTS ? r.jobs : MOST_SLOTS;
+    JobFilm *f = &r.film;
+    int code = EXIT_DONE;
+    if (options->resume && job_is_joined(options->output, &code))
+        return code;
+    int ret = make_plan(&r);
+    if (ret >= 0 && atomic_load(stop) == RUN_ON)
+        ret = make_parts(&r);
+    if (ret >= 0 && atomic_load(stop) == RUN_ON) {
+        ret = join(&r, &code);
+        r.joined = ret >= 0;
+    }
+    code = find_code(&r, ret, code);
+    if (r.path || f->progress.frame) /* nothing is told of what never began */
+        progress_end(&f->progress, state_of(code));
+    if (!r.joined)
+        say_failed(&r, code);
+    free(r.path);
+    job_film_close(f);
+    return code;
+}

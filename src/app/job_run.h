@@ -1,0 +1,19 @@
+/* --jobs and --resume: a film in parts from begin to end, by processes of this machine. */
+#ifndef LUMEQ_APP_JOB_RUN_H
+#define LUMEQ_APP_JOB_RUN_H
+
+#include <stdatomic.h>
+
+#include "app/options/options.h"
+
+/* `stop` as of headless_run(). Says what it has to say; answers the exit code. */
+int job_run(const Options *options, atomic_int *stop);
+
+/* How many encoders are to run at a time, by --jobs: as many as asked for; auto: as many as have a
+ * use for all cores. At least 1. */
+int job_run_at_a_time(const Options *options);
+
+/* --devices: the GPU of the one that runs in a place from 0 on, or that of --device. */
+int job_run_device(const Options *options, int slot);
+
+#endif

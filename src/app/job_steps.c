@@ -1,0 +1,516 @@
+#include "app/job_steps.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/comparison.h"
+#include "app/decision.h"
+#include "app/headless.h"
+#include "app/overlay.h"
+#include "app/stats.h"
+#include "app/terminal.h"
+#include "job/film_joiner.h"
+#include "job/part_curves.h"
+#include "job/part_reader.h"
+#include "media/checksum.h"
+#include "media/compat.h"
+#include "media/output/part_file.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/planned_curves.h"
+
+static int is_stopped(const JobFilm *f)
+{
+    return atomic_load(f->stop) != RUN_ON;
+}
+
+static int interrupted(JobFilm *f)
+{
+    return media_fail(&f->error, MEDIA_INPUT, "interrupted");
+}
+
+/* What tells that the output is about to get its name, and what was lost of the input. */
+#define MARKER "joining"
+
+static void remove_one(const char *folder, const char *name)
+{
+    char *path = job_path(folder, name);
+    if (path)
+        (void)unlink(path);
+    free(path);
+}
+
+/* The plan goes first, and what tells that the output is whole goes last. */
+void job_folder_remove(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    if (!entries)
+        return;
+    remove_one(folder, "plan");
+    while ((entry = readdir(entries)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, MARKER) != 0)
+            remove_one(folder, entry->d_name);
+    closedir(entries);
+    remove_one(folder, MARKER);
+    (void)rmdir(folder);
+}
+
+static int write_marker(JobFilm *f, const char *damage)
+{
+    AtomicFile file;
+    char *path = job_path(f->plan.folder, MARKER);
+    int ret = path ? atomic_file_open(&file, path, &f->error)
+                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0) {
+        ret = atomic_file_write(&file, damage, strlen(damage), &f->error);
+        ret = ret < 0 ? ret : atomic_file_commit(&file, &f->error);
+        atomic_file_close(&file);
+    }
+    free(path);
+    return ret;
+}
+
+static int is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
+}
+
+/* The output got its name after the marker was written: its status changed then. */
+int job_is_joined(const char *output, int *code)
+{
+    struct stat out, marker;
+    char damage[512] = "";
+    char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    const int is = file && fstat(fileno(file), &marker) == 0 && stat(output, &out) == 0 &&
+                   is_later(out.st_ctim, marker.st_mtim);
+    if (is) {
+        damage[fread(damage, 1, sizeof(damage) - 1, file)] = '\0';
+        job_folder_remove(folder);
+        say(SAY_NORMAL, "%s is whole already", media_quote(output));
+        *code = headless_say_damage(damage, NULL);
+    }
+    if (file)
+        fclose(file);
+    free(path);
+    free(folder);
+    return is;
+}
+
+/* ---- a part ---- */
+
+typedef struct Segment {
+    JobFilm *film;
+    const JobPart *part;
+    PartPlace place;
+    PartCurves *curves;
+    PlannedCurves *planned;
+    PartWriter *writer;
+    PartLabel label;
+    StatsFile *stats;
+    char *rows; /* its path */
+    FrameOverlay *overlay;
+    Comparison *comparison;
+} Segment;
+
+static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
+{
+    const Segment *s = opaque;
+    return part_writer_add(s->writer, packet, error);
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* The statistics of a part have a name of their own: two that make one part do not meet. */
+static int open_rows(Segment *s)
+{
+    JobFilm *f = s->film;
+    const char *ending = f->plan.rows ? strrchr(f->plan.rows, '.') : NULL;
+    struct timespec t;
+    if (!ending)
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(s->label.rows, sizeof(s->label.rows), "rows-%05d-%08x-%08lx%s", s->label.part,
+             (unsigned)getpid(), (unsigned long)t.tv_nsec, ending);
+    s->rows = job_path(f->plan.folder, s->label.rows);
+    return s->rows ? stats_open(&s->stats, s->rows, 0, NULL, &f->error)
+                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int commit_rows(Segment *s)
+{
+    if (!s->stats)
+        return 0;
+    stats_flush(s->stats);
+    if (stats_commit(s->stats, 0) < 0)
+        return media_fail(&s->film->error, MEDIA_OUTPUT, "the statistics of part %d are missing",
+                          s->label.part);
+    uint8_t bytes[4096];
+    FILE *file = fopen(s->rows, "rbe");
+    for (size_t n; file && (n = fread(bytes, 1, sizeof(bytes), file)) > 0; s->label.rows_size += n)
+        s->label.rows_sum = checksum(s->label.rows_sum, bytes, n);
+    if (file)
+        fclose(file);
+    return file ? 0
+                : media_fail(&s->film->error, MEDIA_OUTPUT, "cannot read %s back",
+                             media_quote(s->rows));
+}
+
+static int open_segment(Segment *s)
+{
+    JobFilm *f = s->film;
+    AVFrame *first = NULL;
+    int64_t zero;
+    char *path = job_part_path(f->plan.folder, "part", s->label.part);
+    int ret = path ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0)
+        ret = job_film_first(f, &first, &zero);
+    if (ret >= 0)
+        ret = part_writer_open(&s->writer, path, &f->error);
+    if (ret >= 0)
+        ret = job_film_open_encoder(f, first);
+    if (ret >= 0)
+        ret = part_curves_open(&s->curves, &f->plan, s->part, &f->error);
+    s->place.open = job_film_source;
+    s->place.opaque = f;
+    s->place.reader = f->reader;
+    s->place.reader.copy = 0;
+    s->place.reader.frames = -1; /* its end says as much */
+    s->place.context = f->engine.context;
+    s->place.params = &f->params;
+    if (ret >= 0)
+        ret = part_reader_open(&s->place, &f->plan, s->part, &f->error);
+    const PlannedOptions planned = {
+        .next = part_curves_next,
+        .opaque = s->curves,
+        .count = s->part->frames,
+        .strict = 1,
+        .depth = f->plan.depth,
+        .context = f->engine.context,
+        .source = s->place.source,
+        .path = f->plan.input,
+    };
+    if (ret >= 0)
+        ret = planned_open(&s->planned, &planned, &f->error);
+    if (ret >= 0)
+        ret = open_rows(s);
+    if (ret >= 0 && f->options.overlay)
+        ret = overlay_open(&s->overlay, overlay_look(&f->options), &f->error);
+    if (ret >= 0)
+        ret = comparison_open(&s->comparison, &f->options, &f->error);
+    av_frame_free(&first);
+    free(path);
+    return ret;
+}
+
+static int sink(Segment *s, Item *item)
+{
+    JobFilm *f = s->film;
+    AVFrame *frame = item->message.output;
+    const double begin = now_us();
+    if (!frame)
+        return 0;
+    overlay_count(s->overlay, frame);
+    int ret = comparison_make(s->comparison, item->message.frame, frame, &f->error);
+    if (ret >= 0 && s->overlay) {
+        char words[128];
+        const Decision decision = decision_find(&item->stats, &f->params, equalizer_depth(frame),
+                                                frame->color_range == AVCOL_RANGE_JPEG);
+        decision_text(&decision, NULL, words, sizeof(words));
+        ret = overlay_draw(s->overlay, frame, &item->stats, words, &f->error);
+    }
+    if (ret >= 0)
+        ret = writer_frame(f->writer, frame, &f->error);
+    if (ret < 0)
+        return ret;
+    stats_write_item(s->stats, item, s->part->first + s->label.frames++, now_us() - begin);
+    f->progress.frame = s->label.frames;
+    f->progress.time += FRAME_DURATION(frame) * av_q2d(frame->time_base);
+    f->progress.bytes = part_writer_bytes(s->writer);
+    progress_update(&f->progress);
+    return 0;
+}
+
+static int run_pipeline(Segment *s)
+{
+    JobFilm *f = s->film;
+    Pipeline *pipeline;
+    const PipelineParts parts = {
+        .reader = s->place.open_reader,
+        .equalizer = f->engine.equalizer,
+        .planned = s->planned,
+        .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
+        .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
+        .chroma = equalizer_writes_chroma(&f->params),
+        .arrays = s->stats || s->overlay,
+        .note = say_line,
+    };
+    int ret = pipeline_start(&pipeline, &parts, &f->error);
+    while (ret >= 0 && !is_stopped(f)) {
+        Item *item = NULL;
+        ret = pipeline_receive(pipeline, &item);
+        if (ret >= 0)
+            ret = sink(s, item);
+        if (ret >= 0 && engine_needs_gpu(&f->options) && atomic_load(&f->engine.context_lost))
+            ret = media_fail(&f->error, MEDIA_USAGE,
+                             ENGINE_NO_GPU "it was lost; part %d is to be made elsewhere, or with "
+                                           "--backend auto",
+                             s->label.part);
+        item_free(&item);
+    }
+    int on = RUN_ON;
+    if (ret != AVERROR_EOF)
+        atomic_compare_exchange_strong(f->stop, &on, RUN_OVER);
+    pipeline_join(&pipeline, &f->error);
+    if (!f->error.fault && atomic_load(f->stop) == RUN_INTERRUPTED)
+        return interrupted(f);
+    if (!f->error.fault && s->label.frames != s->part->frames)
+        return media_fail(&f->error, MEDIA_INPUT,
+                          "%s gave %" PRId64 " frames of the %" PRId64 " that part %d has",
+                          media_quote(f->plan.input), s->label.frames, s->part->frames,
+                          s->label.part);
+    return f->error.fault;
+}
+
+static int write_segment(Segment *s)
+{
+    JobFilm *f = s->film;
+    int size = 0;
+    int ret = open_segment(s);
+    if (ret >= 0) {
+        f->progress.frames = s->part->frames;
+        job_film_begin(f);
+        ret = run_pipeline(s);
+    }
+    if (ret >= 0)
+        ret = writer_end_frames(f->writer, &f->error);
+    if (ret >= 0)
+        ret = commit_rows(s);
+    if (ret < 0)
+        return ret;
+    const uint8_t *extradata = writer_extradata(f->writer, &size);
+    return part_writer_commit(s->writer, &s->label, extradata, size, &f->error);
+}
+
+int job_step_segment(JobFilm *f, int part)
+{
+    Segment s = {.film = f, .part = f->plan.parts + part};
+    s.label.plan = f->plan.mark;
+    s.label.part = part;
+    if (!f->plan.ready)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "the plan is not finished: its parts are listed, to be measured by lumeq "
+                          "measure PLAN K, and then lumeq plan PLAN finishes it");
+    if (part >= f->plan.part_count) {
+        say(SAY_NORMAL, "part %d is empty: a damaged span of the input is in one part", part);
+        return 0;
+    }
+    if (!f->options.overwrite && film_joiner_has(&f->plan, part)) {
+        say(SAY_NORMAL, "part %d is there already", part);
+        return 0;
+    }
+    f->writer_options.take_encoded = take_encoded;
+    f->writer_options.take_opaque = &s;
+    int ret = job_film_open(f);
+    if (ret >= 0)
+        ret = write_segment(&s);
+    if (f->progress.frames)
+        job_film_end(f, ret < 0 ? "failed" : "done");
+    if (ret >= 0)
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames in %.2f s (%.0f fps)", part,
+            f->plan.part_count, s.label.frames, progress_elapsed(&f->progress),
+            (double)s.label.frames / progress_elapsed(&f->progress));
+    stats_close(&s.stats);
+    if (ret < 0 && s.rows)
+        (void)unlink(s.rows);
+    free(s.rows);
+    overlay_close(&s.overlay);
+    comparison_close(&s.comparison);
+    planned_close(&s.planned);
+    part_curves_close(&s.curves);
+    part_reader_close(&s.place);
+    part_writer_close(&s.writer);
+    return ret;
+}
+
+/* ---- the whole ---- */
+
+typedef struct Joining {
+    JobFilm *film;
+    FilmJoiner *joiner;
+    StatsFile *stats;
+    Reader *reader;
+    AVPacket *packet;
+    int began;
+} Joining;
+
+/* Of the packets that were encoded, those that are decoded before a time (AV_TIME_BASE units). */
+static int write_video(Joining *j, int64_t until)
+{
+    JobFilm *f = j->film;
+    int ret = 0;
+    while (ret >= 0 && !is_stopped(f)) {
+        const int64_t next = film_joiner_next(j->joiner);
+        if (next == INT64_MAX ||
+            (until != INT64_MAX &&
+             av_rescale_q(next, writer_encoded_base(f->writer), AV_TIME_BASE_Q) > until))
+            break;
+        ret = film_joiner_read(j->joiner, j->packet, &f->error);
+        if (ret > 0)
+            ret = writer_encoded(f->writer, j->packet, &f->error);
+        f->progress.frame++;
+        f->progress.bytes = writer_bytes(f->writer);
+        progress_update(&f->progress);
+    }
+    return ret < 0 ? ret : 0;
+}
+
+/* The first frame tells what the film is like: the encoder is opened as for each of the parts. */
+static int begin_film(Joining *j, const AVFrame *first)
+{
+    JobFilm *f = j->film;
+    int size = 0;
+    j->began = 1;
+    writer_begin(f->writer, reader_zero(j->reader));
+    const int ret = job_film_open_encoder(f, first);
+    if (ret < 0)
+        return ret;
+    const uint8_t *extradata = writer_extradata(f->writer, &size);
+    return film_joiner_check(j->joiner, extradata, size, &f->error);
+}
+
+static int write_packet(Joining *j, AVPacket *packet)
+{
+    JobFilm *f = j->film;
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    const AVRational base = f->source->format->streams[packet->stream_index]->time_base;
+    int ret = 0;
+    if (j->began && stamp != AV_NOPTS_VALUE)
+        ret = write_video(j, av_rescale_q(stamp, base, AV_TIME_BASE_Q));
+    return ret < 0 ? ret : writer_packet(f->writer, packet, &f->error);
+}
+
+static int join_all(Joining *j)
+{
+    JobFilm *f = j->film;
+    int ret = 0;
+    while (ret >= 0 && !is_stopped(f)) {
+        Message message = {0};
+        ret = reader_next(j->reader, &message, &f->error);
+        for (int i = 0; ret >= 0 && i < message.packet_count; i++)
+            ret = write_packet(j, message.packets[i]);
+        if (ret >= 0 && message.frame && !j->began)
+            ret = begin_film(j, message.frame);
+        message_clear(&message);
+    }
+    if (f->error.fault)
+        return f->error.fault;
+    if (atomic_load(f->stop) == RUN_INTERRUPTED)
+        return interrupted(f);
+    if (!j->began)
+        return media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded",
+                          f->source->name);
+    ret = write_video(j, INT64_MAX);
+    return ret >= 0 && atomic_load(f->stop) == RUN_INTERRUPTED ? interrupted(f) : ret;
+}
+
+static int join_rows(Joining *j)
+{
+    JobFilm *f = j->film;
+    int ret = 0;
+    if (!f->plan.rows)
+        return 0;
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
+        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->rows);
+        ret = path ? stats_append(j->stats, path, &f->error)
+                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        free(path);
+    }
+    stats_flush(j->stats);
+    return ret;
+}
+
+static int finish_join(Joining *j, int *code)
+{
+    JobFilm *f = j->film;
+    char damage[512] = "";
+    if (f->plan.damage)
+        snprintf(damage, sizeof(damage), "%s", f->plan.damage);
+    else
+        (void)reader_damage(j->reader, damage, sizeof(damage));
+    int ret = join_rows(j);
+    if (ret >= 0)
+        ret = write_marker(f, damage);
+    if (ret >= 0)
+        ret = writer_finish(f->writer, 0, &f->error);
+    if (ret < 0)
+        return ret;
+    const int without_rows = stats_commit(j->stats, 0) < 0;
+    job_film_end(f, without_rows ? "failed" : "done");
+    const double seconds = progress_elapsed(&f->progress);
+    f->progress.bytes = writer_bytes(f->writer);
+    say(SAY_NORMAL, "%s: %" PRId64 " frames in %d part%s, %s in %.2f s (%.0f fps)",
+        media_quote(f->plan.output), f->plan.frames, f->plan.part_count,
+        f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined", seconds,
+        (double)f->plan.frames / seconds);
+    *code = headless_say_damage(damage, f->writer);
+    if (without_rows)
+        *code = EXIT_OUTPUT;
+    return 0;
+}
+
+int job_step_join(JobFilm *f, int *code)
+{
+    Joining j = {.film = f, .packet = av_packet_alloc()};
+    *code = EXIT_DONE;
+    if (job_is_joined(f->plan.output, code)) {
+        av_packet_free(&j.packet);
+        return 0;
+    }
+    int ret = j.packet ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    if (ret >= 0 && !f->plan.ready)
+        ret = media_fail(&f->error, MEDIA_USAGE,
+                         "the plan is not finished: lumeq measure PLAN K and lumeq plan PLAN come "
+                         "first, then lumeq segment PLAN K");
+    if (ret >= 0)
+        ret = film_joiner_open(&j.joiner, &f->plan, &f->error);
+    if (ret >= 0)
+        ret = job_film_open(f);
+    f->reader.packets_only = 1;
+    f->reader.film_end = f->plan.film_end;
+    if (ret >= 0)
+        ret = reader_open(&j.reader, f->source, &f->reader, &f->error);
+    if (ret >= 0 && f->plan.depth)
+        reader_deepen(j.reader, f->plan.depth);
+    if (ret >= 0 && f->plan.rows)
+        ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, &f->error);
+    if (ret >= 0) {
+        f->progress.frames = f->plan.frames;
+        job_film_begin(f);
+        ret = join_all(&j);
+    }
+    if (ret >= 0)
+        ret = finish_join(&j, code);
+    if (ret < 0 && f->progress.frames)
+        job_film_end(f, "failed");
+    if (ret >= 0)
+        job_folder_remove(f->plan.folder);
+    stats_close(&j.stats);
+    writer_close(&f->writer);
+    reader_close(&j.reader);
+    film_joiner_close(&j.joiner);
+    av_packet_free(&j.packet);
+    return ret;
+}

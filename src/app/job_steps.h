@@ -1,0 +1,28 @@
+/* The steps of a job: each reads what those before it have left, and leaves something whole or
+ * nothing. All answer 0 or a fault, which film->error has. */
+#ifndef LUMEQ_APP_JOB_STEPS_H
+#define LUMEQ_APP_JOB_STEPS_H
+
+#include "app/job_film.h"
+
+/* Plans the film of film->options. */
+int job_step_plan(JobFilm *film);
+
+/* Measures a part that was listed; and makes a plan of all that were measured. */
+int job_step_measure(JobFilm *film, int part);
+int job_step_finish(JobFilm *film);
+
+/* Writes a part. */
+int job_step_segment(JobFilm *film, int part);
+
+/* Makes the output of the parts, and removes the folder. *code: EXIT_DONE or EXIT_DAMAGED. */
+int job_step_join(JobFilm *film, int *code);
+
+/* Whether a job has made this output, and was ended before it could say so: then it does that now,
+ * and removes the folder. *code: as above. */
+int job_is_joined(const char *output, int *code);
+
+/* Removes what is in a job's folder, and itself. */
+void job_folder_remove(const char *folder);
+
+#endif

@@ -1,0 +1,148 @@
+#include "app/options/option_arguments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/options/option_profile.h"
+#include "app/options/option_value.h"
+
+/* About where it runs, what is said, and what is made sure of. */
+static const char *const may_differ[] = {"backend", "device",  "threads",      "progress",  "color",
+                                         "quiet",   "verbose", "open-timeout", "overwrite", NULL};
+
+/* Named by other means, or not of the film. */
+static const char *const left_out[] = {
+    "output", "null", "stats", "config", "no-config", "devices", "jobs", "resume", "recursive",
+    "parts", "no-measure", "part-seconds", "two-pass",
+    /* of the window, of cameras and of the network */
+    "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",
+    "remember", "speed", "fullscreen", "volume", "mute", "no-audio", "camera", "list-devices",
+    "list-formats", "list-gpus", "video-size", "framerate", "input-format", "mirror", "record-raw",
+    "virtual-camera", "low-latency", "reconnect", "segment-time", "network", "network-timeout",
+    "help", "version", "doctor", "json", NULL};
+
+static int is_among(const char *const *names, const char *name, size_t n)
+{
+    for (; *names; names++)
+        if (strlen(*names) == n && strncmp(*names, name, n) == 0)
+            return 1;
+    return 0;
+}
+
+int option_arguments_may_differ(const char *name, size_t n)
+{
+    return is_among(may_differ, name, n);
+}
+
+/* Choice number `index` of "a|b|c". */
+static void print_choice(char *text, size_t size, const char *choices, int index)
+{
+    for (; index > 0 && *choices; index--) {
+        choices += strcspn(choices, "|");
+        choices += *choices == '|';
+    }
+    snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+/* With no more digits than it takes to be read as the same. */
+static void print_real(char *text, size_t size, double real)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, real);
+        if (strtod(text, NULL) == real)
+            return;
+    }
+}
+
+const char *option_value_text(const Option *option, const void *field, char *text, size_t size)
+{
+    const int number = *(const int *)field; /* the first bytes of most */
+    const double real = option_size(option) == sizeof(double) ? *(const double *)field : 0;
+    const LumeqRect *part = field;
+    const OptionsTiles *pair = field;
+    int64_t whole = 0;
+    if (option_size(option) == sizeof(whole))
+        memcpy(&whole, field, sizeof(whole));
+    switch (option->type) {
+    case OPTION_FLAG: return number ? "yes" : "no";
+    case OPTION_CHOICE: print_choice(text, size, option->choices, number); return text;
+    case OPTION_MODE: {
+        static const char *const names[] = {
+            [LUMEQ_MODE_GLOBAL] = "global",
+            [LUMEQ_MODE_OFF] = "off",
+            [LUMEQ_MODE_CLAHE] = "clahe",
+            [LUMEQ_MODE_STRETCH] = "stretch",
+        };
+        return names[number];
+    }
+    case OPTION_PROFILE: return number > 0 ? profile_name(number) : "none";
+    case OPTION_AUTO_NUMBER:
+    case OPTION_ANY_NUMBER:
+    case OPTION_OFF_NUMBER:
+        if (real < 0)
+            return "auto";
+        break;
+    case OPTION_TILES:
+    case OPTION_SIZE: snprintf(text, size, "%dx%d", pair->x, pair->y); return text;
+    case OPTION_PART:
+        snprintf(text, size, "%d,%d,%d,%d", part->x, part->y, part->width, part->height);
+        return part->width < 0 ? "centre" : text;
+    case OPTION_INTEGER:
+    case OPTION_TRACK:
+    case OPTION_RATE: snprintf(text, size, "%" PRId64, whole); return text;
+    case OPTION_TIME:
+        snprintf(text, size, "%" PRId64 ".%06d", whole / 1000000, (int)(whole % 1000000));
+        return text;
+    case OPTION_TEXT:
+    case OPTION_MAY_TEXT: return *(const char *const *)field;
+    default: break;
+    }
+    print_real(text, size, real);
+    return text;
+}
+
+static int is_same(const Option *option, const void *a, const void *b)
+{
+    if (option->type != OPTION_TEXT && option->type != OPTION_MAY_TEXT)
+        return memcmp(a, b, option_size(option)) == 0;
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    return x == y || (x && y && strcmp(x, y) == 0);
+}
+
+static int take_one(const Option *option, const char *value,
+                    int (*take)(void *opaque, const char *argument), void *opaque)
+{
+    char argument[4200];
+    const int n = snprintf(argument, sizeof(argument), "--%s=%s", option->name, value);
+    return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
+}
+
+int option_arguments(const Options *o, int (*take)(void *opaque, const char *argument),
+                     void *opaque)
+{
+    Options base = options_default();
+    int ret = 0;
+    base.profile = o->profile;
+    option_set_profile(&base);
+    base.profile = 0;
+    for (int i = 0; ret >= 0 && i < option_count; i++) {
+        const Option *option = &option_table[i];
+        const char *field = (const char *)o + option->offset;
+        char text[256];
+        if (!option->name || option->type == OPTION_HELP ||
+            is_among(may_differ, option->name, strlen(option->name)) ||
+            is_among(left_out, option->name, strlen(option->name)))
+            continue;
+        if (option->type == OPTION_LIST) {
+            const char *const *list = (const char *const *)field;
+            for (; ret >= 0 && *list; list++)
+                ret = take_one(option, *list, take, opaque);
+        } else if (!is_same(option, field, (const char *)&base + option->offset)) {
+            ret = take_one(option, option_value_text(option, field, text, sizeof(text)), take,
+                           opaque);
+        }
+    }
+    return ret;
+}

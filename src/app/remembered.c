@@ -1,0 +1,351 @@
+#include "app/remembered.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/options/option_arguments.h"
+#include "app/options/option_profile.h"
+#include "app/options/option_value.h"
+#include "app/terminal.h"
+#include "job/key_text.h"
+#include "media/output/atomic_file.h"
+
+#define HEADER "lumeq-state"
+#define FORMAT "1"
+
+#define MOST_PLACES 500 /* files; the oldest are forgotten */
+#define MOST_BYTES (4 << 20)
+#define MOST_SIDE 32767 /* of a window */
+
+/* Where a file was left. */
+typedef struct Place {
+    char *path;            /* owned */
+    int64_t size, changed; /* of the file, by which it is known to be the same */
+    int64_t position;      /* -1: nowhere */
+    int new;               /* found out by this program */
+} Place;
+
+/* What is in the file. {0}: nothing, but for the volume. */
+typedef struct State {
+    char settings[PLAYER_SETTINGS][OSD_SETTING_TEXT]; /* as options take them; "": not changed */
+    int volume;                                       /* -1: not known */
+    int width, height;                                /* 0: not known */
+    Place *places;                                    /* owned; the latest last */
+    int count;
+} State;
+
+struct Remembered {
+    char path[PATH_MAX];
+    State state;
+};
+
+/* ---- places ---- */
+
+static void forget(State *s, int index)
+{
+    free(s->places[index].path);
+    memmove(&s->places[index], &s->places[index + 1],
+            (size_t)(--s->count - index) * sizeof(s->places[0]));
+}
+
+static void forget_all(State *s)
+{
+    while (s->count)
+        forget(s, s->count - 1);
+    free(s->places);
+    *s = (State){.volume = -1};
+}
+
+static int find(const State *s, const char *path)
+{
+    int i = s->count - 1;
+    while (i >= 0 && strcmp(s->places[i].path, path) != 0)
+        i--;
+    return i;
+}
+
+/* In place of what is known of that file. Without memory it is not noted. */
+static void note(State *s, const Place *place)
+{
+    const int before = find(s, place->path);
+    Place copy = *place;
+    if (before >= 0)
+        forget(s, before);
+    if (s->count == MOST_PLACES)
+        forget(s, 0);
+    copy.path = strdup(place->path);
+    if (copy.path && !s->places)
+        s->places = calloc(MOST_PLACES, sizeof(*s->places));
+    if (copy.path && s->places)
+        s->places[s->count++] = copy;
+    else
+        free(copy.path);
+}
+
+/* ---- its text ---- */
+
+static int take_setting(State *s, const char *key, const char *value)
+{
+    Options tried = options_default();
+    char text[64];
+    const Refusal refusal = {text, sizeof(text), ""};
+    for (int i = 0; i < PLAYER_SETTINGS; i++) {
+        const char *name = window_settings_option((PlayerSetting)i);
+        const int none = i == PLAYER_PROFILE && strcmp(value, "none") == 0;
+        if (strcmp(key, name) != 0)
+            continue;
+        if (!none && (option_set(option_find(name, strlen(name)), &tried, value, &refusal) < 0 ||
+                      tried.profile == PROFILE_HELP))
+            return -1;
+        snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
+        return 0;
+    }
+    return -1;
+}
+
+static int take_line(State *s, const char *key, char *value)
+{
+    Place place = {.position = -1};
+    int begin = 0;
+    if (strcmp(key, "volume") == 0)
+        return sscanf(value, "%d", &s->volume) == 1 && s->volume >= 0 &&
+                       s->volume <= PLAYER_MAX_VOLUME
+                   ? 0
+                   : -1;
+    if (strcmp(key, "window") == 0)
+        return sscanf(value, "%dx%d", &s->width, &s->height) == 2 && s->width > 0 &&
+                       s->height > 0 && s->width <= MOST_SIDE && s->height <= MOST_SIDE
+                   ? 0
+                   : -1;
+    if (strcmp(key, "position") != 0)
+        return take_setting(s, key, value);
+    if (sscanf(value, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %n", &place.position, &place.size,
+               &place.changed, &begin) != 3 ||
+        place.position < 0 || value[begin] != '/')
+        return -1;
+    place.path = value + begin;
+    note(s, &place);
+    return 0;
+}
+
+/* Why it cannot be used, or NULL. */
+static const char *take_text(State *s, char *text)
+{
+    char *at = text, *key, *value;
+    uint32_t sum;
+    if (strncmp(text, HEADER " ", strlen(HEADER) + 1) != 0)
+        return "it is none of lumeq's";
+    if (strncmp(text, HEADER " " FORMAT "\n", strlen(HEADER " " FORMAT) + 1) != 0)
+        return "it is of another version";
+    if (!key_text_is_whole(text, &sum))
+        return "it is damaged";
+    (void)key_text_next(&at, &key, &value);
+    while (key_text_next(&at, &key, &value))
+        if (strcmp(key, "end") != 0 && take_line(s, key, value) < 0)
+            return "a line of it is wrong";
+    return NULL;
+}
+
+static void read_state(const char *path, State *s)
+{
+    struct stat about;
+    const char *why = NULL;
+    char *text = calloc(1, MOST_BYTES + 1);
+    FILE *file = fopen(path, "re");
+    *s = (State){.volume = -1};
+    if (file && text && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
+        (void)!fread(text, 1, MOST_BYTES, file);
+        why = take_text(s, text);
+    } else if (file || errno != ENOENT) {
+        why = "it cannot be read";
+    }
+    if (file)
+        fclose(file);
+    free(text);
+    if (!why)
+        return;
+    say(SAY_DETAILS, "what was remembered is left alone: %s: %s", media_quote(path), why);
+    forget_all(s);
+}
+
+static void write_text(KeyText *t, const State *s)
+{
+    key_text_add(t, HEADER, FORMAT);
+    for (int i = 0; i < PLAYER_SETTINGS; i++)
+        if (s->settings[i][0])
+            key_text_add(t, window_settings_option((PlayerSetting)i), "%s", s->settings[i]);
+    if (s->volume >= 0)
+        key_text_add(t, "volume", "%d", s->volume);
+    if (s->width > 0)
+        key_text_add(t, "window", "%dx%d", s->width, s->height);
+    for (int i = 0; i < s->count; i++)
+        key_text_add(t, "position", "%" PRId64 " %" PRId64 " %" PRId64 " %s", s->places[i].position,
+                     s->places[i].size, s->places[i].changed, s->places[i].path);
+    (void)key_text_end(t);
+}
+
+/* ---- opening ---- */
+
+/* Answers 0 where there is none. */
+static int print_path(char *path, size_t size)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/') /* others are to be ignored, as its specification says */
+        return snprintf(path, size, "%s/lumeq/state", state) < (int)size;
+    if (home && home[0] == '/')
+        return snprintf(path, size, "%s/.local/state/lumeq/state", home) < (int)size;
+    return 0;
+}
+
+Remembered *remembered_open(void)
+{
+    Remembered *r = calloc(1, sizeof(*r));
+    if (!r || !print_path(r->path, sizeof(r->path))) {
+        say(SAY_WARNINGS, "--remember: there is no folder for it, as HOME is not set");
+        free(r);
+        return NULL;
+    }
+    read_state(r->path, &r->state);
+    return r;
+}
+
+void remembered_close(Remembered **remembered)
+{
+    if (!*remembered)
+        return;
+    forget_all(&(*remembered)->state);
+    free(*remembered);
+    *remembered = NULL;
+}
+
+/* ---- settings ---- */
+
+static int is_given(const Options *o, const char *name)
+{
+    return o->given[option_find(name, strlen(name)) - option_table];
+}
+
+void remembered_apply(const Remembered *r, WindowSettings *settings)
+{
+    Options *now = &settings->now;
+    char text[64];
+    const Refusal refusal = {text, sizeof(text), ""};
+    for (int i = 0; i < PLAYER_SETTINGS && !now->reference; i++) {
+        const PlayerSetting setting = (PlayerSetting)i;
+        const char *name = window_settings_option(setting), *value = r->state.settings[i];
+        if (!value[0] || is_given(now, name))
+            continue;
+        window_settings_put(settings, setting, value, &refusal);
+    }
+}
+
+static void take_settings(State *s, const WindowSettings *settings)
+{
+    char value[OSD_SETTING_TEXT];
+    for (int i = 0; i < PLAYER_SETTINGS; i++) {
+        const PlayerSetting setting = (PlayerSetting)i;
+        const int changed = window_settings_get(settings, setting, value, sizeof(value));
+        if (changed)
+            snprintf(s->settings[i], sizeof(s->settings[i]), "%s", value);
+        else if (!is_given(&settings->usual, window_settings_option(setting)))
+            s->settings[i][0] = '\0';
+    }
+}
+
+int remembered_volume(const Remembered *r)
+{
+    return r->state.volume;
+}
+
+void remembered_size(const Remembered *r, int *width, int *height)
+{
+    *width = r->state.width;
+    *height = r->state.height;
+}
+
+void remembered_set(Remembered *r, int volume, int width, int height)
+{
+    if (volume >= 0)
+        r->state.volume = volume;
+    if (width > 0 && height > 0) {
+        r->state.width = width;
+        r->state.height = height;
+    }
+}
+
+/* ---- where files were left ---- */
+
+int64_t remembered_position(const Remembered *r, const char *path, const struct stat *file)
+{
+    char *whole = realpath(path, NULL);
+    const int at = whole ? find(&r->state, whole) : -1;
+    const Place *place = at < 0 ? NULL : &r->state.places[at];
+    free(whole);
+    if (!place || place->size != file->st_size || place->changed != file->st_mtime)
+        return -1;
+    return place->position;
+}
+
+void remembered_leave(Remembered *r, const char *path, const struct stat *file, int64_t position)
+{
+    const Place place = {realpath(path, NULL), file->st_size, file->st_mtime, position, 1};
+    if (place.path)
+        note(&r->state, &place);
+    free(place.path);
+}
+
+/* ---- writing ---- */
+
+/* With those that are missing above it. */
+static void make_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof(folder), "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(folder, 0700); /* what cannot be made is told of when the file is */
+        *slash = '/';
+    }
+}
+
+static void merge_places(State *all, const State *mine)
+{
+    for (int i = 0; i < mine->count; i++)
+        if (mine->places[i].new)
+            note(all, &mine->places[i]);
+    for (int i = all->count - 1; i >= 0; i--)
+        if (all->places[i].position < 0)
+            forget(all, i);
+}
+
+void remembered_save(Remembered *r, const WindowSettings *settings)
+{
+    MediaError error = {0};
+    AtomicFile file = {0};
+    KeyText text = {0};
+    State all;
+    read_state(r->path, &all);
+    memcpy(all.settings, r->state.settings, sizeof(all.settings));
+    take_settings(&all, settings);
+    all.volume = r->state.volume;
+    all.width = r->state.width;
+    all.height = r->state.height;
+    merge_places(&all, &r->state);
+    write_text(&text, &all);
+    forget_all(&all);
+    make_folder(r->path);
+    int ret = text.failed ? media_fail(&error, MEDIA_OUTPUT, "out of memory")
+                          : atomic_file_open(&file, r->path, &error);
+    if (ret >= 0)
+        ret = atomic_file_write(&file, text.text, text.size, &error);
+    if (ret >= 0)
+        ret = atomic_file_commit(&file, &error);
+    atomic_file_close(&file);
+    key_text_free(&text);
+    if (ret < 0)
+        say(SAY_WARNINGS, "--remember: %s", error.text);
+}

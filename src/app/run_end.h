@@ -1,0 +1,18 @@
+/* How a run ends. */
+#ifndef LUMEQ_APP_RUN_END_H
+#define LUMEQ_APP_RUN_END_H
+
+/* The program's exit codes; README.md beside this says what each means. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 1,
+    EXIT_INPUT = 2,
+    EXIT_OUTPUT = 3,
+    EXIT_INTERRUPTED = 4,
+    EXIT_DAMAGED = 5,
+};
+
+/* Values of the stop flag, which every stage looks at. */
+enum { RUN_ON, RUN_INTERRUPTED, RUN_OVER };
+
+#endif

@@ -1,0 +1,279 @@
+#include "app/virtual_camera.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/pace.h"
+#include "app/run_end.h"
+#include "app/terminal.h"
+#include "media/camera/camera_output.h"
+#include "media/output/turner.h"
+#include "player/camera_watch.h"
+#include "player/clock.h"
+#include "player/delay.h"
+
+/* Of an input that does not say its rate. */
+#define USUAL_RATE 30
+
+/* Intervals without a picture until the last one is repeated: those of cameras are uneven, and in
+ * the dark twice as long. */
+#define PATIENCE 2.5
+
+/* The thread looks at the camera so often while there is nothing to repeat. */
+#define LOOK_US 100000
+
+struct VirtualCamera {
+    CameraOutput *output;
+    atomic_int *stop;
+    Camera *watched; /* or NULL */
+    int64_t interval;
+    AVRational rate;
+    Pace pace; /* of a file */
+    pthread_t thread;
+    int running;
+    atomic_int mirrored;
+
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t ended;
+    int ending, set;
+    int64_t next;   /* when the last picture is to be repeated */
+    Turner *turner; /* for frames like these, or NULL: */
+    PictureTurn turn;
+    int width, height, format;
+    AVFrame *turned;
+    int64_t frames, repeats;
+    Delay delay;
+    MediaError error;
+};
+
+/* ---- opening ---- */
+
+static void init_locks(VirtualCamera *v)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&v->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&v->lock, NULL);
+}
+
+int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_int *stop,
+                        MediaError *error)
+{
+    *camera = NULL;
+    if (!options->virtual_camera)
+        return 0;
+    VirtualCamera *v = *camera = calloc(1, sizeof(*v));
+    if (!v)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    init_locks(v);
+    v->stop = stop;
+    v->turn = picture_upright();
+    atomic_init(&v->mirrored, options->mirror);
+    v->turned = av_frame_alloc();
+    int ret = v->turned ? camera_output_open(&v->output, options->virtual_camera, error)
+                        : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    if (ret < 0)
+        virtual_camera_close(camera);
+    return ret;
+}
+
+/* ---- pictures, under the lock ---- */
+
+static void end_run(VirtualCamera *v)
+{
+    int on = RUN_ON;
+    atomic_compare_exchange_strong(v->stop, &on, RUN_OVER);
+}
+
+static PictureTurn turn_of(const AVFrame *frame, int mirrored)
+{
+    PictureFormat format;
+    char why[256];
+    PictureTurn turn = picture_upright();
+    if (picture_format(&format, frame, why, sizeof(why)) >= 0 && format.has_turn)
+        turn = format.turn;
+    if (mirrored) {
+        turn.xx = -turn.xx;
+        turn.xy = -turn.xy;
+    }
+    return turn;
+}
+
+/* Pictures may change, and so may how they are turned. */
+static int need_turner(VirtualCamera *v, const AVFrame *frame, PictureTurn turn)
+{
+    const int same = memcmp(&turn, &v->turn, sizeof(turn)) == 0 && frame->width == v->width &&
+                     frame->height == v->height && frame->format == v->format;
+    if (v->turner && same)
+        return 0;
+    turner_close(&v->turner);
+    v->turn = turn;
+    v->width = frame->width;
+    v->height = frame->height;
+    v->format = frame->format;
+    return turner_open(&v->turner, frame, turn, 0);
+}
+
+/* As it is to be seen: the frame itself, or `turned`. NULL: it cannot be. */
+static const AVFrame *upright(VirtualCamera *v, const AVFrame *frame)
+{
+    const PictureTurn turn = turn_of(frame, atomic_load(&v->mirrored)), none = picture_upright();
+    if (memcmp(&turn, &none, sizeof(turn)) == 0)
+        return frame;
+    int ret = need_turner(v, frame, turn);
+    if (ret >= 0)
+        ret = turner_run(v->turner, frame, v->turned);
+    if (ret >= 0)
+        return v->turned;
+    media_fail(&v->error, MEDIA_OUTPUT, "a picture cannot be turned for the virtual camera: %s",
+               media_av_text(ret));
+    return NULL;
+}
+
+static void set(VirtualCamera *v, const AVFrame *first)
+{
+    char text[512];
+    if (camera_output_set(v->output, first, v->rate, &v->error) < 0)
+        return;
+    camera_output_text(v->output, text, sizeof(text));
+    say(SAY_NORMAL, "virtual camera %s", text);
+    v->set = 1;
+}
+
+void virtual_camera_frame(VirtualCamera *v, const AVFrame *frame, int64_t captured_at)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    const AVFrame *picture = v->error.fault ? NULL : upright(v, frame);
+    if (picture && !v->set)
+        set(v, picture);
+    if (v->set && picture && camera_output_write(v->output, picture, &v->error) >= 0) {
+        const int64_t now = clock_now();
+        v->next = now + (int64_t)(PATIENCE * (double)v->interval);
+        v->frames++;
+        if (captured_at != AV_NOPTS_VALUE)
+            delay_note(&v->delay, now - captured_at);
+    }
+    if (v->error.fault)
+        end_run(v);
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* ---- the thread ---- */
+
+/* Under the lock. One that comes late does not make up for what it missed. */
+static void repeat(VirtualCamera *v, int64_t now)
+{
+    if (camera_output_repeat(v->output, &v->error) < 0) {
+        end_run(v);
+        return;
+    }
+    v->repeats++;
+    v->next = now - v->next < v->interval ? v->next + v->interval : now + v->interval;
+}
+
+static void *repeat_main(void *arg)
+{
+    VirtualCamera *v = arg;
+    CameraWatch watch = {0};
+    int64_t seen = 0;
+    pthread_mutex_lock(&v->lock);
+    while (!v->ending && !v->error.fault) {
+        const int64_t now = clock_now(), look = now + LOOK_US;
+        if (v->set && now >= v->next)
+            repeat(v, now);
+        camera_watch(&watch, v->watched, v->frames != seen, now, say_line);
+        seen = v->frames;
+        const int64_t until = v->set && v->next < look ? v->next : look;
+        const struct timespec time = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+        (void)pthread_cond_timedwait(&v->ended, &v->lock, &time);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return NULL;
+}
+
+int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, MediaError *error)
+{
+    if (!v)
+        return 0;
+    const char *path = camera_output_path(v->output);
+    if (source->camera && strcmp(camera_setting(source->camera)->path, path) == 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "%s is the camera and the virtual camera: --camera=DEV names another "
+                          "camera, --list-devices shows which there are",
+                          media_quote(path));
+    v->rate = source->camera ? camera_setting(source->camera)->rate : source->video->avg_frame_rate;
+    v->interval = v->rate.num > 0 && v->rate.den > 0
+                      ? av_rescale(AV_TIME_BASE, v->rate.den, v->rate.num)
+                      : AV_TIME_BASE / USUAL_RATE;
+    v->interval = FFMAX(v->interval, 1);
+    v->watched = watch ? source->camera : NULL;
+    v->running = pthread_create(&v->thread, NULL, repeat_main, v) == 0;
+    return v->running
+               ? 0
+               : media_fail(error, MEDIA_OUTPUT, "no thread can be started for the virtual camera");
+}
+
+/* ---- */
+
+void virtual_camera_wait(VirtualCamera *v, int64_t time_us)
+{
+    if (v)
+        pace_wait(&v->pace, time_us, v->stop);
+}
+
+void virtual_camera_mirror(VirtualCamera *v, int mirrored)
+{
+    if (v)
+        atomic_store(&v->mirrored, mirrored);
+}
+
+int virtual_camera_check(VirtualCamera *v, MediaError *error)
+{
+    if (!v)
+        return 0;
+    pthread_mutex_lock(&v->lock);
+    const int ret = v->error.fault ? media_fail(error, v->error.fault, "%s", v->error.text) : 0;
+    pthread_mutex_unlock(&v->lock);
+    return ret;
+}
+
+static void describe(const VirtualCamera *v)
+{
+    if (v->frames)
+        say(SAY_DETAILS,
+            "the virtual camera had %lld picture%s, and %lld time%s the last one again",
+            (long long)v->frames, v->frames == 1 ? "" : "s", (long long)v->repeats,
+            v->repeats == 1 ? "" : "s");
+    if (v->delay.count)
+        say(SAY_DETAILS,
+            "from the capture to the virtual camera it took %.1f ms, for 95 %% of the frames at "
+            "most %.0f ms, for all at most %.1f ms",
+            delay_mean(&v->delay), delay_share(&v->delay, 0.95), (double)v->delay.most * 1e-3);
+}
+
+void virtual_camera_close(VirtualCamera **camera)
+{
+    VirtualCamera *v = *camera;
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    v->ending = 1;
+    pthread_cond_signal(&v->ended);
+    pthread_mutex_unlock(&v->lock);
+    if (v->running)
+        pthread_join(v->thread, NULL);
+    describe(v);
+    camera_output_close(&v->output);
+    turner_close(&v->turner);
+    av_frame_free(&v->turned);
+    pthread_cond_destroy(&v->ended);
+    pthread_mutex_destroy(&v->lock);
+    free(v);
+    *camera = NULL;
+}

@@ -1,0 +1,364 @@
+#include "app/window_settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/engine.h"
+#include "app/options/option_arguments.h"
+#include "app/options/option_profile.h"
+
+/* What a step changes a setting by. Clip limits go in steps of a ratio: from 1 they are felt so. */
+#define STRENGTH_STEP 0.05
+#define STRENGTH_MORE 0.25 /* the least that is seen to be more of what was left alone */
+#define SMOOTH_STEP 0.1
+#define MOST_SMOOTH 60
+#define CLIP_RATIO 1.125
+#define MOST_CLIP 100
+#define USUAL_CLIP 3.0 /* to begin with, where the limit was left to the library */
+#define BRIGHTNESS_STEP 0.05
+#define GAMMA_RATIO 1.1
+#define DENOISE_STEP 0.1
+
+typedef struct Row {
+    const char *option, *title; /* the name of the one, and what is said of it */
+} Row;
+
+static const Row rows[PLAYER_SETTINGS] = {
+    [PLAYER_MODE] = {"mode", "Mode"},
+    [PLAYER_PROFILE] = {"profile", "Profile"},
+    [PLAYER_STRENGTH] = {"strength", "Strength"},
+    [PLAYER_CLIP] = {"clip", "Clip limit"},
+    [PLAYER_TILES] = {"tiles", "Tiles"},
+    [PLAYER_CHROMA] = {"chroma", "Chroma"},
+    [PLAYER_SMOOTH] = {"smooth", "Smoothing"},
+    [PLAYER_BARS] = {"bars", "Black bars"},
+    [PLAYER_RANGE] = {"range", "Range"},
+    [PLAYER_DENOISE] = {"denoise", "Denoise"},
+    [PLAYER_BRIGHTNESS] = {"brightness", "Brightness"},
+    [PLAYER_GAMMA] = {"gamma", "Gamma"},
+    [PLAYER_METER] = {"meter", "Metering"},
+    [PLAYER_DEINTERLACE] = {"deinterlace", "Deinterlace"},
+};
+
+void window_settings_open(WindowSettings *s, const Options *options, int hdr)
+{
+    *s = (WindowSettings){.usual = *options, .now = *options, .hdr = hdr};
+    s->on = options->mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : options->mode;
+}
+
+void window_settings_next(WindowSettings *s, int hdr)
+{
+    s->hdr = hdr;
+    s->now.meter = s->usual.meter;
+}
+
+const char *window_settings_option(PlayerSetting setting)
+{
+    return rows[setting].option;
+}
+
+static const Option *option_of(PlayerSetting setting)
+{
+    return option_find(rows[setting].option, strlen(rows[setting].option));
+}
+
+static void *field_of(Options *o, const Option *option)
+{
+    return (char *)o + option->offset;
+}
+
+static void copy_field(Options *to, const Options *from, const Option *option)
+{
+    memcpy(field_of(to, option), (const char *)from + option->offset, option_size(option));
+}
+
+/* ---- in words ---- */
+
+static void value_text(const Options *o, PlayerSetting setting, char *text, size_t size)
+{
+    const Option *option = option_of(setting);
+    char plain[OSD_SETTING_TEXT];
+    const char *value =
+        option_value_text(option, (const char *)o + option->offset, plain, sizeof(plain));
+    if (setting == PLAYER_STRENGTH && o->strength >= 0)
+        snprintf(text, size, "%.2f", o->strength);
+    else if (setting == PLAYER_CLIP && o->clip > 0)
+        snprintf(text, size, "%.2f", o->clip);
+    else if (setting == PLAYER_CLIP && o->clip == 0)
+        snprintf(text, size, "none");
+    else if (setting == PLAYER_SMOOTH)
+        snprintf(text, size, "%.1f s", o->smooth);
+    else if (setting == PLAYER_DENOISE && o->denoise == 0)
+        snprintf(text, size, "off");
+    else if (setting == PLAYER_BRIGHTNESS)
+        snprintf(text, size, "%.2f", o->brightness);
+    else if (setting == PLAYER_GAMMA)
+        snprintf(text, size, "%.2f", o->gamma);
+    else if (setting == PLAYER_METER && o->meter.width == 0)
+        snprintf(text, size, "off");
+    else if (setting == PLAYER_METER && o->meter.width < 0)
+        snprintf(text, size, "centre");
+    else
+        snprintf(text, size, "%s", value);
+}
+
+static void deinterlace_text(const Options *o, char *text, size_t size)
+{
+    static const char *const names[] = {[OPTIONS_DEINTERLACE_AUTO] = "where frames are interlaced",
+                                        [OPTIONS_DEINTERLACE_ON] = "all frames",
+                                        [OPTIONS_DEINTERLACE_OFF] = "off"};
+    snprintf(text, size, "Deinterlace: %s", names[o->deinterlace]);
+}
+
+/* Why it changes nothing now, or NULL. */
+static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
+{
+    const Options *o = &s->now;
+    const int lifts = window_settings_all(s).params.lift && o->mode == LUMEQ_MODE_GLOBAL;
+    switch (setting) {
+    case PLAYER_MODE:
+    case PLAYER_PROFILE:
+    case PLAYER_RANGE:
+    case PLAYER_DEINTERLACE: return NULL;
+    case PLAYER_BRIGHTNESS:
+    case PLAYER_GAMMA: return o->reference ? "with --reference" : NULL;
+    default: break;
+    }
+    if (o->mode == LUMEQ_MODE_OFF)
+        return "in mode off";
+    if (o->reference && setting != PLAYER_CLIP && setting != PLAYER_TILES)
+        return "with --reference";
+    switch (setting) {
+    case PLAYER_TILES: return o->mode == LUMEQ_MODE_CLAHE ? NULL : "but in mode clahe";
+    case PLAYER_CLIP: return o->mode == LUMEQ_MODE_STRETCH ? "in mode stretch" : NULL;
+    case PLAYER_METER: return o->mode == LUMEQ_MODE_CLAHE ? "in mode clahe" : NULL;
+    case PLAYER_DENOISE: return lifts ? NULL : "where nothing is lifted";
+    default: return NULL;
+    }
+}
+
+static void say_setting(const WindowSettings *s, PlayerSetting setting, char *text, size_t size)
+{
+    char value[OSD_SETTING_TEXT];
+    const char *idle = why_idle(s, setting);
+    value_text(&s->now, setting, value, sizeof(value));
+    if (setting == PLAYER_METER && s->now.meter.width <= 0)
+        snprintf(value, sizeof(value), "the %s", s->now.meter.width ? "centre" : "whole picture");
+    if (setting == PLAYER_DEINTERLACE)
+        deinterlace_text(&s->now, text, size);
+    else if (idle)
+        snprintf(text, size, "%s: %s; no effect %s", rows[setting].title, value, idle);
+    else
+        snprintf(text, size, "%s: %s", rows[setting].title, value);
+}
+
+void window_settings_list(const WindowSettings *s, OsdSettings *to)
+{
+    memset(to, 0, sizeof(*to)); /* it is compared byte by byte */
+    to->count = PLAYER_SETTINGS;
+    for (int i = 0; i < PLAYER_SETTINGS; i++) {
+        OsdSetting *row = &to->rows[i];
+        snprintf(row->name, sizeof(row->name), "%s", rows[i].option);
+        value_text(&s->now, (PlayerSetting)i, row->value, sizeof(row->value));
+        value_text(&s->usual, (PlayerSetting)i, row->usual, sizeof(row->usual));
+        row->changed = strcmp(row->value, row->usual) != 0;
+        row->idle = why_idle(s, (PlayerSetting)i) != NULL;
+    }
+}
+
+/* ---- steps ---- */
+
+static double clamp(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static double rounded(double value)
+{
+    return round(value * 100) / 100;
+}
+
+/* Steps stay on round numbers. */
+static double stepped(double value, int step, double size)
+{
+    return rounded((round(value / size) + step) * size);
+}
+
+/* 0, no limit, lies beyond the highest one; what is left to the library is somewhere about 3. */
+static double stepped_clip(double clip, int step)
+{
+    const double now = clip == 0                 ? MOST_CLIP * CLIP_RATIO
+                       : clip == LUMEQ_CLIP_AUTO ? USUAL_CLIP
+                                                 : clip;
+    const double next = fmax(1, now * pow(CLIP_RATIO, step));
+    return next > MOST_CLIP ? 0 : rounded(next);
+}
+
+static double stepped_gamma(double gamma, int step)
+{
+    const double steps = round(log(gamma) / log(GAMMA_RATIO)) + step;
+    return clamp(rounded(pow(GAMMA_RATIO, steps)), LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA);
+}
+
+/* Automatic is all of it where there is noise, and lies beyond that. */
+static double stepped_denoise(double denoise, int step)
+{
+    const double now = denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : denoise;
+    const double next = stepped(now, step, DENOISE_STEP);
+    return next > 1 ? LUMEQ_DENOISE_AUTO : fmax(next, 0);
+}
+
+/* From what is seen, where it was automatic. */
+static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
+{
+    const LumeqParams params = window_settings_all(s).params;
+    double strength = params.strength;
+    if ((params.adaptive || params.lift) && s->now.mode != LUMEQ_MODE_OFF && seen) {
+        strength = seen->strength;
+        if (step > 0)
+            strength = fmax(strength, STRENGTH_MORE - STRENGTH_STEP);
+    }
+    return clamp(stepped(strength, step, STRENGTH_STEP), 0, 1);
+}
+
+static int turned(int value, int step, int count)
+{
+    return ((value + step) % count + count) % count;
+}
+
+/* The textbook has no line. */
+static LumeqMode stepped_mode(const Options *o, int step)
+{
+    static const LumeqMode order[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
+                                      LUMEQ_MODE_OFF};
+    const int count = sizeof(order) / sizeof(order[0]);
+    int at = 0;
+    while (order[at] != o->mode)
+        at++;
+    at = turned(at, step, count);
+    if (order[at] == LUMEQ_MODE_STRETCH && o->reference)
+        at = turned(at, step > 0 ? 1 : -1, count);
+    return order[at];
+}
+
+static void step_tiles(OptionsTiles *tiles, int step)
+{
+    tiles->x = (int)clamp(tiles->x + step, 1, LUMEQ_MAX_TILES);
+    tiles->y = (int)clamp(tiles->y + step, 1, LUMEQ_MAX_TILES);
+}
+
+/* What profiles set is that of this one, and as it would be without where this one has no say. */
+static void set_profile(WindowSettings *s, int number)
+{
+    const Options none = options_default();
+    const Options *without = s->usual.profile ? &none : &s->usual;
+    for (int i = 1; i <= profile_count(); i++)
+        for (const ProfileSetting *p = profile_settings(i); p->option; p++)
+            copy_field(&s->now, number == s->usual.profile ? &s->usual : without,
+                       option_find(p->option, strlen(p->option)));
+    s->now.profile = number;
+    s->now.profile_strength = number == s->usual.profile ? s->usual.profile_strength : -1;
+    if (number != s->usual.profile)
+        option_set_profile(&s->now);
+    if (s->now.reference && s->now.mode == LUMEQ_MODE_STRETCH)
+        s->now.mode = s->usual.mode;
+}
+
+static void put_back(WindowSettings *s, PlayerSetting setting)
+{
+    if (setting == PLAYER_PROFILE)
+        set_profile(s, s->usual.profile);
+    else
+        copy_field(&s->now, &s->usual, option_of(setting));
+}
+
+static void change_by(WindowSettings *s, PlayerSetting setting, int step,
+                      const LumeqFrameStats *seen)
+{
+    Options *o = &s->now;
+    switch (setting) {
+    case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
+    case PLAYER_PROFILE: set_profile(s, turned(o->profile, step, profile_count() + 1)); break;
+    case PLAYER_STRENGTH: o->strength = stepped_strength(s, step, seen); break;
+    case PLAYER_CLIP: o->clip = stepped_clip(o->clip, step); break;
+    case PLAYER_TILES: step_tiles(&o->tiles, step); break;
+    case PLAYER_CHROMA: o->chroma = (LumeqChroma)turned((int)o->chroma, step, 2); break;
+    case PLAYER_SMOOTH:
+        o->smooth = clamp(stepped(o->smooth, step, SMOOTH_STEP), 0, MOST_SMOOTH);
+        break;
+    case PLAYER_BARS: o->bars = (LumeqBars)turned((int)o->bars, step, 2); break;
+    case PLAYER_RANGE: o->range = turned(o->range, step, 3); break;
+    case PLAYER_DENOISE: o->denoise = stepped_denoise(o->denoise, step); break;
+    case PLAYER_BRIGHTNESS:
+        o->brightness = clamp(stepped(o->brightness, step, BRIGHTNESS_STEP), -1, 1);
+        break;
+    case PLAYER_GAMMA: o->gamma = stepped_gamma(o->gamma, step); break;
+    case PLAYER_METER:
+        o->meter = o->meter.width ? (LumeqRect){0} : (LumeqRect){.width = -1, .height = -1};
+        break;
+    case PLAYER_DEINTERLACE: o->deinterlace = turned(o->deinterlace, step, 3); break;
+    case PLAYER_ON_OFF: o->mode = o->mode == LUMEQ_MODE_OFF ? s->on : LUMEQ_MODE_OFF; break;
+    case PLAYER_RESET: s->now = s->usual; break;
+    }
+}
+
+int window_settings_get(const WindowSettings *s, PlayerSetting setting, char *text, size_t size)
+{
+    const Option *option = option_of(setting);
+    const char *now = (const char *)&s->now + option->offset;
+    char plain[OSD_SETTING_TEXT];
+    snprintf(text, size, "%s", option_value_text(option, now, plain, sizeof(plain)));
+    return memcmp(now, (const char *)&s->usual + option->offset, option_size(option)) != 0 &&
+           (setting != PLAYER_METER || s->now.meter.width < 0);
+}
+
+void window_settings_put(WindowSettings *s, PlayerSetting setting, const char *value,
+                         const Refusal *refusal)
+{
+    Options wanted = s->now;
+    if (setting == PLAYER_PROFILE && strcmp(value, "none") == 0)
+        set_profile(s, 0);
+    else if (option_set(option_of(setting), &wanted, value, refusal) >= 0 && wanted.profile >= 0) {
+        if (setting == PLAYER_PROFILE)
+            set_profile(s, wanted.profile);
+        else
+            copy_field(&s->now, &wanted, option_of(setting));
+    }
+    if (s->now.mode != LUMEQ_MODE_OFF)
+        s->on = s->now.mode;
+}
+
+void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
+                            const LumeqFrameStats *shown, char *text, size_t size)
+{
+    if (step == PLAYER_STEP_BACK && setting < PLAYER_SETTINGS)
+        put_back(s, setting);
+    else
+        change_by(s, setting, step, shown);
+    if (s->now.mode != LUMEQ_MODE_OFF)
+        s->on = s->now.mode;
+    if (setting == PLAYER_ON_OFF)
+        snprintf(text, size, "Equalizer: %s", s->now.mode == LUMEQ_MODE_OFF ? "off" : "on");
+    else if (setting == PLAYER_RESET)
+        snprintf(text, size, "Settings reset");
+    else
+        say_setting(s, setting, text, size);
+}
+
+void window_settings_meter(WindowSettings *s, LumeqRect part, char *text, size_t size)
+{
+    s->now.meter = part.width > 0 ? part : (LumeqRect){0};
+    say_setting(s, PLAYER_METER, text, size);
+}
+
+PlayerSettings window_settings_all(const WindowSettings *s)
+{
+    static const int ranges[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG};
+    static const DeinterlaceMode deinterlace[] = {DEINTERLACE_AUTO, DEINTERLACE_ON,
+                                                  DEINTERLACE_OFF};
+    PlayerSettings all = {.range = ranges[s->now.range],
+                          .deinterlace = deinterlace[s->now.deinterlace]};
+    engine_params_for(&all.params, &s->now, s->hdr, 1);
+    return all;
+}

@@ -1,0 +1,290 @@
+#include "app/window_writing.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/options/option_arguments.h"
+#include "app/run_end.h"
+#include "app/terminal.h"
+#include "media/output/file_name.h"
+#include "media/output/temp_file.h"
+
+#define MOST_ARGUMENTS 128
+#define MOST_NUMBERS 1000
+#define ENDING "-lumeq.mkv"
+#define ENDING_ROOM 32 /* with a number, and what is hidden until it is whole */
+
+/* ---- the command line ---- */
+
+typedef struct Arguments {
+    char *all[MOST_ARGUMENTS + 1]; /* owned, NULL at the end */
+    int count;
+} Arguments;
+
+static int add(void *opaque, const char *argument)
+{
+    Arguments *a = opaque;
+    if (a->count == MOST_ARGUMENTS)
+        return -1;
+    a->all[a->count] = strdup(argument);
+    return a->all[a->count] ? (a->count++, 0) : -1;
+}
+
+static void free_arguments(Arguments *a)
+{
+    for (int i = 0; i < a->count; i++)
+        free(a->all[i]);
+    a->count = 0;
+}
+
+/* The film as it is set now: all of it, and nothing of the window. */
+static int add_settings(Arguments *a, const Options *o)
+{
+    Options film = *o;
+    film.from_us = film.to_us = film.frames = -1;
+    film.virtual_camera = NULL;
+    return option_arguments(&film, add, a);
+}
+
+/* Where it runs is no matter of the film. */
+static int add_machine(Arguments *a, const Options *o)
+{
+    static const char *const backends[] = {"--backend=auto", "--backend=cpu", "--backend=cuda"};
+    char text[64];
+    snprintf(text, sizeof(text), "--device=%d", (int)o->device);
+    int ret = add(a, backends[o->backend]);
+    ret = ret < 0 ? ret : add(a, text);
+    snprintf(text, sizeof(text), "--threads=%d", (int)o->threads);
+    return ret < 0 ? ret : add(a, text);
+}
+
+/* In `folder`, NULL: the current one; the first name that is free. To be freed with free(). */
+static char *free_name(const char *folder, const char *path)
+{
+    const char *base = file_name_base(path), *dot = strrchr(base, '.');
+    const size_t room = file_name_room(folder ? folder : ".");
+    char stem[NAME_MAX + 1], name[PATH_MAX];
+    snprintf(stem, sizeof(stem), "%.*s", (int)(dot && dot != base ? dot - base : NAME_MAX), base);
+    stem[file_name_cut(stem, room > ENDING_ROOM ? room - ENDING_ROOM : 0)] = '\0';
+    for (int i = 1; i < MOST_NUMBERS; i++) {
+        struct stat there;
+        char number[16] = "";
+        if (i > 1)
+            snprintf(number, sizeof(number), "-%d", i);
+        const int n = snprintf(name, sizeof(name), "%s%s%s-lumeq%s.mkv", folder ? folder : "",
+                               folder && strcmp(folder, "/") != 0 ? "/" : "", stem, number);
+        if (n >= (int)sizeof(name))
+            return NULL;
+        if (lstat(name, &there) < 0)
+            return errno == ENOENT ? strdup(name) : NULL;
+    }
+    return NULL;
+}
+
+/* Of a path; "." without one. */
+static void print_folder(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+    snprintf(folder, size, "%.*s", length, slash ? path : ".");
+}
+
+static char *find_output(const char *path)
+{
+    char folder[PATH_MAX];
+    print_folder(path, folder, sizeof(folder));
+    const int beside = strchr(path, '/') && access(folder, W_OK | X_OK) == 0;
+    return free_name(beside ? folder : NULL, path);
+}
+
+static void forget_output(WindowWriting *w)
+{
+    free(w->output);
+    w->output = NULL;
+}
+
+static int can_write(const char *path, const Source *source, char *text, size_t size)
+{
+    if (S_ISREG(source->file.st_mode) && !source->camera && strcmp(path, "-") != 0)
+        return 1;
+    snprintf(text, size, "Only what is a file can be written as another one");
+    return 0;
+}
+
+/* ---- writing ---- */
+
+/* A name that begins with a dash is no option. */
+static int add_file(Arguments *a, const char *before, const char *path)
+{
+    char text[PATH_MAX + 16];
+    snprintf(text, sizeof(text), "%s%s%s", before, path[0] == '-' ? "./" : "", path);
+    return add(a, text);
+}
+
+static int add_all(Arguments *a, const Options *o, const char *path, const char *output)
+{
+    static const char *const fixed[] = {"--two-pass=on", "--no-config", "--quiet",
+                                        "--progress=json"};
+    int ret = add(a, "lumeq");
+    ret = ret < 0 ? ret : add_file(a, "", path);
+    ret = ret < 0 ? ret : add_file(a, "--output=", output);
+    for (size_t i = 0; ret >= 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        ret = add(a, fixed[i]);
+    ret = ret < 0 ? ret : add_settings(a, o);
+    return ret < 0 ? ret : add_machine(a, o);
+}
+
+void window_writing_start(WindowWriting *w, const Options *o, const char *path,
+                          const Source *source, char *text, size_t size)
+{
+    MediaError error = {0};
+    Arguments a = {.count = 0};
+    if (w->output) {
+        snprintf(text, size, "%s is still being written", file_name_base(w->output));
+        return;
+    }
+    if (!can_write(path, source, text, size))
+        return;
+    *w = (WindowWriting){.output = find_output(path)};
+    if (!w->output || add_all(&a, o, path, w->output) < 0)
+        (void)media_fail(&error, MEDIA_OUTPUT, "no name is free for it");
+    else
+        (void)child_process_start(&w->process, a.all, 1, &error);
+    if (error.fault) {
+        snprintf(text, size, "Nothing is written: %s", error.text);
+        forget_output(w);
+    } else {
+        snprintf(text, size, "Writing %s", w->output);
+    }
+    free_arguments(&a);
+}
+
+/* The number behind a key of a JSON object, or -1. */
+static double number_of(const char *line, const char *key)
+{
+    const char *at = strstr(line, key);
+    char *end;
+    if (!at)
+        return -1;
+    const double number = strtod(at + strlen(key), &end);
+    return end == at + strlen(key) ? -1 : number;
+}
+
+static void take_line(void *opaque, const char *line)
+{
+    WindowWriting *w = opaque;
+    if (line[0] != '{') {
+        snprintf(w->last, sizeof(w->last), "%s", child_process_words(line));
+        return;
+    }
+    const double percent = number_of(line, "\"percent\":"), left = number_of(line, "\"eta\":");
+    const int seconds = (int)left;
+    if (percent >= 0 && left >= 0)
+        snprintf(w->progress, sizeof(w->progress), ": %.0f %%, %d:%02d left", percent, seconds / 60,
+                 seconds % 60);
+    else if (percent >= 0)
+        snprintf(w->progress, sizeof(w->progress), ": %.0f %%", percent);
+}
+
+static void finish(WindowWriting *w, char *text, size_t size)
+{
+    const int status = child_process_end(&w->process);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == EXIT_DONE)
+        snprintf(text, size, "Written: %s", w->output);
+    else if (code == EXIT_DAMAGED)
+        snprintf(text, size, "Written: %s; %s", w->output, w->last);
+    else
+        snprintf(text, size, "Nothing is written: %s", w->last[0] ? w->last : "it ended by itself");
+    say(code == EXIT_DONE ? SAY_NORMAL : SAY_WARNINGS, "%s", text);
+    forget_output(w);
+}
+
+void window_writing_follow(WindowWriting *w, PlayerWriting *to)
+{
+    *to = (PlayerWriting){.on = 0};
+    if (!w->output)
+        return;
+    if (!child_process_read(&w->process, take_line, w))
+        finish(w, to->message, sizeof(to->message));
+    to->on = w->output != NULL;
+    if (to->on)
+        snprintf(to->line, sizeof(to->line), "Writing %s%s", file_name_base(w->output),
+                 w->progress);
+}
+
+/* Killed, it leaves its hidden file, which is a leftover to whoever makes the next one. */
+void window_writing_cancel(WindowWriting *w)
+{
+    TempFile leftover = {0};
+    char folder[PATH_MAX];
+    if (!w->output)
+        return;
+    (void)kill(w->process.pid, SIGKILL);
+    (void)child_process_end(&w->process);
+    print_folder(w->output, folder, sizeof(folder));
+    const size_t room = file_name_room(folder);
+    if (room >= TEMP_FILE_ROOM && temp_file_create(&leftover, w->output, room) >= 0)
+        temp_file_remove(&leftover);
+    say(SAY_NORMAL, "%s was not finished, and is removed", media_quote(w->output));
+    forget_output(w);
+}
+
+/* ---- the command ---- */
+
+static int is_plain(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./=,:+%@";
+    return *text && strspn(text, plain) == strlen(text);
+}
+
+/* As a shell takes it. */
+static void print_argument(FILE *to, const char *text)
+{
+    if (is_plain(text)) {
+        fputs(text, to);
+        return;
+    }
+    fputc('\'', to);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else
+            fputc(*text, to);
+    fputc('\'', to);
+}
+
+char *window_writing_command(const Options *o, const char *path, const Source *source, char *text,
+                             size_t size)
+{
+    Arguments a = {.count = 0};
+    char *command = NULL, *output = NULL;
+    size_t length;
+    if (!can_write(path, source, text, size))
+        return NULL;
+    output = find_output(path);
+    int ret = output ? add(&a, "lumeq") : -1;
+    ret = ret < 0 ? ret : add_file(&a, "", path);
+    ret = ret < 0 ? ret : add(&a, "-o");
+    ret = ret < 0 ? ret : add_file(&a, "", output);
+    ret = ret < 0 ? ret : add_settings(&a, o);
+    FILE *to = ret < 0 ? NULL : open_memstream(&command, &length);
+    for (int i = 0; to && i < a.count; i++) {
+        if (i)
+            fputc(' ', to);
+        print_argument(to, a.all[i]);
+    }
+    if (!to || fclose(to) != 0)
+        snprintf(text, size, "There is no command: no name is free, or no memory");
+    free_arguments(&a);
+    free(output);
+    return command;
+}

@@ -1,0 +1,148 @@
+/*
+ * NVIDIA's driver, made up: preloaded into a program, which then finds it by its name,
+ * libcuda.so.1; built without that name it is a machine with a GPU and no driver. As an OpenGL
+ * driver (SDL_OPENGL_LIBRARY) it can hang and crash while it is loaded.
+ *
+ * FAKE_DRIVER in the environment has words, separated by blanks:
+ *   init=N     cuInit() answers this error
+ *   cuda=N     the CUDA that it knows; 13000
+ *   count=N    so many GPUs; 1
+ *   node       its device file is there
+ *   denied     the same, and it may not be opened
+ *   hang       cuInit() never comes back
+ *   crash      it crashes
+ *   no-memory  there is none for what the equalizer needs
+ * FAKE_OPENGL is hang or crash.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* What follows the word, "" for one without a value; NULL: it is not there. */
+static const char *word(const char *name)
+{
+    const char *words = getenv("FAKE_DRIVER");
+    const char *at = words ? strstr(words, name) : NULL;
+    return at ? at + strlen(name) : NULL;
+}
+
+static int number(const char *name, int usual)
+{
+    const char *value = word(name);
+    return value ? atoi(value) : usual;
+}
+
+static void fail(const char *how)
+{
+    while (how && strncmp(how, "hang", 4) == 0)
+        pause();
+    if (how && strncmp(how, "crash", 5) == 0)
+        (void)kill(getpid(), SIGKILL); /* also where a sanitizer would have a say */
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    fail(getenv("FAKE_OPENGL"));
+}
+
+/* ---- the system ---- */
+
+static int is_node(const char *path)
+{
+    return strncmp(path, "/dev/nvidia", 11) == 0;
+}
+
+int access(const char *path, int mode)
+{
+    if (is_node(path) && (word("node") || word("denied")))
+        return 0;
+    return REAL(access)(path, mode);
+}
+
+static int refuses(const char *path)
+{
+    if (!is_node(path) || !word("denied"))
+        return 0;
+    errno = EACCES;
+    return 1;
+}
+
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        const int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;                    \
+        va_end(args);                                                                              \
+        return refuses(path) ? -1 : REAL(name)(path, flags, mode);                                 \
+    }
+
+OPEN(open)
+OPEN(open64)
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return word("no-memory") ? NULL : REAL(aligned_alloc)(alignment, size);
+}
+
+/* ---- CUDA's driver API ---- */
+
+int cuInit(unsigned flags)
+{
+    (void)flags;
+    fail(word("hang") ? "hang" : word("crash") ? "crash" : NULL);
+    return number("init=", 0);
+}
+
+int cuDriverGetVersion(int *version)
+{
+    *version = number("cuda=", 13000);
+    return 0;
+}
+
+int cuDeviceGetCount(int *count)
+{
+    *count = number("count=", 1);
+    return 0;
+}
+
+int cuDeviceGet(int *device, int index)
+{
+    *device = index;
+    return 0;
+}
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+    (void)snprintf(name, (size_t)size, "Made-up GPU %d", device);
+    return 0;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    (void)device;
+    *bytes = (size_t)8 << 30;
+    return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    (void)device;
+    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 132;
+    return 0;
+}
+
+int cuGetErrorString(int result, const char **text)
+{
+    (void)result;
+    *text = "made-up error";
+    return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * What makes the program one whose GPUs are made up, of any number. FAKE_GPU_LOST: after so many
+ * frames each process loses its GPU; FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
+ * a line for each that frames came back from: its number, and how many.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../fake_gpu.h"
+
+static void note_closed(int device, int frames)
+{
+    const char *path = getenv("FAKE_GPU_LOG");
+    const int log = path && frames ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    if (log < 0)
+        return;
+    (void)dprintf(log, "%d %d\n", device, frames);
+    close(log);
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    const char *after = getenv("FAKE_GPU_LOST"), *only = getenv("FAKE_GPU_ONLY");
+    fake_gpu_closed = note_closed;
+    if (only)
+        fake_gpu_lose_only(atoi(only));
+    if (after)
+        fake_gpu_lose_after(atoi(after));
+}

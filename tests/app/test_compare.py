@@ -1,0 +1,205 @@
+"""--compare in written video: before and after, to the sample, with a line between and labels."""
+
+import csv
+import unittest
+from unittest import mock
+
+from common import *
+
+# Chroma columns and rows for so many of luma (log2), and bytes of a sample.
+FORMATS = {"yuv420p": (1, 1, 1), "yuv422p": (1, 0, 1), "yuv444p": (0, 0, 1), "yuv420p10le": (1, 1, 2),
+           "yuv422p10le": (1, 0, 2), "yuv444p10le": (0, 0, 2), "gray": (0, 0, 1), "yuva420p": (1, 1, 1)}
+
+
+def planes(path, pix_fmt):
+    """The planes of each frame: lists of rows."""
+    across, down, size = FORMATS[pix_fmt]
+    about = video(path)
+    width, height, data, at, frames = about["width"], about["height"], raw(path, pix_fmt), 0, []
+    shapes = [(width, height)]
+    if pix_fmt != "gray":
+        shapes += [(-(-width // (1 << across)), -(-height // (1 << down)))] * 2
+    if pix_fmt.startswith("yuva"):
+        shapes.append((width, height))
+    while at < len(data):
+        frame = []
+        for wide, tall in shapes:
+            frame.append([data[at + i * wide * size:at + (i + 1) * wide * size] for i in range(tall)])
+            at += wide * tall * size
+        frames.append(frame)
+    return frames
+
+
+class Compare(Case):
+    def source(self, pix_fmt="yuv420p", size="480x270", **more):
+        return clip("moving-%s.mkv" % pix_fmt, *FFV1, "-pix_fmt", pix_fmt, seconds=0.2,
+                    source="testsrc=size=%s:rate=25,format=%s,lutyuv=y='64+val/4'" % (size, pix_fmt), **more)
+
+    def pair(self, source, kind, *options):
+        """Frames as they are, equalized, and compared."""
+        return (self.lossless(source, *options, name="plain.mkv"),
+                self.lossless(source, "--compare", kind, *options, name="compared.mkv"))
+
+    def check_split(self, pix_fmt, size="480x270"):
+        source = self.source(pix_fmt, size)
+        plain, both = self.pair(source, "split")
+        self.assertEqual((video(both)["width"], video(both)["height"]), tuple(map(int, size.split("x"))))
+        bytes_ = FORMATS[pix_fmt][2]
+        differ = 0
+        for before, after, got in zip(*(planes(path, pix_fmt) for path in (source, plain, both))):
+            self.assertEqual(len(got), len(after))
+            for i, rows in enumerate(got):
+                wide = len(rows[0]) // bytes_
+                edge = wide // 2 - 6
+                for y in range(len(rows) // 2, len(rows)):  # below the labels
+                    self.assertEqual(rows[y][:edge * bytes_], before[i][y][:edge * bytes_])
+                    self.assertEqual(rows[y][-edge * bytes_:], after[i][y][-edge * bytes_:])
+                    differ += rows[y][:edge * bytes_] != after[i][y][:edge * bytes_]
+            # The line: bright, between dark edges.
+            row = got[0][-1]
+            middle = [int.from_bytes(row[x * bytes_:(x + 1) * bytes_], "little") >> (2 if bytes_ == 2 else 0)
+                      for x in range(int(size.split("x")[0]) // 2 - 4, int(size.split("x")[0]) // 2 + 4)]
+            self.assertGreater(max(middle), 200)
+            self.assertLess(min(middle), 40)
+        self.assertGreater(differ, 10)
+
+    def check_side(self, pix_fmt, size="480x270"):
+        source = self.source(pix_fmt, size)
+        plain, both = self.pair(source, "side")
+        width, height = map(int, size.split("x"))
+        left = width // (1 << FORMATS[pix_fmt][0]) * (1 << FORMATS[pix_fmt][0])
+        self.assertEqual((video(both)["width"], video(both)["height"]), (left + width, height))
+        for before, after, got in zip(*(planes(path, pix_fmt) for path in (source, plain, both))):
+            for i, rows in enumerate(got):
+                for y in range(len(rows) // 2, len(rows)):
+                    wide = len(after[i][y])
+                    self.assertEqual(rows[y][-wide:], after[i][y])
+                    self.assertEqual(rows[y][:-wide], before[i][y][:len(rows[y]) - wide])
+            # The labels are the same dark boxes, in the middle of each.
+            self.assertNotEqual(got[0][30], before[0][30][:len(got[0][30]) - len(after[0][30])] + after[0][30])
+
+    def test_split(self):
+        for pix_fmt in half(list(FORMATS)):
+            with self.subTest(pix_fmt):
+                self.check_split(pix_fmt)
+
+    def test_side(self):
+        for pix_fmt in half(list(FORMATS)[::-1]):
+            with self.subTest(pix_fmt):
+                self.check_side(pix_fmt)
+
+    def test_odd_sizes(self):
+        for pix_fmt in ("yuv420p", "yuv422p10le"):
+            with self.subTest(pix_fmt):
+                self.check_split(pix_fmt, "481x271")
+                self.check_side(pix_fmt, "481x271")
+
+    def test_semi_planar(self):
+        """As of three planes: chroma lies otherwise, no more."""
+        semi = clip("semi.nut", "-c:v", "rawvideo", "-pix_fmt", "nv12", seconds=0.2, source=DULL % ("480x270", 25))
+        flat = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2, source=DULL % ("480x270", 25))
+        for kind in ("split", "side"):
+            want = self.lossless(flat, "--compare", kind, "--dither", "off")
+            got = self.converted(semi, "out.nut", "--vcodec", "rawvideo", "--compare", kind, "--dither", "off", "-y")
+            self.assertEqual(raw(got, "yuv420p"), raw(want, "yuv420p"))
+
+    def test_more_bits(self):
+        """Both halves have those of the output."""
+        dark = clip("dark.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.3,
+                    source="testsrc2=size=480x270:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t")
+        both = self.lossless(dark, "--compare", "split", "--pix-fmt", "auto10")
+        self.assertEqual(video(both)["pix_fmt"], "yuv420p10le")
+        before, got = planes(dark, "yuv420p")[0][0][-1], planes(both, "yuv420p10le")[0][0][-1]
+        for x in range(0, 200):
+            self.assertEqual(int.from_bytes(got[2 * x:2 * x + 2], "little"), before[x] * 4)
+
+    def test_picture(self):
+        photo = clip("photo.png", "-frames:v", "1", seconds=0.1, source=DULL % ("480x270", 25))
+        out = self.converted(photo, "out.png", "--compare", "side")
+        self.assertEqual((video(out)["width"], video(out)["height"]), (960, 270))
+
+    def test_rotated(self):
+        """Left and right are those of who watches."""
+        lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
+        upright = clip("upright.mp4", *lossless, seconds=0.2, source=DULL % ("480x270", 25))
+        options = ("--dither", "off", "--strength", "0.8")
+        for kind in ("split", "side"):
+            want = raw(self.lossless(upright, "--compare", kind, *options, name="upright.mkv"), "yuv444p")
+            for degrees, turn in half(((90, "transpose=1"), (180, "hflip,vflip"), (270, "transpose=2"))):
+                with self.subTest(degrees, kind=kind):
+                    stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
+                    ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
+                    ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
+                    if not video(source).get("side_data_list"):
+                        self.skipTest("this ffmpeg writes no rotation that way")
+                    if raw(source) != raw(upright):
+                        self.skipTest("this ffmpeg turns the other way round")
+                    output = self.converted(source, "phone.mp4", "--compare", kind, *options, "--crf", "0",
+                                            "--preset", "ultrafast", "-y")
+                    got = raw(output, "yuv444p")
+                    self.assertEqual(len(got), len(want))
+                    # The ends of rows of labels are rounded otherwise by swscale.
+                    self.assertLessEqual(max((abs(a - b) for a, b in zip(got, want) if a != b), default=0), 1)
+
+    def test_oblong_pixels(self):
+        """As many samples as any; the shape of pixels is kept."""
+        source = self.source(filters="setsar=2")
+        both = self.lossless(source, "--compare", "side")
+        self.assertEqual(video(both)["sample_aspect_ratio"], "2:1")
+        self.assertEqual(video(both)["width"], 960)
+
+    def test_with_the_panel(self):
+        """It stands where the window has it: left of a split, between two pictures."""
+        for kind, where in (("split", 0.1), ("side", 0.5)):
+            source = self.source(size="960x540")
+            both = Picture(self.lossless(source, "--compare", kind, name="both.mkv"))
+            panel = Picture(self.lossless(source, "--compare", kind, "--overlay", name="panel.mkv"))
+            row = 540 // 3
+            differ = [x for x in range(both.width)
+                      if both.luma[0][row * both.width + x] != panel.luma[0][row * both.width + x]]
+            self.assertGreater(len(differ), 100)
+            self.assertLess(abs(sum(differ) / len(differ) / both.width - where), 0.1)
+
+    def test_same_statistics(self):
+        rows = []
+        for options in ((), ("--compare", "side"), ("--compare", "split", "--null")):
+            out = () if "--null" in options else ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y")
+            self.ok(self.source(), *out, *options, "--stats", self.path("s.csv"), "-y")
+            with open(self.path("s.csv"), newline="", encoding="utf-8") as f:
+                rows.append([list(row)[:11] for row in csv.reader(f)])
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual([len(r) for r in rows[0]], [len(r) for r in rows[2]])
+
+    def test_a_job(self):
+        """Its frames are those of one run."""
+        film = clip("film.mkv", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", seconds=2,
+                    source=DULL % ("320x180", 25))
+        for kind in ("split", "side"):
+            one = self.lossless(film, "--compare", kind, "--two-pass", "on", name="one.mkv")
+            job = self.lossless(film, "--compare", kind, "--jobs", "2", "--part-seconds", "0.5", name="job.mkv")
+            self.assertEqual(Picture(job).hashes(), Picture(one).hashes())
+            self.assertEqual(video(job)["width"], 320 if kind == "split" else 640)
+
+    def test_not_by_the_settings_file(self):
+        """That is for the window: no file is another one for it."""
+        settings = self.write("settings", b"compare = side\n")
+        plain = self.lossless(self.source(), name="plain.mkv")
+        result = lumeq(self.source(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--config", settings)
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(raw(self.path("out.mkv")), raw(plain))
+
+    def test_refused(self):
+        self.refused(lumeq("--camera", "--record-raw", "--frames", "3", "-o", self.path("x.mkv"), "--compare", "split"),
+                     USAGE, "--compare", "--record-raw", "untouched")
+        self.refused(lumeq(self.source(), "-o", self.path("x.mkv"), "--compare", "above"), USAGE, "--compare", "above",
+                     "off|split|side")
+
+    def test_no_font(self):
+        config = self.write("fonts.conf", b"<fontconfig></fontconfig>")
+        with mock.patch.dict(os.environ, FONTCONFIG_FILE=config):
+            result = self.ok(self.source(), "--null", "--compare", "split")
+        self.assertEqual(len([line for line in result.lines if "no font" in line]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

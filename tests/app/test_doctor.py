@@ -1,0 +1,226 @@
+"""--doctor: what it finds, on this machine and on ones that are made up, and that nothing hangs it."""
+
+import ctypes
+import json
+import os
+import re
+import signal
+import unittest
+
+from common import DONE, LIVENESS, SANITIZED, SLOWER, USAGE, Case, environment, finish, lumeq, start
+from test_options import on_terminal
+from window import MISSING, WindowCase
+
+DRIVER = os.environ.get("FAKE_DRIVER_LIBRARY", "")
+MACHINE = os.environ.get("FAKE_MACHINE_LIBRARY", "")
+CAMERA = os.environ.get("FAKE_CAMERA_LIBRARY", "")
+
+SECTIONS = ["processor", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
+            "sound", "versions"]
+MEMBERS = {
+    "processor": {"name", "features", "kernels"},
+    "gpu": {"driver", "driver_cuda", "devices"},
+    "nvdec": {"codecs"},
+    "encoders": {"names"},
+    "hardware_encoders": {"encoders"},
+    "cameras": {"devices"},
+    "virtual_camera": {"path", "v4l2loopback"},
+    "display": {"driver", "vendor", "renderer", "version", "software"},
+    "sound": {"driver", "devices"},
+    "versions": {"lumeq", "cuda", "ffmpeg", "libavcodec", "libavfilter", "libavformat", "libavutil",
+                 "libswresample", "libswscale", "sdl", "libass"},
+}
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def has_library(name):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+class DoctorCase(Case):
+    def examine(self, *args, code=DONE, env=None, preload=None, **more):
+        """The object, after a look at what all of them have."""
+        env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
+        if preload:
+            env["LD_PRELOAD"] = preload
+            env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        result = finish(start("--doctor", "--json", *args, stdout=-1, env=env))
+        self.assertEqual((result.code, result.err), (code, ""), str(result))
+        found = json.loads(result.out)
+        self.assertEqual(list(found), ["works"] + SECTIONS)
+        self.assertEqual(found["works"], code == DONE)
+        for name in SECTIONS:
+            section = found[name]
+            self.assertLessEqual({"verdict", "state", "text", "mend"}, set(section), name)
+            self.assertIn(section["verdict"], ("ok", "none", "mend"), name)
+            self.assertTrue(section["text"], name)
+            if section["verdict"] == "mend":
+                self.assertTrue(section["mend"], name)
+                self.assertNotIn("\n", section["mend"])
+            if section["state"] not in ("hangs", "crashes", "unknown"):
+                self.assertEqual(set(section) - {"verdict", "state", "text", "mend"}, MEMBERS[name])
+        return found
+
+
+class Doctor(DoctorCase):
+    def test_this_machine(self):
+        found = self.examine()
+        self.assertEqual(found["processor"]["state"], "ok")
+        self.assertIn(found["encoders"]["state"], ("ok", "no-h264"))
+        self.assertIn("lumeq " + found["versions"]["lumeq"], lumeq("--version").out.decode())
+        listed = [line.split()[0] for line in lumeq("--vcodec", "help").out.decode().splitlines()]
+        hardware = [e["name"] for e in found["hardware_encoders"]["encoders"]]
+        self.assertEqual(hardware + found["encoders"]["names"], listed)
+        for version in found["versions"].values():
+            self.assertTrue(version is None or version)
+
+    def test_text(self):
+        result = lumeq("--doctor")
+        self.assertEqual((result.code, result.err), (DONE, ""))
+        text = result.out.decode()
+        for words in ("  ok  Processor ", " GPU ", " NVDEC ", " Encoders ", " Cameras ", " Display ", " Sound ",
+                      "lumeq works here"):
+            self.assertIn(words, text)
+        self.assertNotIn("\x1b", text)
+        self.assertIn("\x1b[32m", lumeq("--doctor", "--color", "always").out.decode())
+
+    def test_on_a_terminal(self):
+        for columns in (80, 44):
+            shown, _ = on_terminal("--doctor", columns=columns)
+            lines = ESCAPES.sub("", shown.decode()).split("\r\n")
+            self.assertGreater(len(lines), 15)
+            long = [line for line in lines if len(line) > columns and " " in line[24:].strip()]
+            self.assertEqual(long, [])
+
+    def test_fewer_kernels(self):
+        found = self.examine(LUMEQ_CPU_MASK="0")["processor"]
+        self.assertEqual((found["state"], found["kernels"]), ("ok", "plain C"))
+        self.assertIn("LUMEQ_CPU_MASK", found["mend"])
+
+    def test_children_that_nobody_counts(self):
+        """As under daemons that ignore SIGCHLD."""
+        result = finish(start("--doctor", "--json", stdout=-1,
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)))
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(json.loads(result.out)["encoders"]["state"], "ok")
+
+    def test_json_alone(self):
+        for args in (("--json",), ("--list-devices", "--json"), ("none.mp4", "--null", "--json")):
+            self.refused(lumeq(*args), USAGE, "--json", "--doctor is missing")
+
+    def test_standard_output_is_full(self):
+        with open("/dev/full", "wb") as full:
+            self.assertIn("cannot write to standard output", lumeq("--doctor", stdout=full).err)
+
+    def test_no_display(self):
+        env = {k: v for k, v in environment().items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
+        found = self.examine(env=env)["display"]
+        self.assertEqual((found["state"], found["verdict"]), ("no-display", "none"))
+        found = self.examine(env=env, DISPLAY=":12345")["display"]
+        self.assertEqual((found["state"], found["verdict"]), ("no-display", "mend"))
+        self.assertIn(":12345", found["text"])
+
+
+@unittest.skipIf(not DRIVER or not MACHINE, "FAKE_DRIVER_LIBRARY names no made-up driver")
+class Driver(DoctorCase):
+    def gpu(self, words, preload=DRIVER, **more):
+        return self.examine(preload=preload, FAKE_DRIVER=words, **more)["gpu"]
+
+    def test_what_is_missing_is_told_apart(self):
+        for words, state in (("init=100 denied", "no-permission"), ("init=800", "no-permission"),
+                             ("init=803", "mismatch")):
+            with self.subTest(words):
+                self.assertEqual(self.gpu(words)["state"], state)
+        self.assertIn(self.gpu("init=999 node")["state"], ("not-loaded", "fails"))
+        if not has_library("libcuda.so.1"):
+            found = self.gpu("node", preload=MACHINE)
+            self.assertEqual((found["state"], found["verdict"]), ("no-driver", "mend"))
+
+    def test_the_build_and_the_driver(self):
+        cuda = "and CUDA" in lumeq("--version").out.decode()
+        found = self.gpu("count=2")
+        self.assertIn(found["state"], ("no-code", "fails") if cuda else ("no-cuda",))
+        self.assertEqual(found["driver_cuda"], "13.0")
+        self.assertEqual([(d["number"], d["name"], d["compute_capability"], d["multiprocessors"], d["memory"])
+                          for d in found["devices"]],
+                         [(n, "Made-up GPU %d" % n, "9.0", 132, 8 << 30) for n in (0, 1)])
+        self.assertIs(found["devices"][0]["usable"], False)
+        old = self.gpu("cuda=9020")
+        self.assertEqual(old["state"], "driver-too-old" if cuda else "no-cuda")
+
+    def test_nvdec_in_a_container(self):
+        if has_library("libnvcuvid.so.1"):
+            self.skipTest("this machine has NVIDIA's decoder")
+        found = self.examine(preload=DRIVER, FAKE_DRIVER="", container="made-up")["nvdec"]
+        self.assertEqual((found["state"], found["codecs"]), ("no-library", {}))
+        self.assertIn("NVIDIA_DRIVER_CAPABILITIES", found["mend"])
+        self.assertIn("video", found["mend"])
+
+    def test_a_driver_that_crashes(self):
+        found = self.examine(preload=DRIVER, FAKE_DRIVER="crash")
+        self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["crashes", "crashes", "ok"])
+
+    def test_a_driver_that_hangs(self):
+        found = self.examine(preload=DRIVER, FAKE_DRIVER="hang", LUMEQ_DOCTOR_SECONDS=str(3 * SLOWER))
+        self.assertEqual([found[n]["state"] for n in ("gpu", "nvdec", "processor")], ["hangs", "hangs", "ok"])
+
+    @unittest.skipIf(SANITIZED, "a sanitizer has an allocator of its own")
+    def test_it_cannot_work(self):
+        found = self.examine(preload=DRIVER, FAKE_DRIVER="no-memory init=100", code=USAGE)["processor"]
+        self.assertEqual((found["state"], found["kernels"]), ("fails", None))
+        self.assertIn("no memory", found["text"])
+
+
+@unittest.skipIf(not CAMERA, "FAKE_CAMERA_LIBRARY names no fake camera")
+class Cameras(DoctorCase):
+    def cameras(self, state, **more):
+        found = self.examine(preload=CAMERA, FAKE_CAMERA_MODES="MJPG 320x240@30", FAKE_CAMERA_STATE=state, **more)
+        return found["cameras"], found["virtual_camera"]
+
+    def test_cameras(self):
+        camera, virtual = self.cameras("", FAKE_CAMERA_NAME='A "made-up\\one"')
+        self.assertEqual((camera["state"], virtual["state"]), ("ok", "none"))
+        self.assertIn("v4l2loopback", virtual["mend"])
+        self.assertEqual([(d["path"], d["name"], d["usable"], d["problem"]) for d in camera["devices"]],
+                         [("/dev/video0", 'A "made-up\\one"', True, None)])
+        camera, virtual = self.cameras("denied")
+        if not os.path.exists("/sys/module/v4l2loopback"):  # a camera that is denied is no virtual one
+            self.assertEqual((virtual["state"], virtual["v4l2loopback"]), ("none", False))
+        self.assertEqual((camera["state"], camera["verdict"]), ("no-permission", "mend"))
+        self.assertIn("group", camera["mend"])
+        self.assertIs(camera["devices"][0]["usable"], False)
+        camera, _ = self.cameras("gone")
+        self.assertEqual((camera["state"], camera["verdict"]), ("none", "none"))
+
+    def test_virtual_cameras(self):
+        _, virtual = self.cameras("", FAKE_OUTPUT="/dev/video9")
+        self.assertEqual((virtual["state"], virtual["path"]), ("ok", "/dev/video9"))
+        _, virtual = self.cameras("out.taken", FAKE_OUTPUT="/dev/video9")
+        self.assertEqual((virtual["state"], virtual["verdict"]), ("busy", "mend"))
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class Display(DoctorCase, WindowCase):
+    def test_display(self):
+        found = self.examine(env=self.environment())
+        self.assertEqual((found["display"]["state"], found["display"]["driver"]), ("ok", "x11"))
+        for key in ("vendor", "renderer", "version"):
+            self.assertTrue(found["display"][key], key)
+        self.assertEqual((found["sound"]["state"], found["sound"]["devices"]), ("none", []))
+
+    @unittest.skipIf(not DRIVER, "FAKE_DRIVER_LIBRARY names no made-up driver")
+    def test_broken_opengl(self):
+        for how, state, seconds in (("", "no-opengl", LIVENESS / 2), ("crash", "crashes", LIVENESS / 2),
+                                    ("hang", "hangs", 3 * SLOWER)):
+            with self.subTest(how):
+                found = self.examine(env=self.environment(), SDL_OPENGL_LIBRARY=DRIVER, FAKE_OPENGL=how,
+                                     LUMEQ_DOCTOR_SECONDS=str(seconds))
+                self.assertEqual((found["display"]["state"], found["processor"]["state"]), (state, "ok"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,664 @@
+"""A film in parts: plan, measure, segment, join; --jobs and --resume. What comes of it is what one run makes."""
+
+import contextlib
+import csv
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+import zlib
+
+from common import *
+
+LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
+PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
+
+# Pictures that refer to what is before the key frame, three of them in a row that are shown before it.
+OPEN = ("-c:v", "libx264", "-preset", "fast", "-bf", "3", "-x264-params", "keyint=20:min-keyint=20:scenecut=0:open-gop=1")
+TIMES = ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us")
+
+
+def film():
+    """Four seconds with sound, in open groups of pictures."""
+    return clip("film.mkv", *OPEN, "-c:a", "aac", seconds=4, sound=4)
+
+
+def whole_film():
+    """The same with what else a film has."""
+    path = Store.path("whole.mkv")
+    if not os.path.exists(path):
+        with open(Store.path("words.srt"), "w", encoding="utf-8") as f:
+            f.write("1\n00:00:00,500 --> 00:00:01,500\nHello\n\n2\n00:00:02,000 --> 00:00:03,000\nThere\n")
+        with open(Store.path("tags.txt"), "w", encoding="utf-8") as f:
+            f.write(";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\ntitle=One\n"
+                    "[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=4000\ntitle=Two\n")
+        ffmpeg("-i", film(), "-i", Store.path("words.srt"), "-i", Store.path("tags.txt"), "-map", "0", "-map", "1",
+               "-map_metadata", "2", "-map_chapters", "2", "-c", "copy", "-c:s", "srt", "-metadata:s:s:0", "language=eng",
+               "-attach", Store.path("words.srt"), "-metadata:s:t", "mimetype=text/plain", path)
+    return path
+
+
+def damaged_film():
+    path = Store.path("damaged.ts")
+    if not os.path.exists(path):
+        ffmpeg("-i", film(), "-c", "copy", Store.path("sound.ts"))
+        with open(Store.path("sound.ts"), "rb") as f:
+            data = f.read()
+        cut = len(data) // 188 // 2 * 188
+        with open(path, "wb") as f:
+            f.write(data[:cut] + data[cut + 188 * 8:])
+    return path
+
+
+def film_damaged_twice():
+    """By what lies far apart, and at its end, where a second is missing."""
+    path = Store.path("twice.ts")
+    if not os.path.exists(path):
+        sound = clip("long.ts", *OPEN, "-c:a", "aac", seconds=16, sound=16)
+        with open(sound, "rb") as f:
+            packets_ = [f.read(188) for _ in range(os.path.getsize(sound) // 188)]
+        for share in (0.2, 0.8):
+            at = int(share * len(packets_))
+            del packets_[at:at + 8]
+        with open(path, "wb") as f:
+            f.write(b"".join(packets_))
+    return path
+
+
+def cut_off_film():
+    path = Store.path("cut.mkv")
+    if not os.path.exists(path):
+        with open(film(), "rb") as f:
+            data = f.read()
+        with open(path, "wb") as f:
+            f.write(data[:len(data) * 3 // 5])
+    return path
+
+
+def said_of_damage(result):
+    """Without what FFmpeg's threads count otherwise from run to run."""
+    return [re.sub(r"; \d+ frames? with errors in the picture", "", line) for line in result.err.splitlines()
+            if "the input is damaged" in line]
+
+
+def frames(path):
+    """The format of the pictures, and a hash of each."""
+    lines = ffmpeg("-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-").decode()
+    return [video(path)["pix_fmt"]] + re.findall(r"^0, .* (\w+)$", lines, re.M)
+
+
+class JobCase(Case):
+    def plan(self, source, *options, name="out.mkv", parts=3):
+        """The path of a plan that is made."""
+        self.ok("plan", source, "-o", self.path(name), "--vcodec", "ffv1", "--parts", parts, "-q", *options)
+        return self.path(name + ".lumeq/plan")
+
+    def parts(self, plan):
+        return int(re.search(r"^wanted-parts (\d+)", self.text(plan), re.M)[1])
+
+    def text(self, plan):
+        with open(plan, encoding="utf-8") as f:
+            return f.read()
+
+    def segments(self, plan):
+        for part in range(self.parts(plan)):
+            self.ok("segment", plan, part, "-q")
+
+    def joined(self, plan, code=DONE):
+        """The output of a plan whose parts are there."""
+        result = lumeq("join", plan, "-q")
+        self.assertEqual(result.code, code, str(result))
+        self.assertFalse(os.path.exists(os.path.dirname(plan)), "the folder is left")
+        return os.path.dirname(plan)[:-len(".lumeq")]
+
+    def one_run(self, source, *options, code=DONE, name="one.mkv"):
+        result = lumeq(source, "-o", self.path(name), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y", *options)
+        self.assertEqual(result.code, code, str(result))
+        return self.path(name)
+
+
+class Equal(JobCase):
+    """The decoded frames are those of one run, bit for bit, and so is all the rest."""
+
+    def check(self, source, *options, parts=3, code=DONE, name="out.mkv"):
+        one = self.one_run(source, *options, code=code)
+        plan = self.plan(source, *options, parts=parts, name=name)
+        self.segments(plan)
+        out = self.joined(plan, code)
+        self.assertEqual(frames(out), frames(one))
+        self.assertEqual(frame_times(out), frame_times(one))
+        for track in ("a:0", "s:0"):
+            self.assertEqual(packets(out, track), packets(one, track))
+        os.unlink(out)
+
+    def test_any_number_of_parts(self):
+        for parts in (1, 3, 7):
+            with self.subTest(parts=parts):
+                self.check(film(), parts=parts)
+
+    def test_kinds_of_video(self):
+        changing = clip("vfr.mkv", *X264, "-g", 10, "-fps_mode", "vfr", seconds=3,
+                        filters="setpts='PTS+mod(N,5)*0.004/TB+floor(N/20)*0.3/TB'")
+        fields = clip("fields.ts", "-c:v", "mpeg2video", "-q:v", 3, "-g", 12, "-bf", 2, "-flags", "+ilme+ildct",
+                      seconds=2, rate=50, filters="interlace")
+        refreshed = clip("refresh.mkv", "-c:v", "libx264", "-preset", "fast", "-x264-params",
+                         "keyint=50:intra-refresh=1", seconds=4, filters="noise=alls=8:allf=t")
+        dark = clip("dark.mkv", *OPEN, seconds=3, source="testsrc2=size=160x90:rate=25,lutyuv=y='16+val/7',"
+                                                         "noise=alls=8:allf=t")
+        for source, *options in ((changing,), (fields, "--deinterlace", "on"), (fields,), (refreshed,), (dark,),
+                                 (dark, "--mode", "clahe"), (dark, "--deflicker", "0.5"),
+                                 (film(), "--ss", "0.9", "--to", "3.1"), (film(), "--ss", "0.5", "--frames", "50"),
+                                 (film(), "--mode", "off"), (film(), "--reference"), (film(), "--overlay")):
+            with self.subTest(os.path.basename(source) + " " + " ".join(options)):
+                self.check(source, *options, parts=4)
+
+    def test_more_bits(self):
+        """Which is chosen by all of the film, whoever measures it."""
+        dark = clip("dark.mkv", *OPEN, seconds=3, source="testsrc2=size=160x90:rate=25,lutyuv=y='16+val/7',"
+                                                         "noise=alls=8:allf=t")
+        one = frames(self.one_run(dark, "--pix-fmt", "auto10"))
+        self.assertEqual(one[0], "yuv420p10le")
+        for measured in ((), ("--no-measure",)):
+            plan = self.plan(dark, "--pix-fmt", "auto10", *measured)
+            if measured:
+                for part in range(3):
+                    self.ok("measure", plan, part, "-q")
+                self.ok("plan", plan, "-q")
+            self.assertIn("depth 10", self.text(plan))
+            self.segments(plan)
+            out = self.joined(plan)
+            self.assertEqual(frames(out), one)
+            os.unlink(out)
+
+    def test_damaged(self):
+        """The exit code is that of one run, and no part begins in the damage."""
+        self.check(damaged_film(), parts=8, code=DAMAGED)
+
+    def test_damage_is_told_as_of_one_run(self):
+        """Whoever has measured it."""
+        for source, words in ((film_damaged_twice(), "packets unreadable"), (cut_off_film(), "early")):
+            one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "-q", "-y")
+            self.assertEqual(one.code, DAMAGED, str(one))
+            self.assertIn(words, said_of_damage(one)[0])
+            for measured in ((), ("--no-measure",)):
+                with self.subTest(os.path.basename(source) + " " + " ".join(measured)):
+                    plan = self.plan(source, "-y", *measured, parts=4)
+                    if measured:
+                        for part in range(4):
+                            self.ok("measure", plan, part, "-q")
+                        self.ok("plan", plan, "-q")
+                    self.segments(plan)
+                    result = lumeq("join", plan, "-q", "-y")
+                    self.assertEqual(result.code, DAMAGED, str(result))
+                    self.assertEqual(said_of_damage(result), said_of_damage(one))
+                    self.assertEqual(frames(self.path("out.mkv")), frames(self.path("one.mkv")))
+
+    def test_everything_else_of_a_film(self):
+        one = self.one_run(whole_film())
+        plan = self.plan(whole_film())
+        self.segments(plan)
+        out = self.joined(plan)
+        a, b = contents(one), contents(out)
+        for key in ("streams", "chapters"):
+            self.assertEqual(a[key], b[key])
+        self.assertEqual(a["format"].get("tags"), b["format"].get("tags"))
+        self.assertEqual(frames(out), frames(one))
+
+    def test_statistics(self):
+        one, out = self.path("one.csv"), self.path("out.csv")
+        self.one_run(film(), "--stats", one)
+        plan = self.plan(film(), "--stats", out)
+        self.segments(plan)
+        self.joined(plan)
+        rows = []
+        for name in (one, out):
+            with open(name, newline="", encoding="utf-8") as f:
+                rows.append([{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(f)])
+        self.assertEqual(len(rows[0]), 100)
+        self.assertEqual(rows[0], rows[1])
+
+    def lossy(self, ending, *options):
+        """What a job and what one run make."""
+        plan = self.plan(film(), *options, name="out" + ending)
+        self.segments(plan)
+        out, one = self.joined(plan), self.one_run(film(), *options, name="one" + ending)
+        self.assertEqual(frame_times(out), frame_times(one))
+        return out, one
+
+    def test_encoders(self):
+        """Each frame at its time; those that hold frames back, number packets otherwise or wait for the end."""
+        for name, ending, *options in (("libvpx-vp9", ".webm", "--vopt", "cpu-used=8"), ("libsvtav1", ".mp4", "--preset", "12"),
+                                       ("libx265", ".mp4", "--preset", "ultrafast"), ("mpeg2video", ".ts"),
+                                       ("mpeg4", ".avi"), ("mjpeg", ".mov")):
+            with self.subTest(name):
+                if not has_encoder(name):
+                    self.skipTest("there is no " + name)
+                out, _ = self.lossy(ending, "--vcodec", name, *options)
+                os.unlink(out)
+
+    def test_pictures_out_of_order(self):
+        """Times of decoding rise, and no picture is shown before its own."""
+        out, one = self.lossy(".mp4", "--vcodec", "libx264", "--preset", "fast")
+        found = [p for p in contents(out)["packets"] if p["codec_type"] == "video"]
+        dts, pts = [int(p["dts"]) for p in found], [int(p["pts"]) for p in found]
+        self.assertEqual(dts, sorted(set(dts)))
+        self.assertTrue(all(d <= p for d, p in zip(dts, pts)))
+        self.assertNotEqual(pts, sorted(pts), "the clip should have pictures out of order")
+        self.assertEqual(packets(out), packets(one))
+
+
+class Steps(JobCase):
+    def test_measured_in_parts(self):
+        for source in (film(), clip("refresh.mkv", "-c:v", "libx264", "-preset", "fast", "-x264-params",
+                                    "keyint=50:intra-refresh=1", seconds=4, filters="noise=alls=8:allf=t")):
+            with self.subTest(os.path.basename(source)):
+                one = self.one_run(source)
+                plan = self.plan(source, "--no-measure", parts=4)
+                self.refused(lumeq("segment", plan, "0"), USAGE, "not finished", "lumeq measure")
+                self.refused(lumeq("plan", plan), INPUT, "4 of 4 parts are not measured")
+                for part in (3, 1, 0, 2):
+                    self.ok("measure", plan, part, "-q")
+                self.ok("plan", plan, "-q")
+                self.segments(plan)
+                out = self.joined(plan)
+                self.assertEqual(frames(out), frames(one))
+                os.unlink(out)
+
+    def test_no_more_is_read_than_the_part(self):
+        plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=16, sound=16), "--no-measure", parts=8)
+        for part, least, most in ((0, 2, 5), (7, 15, 18)):
+            self.ok("measure", plan, part, "-q")
+            read = re.search(r"^damage .* (\d+)$", self.text(plan[:-4] + "measured-%05d" % part), re.M)[1]
+            zero = 1.4  # where MPEG-TS begins
+            self.assertTrue(least < int(read) / 1e6 - zero < most, read)
+
+    def test_the_part_from_the_environment(self):
+        plan = self.plan(film())
+        env = {k: v for k, v in environment().items() if k not in ("SLURM_ARRAY_TASK_ID",)}
+        for part, (name, value) in enumerate((("SLURM_ARRAY_TASK_ID", "0"), ("JOB_COMPLETION_INDEX", "1"),
+                                              ("PARALLEL_SEQ", "3"))):
+            result = finish(start("segment", plan, "-q", env=dict(env, **{name: value})))
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertTrue(os.path.exists(os.path.dirname(plan) + "/part-%05d" % part), name)
+        for name, value in (("PARALLEL_SEQ", "0"), ("SLURM_ARRAY_TASK_ID", "x"), ("JOB_COMPLETION_INDEX", "")):
+            result = finish(start("segment", plan, "-q", env=dict(env, **{name: value})))
+            self.refused(result, USAGE, name)
+        self.refused(finish(start("segment", plan, "-q", env=env)), USAGE, "SLURM_ARRAY_TASK_ID")
+        self.joined(plan)
+
+    def test_each_step_may_be_taken_again(self):
+        plan = self.plan(film())
+        text = self.text(plan)
+        self.ok("plan", film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
+        self.assertEqual(self.text(plan), text)
+        self.segments(plan)
+        part = os.path.dirname(plan) + "/part-00001"
+        before = os.stat(part).st_mtime_ns
+        self.assertIn("there already", self.ok("segment", plan, 1).err)
+        self.assertEqual(os.stat(part).st_mtime_ns, before)
+        self.ok("segment", plan, 1, "-y", "-q")
+        self.assertNotEqual(os.stat(part).st_mtime_ns, before)
+        out = self.joined(plan)
+        state = os.stat(out)
+        self.assertIn("joined already", self.ok("join", plan).err)
+        self.assertEqual(os.stat(out), state)
+
+    def test_two_at_once_do_no_harm(self):
+        plan = self.plan(film(), "--stats", self.path("s.csv"), parts=1)
+        both = [start("segment", plan, "0", "-q", "-y") for _ in range(2)]
+        for process in both:
+            self.assertEqual(finish(process).code, DONE)
+        self.joined(plan)
+        self.assertEqual(self.files(), ["out.mkv", "s.csv"])
+
+    def test_files_with_the_names_of_commands(self):
+        for word in ("plan", "measure", "segment", "join"):
+            shutil.copy(simple(), self.path(word))
+            self.ok("./" + word, "--null", "-q", cwd=self.folder)
+            self.ok("--null", word, "-q", cwd=self.folder)
+            self.refused(lumeq(word, cwd=self.folder), USAGE, "./" + word)
+
+    def test_nothing_is_read_of_other_users_settings(self):
+        """The options of the plan are all of them, those of a settings file included."""
+        settings = self.write("config", b"mode = stretch\nprofile = fog\n")
+        plan = self.plan(film(), "--config", settings, "--gamma", "1.5")
+        self.assertIn("argument --mode=stretch", self.text(plan))
+        self.assertIn("argument --gamma=1.5", self.text(plan))
+        one = self.one_run(film(), "--config", settings, "--gamma", "1.5")
+        os.unlink(settings)
+        self.segments(plan)
+        self.assertEqual(frames(self.joined(plan)), frames(one))
+
+
+class BadInput(JobCase):
+    def setUp(self):
+        super().setUp()
+        self.source = self.path("in.mkv")
+        shutil.copy2(film(), self.source)
+        self.made = self.plan(self.source)
+        self.job = os.path.dirname(self.made)
+
+    def join_refused(self, *words, code=INPUT):
+        self.refused(lumeq("join", self.made), code, *words)
+        self.assertFalse(os.path.exists(self.path("out.mkv")))
+
+    def change(self, name, at, data):
+        with open(os.path.join(self.job, name), "r+b") as f:
+            f.seek(at, os.SEEK_END if at < 0 else os.SEEK_SET)
+            f.write(data)
+
+    def test_missing_parts_are_named(self):
+        self.ok("segment", self.made, 1, "-q")
+        self.join_refused("2 of 3 parts are missing: 0, 2", "lumeq segment PLAN K")
+
+    def test_parts_that_are_wrong(self):
+        self.segments(self.made)
+        part = os.path.join(self.job, "part-00001")
+        shutil.copy(part, self.path("kept"))
+        size = os.path.getsize(part)
+        other = os.path.join(self.job, "part-00002")
+
+        def cut():
+            os.truncate(part, size // 2)
+
+        for spoil, *words in ((lambda: self.change("part-00001", -200, b"xxxx"), "checksum"),
+                              (lambda: self.change("part-00001", 100, b"xxxx"), "checksum"),
+                              (cut, "not whole"),
+                              (lambda: os.truncate(part, 10), "too short"),
+                              (lambda: shutil.copy(other, part), "part 2, not part 1"),
+                              (lambda: shutil.copy(simple(), part), "no part of a film")):
+            with self.subTest(words[0]):
+                spoil()
+                self.join_refused("part-00001", "lumeq segment PLAN 1 -y", *words)
+                shutil.copy(self.path("kept"), part)
+        # Of another plan of the same film.
+        self.ok("plan", self.source, "-o", self.path("other.mkv"), "--vcodec", "ffv1", "--parts", 3, "--gamma", 2, "-q")
+        self.ok("segment", self.path("other.mkv.lumeq/plan"), 1, "-q")
+        shutil.copy(self.path("other.mkv.lumeq/part-00001"), part)
+        self.join_refused("part 1", "of another plan")
+        # What is spoiled is made anew.
+        self.ok("segment", self.made, 1, "-q")
+        self.joined(self.made)
+
+    def test_plans_that_are_wrong(self):
+        text = self.text(self.made)
+
+        def rewritten(old, new):
+            """With a checksum that is right."""
+            body = text[:text.rindex("end ")].replace(old, new)
+            return body + "end %08x\n" % zlib.crc32(body.encode())
+
+        for new, *words in ((text.replace("frames 100", "frames 101"), "damaged"),
+                            (text[:-30], "damaged"), ("", "something else"),
+                            (text.replace("lumeq-plan 2", "lumeq-plan 1"), "another version"),
+                            (rewritten("program lumeq ", "program lumeq 9."), "same program"),
+                            (rewritten("\nframes ", "\nframs "), "wrong or missing")):
+            with self.subTest(words[0]):
+                with open(self.made, "w", encoding="utf-8") as f:
+                    f.write(new)
+                self.refused(lumeq("segment", self.made, "0"), INPUT, *words)
+                self.join_refused(*words)
+        self.refused(lumeq("join", self.path("nothing/plan")), INPUT, "there is no plan")
+        with open(self.made, "w", encoding="utf-8") as f:
+            f.write(text)
+        self.change("curves", 1000, b"xxxxxxxx")
+        result = lumeq("segment", self.made, "0")
+        self.refused(result, INPUT, "curves", "checksum")
+
+    def test_another_input(self):
+        os.utime(self.source, ns=(1, 1))
+        self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "time is another one")
+        with open(self.source, "ab") as f:
+            f.write(b"x")
+        self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "size is another one")
+        os.unlink(self.source)
+        self.refused(lumeq("segment", self.made, "0"), INPUT, "in.mkv", "No such file")
+
+    def test_other_options(self):
+        again = ("plan", self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 3)
+        self.refused(lumeq(*again, "--gamma", 2), USAGE, "--gamma=2", "-y replaces it")
+        self.refused(lumeq("segment", self.made, "0", "--gamma", "2"), USAGE, "--gamma", "in the plan")
+        self.refused(lumeq("segment", self.made, "3"), USAGE, "no part 3", "from 0 to 2")
+        self.refused(lumeq("segment", self.made, "one"), USAGE, "one")
+        self.refused(lumeq("segment", self.made, "0", "1"), USAGE, "'1' is a word too many")
+        self.refused(lumeq("join", self.made, "--threads", "1", "2"), USAGE, "'2' is a word too many")
+        self.ok("segment", self.made, "0", "--overwrite", "--threads", "1", "--open-timeout=50", "-q")
+        self.ok(*again, "--gamma", 2, "-y", "-q")
+        self.assertIn("--gamma=2", self.text(self.made))
+
+    def test_what_cannot_be_in_parts(self):
+        for options, *words in ((("--bitrate", "1M"), "--bitrate", "--crf"),
+                                (("--vopt", "b=1M"), "--vopt", "--crf"),
+                                (("--vopt", "x264-params=bitrate=500"), "--vopt", "--crf"),
+                                (("--vopt", "maxrate=1M"), "--vopt"),
+                                (("--devices", "x"), "--devices", "0,1"),
+                                (("--parts", "3", "--part-seconds", "2"), "--parts", "contradict"),
+                                (("--two-pass", "off", "--deflicker", "1"), "contradict")):
+            with self.subTest(" ".join(options)):
+                for way in (("plan", self.source), (self.source, "--jobs", "2")):
+                    result = lumeq(*way, "-o", self.path("x.mkv"), *options)
+                    self.refused(result, USAGE, *words)
+        self.refused(lumeq("plan", self.source, "-o", "-"), USAGE, "regular file")
+        self.refused(lumeq("plan", self.source, "-o", self.path("x.png")), USAGE)
+        self.refused(lumeq("plan", self.source, "-o", self.path("x.y4m")), USAGE, "y4m")
+        self.refused(lumeq(self.source, "--jobs", "2"), USAGE, "--jobs", "-o")
+        self.refused(lumeq(self.source, "--resume"), USAGE, "--resume", "-o")
+        self.refused(lumeq("plan", self.source), INPUT, "no plan", "-o OUT")
+        self.assertEqual(self.files(), ["in.mkv", "out.mkv.lumeq"])
+
+    def test_an_output_that_is_there(self):
+        self.segments(self.made)
+        self.write("out.mkv", b"precious")
+        self.refused(lumeq("join", self.made), USAGE, "exists", "-y")
+        self.refused(lumeq("plan", self.source, "-o", self.path("out.mkv"), "--gamma", 3), USAGE)
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.ok("join", self.made, "-y", "-q")
+        self.assertEqual(len(frames(self.path("out.mkv"))), 101)
+
+
+class Run(JobCase):
+    def job(self, *options, source=None, env=None):
+        return start(source or film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--parts", 5,
+                     *options, env=env)
+
+    def test_equal(self):
+        self.assertEqual(finish(self.job("-q")).code, DONE)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(whole_film())))
+        self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+
+    def test_auto(self):
+        self.ok(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", "auto", "--devices", "all", "-q")
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def test_progress(self):
+        result = finish(self.job("--progress", "json", "-q"))
+        shown = [json.loads(line) for line in result.lines]
+        self.assertEqual((shown[-1]["state"], shown[-1]["frame"], shown[-1]["frames"]), ("done", 100, 100))
+        percent = [s["percent"] for s in shown if s["percent"] is not None]
+        self.assertEqual(percent, sorted(percent))
+
+    def kill(self, process, after):
+        """SIGKILL, for the run and what it has started."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(after)
+        for pid in [process.pid] + self.children(process):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        process.stderr.close()
+
+    def test_goes_on_after_a_kill(self):
+        """At random moments, again and again, until it is done."""
+        one = frames(self.one_run(film()))
+        numbers = random.Random(4)
+        kills = 0
+        began = time.monotonic()
+        self.assertEqual(finish(self.job("-q")).code, DONE)
+        length = time.monotonic() - began
+        while kills < 12:
+            shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
+            if os.path.exists(self.path("out.mkv")):
+                os.unlink(self.path("out.mkv"))
+            for _ in range(6):
+                process = self.job("--resume", "-q")
+                self.kill(process, numbers.uniform(0.1, 1) * length)
+                kills += process.returncode == -signal.SIGKILL
+                if process.returncode != -signal.SIGKILL:
+                    break
+            if process.returncode == -signal.SIGKILL:
+                result = finish(self.job("--resume", "-q"))
+                self.assertEqual(result.code, DONE, str(result))
+            self.assertEqual(frames(self.path("out.mkv")), one)
+            self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+
+    def test_a_leftover_is_offered(self):
+        process = self.job("-q")
+        self.assertTrue(wait_for(lambda: os.path.exists(self.path("out.mkv.lumeq/plan")) or process.poll() is not None))
+        process.send_signal(SIGTERM)
+        result = finish(process)
+        if result.code == DONE:
+            self.skipTest("it was done before it was interrupted")
+        self.refused(result, INTERRUPTED, "interrupted", "--resume")
+        self.refused(finish(self.job("-q")), USAGE, "out.mkv.lumeq", "--resume", "-y")
+        self.refused(finish(self.job("-q", "--resume", "--gamma", "2")), USAGE, "--gamma=2", "-y")
+        self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def children(self, process):
+        found = glob.glob("/proc/%d/task/*/children" % process.pid)
+        return [int(pid) for name in found for pid in read_or_nothing(name).split()]
+
+    def test_a_part_whose_process_dies_is_made_again(self):
+        process = self.job("-q")
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: self.children(process) or process.poll() is not None))
+        killed = self.children(process)[:1]
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        result = finish(process)
+        self.assertTrue(killed, "no part was made by a process of its own")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
+    def test_synced_before_it_has_a_name(self):
+        """What is there after a power cut is whole: each file is on the disk before it gets its name, the folder then."""
+        log = self.path("log")
+        env = environment()
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        self.assertEqual(finish(self.job("-q", "--stats", self.path("s.csv"), env=env)).code, DONE)
+        synced, names = set(), []
+        with open(log, encoding="utf-8") as f:
+            for line in f:
+                call, path = line.split()
+                if call == "rename":
+                    self.assertIn(path, synced)
+                    names.append(re.sub(r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*", "", os.path.basename(path)))
+                synced.add(path)
+        for name in (".curves", ".plan", ".part-00000", ".part-00004", ".joining", ".out.mkv", ".s.csv"):
+            self.assertIn(name, names)
+        self.assertIn(self.path("out.mkv.lumeq"), synced)
+
+    def test_interrupted_before_there_is_a_plan(self):
+        process = start(long_clip(), "-o", self.path("out.mkv"), "--jobs", 2, "-q")
+        self.addCleanup(process.kill)
+        self.catches(process, SIGINT)
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.refused(result, INTERRUPTED, "interrupted")
+        self.assertFalse(os.path.exists(self.path("out.mkv")))
+
+    @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
+    def test_a_full_disk_that_has_room_again(self):
+        env = environment()
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder, FAULTY_DISK_NAME="part-00003")
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        result = finish(self.job("-q", env=env))
+        self.refused(result, OUTPUT, "part 3", "No space left", "--resume")
+        self.assertFalse(os.path.exists(self.path("out.mkv")))
+        self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def test_whole_but_not_said_to_be(self):
+        """Killed between the output's name and the end of the folder."""
+        plan = self.plan(film())
+        self.segments(plan)
+        os.makedirs(self.path("kept"))
+        self.joined(plan)
+        os.makedirs(os.path.dirname(plan))
+        with open(os.path.dirname(plan) + "/joining", "w", encoding="utf-8"):
+            pass
+        os.rename(self.path("out.mkv"), self.path("moved.mkv"))
+        os.rename(self.path("moved.mkv"), self.path("out.mkv"))
+        result = self.ok(film(), "-o", self.path("out.mkv"), "--resume")
+        self.assertIn("whole already", result.err)
+        self.assertFalse(os.path.exists(os.path.dirname(plan)))
+
+
+@unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
+class Devices(JobCase):
+    """Each process loses its GPU after five frames, or that of one number does."""
+
+    def run_with(self, *args, only=None):
+        env = dict(environment(), FAKE_GPU_LOST="5", FAKE_GPU_LOG=self.path("log"))
+        if only is not None:
+            env["FAKE_GPU_ONLY"] = str(only)
+        process = subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env)
+        return finish(process)
+
+    def job(self, *options, only=None):
+        result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 4, *options, only=only)
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+        return result
+
+    def log(self):
+        """Of each process, the number of its GPU, and the frames that came back from it."""
+        return [tuple(map(int, line.split())) for line in read_or_nothing(self.path("log")).splitlines()]
+
+    def test_another_takes_over(self):
+        for devices in ("0,1", "1,0", "2,1,0"):
+            with self.subTest(devices):
+                result = self.job("--jobs", 2, "--devices", devices, only=1)
+                self.assertEqual(result.err.count("GPU 1 is used no more"), 1, result.err)
+                self.assertIn("made on another", result.err)
+                self.assertEqual({n for device, n in self.log() if device == 1}, {5})
+                self.assertEqual(sum(n for device, n in self.log() if device != 1), 100)
+                os.unlink(self.path("log"))
+                os.unlink(self.path("out.mkv"))
+
+    def test_the_cpu_takes_over_from_the_last(self):
+        result = self.job("--jobs", 2, "--devices", "0,1")
+        self.assertIn("is used no more", result.err)
+        self.assertTrue(all(n == 5 for _, n in self.log()), self.log())
+        os.unlink(self.path("out.mkv"))
+        self.assertIn("the CPU goes on", self.job("--jobs", 1, "--backend", "cuda").err)
+
+    def test_a_part_by_itself(self):
+        plan = self.plan(film(), parts=1)
+        self.refused(self.run_with("segment", plan, 0, "-q", "--backend", "cuda"), USAGE, "it was lost", "--backend auto")
+        self.assertFalse(os.path.exists(plan[:-4] + "part-00000"))
+        self.assertEqual(self.run_with("segment", plan, 0, "-q").code, DONE)
+        self.assertEqual(frames(self.joined(plan)), frames(self.one_run(film())))
+
+
+def read_or_nothing(name):
+    try:
+        with open(name, encoding="utf-8") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    unittest.main()

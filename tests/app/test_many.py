@@ -1,0 +1,406 @@
+"""Many files into a folder: what they are called, what is refused, and that each goes on without the others."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import unittest
+
+from common import *
+
+FAST = ("--two-pass", "off", "--preset", "ultrafast")
+
+
+class ManyCase(Case):
+    def put(self, name, source=None):
+        """A copy of a clip, in the folder of the test."""
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        shutil.copyfile(source or clip("tiny.mkv", seconds=0.2), path)
+        return path
+
+    def below(self, name):
+        """The files in a folder, with those of folders within it."""
+        top = self.path(name)
+        return sorted(os.path.relpath(os.path.join(folder, f), top)
+                      for folder, _, files in os.walk(top) for f in files)
+
+    def many(self, *args, **more):
+        return lumeq(*FAST, *args, cwd=self.folder, **more)
+
+
+class Names(ManyCase):
+    def test_names_are_kept(self):
+        """And each output is what a run of its own writes."""
+        for name in ("a.mkv", "b two.mp4", "-c.mov"):
+            ffmpeg("-i", simple(), "-c", "copy", os.path.join(self.folder, "./" + name))
+        result = self.many("a.mkv", "b two.mp4", "-o", "out/", "--", "-c.mov")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(self.below("out"), ["-c.mov", "a.mkv", "b two.mp4"])
+        self.assertEqual([re.search(": (.*? frames)", l)[1] for l in result.lines],
+                         ["'out/a.mkv': 25 frames", "'out/b two.mp4': 25 frames", "'out/-c.mov': 25 frames",
+                          "3 files: 3 done; 75 frames"])
+        for name in self.below("out"):
+            self.ok("-o", self.path("one.mkv"), "-y", *FAST, "--", self.path(name))
+            self.assertEqual(raw(self.path("out/" + name)), raw(self.path("one.mkv")))
+
+    def test_one_file(self):
+        self.put("a.mkv")
+        result = self.many("a.mkv", "-o", "out/")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(len(result.lines), 1, str(result))
+        self.assertEqual(self.below("out"), ["a.mkv"])
+
+    def test_container_by_option(self):
+        """Names end as the container's files do, and stay where they do already."""
+        for name in ("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d"):
+            self.put(name)
+        self.assertEqual(self.many("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d", "-o", "out/", "--format",
+                                   "mkv").code, DONE)
+        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "c.mka.mkv", "d.mkv", "e.mkv"])
+        self.assertEqual(self.many("a.mkv", "-o", "mp4/", "--format", "mp4").code, DONE)
+        self.assertIn("mp4", probe(self.path("mp4/a.mp4"), "-show_format")["format"]["format_name"])
+
+    def folder_of_all(self):
+        """Two videos and a picture in "in", one more in a folder within it, and what is none."""
+        for name in ("in/b.mkv", "in/a.webm", "in/sub/c.mkv", "in/.hidden.mkv", "in/.folder/d.mkv", "in/o.mkv.lumeq/0.mkv"):
+            self.put(name)
+        os.rename(self.path("in/a.webm"), self.path("in/a"))  # told by what is in it
+        make(self.path("in/p.png"), "-frames:v", 1, seconds=0.04)
+        ffmpeg("-f", "lavfi", "-t", 0.2, "-i", "sine", self.path("in/sound.mp4"))
+        for name, text in (("notes.txt", b"a\n"), ("s.srt", b"1\n00:00:00,000 --> 00:00:01,000\nhi\n\n"),
+                           ("noise.bin", bytes(range(7, 256)) * 9)):
+            self.write("in/" + name, text)
+        os.symlink("sub", self.path("in/linked"))
+        os.mkfifo(self.path("in/fifo.mkv"))
+
+    def test_folder(self):
+        """Its videos, by trying; the rest is counted, and said once."""
+        self.folder_of_all()
+        result = self.many("in", "-o", "out/", "--format", "mkv", "--frames", "1")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv"])
+        self.assertEqual(len(result.lines), 5, str(result))
+        self.assertIn("5 files without video are left alone", result.lines[0])
+
+    def test_folders_within(self):
+        self.folder_of_all()
+        self.put("other/sub/e.mkv")
+        result = self.many("in/", "other", "-o", "out/", "--format", "mkv", "--frames", "1", "--recursive")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "p.mkv", "sub/c.mkv", "sub/e.mkv"])
+
+    def test_no_video_in_a_folder(self):
+        self.write("notes.txt", b"a\n")
+        self.refused(lumeq(self.folder, "-o", self.path("out/")), INPUT, "none of 1 file", self.folder)
+        self.assertEqual(self.files(), ["notes.txt"])
+
+    def test_what_fails_in_a_folder_is_not_left_out(self):
+        """A file whose name says that it is a video is told of where it cannot be opened."""
+        self.put("in/a.mkv")
+        self.write("in/b.mp4", b"")
+        self.write("in/c.mkv", bytes(range(7, 256)) * 9)
+        result = self.many("in", "-o", "out/")
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn("3 files: 1 done, 2 failed", result.err)
+        self.assertEqual(self.below("out"), ["a.mkv"])
+
+    def test_folder_without_permission(self):
+        self.put("in/a.mkv")
+        os.makedirs(self.path("in/closed"))
+        os.chmod(self.path("in/closed"), 0)
+        if os.access(self.path("in/closed"), os.R_OK):
+            self.skipTest("root reads everything")
+        result = self.many("in", "-o", "out/", "--recursive")
+        os.chmod(self.path("in/closed"), 0o700)
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn("cannot read the folder 'in/closed'", result.err)
+        self.assertEqual(self.below("out"), ["a.mkv"])
+
+
+class Refused(ManyCase):
+    """Before anything is written."""
+
+    def none(self, code, *args, words=()):
+        self.refused(self.many(*args), code, *words)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_two_inputs_with_one_output(self):
+        for name in ("a/x.mkv", "b/x.mkv", "a/y.mkv", "a/y.mp4"):
+            self.put(name)
+        for args, words in ((("a/x.mkv", "b/x.mkv"), ("'a/x.mkv' and 'b/x.mkv'", "'out/x.mkv'")),
+                            (("a", "b"), ("'a/x.mkv' and 'b/x.mkv'", "'out/x.mkv'")),
+                            (("a/x.mkv", "a/../a/x.mkv"), ("'a/x.mkv' and 'a/../a/x.mkv'", )),
+                            (("a/y.mkv", "a/x.mkv", "a/y.mp4", "--format", "mkv"),
+                             ("'a/y.mkv' and 'a/y.mp4'", "'out/y.mkv'"))):
+            with self.subTest(args):
+                self.none(USAGE, *args, "-o", "out/", words=words)
+
+    def test_what_has_no_name(self):
+        self.put("a.mkv")
+        self.none(USAGE, "a.mkv", "-", "-o", "out/", words=("standard input has no name", ))
+        self.none(USAGE, "a.mkv", "http://localhost/b.mkv", "--network", "-o", "out/", words=("b.mkv' has no name", ))
+
+    def test_options(self):
+        self.put("a.mkv")
+        self.none(USAGE, "a.mkv", "--recursive", "-o", "out.mkv", words=("--recursive", "-o DIR/"))
+        self.none(USAGE, "a.mkv", "-o", "out/", "--stats", "s.csv", words=("--stats", ))
+        self.none(USAGE, "a.mkv", "b.mkv", "-o", "out", words=("as in -o out/", ))
+        self.none(USAGE, "a.mkv", "b.mkv", "--null", words=("at a time", ))
+
+    def test_folder_that_cannot_be_made(self):
+        self.put("a.mkv")
+        self.none(OUTPUT, "a.mkv", "-o", "nowhere/out/", words=("'nowhere/out'", "No such file"))
+        self.none(OUTPUT, "a.mkv", "-o", "a.mkv/", words=("'a.mkv'", "Not a directory"))
+
+    def test_input_beside_its_output(self):
+        self.put("a.mkv")
+        os.symlink(".", self.path("here"))
+        self.none(USAGE, "a.mkv", "-o", "./", words=("'a.mkv' lies in the folder './'", ))
+        self.none(USAGE, "a.mkv", "-y", "-o", "here/", words=("lies in the folder", ))
+        self.none(USAGE, ".", "-y", "-o", self.folder + "/", words=("'.' is the folder", ))
+        self.assertEqual(self.files(), ["a.mkv", "here"])
+
+    def test_output_is_an_input(self):
+        """Of another one, too, and by another name."""
+        self.put("a.mkv")
+        self.put("in/b.mkv")
+        before = self.read("a.mkv")
+        os.mkdir(self.path("there"))
+        os.link(self.path("a.mkv"), self.path("there/b.mkv"))
+        self.refused(self.many("in/b.mkv", "a.mkv", "-y", "-o", "there/"), USAGE, "'there/b.mkv' is the input 'a.mkv'")
+        os.unlink(self.path("there/b.mkv"))
+        os.symlink("../in/b.mkv", self.path("there/b.mkv"))
+        self.refused(self.many("in", "-y", "-o", "there/"), USAGE, "'there/b.mkv' is the input 'in/b.mkv'")
+        self.assertEqual(self.read("a.mkv"), before)
+
+    def test_outputs_that_exist(self):
+        for name in ("a.mkv", "b.mkv", "c.mkv", "there/a.mkv", "there/c.mkv"):
+            self.put(name)
+        self.refused(self.many("a.mkv", "b.mkv", "c.mkv", "-o", "there/"), USAGE, "2 of 3 outputs exist",
+                     "'there/a.mkv'", "--resume", "-y")
+        self.assertEqual(self.below("there"), ["a.mkv", "c.mkv"])
+        self.assertEqual(self.many("a.mkv", "b.mkv", "-y", "-o", "there/").code, DONE)
+        self.assertEqual(video(self.path("there/a.mkv"))["codec_name"], "h264")
+
+    def test_folder_of_outputs_in_an_input(self):
+        """It is left aside: what is in it would be processed again."""
+        self.put("in/a.mkv")
+        self.assertEqual(self.many("in", "-o", "in/out/", "--recursive").code, DONE)
+        self.put("in/b.mkv")
+        result = self.many("in", "-o", "in/out/", "--recursive", "--resume")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertIn("'in/out' is for outputs", result.lines[0])
+        self.assertEqual(self.below("in"), ["a.mkv", "b.mkv", "out/a.mkv", "out/b.mkv"])
+
+
+class Failures(ManyCase):
+    def test_one_does_not_stop_the_rest(self):
+        """All are told at the end, and the first one's exit code is that of the run."""
+        self.put("a.mkv")
+        self.put("b.mkv")
+        self.write("text.mkv", b"no video\n" * 100)
+        self.put("c.xyz")
+        for order, code in ((("text.mkv", "a.mkv", "c.xyz", "b.mkv"), INPUT),
+                            (("a.mkv", "c.xyz", "b.mkv", "text.mkv"), USAGE)):
+            with self.subTest(order):
+                result = self.many(*order, "-o", "out/")
+                self.assertEqual(result.code, code, str(result))
+                self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
+                self.assertIn("4 files: 2 done, 2 failed; 10 frames, 0.40 s of video", result.err)
+                last = [l for l in result.lines if "failed: " in l]
+                self.assertEqual(result.lines[-2:], last)
+                self.assertEqual(["text.mkv" in l for l in last], ["text.mkv" in o for o in order if o[0] in "tc"])
+                shutil.rmtree(self.path("out"))
+
+    def test_damaged(self):
+        """It is done, and told."""
+        with open(clip("index-first.mp4", *X264, "-movflags", "+faststart", seconds=4), "rb") as f:
+            data = f.read()
+        self.write("a.mp4", data[:len(data) // 2])
+        self.put("b.mkv")
+        result = self.many("a.mp4", "b.mkv", "-o", "out/")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("2 files: 1 done, 1 done, but damaged", result.err)
+        self.assertRegex(result.lines[-1], "damaged: 'a.mp4'")
+        self.assertEqual(self.below("out"), ["a.mp4", "b.mkv"])
+
+    def test_nothing_is_left_of_failures(self):
+        self.write("text.mkv", b"no video\n" * 100)
+        os.makedirs(self.path("in/sub"))
+        self.write("in/sub/text.mkv", b"")
+        result = self.many("text.mkv", "in", "-o", "out/", "--recursive")
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertEqual(self.files(), ["in", "text.mkv"])
+
+    def test_quiet(self):
+        """Each error once, and nothing else."""
+        self.put("a.mkv")
+        self.refused(self.many("none.mkv", "a.mkv", "-o", "out/", "-q"), INPUT, "none.mkv")
+
+
+class AtATime(ManyCase):
+    """--jobs."""
+
+    def hidden(self):
+        return [f for f in self.below("out") if f.endswith(".part")]
+
+    def test_so_many_run(self):
+        for i in range(5):
+            self.put("%d.mkv" % i, long_clip())
+        process = start("0.mkv", "1.mkv", "2.mkv", "3.mkv", "4.mkv", "-o", "out/", "--jobs", 3, "--two-pass", "off",
+                        "--vcodec", "ffv1", cwd=self.folder)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: len(self.hidden()) == 3), self.hidden())
+        process.send_signal(SIGTERM)
+        result = finish(process, SOON)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.below("out"), ["0.partial.mkv", "1.partial.mkv", "2.partial.mkv"])
+        self.assertIn("5 files: 3 interrupted, 2 not begun", result.err)
+
+    def test_all_are_done_and_told_in_whole_lines(self):
+        names = ["%d.mkv" % i for i in range(12)]
+        for name in names:
+            self.put(name)
+        self.write("5.mkv", b"no video\n" * 100)
+        result = self.many(*names, "-o", "out/", "--jobs", "4")
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertEqual(self.below("out"), sorted(n for n in names if n != "5.mkv"))
+        self.assertEqual(len(result.lines), 12 + 2, str(result))
+        for line in result.lines:
+            self.assertRegex(line, r"^lumeq: ('out/|failed: |12 files: 11 done, 1 failed; 55 frames|'5\.mkv' is )")
+
+    def test_progress(self):
+        """Of all of them as one."""
+        names = ["%d.mkv" % i for i in range(6)]
+        for name in names:
+            self.put(name)
+        self.write("0.mkv", b"no video\n" * 100)
+        result = self.many(*names, "-o", "out/", "--jobs", "3", "--progress", "json", "-q")
+        self.assertEqual(result.code, INPUT, str(result))
+        shown = [json.loads(line) for line in result.lines if line.startswith("{")]
+        self.assertTrue(all(s["files"] == 6 for s in shown))
+        for key in ("files_done", "frame", "percent"):
+            self.assertEqual([s[key] for s in shown], sorted(s[key] for s in shown))
+        last = shown[-1]
+        self.assertEqual((last["files_done"], last["frame"], last["percent"], last["state"]), (6, 25, 100, "failed"))
+
+    def test_progress_on_a_terminal(self):
+        """At the bottom, and nothing that is said is beside it."""
+        names = ["%d.mkv" % i for i in range(4)]
+        for name in names:
+            self.put(name, long_clip())
+        shown = self.on_terminal(*names, "-o", "out/", "--jobs", "2", *FAST, "--frames", 100, code=DONE,
+                                 cwd=self.folder)
+        bars = re.findall(r"([0-4])/4 files .*?frame \d+ .*? fps .*?ETA", shown)
+        self.assertTrue(bars)
+        self.assertEqual(bars, sorted(bars))
+        said = re.findall(r"[^\r\n]*lumeq: [^\r\n]*", shown)
+        self.assertEqual(len(said), 4 + 1)
+        for line in said:
+            self.assertRegex(line, r"^(\x1b\[K)?lumeq: ")
+
+    def test_auto(self):
+        self.put("a.mkv")
+        self.assertEqual(self.many("a.mkv", "-o", "out/", "--jobs", "auto").code, DONE)
+        self.assertEqual(self.below("out"), ["a.mkv"])
+
+
+class Resume(ManyCase):
+    def test_what_is_done_is_left_alone(self):
+        for name in ("a.mkv", "b.mkv"):
+            self.put(name)
+        self.assertEqual(self.many("a.mkv", "-o", "out/", "--resume").code, DONE)
+        before = os.stat(self.path("out/a.mkv"))
+        for more in ((), ("-y", )):
+            result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume", *more)
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertIn("'out/a.mkv' is done", result.lines[0])
+            self.assertIn("done before", result.lines[-1])
+            self.assertEqual(os.stat(self.path("out/a.mkv")).st_ino, before.st_ino)
+        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
+
+    def test_older_than_its_input(self):
+        """It is not that input's: the rest is done, and -y makes it anew."""
+        for name in ("a.mkv", "b.mkv", "out/a.mkv"):
+            self.put(name)
+        os.utime(self.path("out/a.mkv"), (1000, 1000))
+        result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume")
+        self.assertEqual(result.code, USAGE, str(result))
+        self.assertIn("'out/a.mkv' is older than its input; -y overwrites it", result.lines[-1])
+        self.assertEqual(os.stat(self.path("out/a.mkv")).st_mtime, 1000)
+        self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
+        result = self.many("a.mkv", "b.mkv", "-o", "out/", "--resume", "-y")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertIn("2 files: 1 done, 1 done before", result.lines[-1])
+        self.assertGreater(os.stat(self.path("out/a.mkv")).st_mtime, 1000)
+
+
+class Signals(ManyCase):
+    def started(self):
+        """The second of three files is being written. Answers the run and the process of that file."""
+        self.put("a.mkv")
+        self.put("b.mkv", long_clip())
+        self.put("c.mkv")
+        process = start("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(lambda: any(f.endswith(".part") and ".b." in f for f in self.hidden())), "it never begins")
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
+            child, = f.read().split()
+        return process, int(child)
+
+    def hidden(self):
+        return self.files(self.path("out")) if os.path.isdir(self.path("out")) else []
+
+    def test_interrupted(self):
+        """The file in hand is kept as a part, and the rest is not begun; --resume goes on with it."""
+        for number in (SIGINT, SIGTERM):
+            with self.subTest(number.name):
+                process, _ = self.started()
+                process.send_signal(number)
+                result = finish(process, SOON)
+                self.assertEqual(result.code, INTERRUPTED, str(result))
+                self.assertEqual(self.hidden(), ["a.mkv", "b.partial.mkv"])
+                self.assertIn("what is done is in 'out/b.partial.mkv'", result.err)
+                self.assertIn("3 files: 1 done, 1 interrupted, 1 not begun", result.err)
+                self.assertIn("interrupted: 1 of 3 files was not begun; --resume", result.lines[-1])
+                shutil.copy(simple(), self.path("b.mkv"))
+                result = self.many("a.mkv", "b.mkv", "c.mkv", "-o", "out/", "--resume")
+                self.assertEqual(result.code, DONE, str(result))
+                self.assertIn("3 files: 2 done, 1 done before", result.lines[-1])
+                shutil.rmtree(self.path("out"))
+
+    def test_all_of_a_terminal(self):
+        """Every process gets the signal: it is one."""
+        self.put("a.mkv", long_clip())
+        self.put("b.mkv")
+        process = start("a.mkv", "b.mkv", "-o", "out/", "--two-pass", "off", "--vcodec", "ffv1", cwd=self.folder,
+                        start_new_session=True)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.hidden), "it never begins")
+        os.killpg(process.pid, SIGINT)
+        result = finish(process, SOON)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertEqual(self.hidden(), ["a.partial.mkv"])
+
+    def test_killed_process_of_one_file(self):
+        """As by a crash: the others are done."""
+        process, child = self.started()
+        os.kill(child, signal.SIGKILL)
+        result = finish(process)
+        self.assertEqual(result.code, INPUT, str(result))
+        self.assertIn("failed: 'b.mkv' could not be processed: that ended by signal 9", result.lines[-1])
+        self.assertIn("3 files: 2 done, 1 failed", result.err)
+        self.assertEqual([f for f in self.hidden() if not f.endswith(".part")], ["a.mkv", "c.mkv"])
+
+    def test_killed_run(self):
+        """The file in hand ends as by a signal: nobody is left to say what comes next."""
+        process, _ = self.started()
+        process.kill()
+        self.assertTrue(wait_for(lambda: self.hidden() == ["a.mkv", "b.partial.mkv"]), self.hidden())
+        finish(process)
+
+
+if __name__ == "__main__":
+    unittest.main()

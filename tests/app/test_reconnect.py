@@ -1,0 +1,308 @@
+"""--reconnect: a URL that ends, fails, is silent, or is not there yet, over the loopback interface."""
+
+import os
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SOON, USAGE, X264,
+                    Result, check_sanitizers, clip, environment, frame_times, lumeq, packets, simple, streams,
+                    wait_for)
+from test_network import NetworkCase
+from window import MISSING, WindowCase
+
+PAUSE = 0.02  # seconds, in place of the first second
+LOSSES = 20 if SANITIZED else 300
+HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
+# Each frame on its own, so that one that has no history looks as the first.
+STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")
+
+
+def bytes_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def stream(name="live.ts", seconds=1, **more):
+    """What a camera sends in one connection."""
+    return bytes_of(clip(name, *X264, "-bf", "2", "-g", "10", *(("-c:a", "aac") if "sound" in more else ()),
+                         seconds=seconds, **more))
+
+
+class ReconnectCase(NetworkCase):
+    def start(self, *args, pause=PAUSE, env=None):
+        """Runs on; what it says goes to a file."""
+        env = dict(env or environment(), LUMEQ_RECONNECT_PAUSE=str(pause))
+        with open(self.path("said"), "wb") as said:
+            process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=env)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.process = process
+        return process
+
+    def said(self):
+        return self.read("said").decode()
+
+    def waits_for(self, text, times=1):
+        wait_for(lambda: self.said().count(text) >= times or self.process.poll() is not None)
+        self.assertGreaterEqual(self.said().count(text), times, self.said())
+
+    def finished(self, process, code=DONE):
+        try:
+            process.wait(LIVENESS)
+        except subprocess.TimeoutExpired:
+            self.fail("hangs: %s" % self.said())
+        result = Result(process.args, process.returncode, b"", self.read("said"))
+        check_sanitizers(result)
+        self.assertEqual(result.code, code, str(result))
+        return result
+
+    def send(self, *parts, then=None, port=0):
+        """Each connection gets the next of the parts, and is closed; the last one for all that follow. `then`, if not
+        None, is called before each. Answers a URL."""
+        self.connections = 0
+        listener = socket.create_server(("127.0.0.1", port))
+
+        def serve():
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    try:
+                        connection.recv(1 << 16)
+                        part = parts[min(self.connections, len(parts) - 1)]
+                        self.connections += 1
+                        if then:
+                            then()
+                        connection.sendall(HEAD + part)
+                        connection.shutdown(socket.SHUT_WR)
+                        connection.recv(1)
+                    except OSError:
+                        pass
+
+        def close():
+            listener.shutdown(socket.SHUT_RDWR)
+            listener.close()
+        threading.Thread(target=serve, daemon=True).start()
+        self.addCleanup(close)
+        return "http://127.0.0.1:%d/cam.ts" % listener.getsockname()[1]
+
+    def rises(self, times, least=0):
+        for a, b in zip(times, times[1:]):
+            self.assertGreater(b, a + least - 1e-6)
+
+
+class Headless(ReconnectCase):
+    def test_goes_on(self):
+        """Times rise, every frame is there, and each return begins anew what the equalizer remembers."""
+        url = self.send(stream())
+        process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 90, "--stats",
+                             self.path("o.csv"), "--vcodec", "ffv1", *STEADY)
+        result = self.finished(process)
+        self.assertEqual(result.err.count("is gone: the connection has ended; waiting for it"), 3, str(result))
+        self.assertEqual(result.err.count("is back after "), 3)
+        times = frame_times(self.path("o.mkv"))
+        self.assertEqual(len(times), 90)
+        self.rises(times)
+        rows = [line.split(",") for line in self.read("o.csv").decode().splitlines()[1:]]
+        self.assertEqual([int(row[0]) for row in rows], list(range(90)))
+        of_picture = [row[3:9] for row in rows]
+        for i in range(25, 90):
+            self.assertEqual(of_picture[i], of_picture[i - 25], "frame %d" % i)
+        self.assertNotEqual(of_picture[0], of_picture[24])  # or else nothing is seen by it
+
+    def test_sound_is_cut_where_the_picture_is(self):
+        url = self.send(stream(sound=1))
+        self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 60))
+        self.assertEqual(len(streams(self.path("o.mkv"))), 2)
+        sound = [p[0] for p in packets(self.path("o.mkv"))]
+        self.rises(sound)
+        pictures = frame_times(self.path("o.mkv"))
+        holes = [b for a, b in zip(sound, sound[1:]) if b - a > 0.05]
+        for hole in holes:  # sound begins no earlier than the picture that comes back
+            self.assertTrue(any(-0.001 < hole - p < 0.5 for p in pictures), hole)
+
+    def test_the_outage_takes_its_time(self):
+        """The clock goes on while nothing comes."""
+        url = self.send(stream())
+        begin = time.monotonic()
+        self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 50, pause=1))
+        took = time.monotonic() - begin
+        times = frame_times(self.path("o.mkv"))
+        hole = max(b - a for a, b in zip(times, times[1:]))
+        self.assertTrue(0.9 < hole < took, (hole, took))
+
+    def test_all_that_is_wanted_is_there(self):
+        """Then it is not waited for."""
+        for more in ({}, {"sound": 1}):
+            url = self.send(stream(**more))
+            process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 25, "-y",
+                                 pause=1000)
+            self.finished(process)
+            self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
+
+    def test_not_there_at_first(self):
+        port = self.free_port()
+        url = "http://127.0.0.1:%d/cam.ts" % port
+        process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 40)
+        self.waits_for("Connection refused; waiting for it")
+        time.sleep(10 * PAUSE)
+        self.send(stream(), port=port)
+        result = self.finished(process)
+        self.assertEqual(result.err.count("Connection refused"), 1, str(result))
+        self.assertIn("is there", result.err)
+        self.assertEqual(len(frame_times(self.path("o.mkv"))), 40)
+
+    def test_pauses_grow(self):
+        """Each is at least twice the first of those before; a connection that gave pictures begins anew."""
+        times, data = [], stream()
+
+        def serve(connection):
+            times.append(time.monotonic())
+            if len(times) == 4:
+                connection.recv(1 << 16)
+                connection.sendall(HEAD + data)
+            connection.shutdown(socket.SHUT_RDWR)
+        url = "http://127.0.0.1:%d/cam.ts" % self.listen(serve)
+        process = self.start("--network", "--reconnect", url, "--null", pause=0.1)
+        self.assertTrue(wait_for(lambda: len(times) >= 8), times)
+        process.send_signal(SIGINT)
+        self.finished(process, INTERRUPTED)
+        gaps = [b - a for a, b in zip(times, times[1:])]
+        for gap, pause in zip(gaps, (0.1, 0.2, 0.4, 0.1, 0.2, 0.4, 0.8)):
+            self.assertGreater(gap, 0.95 * pause, gaps)
+
+    def test_what_is_no_video_is_not_waited_for(self):
+        self.write("list.m3u8", b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n")
+        url = self.serve(self.folder)
+        self.refused(lumeq("--network", "--reconnect", url + "/list.m3u8", "--null"), INPUT, "playlist")
+        sound = self.serve_file(clip("sound.mka", "-vn", "-c:a", "flac", sound=1))
+        self.refused(lumeq("--network", "--reconnect", sound, "--null"), INPUT, "has no video")
+
+    def test_silence(self):
+        """A server that says nothing any more is left, though its connection stands."""
+        data, answered = stream(), []
+
+        def serve(connection):
+            answered.append(1)
+            connection.recv(1 << 16)
+            connection.sendall(HEAD + data)
+        url = "http://127.0.0.1:%d/cam.ts" % self.listen(serve)
+        for more in ((), ("--low-latency",)):  # which is patient elsewhere
+            process = self.start("--network", "--reconnect", "--network-timeout", 1, url, "--null", "--frames", 40,
+                                 *more)
+            result = self.finished(process)
+            self.assertIn("is gone: no data for 1 s; waiting for it", result.err)
+
+    def test_interrupted(self):
+        """At once, also in a long pause; what was written is whole."""
+        url = self.send(stream())
+        process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), pause=1000)
+        self.waits_for("waiting for it")
+        begin = time.monotonic()
+        process.send_signal(SIGINT)
+        self.finished(process, INTERRUPTED)
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertGreater(len(frame_times(self.path("o.partial.mkv"))), 0)
+        process = self.start("--network", "--reconnect", "http://127.0.0.1:%d/x" % self.free_port(), "-o",
+                             self.path("none.mkv"), pause=1000)
+        self.waits_for("waiting for it")
+        process.send_signal(SIGINT)
+        self.finished(process, INTERRUPTED)
+        self.assertFalse([name for name in self.files() if name.startswith("none")])
+
+    def test_another_size(self):
+        """As in mid-stream: all frames are as large as the first."""
+        url = self.send(stream(), stream(size="320x240"))
+        self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 45))
+        self.assertEqual(len(frame_times(self.path("o.mkv"))), 45)
+        self.assertEqual([s["width"] for s in streams(self.path("o.mkv"))], [160])
+
+    def test_another_size_beside_the_packets(self):
+        """Where the container keeps apart what the decoder begins with."""
+        parts = [bytes_of(clip("apart.mkv", *X264, "-g", "10", size=size)) for size in ("160x90", "320x240")]
+        url = self.send(*parts)
+        self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 45))
+        self.assertEqual(len(frame_times(self.path("o.mkv"))), 45)
+
+    def test_another_codec(self):
+        url = self.send(stream(), bytes_of(clip("other.ts", "-c:v", "mpeg2video")))
+        result = self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv")), DAMAGED)
+        self.assertIn("came back with mpeg2video instead of h264: it ends here", result.err)
+        self.assertIn("it came back with mpeg2video instead of h264", result.lines[-1])
+        self.assertEqual(len(frame_times(self.path("o.mkv"))), 25)
+
+    def test_hours(self):
+        """Of a camera that is lost again and again: neither memory nor descriptors grow."""
+        seen = []
+
+        def look():
+            try:
+                with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as f:
+                    pages = int(f.read().split()[1])
+                seen.append((pages * 4, len(os.listdir("/proc/%d/fd" % self.process.pid)),
+                             len(os.listdir("/proc/%d/task" % self.process.pid))))
+            except OSError:
+                pass  # it is ending
+        url = self.send(stream("short.ts", seconds=0.4, sound=0.4), then=look)
+        process = self.start("--network", "--reconnect", url, "-o", "/dev/null", "--format", "mpegts", "--preset",
+                             "ultrafast", "--frames", 10 * LOSSES)
+        self.finished(process)
+        self.assertGreaterEqual(len(seen), LOSSES - 5)
+        first, last = seen[LOSSES // 2], seen[-5]
+        print("after %d and %d losses: %s and %s KiB, files, threads" % (LOSSES // 2, len(seen) - 5, first, last))
+        self.assertLessEqual(last[1], first[1] + 1)
+        self.assertLessEqual(last[2], first[2] + 1)
+        if SANITIZED:
+            print("a sanitizer's build: memory that was freed is kept")
+        else:
+            self.assertLess(last[0], first[0] + 1024)  # 7 KiB for each would be more
+
+    def test_contradictions(self):
+        self.refused(lumeq("--reconnect", simple(), "--null"), USAGE, "--reconnect", "--network is missing")
+        self.refused(lumeq("--network", "--reconnect", SAMPLE, "--null"), USAGE, "--reconnect", "INPUT is none")
+        self.write("config", b"reconnect = yes\n")
+        self.ok("--config", self.path("config"), simple(), "--null")
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class Window(ReconnectCase, WindowCase):
+    def test_the_last_picture_stays(self):
+        there = threading.Event()
+        url = self.send(stream(seconds=3, size="640x360"), then=lambda: self.connections > 1 and there.wait(LIVENESS))
+        process = self.start("--network", "--reconnect", "--histogram", "off", url, env=self.environment())
+        self.window(process)
+        self.waits_for("waiting for it")
+        seen = lambda rows: self.share(rows, 480, 1120, lambda r, g, b: max(r, g, b) > 40)
+        self.assertTrue(wait_for(lambda: seen(self.grab()) > 0.2), "no picture is left")
+
+        def is_still():
+            before[:] = self.grab()
+            time.sleep(0.3)
+            return self.changed(before, 0, 1600) < 0.1
+        before = []
+        self.assertTrue(wait_for(is_still), "it does not stop")
+        there.set()
+        self.waits_for("is back after")
+        self.assertTrue(wait_for(lambda: self.changed(before, 0, 1600) > 0.1), "it does not go on")
+        self.key("q")
+        self.finished(process)
+
+    def test_quits_while_it_is_away(self):
+        url = self.send(stream(seconds=1))
+        process = self.start("--network", "--reconnect", url, pause=1000, env=self.environment())
+        self.window(process)
+        self.waits_for("waiting for it")
+        begin = time.monotonic()
+        self.key("q")
+        self.finished(process)
+        self.assertLess(time.monotonic() - begin, SOON)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,178 @@
+"""--segment-time: output in pieces, named by the time."""
+
+import os
+import re
+import time
+import unittest
+
+from common import (INTERRUPTED, LIVENESS, SIGINT, USAGE, X264, Case, clip, ffmpeg, finish, frame_times, has_encoder,
+                    lumeq, packets, payloads, probe, simple, start, streams, trickle, wait_for)
+
+PATTERN = "cam-%Y%m%d-%H%M%S"
+SECONDS = r"\d{8}-\d{6}"
+
+
+def film():
+    return clip("film.mkv", *X264, "-bf", "2", "-c:a", "aac", seconds=7, sound=7)
+
+
+class Segments(Case):
+    def pieces(self, ending="mkv"):
+        return [self.path(name) for name in self.files() if re.fullmatch("cam-%s.%s" % (SECONDS, ending), name)]
+
+    def write_pieces(self, source, *args, ending="mkv", seconds=2):
+        result = self.ok(source, "-o", self.path(PATTERN + "." + ending), "--segment-time", seconds, *args)
+        found = self.pieces(ending)
+        self.assertEqual(len(self.files()), len(found), self.files())
+        self.assertIn("%d pieces, " % len(found), result.err)
+        return found
+
+    def is_whole(self, path, codec=None):
+        """It begins at 0 with a key frame, and can be decoded by itself."""
+        first = probe(path, "-select_streams", "v:0", "-show_packets", "-read_intervals", "%+#1")["packets"][0]
+        self.assertIn("K", first["flags"], path)
+        self.assertEqual(ffmpeg("-xerror", "-i", path, "-f", "null", "-") or b"", b"")
+        if codec:
+            self.assertEqual(streams(path, "video")[0]["codec_name"], codec)
+
+    def clear(self):
+        for name in self.files():
+            os.remove(self.path(name))
+
+    def test_all_is_there(self):
+        """Every frame and packet of sound once, in order; each piece begins anew, and names are as far apart."""
+        found = self.write_pieces(film(), "--preset", "ultrafast")
+        self.assertEqual([len(frame_times(path)) for path in found], [50, 50, 50, 25])
+        sound = []
+        for path in found:
+            self.is_whole(path)
+            begin = [float(s["start_time"]) for s in streams(path)]
+            self.assertLess(max(begin), 0.05, path)
+            end = [max(p[0] for p in packets(path, kind)) for kind in ("v:0", "a:0")]
+            self.assertLess(abs(end[0] - end[1]), 0.08, path)
+            sound += payloads(path)
+        self.assertEqual(sound, payloads(film()))
+        stamps = [time.mktime(time.strptime(os.path.basename(path)[4:19], "%Y%m%d-%H%M%S")) for path in found]
+        self.assertEqual([b - a for a, b in zip(stamps, stamps[1:])], [2, 2, 2])
+
+    def test_the_same_pictures(self):
+        path = clip("short.mkv", *X264, seconds=3)
+        found = self.write_pieces(path, "--vcodec", "ffv1", "--two-pass", "on", seconds=1)
+        whole = self.lossless(path, "--two-pass", "on")
+        hashes = []
+        for piece in found:
+            self.is_whole(piece, "ffv1")
+            hashes += probe_hashes(piece)
+        self.assertEqual(hashes, probe_hashes(whole))
+
+    def test_encoders_and_containers(self):
+        for ending, codec, name in (("mkv", "libx264", "h264"), ("mp4", "libx264", "h264"), ("mkv", "libx265", "hevc"),
+                                    ("ts", "mpeg2video", "mpeg2video"), ("avi", "mpeg4", "mpeg4"),
+                                    ("webm", "libvpx-vp9", "vp9")):
+            with self.subTest(codec, ending=ending):
+                if not has_encoder(codec):
+                    continue
+                more = ("--vopt", "bf=2") if name in ("mpeg2video", "mpeg4") else ()
+                more += ("--vopt", "cpu-used=8") if name == "vp9" else ()
+                more += ("--preset", "ultrafast") if codec.startswith("libx") else ()
+                found = self.write_pieces(clip("five.mkv", *X264, "-c:a", "aac", seconds=3, sound=3), "--vcodec", codec,
+                                          *more, ending=ending, seconds=1)
+                self.assertEqual(len(found), 3)
+                self.assertEqual(sum(len(frame_times(path)) for path in found), 75)
+                for path in found:
+                    self.is_whole(path, name)
+                self.clear()
+
+    def test_converted_sound(self):
+        """What a converter holds back still reaches its piece."""
+        found = self.write_pieces(film(), "--acodec", "ac3", "--preset", "ultrafast")
+        usual = self.converted(film(), "usual.mkv", "--acodec", "ac3", "--preset", "ultrafast")
+        self.assertEqual(sum((payloads(path) for path in found), []), payloads(usual))
+        lengths = [sum(float(p["duration_time"]) for p in probe(path, "-select_streams", "a", "-show_packets")["packets"])
+                   for path in found]
+        for length in lengths[:3]:
+            self.assertAlmostEqual(length, 2, delta=0.1)
+
+    def test_rows_of_all(self):
+        self.write_pieces(film(), "--preset", "ultrafast")
+        self.clear()
+        self.ok(film(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 3, "--stats", self.path("rows.csv"),
+                "--preset", "ultrafast")
+        self.assertEqual(len(self.read("rows.csv").splitlines()), 1 + 175)
+
+    def live(self, *args):
+        process = start("--no-config", "-", "-o", self.path(PATTERN + ".mkv"), "--segment-time", 1, "--preset",
+                        "ultrafast", *args, stdin=trickle(self))
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_live_and_interrupted(self):
+        """By the clock; the last piece ends with the run, and is whole."""
+        process = self.live("--low-latency")
+        self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
+        process.send_signal(SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        found = self.pieces()
+        self.assertGreaterEqual(len(found), 3)
+        self.assertEqual(len(self.files()), len(found))
+        self.assertIn(os.path.basename(found[-1]), result.lines[-1])
+        for path in found:
+            self.is_whole(path)
+        now = time.time()
+        stamps = [time.mktime(time.strptime(os.path.basename(path)[4:19], "%Y%m%d-%H%M%S")) for path in found]
+        self.assertTrue(all(now - LIVENESS < stamp <= now for stamp in stamps), stamps)
+
+    def test_killed(self):
+        """What is finished stays, and the next run clears up what is not."""
+        process = self.live()
+        self.assertTrue(wait_for(lambda: len(self.pieces()) >= 2), self.files())
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        found = self.pieces()
+        for path in found:
+            self.is_whole(path)
+        self.assertTrue([name for name in self.files() if name.startswith(".cam-")], self.files())
+        self.ok(simple(), "-o", self.path(PATTERN + ".mkv"), "--segment-time", 5)
+        self.assertFalse([name for name in self.files() if name.startswith(".cam-")], self.files())
+
+    def test_names_that_are_there(self):
+        day = ("-o", self.path("day-%Y%m%d.mkv"), "--segment-time", 1e6)
+        self.ok(simple(), *day)
+        self.ok(simple(), *day)
+        self.assertEqual(sorted(re.sub(r"\d{8}", "DAY", name) for name in self.files()), ["day-DAY-2.mkv", "day-DAY.mkv"])
+        first = [name for name in self.files() if not name.endswith("-2.mkv")][0]
+        before = os.stat(self.path(first)).st_ino
+        self.ok(simple(), *day, "-y")
+        self.assertNotEqual(os.stat(self.path(first)).st_ino, before)
+        self.assertEqual(len(self.files()), 2)
+
+    def test_refused(self):
+        for name, args, words in (("cam.mkv", (), ("no time in its name", "cam.mkv")),
+                                  ("cam-%Q.mkv", (), ("%Q is no time",)),
+                                  ("cam-%.mkv", (), ("%. is no time",)),
+                                  ("cam-%Y%m%d-%H%M.mkv", (), ("the same name", "%H%M%S")),
+                                  ("cam-%H%M%S.mkv", (), ("again every day", "-y")),
+                                  ("cam-%M%S.mkv", (), ("again every hour",)),
+                                  ("cam-%Y%m%d-%H%M%S.png", (), ("a picture",)),
+                                  ("cam-%Y%m%d-%H%M%S.mkv", ("--jobs", "2"), ("--jobs",)),
+                                  ("cam-%Y%m%d-%H%M%S.mkv", ("--resume",), ("--resume",)),
+                                  ("cam-%Y%m%d-%H%M%S.mkv", ("--segment-time", "0.5"), ("--segment-time", "1 to"))):
+            with self.subTest(name, args=args):
+                self.refused(lumeq(simple(), "--segment-time", 10, "-o", self.path(name), *args), USAGE, *words)
+        self.refused(lumeq(simple(), "--segment-time", 10, "-o", "-", "--format", "mkv"), USAGE, "for files")
+        self.refused(lumeq(simple(), "--segment-time", 10, "--null"), USAGE, "-o")
+        self.refused(lumeq(simple(), "--segment-time", 10, "-o", self.folder + "/x/"), USAGE, "one video")
+        self.assertEqual(self.files(), [])
+        self.ok(simple(), "--segment-time", 10, "-o", self.path("ring-%M%S.mkv"), "-y")
+
+
+def probe_hashes(path):
+    return [line.split(b",")[-1].strip() for line in ffmpeg("-i", path, "-map", "0:v", "-f", "framemd5", "-").splitlines()
+            if not line.startswith(b"#")]
+
+
+if __name__ == "__main__":
+    unittest.main()

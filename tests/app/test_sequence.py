@@ -1,0 +1,145 @@
+"""Numbered pictures, and folders of them, are a video: read and written."""
+
+import os
+import shutil
+import signal
+import unittest
+
+from common import *
+
+
+class Sequence(Case):
+    def pictures(self, pattern="in/f%04d.png", first=7, count=12, size="64x48"):
+        """Gray ones, each another: the path of the pattern."""
+        os.makedirs(os.path.dirname(self.path(pattern)), exist_ok=True)
+        make(self.path(pattern), "-start_number", first, size=size, seconds=count / 25, filters="format=gray")
+        return self.path(pattern)
+
+    def gray(self, path):
+        """Its frames."""
+        data = raw(path, "gray")
+        return [data[i:i + 64 * 48] for i in range(0, len(data), 64 * 48)]
+
+    def each(self, *names):
+        return [self.gray(self.path(name))[0] for name in names]
+
+    def test_reads_a_pattern(self):
+        """From any number on; all frames, in time."""
+        source = self.pictures()
+        output = self.lossless(source, "--sequence", "--mode", "off")
+        self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in range(7, 19))))
+        self.near(frame_times(output), [i / 25 for i in range(12)], 0.002)
+
+    def test_reads_a_folder(self):
+        """In natural order, whatever the names are; at another rate."""
+        self.pictures("in/f%d.png", first=8)
+        os.rename(self.path("in/f10.png"), self.path("in/f 9b.png"))
+        self.write("in/notes.txt", b"no picture\n")
+        self.write("in/.hidden.png", b"neither\n")
+        output = self.lossless(self.path("in"), "--mode", "off", "--sequence-rate", 12.5)
+        names = ["in/f 9b.png"] + ["in/f%d.png" % i for i in range(8, 20) if i != 10]
+        self.assertEqual(self.gray(output), self.each(*names))
+        self.near(frame_times(output), [i / 12.5 for i in range(12)], 0.002)
+
+    def test_part(self):
+        output = self.lossless(self.pictures(), "--sequence", "--mode", "off", "--ss", 0.2, "--frames", 3)
+        self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in (12, 13, 14))))
+
+    def test_two_passes(self):
+        """They are measured first, as other files are."""
+        result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "--two-pass", "on")
+        self.assertIn("12 frames", result.lines[-1])
+        self.assertIn("in two passes", result.lines[-1])
+
+    def test_plain_name_without_it(self):
+        """A pattern is one only if that is said."""
+        self.refused(lumeq(self.pictures(), "--null"), INPUT, "No such file", "--sequence")
+        shutil.copy(self.path("in/f0007.png"), self.path("f%04d.png"))
+        self.ok(self.path("f%04d.png"), "--null")
+
+    def test_missing_number(self):
+        source = self.pictures()
+        os.remove(self.path("in/f0010.png"))
+        self.refused(lumeq(source, "--sequence", "--null"), INPUT, "number 10 is missing", "f%04d.png")
+        self.assertIn("11 frames", self.ok(self.path("in"), "--null").lines[-1])  # a folder is what is in it
+
+    def test_unequal_sizes(self):
+        source = self.pictures()
+        make(self.path("in/f0010.png"), "-frames:v", 1, "-update", 1, size="32x16", filters="format=gray")
+        for name in (source, self.path("in")):
+            self.refused(lumeq(name, "--sequence", "-o", self.path("o.mkv")), INPUT, "in/f0010.png' has 32x16", "64x48",
+                         "one size")
+        self.assertEqual(self.files(), ["in"])
+
+    def test_two_kinds(self):
+        self.pictures()
+        make(self.path("in/g.jpg"), "-frames:v", 1, "-update", 1, size="64x48")
+        self.refused(lumeq(self.path("in"), "--null"), INPUT, "f0007.png", "g.jpg", "two kinds")
+
+    def test_no_pictures(self):
+        os.mkdir(self.path("in"))
+        self.write("in/notes.txt", b"no picture\n")
+        self.refused(lumeq(self.path("in"), "--null"), INPUT, self.path("in"), "no pictures")
+        self.refused(lumeq(self.path("in/f%d.png"), "--sequence", "--null"), INPUT, "no picture", "f%d.png")
+        self.refused(lumeq(self.path("none/f%d.png"), "--sequence", "--null"), INPUT, "folder", "none/f%d.png")
+
+    def test_broken_picture(self):
+        """As a damaged frame of any file: all others are there."""
+        source = self.pictures()
+        self.write("in/f0010.png", self.read("in/f0010.png")[:60])
+        result = lumeq(source, "--sequence", "-o", self.path("o.mkv"), "--vcodec", "ffv1")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
+
+    def test_writes(self):
+        """From 1 on, each frame; no other file is left."""
+        source = clip("gray.mkv", *FFV1, size="64x48", seconds=0.48, filters="format=gray")
+        self.ok(source, "-o", self.path("out%03d.png"), "--sequence", "--mode", "off")
+        names = ["out%03d.png" % i for i in range(1, 13)]
+        self.assertEqual(self.files(), names)
+        self.assertEqual(self.each(*names), self.gray(source))
+
+    def test_what_is_there(self):
+        """No picture of such a name is replaced without -y, and none that is read is at all."""
+        source = self.pictures()
+        self.write("out5.png", b"mine")
+        self.refused(lumeq(source, "--sequence", "-o", self.path("out%d.png")), USAGE, "out5.png", "-y")
+        self.assertEqual(self.files(), ["in", "out5.png"])
+        self.ok(source, "--sequence", "-o", self.path("out%d.png"), "-y")
+        self.assertEqual(len(self.gray(self.path("out5.png"))), 1)
+        before = self.read("in/f0007.png")
+        self.refused(lumeq(source, "--sequence", "-o", self.path("in/f%04d.png"), "-y"), USAGE, "would overwrite the input")
+        self.assertEqual(self.read("in/f0007.png"), before)
+
+    def test_interrupted(self):
+        """What has been written stays, each picture whole."""
+        process = start(long_clip(), "-o", self.path("out%d.png"), "--sequence", "--two-pass", "off")
+        self.assertTrue(wait_for(lambda: os.path.exists(self.path("out20.png"))), "nothing is written")
+        process.send_signal(signal.SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, str(result))
+        self.assertIn("out%d.png", result.lines[-1])
+        count = len(self.files())
+        self.assertEqual(self.files(), sorted("out%d.png" % i for i in range(1, count + 1)))
+        for name in self.files():
+            self.assertTrue(self.read(name).endswith(b"IEND\xaeB`\x82"), name)
+
+    def test_contradictions(self):
+        source, output = simple(), self.path("o.mkv")
+        for args, words in (
+                ((source, "-o", output, "--sequence"), ("--sequence", "neither INPUT nor OUTPUT")),
+                ((source, "-o", output, "--sequence-rate", 10), ("--sequence-rate", )),
+                ((source, "-o", self.path("o%d.mkv"), "--sequence"), ("no name of one", ".png")),
+                ((source, "-o", self.path("o%d.webp"), "--sequence"), ("no name of one", ".png")),
+                ((source, "-o", self.folder + "/", "--sequence"), ("--sequence", "of one video")),
+                ((self.pictures(), "-o", output, "--sequence", "--jobs", 2), ("--jobs", "pictures")),
+                ((self.path("in"), "-o", output, "--resume"), ("--resume", "pictures")),
+                (("plan", self.path("in"), "-o", output), ("plan", "pictures"))):
+            with self.subTest(words):
+                self.refused(lumeq(*args), USAGE, *words)
+        self.assertEqual(self.files(), ["in"])
+        self.refused(lumeq(source, "-o", self.path("none/o%d.png"), "--sequence"), OUTPUT, "none/o%d.png")
+
+
+if __name__ == "__main__":
+    unittest.main()

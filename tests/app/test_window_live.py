@@ -1,0 +1,225 @@
+"""What the window does beside playing: it writes what is seen, and remembers how it was."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import unittest
+
+from common import DONE, INTERRUPTED, LUMEQ, SAMPLE, make, raw, wait_for
+from window import MISSING, WindowCase
+
+
+@unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
+class Window(WindowCase):
+    def short(self):
+        return make(self.path("it's short.mkv"), "-c:v", "ffv1", size="160x90", seconds=1)
+
+    def set_fog(self):
+        """By the panel: its second row is the profile."""
+        self.key("Tab", "Down", "Right", "Tab")
+
+    def children(self, process):
+        found = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], stdout=subprocess.PIPE)
+        return [int(pid) for pid in found.stdout.split()]
+
+    def whole(self, *names):
+        """Once these are there, and nothing that is still written."""
+        self.assertTrue(wait_for(lambda: sorted(self.files()) == sorted(names)), self.files())
+
+    def test_writes_what_is_seen(self):
+        clip = self.short()
+        process = self.play(clip, "--loop", "--vcodec", "ffv1")
+        self.window(process)
+        self.set_fog()
+        self.key("W")
+        self.key("w")
+        self.whole("it's short.mkv", "it's short-lumeq.mkv")
+        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.key("w")  # what is there stays
+        self.whole("it's short.mkv", "it's short-lumeq.mkv", "it's short-lumeq-2.mkv")
+        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.key("q")
+        result = self.ends(process)
+        self.assertEqual(result.err.count("Written: "), 2, str(result))
+        command = shlex.split(result.out.decode())
+        self.assertEqual(command, ["lumeq", clip, "-o", self.path("it's short-lumeq.mkv"), "--profile=fog",
+                                   "--vcodec=ffv1"])
+        command[3] = self.path("by-hand.mkv")
+        self.ok(*command[1:], "--no-config", "--two-pass", "on", "--backend", "cpu")
+        self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq.mkv")))
+        self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq-2.mkv")))
+
+    def writes_long(self):
+        shutil.copy(SAMPLE, self.path("long.mkv"))
+        process = self.play(self.path("long.mkv"), "--loop", "--preset", "placebo")
+        self.window(process)
+        self.key("w")
+        self.assertTrue(wait_for(lambda: self.children(process)), "nothing is written")
+        return process
+
+    def test_quitting_twice_gives_it_up(self):
+        process = self.writes_long()
+        child = self.children(process)
+        self.assertTrue(wait_for(lambda: len(self.files()) > 1), "nothing is written")
+        self.key("w")  # one at a time
+        self.key("q")
+        self.assertEqual(self.children(process), child)
+        self.key("Escape")
+        result = self.ends(process)
+        self.assertEqual(result.err, "lumeq: '%s' was not finished, and is removed\n" % self.path("long-lumeq.mkv"))
+        self.assertEqual(self.files(), ["long.mkv"])
+        self.assertFalse(os.path.exists("/proc/%d" % child[0]), "it goes on")
+
+    def test_a_signal_ends_both(self):
+        process = self.writes_long()
+        process.send_signal(signal.SIGINT)
+        self.ends(process, INTERRUPTED)
+        self.assertEqual(self.files(), ["long.mkv"])
+
+    def test_its_end_does_not_end_that(self):
+        clip = self.short()
+        process = self.play(clip, "--vcodec", "ffv1", "--speed", "0.25")
+        self.window(process)
+        self.key("w")
+        self.whole("it's short.mkv", "it's short-lumeq.mkv")
+        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        if process.poll() is None:  # it came to its end meanwhile, or will
+            self.key("q")
+        self.ends(process)
+
+    @unittest.skipIf(os.geteuid() == 0, "root writes everywhere")
+    def test_elsewhere_where_the_folder_is_closed(self):
+        folder, here = self.path("closed"), self.path("here")
+        os.mkdir(folder)
+        os.mkdir(here)
+        clip = make(os.path.join(folder, "clip.mkv"), "-c:v", "ffv1", size="160x90", seconds=1)
+        os.chmod(folder, 0o500)
+        self.addCleanup(os.chmod, folder, 0o700)
+        process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", clip, "--loop", "--vcodec", "ffv1"],
+                                   cwd=here, env=self.environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        self.window(process)
+        self.key("w")
+        self.assertTrue(wait_for(lambda: os.listdir(here) == ["clip-lumeq.mkv"]), os.listdir(here))
+        self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
+        self.key("q")
+        self.ends(process, DONE)
+
+    # What is remembered.
+
+    def state(self, **more):
+        return self.environment(XDG_STATE_HOME=self.path("state"), **more)
+
+    def state_file(self):
+        return self.path("state/lumeq/state")
+
+    def lines(self):
+        with open(self.state_file(), encoding="utf-8") as f:
+            return f.read().splitlines()
+
+    def minute(self):
+        """A film of more than a minute."""
+        return make(self.path("minute.mkv"), "-c:v", "libx264", "-g", "50", size="320x180", rate=5, seconds=80)
+
+    def leave_at(self, clip, *keys, args=("--remember",), env=None):
+        """Paused, since it is short, and so that nothing is left out; answers its settings."""
+        process = self.play(clip, "-v", *args, env=env or self.state())
+        window = self.window(process)
+        self.key("p", *keys)
+        self.key("W")
+        self.size_of_it = self.size(window)
+        self.key("q")
+        result = self.ends(process)
+        self.result = result
+        command = shlex.split(result.out.decode())
+        return command[4:]
+
+    def size(self, window):
+        found = dict(line.split("=") for line in self.xdotool("getwindowgeometry", "--shell", window).split())
+        return int(found["WIDTH"]), int(found["HEIGHT"])
+
+    def test_nothing_is_kept_unless_asked_for(self):
+        self.leave_at(self.minute(), "Right", "Right", "3", args=())
+        self.assertEqual(self.files(), ["minute.mkv"])
+
+    def test_remembers(self):
+        clip = self.minute()
+        self.assertEqual(self.leave_at(clip, "Home", "3", "9", "9", "Right", "Right", "Right"), ["--clip=2.67"])
+        lines = self.lines()
+        self.assertEqual(lines[:3], ["lumeq-state 1", "clip 2.67", "volume 90"])
+        self.assertFalse([line for line in lines if line.startswith("window ")])  # nobody has changed it
+        self.assertEqual(os.stat(os.path.dirname(self.state_file())).st_mode & 0o077, 0)
+        place = [line.split(" ", 4) for line in lines if line.startswith("position ")]
+        self.assertEqual(len(place), 1, lines)
+        self.assertEqual(place[0][4], clip)
+        self.assertAlmostEqual(int(place[0][1]), 15e6, delta=0.3e6)
+        again = self.leave_at(clip, args=("--remember", "--stats", self.path("s.csv")))
+        self.assertEqual(again, ["--clip=2.67"])
+        with open(self.path("s.csv"), encoding="ascii") as f:
+            first = f.read().splitlines()[1].split(",")
+        self.assertAlmostEqual(float(first[2]), int(place[0][1]) / 1e6, delta=0.21)
+        self.assertEqual(self.lines()[:3], lines[:3])
+
+    def test_the_command_line_wins(self):
+        clip = self.minute()
+        self.leave_at(clip, "3", "9", "Right", "Right")
+        self.assertEqual(self.leave_at(clip, args=("--remember", "--clip", "5", "--volume", "50", "--ss", "0")),
+                         ["--clip=5"])
+        self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
+        self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it was at its begin
+        self.assertEqual(self.leave_at(clip, "r"), [])  # what was reset is forgotten
+        self.assertFalse([line for line in self.lines() if line.startswith("clip ")])
+
+    def test_the_settings_file_may_ask_for_it(self):
+        config = self.write("config", b"remember = yes\n")
+        process = self.play(self.minute(), config=config, env=self.state())
+        self.window(process)
+        self.key("p", "9", "q")
+        self.ends(process)
+        self.assertIn("volume 95", self.lines())
+
+    def test_size(self):
+        clip = self.minute()
+        process = self.play(clip, "--remember", "--histogram", "off", env=self.state())
+        window = self.window(process)
+        self.xdotool("windowsize", window, "640", "360")
+        self.assertTrue(wait_for(lambda: self.size(window) == (640, 360)), "it keeps its size")
+        self.key("q")
+        self.ends(process)
+        self.assertIn("window 640x360", self.lines())
+        for _ in range(2):
+            self.leave_at(clip, args=("--remember", "--histogram", "off"))
+            self.assertEqual(self.size_of_it, (640, 360))
+
+    def test_short_films_and_ends_are_begun_anew(self):
+        self.leave_at(make(self.path("short.mkv"), "-c:v", "ffv1", size="160x90", rate=5, seconds=30), "Right", "Right")
+        self.leave_at(self.minute(), "End", args=("--remember", "--keep-open", "yes"))
+        self.assertFalse([line for line in self.lines() if line.startswith("position ")], self.lines())
+
+    def test_what_is_wrong_is_left_alone(self):
+        clip = self.minute()
+        self.leave_at(clip, "9")
+        good = self.read(self.state_file())
+        for text, why in ((b"", "it is none of lumeq's"), (b"{}\n", "it is none of lumeq's"),
+                          (good.replace(b"state 1", b"state 2"), "it is of another version"),
+                          (good.replace(b"volume 95", b"volume 96"), "it is damaged"),
+                          (good[:-5], "it is damaged"), (b"\xff" * 10000, "it is none of lumeq's")):
+            with open(self.state_file(), "wb") as f:
+                f.write(text)
+            self.assertEqual(self.leave_at(clip), [])
+            said = [line for line in self.result.lines if "remembered" in line]
+            self.assertIn(len(said), (1, 2), str(self.result))  # when it is read, and before it is replaced
+            self.assertTrue(all(line.endswith(why) for line in said), said)
+            self.assertIn("volume 100", self.lines())
+
+    def test_no_folder_for_it(self):
+        self.write("state", b"")
+        self.leave_at(self.minute(), "9")
+        self.assertRegex(self.result.err, "--remember: .*Not a directory")
+
+
+if __name__ == "__main__":
+    unittest.main()
