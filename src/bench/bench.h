@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/command_line.h"
 #include "bench/content.h"
 
 double bench_now_us(void);
@@ -14,6 +15,17 @@ double bench_median(double *values, int count); /* sorts them */
 int bench_equalize(int argc, char **argv);
 int bench_histogram(int argc, char **argv);
 int bench_pipeline(int argc, char **argv);
+extern const BenchOption bench_equalize_options[], bench_histogram_options[],
+    bench_pipeline_options[];
+
+typedef struct BenchCommand {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+    const BenchOption *options;
+} BenchCommand;
+
+/* All of them; the last has no name. */
+extern const BenchCommand bench_commands[];
 
 /* Microseconds for a plane up and another one down at the same time, between the device and pinned
  * host memory; `count` of each, one after the other. */

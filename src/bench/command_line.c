@@ -71,6 +71,39 @@ int bench_arguments(const char *command, const BenchOption *table, void *options
     return 0;
 }
 
+BenchFormat bench_format(const BenchCommon *common)
+{
+    return common->csv ? BENCH_CSV : common->json ? BENCH_JSON : BENCH_TABLE;
+}
+
+int bench_take_csv(void *options, const char *value)
+{
+    (void)value;
+    ((BenchCommon *)options)->csv = 1;
+    return 0;
+}
+
+int bench_take_json(void *options, const char *value)
+{
+    (void)value;
+    ((BenchCommon *)options)->json = 1;
+    return 0;
+}
+
+int bench_take_seed(void *options, const char *value)
+{
+    return bench_read_integer(value, 1, INT64_MAX, &((BenchCommon *)options)->seed);
+}
+
+int bench_read_int(const char *text, int least, int most, int *value)
+{
+    int64_t number;
+    if (bench_read_integer(text, least, most, &number) < 0)
+        return -1;
+    *value = (int)number;
+    return 0;
+}
+
 int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value)
 {
     char *end;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "bench/report.h"
+
 typedef struct BenchOption {
     const char *name;    /* "--size", or "INPUT": what takes an argument that is no option */
     const char *value;   /* what stands for the value in the help; NULL: there is none */
@@ -18,7 +20,21 @@ typedef struct BenchOption {
 int bench_arguments(const char *command, const BenchOption *table, void *options, int argc,
                     char **argv);
 
+/* What several commands have: their options begin with it. */
+typedef struct BenchCommon {
+    int csv, json;
+    int64_t seed;
+} BenchCommon;
+
+BenchFormat bench_format(const BenchCommon *common);
+
+/* BenchOption.take() for these. */
+int bench_take_csv(void *options, const char *value);
+int bench_take_json(void *options, const char *value);
+int bench_take_seed(void *options, const char *value);
+
 /* All of them answer 0, or -1 where the text is something else. */
+int bench_read_int(const char *text, int least, int most, int *value);
 int bench_read_integer(const char *text, int64_t least, int64_t most, int64_t *value);
 int bench_read_number(const char *text, double least, double most, double *value);
 int bench_read_size(const char *text, int most, int *width, int *height);

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK };
+enum { FLAT, TWO_LEVEL, RAMP, NATURAL, NOISE, DARK, EXPOSED };
 
-const char *const bench_contents[] = {"flat",  "two-level", "ramp", "natural",
-                                      "noise", "dark",      NULL};
+const char *const bench_contents[] = {"flat",  "two-level", "ramp",    "natural",
+                                      "noise", "dark",      "exposed", NULL};
 
 /* xorshift64, by George Marsaglia */
 static uint64_t next_random(uint64_t *state)
@@ -28,6 +28,16 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
     return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
 }
 
+/* Well exposed, as most video is: shapes over the whole range, whatever the size, and little grain:
+ * lumeq leaves it alone. */
+static uint32_t exposed(const BenchContent *c, int x, int y, uint64_t random)
+{
+    const double across = 9.1 * x / c->width, down = 6.9 * y / c->height;
+    const double shapes = 76 * sin(across) * cos(down) + 22 * sin(9 * across + 13 * down);
+    const int grain = (int)(random & 3) + (int)(random >> 8 & 3) - 3;
+    return (uint32_t)(122 + (int)shapes + grain);
+}
+
 static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t random)
 {
     const uint32_t below = (uint32_t)(random >> 24 & 255); /* the 8 bits of natural light */
@@ -37,6 +47,7 @@ static uint32_t code_at(const BenchContent *c, int kind, int x, int y, uint64_t 
     case RAMP: return (uint32_t)((uint64_t)x * 65536 / (uint64_t)c->width);
     case NATURAL: return natural(x, y, c->height, random) << 8 | below;
     case DARK: return (16 + natural(x, y, c->height, random) / 6) << 8 | below;
+    case EXPOSED: return exposed(c, x, y, random) << 8 | below;
     default: return (uint32_t)(random & 255) << 8 | below;
     }
 }

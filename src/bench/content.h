@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BENCH_CONTENTS "flat, two-level, ramp, natural, noise, dark"
+#define BENCH_CONTENTS "flat, two-level, ramp, natural, noise, dark, exposed"
 
 /* The names in that list, and NULL. */
 extern const char *const bench_contents[];

@@ -68,7 +68,7 @@ class Cpu(Case):
 
     def test_every_content_and_mode(self):
         modes = ["global", "clahe", "stretch", "off", "reference", "clahe-reference"]
-        contents = ["flat", "two-level", "ramp", "natural", "noise", "dark"]
+        contents = ["flat", "two-level", "ramp", "natural", "noise", "dark", "exposed"]
         rows = self.rows(*self.ON, "--sizes", "33x17,200x100", "--content", ",".join(contents),
                          "--modes", ",".join(modes))
         self.assertEqual([(r["size"], r["content"], r["mode"]) for r in rows],

@@ -19,7 +19,7 @@ COLUMNS = ("strategy,device,elements,type,bins,content,load_factor,partition,mem
            "up_us,down_us,speedup,speedup_with_copies,result,machine,date,command").split(",")
 ON_CPU = ("time_us", "gelements_per_s", "gb_per_s", "speedup", "speedup_with_copies")
 ON_GPU = ON_CPU + ("up_us", "down_us")
-CONTENTS = ["flat", "two-level", "ramp", "natural", "noise", "dark"]
+CONTENTS = ["flat", "two-level", "ramp", "natural", "noise", "dark", "exposed"]
 SIMPLE = ["global", "global-stride", "shared", "shared-warp", "shared-replicated", "aggregated",
           "per-thread-64"]
 IN_PIECES = ["shared-replicated", "aggregated", "per-thread-64"]  # read 16 bytes at a time

@@ -99,21 +99,12 @@ static int take_modes(void *options, const char *value)
     return bench_read_list(value, take_mode, options);
 }
 
-static int take_integer(const char *value, int least, int most, int *to)
-{
-    int64_t number;
-    if (bench_read_integer(value, least, most, &number) < 0)
-        return -1;
-    *to = (int)number;
-    return 0;
-}
-
 static int take_thread_count(void *options, const char *part)
 {
     EqualizeOptions *o = options;
     return o->thread_counts == EQUALIZE_LIST
                ? -1
-               : take_integer(part, 0, 256, &o->threads[o->thread_counts++]);
+               : bench_read_int(part, 0, 256, &o->threads[o->thread_counts++]);
 }
 
 static int take_threads(void *options, const char *value)
@@ -124,7 +115,7 @@ static int take_threads(void *options, const char *value)
 
 static int take_load_factor(void *options, const char *value)
 {
-    return take_integer(value, 1, 256, &((EqualizeOptions *)options)->load_factor);
+    return bench_read_int(value, 1, 256, &((EqualizeOptions *)options)->load_factor);
 }
 
 static int take_depth(void *options, const char *value)
@@ -143,7 +134,7 @@ static int take_device(void *options, const char *value)
         o->device = EQUALIZE_ALL_DEVICES;
         return 0;
     }
-    return take_integer(value, 0, 255, &o->device);
+    return bench_read_int(value, 0, 255, &o->device);
 }
 
 static int take_seconds(void *options, const char *value)
@@ -151,33 +142,10 @@ static int take_seconds(void *options, const char *value)
     return bench_read_number(value, 0.01, 3600, &((EqualizeOptions *)options)->seconds);
 }
 
-static int take_seed(void *options, const char *value)
-{
-    int64_t seed;
-    if (bench_read_integer(value, 1, INT64_MAX, &seed) < 0)
-        return -1;
-    ((EqualizeOptions *)options)->seed = (uint64_t)seed;
-    return 0;
-}
-
-static int take_csv(void *options, const char *value)
-{
-    (void)value;
-    ((EqualizeOptions *)options)->format = BENCH_CSV;
-    return 0;
-}
-
-static int take_json(void *options, const char *value)
-{
-    (void)value;
-    ((EqualizeOptions *)options)->format = BENCH_JSON;
-    return 0;
-}
-
 #define SIZES_ALLOWED                                                                              \
     "a list of up to 16 sizes as 1920x1080: sides from 1 to 65535, areas up to 2147483647"
 
-static const BenchOption table[] = {
+const BenchOption bench_equalize_options[] = {
     {"--sizes", "WxH,..", SIZES_ALLOWED,
      "pictures (512x384, 910x682, 1000x667, 1920x1080, 3840x2160, 5120x2880, 7680x4320)",
      take_sizes},
@@ -202,9 +170,9 @@ static const BenchOption table[] = {
     {"--seconds", "S", "a number from 0.01 to 3600", "how long each rate is measured (1)",
      take_seconds},
     {"--seed", "N", "a number from 1 to 9223372036854775807", "of the random contents (1)",
-     take_seed},
-    {"--csv", NULL, NULL, "as comma-separated values", take_csv},
-    {"--json", NULL, NULL, "as JSON, one object a line", take_json},
+     bench_take_seed},
+    {"--csv", NULL, NULL, "as comma-separated values", bench_take_csv},
+    {"--json", NULL, NULL, "as JSON, one object a line", bench_take_json},
     {0},
 };
 
@@ -237,7 +205,7 @@ static void print_columns(void)
 
 static void set_defaults(EqualizeOptions *options)
 {
-    *options = (EqualizeOptions){.load_factor = 16, .depth = 8, .seconds = 1, .seed = 1};
+    *options = (EqualizeOptions){.load_factor = 16, .depth = 8, .seconds = 1, .common.seed = 1};
     take_sizes(options, "512x384,910x682,1000x667,1920x1080,3840x2160,5120x2880,7680x4320");
     take_contents(options, "natural,noise,flat");
     take_modes(options, "global");
@@ -270,7 +238,7 @@ static int check_depth(const EqualizeOptions *options)
 int equalize_options(EqualizeOptions *options, int argc, char **argv)
 {
     set_defaults(options);
-    const int ret = bench_arguments("equalize", table, options, argc, argv);
+    const int ret = bench_arguments("equalize", bench_equalize_options, options, argc, argv);
     if (ret > 0)
         print_columns();
     if (ret == 0 && (check_modes(options) < 0 || check_depth(options) < 0))
@@ -432,7 +400,7 @@ static void run_cpu(Run *run, EqualizeCase *c)
         if (equalize_library(c, &row) < 0)
             run->failed = 1;
         else
-            equalize_report_row(run->options.format, c, NULL, &row);
+            equalize_report_row(bench_format(&run->options.common), c, NULL, &row);
     }
 }
 
@@ -446,10 +414,10 @@ static void run_gpu(Run *run, const EqualizeCase *c)
     if (ret == 0 && c->mode)
         ret = equalize_library(c, &row);
     if (ret == 0)
-        equalize_report_row(options->format, c, device, &row);
+        equalize_report_row(bench_format(&options->common), c, device, &row);
     if (ret == 0 && c->mode && options->device == EQUALIZE_ALL_DEVICES)
         ret = equalize_together(c, run->machine.gpus, row.value[EQ_FRAMES_PER_S].number,
-                                options->format);
+                                bench_format(&options->common));
     if (ret < 0)
         run->failed = 1;
 }
@@ -481,7 +449,8 @@ static int run_picture(Run *run, int size, const char *content)
     c.picture.luma = malloc(bench_row_size(&c.picture) * (size_t)c.picture.height);
     if (!c.picture.luma)
         fprintf(stderr, "lumeq-bench: out of memory\n");
-    const int ret = c.picture.luma ? bench_fill(&c.picture, content, options->seed) : -1;
+    const int ret =
+        c.picture.luma ? bench_fill(&c.picture, content, (uint64_t)options->common.seed) : -1;
     for (c.backend = 0; c.backend < EQUALIZE_BACKENDS && ret == 0; c.backend++)
         if (options->backend[c.backend])
             run_backend(run, &c);
@@ -499,7 +468,7 @@ int bench_equalize(int argc, char **argv)
     look_around(&run.machine);
     if (choose_backends(options, &run.machine) < 0 || check_device(options, &run.machine) < 0)
         return 1;
-    equalize_report_begin(options->format, bench_command_line(argc, argv),
+    equalize_report_begin(bench_format(&options->common), bench_command_line(argc, argv),
                           run.machine.gpus ? run.machine.names : NULL);
     for (int i = 0; i < options->sizes; i++)
         for (int k = 0; k < options->contents; k++)

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "bench/command_line.h"
 #include "bench/content.h"
-#include "bench/report.h"
 #include "lumeq/lumeq.h"
 
 /* The longest list of an option. */
@@ -33,7 +33,7 @@ typedef struct EqualizeMode {
 #define EQUALIZE_ALL_DEVICES (-1) /* as a device's number: all there are */
 
 typedef struct EqualizeOptions {
-    BenchFormat format;
+    BenchCommon common;
     int widths[EQUALIZE_LIST], heights[EQUALIZE_LIST], sizes;
     char content[EQUALIZE_LIST][256];
     int contents;
@@ -43,7 +43,6 @@ typedef struct EqualizeOptions {
     int threads[EQUALIZE_LIST], thread_counts;
     int load_factor, depth, device;
     double seconds;
-    uint64_t seed;
 } EqualizeOptions;
 
 /* 0, 1 after the help, -1 after a sentence on stderr. */

@@ -23,14 +23,14 @@ typedef enum HistogramSweep {
 } HistogramSweep;
 
 typedef struct HistogramOptions {
+    BenchCommon common;
     HistogramJob job; /* without its elements */
     int64_t elements; /* 0: not said */
     int64_t pitch;
     const char *type, *content, *partition, *memory;
     int device; /* -1: not said, -2: all */
-    int64_t seed;
     HistogramSweep sweep;
-    int csv, json, bins_given, content_given;
+    int bins_given, content_given;
     HistogramChoice choices[HISTOGRAM_MAX_CHOICES];
     int chosen;
     int gpu_wanted; /* something that was named needs one */
@@ -71,15 +71,6 @@ static const char *const partitions[] = {"interleaved", "sectioned", NULL};
 static const char *const memories[] = {"pinned", "pageable", "managed", NULL};
 static const char *const sweeps[] = {"none", "sizes", "bins", "content", "load-factor", NULL};
 
-static int take_integer(const char *value, int64_t least, int64_t most, int *to)
-{
-    int64_t number;
-    if (bench_read_integer(value, least, most, &number) < 0)
-        return -1;
-    *to = (int)number;
-    return 0;
-}
-
 static int take_elements(void *options, const char *value)
 {
     HistogramOptions *const o = options;
@@ -113,7 +104,7 @@ static int take_bins(void *options, const char *value)
 {
     HistogramOptions *const o = options;
     o->bins_given = 1;
-    return take_integer(value, 1, HISTOGRAM_MAX_BINS, &o->job.bins);
+    return bench_read_int(value, 1, HISTOGRAM_MAX_BINS, &o->job.bins);
 }
 
 static int take_content(void *options, const char *value)
@@ -141,7 +132,7 @@ static int take_cumulate(void *options, const char *value)
 
 static int take_load_factor(void *options, const char *value)
 {
-    return take_integer(value, 1, 256, &((HistogramOptions *)options)->job.load_factor);
+    return bench_read_int(value, 1, 256, &((HistogramOptions *)options)->job.load_factor);
 }
 
 static int take_partition(void *options, const char *value)
@@ -167,12 +158,7 @@ static int take_device(void *options, const char *value)
     HistogramOptions *const o = options;
     o->gpu_wanted = 1;
     o->device = -2;
-    return strcmp(value, "all") ? take_integer(value, 0, 255, &o->device) : 0;
-}
-
-static int take_seed(void *options, const char *value)
-{
-    return bench_read_integer(value, 1, INT64_MAX, &((HistogramOptions *)options)->seed);
+    return strcmp(value, "all") ? bench_read_int(value, 0, 255, &o->device) : 0;
 }
 
 static int add_choice(HistogramOptions *o, HistogramKind kind, int copies)
@@ -210,7 +196,7 @@ static int add_strategy(void *options, const char *part)
         kind++;
     if (kind == HISTOGRAM_KINDS ||
         (part[length] && (kind != HISTOGRAM_SHARED_REPLICATED ||
-                          take_integer(part + length + 1, 1, 256, &copies) < 0)))
+                          bench_read_int(part + length + 1, 1, 256, &copies) < 0)))
         return -1;
     o->gpu_wanted |= kind >= HISTOGRAM_GLOBAL;
     return add_choice(o, (HistogramKind)kind, copies);
@@ -235,19 +221,7 @@ static int take_check(void *options, const char *value)
     return ((HistogramOptions *)options)->job.check_only = 1, 0;
 }
 
-static int take_csv(void *options, const char *value)
-{
-    (void)value;
-    return ((HistogramOptions *)options)->csv = 1, 0;
-}
-
-static int take_json(void *options, const char *value)
-{
-    (void)value;
-    return ((HistogramOptions *)options)->json = 1, 0;
-}
-
-static const BenchOption table[] = {
+const BenchOption bench_histogram_options[] = {
     {"--elements", "N", "1 to 1073741824",
      "one row of so many; of a file, by default all there are", take_elements},
     {"--size", "WxH", "1x1 to 65535x65535 and at most 1073741824 elements",
@@ -270,7 +244,7 @@ static const BenchOption table[] = {
     {"--memory", "KIND", "one of pinned, pageable and managed",
      "the elements are copied from (default pinned), or managed with prefetch", take_memory},
     {"--device", "N|all", "a GPU's number, from 0, or all", "all: at the same time", take_device},
-    {"--seed", "N", "1 or more", "of the random numbers (default 1)", take_seed},
+    {"--seed", "N", "1 or more", "of the random numbers (default 1)", bench_take_seed},
     {"--strategy", "LIST",
      "all, or some of cpu, cpu-simd, global, global-stride, shared, shared-warp, "
      "shared-replicated[:1..256], aggregated, per-thread-64, racy, cub and lumeq, at most 32",
@@ -279,8 +253,8 @@ static const BenchOption table[] = {
      "many runs over sizes (up to --elements, default 67108864), bins, content or load-factor",
      take_sweep},
     {"--check", NULL, NULL, "count and check, measure nothing", take_check},
-    {"--csv", NULL, NULL, "comma-separated values instead of a table", take_csv},
-    {"--json", NULL, NULL, "a JSON object a line instead of a table", take_json},
+    {"--csv", NULL, NULL, "comma-separated values instead of a table", bench_take_csv},
+    {"--json", NULL, NULL, "a JSON object a line instead of a table", bench_take_json},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -319,7 +293,7 @@ static int refuse(const char *sentence)
 static int check_options(const HistogramOptions *o)
 {
     const HistogramJob *const job = &o->job;
-    if (o->csv && o->json)
+    if (o->common.csv && o->common.json)
         return refuse("--csv and --json exclude each other");
     if (o->elements && job->width)
         return refuse("--elements and --size exclude each other");
@@ -372,8 +346,8 @@ static int read_options(HistogramOptions *options, int argc, char **argv)
                                   .partition = partitions[0],
                                   .memory = memories[0],
                                   .device = -1,
-                                  .seed = 1};
-    const int ret = bench_arguments("histogram", table, options, argc, argv);
+                                  .common.seed = 1};
+    const int ret = bench_arguments("histogram", bench_histogram_options, options, argc, argv);
     if (ret > 0)
         print_notes();
     if (ret)
@@ -658,7 +632,7 @@ static int run_case(Run *run, HistogramJob *job, const char *content)
 {
     char why[256] = "";
     HistogramGpus *gpus = NULL;
-    int ret = histogram_fill(job, content, (uint64_t)run->options.seed);
+    int ret = histogram_fill(job, content, (uint64_t)run->options.common.seed);
     if (ret == 0 && run->device_count) {
         gpus = histogram_gpus_open(job, run->devices, run->device_count, why, sizeof(why));
         if (!gpus)
@@ -745,9 +719,7 @@ int bench_histogram(int argc, char **argv)
         return ret < 0;
     if (needs_gpu(&run.options) && find_devices(&run) < 0)
         return 1;
-    start_report(&run.report, run.options.csv    ? BENCH_CSV
-                              : run.options.json ? BENCH_JSON
-                                                 : BENCH_TABLE);
+    start_report(&run.report, bench_format(&run.options.common));
     run.command = bench_command_line(argc, argv);
     for (int i = 0; next_case(&run.options, i, &job, &content); i++)
         ret |= run_case(&run, &job, content);

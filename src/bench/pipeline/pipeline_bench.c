@@ -19,9 +19,9 @@
 
 /* Texts are those of the command line, NULL where nothing was said. */
 typedef struct PipelineOptions {
+    BenchCommon common;
     const char *input, *backend, *chroma, *vcodec, *preset, *crf, *threads, *device, *folder;
     int64_t frames, rounds;
-    BenchFormat format;
 } PipelineOptions;
 
 typedef struct PipelineRow {
@@ -208,21 +208,7 @@ static int take_folder(void *options, const char *value)
     return stat(value, &folder) < 0 || !S_ISDIR(folder.st_mode) ? -1 : 0;
 }
 
-static int take_csv(void *options, const char *value)
-{
-    (void)value;
-    ((PipelineOptions *)options)->format = BENCH_CSV;
-    return 0;
-}
-
-static int take_json(void *options, const char *value)
-{
-    (void)value;
-    ((PipelineOptions *)options)->format = BENCH_JSON;
-    return 0;
-}
-
-static const BenchOption table[] = {
+const BenchOption bench_pipeline_options[] = {
     {"INPUT", NULL, "one video file that is there", "the video, which is read several times",
      take_input},
     {"--backend", "cpu|cuda", "cpu or cuda", "only this one [all that work here]", take_backend},
@@ -238,8 +224,8 @@ static const BenchOption table[] = {
     {"--device", "N", "0 to 255", "number of the GPU [0]", take_device},
     {"--folder", "FOLDER", "a folder that is there",
      "for the frames between the runs [TMPDIR, else /tmp]", take_folder},
-    {"--csv", NULL, "", "rows for programs", take_csv},
-    {"--json", NULL, "", "likewise, an object a line", take_json},
+    {"--csv", NULL, "", "rows for programs", bench_take_csv},
+    {"--json", NULL, "", "likewise, an object a line", bench_take_json},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -268,7 +254,7 @@ static int read_options(PipelineOptions *options, int argc, char **argv)
     const char *folder = getenv("TMPDIR");
     *options = (PipelineOptions){
         .chroma = "keep", .frames = 250, .rounds = 3, .folder = folder ? folder : "/tmp"};
-    const int ret = bench_arguments("pipeline", table, options, argc, argv);
+    const int ret = bench_arguments("pipeline", bench_pipeline_options, options, argc, argv);
     if (ret > 0)
         print_notes();
     if (ret == 0 && !options->input) {
@@ -634,7 +620,7 @@ static void print_step(const Bench *b, const BenchReport *report, const Step *st
 static void print_all(const Bench *b, const char *command)
 {
     BenchReport report;
-    start_report(&report, b->options.format);
+    start_report(&report, bench_format(&b->options.common));
     bench_report_begin(&report, command, b->gpu[0] ? b->gpu : NULL);
     for (int i = 0; i < b->count; i++)
         print_step(b, &report, &b->steps[i]);

@@ -1,0 +1,11 @@
+#include "bench/bench.h"
+
+const BenchCommand bench_commands[] = {
+    {"histogram", "every way to build a histogram, side by side", bench_histogram,
+     bench_histogram_options},
+    {"equalize", "whole pictures, step by step, beside what bounds them", bench_equalize,
+     bench_equalize_options},
+    {"pipeline", "from file to file: each stage alone, and all together", bench_pipeline,
+     bench_pipeline_options},
+    {0},
+};
