@@ -7,10 +7,12 @@ Needs ffmpeg and python3-opencv. Prints a table in Markdown, a line for the sour
   block                mean step at the edges of 8x8 blocks over that inside them, where the source is flat
   steps                horizontal steps of more than 3 codes there, per 1000
   still                mean change from one frame to the next where the source stands still, in codes
+  chroma               the same of chroma, where the source is dark, too (luma below 60)
   black, white         samples per 1000 that are black or white and were not
   hue                  mean angle by which chroma of 8 codes and more turns, in degrees
   ssim                 likeness to the source's luma
-  flicker              steps of the mean from frame to frame beyond the source's (MABD), codes
+  MABD                 mean step of the mean luma from frame to frame, in codes
+  flicker              how far these steps are from the source's, in codes
 nan: there is no such place."""
 
 import argparse
@@ -136,16 +138,24 @@ def blocks(y, out):
     return (mean(at[0]) + 1e-6) / (mean(at[1]) + 1e-6), 1000 * mean((step > 3)[flat[:, 1:]].astype(float))
 
 
-def still(y, before, out, out_before):
-    y, before, out, out_before = (a.astype(np.float32) for a in (y, before, out, out_before))
-    apart = cv2.blur(np.abs(y - before), (9, 9))
-    noise = np.percentile(apart, 25)
-    return mean(np.abs(out - out_before)[apart < max(.3, 1.5 * noise)])
+def changed(now, before):
+    return np.abs(now.astype(np.float32) - before)
+
+
+def still(frames, made):
+    """Luma's change where the source stands still, and chroma's where that is dark."""
+    y = frames[-1][0]
+    apart = cv2.blur(changed(y, frames[-2:][0][0]), (9, 9))
+    stands = apart < max(.3, 1.5 * np.percentile(apart, 25))
+    dark = (stands & (cv2.blur(y, (9, 9)) < 60))[::2, ::2]
+    luma, u, v = (changed(a, b) for a, b in zip(made[-1], made[-2:][0]))
+    return mean(luma[stands]), (mean(u[dark]) + mean(v[dark])) / 2
 
 
 def flicker(frames, made):
+    """Mean step of the result's mean, and how far the steps are from the source's."""
     a, b = (np.diff([mean(f[0]) for f in s]) for s in (frames, made))
-    return mean(np.abs(b - a)) if len(a) else float("nan")
+    return (mean(np.abs(b)), mean(np.abs(b - a))) if len(a) else (float("nan"),) * 2
 
 
 def judge(frames, made):
@@ -153,10 +163,9 @@ def judge(frames, made):
     y, out = before[0], after[0]
     ratio, steps = blocks(y, out)
     return (mean(out), np.median(out), np.percentile(out, 99), out.std() / max(y.std(), 1e-6),
-            local(out) / max(local(y), 1e-6), ratio, steps,
-            still(y, frames[-2:][0][0], out, made[-2:][0][0]),
+            local(out) / max(local(y), 1e-6), ratio, steps, *still(frames, made),
             1000 * mean(((out <= 16) & (y > 16)).astype(float)), 1000 * mean(((out >= 235) & (y < 235)).astype(float)),
-            hue(before, after), ssim(y, out), flicker(frames, made))
+            hue(before, after), ssim(y, out), *flicker(frames, made))
 
 
 def picture(frame, path):
@@ -172,9 +181,9 @@ def main():
     for method in methods:
         if method not in METHODS:
             sys.exit("unknown method %s (allowed: %s)" % (method, ", ".join(METHODS)))
-    print("| clip | method | mean | median | 99 % | dev | local | block | steps | still | black | white | hue | ssim "
-          "| flicker |")
-    print("|---" * 15 + "|")
+    print("| clip | method | mean | median | 99 % | dev | local | block | steps | still | chroma | black | white | hue "
+          "| ssim | MABD | flicker |")
+    print("|---" * 17 + "|")
     for clip in args.clips:
         name = os.path.splitext(os.path.basename(clip))[0]
         y4m = source(clip, args)
@@ -184,8 +193,8 @@ def main():
             if len(made) != len(frames):
                 sys.exit("%s: %s gave %d frames for %d" % (clip, method, len(made), len(frames)))
             m = judge(frames, made)
-            print("| %s | %s | %.1f | %.0f | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f | %.3f | %.3f |"
-                  % ((name, method) + m), flush=True)
+            print("| %s | %s | %.1f | %.0f | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f | %.3f "
+                  "| %.3f | %.3f |" % ((name, method) + m), flush=True)
             if args.pictures:
                 os.makedirs(args.pictures, exist_ok=True)
                 picture(made[-1], os.path.join(args.pictures, "%s-%s.png" % (name, method)))
