@@ -12,7 +12,7 @@ cp "$here/installed.c" "$work/embed.c"
 cp "$work/embed.c" "$work/embed.cpp"
 export PKG_CONFIG_PATH=${pc%/*}
 flags=$(pkg-config --cflags --libs lumeq)
-export LD_LIBRARY_PATH=$(dirname "$(find "$work/usr" -name 'liblumeq*' | head -n 1)")
+export LD_LIBRARY_PATH=$(dirname "$(find "$work/usr" -name liblumeq.a | head -n 1)")
 # shellcheck disable=SC2086 # words
 "$cc" -Wall -Wextra -Wpedantic -Werror "$work/embed.c" -o "$work/embed" $flags
 [ "$("$work/embed")" = "$(pkg-config --modversion lumeq)" ]

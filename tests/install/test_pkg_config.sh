@@ -21,6 +21,7 @@ configure() {
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_SKIP_RPATH=ON "$@" >"$work/log" 2>&1 ||
         fail "$(cat "$work/log")"
     cp -P "$build"/lumeq "$build"/lumeq-bench "$build"/liblumeq.* "$work/configured"
+    cp -r "$build/manual" "$work/configured"
 }
 
 install_to() { # DESTDIR [arguments of cmake --install]
@@ -45,7 +46,7 @@ expect_dir() { # FOLDER VARIABLE EXPECTED
 embed() { # FOLDER
     local flags libdir
     flags=$(ask "$1" --cflags --libs)
-    libdir=$(dirname "$(find "$work" -path "$work/configured" -prune -o -name 'liblumeq.*' -print |
+    libdir=$(dirname "$(find "$work" -path "$work/configured" -prune -o -name liblumeq.a -print |
         head -n 1)")
     # shellcheck disable=SC2086 # words
     "$cc" -Wall -Werror "$here/installed.c" -o "$work/embed" $flags || fail "with $flags"

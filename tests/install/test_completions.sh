@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Completions, asked of each shell that is here: options, their words, what the program lists, files
+# with spaces in their names, commands.
+# Arguments: the folder of the completions, the folder of the programs; or why there are none.
+set -euo pipefail
+[ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
+completions=$1 programs=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+export PATH=$programs:$PATH
+cd "$work"
+mkdir -p here/folder
+touch "here/a film.mkv" here/other.mkv
+
+# The shells' own ways to ask: each prints the matches of a command line, a line each.
+cd here
+cat >../ask.bash <<'END'
+. "$1/${2%% *}.bash"
+read -ra COMP_WORDS <<<"${2//=/ = }"
+[[ $2 != *' ' ]] || COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+"_${COMP_WORDS[0]//-/_}" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\n' "${COMPREPLY[@]}"
+END
+cat >../ask.fish <<'END'
+source $argv[1]/(string split ' ' $argv[2])[1].fish
+complete -C $argv[2] | string replace -r '\t.*' '' | string replace -r '^--[a-z-]*=' ''
+true
+END
+# An interactive zsh of its own, as completion there needs a line that is edited. What compadd is given
+# is asked for with -O, which filters as the completion does.
+cat >../ask.zsh <<'END'
+zmodload zsh/zpty
+zpty z zsh -f -i
+send() { zpty -w z "$1" }
+send "PS1= PS2= RPS1=; unsetopt zle_bracketed_paste; stty -echo; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $PWD/../dump"
+send 'compadd() { builtin compadd "$@"; local ret=$? x; [[ ${@[(r)-[OAD]]} ]] || { local -a got; builtin compadd -O got "$@"; for x in $got; do print -r -- "@$x" >>'$PWD/../found'; done }; return ret }'
+send 'done_() { print done >>'$PWD/../found' }; zle -N done_; bindkey "^X" done_; print ready >>'$PWD/../found
+for ((i = 0; i < 600; i++)); do grep -qs ready ../found && break; sleep 0.1; done
+rm -f ../found
+zpty -w -n z "$2"$'\t\x18'
+for ((i = 0; i < 600; i++)); do grep -qs done ../found && break; sleep 0.1; zpty -r -t z reply; done
+zpty -d z
+grep -h '^@' ../found | cut -c 2- | sort -u
+END
+
+expect() { # LINE MATCH...: among others; with "only" before them, no others
+    local line=$1 only=0 got match
+    shift
+    if [ "$1" = only ]; then
+        only=1
+        shift
+    fi
+    case $shell in
+    zsh) got=$(zsh -f ../ask.zsh "$completions" "$line") ;;
+    *) got=$("$shell" "../ask.$shell" "$completions" "$line") ;;
+    esac
+    for match; do
+        grep -qxF -- "$match" <<<"$got" || { echo "$shell: $line: no $match but $got" >&2 && failed=1; }
+    done
+    [ "$only" = 0 ] || [ "$(sed '/^$/d' <<<"$got" | sort -u | wc -l)" = $# ] ||
+        { echo "$shell: $line: also $got" >&2 && failed=1; }
+}
+
+shells=
+for shell in bash zsh fish; do
+    command -v "$shell" >/dev/null || { echo "not asked: there is no $shell" && continue; }
+    shells+=$shell
+    expect "lumeq --mode c" only clahe
+    expect "lumeq --scr" only --screenshot-dir
+    expect "lumeq --profile " fog screen help
+    expect "lumeq pl" only plan
+    expect "lumeq -o oth" only other.mkv
+    expect "lumeq-bench h" only histogram
+    expect "lumeq-bench equalize --dep" only --depth
+    [ "$shell" = fish ] || expect "lumeq --mode=s" only stretch # fish gives it with what is before it
+    [ "$shell" != bash ] || expect "lumeq --dither off a" only "a film.mkv"
+    [ "$shell" != bash ] || expect "lumeq --help " "a film.mkv" folder
+done
+[ -n "$shells" ] || { echo "skipped: there is no shell to ask"; exit 77; }
+exit "$failed"

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The manual pages: each option of the program, each function of the library and each command of the
+# bench has its place, and no formatter has a complaint.
+# Arguments: the folder of the pages, the program, the bench, the public header; or why there are none.
+set -euo pipefail
+[ $# -gt 1 ] || { echo "skipped: $1"; exit 77; }
+pages=$1 lumeq=$2 bench=$3 header=$4
+failed=0
+
+expect() { # PAGE WORD...: roff's \- is a -
+    local page=$1 text word
+    text=$(sed 's/\\-/-/g; s/\\f.//g' "$pages/$page")
+    shift
+    [ $# -gt 2 ] || { echo "$page: nothing to look for" >&2 && failed=1; }
+    for word; do
+        grep -qF -- "$word" <<<"$text" || { echo "$page: no $word" >&2 && failed=1; }
+    done
+}
+
+read -ra options <<<"$("$lumeq" --help=full | grep -oE '^ *(-[a-z], )?--[a-z][a-z-]*' | grep -oE -- '--.*' | tr '\n' ' ')"
+[ "${#options[@]}" -gt 80 ] || { echo "the help is not understood" >&2; exit 1; }
+expect lumeq.1 "${options[@]}"
+read -ra functions <<<"$(grep -oE 'lumeq_[a-z_]+\(' "$header" | sort -u | tr '\n' ' ')"
+expect liblumeq.3 "${functions[@]}" LUMEQ_ERR_UNAVAILABLE
+for command in histogram equalize pipeline; do
+    read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
+    expect lumeq-bench.1 "$command" "${options[@]}"
+done
+expect lumeq.5 strength deflicker no-metadata
+# What belongs to a single run is no setting.
+if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^(output|overwrite|ss) ='; then
+    echo "lumeq.5: what the file does not take" >&2
+    failed=1
+fi
+
+formatters=0
+for page in lumeq.1 lumeq.5 lumeq-bench.1 liblumeq.3; do
+    said=
+    if command -v groff >/dev/null && groff -v >/dev/null 2>&1; then
+        formatters=1
+        said=$(LC_ALL=C groff -man -ww -rLL=80n -Tutf8 "$pages/$page" 2>&1 >/dev/null)
+    fi
+    if command -v mandoc >/dev/null; then
+        formatters=1
+        said+=$(mandoc -Tlint -Wwarning "$pages/$page" 2>&1 || true)
+    fi
+    [ -z "$said" ] || { printf '%s: %s\n' "$page" "$said" >&2 && failed=1; }
+done
+[ "$formatters" = 1 ] || echo "not looked at: how they are set, without groff or mandoc"
+exit "$failed"
