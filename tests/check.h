@@ -26,8 +26,6 @@
 #else
 #define CHECK_SLOWER 1
 #endif
-/* Rounds with random content, all of one kind: a sanitizer finds its mistakes in a few of them. */
-#define CHECK_ROUNDS(n) ((n) / CHECK_SLOWER)
 #define CHECK_MAX_PRINTED 20 /* failures of one test that are printed, not only counted */
 
 typedef struct CheckTest {
@@ -71,6 +69,36 @@ __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *
     va_start(args, format);
     vsnprintf(check_state.skipped, sizeof(check_state.skipped), format, args);
     va_end(args);
+}
+
+/* Of cases that are all of one kind, one in so many is looked at: a sanitizer finds its mistakes in
+ * a few of them, and $CHECK_SHORT asks for half of them. */
+static inline int check_share(void)
+{
+    return CHECK_SLOWER > 1 ? CHECK_SLOWER : getenv("CHECK_SHORT") ? 2 : 1;
+}
+
+/* So many rounds with random content, or the share of them. */
+static inline int check_rounds(int n)
+{
+    return (n + check_share() - 1) / check_share();
+}
+
+/* Whether number n of such cases is looked at: with another seed others are. */
+static inline int check_drawn(int n)
+{
+    return ((uint64_t)n + check_state.seed) % (uint64_t)check_share() == 0;
+}
+
+/* Not 0: the test that runs has no threads, and is skipped: ThreadSanitizer says nothing of it. */
+static inline int check_without_threads(void)
+{
+#ifdef __SANITIZE_THREAD__
+    check_skip("ThreadSanitizer has nothing to say of one thread");
+    return 1;
+#else
+    return 0;
+#endif
 }
 
 /* Answers 0 passed, 1 failed, CHECK_SKIPPED. */

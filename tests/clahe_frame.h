@@ -73,8 +73,10 @@ static inline void clahe_tiles(const TileGrid *grid, const CheckRect *src, const
 static inline void clahe_apply(const TileGrid *grid, const CheckRect *src, const CheckRect *dst,
                                const ClaheWork *work)
 {
-    lumeq_clahe_apply(grid, dst->pixels, dst->stride, src->pixels, src->stride, 0, grid->x.size,
-                      src->height, 0, &work->tables);
+    LumeqKernels kernels;
+    lumeq_kernels_c(&kernels);
+    lumeq_clahe_apply(grid, &kernels, dst->pixels, dst->stride, src->pixels, src->stride, 0,
+                      grid->x.size, src->height, 0, &work->tables);
 }
 
 /* What a frame takes of its target, and the strength. */

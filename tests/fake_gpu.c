@@ -12,7 +12,10 @@ typedef struct Fake {
     _Alignas(max_align_t) char cpu[1 << 20];
     LumeqJob *waiting[SLOTS];
     int count;
+    int device, received;
 } Fake;
+
+void (*fake_gpu_closed)(int device, int frames);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -21,6 +24,7 @@ static int at_gate;               /* frames that wait there */
 static int most;                  /* frames at a time */
 static int frames_left = INT_MAX; /* until it is lost */
 static int lost;
+static int only = -1; /* number of the one that is lost; -1: any */
 static LumeqImage late[SLOTS];
 static void *blocks[BLOCKS]; /* its memory */
 
@@ -51,6 +55,7 @@ static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t s
     Fake *fake = priv;
     if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
         return LUMEQ_ERR_MEMORY;
+    fake->device = config->device;
     return lumeq_backend_cpu.open(fake->cpu, config, text, size);
 }
 
@@ -76,7 +81,7 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     if (!wait)
         return LUMEQ_ERR_AGAIN;
     pthread_mutex_lock(&lock);
-    lost = frames_left-- <= 0;
+    lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
     for (int i = 0; i < fake->count && lost; i++)
         late[i] = fake->waiting[i]->frame.out;
     pthread_mutex_unlock(&lock);
@@ -86,6 +91,7 @@ static int receive_fake(void *priv, LumeqJob *job, int wait, char *text, size_t 
     }
     memmove(fake->waiting, fake->waiting + 1, sizeof(fake->waiting) - sizeof(fake->waiting[0]));
     fake->count--;
+    fake->received++;
     return 0;
 }
 
@@ -116,7 +122,31 @@ static void free_fake(void *priv, void *memory)
 
 static void close_fake(void *priv)
 {
-    lumeq_backend_cpu.close(((Fake *)priv)->cpu);
+    Fake *fake = priv;
+    if (fake_gpu_closed)
+        fake_gpu_closed(fake->device, fake->received);
+    lumeq_backend_cpu.close(fake->cpu);
+}
+
+static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
+                        size_t size)
+{
+    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, job, pending, text, size);
+}
+
+static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
+{
+    Fake *fake = priv;
+    pthread_mutex_lock(&lock);
+    lost = (only < 0 || only == fake->device) && frames_left-- <= 0;
+    const int ret = lost ? LUMEQ_ERR_GPU : 0;
+    fake->received += !lost;
+    pthread_mutex_unlock(&lock);
+    if (ret < 0) {
+        snprintf(text, size, "no progress");
+        return ret;
+    }
+    return lumeq_backend_cpu.apply(fake->cpu, job, text, size);
 }
 
 const LumeqBackend lumeq_backend_cuda = {
@@ -127,6 +157,8 @@ const LumeqBackend lumeq_backend_cuda = {
     .open = open_fake,
     .submit = submit_fake,
     .receive = receive_fake,
+    .measure = measure_fake,
+    .apply = apply_fake,
     .alloc_host = alloc_fake,
     .free_host = free_fake,
     .alloc_device = alloc_fake,
@@ -184,6 +216,13 @@ void fake_gpu_lose_after(int frames)
     frames_left = frames;
     lost = 0;
     memset(late, 0, sizeof(late));
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_gpu_lose_only(int device)
+{
+    pthread_mutex_lock(&lock);
+    only = device;
     pthread_mutex_unlock(&lock);
 }
 

@@ -32,6 +32,12 @@ void fake_gpu_lose_after(int frames);
 
 int fake_gpu_is_lost(void);
 
+/* Of the GPUs, by their number, this one alone is the one that is lost. */
+void fake_gpu_lose_only(int device);
+
+/* Called with the number of a GPU that is closed, and how many frames came back from it. */
+extern void (*fake_gpu_closed)(int device, int frames);
+
 /* Writes into what it had to write when it was lost. Any time, from any thread. */
 void fake_gpu_wake(void);
 

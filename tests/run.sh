@@ -8,10 +8,11 @@ usage() {
     cat <<END
 usage: run.sh [--all | --hosts] [--no-install]
 
-Builds in build/ci/, optimized, and runs all tests. --all goes on with all of them under
+Builds in build/ci/, optimized, and runs all tests. Without a GPU that is without CUDA. --all builds
+CUDA wherever there is nvcc, for the oldest kind of card and for Hopper, and goes on with all tests under
 AddressSanitizer and UndefinedBehaviorSanitizer, and with those that have threads under
-ThreadSanitizer. --hosts runs instead what takes other systems (tests/hosts/): before a release, as
-root. Installs what is missing on Debian and Ubuntu; --no-install does not.
+ThreadSanitizer. --hosts runs instead what takes other systems (tests/hosts/), and builds for every card:
+before a release, as root. Installs what is missing on Debian and Ubuntu; --no-install does not.
 END
 }
 
@@ -60,26 +61,29 @@ choose_launcher() {
     fi
 }
 
-# Device code for all cards takes minutes: with --all it is made, and else what runs on the card that
-# is there; where there is none, that of a new one, which has the most to compile.
-choose_architectures() {
-    architectures=(-UCMAKE_CUDA_ARCHITECTURES)
+# Device code takes a minute for each kind of card. --all compiles it for the oldest, which does without
+# much, and the one that most is written for; else it is for the card that is here, and left out where
+# there is none: nothing could run it.
+choose_cuda() {
     if [ "${#builds[@]}" -gt 1 ] || ! have nvcc; then
-        return
+        cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
     elif nvidia-smi -L >/dev/null 2>&1; then
-        architectures=(-DCMAKE_CUDA_ARCHITECTURES=native)
+        cuda=(-DLUMEQ_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native)
     else
-        architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-real) # none is there: this only compiles
+        cuda=(-DLUMEQ_CUDA=OFF)
+        say "release: built without CUDA, as nvidia-smi finds no GPU here; --all builds it"
     fi
 }
 
 # GCC advises against -Werror beside its sanitizers: they make it warn of what cannot happen.
 build() {
-    local werror=OFF
-    [ "$1" != release ] || werror=ON
-    choose_architectures
-    cmake --preset "$1" -B "build/ci/$1" "${architectures[@]}" -DLUMEQ_WERROR="$werror" \
-        -DBUILD_TESTING=ON &&
+    local werror=OFF shared=OFF cuda=()
+    if [ "$1" = release ]; then
+        werror=ON shared=ON
+        choose_cuda
+    fi
+    cmake --preset "$1" -B "build/ci/$1" "${cuda[@]}" -DLUMEQ_WERROR="$werror" \
+        -DBUILD_SHARED_LIBS="$shared" -DBUILD_TESTING=ON &&
         cmake --build "build/ci/$1" --parallel "$(cores)"
 }
 
@@ -102,13 +106,13 @@ say_what_is_left_out() {
 }
 
 # How many places tests have that run at once: those that compute take three, those that wait one, see
-# tests/CMakeLists.txt. Each core has one that computes, and there is room for two that wait. Under
+# tests/CMakeLists.txt. Each core has one that computes, and there is room for three that wait. Under
 # ThreadSanitizer all of them compute.
 places() {
     local cores places
     cores=$(cores)
     [ "$cores" -le 6 ] || cores=6
-    places=$((3 * cores + 2))
+    places=$((3 * cores + 3))
     [ "$1" != tsan ] || places=$((3 * cores - 1))
     echo "$places"
 }
@@ -186,8 +190,10 @@ if [ "${builds[0]}" = hosts ]; then
     builds=()
 else
     prepare "$install" ffmpeg python3 xvfb xdotool git openssl
+    ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed
     set_sanitizer_options
+    [ "${#builds[@]}" -gt 1 ] || export CHECK_SHORT=1 # see check.h
 fi
 for name in "${builds[@]}"; do
     run_build "$name"
