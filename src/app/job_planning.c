@@ -383,6 +383,21 @@ int job_step_plan(JobFilm *f)
 
 /* ---- measured in parts ---- */
 
+typedef struct PartPass {
+    JobFilm *film;
+    int part;
+} PartPass;
+
+/* A GPU that is lost ends it, where it has to be one. */
+static void note_part_measured(void *opaque, double end)
+{
+    const PartPass *p = opaque;
+    int on = RUN_ON;
+    note_measured(&p->film->progress, end);
+    if (job_film_check_gpu(p->film, p->part) < 0)
+        atomic_compare_exchange_strong(p->film->stop, &on, RUN_OVER);
+}
+
 /* 0: what is in `measures` is of the part, or `tries` further back. */
 static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
 {
@@ -391,12 +406,13 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
     const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
                              part->end_pts};
     MeasureFile *file = NULL;
+    PartPass noted = {f, number};
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
                       .from_pts = part->begin_pts,
-                      .done = note_measured,
-                      .opaque = &f->progress};
+                      .done = note_part_measured,
+                      .opaque = &noted};
     pass.reader.copy = 0;
     pass.reader.frames = -1; /* its end says as much */
     pass.reader.span = &span;

@@ -84,6 +84,7 @@ static int make_plan(JobRun *r)
     f->options = *r->options;
     f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
     f->options.inputs = NULL;
+    f->options.device = job_run_device(r->options, 0);
     f->within = 1;
     f->resume = r->options->resume;
     f->least_parts = r->jobs;

@@ -263,11 +263,8 @@ static int run_pipeline(Segment *s)
         ret = pipeline_receive(pipeline, &item);
         if (ret >= 0)
             ret = sink(s, item);
-        if (ret >= 0 && engine_needs_gpu(&f->options) && atomic_load(&f->engine.context_lost))
-            ret = media_fail(&f->error, MEDIA_USAGE,
-                             ENGINE_NO_GPU "it was lost; part %d is to be made elsewhere, or with "
-                                           "--backend auto",
-                             s->label.part);
+        if (ret >= 0)
+            ret = job_film_check_gpu(f, s->label.part);
         item_free(&item);
     }
     int on = RUN_ON;

@@ -438,6 +438,9 @@ class BadInput(JobCase):
                                 (("--vopt", "x264-params=bitrate=500"), "--vopt", "--crf"),
                                 (("--vopt", "maxrate=1M"), "--vopt"),
                                 (("--devices", "x"), "--devices", "0,1"),
+                                (("--devices", "0,,1"), "--devices", "0,1"),
+                                (("--devices", "1,"), "--devices", "0,1"),
+                                (("--devices", "99999999999"), "--devices", "0,1"),
                                 (("--parts", "3", "--part-seconds", "2"), "--parts", "contradict"),
                                 (("--two-pass", "off", "--deflicker", "1"), "contradict")):
             with self.subTest(" ".join(options)):
@@ -608,8 +611,8 @@ class Run(JobCase):
 class Devices(JobCase):
     """Each process loses its GPU after five frames, or that of one number does."""
 
-    def run_with(self, *args, only=None):
-        env = dict(environment(), FAKE_GPU_LOST="5", FAKE_GPU_LOG=self.path("log"))
+    def run_with(self, *args, only=None, when="FAKE_GPU_LOST"):
+        env = dict(environment(), FAKE_GPU_LOG=self.path("log"), **{when: "5"})
         if only is not None:
             env["FAKE_GPU_ONLY"] = str(only)
         process = subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL,
@@ -650,6 +653,32 @@ class Devices(JobCase):
         self.assertFalse(os.path.exists(plan[:-4] + "part-00000"))
         self.assertEqual(self.run_with("segment", plan, 0, "-q").code, DONE)
         self.assertEqual(frames(self.joined(plan)), frames(self.one_run(film())))
+
+    def measure(self, plan, part, *options):
+        return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
+
+    def test_a_part_that_is_measured_by_itself(self):
+        """As one that is written."""
+        plan = self.plan(film(), "--no-measure", parts=2)
+        for part in (0, 1):
+            self.refused(self.measure(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
+                         "part %d is to be made elsewhere" % part, "--backend auto")
+        self.assertEqual(os.listdir(os.path.dirname(plan)), ["plan"])
+        for part in (0, 1):
+            result = self.measure(plan, part)
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertIn("the CPU goes on without the GPU", result.err)
+        self.ok("plan", plan, "-q")
+        self.segments(plan)
+        self.assertEqual(frames(self.joined(plan)), frames(self.one_run(film())))
+
+    def test_the_film_is_measured_by_one_of_those_named(self):
+        """Which is lost: the CPU goes on, as in one run."""
+        result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--devices", "2,1",
+                               only=2, when="FAKE_GPU_LOST_MEASURES")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(result.err.count("the CPU goes on without the GPU"), 1, result.err)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
 
 
 def read_or_nothing(name):
