@@ -105,6 +105,26 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
+/* Whether it may be gone on with what is there; `other`: what it was made for, or NULL. */
+static int check_plan_there(JobFilm *f, const char *other)
+{
+    const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
+    if (other)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s has a plan already, and not for this (%s); -y%s replaces it", folder,
+                          other, f->resume ? " without --resume" : "");
+    if (f->within && !f->resume)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s has what an earlier run for this has done; --resume goes on with it, "
+                          "-y begins anew",
+                          folder);
+    if (f->resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "the output %s exists; -y overwrites it, when all parts are there",
+                          media_quote(output));
+    return 0;
+}
+
 /* 1: the plan is there already, and is the film's now; 0: there is none, or none that counts. */
 static int take_plan_there(JobFilm *f)
 {
@@ -113,25 +133,13 @@ static int take_plan_there(JobFilm *f)
     char *path = job_path(f->plan.folder, "plan");
     int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
     free(path);
-    if (ret == -ENOENT || f->options.overwrite) {
+    if (ret == -ENOENT || (f->options.overwrite && !f->resume)) {
         job_plan_free(&there);
         return 0;
     }
-    const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
-    if (other) {
-        ret = media_fail(&f->error, MEDIA_USAGE,
-                         "%s has a plan already, and not for this (%s); -y replaces it",
-                         media_quote(f->plan.folder), other);
+    if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0) {
         job_plan_free(&there);
-        return ret;
-    }
-    if (f->within && !f->resume) {
-        ret = media_fail(&f->error, MEDIA_USAGE,
-                         "%s has what an earlier run for this has done; --resume goes on with it, "
-                         "-y begins anew",
-                         media_quote(f->plan.folder));
-        job_plan_free(&there);
-        return ret;
+        return f->error.fault;
     }
     job_plan_free(&f->plan);
     f->plan = there;

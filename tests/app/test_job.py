@@ -18,6 +18,8 @@ from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
 PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
+NOT_YET = r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*"  # what names end in until a file is whole
+KILLS = int(os.environ.get("JOB_KILLS", 12))
 
 # Pictures that refer to what is before the key frame, three of them in a row that are shown before it.
 OPEN = ("-c:v", "libx264", "-preset", "fast", "-bf", "3", "-x264-params", "keyint=20:min-keyint=20:scenecut=0:open-gop=1")
@@ -486,41 +488,41 @@ class Run(JobCase):
         percent = [s["percent"] for s in shown if s["percent"] is not None]
         self.assertEqual(percent, sorted(percent))
 
-    def kill(self, process, after):
-        """SIGKILL, for the run and what it has started."""
+    def kill(self, process, after, alone=False):
+        """SIGKILL, for the run and what it has started, or for the run alone: the others end as they may. Answers
+        whether it came before the end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(after)
-        for pid in [process.pid] + self.children(process):
-            try:
+        for pid in [process.pid] + ([] if alone else self.children(process)):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         process.wait()
         process.stderr.close()
+        return process.returncode == -signal.SIGKILL
 
     def test_goes_on_after_a_kill(self):
         """At random moments, again and again, until it is done."""
         one = frames(self.one_run(film()))
-        numbers = random.Random(4)
+        numbers = random.Random(SEED)
         kills = 0
-        began = time.monotonic()
-        self.assertEqual(finish(self.job("-q")).code, DONE)
-        length = time.monotonic() - began
-        while kills < 12:
-            shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
-            if os.path.exists(self.path("out.mkv")):
-                os.unlink(self.path("out.mkv"))
+        while kills < KILLS:
+            killed, length = True, self.length()
             for _ in range(6):
-                process = self.job("--resume", "-q")
-                self.kill(process, numbers.uniform(0.1, 1) * length)
-                kills += process.returncode == -signal.SIGKILL
-                if process.returncode != -signal.SIGKILL:
-                    break
-            if process.returncode == -signal.SIGKILL:
+                killed = killed and self.kill(self.job("--resume", "-q"), numbers.uniform(0.1, 1) * length,
+                                              alone=numbers.random() < 0.5)
+                kills += killed
+            if killed:
                 result = finish(self.job("--resume", "-q"))
                 self.assertEqual(result.code, DONE, str(result))
             self.assertEqual(frames(self.path("out.mkv")), one)
-            self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+            self.assertTrue(wait_for(lambda: self.files() == ["one.mkv", "out.mkv"]), self.files())
+
+    def length(self):
+        """Of a whole job, in seconds."""
+        began = time.monotonic()
+        self.assertEqual(finish(self.job("-q", "-y")).code, DONE)
+        os.unlink(self.path("out.mkv"))
+        return time.monotonic() - began
 
     def test_a_leftover_is_offered(self):
         process = self.job("-q")
@@ -565,11 +567,57 @@ class Run(JobCase):
                 call, path = line.split()
                 if call == "rename":
                     self.assertIn(path, synced)
-                    names.append(re.sub(r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*", "", os.path.basename(path)))
+                    names.append(re.sub(NOT_YET, "", os.path.basename(path)))
                 synced.add(path)
         for name in (".curves", ".plan", ".part-00000", ".part-00004", ".joining", ".out.mkv", ".s.csv"):
             self.assertIn(name, names)
         self.assertIn(self.path("out.mkv.lumeq"), synced)
+
+    def lose_what_is_not_synced(self, log, numbers):
+        """What a power cut may do, when all processes are gone: names that a folder got since it was synced may be gone
+        again, and files that were never synced have lost their ends, or all that was in them."""
+        synced, named = set(), []
+        for line in read_or_nothing(log).splitlines():
+            call, _, path = line.partition(" ")
+            folder = os.path.dirname(path)
+            if call == "rename":
+                named.append((path, os.path.join(folder, re.sub(NOT_YET, "", os.path.basename(path))[1:])))
+            elif os.path.isdir(path):
+                named = [names for names in named if os.path.dirname(names[0]) != path]
+            synced.add(path)
+        for temporary, name in named:
+            if os.path.exists(name) and not os.path.exists(temporary) and numbers.random() < 0.5:
+                os.rename(name, temporary)
+        for folder, _, files in os.walk(self.folder):
+            for path in (os.path.join(folder, name) for name in files if re.search(NOT_YET, name)):
+                if path not in synced:
+                    os.truncate(path, numbers.choice((0, os.path.getsize(path) // 2)))
+        os.unlink(log)
+        return len(synced)
+
+    @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
+    def test_goes_on_after_a_power_cut(self):
+        one = frames(self.one_run(film()))
+        numbers = random.Random(SEED)
+        log = Store.path("power")
+        env = environment()
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        length = self.length()
+        synced = 0
+        for _ in range(max(KILLS // 6, 1)):
+            killed = True
+            for _ in range(2):
+                killed = killed and self.kill(self.job("--resume", "-q", env=env), numbers.uniform(0.3, 0.9) * length)
+                synced += self.lose_what_is_not_synced(log, numbers) if killed and os.path.exists(log) else 0
+            left = self.files()
+            if killed:
+                result = finish(self.job("--resume", "-q"))
+                self.assertEqual(result.code, DONE, str(result) + " ".join(left))
+            self.assertEqual(frames(self.path("out.mkv")), one)
+            self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+            os.unlink(self.path("out.mkv"))
+        self.assertGreater(synced, 0, "nothing was synced before any of the cuts")
 
     def test_interrupted_before_there_is_a_plan(self):
         process = start(long_clip(), "-o", self.path("out.mkv"), "--jobs", 2, "-q")
@@ -582,14 +630,68 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_a_full_disk_that_has_room_again(self):
+        """It fills while a part is written, and then at the join."""
         env = environment()
-        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder, FAULTY_DISK_NAME="part-00003")
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
-        result = finish(self.job("-q", env=env))
-        self.refused(result, OUTPUT, "part 3", "No space left", "--resume")
-        self.assertFalse(os.path.exists(self.path("out.mkv")))
+        for name, words in (("part-00003", "part 3"), (".out.mkv.lumeq-", "out.mkv")):
+            result = finish(self.job("-q", "--resume", env=dict(env, FAULTY_DISK_NAME=name)))
+            self.refused(result, OUTPUT, words, "No space left", "--resume")
+            self.assertEqual(self.files(), ["out.mkv.lumeq"])
         self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def test_over_an_output_that_is_there(self):
+        """It is left alone until the end, what is done is kept, and nothing is begun that could not be ended."""
+        self.write("out.mkv", b"precious")
+        options = ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2)
+        self.ok("plan", film(), *options, "-y", "-q")
+        plan = self.path("out.mkv.lumeq/plan")
+        self.ok("segment", plan, 0, "-q")
+        self.refused(lumeq(film(), *options, "--jobs", 1, "--resume"), USAGE, "out.mkv", "exists", "-y")
+        self.assertEqual(self.files(os.path.dirname(plan)), ["curves", "part-00000", "plan"])
+        self.refused(lumeq(film(), *options, "--jobs", 1, "--resume", "-y", "--gamma", 2), USAGE, "--gamma=2",
+                     "-y without --resume")
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertIn("1 of 2 parts are there already", self.ok(film(), *options, "--jobs", 1, "--resume", "-y").err)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def test_done_before(self):
+        """As with many files: what is whole and not older than the input is left alone."""
+        source = self.path("in.mkv")
+        shutil.copy(film(), source)
+        self.assertEqual(finish(self.job("-q", source=source)).code, DONE)
+        state = os.stat(self.path("out.mkv"))
+        for more in ((), ("-y",)):
+            result = finish(self.job("--resume", *more, source=source))
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertIn("there already", result.err)
+        self.assertEqual(os.stat(self.path("out.mkv")), state)
+        os.utime(source, ns=(0, state.st_mtime_ns + 1))
+        self.refused(finish(self.job("--resume", "-q", source=source)), USAGE, "exists")
+        self.assertEqual(finish(self.job("--resume", "-q", "-y", source=source)).code, DONE)
+        self.assertNotEqual(os.stat(self.path("out.mkv")).st_ino, state.st_ino)
+        self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
+
+    def test_statistics_that_are_missing(self):
+        """Killed between the output's name and that of its statistics."""
+        rows = self.path("s.csv")
+        self.ok("plan", film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "-q")
+        self.segments(self.path("out.mkv.lumeq/plan"))
+        shutil.copytree(self.path("out.mkv.lumeq"), self.path("kept"))
+        self.joined(self.path("out.mkv.lumeq/plan"))
+        text = self.read("s.csv")
+        for again in (("join", self.path("out.mkv.lumeq/plan")),
+                      (film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--resume")):
+            os.unlink(rows)
+            shutil.copytree(self.path("kept"), self.path("out.mkv.lumeq"))
+            with open(self.path("out.mkv.lumeq/joining"), "w", encoding="utf-8"):
+                pass
+            os.rename(self.path("out.mkv"), self.path("moved.mkv"))
+            os.rename(self.path("moved.mkv"), self.path("out.mkv"))
+            self.ok(*again, "-q")
+            self.assertEqual(self.read("s.csv"), text)
+            self.assertEqual(self.files(), ["kept", "out.mkv", "s.csv"])
 
     def test_whole_but_not_said_to_be(self):
         """Killed between the output's name and the end of the folder."""
