@@ -303,8 +303,9 @@ static void say_planned(const JobFilm *f)
     const JobPlan *plan = &f->plan;
     const JobPart *last = &plan->parts[plan->part_count - 1];
     say(SAY_NORMAL,
-        "%s: %" PRId64 " frames in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
-        media_quote(plan->folder), plan->frames, plan->part_count, plan->part_count == 1 ? "" : "s",
+        "%s: %" PRId64 " frame%s in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
+        media_quote(plan->folder), plan->frames, plan->frames == 1 ? "" : "s", plan->part_count,
+        plan->part_count == 1 ? "" : "s",
         (double)(last->position + last->size) / (double)plan->frames,
         progress_elapsed(&f->progress));
 }
@@ -367,8 +368,8 @@ int job_step_plan(JobFilm *f)
     if (ret >= 0)
         ret = take_plan_there(f);
     if (ret > 0 && (f->plan.ready || !f->within)) {
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already",
-            media_quote(f->plan.folder));
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
+            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
         return 0;
     }
     if (ret >= 0)
@@ -463,8 +464,9 @@ int job_step_measure(JobFilm *f, int part)
         ret = measure_part(f, part, 0, &measures);
     job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames measured in %.2f s (%.0f fps)", part,
-            f->plan.part_count, measures.frames, progress_elapsed(&f->progress),
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
+            f->plan.part_count, measures.frames, measures.frames == 1 ? "" : "s",
+            progress_elapsed(&f->progress),
             (double)measures.frames / progress_elapsed(&f->progress));
     part_measures_free(&measures);
     return ret;

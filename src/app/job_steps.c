@@ -129,7 +129,9 @@ int job_is_done(const char *input, const char *output)
                    (in.st_dev != out.st_dev || in.st_ino != out.st_ino) &&
                    is_later(out.st_mtim, in.st_mtim);
     if (is)
-        say(SAY_NORMAL, "%s is there already; without --resume, -y makes it anew",
+        say(SAY_NORMAL,
+            "%s is done: it is there, and not older than its input; without --resume, -y makes it "
+            "anew",
             media_quote(output));
     free(plan);
     free(folder);
@@ -358,8 +360,9 @@ int job_step_segment(JobFilm *f, int part)
     if (f->progress.frames)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames in %.2f s (%.0f fps)", part,
-            f->plan.part_count, s.label.frames, progress_elapsed(&f->progress),
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
+            f->plan.part_count, s.label.frames, s.label.frames == 1 ? "" : "s",
+            progress_elapsed(&f->progress),
             (double)s.label.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     if (ret < 0 && s.rows)
@@ -490,10 +493,10 @@ static int finish_join(Joining *j, int *code)
     job_film_end(f, without_rows ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
-    say(SAY_NORMAL, "%s: %" PRId64 " frames in %d part%s, %s in %.2f s (%.0f fps)",
-        media_quote(f->plan.output), f->plan.frames, f->plan.part_count,
-        f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined", seconds,
-        (double)f->plan.frames / seconds);
+    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps)",
+        media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
+        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
+        seconds, (double)f->plan.frames / seconds);
     *code = headless_say_damage(damage, f->writer);
     if (without_rows)
         *code = EXIT_OUTPUT;

@@ -244,6 +244,16 @@ class Equal(JobCase):
                 out, _ = self.lossy(ending, "--vcodec", name, *options)
                 os.unlink(out)
 
+    def test_a_part_is_the_same_whoever_makes_it(self):
+        """Also of a lossy encoder, which gives others with another count of threads."""
+        plan = self.plan(film(), "--vcodec", "libx264", "--preset", "veryfast", parts=2)
+        part = plan[:-4] + "part-00001"
+        made = set()
+        for threads in (1, 3):
+            self.ok("segment", plan, 1, "-q", "-y", "--threads", threads)
+            made.add(self.read(part))
+        self.assertEqual(len(made), 1)
+
     def test_pictures_out_of_order(self):
         """Times of decoding rise, and no picture is shown before its own."""
         out, one = self.lossy(".mp4", "--vcodec", "libx264", "--preset", "fast")
@@ -665,7 +675,7 @@ class Run(JobCase):
         for more in ((), ("-y",)):
             result = finish(self.job("--resume", *more, source=source))
             self.assertEqual(result.code, DONE, str(result))
-            self.assertIn("there already", result.err)
+            self.assertIn("out.mkv' is done", result.err)
         self.assertEqual(os.stat(self.path("out.mkv")), state)
         os.utime(source, ns=(0, state.st_mtime_ns + 1))
         self.refused(finish(self.job("--resume", "-q", source=source)), USAGE, "exists")
