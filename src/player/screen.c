@@ -683,7 +683,8 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
     s->state.upload_us = 0;
     if (s->cuda && lost)
         view_cuda_give_up(s->cuda, "the CPU has taken over");
-    if (frame->on_device && (!can_stay_on_device(s) || screen_wants_host(s)))
+    const int can_stay = can_stay_on_device(s);
+    if (frame->on_device && (!can_stay || screen_wants_host(s)))
         return 1;
     const int ret = upload_both(s, frame, &failed);
     if (ret < 0 && frame->on_device && !can_stay_on_device(s))
