@@ -17,7 +17,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "lumeq-sample.mkv")
 QUIET = ("-q", "--no-config")
-SOURCES = (("libx264", "--preset", "ultrafast", "--crf", "20"), ("mpeg4",))  # the film's encoder: the first that is there
+# The film's encoder: the first that is there. Parts are short here, and so are groups of pictures.
+SOURCES = (("libx264", "--preset", "ultrafast", "--crf", "20", "--vopt", "g=12"), ("mpeg4", "--vopt", "g=12"))
 LOOK = 0.2  # seconds between looks at memory
 
 
