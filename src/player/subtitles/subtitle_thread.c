@@ -66,6 +66,8 @@ struct SubtitleThread {
     Content told;
     int selected, reset_last; /* reset_last: no command has followed it */
     Picture shown;
+    int64_t position; /* that was asked for last */
+    int64_t left;     /* ... before a reset; AV_NOPTS_VALUE: another one was since */
     int64_t answered; /* the number of the last picture, ... */
     int x, y;         /* ... and where it was */
     char trouble[512];
@@ -250,7 +252,7 @@ SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
         return NULL;
     t->wake = wake;
     t->opaque = opaque;
-    t->wanted.position = t->drawing.position = AV_NOPTS_VALUE;
+    t->wanted.position = t->drawing.position = t->position = t->left = AV_NOPTS_VALUE;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     t->commands = av_fifo_alloc2(COMMANDS, sizeof(Command), 0);
@@ -321,6 +323,7 @@ void subtitle_thread_packet(SubtitleThread *t, const AVPacket *packet)
 /* One reset after another one that still waits is no other one. */
 void subtitle_thread_reset(SubtitleThread *t)
 {
+    t->left = t->position;
     pthread_mutex_lock(&t->lock);
     if (t->selected && !(t->reset_last && av_fifo_can_read(t->commands)))
         put(t, (Command){.kind = COMMAND_RESET});
@@ -339,6 +342,8 @@ static void take(SubtitleThread *t, const Request *now, int64_t next)
     if (is_usable && made->of.position <= now->position) {
         drop(&t->shown);
         t->shown = *made;
+        if (t->left == now->position) /* the frame from before is still there */
+            t->shown.content.elsewhere = -1;
         *made = (Picture){0};
     } else if (!is_usable || made->of.position != next) {
         drop(made);
@@ -398,6 +403,9 @@ int subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
     const int x = place->picture.x, y = place->picture.y;
     Request now = {position, *place};
     now.place.picture.x = now.place.picture.y = 0;
+    if (t->left != position)
+        t->left = AV_NOPTS_VALUE;
+    t->position = position;
     follow_loop(t, &now, next);
     *overlay = t->shown.number ? t->shown.overlay : (Overlay){0};
     overlay->x += x;
