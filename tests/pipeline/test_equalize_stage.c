@@ -517,8 +517,14 @@ static void late_frames_are_left_out(void)
     Rig r;
     EqualizedFrame *frame;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        int64_t skipped = 0, shown = 1;
+        int64_t skipped = 0, shown = 9;
         show_next(&r, "before");
+        equalize_stage_set_late(r.stage, 60 * FRAME_US, 70 * FRAME_US);
+        for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
+            show_next(&r, "before a jump");
+            skipped += r.shown->decoded.skipped;
+        }
+        CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
         wait_until_decoded(&r);
         equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
         do {
