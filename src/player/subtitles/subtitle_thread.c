@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavutil/buffer.h>
-#include <libavutil/fifo.h>
-
 #include "media/packet_bytes.h"
+#include "pipeline/queue.h"
 
 /* Packets that may wait for the thread. Each is followed by a reset at most. */
 #define PACKETS 512
@@ -75,7 +73,7 @@ struct SubtitleThread {
     pthread_mutex_t lock; /* for all below */
     pthread_cond_t changed;
     int ends;
-    AVFifo *commands;
+    Queue *commands;
     int packets; /* of them */
     size_t packet_bytes;
     Request wanted, drawing;
@@ -118,7 +116,7 @@ static int is_to_draw(const SubtitleThread *t, const Picture *last)
 
 static void take_command(SubtitleThread *t, Command *command)
 {
-    (void)av_fifo_read(t->commands, command, 1);
+    (void)queue_take(t->commands, command, QUEUE_TRY);
     if (command->kind != COMMAND_PACKET)
         return;
     t->packets--;
@@ -130,9 +128,9 @@ static Work wait_for_work(SubtitleThread *t, const Picture *last, Command *comma
 {
     Work work = WORK_END;
     pthread_mutex_lock(&t->lock);
-    while (!t->ends && !av_fifo_can_read(t->commands) && !is_to_draw(t, last))
+    while (!t->ends && !queue_count(t->commands) && !is_to_draw(t, last))
         pthread_cond_wait(&t->changed, &t->lock);
-    if (!t->ends && av_fifo_can_read(t->commands)) {
+    if (!t->ends && queue_count(t->commands)) {
         work = WORK_COMMAND;
         take_command(t, command);
     } else if (!t->ends) {
@@ -144,8 +142,9 @@ static Work wait_for_work(SubtitleThread *t, const Picture *last, Command *comma
     return work;
 }
 
-static void free_command(Command *command)
+static void free_command(void *item)
 {
+    Command *command = item;
     av_packet_free(&command->packet);
     source_close(&command->source);
 }
@@ -255,8 +254,8 @@ SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
     t->wanted.position = t->drawing.position = t->position = t->left = AV_NOPTS_VALUE;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    t->commands = av_fifo_alloc2(COMMANDS, sizeof(Command), 0);
-    if (!t->commands || subtitles_open(&t->subtitles) < 0)
+    const QueueOptions options = {.item = sizeof(Command), .count = COMMANDS, .free = free_command};
+    if (queue_open(&t->commands, &options) < 0 || subtitles_open(&t->subtitles) < 0)
         subtitle_thread_free(&t);
     return t;
 }
@@ -269,7 +268,7 @@ static void put(SubtitleThread *t, Command command)
     t->told.selection += command.kind == COMMAND_SELECT;
     t->reset_last = command.kind == COMMAND_RESET;
     command.content = t->told;
-    (void)av_fifo_write(t->commands, &command, 1);
+    (void)queue_put(t->commands, &command, 0, QUEUE_TRY);
     pthread_cond_signal(&t->changed);
 }
 
@@ -277,7 +276,7 @@ static void put(SubtitleThread *t, Command command)
 static void clear_commands(SubtitleThread *t)
 {
     Command command;
-    while (av_fifo_can_read(t->commands)) {
+    while (queue_count(t->commands)) {
         take_command(t, &command);
         free_command(&command);
     }
@@ -325,7 +324,7 @@ void subtitle_thread_reset(SubtitleThread *t)
 {
     t->left = t->position;
     pthread_mutex_lock(&t->lock);
-    if (t->selected && !(t->reset_last && av_fifo_can_read(t->commands)))
+    if (t->selected && !(t->reset_last && queue_count(t->commands)))
         put(t, (Command){.kind = COMMAND_RESET});
     pthread_mutex_unlock(&t->lock);
 }
@@ -440,9 +439,7 @@ void subtitle_thread_free(SubtitleThread **thread)
     pthread_mutex_unlock(&t->lock);
     if (t->running)
         pthread_join(t->thread, NULL);
-    if (t->commands)
-        clear_commands(t);
-    av_fifo_freep2(&t->commands);
+    queue_close(&t->commands);
     subtitles_close(&t->subtitles);
     source_close(&t->source);
     drop(&t->shown);
