@@ -29,6 +29,7 @@
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 235
+#define POINTED_ALPHA 235 /* subtitles may lie below it */
 
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
@@ -393,7 +394,7 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     box.y = bar.y - m - box.height;
     if (bar.width <= 0 || box.width > bar.width || box.y < place->bar.y)
         return (Overlay){0};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), POINTED_ALPHA);
     if (!overlay.canvas.pixels)
         return overlay;
     for (int y = 0; y < picture->height; y++)
