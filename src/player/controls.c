@@ -36,7 +36,7 @@ static const Row rows[] = {
     {"[  ]", "slower, faster", COMMAND_SPEED, 1, {{"[", 0, -1}, {"]", 0, 1}}},
     {"Backspace", "usual speed", COMMAND_SPEED, 0, {{NULL, SDLK_BACKSPACE, 0}}},
     {"Home  End",
-     "the begin, the end",
+     "the beginning, the end",
      COMMAND_EDGE,
      0,
      {{NULL, SDLK_HOME, 0}, {NULL, SDLK_END, 1}}},
