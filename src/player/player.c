@@ -682,7 +682,8 @@ static void write_file(Player *p)
     char text[512] = "Nothing can be written here";
     if (p->options.write)
         p->options.write(p->options.opaque, p->path, played(p)->source, text, sizeof(text));
-    screen_say(p->screen, "%s", text);
+    if (text[0])
+        screen_say(p->screen, "%s", text);
 }
 
 static void print_command(Player *p)

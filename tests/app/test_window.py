@@ -114,7 +114,8 @@ class Window(WindowCase):
         at, end = data.index(b"mdat") + 4, data.index(b"moov") - 4
         data[at:end] = b"\xaa" * (end - at)
         self.write("no-picture.mp4", data)
-        result = self.ends(self.play(self.path("no-decoder.mkv"), self.path("no-picture.mp4"), SMALL, "--to", "0.2"))
+        good = make(self.path("good.mkv"), *X264, seconds=0.4)
+        result = self.ends(self.play(self.path("no-decoder.mkv"), self.path("no-picture.mp4"), good))
         self.assertIn("no-decoder.mkv': cannot open the decoder ffv1", result.lines[0])
         self.assertIn("no frame of ", result.lines[1])
         self.assertEqual(len(result.lines), 2, str(result))

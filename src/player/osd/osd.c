@@ -232,11 +232,11 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* Beside the help no message is larger than usual: there is much to be read. */
+/* Beside a page that is called for no message is larger than usual: there is much to be read. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
-    if (part == OSD_MESSAGE && o->pages[OSD_HELP].count)
+    if (part == OSD_MESSAGE && (o->pages[OSD_HELP].count || o->settings.count))
         place.scale = fmin(place.scale, 1);
     return place;
 }
@@ -470,8 +470,9 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
 
 static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
 {
+    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
     const int size = scaled(place, SETTINGS_SHARE, SETTINGS_UNITS);
-    return osd_settings_places(&o->settings, below_message(place, place->area), size, o->text);
+    return osd_settings_places(&o->settings, below_message(&message, place->area), size, o->text);
 }
 
 static Overlay draw_help(const Osd *o, const OsdPlace *place)
