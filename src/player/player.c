@@ -310,8 +310,13 @@ int player_open(Player **player, const PlayerOptions *options, const PlayerEqual
     take_list(p);
     library_log_take(p->options.detail);
     const int ret = open_all(p, source, path, error);
-    if (ret < 0)
-        player_close(player);
+    if (ret >= 0)
+        return ret;
+    if (options->files) { /* for another try */
+        *options->files = p->files;
+        p->files = (FileList){0};
+    }
+    player_close(player);
     return ret;
 }
 
@@ -682,7 +687,8 @@ static void write_file(Player *p)
     char text[512] = "Nothing can be written here";
     if (p->options.write)
         p->options.write(p->options.opaque, p->path, played(p)->source, text, sizeof(text));
-    screen_say(p->screen, "%s", text);
+    if (text[0])
+        screen_say(p->screen, "%s", text);
 }
 
 static void print_command(Player *p)
@@ -920,9 +926,18 @@ static void repeat(Player *p)
     }
 }
 
+/* All of it has been read, and it had no picture. */
+static int is_empty(const Player *p)
+{
+    return !p->shown->frame && !played(p)->source->live && !is_part(p);
+}
+
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
+    if (event == SHOWING_ENDED && is_empty(p))
+        return media_fail(error, MEDIA_INPUT, "no frame of %s could be decoded",
+                          media_quote(p->path));
     if (event == SHOWING_ARRIVED)
         arrive(p);
     else if (event == SHOWING_STEPPED)

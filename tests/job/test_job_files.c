@@ -25,6 +25,36 @@ static char *in_folder(const char *name)
     return path;
 }
 
+/* ---- checksums ---- */
+
+/* By its definition, a bit at a time. */
+static uint32_t slow_checksum(uint32_t sum, const uint8_t *bytes, size_t size)
+{
+    sum = ~sum;
+    for (size_t i = 0; i < 8 * size; i++)
+        sum = sum >> 1 ^ ((sum ^ bytes[i / 8] >> i % 8) & 1 ? UINT32_C(0xedb88320) : 0);
+    return ~sum;
+}
+
+static void test_checksums(void)
+{
+    uint8_t bytes[300];
+    CheckRandom random = check_random(6);
+    CHECK(checksum(0, "123456789", 9) == UINT32_C(0xcbf43926), "it is not zip's");
+    CHECK(checksum(7, NULL, 0) == 7, "of no bytes");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)check_below(&random, 256);
+    for (int i = 0; i < 1000; i++) {
+        const size_t at = (size_t)check_below(&random, 40);
+        const size_t first = (size_t)check_below(&random, 130);
+        const size_t second = (size_t)check_below(&random, 130);
+        const uint32_t all = slow_checksum(0, bytes + at, first + second);
+        const uint32_t found = checksum(checksum(0, bytes + at, first), bytes + at + first, second);
+        CHECK(found == all, "%zu and %zu bytes from %zu: %08x, not %08x", first, second, at, found,
+              all);
+    }
+}
+
 /* ---- blocks ---- */
 
 typedef struct Known {
@@ -384,10 +414,10 @@ static void test_cuts(void)
 }
 
 static const CheckTest tests[] = {
-    {"blocks", test_blocks}, {"damaged_blocks", test_damaged_blocks},
-    {"plan", test_plan},     {"damaged_plans", test_damaged_plans},
-    {"parts", test_parts},   {"damaged_parts", test_damaged_parts},
-    {"cuts", test_cuts},
+    {"checksums", test_checksums},           {"blocks", test_blocks},
+    {"damaged_blocks", test_damaged_blocks}, {"plan", test_plan},
+    {"damaged_plans", test_damaged_plans},   {"parts", test_parts},
+    {"damaged_parts", test_damaged_parts},   {"cuts", test_cuts},
 };
 
 int main(int argc, char **argv)

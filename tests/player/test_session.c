@@ -403,8 +403,9 @@ static void settings_act_while_paused(void)
         return;
     session_turns(&s, 4);
     const Grab before = grab(&s);
-    static const char *const ways[][2] = {{"1", "r"}, {"3", "r"}, {"e", "e"}};
-    for (int i = 0; i < 3; i++) {
+    static const char *const ways[][2] = {
+        {"1", "r"}, {"3", "r"}, {"e", "e"}, {"b", "B"}, {"G", "g"}};
+    for (int i = 0; i < 5; i++) {
         change(&s, ways[i][0]);
         const Grab changed = grab(&s);
         CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "%s changes %.3f of the picture",
@@ -460,12 +461,13 @@ static void more_of_a_good_picture(void)
         return;
     session_type("p");
     SESSION_UNTIL(&s, state.paused && state.shown > 0);
-    static const char *const says[][2] = {{"2", "0.25"}, {"2", "0.30"}, {"1", "0.25"}};
-    for (int i = 0; i < 3; i++) {
-        char text[32];
-        snprintf(text, sizeof(text), "Strength: %s", says[i][1]);
+    static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.30"},
+                                          {"1", "Strength: 0.25"},   {"4", "Clip limit: 3.38"},
+                                          {"3", "Clip limit: 3.00"}, {"6", "Smoothing: 0.6 s"},
+                                          {"5", "Smoothing: 0.5 s"}, {"5", "Smoothing: 0.4 s"}};
+    for (int i = 0; i < 8; i++) {
         session_type(says[i][0]);
-        SESSION_UNTIL(&s, strcmp(state.message, text) == 0 && !state.changing);
+        SESSION_UNTIL(&s, strcmp(state.message, says[i][1]) == 0 && !state.changing);
     }
     session_close(&s);
     unlink(path);

@@ -172,6 +172,14 @@ int source_can_seek(const Source *source);
  */
 void source_seek(Source *source, int64_t position);
 
+/*
+ * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
+ * to 10 s and 16 MB of them: what began there may still be to be seen. The packets are the
+ * source's. Only in files that have subtitles that are not discarded. A source_seek() has to follow.
+ */
+void source_look_back(Source *source, int64_t position,
+                      void (*take)(void *opaque, const AVPacket *packet), void *opaque);
+
 /* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
  * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped,
  * AVERROR(ENOMEM).
