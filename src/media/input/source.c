@@ -536,10 +536,17 @@ int source_duration_is_end(const Source *s)
     return format_is(s, "matroska") || format_is(s, "flv");
 }
 
+Source *source_share(Source *s)
+{
+    atomic_fetch_add(&s->shares, 1);
+    return s;
+}
+
 void source_close(Source **source)
 {
     Source *s = *source;
-    if (!s)
+    *source = NULL;
+    if (!s || atomic_fetch_sub(&s->shares, 1) > 0)
         return;
     if (s->camera)
         camera_close(&s->camera);
@@ -556,7 +563,7 @@ void source_close(Source **source)
     av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);
-    av_freep(source);
+    av_free(s);
 }
 
 static int is_other(const struct stat *before, const struct stat *now)

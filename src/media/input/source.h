@@ -81,6 +81,7 @@ typedef struct Source {
     atomic_int halted; /* see source_halt() */
     int failures;      /* read errors in a row ... */
     int64_t failed_at; /* ... and where the last one left off: it may come again */
+    atomic_int shares; /* see source_share() */
     unsigned stream_count;
     int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
     TrackClock *clocks; /* by stream */
@@ -196,6 +197,9 @@ int source_declares_duration(const Source *source);
 
 /* Not 0: the duration is counted from time 0, not from where the timestamps begin (mkv, flv). */
 int source_duration_is_end(const Source *source);
+
+/* The same one, for an owner more: it is closed by the last of them. Any thread. */
+Source *source_share(Source *source);
 
 void source_close(Source **source);
 
