@@ -142,7 +142,7 @@ int block_samples_noise(const BlockPair *now, const BlockPair *then, double blac
 {
     const BlockSamples *source = now->before;
     double before[BLOCKS_MOST], after[BLOCKS_MOST];
-    int count = 0;
+    int dark = 0, count = 0;
     if (!same_kind(source, then->before) || !same_kind(now->after, then->after) ||
         memcmp(source->code, then->before->code, sizeof(source->code[0]) * (size_t)source->count) ==
             0)
@@ -151,12 +151,15 @@ int block_samples_noise(const BlockPair *now, const BlockPair *then, double blac
     for (int i = 0; i < source->count; i++) {
         const double here = level(source->code[i], source->depth);
         const Difference d = differ(source->code[i], then->before->code[i], source->depth);
-        if (here < least || here > most || fabs(d.mean) > STILL_SHARE * d.apart + STILL_CODES)
+        if (here < least || here > most)
+            continue;
+        dark++;
+        if (fabs(d.mean) > STILL_SHARE * d.apart + STILL_CODES)
             continue;
         before[count] = d.noise;
         after[count++] = differ(now->after->code[i], then->after->code[i], now->after->depth).noise;
     }
-    if (count < BLOCK_STILL)
+    if (count < BLOCK_STILL || 4 * count < dark)
         return -1;
     noise[0] = quantile(before, count, 1, 4);
     noise[1] = quantile(after, count, 1, 4);

@@ -34,9 +34,10 @@ typedef struct BlockPair {
 
 /*
  * Noise in codes of 8 bits, before and after, by the frame that was shown before this one. It is
- * told by the darker half of the blocks that are not black and stand still in the source (at least
- * BLOCK_STILL of them): 0, or -1 where there are too few, where the frame is the same as before, or
- * where frames are of different kinds.
+ * told by the darker half of the blocks that are not black, by those of them that stand still in
+ * the source: a quarter of them at least, or it is light that moves, and BLOCK_STILL at least. 0,
+ * or -1 where there are fewer, where the frame is the same as before, or where frames are of
+ * different kinds.
  */
 int block_samples_noise(const BlockPair *now, const BlockPair *then, double black, double noise[2]);
 

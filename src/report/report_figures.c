@@ -3,27 +3,28 @@
 #include <math.h>
 
 const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
-    [REPORT_MEAN] = {"mean", "Brightness", "", "The mean of luma, in codes of 8 bits (0 to 255)."},
-    [REPORT_CONTRAST] = {"contrast", "Contrast", "",
+    [REPORT_MEAN] = {"mean", "Brightness", "", 20,
+                     "The mean of luma, in codes of 8 bits (0 to 255)."},
+    [REPORT_CONTRAST] = {"contrast", "Contrast", "", 10,
                          "The standard deviation of luma, in codes of 8 bits: how far tones are "
                          "apart in the picture as a whole."},
-    [REPORT_ENTROPY] = {"entropy", "Entropy", "bits",
+    [REPORT_ENTROPY] = {"entropy", "Entropy", "bits", 1,
                         "How many bits a pixel tells: &minus;&Sigma; <i>p</i> log<sub>2</sub> "
                         "<i>p</i> over the histogram. More means that more tones are in use."},
-    [REPORT_LOCAL] = {"local_contrast", "Local contrast", "",
+    [REPORT_LOCAL] = {"local_contrast", "Local contrast", "", 2,
                       "The standard deviation of luma within blocks of 8 by 8 pixels, their mean, "
                       "in codes of 8 bits: detail and edges, and noise with them."},
-    [REPORT_BLACK] = {"clipped_black", "At black", "%",
+    [REPORT_BLACK] = {"clipped_black", "At black", "%", 2,
                       "The share of the picture that is black or below: shadows without detail."},
-    [REPORT_WHITE] = {"clipped_white", "At white", "%",
+    [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
                       "The share of the picture that is white or above: lights without detail."},
-    [REPORT_NOISE] = {"noise", "Noise", "",
+    [REPORT_NOISE] = {"noise", "Noise", "", 1,
                       "How much dark parts that stand still differ from the frame before, as a "
                       "standard deviation in codes of 8 bits; the same places before and after."},
-    [REPORT_MABD] = {"mabd", "Change of brightness", "",
+    [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
                      "The mean absolute difference of the brightness of neighbouring frames "
                      "(MABD), in codes of 8 bits a frame; cuts are left out."},
-    [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "",
+    [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "", 0.5,
                         "How much brightness changes otherwise than in the source, in codes of 8 "
                         "bits a frame: what would be pumping. Cuts are left out."},
 };

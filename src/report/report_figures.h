@@ -34,7 +34,8 @@ typedef struct ReportFigureText {
     const char *key;     /* in JSON */
     const char *name;    /* on the page */
     const char *unit;    /* after a number */
-    const char *meaning; /* a sentence, in HTML */
+    double room;         /* a plot shows at least so much from bottom to top */
+    const char *meaning; /* in HTML */
 } ReportFigureText;
 
 extern const ReportFigureText report_figure_texts[REPORT_FIGURES];

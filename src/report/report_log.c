@@ -30,7 +30,7 @@ void report_log_frame(OutputFile *file, const ReportFrame *f)
 void report_log_picture(OutputFile *file, const ReportPicture *p)
 {
     output_file_print(file, "picture");
-    const int64_t head[] = {p->number, p->time_us, p->width, p->height};
+    const int64_t head[] = {p->number, p->time_us, p->entropy, p->width, p->height};
     for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
         print(file, head[i]);
     for (int i = 0; i < REPORT_CURVE; i++)
@@ -89,14 +89,15 @@ static int read_frame(char *line, ReportFrame *f)
 
 static int fill_picture(char *line, ReportPicture *p)
 {
-    int64_t head[4], number;
-    for (int i = 0; i < 4; i++)
+    int64_t head[5], number;
+    for (int i = 0; i < 5; i++)
         if (take(&line, &head[i]) < 0)
             return -1;
     p->number = head[0];
     p->time_us = head[1];
-    p->width = (int)head[2];
-    p->height = (int)head[3];
+    p->entropy = head[2];
+    p->width = (int)head[3];
+    p->height = (int)head[4];
     for (int i = 0; i < REPORT_CURVE; i++) {
         if (take(&line, &number) < 0)
             return -1;

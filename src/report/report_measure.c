@@ -121,6 +121,7 @@ ReportPicture *report_measure_picture(ReportMeasure *m, const AVFrame *in, const
         return NULL;
     p->number = frame->number;
     p->time_us = frame->begin_us;
+    p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
     p->words = strdup(words);
     shrink_curve(p->curve, stats, frame->depth);
     shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);

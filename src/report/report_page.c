@@ -29,18 +29,18 @@ static const char *const style[] = {
     ".scroll{overflow-x:auto}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;color:var(--soft);padding-bottom:.5rem}\n"
-    "th,td{padding:.35rem .75rem;border-bottom:1px solid var(--rule);text-align:right;"
+    "th,td{padding:.35rem .6rem;border-bottom:1px solid var(--rule);text-align:right;"
     "vertical-align:top}\n"
     "th:first-child{padding-left:0;text-align:left}th{font-weight:600}\n"
     "td small{display:block;white-space:nowrap}\n"
-    ".shots th,.shots td{white-space:nowrap;padding:.3rem .6rem}\n"
+    ".shots{font-size:.8rem}.shots th,.shots td{white-space:nowrap;padding:.3rem .45rem}\n"
     ".plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));"
     "gap:1.5rem}\n"
     "figure{margin:0}\n"
-    ".plot figcaption{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline;"
+    ".plot figcaption{display:flex;flex-wrap:wrap;gap:0 .75rem;align-items:baseline;"
     "margin-bottom:.6rem}\n"
     ".plot h3{margin-right:auto}\n"
-    ".key{font-size:.85rem;color:var(--soft)}.key svg{width:1.9rem;height:.6rem}\n"
+    ".key{font-size:.85rem;color:var(--soft)}.key svg{width:1.6rem;height:.6rem}\n"
     ".frame{display:grid;grid-template-columns:2.6rem 1fr;gap:0 .4rem;font-size:.75rem;"
     "color:var(--soft)}\n"
     ".frame>svg{width:100%;height:9rem;display:block;overflow:visible}\n"
@@ -63,7 +63,10 @@ static const char *const style[] = {
     ".look figcaption{font-size:.85rem;color:var(--soft);padding-top:.25rem}\n"
     ".look .curve{display:block;width:100%;max-width:16rem;border:1px solid var(--rule)}\n"
     "@media (min-width:44rem){.look{grid-template-columns:1fr 1fr minmax(9rem,13rem)}}\n"
-    "dl.words dt{font-weight:600;margin-top:.75rem}dl.words dd{margin:0;max-width:44rem}\n"
+    "dl.words{columns:2 20rem;column-gap:2.5rem}dl.words "
+    "div{break-inside:avoid;padding-bottom:.75rem}"
+    "dl.words dt{font-weight:600}dl.words dd{margin:0}\n"
+    "@media (max-width:28rem){th,td{padding:.35rem .3rem}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}nav{display:none}"
     "h2,h3{break-after:avoid}article,figure,tr{break-inside:avoid}"
     "article{padding:.5rem 0;margin:0 0 1rem}.scroll{overflow:visible}"
@@ -120,6 +123,7 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
     print_fact(f, "Frames", report_count(s->all.frames).text);
     print_fact(f, "Picture", size);
     print_fact(f, "Depth", depth);
+    print_fact(f, "Cuts", report_count(s->shots_seen - 1).text);
     print_fact(f, "Shots", report_count(s->shots_seen).text);
     print_fact(f, "Written to", about->output ? about->output : "nothing (--null)");
     print_options(f, about);
@@ -191,16 +195,20 @@ static void print_pair(OutputFile *f, const ReportSum of[REPORT_SIDES])
                       report_word(report_sum_mean(&of[1])).text);
 }
 
-static void print_picture(OutputFile *f, const ReportPicture *p, int side, int number)
+/* Whoever does not see it is told how light it is, and how far apart its tones. */
+static void print_picture(OutputFile *f, const ReportShot *shot, int side, int number)
 {
     static const char *const names[REPORT_SIDES] = {"Before", "After"};
-    output_file_print(f,
-                      "<figure><img src=\"data:image/jpeg;base64,%s\" width=\"%d\" height=\"%d\" "
-                      "alt=\"Shot %d %s\" loading=\"lazy\"><figcaption>%s, at %s</figcaption>"
-                      "</figure>\n",
-                      p->jpeg[side], p->width, p->height, number,
-                      side ? "after lumeq" : "as it was", names[side],
-                      report_time(p->time_us).text);
+    const ReportPicture *p = shot->picture;
+    output_file_print(
+        f,
+        "<figure><img src=\"data:image/jpeg;base64,%s\" width=\"%d\" height=\"%d\" "
+        "alt=\"Shot %d %s: brightness %s, contrast %s\"><figcaption>%s, at %s</figcaption>"
+        "</figure>\n",
+        p->jpeg[side], p->width, p->height, number, side ? "after lumeq" : "as it was",
+        report_word(report_sum_mean(&shot->span.sums.of[REPORT_MEAN][side])).text,
+        report_word(report_sum_mean(&shot->span.sums.of[REPORT_CONTRAST][side])).text, names[side],
+        report_time(p->time_us).text);
 }
 
 static void print_article(OutputFile *f, const ReportShot *shot, int number)
@@ -218,8 +226,8 @@ static void print_article(OutputFile *f, const ReportShot *shot, int number)
     print_pair(f, span->sums.of[REPORT_CONTRAST]);
     output_file_print(f, ", %s frame%s.</span></p>\n<div class=\"look\">\n",
                       report_count(span->frames).text, span->frames == 1 ? "" : "s");
-    print_picture(f, shot->picture, REPORT_BEFORE, number);
-    print_picture(f, shot->picture, REPORT_AFTER, number);
+    print_picture(f, shot, REPORT_BEFORE, number);
+    print_picture(f, shot, REPORT_AFTER, number);
     output_file_print(f, "<figure>");
     report_plot_curve(f, shot->picture, number);
     output_file_print(f,
@@ -284,12 +292,12 @@ static void print_meanings(OutputFile *f)
                          "The tones after are those that the curve makes; local contrast and noise "
                          "are measured in the pixels.</p>\n<dl class=\"words\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
-        output_file_print(f, "<dt>%s</dt><dd>%s</dd>\n", report_figure_texts[i].name,
+        output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);
     output_file_print(f,
-                      "<dt>Curve</dt><dd>From the left, tones before; upwards, what became of "
+                      "<div><dt>Curve</dt><dd>From the left, tones before; upwards, what became of "
                       "them. The straight line changes nothing. Behind it, the histograms before "
-                      "and after.</dd>\n</dl>\n</section>\n");
+                      "and after.</dd></div>\n</dl>\n</section>\n");
 }
 
 void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about)

@@ -35,18 +35,3 @@ int picture_choice_take(PictureChoice *c, int64_t number, int cut)
     }
     return thin;
 }
-
-static int64_t distance(int64_t a, int64_t b)
-{
-    return a < b ? b - a : a - b;
-}
-
-int picture_choice_middle(const PictureChoice *c, int64_t first, int64_t frames)
-{
-    const int64_t middle = first + frames / 2;
-    int best = 0;
-    for (int i = 1; i < c->count; i++)
-        if (distance(c->number[i], middle) < distance(c->number[best], middle))
-            best = i;
-    return best;
-}

@@ -12,6 +12,7 @@
 
 typedef struct ReportPicture {
     int64_t number, time_us;
+    int64_t entropy; /* before, as a ReportFrame has it */
     int width, height;
     uint16_t curve[REPORT_CURVE];            /* codes of 8 bits, 8 fraction bits */
     uint32_t histogram[2][REPORT_HISTOGRAM]; /* before, after: millionths of the picture */
@@ -40,8 +41,5 @@ int picture_choice_wants(const PictureChoice *choice, int64_t number, int cut);
 
 /* Takes it, if it is one. Not 0: those that are not multiples of `step` are none any more. */
 int picture_choice_take(PictureChoice *choice, int64_t number, int cut);
-
-/* The place among them of the one that is nearest to the middle of a shot. There is one. */
-int picture_choice_middle(const PictureChoice *choice, int64_t first, int64_t frames);
 
 #endif

@@ -64,10 +64,10 @@ static int find_scale(Plot *p)
         s->count++;
     }
     const double least = report_value(s->least), most = report_value(s->most);
-    const double room = fmax(most - least, fmax(fabs(most) * 0.1, 0.01));
+    const double room = fmax(most - least, report_figure_texts[p->figure].room);
     p->tick = find_tick(room);
     p->low = floor(least / p->tick) * p->tick;
-    p->high = fmax(ceil(most / p->tick) * p->tick, p->low + p->tick);
+    p->high = ceil(fmax(most, least + room) / p->tick) * p->tick;
     return s->count != 0;
 }
 
@@ -244,8 +244,8 @@ void report_plot(OutputFile *file, const ReportSummary *summary, ReportFigure fi
     draw_cuts(&p);
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
-    for (int side = 0; side < REPORT_SIDES; side++)
-        draw_line(&p, side);
+    draw_line(&p, REPORT_AFTER);
+    draw_line(&p, REPORT_BEFORE); /* it is dashed: both are seen */
     draw_hover(&p);
     output_file_print(file, "</svg>");
     print_times(&p);

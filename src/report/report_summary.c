@@ -87,14 +87,34 @@ static int has_picture(const ReportSummary *s, int64_t shot)
     return shot < REPORT_SHOTS && shot % s->pictured == 0;
 }
 
-/* The picture nearest to its middle stays. */
+static int64_t distance(int64_t a, int64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* Of two pictures, which stands better for a shot: one that shows something, as black frames of
+ * fades do not; and the one nearer to the middle. */
+static int is_better(const ReportPicture *a, const ReportPicture *b, const ReportSpan *span)
+{
+    const ReportSum *entropy = &span->sums.of[REPORT_ENTROPY][REPORT_BEFORE];
+    const int64_t middle = span->first + span->frames / 2;
+    const int a_shows = 2 * a->entropy * entropy->count >= entropy->sum;
+    const int b_shows = 2 * b->entropy * entropy->count >= entropy->sum;
+    if (a_shows != b_shows)
+        return a_shows;
+    return distance(a->number, middle) < distance(b->number, middle);
+}
+
 static void end_shot(ReportSummary *s)
 {
     if (s->shots_seen && s->shots_seen <= REPORT_SHOTS && s->choice.count) {
         ReportShot *shot = &s->shots[s->shot_count - 1];
-        const int middle = picture_choice_middle(&s->choice, shot->span.first, shot->span.frames);
-        shot->picture = s->chosen[middle];
-        s->chosen[middle] = NULL;
+        int best = 0;
+        for (int i = 1; i < s->choice.count; i++)
+            if (is_better(s->chosen[i], s->chosen[best], &shot->span))
+                best = i;
+        shot->picture = s->chosen[best];
+        s->chosen[best] = NULL;
     }
     for (int i = 0; i <= CHOICE_MOST; i++) {
         report_picture_free(s->chosen[i]);
