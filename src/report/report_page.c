@@ -1,10 +1,14 @@
 #include "report/report_page.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "report/report_plot.h"
 #include "report/report_text.h"
+
+/* What is no change in the digits that are shown. */
+#define LEAST_CHANGE 0.005
 
 /* Light, and dark where that is preferred; on paper always light. */
 static const char *const style[] = {
@@ -33,7 +37,8 @@ static const char *const style[] = {
     "vertical-align:top}\n"
     "th:first-child{padding-left:0;text-align:left}th{font-weight:600}\n"
     "td small{display:block;white-space:nowrap}\n"
-    ".shots{font-size:.8rem}.shots th,.shots td{white-space:nowrap;padding:.3rem .45rem}\n"
+    ".shots{font-size:.8rem}.shots th,.shots td{white-space:nowrap;padding:.3rem .45rem}.shots "
+    "thead th{white-space:normal;vertical-align:bottom}\n"
     ".plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));"
     "gap:1.5rem}\n"
     "figure{margin:0}\n"
@@ -57,7 +62,8 @@ static const char *const style[] = {
     ".histogram.after{fill:var(--after)}\n"
     ".hover{fill:transparent}.hover:hover{fill:var(--soft);opacity:.15}\n"
     "article{margin:0 0 2rem;padding:1rem;background:var(--card);border-radius:.5rem}\n"
-    "article p{margin:.25rem 0 .75rem}\n"
+    "article p{margin:.25rem 0 "
+    ".75rem;max-width:none}.decided::first-letter{text-transform:uppercase}\n"
     ".look{display:grid;gap:1rem;grid-template-columns:1fr}\n"
     ".look img{display:block;width:100%;height:auto}\n"
     ".look figcaption{font-size:.85rem;color:var(--soft);padding-top:.25rem}\n"
@@ -151,7 +157,9 @@ static void print_row(OutputFile *f, const ReportSums *sums, int figure)
 {
     const ReportFigureText *t = &report_figure_texts[figure];
     const ReportSum *of = sums->of[figure];
-    const double change = report_sum_mean(&of[REPORT_AFTER]) - report_sum_mean(&of[REPORT_BEFORE]);
+    double change = report_sum_mean(&of[REPORT_AFTER]) - report_sum_mean(&of[REPORT_BEFORE]);
+    if (fabs(change) < LEAST_CHANGE)
+        change = 0;
     output_file_print(f, "<tr><th scope=\"row\">%s%s%s%s</th>", t->name, *t->unit ? " <small>" : "",
                       t->unit, *t->unit ? "</small>" : "");
     print_sum(f, &of[REPORT_BEFORE]);
@@ -216,7 +224,7 @@ static void print_article(OutputFile *f, const ReportShot *shot, int number)
     const ReportSpan *span = &shot->span;
     output_file_print(f,
                       "<article aria-labelledby=\"shot-%d\">\n<h3 id=\"shot-%d\">Shot %d: %s to "
-                      "%s</h3>\n<p>",
+                      "%s</h3>\n<p class=\"decided\">",
                       number, number, number, report_time(span->begin_us).text,
                       report_time(span->end_us).text);
     report_text_html(f, shot->picture->words);
