@@ -288,7 +288,9 @@ class Page(Base):
     def test_pictures_as_they_are_watched(self):
         turned = self.path("turned.mp4")
         flat = make(self.path("flat.mp4"), *X264, "-vf", "setsar=2", size="320x90", seconds=0.2)
-        ffmpeg("-display_rotation", "90", "-i", flat, "-c", "copy", turned)
+        ffmpeg("-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned)
+        if not any("rotation" in s for s in video(turned).get("side_data_list", [])):
+            self.skipTest("this ffmpeg writes no rotation that way")
         for attrs in self.page(source=turned).all("img"):
             self.assertEqual((attrs["width"], attrs["height"]), ("45", "320"))
 

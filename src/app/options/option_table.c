@@ -32,7 +32,7 @@ const Option option_table[] = {
     {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
-     "replace files that exist, --stats and --report too"},
+     "replace files that exist, also by --report"},
     {"segment-time", 0, OPTION_NUMBER, ONCE, FIELD(segment_time), 1, 1e6, "SECONDS",
      "write pieces of so long, OUTPUT with the time in its name: cam-%Y%m%d-%H%M%S.mkv"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
