@@ -18,9 +18,11 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
                       "The share of the picture that is black or below: shadows without detail."},
     [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
                       "The share of the picture that is white or above: lights without detail."},
-    [REPORT_NOISE] = {"noise", "Noise", "", 1,
-                      "How much dark parts that stand still differ from the frame before, as a "
-                      "standard deviation in codes of 8 bits; the same places before and after."},
+    [REPORT_NOISE] =
+        {"noise", "Noise", "", 1,
+         "How much dark parts that stand still differ from the frame before, as a "
+         "standard deviation in codes of 8 bits; the same places before and after. The fine "
+         "pattern that stands for fractions of codes (dither) counts with it."},
     [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
                      "The mean absolute difference of the brightness of neighbouring frames "
                      "(MABD), in codes of 8 bits a frame; cuts are left out."},

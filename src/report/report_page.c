@@ -74,7 +74,7 @@ static const char *const style[] = {
     "dl.words dt{font-weight:600}dl.words dd{margin:0}\n"
     "@media (max-width:28rem){th,td{padding:.35rem .3rem}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}nav{display:none}"
-    "h2,h3{break-after:avoid}article,figure,tr{break-inside:avoid}"
+    "h2,h3,h2+p{break-after:avoid}article,figure,tr{break-inside:avoid}"
     "article{padding:.5rem 0;margin:0 0 1rem}.scroll{overflow:visible}"
     ".shots{font-size:7.5pt}.shots th,.shots td{padding:.15rem .3rem}"
     ".plots{grid-template-columns:1fr 1fr}.frame>svg{height:6.5rem}"
