@@ -367,7 +367,7 @@ class BadInput(JobCase):
         def cut():
             os.truncate(part, size // 2)
 
-        for spoil, *words in ((lambda: self.change("part-00001", -200, b"xxxx"), "checksum"),
+        for spoil, *words in ((lambda: self.change("part-00001", -260, b"xxxx"), "checksum"),
                               (lambda: self.change("part-00001", 100, b"xxxx"), "checksum"),
                               (cut, "not whole"),
                               (lambda: os.truncate(part, 10), "too short"),
