@@ -2,7 +2,6 @@
 
 #include <libavutil/display.h>
 
-#include "media/convert.h"
 #include "media/input/decoder.h"
 #include "media/picture_format.h"
 #include "media/side_data.h"
@@ -70,11 +69,11 @@ static int decode_key(Thumbnails *t, MediaError *error)
     return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
 }
 
-static PictureTurn turn_of(const Thumbnails *t)
+/* `usual`: of frames that do not say how they are turned, or NULL. */
+static PictureTurn turn_of(const AVFrame *frame, const int32_t *usual)
 {
-    const AVFrameSideData *own = av_frame_get_side_data(t->frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    const int32_t *matrix =
-        own ? (const int32_t *)own->data : side_data_display_matrix(t->source->video);
+    const AVFrameSideData *own = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const int32_t *matrix = own ? (const int32_t *)own->data : usual;
     return matrix ? picture_turn(matrix) : picture_upright();
 }
 
@@ -88,29 +87,48 @@ static void turn(const AVFrame *from, PictureTurn by, const Thumbnail *to)
             memcpy(pixel, from->data[0] + steps.first + x * steps.column + y * steps.row, 4);
 }
 
-static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
+/* `small`: an empty frame. */
+static int scale_into(Converter *converter, const AVFrame *frame, PictureTurn by, int width,
+                      int height, AVFrame *small, Thumbnail *thumbnail)
 {
-    const PictureTurn by = turn_of(t);
-    const AVRational pixel = t->frame->sample_aspect_ratio;
+    const AVRational pixel = frame->sample_aspect_ratio;
     const double aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
-    const double across = t->frame->width * aspect, down = t->frame->height;
+    const double across = frame->width * aspect, down = frame->height;
     const double by_x = (by.xx ? width : height) / across, by_y = (by.xx ? height : width) / down;
     const double share = FFMIN(by_x, by_y);
-    av_frame_unref(t->small);
-    t->small->format = AV_PIX_FMT_RGBA;
-    t->small->width = FFMAX((int)(across * share + 0.5), 1);
-    t->small->height = FFMAX((int)(down * share + 0.5), 1);
-    t->small->color_range = AVCOL_RANGE_JPEG;
-    const int ret = convert_frame(&t->converter, t->frame, t->small);
+    small->format = AV_PIX_FMT_RGBA;
+    small->width = FFMAX((int)(across * share + 0.5), 1);
+    small->height = FFMAX((int)(down * share + 0.5), 1);
+    small->color_range = AVCOL_RANGE_JPEG;
+    const int ret = convert_frame(converter, frame, small);
     if (ret < 0)
         return ret;
-    thumbnail->width = by.xx ? t->small->width : t->small->height;
-    thumbnail->height = by.xx ? t->small->height : t->small->width;
+    thumbnail->width = by.xx ? small->width : small->height;
+    thumbnail->height = by.xx ? small->height : small->width;
     thumbnail->pixels = malloc((size_t)thumbnail->width * (size_t)thumbnail->height * 4);
     if (!thumbnail->pixels)
         return AVERROR(ENOMEM);
-    turn(t->small, by, thumbnail);
+    turn(small, by, thumbnail);
     return 0;
+}
+
+static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
+{
+    const PictureTurn by = turn_of(t->frame, side_data_display_matrix(t->source->video));
+    av_frame_unref(t->small);
+    return scale_into(&t->converter, t->frame, by, width, height, t->small, thumbnail);
+}
+
+int thumbnail_of_frame(Converter *converter, const AVFrame *frame, int width, int height,
+                       Thumbnail *thumbnail)
+{
+    AVFrame *small = av_frame_alloc();
+    *thumbnail = (Thumbnail){0};
+    const int ret =
+        small ? scale_into(converter, frame, turn_of(frame, NULL), width, height, small, thumbnail)
+              : AVERROR(ENOMEM);
+    av_frame_free(&small);
+    return ret;
 }
 
 int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thumbnail *thumbnail,
