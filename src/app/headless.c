@@ -81,7 +81,14 @@ static int note_packet(void *opaque, const AVPacket *packet, MediaError *error)
 {
     const Run *run = opaque;
     (void)error;
-    trial_packet(run->trial, packet, writer_encoded_base(run->writer));
+    const double base = av_q2d(writer_encoded_base(run->writer));
+    const TrialPacket encoded = {
+        .time = (double)packet->pts * base,
+        .duration = (double)packet->duration * base,
+        .size = packet->size,
+        .is_key = packet->flags & AV_PKT_FLAG_KEY,
+    };
+    trial_packet(run->trial, encoded);
     return 0;
 }
 

@@ -64,7 +64,7 @@ static int check_sheet(Sample *s)
 /* --frames may end it before its time. */
 static double limit_seconds(const Options *o, const Source *source, double seconds)
 {
-    const AVRational rate = av_guess_frame_rate(source->format, source->video, NULL);
+    const AVRational rate = source->video->avg_frame_rate;
     if (o->frames < 0 || rate.num <= 0 || rate.den <= 0)
         return seconds;
     return fmin(seconds, (double)o->frames / av_q2d(rate));

@@ -2,9 +2,9 @@
 #ifndef LUMEQ_APP_SAMPLE_SHEET_H
 #define LUMEQ_APP_SAMPLE_SHEET_H
 
-#include <libavutil/frame.h>
-
 #include "media/error.h"
+
+typedef struct AVFrame AVFrame;
 
 typedef struct SampleSheet SampleSheet;
 

@@ -4,9 +4,6 @@
 
 #include "media/compat.h"
 
-/* What is a steady pace has to be seen for at least this part of the frames. */
-#define STEADY_PART 4
-
 static double now(void)
 {
     struct timespec t;
@@ -56,24 +53,20 @@ void trial_encoded(Trial *t)
         t->step(t->opaque);
 }
 
-void trial_packet(Trial *t, const AVPacket *packet, AVRational base)
+void trial_packet(Trial *t, TrialPacket packet)
 {
     const int first = t->payload == 0;
-    t->payload += packet->size;
-    if (first) {
-        t->held_back = t->encoded.frames;
-        t->first_packet = now();
-    }
-    if ((double)packet->pts * av_q2d(base) >= t->begin + t->length)
+    t->payload += packet.size;
+    if (packet.time >= t->begin + t->length)
         return;
-    t->seconds += (double)packet->duration * av_q2d(base);
+    t->seconds += packet.duration;
     if (first) {
-        t->first = packet->size;
+        t->first = packet.size;
         return;
     }
-    t->rest += packet->size;
+    t->rest += packet.size;
     t->packets++;
-    t->keys += (packet->flags & AV_PKT_FLAG_KEY) != 0;
+    t->keys += packet.is_key != 0;
 }
 
 double trial_measure_pace(const Trial *t)
@@ -82,12 +75,10 @@ double trial_measure_pace(const Trial *t)
     return pass->frames > 1 ? (pass->last - pass->first) / (double)(pass->frames - 1) : 0;
 }
 
+/* Up to when the encoder had given out all that it held back. Frames that are decoded ahead, and
+ * those that it holds, are work of the piece, too. */
 double trial_encode_pace(const Trial *t)
 {
     const TrialPass *pass = &t->encoded;
-    /* Without the frame in whose time the first packet came. */
-    const int64_t steady = pass->frames - t->held_back - 1;
-    if (t->first_packet > 0 && steady * STEADY_PART >= pass->frames)
-        return (pass->last - t->first_packet) / (double)steady;
-    return pass->frames ? (t->ended - pass->first) / (double)pass->frames : 0;
+    return pass->frames > 1 ? (t->ended - pass->first) / (double)(pass->frames - 1) : 0;
 }

@@ -5,8 +5,13 @@
 
 #include <stdint.h>
 
-#include <libavcodec/packet.h>
-#include <libavutil/frame.h>
+typedef struct AVFrame AVFrame;
+
+/* What an encoder gave out; times in seconds of the video. */
+typedef struct TrialPacket {
+    double time, duration;
+    int size, is_key;
+} TrialPacket;
 
 /* Frames of one pass, and when they were done: seconds on the monotonic clock. */
 typedef struct TrialPass {
@@ -29,10 +34,6 @@ typedef struct Trial {
     double began, ended; /* all of it */
     TrialPass measured;  /* the first of two passes; 0 frames: there was one */
     TrialPass encoded;
-    /* An encoder holds frames back until it knows what comes: how many it had when it gave out its
-     * first packet, and when. From then on it takes a frame for each that it gives out. */
-    int64_t held_back;
-    double first_packet;
     double begin, end;       /* of the frames, in the video */
     int64_t packets, keys;   /* that count, the first one aside; key frames among them */
     double seconds;          /* of all that count */
@@ -53,7 +54,7 @@ void trial_frame(Trial *trial, const AVFrame *before, const AVFrame *after);
 void trial_encoded(Trial *trial);
 
 /* The encoder gave out a packet. */
-void trial_packet(Trial *trial, const AVPacket *packet, AVRational base);
+void trial_packet(Trial *trial, TrialPacket packet);
 
 /* Seconds that a frame takes in the first of two passes, and where it is encoded; how long these
  * take to begin is not counted. 0: there was no such pass. */
