@@ -23,6 +23,7 @@ static int is_shut, gave_up;
 static int at_gate;               /* frames that wait there */
 static int most;                  /* frames at a time */
 static int frames_left = INT_MAX; /* until it is lost */
+static int measures_left = INT_MAX;
 static int lost;
 static int only = -1; /* number of the one that is lost; -1: any */
 static LumeqImage late[SLOTS];
@@ -131,7 +132,14 @@ static void close_fake(void *priv)
 static int measure_fake(void *priv, const LumeqMeasureJob *job, void **pending, char *text,
                         size_t size)
 {
-    return lumeq_backend_cpu.measure(((Fake *)priv)->cpu, job, pending, text, size);
+    Fake *fake = priv;
+    pthread_mutex_lock(&lock);
+    const int gone = (only < 0 || only == fake->device) && measures_left-- <= 0;
+    pthread_mutex_unlock(&lock);
+    if (!gone)
+        return lumeq_backend_cpu.measure(fake->cpu, job, pending, text, size);
+    snprintf(text, size, "no progress");
+    return LUMEQ_ERR_GPU;
 }
 
 static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t size)
@@ -216,6 +224,13 @@ void fake_gpu_lose_after(int frames)
     frames_left = frames;
     lost = 0;
     memset(late, 0, sizeof(late));
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_gpu_lose_after_measures(int frames)
+{
+    pthread_mutex_lock(&lock);
+    measures_left = frames;
     pthread_mutex_unlock(&lock);
 }
 

@@ -30,6 +30,9 @@ int fake_gpu_most(void);
 /* It makes no progress once so many frames have come back. Without this call it is never lost. */
 void fake_gpu_lose_after(int frames);
 
+/* The same of frames that were measured; what else it has to do it goes on with. */
+void fake_gpu_lose_after_measures(int frames);
+
 int fake_gpu_is_lost(void);
 
 /* Of the GPUs, by their number, this one alone is the one that is lost. */

@@ -38,3 +38,18 @@ read_arguments() {
     [[ $parts =~ ^[1-9][0-9]*$ ]] || fail "--parts N is missing: how many parts there are to be"
     plan=$output.lumeq/plan
 }
+
+# A script that lists the parts. With -y a plan that is for the same is gone on with, too, and another is replaced.
+list_script() {
+    local arguments=() argument
+    for argument in "${film[@]}"; do
+        [[ $argument =~ ^(-y|--overwrite)$ ]] || arguments+=("$argument")
+    done
+    if [ ${#overwrite[@]} != 0 ]; then
+        printf '[ -e %q ] && %q plan ' "$plan" "$lumeq"
+        printf '%q ' "${arguments[@]}"
+        printf -- '--no-measure 2>/dev/null || '
+    fi
+    printf '%q ' "$lumeq" plan "${film[@]}" --no-measure
+    printf '|| [ $? = 5 ]'
+}

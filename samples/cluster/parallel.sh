@@ -32,7 +32,7 @@ each() {
         "${engine[@]}" sh -c '"$@" || [ $? = 5 ]' part "$lumeq" "$1" "$plan"
 }
 
-step plan "${film[@]}" --no-measure
+bash -c "$(list_script)"
 each measure
 step plan "$plan"
 each segment

@@ -43,7 +43,7 @@ part_step() {
 }
 
 array=--array=0-$((parts - 1))
-list=$(submit list '' "$(step plan "${film[@]}" --no-measure)")
+list=$(submit list '' "$(list_script)")
 measure=$(submit measure "$list" "$(part_step measure "$plan")" "$array")
 make_plan=$(submit plan "$measure" "$(step plan "$plan")")
 segment=$(submit segment "$make_plan" "$(part_step segment "$plan")" "$array")

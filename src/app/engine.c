@@ -93,7 +93,8 @@ int engine_open_context(Engine *engine, const Options *options, MediaError *erro
     config.log = log_warning;
     config.log_user = engine;
     if (lumeq_context_create(&engine->context, &config, why, sizeof(why)) < 0)
-        return media_fail(error, MEDIA_USAGE, "%s", why);
+        return media_fail(error, MEDIA_USAGE, "%s%s",
+                          config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", why);
     return 0;
 }
 

@@ -105,7 +105,7 @@ static int is_done(const char *plan, int *code)
     if (access(plan, F_OK) == 0 || length <= n || strcmp(plan + length - n, ending) != 0)
         return 0;
     char *output = strndup(plan, length - n);
-    int is = output && (job_is_joined(output, code) || access(output, F_OK) == 0);
+    int is = output && (job_is_joined(output, NULL, code) || access(output, F_OK) == 0);
     if (is)
         say(SAY_NORMAL, "%s is joined already", media_quote(output));
     free(output);

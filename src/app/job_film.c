@@ -197,6 +197,16 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
     return ret;
 }
 
+int job_film_check_gpu(JobFilm *f, int part)
+{
+    if (!engine_needs_gpu(&f->options) || !atomic_load(&f->engine.context_lost))
+        return 0;
+    return media_fail(&f->error, MEDIA_USAGE,
+                      ENGINE_NO_GPU "it was lost; part %d is to be made elsewhere, or with "
+                                    "--backend auto",
+                      part);
+}
+
 void job_film_begin(JobFilm *f)
 {
     if (!f->within)

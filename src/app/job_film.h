@@ -50,6 +50,10 @@ int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 /* Opens the encoder of the writer for frames like the first one, as they are written. */
 int job_film_open_encoder(JobFilm *film, const AVFrame *first);
 
+/* Whether the step still has the GPU that it has to have (--backend cuda): else a fault that says
+ * to have this part made elsewhere. */
+int job_film_check_gpu(JobFilm *film, int part);
+
 /* The progress of a step, unless it is one of several. */
 void job_film_begin(JobFilm *film);
 void job_film_end(JobFilm *film, const char *state);

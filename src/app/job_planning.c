@@ -105,6 +105,26 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
+/* Whether it may be gone on with what is there; `other`: what it was made for, or NULL. */
+static int check_plan_there(JobFilm *f, const char *other)
+{
+    const char *folder = media_quote(f->plan.folder), *output = f->plan.output;
+    if (other)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s has a plan already, and not for this (%s); -y%s replaces it", folder,
+                          other, f->resume ? " without --resume" : "");
+    if (f->within && !f->resume)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "%s has what an earlier run for this has done; --resume goes on with it, "
+                          "-y begins anew",
+                          folder);
+    if (f->resume && !f->options.overwrite && access(output, F_OK) == 0 && !job_is_own(output))
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "the output %s exists; -y overwrites it, when all parts are there",
+                          media_quote(output));
+    return 0;
+}
+
 /* 1: the plan is there already, and is the film's now; 0: there is none, or none that counts. */
 static int take_plan_there(JobFilm *f)
 {
@@ -113,25 +133,13 @@ static int take_plan_there(JobFilm *f)
     char *path = job_path(f->plan.folder, "plan");
     int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
     free(path);
-    if (ret == -ENOENT || f->options.overwrite) {
+    if (ret == -ENOENT || (f->options.overwrite && !f->resume)) {
         job_plan_free(&there);
         return 0;
     }
-    const char *other = ret < 0 ? why.text : differs_in(&there, &f->plan);
-    if (other) {
-        ret = media_fail(&f->error, MEDIA_USAGE,
-                         "%s has a plan already, and not for this (%s); -y replaces it",
-                         media_quote(f->plan.folder), other);
+    if (check_plan_there(f, ret < 0 ? why.text : differs_in(&there, &f->plan)) < 0) {
         job_plan_free(&there);
-        return ret;
-    }
-    if (f->within && !f->resume) {
-        ret = media_fail(&f->error, MEDIA_USAGE,
-                         "%s has what an earlier run for this has done; --resume goes on with it, "
-                         "-y begins anew",
-                         media_quote(f->plan.folder));
-        job_plan_free(&there);
-        return ret;
+        return f->error.fault;
     }
     job_plan_free(&f->plan);
     f->plan = there;
@@ -295,8 +303,9 @@ static void say_planned(const JobFilm *f)
     const JobPlan *plan = &f->plan;
     const JobPart *last = &plan->parts[plan->part_count - 1];
     say(SAY_NORMAL,
-        "%s: %" PRId64 " frames in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
-        media_quote(plan->folder), plan->frames, plan->part_count, plan->part_count == 1 ? "" : "s",
+        "%s: %" PRId64 " frame%s in %d part%s, %.0f bytes of curves a frame, planned in %.2f s",
+        media_quote(plan->folder), plan->frames, plan->frames == 1 ? "" : "s", plan->part_count,
+        plan->part_count == 1 ? "" : "s",
         (double)(last->position + last->size) / (double)plan->frames,
         progress_elapsed(&f->progress));
 }
@@ -359,8 +368,8 @@ int job_step_plan(JobFilm *f)
     if (ret >= 0)
         ret = take_plan_there(f);
     if (ret > 0 && (f->plan.ready || !f->within)) {
-        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already",
-            media_quote(f->plan.folder));
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
+            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
         return 0;
     }
     if (ret >= 0)
@@ -383,6 +392,21 @@ int job_step_plan(JobFilm *f)
 
 /* ---- measured in parts ---- */
 
+typedef struct PartPass {
+    JobFilm *film;
+    int part;
+} PartPass;
+
+/* A GPU that is lost ends it, where it has to be one. */
+static void note_part_measured(void *opaque, double end)
+{
+    const PartPass *p = opaque;
+    int on = RUN_ON;
+    note_measured(&p->film->progress, end);
+    if (job_film_check_gpu(p->film, p->part) < 0)
+        atomic_compare_exchange_strong(p->film->stop, &on, RUN_OVER);
+}
+
 /* 0: what is in `measures` is of the part, or `tries` further back. */
 static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measures)
 {
@@ -391,12 +415,13 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
     const ReaderSpan span = {part_seek_again(part, tries), plan->zero, part->begin_pts,
                              part->end_pts};
     MeasureFile *file = NULL;
+    PartPass noted = {f, number};
     FirstPass pass = {.reader = f->reader,
                       .context = f->engine.context,
                       .params = &f->params,
                       .from_pts = part->begin_pts,
-                      .done = note_measured,
-                      .opaque = &f->progress};
+                      .done = note_part_measured,
+                      .opaque = &noted};
     pass.reader.copy = 0;
     pass.reader.frames = -1; /* its end says as much */
     pass.reader.span = &span;
@@ -439,8 +464,9 @@ int job_step_measure(JobFilm *f, int part)
         ret = measure_part(f, part, 0, &measures);
     job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames measured in %.2f s (%.0f fps)", part,
-            f->plan.part_count, measures.frames, progress_elapsed(&f->progress),
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s measured in %.2f s (%.0f fps)", part,
+            f->plan.part_count, measures.frames, measures.frames == 1 ? "" : "s",
+            progress_elapsed(&f->progress),
             (double)measures.frames / progress_elapsed(&f->progress));
     part_measures_free(&measures);
     return ret;

@@ -84,6 +84,7 @@ static int make_plan(JobRun *r)
     f->options = *r->options;
     f->options.config_path = f->options.config_text = NULL; /* the caller's, as is the next */
     f->options.inputs = NULL;
+    f->options.device = job_run_device(r->options, 0);
     f->within = 1;
     f->resume = r->options->resume;
     f->least_parts = r->jobs;
@@ -261,7 +262,8 @@ int job_run(const Options *options, atomic_int *stop)
     r.jobs = r.jobs < MOST_SLOTS ? r.jobs : MOST_SLOTS;
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
-    if (options->resume && job_is_joined(options->output, &code))
+    if (options->resume && (job_is_joined(options->output, options->stats, &code) ||
+                            job_is_done(options->input, options->output)))
         return code;
     int ret = make_plan(&r);
     if (ret >= 0 && atomic_load(stop) == RUN_ON)

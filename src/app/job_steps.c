@@ -82,15 +82,31 @@ static int is_later(struct timespec a, struct timespec b)
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
 }
 
-/* The output got its name after the marker was written: its status changed then. */
-int job_is_joined(const char *output, int *code)
+/* A file got its name after the marker was written: its status changed then. */
+static int is_named_since(const char *path, const struct stat *marker)
 {
-    struct stat out, marker;
+    struct stat file;
+    return stat(path, &file) == 0 && is_later(file.st_ctim, marker->st_mtim);
+}
+
+int job_is_own(const char *output)
+{
+    struct stat marker;
+    char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
+    const int is = path && stat(path, &marker) == 0 && is_named_since(output, &marker);
+    free(path);
+    free(folder);
+    return is;
+}
+
+int job_is_joined(const char *output, const char *rows, int *code)
+{
+    struct stat marker;
     char damage[512] = "";
     char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
     FILE *file = path ? fopen(path, "rbe") : NULL;
-    const int is = file && fstat(fileno(file), &marker) == 0 && stat(output, &out) == 0 &&
-                   is_later(out.st_ctim, marker.st_mtim);
+    const int is = file && fstat(fileno(file), &marker) == 0 && is_named_since(output, &marker) &&
+                   (!rows || is_named_since(rows, &marker));
     if (is) {
         damage[fread(damage, 1, sizeof(damage) - 1, file)] = '\0';
         job_folder_remove(folder);
@@ -100,6 +116,24 @@ int job_is_joined(const char *output, int *code)
     if (file)
         fclose(file);
     free(path);
+    free(folder);
+    return is;
+}
+
+int job_is_done(const char *input, const char *output)
+{
+    struct stat in, out;
+    char *folder = job_folder(output), *plan = folder ? job_path(folder, "plan") : NULL;
+    const int is = plan && access(plan, F_OK) < 0 && stat(input, &in) == 0 &&
+                   stat(output, &out) == 0 && S_ISREG(out.st_mode) &&
+                   (in.st_dev != out.st_dev || in.st_ino != out.st_ino) &&
+                   is_later(out.st_mtim, in.st_mtim);
+    if (is)
+        say(SAY_NORMAL,
+            "%s is done: it is there, and not older than its input; without --resume, -y makes it "
+            "anew",
+            media_quote(output));
+    free(plan);
     free(folder);
     return is;
 }
@@ -263,11 +297,8 @@ static int run_pipeline(Segment *s)
         ret = pipeline_receive(pipeline, &item);
         if (ret >= 0)
             ret = sink(s, item);
-        if (ret >= 0 && engine_needs_gpu(&f->options) && atomic_load(&f->engine.context_lost))
-            ret = media_fail(&f->error, MEDIA_USAGE,
-                             ENGINE_NO_GPU "it was lost; part %d is to be made elsewhere, or with "
-                                           "--backend auto",
-                             s->label.part);
+        if (ret >= 0)
+            ret = job_film_check_gpu(f, s->label.part);
         item_free(&item);
     }
     int on = RUN_ON;
@@ -329,8 +360,9 @@ int job_step_segment(JobFilm *f, int part)
     if (f->progress.frames)
         job_film_end(f, ret < 0 ? "failed" : "done");
     if (ret >= 0)
-        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frames in %.2f s (%.0f fps)", part,
-            f->plan.part_count, s.label.frames, progress_elapsed(&f->progress),
+        say(SAY_NORMAL, "part %d of %d: %" PRId64 " frame%s in %.2f s (%.0f fps)", part,
+            f->plan.part_count, s.label.frames, s.label.frames == 1 ? "" : "s",
+            progress_elapsed(&f->progress),
             (double)s.label.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
     if (ret < 0 && s.rows)
@@ -461,10 +493,10 @@ static int finish_join(Joining *j, int *code)
     job_film_end(f, without_rows ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
-    say(SAY_NORMAL, "%s: %" PRId64 " frames in %d part%s, %s in %.2f s (%.0f fps)",
-        media_quote(f->plan.output), f->plan.frames, f->plan.part_count,
-        f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined", seconds,
-        (double)f->plan.frames / seconds);
+    say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps)",
+        media_quote(f->plan.output), f->plan.frames, f->plan.frames == 1 ? "" : "s",
+        f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
+        seconds, (double)f->plan.frames / seconds);
     *code = headless_say_damage(damage, f->writer);
     if (without_rows)
         *code = EXIT_OUTPUT;
@@ -475,10 +507,11 @@ int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f, .packet = av_packet_alloc()};
     *code = EXIT_DONE;
-    if (job_is_joined(f->plan.output, code)) {
+    if (job_is_joined(f->plan.output, f->plan.rows, code)) {
         av_packet_free(&j.packet);
         return 0;
     }
+    f->options.overwrite |= job_is_own(f->plan.output);
     int ret = j.packet ? 0 : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0 && !f->plan.ready)
         ret = media_fail(&f->error, MEDIA_USAGE,

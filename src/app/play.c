@@ -332,21 +332,33 @@ static int list_inputs(Play *p, MediaError *error)
     return ret;
 }
 
-/* The first of the list that can be opened; what is wrong with those before it is said. */
+/* Says what is wrong with a file of the list, and goes on to the next one. */
+static int pass_over(Play *p, MediaError *error)
+{
+    say(SAY_ERRORS, "%s", error->text);
+    snprintf(p->skipped, sizeof(p->skipped), "%s", error->text);
+    *error = (MediaError){0};
+    p->files.entries[p->files.at].failed = 1;
+    p->files.at = file_list_find(&p->files, p->files.at, 1);
+    return p->files.at >= 0
+               ? 0
+               : media_fail(error, MEDIA_INPUT, "none of %d files can be played", p->files.count);
+}
+
+static int has_more_files(const Play *p)
+{
+    return p->files.count > 1 && !atomic_load(p->stop);
+}
+
+/* The first of the list that can be opened. */
 static int open_source(Play *p, Source **source, MediaError *error)
 {
-    for (;;) {
-        const int ret = engine_open_source(source, p->options, input_path(p), p->stop, error);
-        if (ret >= 0 || p->files.count < 2 || atomic_load(p->stop))
-            return ret;
-        say(SAY_ERRORS, "%s", error->text);
-        snprintf(p->skipped, sizeof(p->skipped), "%s", error->text);
-        *error = (MediaError){0};
-        p->files.entries[p->files.at].failed = 1;
-        p->files.at = file_list_find(&p->files, p->files.at, 1);
-        if (p->files.at < 0)
-            return media_fail(error, ret, "none of %d files can be played", p->files.count);
-    }
+    int ret;
+    while ((ret = engine_open_source(source, p->options, input_path(p), p->stop, error)) < 0 &&
+           has_more_files(p))
+        if ((ret = pass_over(p, error)) < 0)
+            break;
+    return ret;
 }
 
 static int open_player(Play *p, Source *source, MediaError *error)
@@ -430,6 +442,31 @@ static int open_player(Play *p, Source *source, MediaError *error)
     return player_open(&p->player, &options, &equalizer, source, name, error);
 }
 
+static void take_settings(Play *p, const Source *source)
+{
+    atomic_store(&p->live, source->live);
+    window_settings_next(&p->settings, engine_is_hdr(source));
+    p->params = window_settings_all(&p->settings).params;
+}
+
+/* What can be opened may still be nothing that can be played. */
+static int open_playable(Play *p, Source **source, MediaError *error)
+{
+    int ret;
+    while ((ret = open_player(p, *source, error)) < 0 && error->fault == MEDIA_INPUT &&
+           has_more_files(p)) {
+        MediaError why = {0};
+        media_fail(&why, MEDIA_INPUT, "cannot play %s: %s", media_quote(input_path(p)),
+                   error->text);
+        *error = why;
+        source_close(source);
+        if ((ret = pass_over(p, error)) < 0 || (ret = open_source(p, source, error)) < 0)
+            break;
+        take_settings(p, *source);
+    }
+    return ret;
+}
+
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error)
 {
     Play *p = calloc(1, sizeof(*p));
@@ -468,7 +505,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0 && lumeq_set_params(p->engine.equalizer, &p->params) < 0)
         ret = media_fail(error, MEDIA_USAGE, "%s", lumeq_last_error(p->engine.equalizer));
     if (ret >= 0)
-        ret = open_player(p, source, error);
+        ret = open_playable(p, &source, error);
     if (ret < 0) {
         (void)window_recording_end(&p->recording, 0); /* its thread may look at the source */
         source_close(&source);

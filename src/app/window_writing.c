@@ -146,6 +146,7 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
 {
     MediaError error = {0};
     Arguments a = {.count = 0};
+    text[0] = '\0';
     if (w->output) {
         snprintf(text, size, "%s is still being written", file_name_base(w->output));
         return;
@@ -160,8 +161,6 @@ void window_writing_start(WindowWriting *w, const Options *o, const char *path,
     if (error.fault) {
         snprintf(text, size, "Nothing is written: %s", error.text);
         forget_output(w);
-    } else {
-        snprintf(text, size, "Writing %s", w->output);
     }
     free_arguments(&a);
 }

@@ -16,7 +16,7 @@ typedef struct WindowWriting {
 } WindowWriting;
 
 /* Begins to write the file at `path` with these options beside it, or in the current folder; what
- * is there already keeps its name. `text` says so, or why not. */
+ * is there already keeps its name. `text` says why not; "": it is being written. */
 void window_writing_start(WindowWriting *writing, const Options *options, const char *path,
                           const Source *source, char *text, size_t size);
 

@@ -165,12 +165,15 @@ static Rect square_in(Rect r)
     return (Rect){r.x + (r.width - side) / 2, r.y + (r.height - side) / 2, side, side};
 }
 
-/* A waveform is no higher than wide: levels are not told better then. */
-static Rect waveform_in(const PanelLayout *layout, Rect r)
+/* So often as high as it is wide a waveform is at most; over a picture, which it hides, once. */
+#define HIGHEST_WAVEFORM 3
+
+static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
 {
     const int left = room_left(layout), above = room_above(layout);
     const Rect plot = {r.x + left, r.y + above, r.width - left, r.height - above};
-    return (Rect){plot.x, plot.y, plot.width, min_int(plot.height, plot.width)};
+    const int most = plot.width * (is_over ? 1 : HIGHEST_WAVEFORM);
+    return (Rect){plot.x, plot.y, plot.width, min_int(plot.height, most)};
 }
 
 /* Its name is above the plot. */
@@ -194,7 +197,7 @@ static void lay_scopes(PanelLayout *layout, Rect inner)
         vectors.y += waveform.height + gap;
         vectors.height -= waveform.height + gap;
     }
-    layout->waveform = waveform_in(layout, waveform);
+    layout->waveform = waveform_in(layout, waveform, 1);
     layout->vectors = vectors_in(layout, vectors);
 }
 
@@ -216,11 +219,11 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
     lay_scopes(layout, scopes);
 }
 
-static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scope)
+static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scope, int is_over)
 {
     switch (scope) {
     case PANEL_HISTOGRAM: lay_histograms(layout, inner, wide); break;
-    case PANEL_WAVEFORM: layout->waveform = waveform_in(layout, inner); break;
+    case PANEL_WAVEFORM: layout->waveform = waveform_in(layout, inner, is_over); break;
     case PANEL_VECTORSCOPE: layout->vectors = vectors_in(layout, inner); break;
     case PANEL_ALL: lay_all(layout, inner, wide); break;
     }
@@ -259,11 +262,11 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
     if (data->words && layout.text)
         lay_words(&layout, &inner);
     const PanelLayout empty = layout;
-    lay_plots(&layout, inner, is_wide, data->scope);
+    lay_plots(&layout, inner, is_wide, data->scope, data->translucent);
     if (data->scope != PANEL_ALL || are_readable(&layout))
         return layout;
     layout = empty;
-    lay_plots(&layout, inner, is_wide, PANEL_HISTOGRAM);
+    lay_plots(&layout, inner, is_wide, PANEL_HISTOGRAM, data->translucent);
     return layout;
 }
 
@@ -276,7 +279,8 @@ int panel_has_room_for_all(int width, int height, double text_scale)
 
 int panel_scope_height(int width, int height, double text_scale, PanelScope scope)
 {
-    const PanelData data = {.words = "", .text_scale = text_scale, .scope = scope};
+    const PanelData data = {
+        .words = "", .text_scale = text_scale, .scope = scope, .translucent = 1};
     const PanelLayout l = panel_layout(width, height, 5, &data);
     const Rect plot = scope == PANEL_WAVEFORM ? l.waveform : l.vectors;
     if (scope == PANEL_HISTOGRAM || scope == PANEL_ALL || !l.words.width)
@@ -438,13 +442,22 @@ static void draw_histogram_header(const Panel *p, Rect plot, const char *name, C
 
 #define MOST_WORDS 256
 
+/* Bytes up to the next space that a line may end at: a number keeps its "%". */
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    while (text[length] && text[length + 1] == '%')
+        length += 1 + strcspn(text + length + 1, " ");
+    return length;
+}
+
 /* As much of the text as fits into a line, in bytes: whole words, one at least; all of it where
  * there is no space. */
 static size_t fitting(const Panel *p, const char *text)
 {
     char line[MOST_WORDS];
     size_t fits = 0;
-    for (size_t end = strcspn(text, " ");; end += 1 + strcspn(text + end + 1, " ")) {
+    for (size_t end = word_length(text);; end += 1 + word_length(text + end + 1)) {
         snprintf(line, sizeof(line), "%.*s", (int)end, text);
         if (fits && text_width(p->text, p->layout.text, line) > p->layout.words.width)
             return fits;

@@ -62,6 +62,9 @@ typedef struct Levels {
 
 static Levels levels_at(int pixel, int length)
 {
+    const int middle = (int)((2 * (int64_t)pixel + 1) * SCOPES_LEVELS / (2 * (int64_t)length));
+    if (length >= SCOPES_LEVELS)
+        return (Levels){middle, middle + 1};
     const int first = (int)((int64_t)pixel * SCOPES_LEVELS / length);
     const int end = (int)((int64_t)(pixel + 1) * SCOPES_LEVELS / length);
     return (Levels){first, max_int(end, first + 1)};
@@ -202,13 +205,17 @@ static Colour colour_of(double r, double g, double b)
            (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
 }
 
-/* A box where the colour is at 75 %, with its name beyond it where there is room. */
+/* A box where the colour is at 75 %, with its name where there is room: beyond it, or before it
+ * where the circle is in the way. */
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
+    const double unit = (double)rect.width / SCOPES_LEVELS;
     const Vector v = vector_of(hue, s);
     const double x = vector_x(rect, s, MARKED * v.cb), y = vector_y(rect, s, MARKED * v.cr);
-    const double half = fmax(3, MARK * rect.width / SCOPES_LEVELS);
-    const double length = hypot(v.cb, v.cr), away = half + 0.75 * p->size;
+    const double half = fmax(3, MARK * unit), length = hypot(v.cb, v.cr);
+    const double beside = half + 0.75 * p->size, radius = chroma_reach(s) * unit;
+    const double beyond = 2 * MARKED * length * radius + beside;
+    const double away = beyond + 0.75 * p->size < radius ? beside : -beside;
     const int size = p->size * 4 / 5;
     draw_frame(p, x, y, half,
                colour_of(0.35 + 0.65 * hue->r, 0.35 + 0.65 * hue->g, 0.35 + 0.65 * hue->b));

@@ -65,7 +65,7 @@ static void seek_on_bar(const Situation *now, int x, Intent *i)
 static void go_to_edge(const Situation *now, int end, Intent *i)
 {
     seek_to(now, end ? playback_duration(now->playback) : 0, i);
-    say(i, end ? "The end" : "The begin");
+    say(i, end ? "The end" : "The beginning");
 }
 
 /* Back goes to where this one begins first, unless that was just now. */

@@ -13,16 +13,6 @@ static void take(char *to, size_t size, const void *text)
     SDL_strlcpy(to, text ? text : "", size);
 }
 
-/* Names of renderers of Mesa that need no GPU. */
-static int is_software(const char *renderer)
-{
-    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strstr(renderer, names[i]))
-            return 1;
-    return 0;
-}
-
 static void ask_opengl(DesktopDisplay *display)
 {
     Gl gl;
@@ -33,7 +23,7 @@ static void ask_opengl(DesktopDisplay *display)
     take(display->vendor, sizeof(display->vendor), gl.GetString(GL_VENDOR));
     take(display->renderer, sizeof(display->renderer), gl.GetString(GL_RENDERER));
     take(display->version, sizeof(display->version), gl.GetString(GL_VERSION));
-    display->software = is_software(display->renderer);
+    display->software = gl_is_software(display->renderer);
 }
 
 void desktop_check_display(DesktopDisplay *display)

@@ -21,7 +21,11 @@
 #define SECOND 1000000
 
 /* Packets: a file may have a hundred thousand at one place. */
-#define SUBTITLES_A_TURN 64
+#define SUBTITLES_A_TURN 256
+
+/* Subtitles are those of the frame that is shown. Where the next one is a while away they go on
+ * without it, so long behind it. */
+#define SUBTITLES_BEHIND_US 50000
 
 /* How long the first frame of a file that was dropped is waited for. One that takes longer is given
  * the benefit of the doubt. */
@@ -63,8 +67,9 @@ struct Player {
     FileList dropped; /* what takes their place once one of it is played */
     Next next;
     MediaError broken; /* why what is played cannot go on, until the next file takes its place */
-    Subtitles *subtitles;
-    int trouble_said; /* what is wrong with the subtitles */
+    SubtitleThread *subtitles;
+    int kept, kept_end; /* packets of the playback's store that are still to be given to it */
+    int trouble_said;   /* what is wrong with the subtitles */
 
     /* What others own, to be read. */
     const ScreenState *seen;
@@ -205,7 +210,8 @@ static void show_playback(Player *p, const char *path)
     snprintf(p->path, sizeof(p->path), "%s", path);
     playback_equalize(p->playback, p->stage);
     playback_set_volume(p->playback, p->wanted.volume, p->wanted.muted);
-    subtitles_select(p->subtitles, played(p)->source, played(p)->subtitle);
+    subtitle_thread_select(p->subtitles, played(p)->source, played(p)->subtitle);
+    p->kept = p->kept_end = 0;
     p->titled = 0;
     set_title(p);
     preview_file(p);
@@ -254,7 +260,8 @@ static int open_all(Player *p, Source *source, const char *path, MediaError *err
     p->pointed.position = -1;
     p->preview = preview_create(&p->options, wake, p);
     p->dialog = file_dialog_create(wake, p);
-    if (!p->preview || !p->dialog || subtitles_open(&p->subtitles) < 0)
+    p->subtitles = subtitle_thread_create(wake, p);
+    if (!p->preview || !p->dialog || !p->subtitles)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     int ret = open_screen(p, source, error);
     if (ret >= 0)
@@ -303,8 +310,13 @@ int player_open(Player **player, const PlayerOptions *options, const PlayerEqual
     take_list(p);
     library_log_take(p->options.detail);
     const int ret = open_all(p, source, path, error);
-    if (ret < 0)
-        player_close(player);
+    if (ret >= 0)
+        return ret;
+    if (options->files) { /* for another try */
+        *options->files = p->files;
+        p->files = (FileList){0};
+    }
+    player_close(player);
     return ret;
 }
 
@@ -342,7 +354,7 @@ static Situation situation(const Player *p)
 static void go(Player *p, FeedStart start)
 {
     p->steps = 0;
-    subtitles_reset(p->subtitles);
+    subtitle_thread_reset(p->subtitles);
     playback_start(p->playback, &start);
 }
 
@@ -608,13 +620,11 @@ static void want(Player *p, const Wanted *wanted)
 
 static int select_subtitles(Player *p, const AVStream *track, MediaError *error)
 {
-    const PacketStore *packets = playback_subtitles(p->playback);
     Look look = p->seen->look;
     playback_select_subtitles(p->playback, track);
-    subtitles_select(p->subtitles, played(p)->source, track);
-    for (int i = 0; track && i < packets->count; i++)
-        if (packets->packets[i]->stream_index == track->index)
-            subtitles_packet(p->subtitles, packets->packets[i]);
+    subtitle_thread_select(p->subtitles, played(p)->source, track);
+    p->kept = 0;
+    p->kept_end = playback_subtitles(p->playback)->count;
     look.subtitles_on = 1;
     return screen_set_look(p->screen, &look, p->shown->frame, error);
 }
@@ -677,7 +687,8 @@ static void write_file(Player *p)
     char text[512] = "Nothing can be written here";
     if (p->options.write)
         p->options.write(p->options.opaque, p->path, played(p)->source, text, sizeof(text));
-    screen_say(p->screen, "%s", text);
+    if (text[0])
+        screen_say(p->screen, "%s", text);
 }
 
 static void print_command(Player *p)
@@ -915,9 +926,18 @@ static void repeat(Player *p)
     }
 }
 
+/* All of it has been read, and it had no picture. */
+static int is_empty(const Player *p)
+{
+    return !p->shown->frame && !played(p)->source->live && !is_part(p);
+}
+
 static int show(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     const int event = showing_run(p->showing, p->playback, p->steps > 0, now, wait, error);
+    if (event == SHOWING_ENDED && is_empty(p))
+        return media_fail(error, MEDIA_INPUT, "no frame of %s could be decoded",
+                          media_quote(p->path));
     if (event == SHOWING_ARRIVED)
         arrive(p);
     else if (event == SHOWING_STEPPED)
@@ -939,13 +959,18 @@ static void write_statistics(Player *p, int64_t now)
     screen_set_statistics(p->screen, rows.rows, rows.count, now);
 }
 
-/* Frames may be seconds apart. */
 static int64_t time_of_subtitles(Player *p, int64_t now)
 {
     const PlaybackState *b = played(p);
     if (b->paused || b->pending || !p->shown->frame || !p->seen->look.subtitles_on)
         return p->shown->position;
-    return FFMAX(p->shown->position, playback_time(p->playback, now));
+    return FFMAX(p->shown->position, playback_time(p->playback, now) - SUBTITLES_BEHIND_US);
+}
+
+static int64_t next_of_subtitles(const Player *p)
+{
+    const PlaybackState *b = played(p);
+    return b->ahead && !b->pending ? playback_next(p->playback)->decoded.position : AV_NOPTS_VALUE;
 }
 
 /* Of several keys that are answered at once, the first has waited longest. */
@@ -995,6 +1020,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         .fresh = showing_is_due(p->showing, now),
         .subtitles = p->subtitles,
         .position = time_of_subtitles(p, now),
+        .next_position = next_of_subtitles(p),
         .notice = notice(p),
         .recording = p->recording.on ? p->recording.line : NULL,
     };
@@ -1020,7 +1046,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
 /* Said once for each selection. */
 static void note_trouble(Player *p)
 {
-    const char *trouble = subtitles_trouble(p->subtitles);
+    const char *trouble = subtitle_thread_trouble(p->subtitles);
     if (trouble && !p->trouble_said) {
         p->options.note(trouble);
         screen_say(p->screen, "%s", trouble);
@@ -1037,6 +1063,14 @@ static void say_trouble(Player *p)
     screen_say(p->screen, "%s", text);
 }
 
+/* Those that were kept before it was selected come first. Negative: there is none now. */
+static int next_subtitle(Player *p, AVPacket *packet)
+{
+    if (p->kept < p->kept_end)
+        return av_packet_ref(packet, playback_subtitles(p->playback)->packets[p->kept++]);
+    return playback_read_subtitle(p->playback, packet);
+}
+
 /* A turn has no more time for them. */
 static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
 {
@@ -1045,13 +1079,15 @@ static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
     if (!packet)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const AVStream *shown = played(p)->subtitle;
-    while (count++ < SUBTITLES_A_TURN && playback_read_subtitle(p->playback, packet) >= 0) {
+    while (count < SUBTITLES_A_TURN && !subtitle_thread_is_full(p->subtitles) &&
+           next_subtitle(p, packet) >= 0) {
         if (shown && packet->stream_index == shown->index)
-            subtitles_packet(p->subtitles, packet);
+            subtitle_thread_packet(p->subtitles, packet);
         av_packet_unref(packet);
+        count++;
     }
     av_packet_free(&packet);
-    if (count > SUBTITLES_A_TURN)
+    if (count == SUBTITLES_A_TURN)
         *wait = 0;
     note_trouble(p);
     return 0;
@@ -1233,7 +1269,7 @@ void player_close(Player **player)
     showing_free(&p->showing);
     playback_close(&p->next.playback);
     playback_close(&p->playback);
-    subtitles_close(&p->subtitles);
+    subtitle_thread_free(&p->subtitles);
     screen_close(&p->screen);
     file_list_clear(&p->files);
     file_list_clear(&p->dropped);

@@ -118,8 +118,8 @@ typedef struct PlayerOptions {
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
     int width, height;           /* that a new window fits into, in its units; 0: the desktop */
 
-    FileList *files; /* what is played one after the other, `at` the source's: emptied on taking;
-                        NULL: the source alone */
+    FileList *files; /* what is played one after the other, `at` the source's: emptied on taking,
+                        unless that fails; NULL: the source alone */
     const char *greeting; /* the first message; or NULL */
     /* Adds what was dropped on the window, a file or those of a folder, to the list: 0, or -1
      * without memory. NULL: as it is. */
@@ -143,8 +143,8 @@ typedef struct PlayerOptions {
      * Or NULL. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
     void (*recording)(void *opaque, PlayerRecording *recording);
-    /* Begins to write what is seen of the file at `path` into another one, and says so in `text`;
-     * what it does then, once a turn. Or NULL. */
+    /* Begins to write what is seen of the file at `path` into another one, or says in `text` why
+     * not, else ""; what it does then, once a turn. Or NULL. */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
     void (*writing)(void *opaque, PlayerWriting *writing);
     /* Prints the command that does the same, and answers it, to be freed with free(); NULL: `text`

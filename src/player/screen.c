@@ -57,7 +57,6 @@ struct Screen {
     Scopes *scopes;        /* NULL: none were shown yet */
     int64_t panel_at;      /* when its numbers are to be drawn anew, 0: they are not */
     int64_t statistics_at; /* when they are to be written anew */
-    int subtitles_shown;
     double opacity[OSD_PARTS];
     OsdSettings settings;
     int cursor_shown;
@@ -854,26 +853,27 @@ static int covered_rows(const Screen *s, Rect picture)
     return s->opacity[OSD_BAR] > 0 ? av_clip(rows, 0, picture.height) : 0;
 }
 
-static void draw_subtitles(Screen *s, const ScreenContent *content)
+static SubtitlesPlace place_subtitles(const Screen *s, const AVFrame *in)
 {
     const ViewScene scene = scene_of(s);
-    const ViewPlaces places = view_layout(s->view, &scene);
-    Overlay overlay = {0};
-    int changed = s->subtitles_shown != s->state.look.subtitles_on;
-    s->subtitles_shown = s->state.look.subtitles_on;
-    if (s->state.look.subtitles_on && content->frame) {
-        const AVFrame *in = content->frame->decoded.frame;
-        const int turned = is_turned(in);
-        const Rect picture = places.picture[scene.shown];
-        const SubtitlesPlace place = {
-            .picture = picture,
-            .covered = covered_rows(s, picture),
-            .video_width = turned ? in->height : in->width,
-            .video_height = turned ? in->width : in->height,
-        };
-        changed |= subtitles_draw(content->subtitles, content->position, &place, &overlay);
-    }
-    if (changed)
+    const Rect picture = view_layout(s->view, &scene).picture[scene.shown];
+    const int turned = is_turned(in);
+    return (SubtitlesPlace){
+        .picture = picture,
+        .covered = covered_rows(s, picture),
+        .video_width = turned ? in->height : in->width,
+        .video_height = turned ? in->width : in->height,
+    };
+}
+
+static void draw_subtitles(Screen *s, const ScreenContent *content)
+{
+    Overlay overlay;
+    SubtitlesPlace place = {.picture = {0}};
+    if (s->state.look.subtitles_on && content->frame)
+        place = place_subtitles(s, content->frame->decoded.frame);
+    if (subtitle_thread_draw(content->subtitles, content->position, content->next_position, &place,
+                             &overlay))
         put_layer(s, VIEW_LAYER_SUBTITLES, &overlay, 1);
 }
 

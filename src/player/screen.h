@@ -7,7 +7,7 @@
 
 #include "player/controls.h"
 #include "player/player_options.h"
-#include "player/subtitles/subtitles.h"
+#include "player/subtitles/subtitle_thread.h"
 #include "player/view/view.h"
 
 typedef struct Screen Screen;
@@ -145,9 +145,9 @@ typedef struct ScreenContent {
     const EqualizedFrame *frame; /* that was put there last, or NULL */
     int fresh;                   /* it is to be drawn for the first time */
     const char *words;           /* what was decided about it */
-    Subtitles *subtitles;
-    int64_t position;               /* theirs */
-    const char *notice, *recording; /* as in osd.h */
+    SubtitleThread *subtitles;
+    int64_t position, next_position; /* theirs */
+    const char *notice, *recording;  /* as in osd.h */
 } ScreenContent;
 
 /* 1: it was drawn; 0: nothing has changed; or MEDIA_USAGE. `wait` is lowered to when something

@@ -132,13 +132,14 @@ static void add_input(const Situation *s, StatusRows *r)
 {
     const AVStream *video = s->played->source->video;
     const double rate = av_q2d(video->avg_frame_rate);
+    const int is_gone = s->camera->gone || source_is_away(s->played->source);
     char text[128];
     if (s->files->count > 1)
         add(r, "file", "%d/%d", s->files->at + 1, s->files->count);
     track_describe_video(s->played->source, s->shown->frame->decoded.frame, text, sizeof(text));
     add(r, "video", "%s", text);
-    if (s->played->paused || s->camera->gone)
-        add(r, "frame rate", "%s; %.2f a second", s->camera->gone ? "none now" : "paused", rate);
+    if (s->played->paused || is_gone)
+        add(r, "frame rate", "%s; %.2f a second", is_gone ? "none now" : "paused", rate);
     else if (rate > 0)
         add(r, "frame rate", "%.2f of %.2f a second", s->shown->measured.rate,
             rate * s->played->speed);
@@ -170,6 +171,8 @@ static void add_live(const Situation *s, StatusRows *r)
         camera_setting_text(camera, text, sizeof(text));
         add(r, "camera", "%s%s", text, s->camera->gone ? " (gone)" : "");
     }
+    if (source_is_away(s->played->source))
+        add(r, "connection", "lost, waiting for it");
     if (s->shown->measured.delay.count)
         add(r, "delay", "%.0f ms from the capture to the screen, 95 %% within %.0f, at most %.0f",
             delay_mean(&s->shown->measured.delay), delay_share(&s->shown->measured.delay, 0.95),

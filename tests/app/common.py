@@ -364,6 +364,26 @@ class VideoModel:
 
 # ---- the test case ------------------------------------------------------------------------------
 
+def open_terminal(columns):
+    """Both ends of a terminal, the program's as the second."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    return master, slave
+
+
+def shown_on(master, slave):
+    """All that the programs that have the other end write to it, until they end."""
+    os.close(slave)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(master, 65536)
+    except OSError:  # the end
+        pass
+    os.close(master)
+    return shown
+
+
 class Case(unittest.TestCase):
     maxDiff = 2000
 
@@ -397,20 +417,23 @@ class Case(unittest.TestCase):
         with open(self.path(name), "rb") as f:
             return f.read()
 
+    def finished(self, process, code=DONE):
+        """A run that says what it says into the file "said"; answers its result."""
+        try:
+            process.wait(LIVENESS)
+        except subprocess.TimeoutExpired:
+            self.fail("hangs: %s" % self.read("said").decode())
+        result = Result(process.args, process.returncode, b"", self.read("said"))
+        check_sanitizers(result)
+        self.assertEqual(result.code, code, str(result))
+        return result
+
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
         """What standard error shows where it is a terminal."""
-        master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+        master, slave = open_terminal(120)
         process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin,
                                    stdout=subprocess.DEVNULL, stderr=slave, env=environment(), **more)
-        os.close(slave)
-        shown = b""
-        try:
-            while True:
-                shown += os.read(master, 65536)
-        except OSError:  # the end
-            pass
-        os.close(master)
+        shown = shown_on(master, slave)
         self.assertEqual(process.wait(LIVENESS), USAGE if code is None else code, shown)
         return shown.decode()
 

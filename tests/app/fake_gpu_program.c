@@ -1,6 +1,7 @@
 /*
  * What makes the program one whose GPUs are made up, of any number. FAKE_GPU_LOST: after so many
- * frames each process loses its GPU; FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
+ * frames each process loses its GPU, FAKE_GPU_LOST_MEASURES: after so many that were measured;
+ * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
  * a line for each that frames came back from: its number, and how many.
  */
 #include <fcntl.h>
@@ -23,9 +24,12 @@ static void note_closed(int device, int frames)
 __attribute__((constructor)) static void set_up(void)
 {
     const char *after = getenv("FAKE_GPU_LOST"), *only = getenv("FAKE_GPU_ONLY");
+    const char *measures = getenv("FAKE_GPU_LOST_MEASURES");
     fake_gpu_closed = note_closed;
     if (only)
         fake_gpu_lose_only(atoi(only));
     if (after)
         fake_gpu_lose_after(atoi(after));
+    if (measures)
+        fake_gpu_lose_after_measures(atoi(measures));
 }

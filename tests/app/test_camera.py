@@ -12,7 +12,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    USAGE, Case, Result, check_sanitizers, environment, ffmpeg, frame_times, packets, raw,
+                    USAGE, Case, environment, ffmpeg, frame_times, packets, raw,
                     streams, tool, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
@@ -78,16 +78,6 @@ class CameraCase:
     def has_done(self, frames):
         """Waits until a run with --progress json has got so far."""
         self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
-
-    def finished(self, process, code=DONE):
-        try:
-            process.wait(LIVENESS)
-        except subprocess.TimeoutExpired:
-            self.fail("hangs: %s" % self.said())
-        result = Result(process.args, process.returncode, b"", self.read("said"))
-        check_sanitizers(result)
-        self.assertEqual(result.code, code, str(result))
-        return result
 
     def has_capture_times(self, path, rate=RATE):
         """Frames are as far apart as they were captured, to what Matroska keeps."""

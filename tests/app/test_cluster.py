@@ -111,6 +111,11 @@ class Cluster(Case):
             for step in steps:
                 self.ok(*step)
             shutil.copytree(self.path("out.mkv.lumeq"), self.path("kept"), dirs_exist_ok=True)
+            before = {name: self.read("out.mkv.lumeq/" + name) for name in self.files(self.path("out.mkv.lumeq"))}
+            broken = self.script("parallel.sh", *film, path=self.program("parallel", "#!/bin/sh\nexit 1\n"))
+            self.assertEqual(broken.code, 1, str(broken))
+            left = {name: self.read("out.mkv.lumeq/" + name) for name in before}
+            self.assertEqual(left, before)
             self.check_film(self.script("parallel.sh", *film), "out.mkv")
             os.rename(self.path("kept"), self.path("out.mkv.lumeq"))
 

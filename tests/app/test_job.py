@@ -18,6 +18,8 @@ from common import *
 
 LIBRARY = os.environ.get("FAULTY_DISK_LIBRARY", "")
 PROGRAM = os.environ.get("FAKE_GPU_PROGRAM", "")
+NOT_YET = r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*"  # what names end in until a file is whole
+KILLS = int(os.environ.get("JOB_KILLS", 12))
 
 # Pictures that refer to what is before the key frame, three of them in a row that are shown before it.
 OPEN = ("-c:v", "libx264", "-preset", "fast", "-bf", "3", "-x264-params", "keyint=20:min-keyint=20:scenecut=0:open-gop=1")
@@ -242,6 +244,16 @@ class Equal(JobCase):
                 out, _ = self.lossy(ending, "--vcodec", name, *options)
                 os.unlink(out)
 
+    def test_a_part_is_the_same_whoever_makes_it(self):
+        """Also of a lossy encoder, which gives others with another count of threads."""
+        plan = self.plan(film(), "--vcodec", "libx264", "--preset", "veryfast", parts=2)
+        part = plan[:-4] + "part-00001"
+        made = set()
+        for threads in (1, 3):
+            self.ok("segment", plan, 1, "-q", "-y", "--threads", threads)
+            made.add(self.read(part))
+        self.assertEqual(len(made), 1)
+
     def test_pictures_out_of_order(self):
         """Times of decoding rise, and no picture is shown before its own."""
         out, one = self.lossy(".mp4", "--vcodec", "libx264", "--preset", "fast")
@@ -438,6 +450,9 @@ class BadInput(JobCase):
                                 (("--vopt", "x264-params=bitrate=500"), "--vopt", "--crf"),
                                 (("--vopt", "maxrate=1M"), "--vopt"),
                                 (("--devices", "x"), "--devices", "0,1"),
+                                (("--devices", "0,,1"), "--devices", "0,1"),
+                                (("--devices", "1,"), "--devices", "0,1"),
+                                (("--devices", "99999999999"), "--devices", "0,1"),
                                 (("--parts", "3", "--part-seconds", "2"), "--parts", "contradict"),
                                 (("--two-pass", "off", "--deflicker", "1"), "contradict")):
             with self.subTest(" ".join(options)):
@@ -483,41 +498,41 @@ class Run(JobCase):
         percent = [s["percent"] for s in shown if s["percent"] is not None]
         self.assertEqual(percent, sorted(percent))
 
-    def kill(self, process, after):
-        """SIGKILL, for the run and what it has started."""
+    def kill(self, process, after, alone=False):
+        """SIGKILL, for the run and what it has started, or for the run alone: the others end as they may. Answers
+        whether it came before the end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(after)
-        for pid in [process.pid] + self.children(process):
-            try:
+        for pid in [process.pid] + ([] if alone else self.children(process)):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         process.wait()
         process.stderr.close()
+        return process.returncode == -signal.SIGKILL
 
     def test_goes_on_after_a_kill(self):
         """At random moments, again and again, until it is done."""
         one = frames(self.one_run(film()))
-        numbers = random.Random(4)
+        numbers = random.Random(SEED)
         kills = 0
-        began = time.monotonic()
-        self.assertEqual(finish(self.job("-q")).code, DONE)
-        length = time.monotonic() - began
-        while kills < 12:
-            shutil.rmtree(self.path("out.mkv.lumeq"), ignore_errors=True)
-            if os.path.exists(self.path("out.mkv")):
-                os.unlink(self.path("out.mkv"))
+        while kills < KILLS:
+            killed, length = True, self.length()
             for _ in range(6):
-                process = self.job("--resume", "-q")
-                self.kill(process, numbers.uniform(0.1, 1) * length)
-                kills += process.returncode == -signal.SIGKILL
-                if process.returncode != -signal.SIGKILL:
-                    break
-            if process.returncode == -signal.SIGKILL:
+                killed = killed and self.kill(self.job("--resume", "-q"), numbers.uniform(0.1, 1) * length,
+                                              alone=numbers.random() < 0.5)
+                kills += killed
+            if killed:
                 result = finish(self.job("--resume", "-q"))
                 self.assertEqual(result.code, DONE, str(result))
             self.assertEqual(frames(self.path("out.mkv")), one)
-            self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+            self.assertTrue(wait_for(lambda: self.files() == ["one.mkv", "out.mkv"]), self.files())
+
+    def length(self):
+        """Of a whole job, in seconds."""
+        began = time.monotonic()
+        self.assertEqual(finish(self.job("-q", "-y")).code, DONE)
+        os.unlink(self.path("out.mkv"))
+        return time.monotonic() - began
 
     def test_a_leftover_is_offered(self):
         process = self.job("-q")
@@ -562,11 +577,60 @@ class Run(JobCase):
                 call, path = line.split()
                 if call == "rename":
                     self.assertIn(path, synced)
-                    names.append(re.sub(r"-[0-9a-f]{8}-[0-9a-f]{8}\.tmp$|\.lumeq-.*", "", os.path.basename(path)))
+                    names.append(re.sub(NOT_YET, "", os.path.basename(path)))
                 synced.add(path)
         for name in (".curves", ".plan", ".part-00000", ".part-00004", ".joining", ".out.mkv", ".s.csv"):
             self.assertIn(name, names)
         self.assertIn(self.path("out.mkv.lumeq"), synced)
+
+    def lose_what_is_not_synced(self, log, numbers):
+        """What a power cut may do, when all processes are gone: names that a folder got since it was synced may be gone
+        again, and files that were never synced have lost their ends, or all that was in them."""
+        synced, named = set(), []
+        for line in read_or_nothing(log).splitlines():
+            call, _, path = line.partition(" ")
+            folder = os.path.dirname(path)
+            if call == "rename":
+                named.append((path, os.path.join(folder, re.sub(NOT_YET, "", os.path.basename(path))[1:])))
+            elif os.path.isdir(path):
+                named = [names for names in named if os.path.dirname(names[0]) != path]
+            synced.add(path)
+        for temporary, name in named:
+            if os.path.exists(name) and not os.path.exists(temporary) and numbers.random() < 0.5:
+                os.rename(name, temporary)
+        for folder, _, files in os.walk(self.folder):
+            for path in (os.path.join(folder, name) for name in files if re.search(NOT_YET, name)):
+                if path not in synced:
+                    os.truncate(path, numbers.choice((0, os.path.getsize(path) // 2)))
+
+    def cut_power(self, numbers, length):
+        """Some time after there is a plan, of a job that takes so many seconds. Answers whether it came before the
+        end."""
+        log = self.path("out.log")
+        env = environment()
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK_IN=self.folder, FAULTY_DISK_LOG=log)
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+        process = self.job("--resume", "-q", env=env)
+        wait_for(lambda: process.poll() is not None or os.path.exists(self.path("out.mkv.lumeq/plan")))
+        killed = self.kill(process, numbers.uniform(0, 0.7) * length)
+        if killed:
+            self.lose_what_is_not_synced(log, numbers)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(log)
+        return killed
+
+    @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
+    def test_goes_on_after_a_power_cut(self):
+        one = frames(self.one_run(film()))
+        numbers = random.Random(SEED)
+        length = self.length()
+        for _ in range(max(KILLS // 12, 1)):
+            if self.cut_power(numbers, length) and self.cut_power(numbers, length):
+                result = finish(self.job("--resume", "-q"))
+                self.assertEqual(result.code, DONE, str(result))
+            self.assertEqual(frames(self.path("out.mkv")), one)
+            self.assertEqual(self.files(), ["one.mkv", "out.mkv"])
+            os.unlink(self.path("out.mkv"))
 
     def test_interrupted_before_there_is_a_plan(self):
         process = start(long_clip(), "-o", self.path("out.mkv"), "--jobs", 2, "-q")
@@ -579,14 +643,68 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_a_full_disk_that_has_room_again(self):
+        """It fills while a part is written, and then at the join."""
         env = environment()
-        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder, FAULTY_DISK_NAME="part-00003")
+        env.update(LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
-        result = finish(self.job("-q", env=env))
-        self.refused(result, OUTPUT, "part 3", "No space left", "--resume")
-        self.assertFalse(os.path.exists(self.path("out.mkv")))
+        for name, words in (("part-00003", "part 3"), (".out.mkv.lumeq-", "out.mkv")):
+            result = finish(self.job("-q", "--resume", env=dict(env, FAULTY_DISK_NAME=name)))
+            self.refused(result, OUTPUT, words, "No space left", "--resume")
+            self.assertEqual(self.files(), ["out.mkv.lumeq"])
         self.assertEqual(finish(self.job("-q", "--resume")).code, DONE)
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
+
+    def test_over_an_output_that_is_there(self):
+        """It is left alone until the end, what is done is kept, and nothing is begun that could not be ended."""
+        self.write("out.mkv", b"precious")
+        options = ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2)
+        self.ok("plan", simple(), *options, "-y", "-q")
+        plan = self.path("out.mkv.lumeq/plan")
+        self.ok("segment", plan, 0, "-q")
+        self.refused(lumeq(simple(), *options, "--jobs", 1, "--resume"), USAGE, "out.mkv", "exists", "-y")
+        self.assertEqual(self.files(os.path.dirname(plan)), ["curves", "part-00000", "plan"])
+        self.refused(lumeq(simple(), *options, "--jobs", 1, "--resume", "-y", "--gamma", 2), USAGE, "--gamma=2",
+                     "-y without --resume")
+        self.assertEqual(self.read("out.mkv"), b"precious")
+        self.assertIn("1 of 2 parts are there already", self.ok(simple(), *options, "--jobs", 1, "--resume", "-y").err)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(simple())))
+
+    def test_done_before(self):
+        """As with many files: what is whole and not older than the input is left alone."""
+        source = self.path("in.mp4")
+        shutil.copy(simple(), source)
+        self.assertEqual(finish(self.job("-q", source=source)).code, DONE)
+        state = os.stat(self.path("out.mkv"))
+        for more in ((), ("-y",)):
+            result = finish(self.job("--resume", *more, source=source))
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertIn("out.mkv' is done", result.err)
+        self.assertEqual(os.stat(self.path("out.mkv")), state)
+        os.utime(source, ns=(0, state.st_mtime_ns + 1))
+        self.refused(finish(self.job("--resume", "-q", source=source)), USAGE, "exists")
+        self.assertEqual(finish(self.job("--resume", "-q", "-y", source=source)).code, DONE)
+        self.assertNotEqual(os.stat(self.path("out.mkv")).st_ino, state.st_ino)
+        self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
+
+    def test_statistics_that_are_missing(self):
+        """Killed between the output's name and that of its statistics."""
+        rows = self.path("s.csv")
+        self.ok("plan", simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "-q")
+        self.segments(self.path("out.mkv.lumeq/plan"))
+        shutil.copytree(self.path("out.mkv.lumeq"), self.path("kept"))
+        self.joined(self.path("out.mkv.lumeq/plan"))
+        text = self.read("s.csv")
+        for again in (("join", self.path("out.mkv.lumeq/plan")),
+                      (simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--resume")):
+            os.unlink(rows)
+            shutil.copytree(self.path("kept"), self.path("out.mkv.lumeq"))
+            with open(self.path("out.mkv.lumeq/joining"), "w", encoding="utf-8"):
+                pass
+            os.rename(self.path("out.mkv"), self.path("moved.mkv"))
+            os.rename(self.path("moved.mkv"), self.path("out.mkv"))
+            self.ok(*again, "-q")
+            self.assertEqual(self.read("s.csv"), text)
+            self.assertEqual(self.files(), ["kept", "out.mkv", "s.csv"])
 
     def test_whole_but_not_said_to_be(self):
         """Killed between the output's name and the end of the folder."""
@@ -608,8 +726,8 @@ class Run(JobCase):
 class Devices(JobCase):
     """Each process loses its GPU after five frames, or that of one number does."""
 
-    def run_with(self, *args, only=None):
-        env = dict(environment(), FAKE_GPU_LOST="5", FAKE_GPU_LOG=self.path("log"))
+    def run_with(self, *args, only=None, when="FAKE_GPU_LOST"):
+        env = dict(environment(), FAKE_GPU_LOG=self.path("log"), **{when: "5"})
         if only is not None:
             env["FAKE_GPU_ONLY"] = str(only)
         process = subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL,
@@ -650,6 +768,32 @@ class Devices(JobCase):
         self.assertFalse(os.path.exists(plan[:-4] + "part-00000"))
         self.assertEqual(self.run_with("segment", plan, 0, "-q").code, DONE)
         self.assertEqual(frames(self.joined(plan)), frames(self.one_run(film())))
+
+    def measure(self, plan, part, *options):
+        return self.run_with("measure", plan, part, *options, when="FAKE_GPU_LOST_MEASURES")
+
+    def test_a_part_that_is_measured_by_itself(self):
+        """As one that is written."""
+        plan = self.plan(film(), "--no-measure", parts=2)
+        for part in (0, 1):
+            self.refused(self.measure(plan, part, "--backend", "cuda", "-q"), USAGE, "it was lost",
+                         "part %d is to be made elsewhere" % part, "--backend auto")
+        self.assertEqual(os.listdir(os.path.dirname(plan)), ["plan"])
+        for part in (0, 1):
+            result = self.measure(plan, part)
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertIn("the CPU goes on without the GPU", result.err)
+        self.ok("plan", plan, "-q")
+        self.segments(plan)
+        self.assertEqual(frames(self.joined(plan)), frames(self.one_run(film())))
+
+    def test_the_film_is_measured_by_one_of_those_named(self):
+        """Which is lost: the CPU goes on, as in one run."""
+        result = self.run_with(film(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--jobs", 2, "--devices", "2,1",
+                               only=2, when="FAKE_GPU_LOST_MEASURES")
+        self.assertEqual(result.code, DONE, str(result))
+        self.assertEqual(result.err.count("the CPU goes on without the GPU"), 1, result.err)
+        self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(film())))
 
 
 def read_or_nothing(name):

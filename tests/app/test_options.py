@@ -1,11 +1,7 @@
 """Options that are unknown, out of range or contradict each other are refused before anything opens."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
-import termios
 import unittest
 
 from common import *
@@ -13,17 +9,9 @@ from common import *
 
 def on_terminal(*args, columns=80, code=DONE):
     """What a run prints to a terminal that is its standard output, and its result."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    master, slave = open_terminal(columns)
     process = start(*args, stdout=slave)
-    os.close(slave)
-    shown = b""
-    try:
-        while True:
-            shown += os.read(master, 65536)
-    except OSError:  # the end
-        pass
-    os.close(master)
+    shown = shown_on(master, slave)
     result = finish(process)
     if result.code != code:
         raise AssertionError("%s\n%s" % (result, shown))
@@ -58,7 +46,9 @@ class Options(Case):
                 ("--ss", "1:2:3:4", "time"), ("--ss", "1:60", "time"), ("--ss", "", "time"),
                 ("--to", "1:", "time"), ("--frames", "0", "1"), ("--frames", "-5", "1"),
                 ("--frames", "many", "number"), ("--frames", "99999999999999999999", "number"),
-                ("--max-pixels", "0", "1"), ("--crf", "x", "number"), ("--bitrate", "4G", "bits"),
+                ("--max-pixels", "0", "1"),
+                ("--osd-scale", "0.4", "0.5"), ("--osd-scale", "4.1", "4"), ("--osd-scale", "big", "number"),
+                ("--osd-scale", "-1", "0.5"), ("--osd-scale", "", "number"), ("--crf", "x", "number"), ("--bitrate", "4G", "bits"),
                 ("--bitrate", "", "bits"), ("--bitrate", "-1M", "bits"), ("--bitrate", "M", "bits"),
                 ("--vopt", "novalue", "KEY=VALUE"), ("--vopt", "=x", "KEY=VALUE"),
                 ("--acodec", "", "copy"), ("--progress", "dots", "json"), ("--color", "red", "always"),

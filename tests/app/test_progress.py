@@ -1,14 +1,10 @@
 """How far it is: a bar on a terminal, JSON lines for programs, nothing else in a pipe."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import select
-import struct
 import subprocess
-import termios
 import time
 import unittest
 
@@ -97,8 +93,7 @@ class Json(Case):
 class Bar(Case):
     def on_terminal(self, *args, columns=120, signal_after=None, term="xterm"):
         """Runs it on a trickle with a terminal as standard error; answers (exit code, what was shown)."""
-        master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        master, slave = open_terminal(columns)
         env = environment()
         env["TERM"] = term
         process = subprocess.Popen([LUMEQ, "-", "--null"] + [str(a) for a in args], stdin=trickle(self),

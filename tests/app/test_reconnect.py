@@ -7,8 +7,8 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SOON, USAGE, X264,
-                    Result, check_sanitizers, clip, environment, frame_times, lumeq, packets, simple, streams,
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SOON, USAGE, X264,
+                    clip, environment, frame_times, lumeq, packets, simple, streams,
                     wait_for)
 from test_network import NetworkCase
 from window import MISSING, WindowCase
@@ -49,16 +49,6 @@ class ReconnectCase(NetworkCase):
     def waits_for(self, text, times=1):
         wait_for(lambda: self.said().count(text) >= times or self.process.poll() is not None)
         self.assertGreaterEqual(self.said().count(text), times, self.said())
-
-    def finished(self, process, code=DONE):
-        try:
-            process.wait(LIVENESS)
-        except subprocess.TimeoutExpired:
-            self.fail("hangs: %s" % self.said())
-        result = Result(process.args, process.returncode, b"", self.read("said"))
-        check_sanitizers(result)
-        self.assertEqual(result.code, code, str(result))
-        return result
 
     def send(self, *parts, then=None, port=0):
         """Each connection gets the next of the parts, and is closed; the last one for all that follow. `then`, if not

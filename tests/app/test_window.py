@@ -9,8 +9,8 @@ import time
 import unittest
 
 import test_upright as upright
-from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, ffmpeg, finish, make,
-                    video, wait_for)
+from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg, finish,
+                    make, video, wait_for)
 from window import MISSING, THREADS_STAY, WIDTH, WindowCase
 
 
@@ -101,6 +101,26 @@ class Window(WindowCase):
                 self.assertTrue(is_called(text), self.xdotool("getwindowname", window))
         self.key("q")
         self.ends(process)
+
+    def test_first_of_several_files(self):
+        """Ones that can be opened, but have no decoder, or no picture that can be decoded."""
+        with open(make(self.path("a.mkv"), "-c:v", "ffv1", "-level", "3", seconds=0.2), "rb") as f:
+            data = bytearray(f.read())
+        at = data.index(b"FFV1") + 24  # in what the decoder begins with
+        data[at:at + 16] = bytes(b ^ 0x5a for b in data[at:at + 16])
+        self.write("no-decoder.mkv", data)
+        with open(make(self.path("b.mp4"), *X264, seconds=0.2), "rb") as f:
+            data = bytearray(f.read())
+        at, end = data.index(b"mdat") + 4, data.index(b"moov") - 4
+        data[at:end] = b"\xaa" * (end - at)
+        self.write("no-picture.mp4", data)
+        good = make(self.path("good.mkv"), *X264, seconds=0.4)
+        result = self.ends(self.play(self.path("no-decoder.mkv"), self.path("no-picture.mp4"), good))
+        self.assertIn("no-decoder.mkv': cannot open the decoder ffv1", result.lines[0])
+        self.assertIn("no frame of ", result.lines[1])
+        self.assertEqual(len(result.lines), 2, str(result))
+        result = self.ends(self.play(self.path("no-picture.mp4")), INPUT)
+        self.assertIn("no frame of ", result.err)
 
     def test_none_of_several_files(self):
         """What cannot be opened is told by name; where nothing can be, that is the end."""

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "job/film_cuts.h"
 #include "job/frame_block.h"
 #include "job/job_plan.h"
 #include "media/checksum.h"
@@ -22,6 +23,36 @@ static char *in_folder(const char *name)
     if (!path)
         abort();
     return path;
+}
+
+/* ---- checksums ---- */
+
+/* By its definition, a bit at a time. */
+static uint32_t slow_checksum(uint32_t sum, const uint8_t *bytes, size_t size)
+{
+    sum = ~sum;
+    for (size_t i = 0; i < 8 * size; i++)
+        sum = sum >> 1 ^ ((sum ^ bytes[i / 8] >> i % 8) & 1 ? UINT32_C(0xedb88320) : 0);
+    return ~sum;
+}
+
+static void test_checksums(void)
+{
+    uint8_t bytes[300];
+    CheckRandom random = check_random(6);
+    CHECK(checksum(0, "123456789", 9) == UINT32_C(0xcbf43926), "it is not zip's");
+    CHECK(checksum(7, NULL, 0) == 7, "of no bytes");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)check_below(&random, 256);
+    for (int i = 0; i < 1000; i++) {
+        const size_t at = (size_t)check_below(&random, 40);
+        const size_t first = (size_t)check_below(&random, 130);
+        const size_t second = (size_t)check_below(&random, 130);
+        const uint32_t all = slow_checksum(0, bytes + at, first + second);
+        const uint32_t found = checksum(checksum(0, bytes + at, first), bytes + at + first, second);
+        CHECK(found == all, "%zu and %zu bytes from %zu: %08x, not %08x", first, second, at, found,
+              all);
+    }
 }
 
 /* ---- blocks ---- */
@@ -349,10 +380,44 @@ static void test_damaged_parts(void)
     free(path);
 }
 
+/* ---- where a film is cut ---- */
+
+/* A thousand frames, one of them damaged: every cut is behind the one before, and none is within 96
+ * frames of the damage. */
+static void test_cuts(void)
+{
+    static uint8_t luma[64 * 64];
+    const LumeqImage in = {.plane = {luma}, .stride = {64}, .width = 64, .height = 64, .depth = 8};
+    MediaError error = {0};
+    MeasureFile *file = NULL;
+    LumeqContext *context = NULL;
+    LumeqMeasure *measure = NULL;
+    FilmCuts cuts = {0};
+    CHECK(lumeq_context_create(&context, NULL, NULL, 0) == 0 &&
+              lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0 &&
+              measure_file_open(&file, NULL, &error) == 0,
+          "%s", error.text);
+    for (int i = 0; i < 1000; i++)
+        if (measure_file_add(file, &(MeasuredFrame){.damaged = i == 500}, measure, &error) < 0)
+            abort();
+    CHECK(measure_file_flush(file, &error) == 0 && film_cuts_make(&cuts, file, 20, &error) == 0,
+          "%s", error.text);
+    CHECK(cuts.count == 18 && cuts.first[0] == 0 && cuts.first[9] == 597 && cuts.first[18] == 1000,
+          "%d parts", cuts.count);
+    for (int i = 1; i <= cuts.count; i++)
+        CHECK(cuts.first[i] > cuts.first[i - 1] && llabs(cuts.first[i] - 500) > 96,
+              "part %d begins at %lld", i, (long long)cuts.first[i]);
+    film_cuts_free(&cuts);
+    measure_file_close(&file);
+    lumeq_measure_free(&measure);
+    lumeq_context_destroy(&context);
+}
+
 static const CheckTest tests[] = {
-    {"blocks", test_blocks}, {"damaged_blocks", test_damaged_blocks},
-    {"plan", test_plan},     {"damaged_plans", test_damaged_plans},
-    {"parts", test_parts},   {"damaged_parts", test_damaged_parts},
+    {"checksums", test_checksums},           {"blocks", test_blocks},
+    {"damaged_blocks", test_damaged_blocks}, {"plan", test_plan},
+    {"damaged_plans", test_damaged_plans},   {"parts", test_parts},
+    {"damaged_parts", test_damaged_parts},   {"cuts", test_cuts},
 };
 
 int main(int argc, char **argv)

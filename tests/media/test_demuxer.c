@@ -214,9 +214,42 @@ static void test_live(void)
     av_packet_free(&packet);
 }
 
+/* A line that begins before the keyframe comes first, and each line once. */
+static void test_earlier_subtitles(void)
+{
+    static const int64_t times[] = {200, 4200, 8200}; /* ms */
+    static const atomic_int never;
+    const SourceOptions options = {.path = LUMEQ_CLIP, .max_pixels = 8192 * 8192, .stop = &never};
+    Source *source = NULL;
+    Demuxer *demuxer = NULL;
+    MediaError error = {0};
+    AVPacket *packet = av_packet_alloc();
+    int count = 0, pictures = 0;
+    if (CHECK(packet && source_open(&source, &options, &error) == 0, "%s", error.text) &&
+        CHECK(demuxer_create(&demuxer, source, &error) == 0, "%s", error.text)) {
+        demuxer_select(demuxer, DEMUX_VIDEO, source->video);
+        CHECK(demuxer_start(demuxer, 3 * INT64_C(1000000), &error) == 0, "%s", error.text);
+        while (demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
+            CHECK(pictures++ || (packet->flags & AV_PKT_FLAG_KEY), "no keyframe is the first");
+            av_packet_unref(packet);
+        }
+        CHECK(pictures > 0 && pictures < CLIP_FRAMES, "%d pictures from the middle", pictures);
+        while (demuxer_read(demuxer, DEMUX_SUBTITLE, packet, 0) == 0) {
+            CHECK(count < 3 && packet->pts == times[count], "line %d at %lld ms", count,
+                  (long long)packet->pts);
+            av_packet_unref(packet);
+            count++;
+        }
+        CHECK(count == 3, "%d lines", count);
+    }
+    demuxer_free(&demuxer);
+    source_close(&source);
+    av_packet_free(&packet);
+}
+
 static const CheckTest tests[] = {
     {"bytes", test_bytes}, {"tiny", test_tiny}, {"starved", test_starved},
-    {"end", test_end},     {"live", test_live},
+    {"end", test_end},     {"live", test_live}, {"earlier_subtitles", test_earlier_subtitles},
 };
 
 CHECK_MAIN(tests)

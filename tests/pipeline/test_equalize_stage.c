@@ -30,6 +30,17 @@ static int wait_for_event(int known)
     return CHECK(ret == 0, "nothing happens");
 }
 
+/* The input (--wrap) has been away before the frame that is decoded after so many others. */
+static atomic_int until_return = -1;
+
+int __wrap_decoder_take_return(Decoder *decoder);
+
+int __wrap_decoder_take_return(Decoder *decoder)
+{
+    (void)decoder;
+    return atomic_fetch_sub(&until_return, 1) == 0;
+}
+
 /* ---- a clip, decoded and equalized as the window does it ---- */
 
 /* What was taken since the start: frames as decoded, and the settings that each was seen with last.
@@ -517,9 +528,16 @@ static void late_frames_are_left_out(void)
     Rig r;
     EqualizedFrame *frame;
     if (open_rig(&r) && start(&r, AV_NOPTS_VALUE)) {
-        int64_t skipped = 0, shown = 1;
+        int64_t skipped = 0, shown = 9, returned = 0;
         show_next(&r, "before");
+        equalize_stage_set_late(r.stage, 60 * FRAME_US, 70 * FRAME_US);
+        for (int i = 0; i < 8; i++) { /* so early that the time has jumped */
+            show_next(&r, "before a jump");
+            skipped += r.shown->decoded.skipped;
+        }
+        CHECK(!skipped, "%lld left out as the time has jumped", (long long)skipped);
         wait_until_decoded(&r);
+        atomic_store(&until_return, 20);
         equalize_stage_set_late(r.stage, INT64_MIN, 60 * FRAME_US);
         do {
             if (receive(&r, &frame) != 0)
@@ -527,6 +545,7 @@ static void late_frames_are_left_out(void)
             equalize_stage_taken(r.stage, frame);
             equalize_stage_shown(r.stage, frame);
             skipped += frame->decoded.skipped;
+            returned += frame->decoded.returned;
             shown++;
             equalized_frame_free(&r.shown);
             r.shown = frame;
@@ -534,6 +553,7 @@ static void late_frames_are_left_out(void)
         CHECK(skipped > 0 && shown + skipped == frame->decoded.position / FRAME_US + 1,
               "%lld left out, %lld not, at %lld", (long long)skipped, (long long)shown,
               (long long)frame->decoded.position);
+        CHECK(returned == 1, "that the input has returned is told %lld times", (long long)returned);
     }
     close_rig(&r);
 }
@@ -640,26 +660,36 @@ static void wait_for_feed(Rig *r)
         av_usleep(1000);
 }
 
+static void show_newest(Rig *r)
+{
+    EqualizedFrame *frame;
+    int64_t taken_at = INT64_MAX;
+    wait_for_feed(r);
+    while (receive(r, &frame) == 0) {
+        see(r, frame, 0);
+        check_shown(r, "the newest");
+        CHECK(frame->decoded.decoded_at <= taken_at, "one that has waited came before");
+        taken_at = r->taken_at;
+        equalize_stage_taken(r->stage, frame);
+    }
+    CHECK(r->shown && r->shown->decoded.position == LAST_FRAME * FRAME_US, "not the last");
+}
+
 /* A live frame that the window has not come for gives way to a newer one, as if it had not been;
- * not to one that was decoded while it was equalized, which would be for ever. */
+ * not to one that was decoded while it was equalized, which would be for ever. Nothing of an input
+ * before it is in the first one. */
 static void the_newest_is_shown(void)
 {
     for (int before = 0; before < 2; before++) {
         Rig r;
-        EqualizedFrame *frame;
-        int64_t taken_at = INT64_MAX;
         if (open_bounded(&r, 1, 0) && start(&r, AV_NOPTS_VALUE)) {
             if (before)
                 show_next(&r, "a live one");
-            wait_for_feed(&r);
-            while (receive(&r, &frame) == 0) {
-                see(&r, frame, 0);
-                check_shown(&r, "the newest");
-                CHECK(frame->decoded.decoded_at <= taken_at, "one that has waited came before");
-                taken_at = r.taken_at;
-                equalize_stage_taken(r.stage, frame);
-            }
-            CHECK(r.shown && r.shown->decoded.position == LAST_FRAME * FRAME_US, "not the last");
+            show_newest(&r);
+            stop(&r);
+            forget_seen(&r);
+            if (!before && start(&r, 0))
+                show_newest(&r);
         }
         close_rig(&r);
     }

@@ -15,12 +15,18 @@ static void type(const char *text)
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
 }
 
-static void press(SDL_Keycode code, int repeats)
+static void press_with(SDL_Keycode code, SDL_Keymod mod, int repeats)
 {
     SDL_Event event = {.type = SDL_KEYDOWN};
     event.key.keysym.sym = code;
+    event.key.keysym.mod = (Uint16)mod;
     event.key.repeat = (Uint8)repeats;
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
+}
+
+static void press(SDL_Keycode code, int repeats)
+{
+    press_with(code, KMOD_NONE, repeats);
 }
 
 static void click(int pressed, int clicks, int x)
@@ -72,14 +78,31 @@ static void begin(void)
     controls = (Controls){0};
 }
 
+typedef struct Key {
+    const char *text; /* what it writes, or NULL and `code` is the key */
+    SDL_Keycode code;
+    CommandKind kind;
+    int arg;
+} Key;
+
+/* Each is its command and no other. */
+static void press_each(const Key *all, size_t count, SDL_Keymod mod)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].text)
+            type(all[i].text);
+        else
+            press_with(all[i].code, mod, 0);
+        CHECK(!expect(all[i].kind, all[i].arg).repeated, "it is not held down");
+        expect_none();
+    }
+}
+
+#define PRESS_EACH(all, mod) press_each(all, sizeof(all) / sizeof((all)[0]), mod)
+
 static void keys(void)
 {
-    static const struct {
-        const char *text;
-        SDL_Keycode code;
-        CommandKind kind;
-        int arg;
-    } all[] = {
+    static const Key all[] = {
         {" ", 0, COMMAND_PAUSE, 0},
         {"p", 0, COMMAND_PAUSE, 0},
         {NULL, SDLK_LEFT, COMMAND_SEEK, -5},
@@ -121,49 +144,38 @@ static void keys(void)
         {"W", 0, COMMAND_SCRIPT, 0},
         {"q", 0, COMMAND_QUIT, 0},
         {NULL, SDLK_ESCAPE, COMMAND_ESCAPE, 0},
+        {NULL, SDLK_AUDIOPREV, COMMAND_FILE, -1},
+        {NULL, SDLK_AUDIONEXT, COMMAND_FILE, 1},
+        {NULL, SDLK_AUDIOPLAY, COMMAND_PAUSE, 0},
+        {NULL, SDLK_AUDIOSTOP, COMMAND_PAUSE, 0},
+    };
+    static const Key with_ctrl[] = {
+        {NULL, SDLK_o, COMMAND_DIALOG, 0},
+        {NULL, SDLK_LEFT, COMMAND_SPLIT_BY, -1},
+        {NULL, SDLK_RIGHT, COMMAND_SPLIT_BY, 1},
+        {NULL, SDLK_UP, COMMAND_SEEK, 60}, /* that means nothing else */
+    };
+    static const Key with_alt[] = {
+        {NULL, SDLK_LEFT, COMMAND_PAN_ACROSS, -1},
+        {NULL, SDLK_RIGHT, COMMAND_PAN_ACROSS, 1},
+        {NULL, SDLK_UP, COMMAND_PAN_DOWN, -1},
+        {NULL, SDLK_DOWN, COMMAND_PAN_DOWN, 1},
     };
     begin();
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i].text)
-            type(all[i].text);
-        else
-            press(all[i].code, 0);
-        CHECK(!expect(all[i].kind, all[i].arg).repeated, "it is not held down");
-        expect_none();
-    }
-    SDL_Event ctrl = {.type = SDL_KEYDOWN};
-    ctrl.key.keysym.sym = SDLK_o;
-    ctrl.key.keysym.mod = KMOD_LCTRL;
-    CHECK(SDL_PushEvent(&ctrl) == 1, "%s", SDL_GetError());
-    (void)expect(COMMAND_DIALOG, 0);
-    press(SDLK_o, 0); /* that writes something */
-    static const struct {
-        SDL_Keycode code;
-        SDL_Keymod with;
-        CommandKind kind;
-        int arg;
-    } held[] = {
-        {SDLK_LEFT, KMOD_LCTRL, COMMAND_SPLIT_BY, -1},
-        {SDLK_RIGHT, KMOD_RCTRL, COMMAND_SPLIT_BY, 1},
-        {SDLK_LEFT, KMOD_LALT, COMMAND_PAN_ACROSS, -1},
-        {SDLK_RIGHT, KMOD_LALT, COMMAND_PAN_ACROSS, 1},
-        {SDLK_UP, KMOD_LALT, COMMAND_PAN_DOWN, -1},
-        {SDLK_DOWN, KMOD_LALT, COMMAND_PAN_DOWN, 1},
-        {SDLK_UP, KMOD_LCTRL, COMMAND_SEEK, 60}, /* that means nothing else */
-    };
-    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
-        SDL_Event event = {.type = SDL_KEYDOWN};
-        event.key.keysym.sym = held[i].code;
-        event.key.keysym.mod = (Uint16)held[i].with;
-        CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-        (void)expect(held[i].kind, held[i].arg);
-        expect_none();
-    }
+    PRESS_EACH(all, KMOD_NONE);
+    PRESS_EACH(with_ctrl, KMOD_LCTRL);
+    PRESS_EACH(with_ctrl, KMOD_RCTRL);
+    PRESS_EACH(with_alt, KMOD_LALT);
+    press(SDLK_o, 0);      /* that writes something */
     press(SDLK_RETURN, 0); /* nothing is metered */
     expect_none();
     type("z");
     (void)expect(COMMAND_METER, 1);
     press(SDLK_RETURN, 0);
+    (void)expect(COMMAND_METER, 3);
+    type("z");
+    (void)expect(COMMAND_METER, 1);
+    press(SDLK_KP_ENTER, 0);
     (void)expect(COMMAND_METER, 3);
     type("z");
     (void)expect(COMMAND_METER, 1);
@@ -194,12 +206,7 @@ static void held_down(void)
 /* While the panel of settings is there, keys are its; all others are as they were. */
 static void panel_keys(void)
 {
-    static const struct {
-        const char *text;
-        SDL_Keycode code;
-        CommandKind kind;
-        int arg;
-    } all[] = {
+    static const Key all[] = {
         {NULL, SDLK_UP, COMMAND_SETTINGS_ROW, -1},
         {NULL, SDLK_DOWN, COMMAND_SETTINGS_ROW, 1},
         {NULL, SDLK_LEFT, COMMAND_SETTING, -1},
@@ -216,13 +223,7 @@ static void panel_keys(void)
     press(SDLK_TAB, 0);
     (void)expect(COMMAND_SETTINGS, 0);
     controls.settings = 1;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i].text)
-            type(all[i].text);
-        else
-            press(all[i].code, 0);
-        (void)expect(all[i].kind, all[i].arg);
-    }
+    PRESS_EACH(all, KMOD_NONE);
     press(SDLK_RIGHT, 1);
     CHECK(expect(COMMAND_SETTING, 1).repeated, "it is held down");
     press(SDLK_TAB, 1);

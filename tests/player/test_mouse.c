@@ -216,7 +216,7 @@ static void chapters_and_edges(void)
         {SDLK_PAGEUP, 7600000, "The last chapter"},
         {SDLK_PAGEDOWN, 4000000, "Chapter 2 of 3: Dark room"},
         {SDLK_END, 10960000, "The end"},
-        {SDLK_HOME, 0, "The begin"},
+        {SDLK_HOME, 0, "The beginning"},
         {SDLK_PAGEDOWN, 0, "The first chapter"},
     };
     if (open_at(1 * SECOND))
@@ -230,6 +230,17 @@ static void chapters_and_edges(void)
     SESSION_UNTIL(&session, !state.seeking && off(4 * SECOND) < FRAME_US);
     session_turns(&session, 2);
     CHECK(strstr(title(), " (0:04 / 0:11) - lumeq"), "the title is %s", title());
+    if (has_text()) {
+        wait_for_text(&session);
+        const OsdBarPlaces at = bar_places();
+        const Grab without = grab(&session);
+        session_type("o");
+        session_turns(&session, 3);
+        const Grab with = grab(&session);
+        CHECK(differ_in_rows(&without, &with, at.all) > 0, "o shows no position");
+        free(without.pixels);
+        free(with.pixels);
+    }
     session_close(&session);
 }
 
@@ -270,13 +281,13 @@ static void wheel(int y, SDL_Keymod keys)
     SDL_SetModState(KMOD_NONE);
 }
 
-static void button(int which)
+static void button(int which, int clicks)
 {
     for (int up = 0; up < 2; up++) {
         SDL_Event event = {.type = up ? SDL_MOUSEBUTTONUP : SDL_MOUSEBUTTONDOWN};
         event.button.button = (Uint8)which;
         event.button.state = up ? SDL_RELEASED : SDL_PRESSED;
-        event.button.clicks = 1;
+        event.button.clicks = (Uint8)clicks;
         event.button.x = event.button.y = 150;
         SDL_PushEvent(&event);
     }
@@ -284,7 +295,8 @@ static void button(int which)
 }
 
 /* The wheel is the volume and, with Ctrl, the zoom; the middle button shows the whole picture
- * again, the right one pauses. A picture that is larger than the window is moved by a drag. */
+ * again, the right one pauses. A picture that is larger than the window is moved by a drag. Two
+ * clicks, as f, fill the screen. */
 static void wheel_and_buttons(void)
 {
     if (open_at(1 * SECOND))
@@ -307,14 +319,23 @@ static void wheel_and_buttons(void)
     session_turns(&session, 2);
     const Grab moved = grab(&session);
     CHECK(difference(&zoomed, &moved, 0.5, 1) > 0.1, "it has not moved");
-    button(SDL_BUTTON_MIDDLE);
+    button(SDL_BUTTON_MIDDLE, 1);
     CHECK(strcmp(session_state(&session).message, "Zoom: the whole picture") == 0, "it says %s",
           session_state(&session).message);
     const Grab again = grab(&session);
     CHECK(difference(&whole, &again, 0.6, 1) == 0, "it is not whole again");
     CHECK(session_state(&session).paused, "it plays");
-    button(SDL_BUTTON_RIGHT);
+    button(SDL_BUTTON_RIGHT, 1);
     SESSION_UNTIL(&session, !state.paused);
+    button(SDL_BUTTON_LEFT, 1);
+    button(SDL_BUTTON_LEFT, 2);
+    SESSION_UNTIL(&session, state.fullscreen);
+    session_press(SDLK_ESCAPE);
+    SESSION_UNTIL(&session, !state.fullscreen);
+    session_type("f");
+    SESSION_UNTIL(&session, state.fullscreen);
+    session_type("f");
+    SESSION_UNTIL(&session, !state.fullscreen);
     free(whole.pixels);
     free(zoomed.pixels);
     free(moved.pixels);

@@ -616,8 +616,15 @@ static void test_settings(void)
             canvas_pixel(&f.layer.overlay.canvas, all.width / 2, at.top - all.y + 1);
         CHECK(ground[0] > ground[at.row * f.layer.overlay.canvas.stride] + 20,
               "%dx%d: the first row is not seen to be chosen", width, height);
+        const Rect usual = draw(&f, OSD_SETTINGS, 1);
+        f.place.scale = 2;
+        const Rect large = draw(&f, OSD_SETTINGS, 1);
+        CHECK(large.height >= usual.height && is_inside(large, f.place.area),
+              "%dx%d: %d high, and %d as large text", width, height, usual.height, large.height);
+        f.place.scale = 1;
     }
     osd_set_settings(f.osd, &settings);
+    draw(&f, OSD_SETTINGS, 1);
     draw(&f, OSD_SETTINGS, 2);
     CHECK(!f.changed, "it is drawn for nothing");
     CHECK(!draw(&f, OSD_STATISTICS, 2).width, "statistics below it");

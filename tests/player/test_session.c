@@ -5,12 +5,16 @@
 #endif
 #include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ass/ass.h>
+
 #include "panel/text.h"
 #include "player/osd/osd.h"
+#include "player/view/view.h"
 #include "session.h"
 
 /* 11 s at 25 frames a second, in a window that is soon drawn. */
@@ -79,6 +83,44 @@ void SDL_GL_SwapWindow(SDL_Window *window)
     *(void **)&swap = dlsym(RTLD_NEXT, "SDL_GL_SwapWindow");
     swaps++;
     swap(window);
+}
+
+/* libass (--wrap) waits on threads of its own while it is held. */
+static pthread_t loop;
+static atomic_int held, is_waiting, gave_up;
+
+ASS_Image *__real_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed)
+{
+    const int64_t end = session_now() + LIVENESS_US;
+    while (atomic_load(&held) && !pthread_equal(pthread_self(), loop)) {
+        atomic_store(&is_waiting, 1);
+        usleep(1000);
+        if (session_now() > end)
+            atomic_store(&gave_up, 1), atomic_store(&held, 0);
+    }
+    atomic_store(&is_waiting, 0);
+    return __real_ass_render_frame(renderer, track, now, changed);
+}
+
+static int shows_subtitles; /* their layer (--wrap) has something in it */
+
+int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
+                          double opacity, char *why, size_t size);
+int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
+                          double opacity, char *why, size_t size);
+
+int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
+                          double opacity, char *why, size_t size)
+{
+    if (layer == VIEW_LAYER_SUBTITLES)
+        shows_subtitles = canvas != NULL;
+    return __real_view_set_layer(view, layer, canvas, x, y, opacity, why, size);
 }
 
 /* ---- time ---- */
@@ -361,8 +403,9 @@ static void settings_act_while_paused(void)
         return;
     session_turns(&s, 4);
     const Grab before = grab(&s);
-    static const char *const ways[][2] = {{"1", "r"}, {"3", "r"}, {"e", "e"}};
-    for (int i = 0; i < 3; i++) {
+    static const char *const ways[][2] = {
+        {"1", "r"}, {"3", "r"}, {"e", "e"}, {"b", "B"}, {"G", "g"}};
+    for (int i = 0; i < 5; i++) {
         change(&s, ways[i][0]);
         const Grab changed = grab(&s);
         CHECK(difference(&before, &changed, 0.1, 0.6) > 0.3, "%s changes %.3f of the picture",
@@ -418,12 +461,13 @@ static void more_of_a_good_picture(void)
         return;
     session_type("p");
     SESSION_UNTIL(&s, state.paused && state.shown > 0);
-    static const char *const says[][2] = {{"2", "0.25"}, {"2", "0.30"}, {"1", "0.25"}};
-    for (int i = 0; i < 3; i++) {
-        char text[32];
-        snprintf(text, sizeof(text), "Strength: %s", says[i][1]);
+    static const char *const says[][2] = {{"2", "Strength: 0.25"},   {"2", "Strength: 0.30"},
+                                          {"1", "Strength: 0.25"},   {"4", "Clip limit: 3.38"},
+                                          {"3", "Clip limit: 3.00"}, {"6", "Smoothing: 0.6 s"},
+                                          {"5", "Smoothing: 0.5 s"}, {"5", "Smoothing: 0.4 s"}};
+    for (int i = 0; i < 8; i++) {
         session_type(says[i][0]);
-        SESSION_UNTIL(&s, strcmp(state.message, text) == 0 && !state.changing);
+        SESSION_UNTIL(&s, strcmp(state.message, says[i][1]) == 0 && !state.changing);
     }
     session_close(&s);
     unlink(path);
@@ -870,6 +914,72 @@ static void settings_at_any_moment(void)
     session_close(&s);
 }
 
+/* ---- subtitles ---- */
+
+static int fonts_are_there(void)
+{
+    Text *text;
+    if (text_open(&text) < 0) {
+        check_skip("no font");
+        return 0;
+    }
+    text_close(&text);
+    return 1;
+}
+
+/* While a line is being drawn all else goes on: frames, keys, seeks, another file. */
+static void subtitles_hold_up_nothing(void)
+{
+    Session s;
+    const char *const arguments[] = {clip(), "--no-config", "--ss", "1", NULL};
+    loop = pthread_self();
+    shows_subtitles = 0;
+    if (!fonts_are_there() || session_open(&s, arguments) < 0)
+        return;
+    SESSION_UNTIL(&s, state.shown > 0 && shows_subtitles);
+    atomic_store(&held, 1);
+    SESSION_UNTIL(&s, atomic_load(&is_waiting));
+    const int64_t shown = session_state(&s).shown;
+    SESSION_UNTIL(&s, state.shown >= shown + 10);
+    session_type("2");
+    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0 && !state.changing);
+    session_press(SDLK_RIGHT);
+    SESSION_UNTIL(&s, !state.seeking && state.position > 5 * SECOND);
+    session_drop(clip());
+    SESSION_UNTIL(&s, !state.seeking && state.position < 2 * SECOND);
+    CHECK(atomic_load(&is_waiting) && !shows_subtitles, "a line of the file before is there");
+    atomic_store(&held, 0);
+    SESSION_UNTIL(&s, shows_subtitles);
+    CHECK(!atomic_load(&gave_up), "the loop has waited for a line");
+    session_close(&s);
+}
+
+/* The first line is there from 0.2 s on, and no other one at 8 s. */
+static void subtitles_belong_to_frames(void)
+{
+    const int64_t first = 5 * FRAME_US;
+    Session s;
+    shows_subtitles = 0;
+    if (!fonts_are_there() || open_at(&s, first - FRAME_US))
+        return;
+    session_turns(&s, 4);
+    CHECK(!shows_subtitles, "it is there before its begin");
+    session_type(".");
+    SESSION_UNTIL(&s, state.position == first && shows_subtitles);
+    session_type(",");
+    SESSION_UNTIL(&s, state.position < first);
+    CHECK(!shows_subtitles, "it stays on the frame before");
+    session_type(".");
+    SESSION_UNTIL(&s, state.position == first && shows_subtitles);
+    for (int i = 0; i < 2; i++) {
+        session_press(i ? SDLK_LEFT : SDLK_RIGHT);
+        SESSION_UNTIL(&s, (state.position > 3 * SECOND) == !i);
+        CHECK(!shows_subtitles, "a line is there after a seek, and another frame");
+    }
+    SESSION_UNTIL(&s, !state.seeking && shows_subtitles);
+    session_close(&s);
+}
+
 /* ---- the end, at any moment ---- */
 
 static void closes_at_any_moment(void)
@@ -922,6 +1032,8 @@ static const CheckTest tests[] = {
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},
     {"dropped_files_are_played", dropped_files_are_played},
     {"settings_at_any_moment", settings_at_any_moment},
+    {"subtitles_hold_up_nothing", subtitles_hold_up_nothing},
+    {"subtitles_belong_to_frames", subtitles_belong_to_frames},
     {"closes_at_any_moment", closes_at_any_moment},
 };
 

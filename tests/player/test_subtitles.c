@@ -9,7 +9,7 @@
 #include "check.h"
 #include "media/subtitles/subtitle_decoder.h"
 #include "player/subtitles/subtitle_budget.h"
-#include "player/subtitles/subtitles.h"
+#include "player/subtitles/subtitle_thread.h"
 
 #define SECOND INT64_C(1000000)
 #define WIDTH 1280
@@ -86,7 +86,7 @@ static void stop(Fixture *f)
     avformat_free_context(f->source.format);
 }
 
-static void put(Fixture *f, int64_t at_ms, int64_t duration_ms, const void *data, size_t size)
+static AVPacket *make_packet(int64_t at_ms, int64_t duration_ms, const void *data, size_t size)
 {
     AVPacket *packet = av_packet_alloc();
     if (!packet || av_new_packet(packet, (int)size) < 0)
@@ -94,6 +94,12 @@ static void put(Fixture *f, int64_t at_ms, int64_t duration_ms, const void *data
     memcpy(packet->data, data, size);
     packet->pts = packet->dts = START_MS + at_ms;
     packet->duration = duration_ms;
+    return packet;
+}
+
+static void put(Fixture *f, int64_t at_ms, int64_t duration_ms, const void *data, size_t size)
+{
+    AVPacket *packet = make_packet(at_ms, duration_ms, data, size);
     subtitles_packet(f->subtitles, packet);
     av_packet_free(&packet);
 }
@@ -983,6 +989,227 @@ static void test_long_script(void)
     stop(&f);
 }
 
+/* ---- the thread ---- */
+
+/* libass (--wrap) waits while it is held. How often it has drawn is known by time. */
+#define FRAME_MS 40
+#define FRAMES 12
+static atomic_int held, is_waiting, gave_up, drawn[FRAMES + 1];
+
+ASS_Image *__real_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed);
+
+ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
+                                   int *changed)
+{
+    int waited = 0;
+    for (; atomic_load(&held) && waited < LOAD_MS; waited++) {
+        atomic_store(&is_waiting, 1);
+        usleep(1000);
+    }
+    atomic_store(&is_waiting, 0);
+    if (waited == LOAD_MS)
+        atomic_store(&gave_up, 1);
+    ASS_Image *images = __real_ass_render_frame(renderer, track, now, changed);
+    if (now >= 0 && now % FRAME_MS == 0 && now / FRAME_MS <= FRAMES)
+        atomic_fetch_add(&drawn[now / FRAME_MS], 1);
+    return images;
+}
+
+static void count_wake(void *opaque)
+{
+    atomic_fetch_add((atomic_int *)opaque, 1);
+}
+
+typedef struct Threaded {
+    Fixture f; /* whose subtitles are drawn at once, to compare */
+    SubtitleThread *thread;
+    atomic_int wakes;
+} Threaded;
+
+static void start_thread(Threaded *t)
+{
+    t->f = start(AV_CODEC_ID_ASS);
+    atomic_store(&t->wakes, 0);
+    t->thread = subtitle_thread_create(count_wake, &t->wakes);
+    if (!t->thread)
+        exit(1);
+    subtitle_thread_select(t->thread, &t->f.source, t->f.stream);
+}
+
+static void stop_thread(Threaded *t)
+{
+    atomic_store(&held, 0);
+    subtitle_thread_free(&t->thread);
+    subtitle_thread_free(&t->thread);
+    CHECK(!atomic_load(&t->f.source.shares), "its source is kept");
+    CHECK(!atomic_load(&gave_up), "something has waited for a picture");
+    stop(&t->f);
+}
+
+static void put_both(Threaded *t, int64_t at_ms, int64_t duration_ms, const char *text)
+{
+    AVPacket *packet = make_packet(at_ms, duration_ms, text, strlen(text));
+    subtitles_packet(t->f.subtitles, packet);
+    subtitle_thread_packet(t->thread, packet);
+    av_packet_free(&packet);
+}
+
+/* What the thread has for a time, as a number; 0: nothing. */
+static uint64_t ask(Threaded *t, int64_t at_ms, int64_t next_ms)
+{
+    Fixture *f = &t->f;
+    f->changed =
+        subtitle_thread_draw(t->thread, at_ms * 1000, next_ms * 1000, &f->place, &f->overlay);
+    return f->overlay.canvas.width ? hash(f) : 0;
+}
+
+static uint64_t expected(Threaded *t, int64_t at_ms)
+{
+    return draw(&t->f, at_ms).width ? hash(&t->f) : 0;
+}
+
+static int comes(Threaded *t, int64_t at_ms, int64_t next_ms, uint64_t value)
+{
+    for (int waited = 0; waited < LOAD_MS && ask(t, at_ms, next_ms) != value; waited++)
+        usleep(1000);
+    return ask(t, at_ms, next_ms) == value;
+}
+
+/* Until the thread is in the middle of a picture. */
+static void hold(Threaded *t, int64_t at_ms)
+{
+    atomic_store(&held, 1);
+    for (int waited = 0; waited < LOAD_MS && !atomic_load(&is_waiting); waited++) {
+        ask(t, at_ms, at_ms);
+        usleep(1000);
+    }
+    CHECK(atomic_load(&is_waiting), "nothing is drawn at %lld ms", (long long)at_ms);
+}
+
+/* Each frame has a picture of its own, and that is there before the frame is: once it is asked for,
+ * nothing is drawn any more. */
+static void test_ahead(void)
+{
+    Threaded t;
+    uint64_t pictures[FRAMES + 1];
+    start_thread(&t);
+    put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,{\\move(100,100,500,300,0,600)}moves");
+    if (wait_for_text(&t.f, 0)) {
+        for (int i = 0; i <= FRAMES; i++)
+            pictures[i] = expected(&t, i * FRAME_MS);
+        for (int i = 0; i <= FRAMES; i++)
+            atomic_store(&drawn[i], 0);
+        CHECK(comes(&t, 0, FRAME_MS, pictures[0]), "nothing is drawn");
+        for (int i = 1; i < FRAMES; i++) {
+            /* By itself for its size, and with all that is seen. */
+            for (int waited = 0; waited < LOAD_MS && atomic_load(&drawn[i]) < 2; waited++)
+                usleep(1000);
+            CHECK(ask(&t, (i - 1) * FRAME_MS, i * FRAME_MS) == pictures[i - 1],
+                  "that of frame %d is shown before it", i);
+            atomic_store(&held, 1);
+            CHECK(comes(&t, i * FRAME_MS, (i + 1) * FRAME_MS, pictures[i]) &&
+                      pictures[i] != pictures[i - 1],
+                  "that of frame %d is not there", i);
+            atomic_store(&held, 0);
+        }
+    }
+    stop_thread(&t);
+}
+
+/* While a picture takes long the last one stays, and moves with the video's; but not where another
+ * one belongs: elsewhere, in another size, of another track. */
+static void test_late(void)
+{
+    Threaded t;
+    start_thread(&t);
+    put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,stays");
+    if (wait_for_text(&t.f, 0)) {
+        const uint64_t first = expected(&t, 0);
+        CHECK(comes(&t, 0, FRAME_MS, first), "nothing is drawn");
+        const int wakes = atomic_load(&t.wakes);
+        CHECK(wakes > 0, "it does not tell of a picture");
+        hold(&t, 2 * FRAME_MS);
+        for (int i = 2; i < 10; i++)
+            CHECK(ask(&t, i * FRAME_MS, (i + 1) * FRAME_MS) == first && !t.f.changed,
+                  "it is gone after %d frames", i);
+        CHECK(!ask(&t, 2000, 2040) && t.f.changed, "it is there 2 s later");
+        atomic_store(&held, 0);
+        CHECK(comes(&t, 2000, 2040, first), "it does not come back");
+
+        hold(&t, 2080);
+        t.f.place.picture.x += 7;
+        const int x = t.f.overlay.x;
+        CHECK(ask(&t, 2080, 2120) && t.f.changed && t.f.overlay.x == x + 7, "it stays behind");
+        t.f.place.picture.width -= 2;
+        CHECK(!ask(&t, 2080, 2120) && t.f.changed, "it is there in another size");
+        atomic_store(&held, 0);
+        const uint64_t small = expected(&t, 2080);
+        CHECK(comes(&t, 2080, 2080, small), "it is not drawn anew");
+
+        hold(&t, 2120);
+        subtitle_thread_reset(t.thread);
+        CHECK(ask(&t, 2080, 2080) == small, "it is gone while the frame is still there");
+        CHECK(!ask(&t, 2120, 2120), "it is there after a seek");
+        atomic_store(&held, 0);
+        CHECK(comes(&t, 2120, 2120, small), "it is not drawn after a seek");
+
+        hold(&t, 2160);
+        subtitle_thread_select(t.thread, &t.f.source, NULL);
+        CHECK(!ask(&t, 2120, 2120) && t.f.changed, "that of another track is there");
+        CHECK(!atomic_load(&gave_up), "something has waited");
+    }
+    stop_thread(&t);
+}
+
+/* What comes while it cannot be taken waits, up to a bound, and in its order. */
+static void test_many_packets(void)
+{
+    Threaded t;
+    char line[64];
+    int count = 0;
+    start_thread(&t);
+    put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,stays");
+    if (wait_for_text(&t.f, 0)) {
+        const uint64_t first = expected(&t, 0);
+        CHECK(comes(&t, 0, 0, first), "nothing is drawn");
+        hold(&t, FRAME_MS);
+        for (; !subtitle_thread_is_full(t.thread) && count < 10000; count++) {
+            snprintf(line, sizeof(line), "%d,0,Default,,0,0,0,,line %d", count + 1, count);
+            put_both(&t, 10000 + 1000 * count, 1000, line);
+            subtitle_thread_reset(t.thread);
+            subtitle_thread_reset(t.thread);
+        }
+        CHECK(count > 100 && count < 2000, "%d packets wait", count);
+        const int64_t last = 10000 + 1000 * (count - 1) + 500;
+        put_both(&t, 9000, 500, "9999,0,Default,,0,0,0,,too many");
+        atomic_store(&held, 0);
+        const uint64_t picture = expected(&t, last);
+        CHECK(picture && comes(&t, last, last, picture), "the last one is not there");
+        CHECK(!subtitle_thread_is_full(t.thread), "it stays full");
+        CHECK(expected(&t, 9250) && comes(&t, 9250, 9250, 0), "one more is taken than has room");
+    }
+    stop_thread(&t);
+}
+
+/* What is wrong is told of the track that is chosen. */
+static void test_told(void)
+{
+    Threaded t = {.f = prepare(AV_CODEC_ID_H264)};
+    t.thread = subtitle_thread_create(count_wake, &t.wakes);
+    if (!t.thread)
+        exit(1);
+    subtitle_thread_select(t.thread, &t.f.source, t.f.stream);
+    for (int i = 0; i < LOAD_MS && !subtitle_thread_trouble(t.thread); i++)
+        usleep(1000);
+    CHECK(subtitle_thread_trouble(t.thread) && atomic_load(&t.wakes), "nothing is said");
+    subtitle_thread_select(t.thread, &t.f.source, NULL);
+    CHECK(!subtitle_thread_trouble(t.thread), "said without a track");
+    stop_thread(&t);
+}
+
 /* ---- a file ---- */
 
 /* The sample clip, with the times that its own subtitles have. */
@@ -1040,6 +1267,10 @@ static const CheckTest tests[] = {
     {"subtitles_too_slow", test_too_slow},
     {"subtitles_too_large", test_too_large},
     {"subtitles_long_script", test_long_script},
+    {"subtitles_ahead", test_ahead},
+    {"subtitles_late", test_late},
+    {"subtitles_many_packets", test_many_packets},
+    {"subtitles_told", test_told},
     {"subtitles_clip", test_clip},
 };
 

@@ -52,6 +52,9 @@ static const char *const of_parts[] = {"parts", "part-seconds", "no-measure", "d
 /* And of these, what many files do not have, each of which is written whole. */
 #define OF_ONE_FILM 3
 
+/* Of a GPU's number. */
+#define MOST_DIGITS 4
+
 #define COUNT(list) ((int)(sizeof(list) / sizeof((list)[0])))
 
 static int refuse_given(const Why *list, int count, const unsigned char *given, const char *name,
@@ -72,10 +75,18 @@ static const char *find_given(const char *const *names, int count, const unsigne
     return NULL;
 }
 
+/* Numbers with one comma between them. */
+static int is_list(const char *text)
+{
+    for (size_t n; (n = strspn(text, "0123456789")) >= 1 && n <= MOST_DIGITS; text += n + 1)
+        if (text[n] != ',')
+            return !text[n];
+    return 0;
+}
+
 static int check_values(const Options *o, const Refusal *refusal)
 {
-    if (o->devices && strcmp(o->devices, "all") != 0 &&
-        (strspn(o->devices, "0123456789,") != strlen(o->devices) || *o->devices == ','))
+    if (o->devices && strcmp(o->devices, "all") != 0 && !is_list(o->devices))
         return refuse(refusal, "--devices %s: it is all, or numbers of GPUs such as 0,1",
                       media_quote(o->devices));
     if (o->parts && o->part_seconds > 0)

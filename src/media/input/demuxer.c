@@ -6,6 +6,7 @@
 #include <libavutil/fifo.h>
 
 #include "media/packet_bytes.h"
+#include "media/subtitles/packet_set.h"
 
 /* It reads on until each queue of sound and pictures holds this much, ... */
 #define ENOUGH_US 1000000
@@ -36,6 +37,7 @@ struct Demuxer {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
+    PacketSet seen; /* subtitles since a start elsewhere than at the begin */
     size_t bytes;
     int lacks_picture; /* one was asked for, and none has come since */
     int64_t dropped;
@@ -158,6 +160,12 @@ static void drop_old(Demuxer *d, PacketQueue *queue, const AVPacket *packet)
     empty_queue(d, queue);
 }
 
+/* What was looked back for comes again. */
+static int is_known(Demuxer *d, const AVPacket *packet)
+{
+    return d->position != AV_NOPTS_VALUE && packet_set_add(&d->seen, packet);
+}
+
 /* Takes the packet over. */
 static int keep(Demuxer *d, AVPacket *packet)
 {
@@ -165,6 +173,8 @@ static int keep(Demuxer *d, AVPacket *packet)
         PacketQueue *queue = &d->queues[i];
         if (!belongs(d, (DemuxKind)i, packet))
             continue;
+        if (i == DEMUX_SUBTITLE && is_known(d, packet))
+            break;
         if (i == DEMUX_VIDEO)
             d->lacks_picture = 0;
         else if (d->bytes >= MAX_BYTES)
@@ -221,11 +231,24 @@ static int read_one(Demuxer *d)
     return ret;
 }
 
+/* Of what began before the keyframe. Without memory it is left out. */
+static void keep_earlier(void *opaque, const AVPacket *packet)
+{
+    Demuxer *d = opaque;
+    AVPacket *own = av_packet_clone(packet);
+    pthread_mutex_lock(&d->lock);
+    if (own && keep(d, own) < 0)
+        av_packet_free(&own);
+    pthread_mutex_unlock(&d->lock);
+}
+
 static void *demux_main(void *arg)
 {
     Demuxer *d = arg;
-    if (d->position != AV_NOPTS_VALUE)
+    if (d->position != AV_NOPTS_VALUE) {
+        source_look_back(d->source, d->position, keep_earlier, d);
         source_seek(d->source, d->position);
+    }
     int ret;
     do
         ret = read_one(d);
@@ -246,6 +269,7 @@ static void empty(Demuxer *d)
 int demuxer_start(Demuxer *d, int64_t position, MediaError *error)
 {
     empty(d);
+    packet_set_clear(&d->seen);
     d->position = position;
     d->end = AV_NOPTS_VALUE;
     d->stop = d->ended = d->lacks_picture = 0;
@@ -325,6 +349,7 @@ void demuxer_free(Demuxer **demuxer)
         return;
     demuxer_stop(d);
     empty(d);
+    packet_set_clear(&d->seen);
     for (int i = 0; i < DEMUX_KINDS; i++)
         av_fifo_freep2(&d->queues[i].packets);
     pthread_cond_destroy(&d->changed);

@@ -26,7 +26,8 @@ void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
 /* Starts to read with empty queues: at `position` (AV_TIME_BASE units from the start of the
- * source, see source_seek()), or where the source is, AV_NOPTS_VALUE. MEDIA_INPUT. */
+ * source, see source_seek()), subtitles from before that first, see source_look_back(); or where
+ * the source is, AV_NOPTS_VALUE. MEDIA_INPUT. */
 int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 
 /*

@@ -18,6 +18,10 @@
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
+/* As long as a line of subtitles is to be seen, and as much as is read meanwhile unnoticed. */
+#define LOOK_BACK_US 10000000
+#define LOOK_BACK_BYTES (16 << 20)
+
 static void forget_times(Source *s)
 {
     for (unsigned i = 0; i < s->stream_count; i++)
@@ -218,6 +222,64 @@ void source_seek(Source *s, int64_t position)
         }
     }
     go_to_start(s);
+}
+
+static int has_subtitles(const Source *s)
+{
+    for (unsigned i = 0; i < s->stream_count; i++)
+        if (s->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&
+            s->format->streams[i]->discard != AVDISCARD_ALL)
+            return 1;
+    return 0;
+}
+
+static int64_t look_back_length(const Source *s)
+{
+    const int64_t rate = s->format->bit_rate;
+    const int64_t length =
+        rate > 0 ? av_rescale(LOOK_BACK_BYTES, 8 * AV_TIME_BASE, rate) : INT64_MAX;
+    return FFMIN(length, LOOK_BACK_US);
+}
+
+/* 0: what follows is not before `target` any more. */
+static int look_at(Source *s, AVPacket *packet, int64_t target,
+                   void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    if ((unsigned)packet->stream_index >= s->stream_count)
+        return 1;
+    const AVStream *stream = s->format->streams[packet->stream_index];
+    const int64_t time = packet_time(s, unwrap(s, stamp, stream), packet->stream_index);
+    if (stream == s->video)
+        return time == AV_NOPTS_VALUE || time < target;
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_SUBTITLE || stream->discard == AVDISCARD_ALL)
+        return 1;
+    packet->dts = unwrap(s, packet->dts, stream);
+    packet->pts = unwrap(s, packet->pts, stream);
+    take(opaque, packet);
+    return 1;
+}
+
+void source_look_back(Source *s, int64_t position,
+                      void (*take)(void *opaque, const AVPacket *packet), void *opaque)
+{
+    const int64_t target = source_start(s) + position, from = position - look_back_length(s);
+    AVPacket *packet;
+    if (position <= 0 || s->pictures.count || !S_ISREG(s->file.st_mode) || !source_can_seek(s) ||
+        !has_subtitles(s) || !(packet = av_packet_alloc()))
+        return;
+    forget_times(s);
+    if (from <= 0 || seek_before(s, source_start(s) + from) < 0)
+        go_to_start(s);
+    s->clock = target;
+    for (int64_t bytes = 0, on = 1; on && bytes < 2 * LOOK_BACK_BYTES && !source_is_stopped(s);) {
+        if (av_read_frame(s->format, packet) < 0)
+            break;
+        bytes += packet->size;
+        on = look_at(s, packet, target, take, opaque);
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
 }
 
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror)
@@ -474,10 +536,17 @@ int source_duration_is_end(const Source *s)
     return format_is(s, "matroska") || format_is(s, "flv");
 }
 
+Source *source_share(Source *s)
+{
+    atomic_fetch_add(&s->shares, 1);
+    return s;
+}
+
 void source_close(Source **source)
 {
     Source *s = *source;
-    if (!s)
+    *source = NULL;
+    if (!s || atomic_fetch_sub(&s->shares, 1) > 0)
         return;
     if (s->camera)
         camera_close(&s->camera);
@@ -494,7 +563,7 @@ void source_close(Source **source)
     av_freep(&s->name);
     if (s->fd >= 0)
         close(s->fd);
-    av_freep(source);
+    av_free(s);
 }
 
 static int is_other(const struct stat *before, const struct stat *now)

@@ -81,6 +81,7 @@ typedef struct Source {
     atomic_int halted; /* see source_halt() */
     int failures;      /* read errors in a row ... */
     int64_t failed_at; /* ... and where the last one left off: it may come again */
+    atomic_int shares; /* see source_share() */
     unsigned stream_count;
     int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
     TrackClock *clocks; /* by stream */
@@ -171,6 +172,14 @@ int source_can_seek(const Source *source);
  */
 void source_seek(Source *source, int64_t position);
 
+/*
+ * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
+ * to 10 s and 16 MB of them: what began there may still be to be seen. The packets are the
+ * source's. Only in files that have subtitles that are not discarded. A source_seek() has to follow.
+ */
+void source_look_back(Source *source, int64_t position,
+                      void (*take)(void *opaque, const AVPacket *packet), void *opaque);
+
 /* The next packet of any stream that was there at the start and is not discarded: 0, AVERROR_EOF
  * (also after read errors that do not end, which are counted as damage), AVERROR_EXIT when stopped,
  * AVERROR(ENOMEM).
@@ -188,6 +197,9 @@ int source_declares_duration(const Source *source);
 
 /* Not 0: the duration is counted from time 0, not from where the timestamps begin (mkv, flv). */
 int source_duration_is_end(const Source *source);
+
+/* The same one, for an owner more: it is closed by the last of them. Any thread. */
+Source *source_share(Source *source);
 
 void source_close(Source **source);
 

@@ -178,8 +178,9 @@ static int check_format(Source *s, const AVInputFormat *input, const SourceOptio
     if (refused)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; only single files are "
-                          "read",
-                          s->name, input->name);
+                          "read%s",
+                          s->name, input->name,
+                          options->network ? ", playlists from the network never" : "");
     if (playlist && !options->allow_playlists)
         return media_fail(error, MEDIA_INPUT,
                           "%s is a playlist (%s) that refers to other files; --allow-playlists "

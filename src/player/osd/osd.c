@@ -29,6 +29,7 @@
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 235
+#define POINTED_ALPHA 235 /* subtitles may lie below it */
 
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
@@ -231,11 +232,11 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* Beside the help no message is larger than usual: there is much to be read. */
+/* Beside a page that is called for no message is larger than usual: there is much to be read. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
-    if (part == OSD_MESSAGE && o->pages[OSD_HELP].count)
+    if (part == OSD_MESSAGE && (o->pages[OSD_HELP].count || o->settings.count))
         place.scale = fmin(place.scale, 1);
     return place;
 }
@@ -393,7 +394,7 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     box.y = bar.y - m - box.height;
     if (bar.width <= 0 || box.width > bar.width || box.y < place->bar.y)
         return (Overlay){0};
-    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), MESSAGE_ALPHA);
+    const Overlay overlay = osd_box(box, (int)lrint(CORNER * size), POINTED_ALPHA);
     if (!overlay.canvas.pixels)
         return overlay;
     for (int y = 0; y < picture->height; y++)
@@ -469,8 +470,9 @@ static int is_visible(const Osd *o, OsdPart part, int64_t now_us)
 
 static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
 {
+    const OsdPlace message = place_of(o, OSD_MESSAGE, place);
     const int size = scaled(place, SETTINGS_SHARE, SETTINGS_UNITS);
-    return osd_settings_places(&o->settings, below_message(place, place->area), size, o->text);
+    return osd_settings_places(&o->settings, below_message(&message, place->area), size, o->text);
 }
 
 static Overlay draw_help(const Osd *o, const OsdPlace *place)

@@ -218,6 +218,19 @@ static int measure_again(SubtitleBudget *b, ASS_Renderer *renderer, ASS_Track *t
     return count;
 }
 
+static int is_due(const BudgetLine *line, long long now)
+{
+    return line->start <= now && now < line->start + line->duration;
+}
+
+int subtitle_budget_waits(const SubtitleBudget *b, long long now)
+{
+    for (int i = 0; i < b->line_count; i++)
+        if (is_due(&b->lines[i], now))
+            return 1;
+    return 0;
+}
+
 int subtitle_budget_take(SubtitleBudget *b, ASS_Renderer *renderer, ASS_Track *track, long long now,
                          int (*may_go_on)(void *opaque), void *opaque)
 {
@@ -226,7 +239,7 @@ int subtitle_budget_take(SubtitleBudget *b, ASS_Renderer *renderer, ASS_Track *t
     int left = 0, stopped = rendered && !may_go_on(opaque);
     for (int i = 0; i < b->line_count; i++) {
         BudgetLine *line = &b->lines[i];
-        if (stopped || line->start > now || now >= line->start + line->duration) {
+        if (stopped || !is_due(line, now)) {
             b->lines[left++] = *line;
             continue;
         }

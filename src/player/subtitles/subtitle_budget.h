@@ -49,6 +49,9 @@ void subtitle_budget_add(SubtitleBudget *budget, const char *text, long long sta
 int subtitle_budget_take(SubtitleBudget *budget, ASS_Renderer *renderer, ASS_Track *track,
                          long long now, int (*may_go_on)(void *opaque), void *opaque);
 
+/* Not 0: lines that are to be seen at `now` have waited for the next time. */
+int subtitle_budget_waits(const SubtitleBudget *budget, long long now);
+
 /* What is seen at `now` takes too much memory. Leaves it out until no more than half of its cost is
  * left: first the lines that change, the most expensive ones of them before the others. */
 void subtitle_budget_halve(SubtitleBudget *budget, ASS_Track *track, long long now);

@@ -1,7 +1,5 @@
 #include "player/subtitles/subtitle_text.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,17 +37,13 @@ struct SubtitleText {
     ASS_Library *library;
     ASS_Track *track;
     int plain;
-    int has_fonts; /* how many the source brings along */
-
-    pthread_t thread;
-    int running;
-    ASS_Renderer *renderer; /* the thread's until it is done */
+    ASS_Renderer *renderer;
     int lacks_font;
-    atomic_int done;
 
     SubtitleBudget budget;   /* has what is not in the track yet */
     long long begun;         /* to draw, by the processor's time */
     long long enough_ms;     /* of it for this frame */
+    int unfinished;          /* lines that are new wait for the next frame */
     int slow, large;         /* frames on end that were; slow: -1 where that does not count */
     int too_slow, too_large; /* it has been given up */
     SubtitlesPlace place;
@@ -82,24 +76,20 @@ static int can_draw(ASS_Library *library, ASS_Renderer *renderer)
     return drawn;
 }
 
-static void *load_main(void *arg)
-{
-    SubtitleText *t = arg;
-    t->renderer = ass_renderer_init(t->library);
-    if (t->renderer) {
-        ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
-        ass_set_cache_limits(t->renderer, 0, (int)(SUBTITLE_BUDGET >> 20));
-        t->lacks_font = !t->has_fonts && !can_draw(t->library, t->renderer);
-    }
-    atomic_store(&t->done, 1);
-    return NULL;
-}
-
-static void add_fonts(SubtitleText *t, const Source *source)
+/* Those that the source brings along, and those of the system. */
+static int find_fonts(SubtitleText *t, const Source *source)
 {
     SubtitleFont font;
-    for (; subtitle_font(source, t->has_fonts, &font); t->has_fonts++)
+    int count = 0;
+    for (; subtitle_font(source, count, &font); count++)
         ass_add_font(t->library, font.name, (const char *)font.data, font.size);
+    t->renderer = ass_renderer_init(t->library);
+    if (!t->renderer)
+        return -1;
+    ass_set_fonts(t->renderer, NULL, FAMILY, ASS_FONTPROVIDER_AUTODETECT, NULL, 1);
+    ass_set_cache_limits(t->renderer, 0, (int)(SUBTITLE_BUDGET >> 20));
+    t->lacks_font = !count && !can_draw(t->library, t->renderer);
+    return 0;
 }
 
 /* ---- the track ---- */
@@ -164,11 +154,7 @@ int subtitle_text_open(SubtitleText **text, const Source *source, const char *he
     if (!t)
         return -1;
     t->plain = plain;
-    if (open_tracks(t, header) == 0) {
-        add_fonts(t, source);
-        t->running = pthread_create(&t->thread, NULL, load_main, t) == 0;
-    }
-    if (t->running)
+    if (open_tracks(t, header) == 0 && find_fonts(t, source) == 0)
         return 0;
     subtitle_text_close(text);
     return -1;
@@ -235,6 +221,7 @@ static const ASS_Image *render(SubtitleText *t, long long now, int *changed)
     const int probed = subtitle_budget_take(&t->budget, t->renderer, t->track, now, in_time, t);
     if (waiting != t->budget.line_count)
         t->slow = -1; /* that was their first time */
+    t->unfinished = subtitle_budget_waits(&t->budget, now);
     const ASS_Image *images = ass_render_frame(t->renderer, t->track, now, changed);
     t->large = subtitle_budget_bytes(images) > MAX_RENDER_BYTES ? t->large + 1 : 0;
     t->too_large = t->large > LARGE_FRAMES;
@@ -269,7 +256,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
                        Overlay *overlay)
 {
     *overlay = t->overlay;
-    if (!atomic_load(&t->done) || !t->renderer || t->too_slow || t->too_large)
+    if (t->too_slow || t->too_large)
         return 0;
     const int laid_out = !same_layout(&t->place, place);
     const int moved =
@@ -300,9 +287,13 @@ const char *subtitle_text_trouble(const SubtitleText *t)
         return "these subtitles take too much memory to be drawn: they are not shown any more";
     if (t->budget.left_out)
         return SUBTITLE_LEFT_OUT;
-    return atomic_load(&t->done) && t->lacks_font
-               ? "no font was found: subtitles that are text are not shown"
-               : NULL;
+    return t->lacks_font ? "no font was found: subtitles that are text are not shown" : NULL;
+}
+
+int subtitle_text_is_unfinished(const SubtitleText *t)
+{
+    const int given_up = t->too_slow || t->too_large;
+    return !given_up && (t->unfinished || t->slow > 0 || t->large);
 }
 
 void subtitle_text_close(SubtitleText **text)
@@ -310,8 +301,6 @@ void subtitle_text_close(SubtitleText **text)
     SubtitleText *t = *text;
     if (!t)
         return;
-    if (t->running)
-        pthread_join(t->thread, NULL);
     subtitle_budget_close(&t->budget);
     if (t->track)
         ass_free_track(t->track);

@@ -5,11 +5,12 @@
 #include "media/subtitles/subtitle_decoder.h"
 #include "player/subtitles/subtitle_place.h"
 
-/* One thread at a time; it has another of its own while it looks for fonts. */
+/* For one thread. */
 typedef struct SubtitleText SubtitleText;
 
-/* `header`: as subtitle_decoder_header() answers it. `plain`: the text has no look of its own and
- * gets a readable one. 0, or -1 without memory or threads; *text is then NULL. */
+/* Looks for fonts, which may take seconds. `header`: as subtitle_decoder_header() answers it.
+ * `plain`: the text has no look of its own and gets a readable one. 0, or -1 without memory; *text
+ * is then NULL. */
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
 
 /* Keeps the lines of an event. */
@@ -22,7 +23,10 @@ int subtitle_text_draw(SubtitleText *text, int64_t position, const SubtitlesPlac
 /* As subtitles_trouble(). */
 const char *subtitle_text_trouble(const SubtitleText *text);
 
-/* Waits for the search of fonts. NULL is allowed inside. */
+/* As subtitles_is_unfinished(). */
+int subtitle_text_is_unfinished(const SubtitleText *text);
+
+/* NULL is allowed inside. */
 void subtitle_text_close(SubtitleText **text);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Subtitles over the picture: text through libass, bitmaps scaled, into a canvas. All functions are
- * for one thread. Positions are microseconds from the start of the source, see source_start().
+ * for one thread, and may take long (see subtitle_thread.h). Positions are microseconds from the
+ * start of the source, see source_start().
  */
 #ifndef LUMEQ_PLAYER_SUBTITLES_H
 #define LUMEQ_PLAYER_SUBTITLES_H
@@ -20,8 +21,6 @@ int subtitles_open(Subtitles **subtitles);
 /*
  * Takes the subtitles of a stream from here on, NULL: of none. What was there is forgotten. Nothing
  * is drawn where that fails; subtitles_trouble() tells why. The source must outlive the selection.
- *
- * Fonts are looked for in a thread of its own; text appears when they are found.
  */
 void subtitles_select(Subtitles *subtitles, const Source *source, const AVStream *stream);
 
@@ -38,6 +37,9 @@ void subtitles_reset(Subtitles *subtitles);
  */
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
+
+/* Not 0: there was no time for all that is to be seen there; the next calls draw the rest. */
+int subtitles_is_unfinished(const Subtitles *subtitles);
 
 /* Why nothing is drawn, or not all, one sentence, or NULL: nothing is known to be wrong. */
 const char *subtitles_trouble(const Subtitles *subtitles);

@@ -50,3 +50,13 @@ int gl_check(const Gl *gl, const char *doing, char *why, size_t size)
     return why_fail(why, size, "%s failed: OpenGL says %s (0x%04X)", doing, error_name(first),
                     first);
 }
+
+/* Mesa's, and what others call theirs. */
+int gl_is_software(const char *renderer)
+{
+    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strstr(renderer, names[i]))
+            return 1;
+    return 0;
+}

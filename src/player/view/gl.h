@@ -38,4 +38,7 @@ int gl_load(Gl *gl, char *why, size_t size);
  * says what they came from, `doing` ("the upload of a frame"). */
 int gl_check(const Gl *gl, const char *doing, char *why, size_t size);
 
+/* Whether the driver that has called itself that is a CPU's. */
+int gl_is_software(const char *renderer);
+
 #endif

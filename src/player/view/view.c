@@ -666,16 +666,6 @@ int view_render_picture(View *v, ViewSide side, const Canvas *canvas, char *why,
 
 /* ---- opening and closing ---- */
 
-/* Renderers that are a CPU, as they call themselves. */
-static int is_software(const char *renderer)
-{
-    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strstr(renderer, names[i]))
-            return 1;
-    return 0;
-}
-
 static void ask_driver(View *v)
 {
     const Gl *gl = &v->gl;
@@ -687,7 +677,7 @@ static void ask_driver(View *v)
     const char *name = (const char *)gl->GetString(GL_RENDERER);
     snprintf(v->renderer, sizeof(v->renderer), "%s, OpenGL %d.%d", name ? name : "unknown", major,
              minor);
-    v->software = is_software(v->renderer);
+    v->software = gl_is_software(v->renderer);
     v->max_size = texture < viewport[0] ? texture : viewport[0];
     v->max_size = v->max_size < viewport[1] ? v->max_size : viewport[1];
 }

@@ -1,0 +1,451 @@
+#include "player/subtitles/subtitle_thread.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "media/packet_bytes.h"
+#include "pipeline/queue.h"
+
+/* Packets that may wait for the thread. Each is followed by a reset at most. */
+#define PACKETS 512
+#define PACKET_BYTES (4 << 20)
+#define COMMANDS (2 * PACKETS + 2)
+
+/* For so long a picture stays for the frames after its own, while theirs is not there. */
+#define KEEP_US 500000
+
+typedef enum CommandKind { COMMAND_PACKET, COMMAND_RESET, COMMAND_SELECT } CommandKind;
+
+/* What pictures are drawn from, told by counting. */
+typedef struct Content {
+    int64_t commands;
+    int64_t elsewhere; /* resets and selections */
+    int64_t selection;
+} Content;
+
+typedef struct Command {
+    CommandKind kind;
+    AVPacket *packet;
+    Source *source; /* shared */
+    const AVStream *stream;
+    Content content; /* with it */
+} Command;
+
+/* The picture is placed at (0, 0), so that one that is moved need not be drawn anew. */
+typedef struct Request {
+    int64_t position; /* AV_NOPTS_VALUE: none */
+    SubtitlesPlace place;
+} Request;
+
+/* All of it is 0 where nothing was drawn. */
+typedef struct Picture {
+    int is_there, is_unfinished;
+    Request of;
+    Content content;
+    int64_t number;      /* other ones look otherwise; 0: nothing is to be seen */
+    AVBufferRef *pixels; /* the overlay's */
+    Overlay overlay;
+} Picture;
+
+struct SubtitleThread {
+    void (*wake)(void *opaque);
+    void *opaque;
+    pthread_t thread;
+    int running, lacks_thread;
+
+    /* The thread's. */
+    Subtitles *subtitles;
+    Source *source; /* shared, of the selection */
+    Content followed;
+
+    /* The loop's. */
+    Content told;
+    int selected, reset_last; /* reset_last: no command has followed it */
+    Picture shown;
+    int64_t position; /* that was asked for last */
+    int64_t left;     /* ... before a reset; AV_NOPTS_VALUE: another one was since */
+    int64_t answered; /* the number of the last picture, ... */
+    int x, y;         /* ... and where it was */
+    char trouble[512];
+
+    pthread_mutex_t lock; /* for all below */
+    pthread_cond_t changed;
+    int ends;
+    Queue *commands;
+    int packets; /* of them */
+    size_t packet_bytes;
+    Request wanted, drawing;
+    int64_t drawing_elsewhere;
+    int awaited;  /* the loop shows something else meanwhile */
+    Picture made; /* and not taken yet: none is drawn until then */
+    char found[512];
+    int64_t found_selection;
+};
+
+static int same_layout(const SubtitlesPlace *a, const SubtitlesPlace *b)
+{
+    return a->picture.width == b->picture.width && a->picture.height == b->picture.height &&
+           a->video_width == b->video_width && a->video_height == b->video_height;
+}
+
+static int same_request(const Request *a, const Request *b)
+{
+    return a->position == b->position && a->place.covered == b->place.covered &&
+           same_layout(&a->place, &b->place);
+}
+
+static void drop(Picture *picture)
+{
+    av_buffer_unref(&picture->pixels);
+    *picture = (Picture){0};
+}
+
+/* ---- the thread ---- */
+
+typedef enum Work { WORK_END, WORK_COMMAND, WORK_DRAW } Work;
+
+static int is_to_draw(const SubtitleThread *t, const Picture *last)
+{
+    const int is_drawn = last->is_there && same_request(&last->of, &t->wanted) &&
+                         last->content.commands == t->followed.commands;
+    return t->wanted.position != AV_NOPTS_VALUE && !t->made.is_there &&
+           (!is_drawn || last->is_unfinished);
+}
+
+static void take_command(SubtitleThread *t, Command *command)
+{
+    (void)queue_take(t->commands, command, QUEUE_TRY);
+    if (command->kind != COMMAND_PACKET)
+        return;
+    t->packets--;
+    t->packet_bytes -= packet_bytes(command->packet);
+}
+
+static Work wait_for_work(SubtitleThread *t, const Picture *last, Command *command,
+                          Request *request)
+{
+    Work work = WORK_END;
+    pthread_mutex_lock(&t->lock);
+    while (!t->ends && !queue_count(t->commands) && !is_to_draw(t, last))
+        pthread_cond_wait(&t->changed, &t->lock);
+    if (!t->ends && queue_count(t->commands)) {
+        work = WORK_COMMAND;
+        take_command(t, command);
+    } else if (!t->ends) {
+        work = WORK_DRAW;
+        *request = t->drawing = t->wanted;
+        t->drawing_elsewhere = t->followed.elsewhere;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return work;
+}
+
+static void free_command(void *item)
+{
+    Command *command = item;
+    av_packet_free(&command->packet);
+    source_close(&command->source);
+}
+
+static void follow(SubtitleThread *t, Command *command)
+{
+    switch (command->kind) {
+    case COMMAND_PACKET: subtitles_packet(t->subtitles, command->packet); break;
+    case COMMAND_RESET: subtitles_reset(t->subtitles); break;
+    case COMMAND_SELECT:
+        subtitles_select(t->subtitles, command->source, command->stream);
+        source_close(&t->source);
+        t->source = command->source;
+        command->source = NULL;
+        break;
+    }
+    t->followed = command->content;
+    free_command(command);
+}
+
+/* The subtitles draw the next one where this one is. */
+static void copy_overlay(Picture *picture, const Overlay *overlay, int64_t number)
+{
+    const Canvas *canvas = &overlay->canvas;
+    const size_t row = (size_t)canvas->width * 4;
+    drop(picture);
+    if (canvas->width > 0)
+        picture->pixels = av_buffer_alloc(row * (size_t)canvas->height);
+    if (!picture->pixels)
+        return;
+    for (int y = 0; y < canvas->height; y++)
+        memcpy(picture->pixels->data + (size_t)y * row, canvas_pixel(canvas, 0, y), row);
+    picture->overlay = *overlay;
+    picture->overlay.canvas =
+        (Canvas){picture->pixels->data, (ptrdiff_t)row, canvas->width, canvas->height};
+    picture->number = number;
+}
+
+static void draw(SubtitleThread *t, const Request *request, Picture *picture, int64_t number)
+{
+    Overlay overlay;
+    if (subtitles_draw(t->subtitles, request->position, &request->place, &overlay))
+        copy_overlay(picture, &overlay, number);
+    picture->overlay.x = overlay.x; /* bitmaps move without being drawn anew */
+    picture->overlay.y = overlay.y;
+    picture->is_there = 1;
+    picture->is_unfinished = subtitles_is_unfinished(t->subtitles);
+    picture->of = *request;
+    picture->content = t->followed;
+}
+
+static int note_trouble(SubtitleThread *t)
+{
+    const char *trouble = subtitles_trouble(t->subtitles);
+    const int differs = t->found_selection != t->followed.selection ||
+                        strcmp(t->found, trouble ? trouble : "") != 0;
+    snprintf(t->found, sizeof(t->found), "%s", trouble ? trouble : "");
+    t->found_selection = t->followed.selection;
+    return differs;
+}
+
+/* `picture`: NULL, or what has been drawn. */
+static void tell(SubtitleThread *t, const Picture *picture)
+{
+    AVBufferRef *pixels = picture && picture->pixels ? av_buffer_ref(picture->pixels) : NULL;
+    pthread_mutex_lock(&t->lock);
+    int wakes = note_trouble(t);
+    if (picture) {
+        t->made = *picture; /* it was taken: see is_to_draw() */
+        t->made.pixels = pixels;
+        t->made.number = pixels ? picture->number : 0;
+        t->drawing.position = AV_NOPTS_VALUE;
+        wakes |= t->awaited;
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (wakes)
+        t->wake(t->opaque);
+}
+
+static void *thread_main(void *arg)
+{
+    SubtitleThread *t = arg;
+    Picture last = {0};
+    Command command;
+    Request request;
+    int64_t number = 0;
+    for (Work work; (work = wait_for_work(t, &last, &command, &request)) != WORK_END;) {
+        if (work == WORK_COMMAND)
+            follow(t, &command);
+        else
+            draw(t, &request, &last, ++number);
+        tell(t, work == WORK_DRAW ? &last : NULL);
+    }
+    drop(&last);
+    return NULL;
+}
+
+/* ---- what it is told ---- */
+
+SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque)
+{
+    SubtitleThread *t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    t->wake = wake;
+    t->opaque = opaque;
+    t->wanted.position = t->drawing.position = t->position = t->left = AV_NOPTS_VALUE;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    const QueueOptions options = {.item = sizeof(Command), .count = COMMANDS, .free = free_command};
+    if (queue_open(&t->commands, &options) < 0 || subtitles_open(&t->subtitles) < 0)
+        subtitle_thread_free(&t);
+    return t;
+}
+
+/* Under the lock. There is room for it: see COMMANDS. */
+static void put(SubtitleThread *t, Command command)
+{
+    t->told.commands++;
+    t->told.elsewhere += command.kind != COMMAND_PACKET;
+    t->told.selection += command.kind == COMMAND_SELECT;
+    t->reset_last = command.kind == COMMAND_RESET;
+    command.content = t->told;
+    (void)queue_put(t->commands, &command, 0, QUEUE_TRY);
+    pthread_cond_signal(&t->changed);
+}
+
+/* What waits belongs to the selection before. */
+static void clear_commands(SubtitleThread *t)
+{
+    Command command;
+    while (queue_count(t->commands)) {
+        take_command(t, &command);
+        free_command(&command);
+    }
+}
+
+void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *stream)
+{
+    if (stream && !t->running)
+        t->running = pthread_create(&t->thread, NULL, thread_main, t) == 0;
+    t->lacks_thread = stream && !t->running;
+    t->selected = stream && t->running;
+    drop(&t->shown);
+    pthread_mutex_lock(&t->lock);
+    clear_commands(t);
+    drop(&t->made);
+    if (t->running)
+        put(t, (Command){.kind = COMMAND_SELECT,
+                         .source = stream ? source_share(source) : NULL,
+                         .stream = stream});
+    pthread_mutex_unlock(&t->lock);
+}
+
+int subtitle_thread_is_full(SubtitleThread *t)
+{
+    pthread_mutex_lock(&t->lock);
+    const int is_full = t->packets >= PACKETS || t->packet_bytes >= PACKET_BYTES;
+    pthread_mutex_unlock(&t->lock);
+    return is_full;
+}
+
+void subtitle_thread_packet(SubtitleThread *t, const AVPacket *packet)
+{
+    AVPacket *kept = t->selected && !subtitle_thread_is_full(t) ? av_packet_clone(packet) : NULL;
+    if (!kept)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->packets++;
+    t->packet_bytes += packet_bytes(kept);
+    put(t, (Command){.kind = COMMAND_PACKET, .packet = kept});
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* One reset after another one that still waits is no other one. */
+void subtitle_thread_reset(SubtitleThread *t)
+{
+    t->left = t->position;
+    pthread_mutex_lock(&t->lock);
+    if (t->selected && !(t->reset_last && queue_count(t->commands)))
+        put(t, (Command){.kind = COMMAND_RESET});
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- what it has drawn ---- */
+
+/* The picture that was made is shown from its position on, and waits for that where it is the next
+ * one. */
+static void take(SubtitleThread *t, const Request *now, int64_t next)
+{
+    Picture *made = &t->made;
+    const int is_usable = made->is_there && made->content.elsewhere == t->told.elsewhere &&
+                          same_layout(&made->of.place, &now->place);
+    if (is_usable && made->of.position <= now->position) {
+        drop(&t->shown);
+        t->shown = *made;
+        if (t->left == now->position) /* the frame from before is still there */
+            t->shown.content.elsewhere = -1;
+        *made = (Picture){0};
+    } else if (!is_usable || made->of.position != next) {
+        drop(made);
+    }
+}
+
+static int is_stale(const SubtitleThread *t, const Request *now)
+{
+    const Picture *shown = &t->shown;
+    const int is_elsewhere = shown->content.elsewhere != t->told.elsewhere ||
+                             llabs(now->position - shown->of.position) > KEEP_US;
+    return !same_layout(&shown->of.place, &now->place) ||
+           (is_elsewhere && shown->of.position != now->position);
+}
+
+static int is_coming(const SubtitleThread *t, const Request *now)
+{
+    return t->drawing.position != AV_NOPTS_VALUE && t->drawing_elsewhere == t->told.elsewhere &&
+           same_layout(&t->drawing.place, &now->place);
+}
+
+/* The next one while this one is there, or is late: then it is more than that that would be late.
+ */
+static void ask(SubtitleThread *t, const Request *now, int64_t next)
+{
+    const int is_there = t->shown.is_there && same_request(&t->shown.of, now) &&
+                         t->shown.content.commands == t->told.commands && !t->shown.is_unfinished;
+    t->wanted = *now;
+    if (is_there || is_coming(t, now))
+        t->wanted.position = next;
+    else
+        drop(&t->made);
+    t->awaited = !is_there;
+    pthread_cond_signal(&t->changed);
+}
+
+static void follow_loop(SubtitleThread *t, const Request *now, int64_t next)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->selected && now->place.picture.width > 0 && now->place.picture.height > 0) {
+        take(t, now, next);
+        if (is_stale(t, now))
+            drop(&t->shown);
+        ask(t, now, next);
+    } else {
+        drop(&t->shown);
+        drop(&t->made);
+        t->wanted.position = AV_NOPTS_VALUE;
+        t->awaited = 0;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+int subtitle_thread_draw(SubtitleThread *t, int64_t position, int64_t next,
+                         const SubtitlesPlace *place, Overlay *overlay)
+{
+    const int x = place->picture.x, y = place->picture.y;
+    Request now = {position, *place};
+    now.place.picture.x = now.place.picture.y = 0;
+    if (t->left != position)
+        t->left = AV_NOPTS_VALUE;
+    t->position = position;
+    follow_loop(t, &now, next);
+    *overlay = t->shown.number ? t->shown.overlay : (Overlay){0};
+    overlay->x += x;
+    overlay->y += y;
+    const int changed = t->shown.number != t->answered ||
+                        (t->shown.number && (overlay->x != t->x || overlay->y != t->y));
+    t->answered = t->shown.number;
+    t->x = overlay->x;
+    t->y = overlay->y;
+    return changed;
+}
+
+const char *subtitle_thread_trouble(SubtitleThread *t)
+{
+    if (!t->running)
+        return t->lacks_thread ? "subtitles cannot be shown: no thread can be started" : NULL;
+    pthread_mutex_lock(&t->lock);
+    const int is_of_this = t->found_selection == t->told.selection;
+    snprintf(t->trouble, sizeof(t->trouble), "%s", is_of_this ? t->found : "");
+    pthread_mutex_unlock(&t->lock);
+    return t->trouble[0] ? t->trouble : NULL;
+}
+
+void subtitle_thread_free(SubtitleThread **thread)
+{
+    SubtitleThread *t = *thread;
+    if (!t)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->ends = 1;
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    if (t->running)
+        pthread_join(t->thread, NULL);
+    queue_close(&t->commands);
+    subtitles_close(&t->subtitles);
+    source_close(&t->source);
+    drop(&t->shown);
+    drop(&t->made);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    *thread = NULL;
+}
