@@ -27,9 +27,13 @@ class SampleScripts(Case):
         return table[2:]
 
     def test_what_parts_cost(self):
-        rows = self.rows(self.script("bench-parts.py", LUMEQ, "--seconds", 2, "--size", "64x48", "--parts", "1,2",
-                                     "--rounds", 1, "--vcodec", "ffv1"))
-        self.assertEqual([row[0].strip() for row in rows], ["one run", "its measuring", "1 part", "2 parts"])
+        text = self.script("bench-parts.py", LUMEQ, "--clip", clip("dull.mkv", seconds=1), "--seconds", 1.2, "--tile", 2,
+                           "--parts", "1,2", "--jobs", "2", "--devices", "--vcodec", "ffv1,missing")
+        self.assertIn("A film of 30 frames, 320x180", text)
+        self.assertIn("missing: failed", text)
+        names = [[row[0].strip() for row in self.rows(table)] for table in text.split("\n\n") if table.startswith("|")]
+        self.assertEqual(names, [["one run", "1 part", "2 parts"],
+                                 ["one run, CPU", "`--jobs auto`, CPU", "`--jobs 2`, CPU"]])
 
     @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
     def test_the_look(self):
