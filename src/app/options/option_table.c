@@ -33,7 +33,7 @@ const Option option_table[] = {
     {"null", 0, OPTION_FLAG, ONCE, FIELD(null_output), 0, 0, NULL,
      "process and throw away, for timing"},
     {"overwrite", 'y', OPTION_FLAG, COMMON | ONCE, FIELD(overwrite), 0, 0, NULL,
-     "replace files that exist, --stats too"},
+     "replace files that exist, also by --report"},
     {"segment-time", 0, OPTION_NUMBER, ONCE, FIELD(segment_time), 1, 1e6, "SECONDS",
      "write pieces of so long, OUTPUT with the time in its name: cam-%Y%m%d-%H%M%S.mkv"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE, FIELD(sample), 1, MAX_SAMPLE, "N",
@@ -43,6 +43,8 @@ const Option option_table[] = {
      "blend the histogram panel into the video that is written"},
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
      "write one row of figures per frame; jsonl has the histograms too"},
+    {"report", 0, OPTION_TEXT, ONCE, FIELD(report), 0, 0, "FILE.html|FILE.json",
+     "write what was done to the video: figures, plots, pictures of shots; not of a window"},
 
     HEADING("What is done to the picture"),
     {"mode", 0, OPTION_MODE, COMMON, FIELD(mode), 0, 0, "global|clahe|stretch|off",

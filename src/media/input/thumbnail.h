@@ -2,8 +2,8 @@
 #ifndef LUMEQ_MEDIA_THUMBNAIL_H
 #define LUMEQ_MEDIA_THUMBNAIL_H
 
-#include "media/convert.h"
 #include "media/input/source.h"
+#include "media/small_picture.h"
 
 typedef struct Thumbnails Thumbnails;
 
@@ -11,11 +11,7 @@ typedef struct Thumbnails Thumbnails;
  * then NULL, and the source closed. */
 int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error);
 
-/* RGBA, upright, with square pixels. */
-typedef struct Thumbnail {
-    uint8_t *pixels; /* the caller's to free() */
-    int width, height;
-} Thumbnail;
+typedef SmallPicture Thumbnail;
 
 /*
  * What is shown at the key frame at or before a position (AV_TIME_BASE units from the start of the
@@ -23,11 +19,6 @@ typedef struct Thumbnail {
  */
 int thumbnails_make(Thumbnails *thumbnails, int64_t position, int width, int height,
                     Thumbnail *thumbnail, MediaError *error);
-
-/* The same of a frame that is there, which says itself how it is to be turned, if at all. 0 or
- * AVERROR. */
-int thumbnail_of_frame(Converter *converter, const AVFrame *frame, int width, int height,
-                       Thumbnail *thumbnail);
 
 /* NULL is allowed inside. */
 void thumbnails_close(Thumbnails **thumbnails);
