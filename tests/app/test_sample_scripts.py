@@ -27,9 +27,11 @@ class SampleScripts(Case):
         return table[2:]
 
     def test_what_parts_cost(self):
-        rows = self.rows(self.script("bench-parts.py", LUMEQ, "--seconds", 2, "--size", "64x48", "--parts", "1,2",
-                                     "--rounds", 1, "--vcodec", "ffv1"))
-        self.assertEqual([row[0].strip() for row in rows], ["one run", "its measuring", "1 part", "2 parts"])
+        film = clip("parts.mkv", seconds=1, size="64x48")
+        text = self.script("bench-parts.py", LUMEQ, "--clip", film, "--seconds", 2, "--parts", "1,2", "--jobs", 2)
+        steps, jobs = (self.rows(table) for table in re.findall(r"(?:^\|.*\n)+", text, re.M))
+        self.assertEqual([row[0].strip() for row in steps], ["one run", "1 part", "2 parts"])
+        self.assertEqual([row[0].strip() for row in jobs][-1], "`--jobs 2`, CPU")
 
     @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
     def test_the_look(self):
