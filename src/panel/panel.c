@@ -183,12 +183,17 @@ static Rect vectors_in(const PanelLayout *layout, Rect r)
     return square_in((Rect){r.x, r.y + above, r.width, room});
 }
 
+static int are_beside(Rect scopes)
+{
+    return scopes.width * 6 >= scopes.height * 7;
+}
+
 /* Both in the lower part: beside each other where that is wide. */
 static void lay_scopes(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 2 / 3);
     Rect waveform = inner, vectors = inner;
-    if (inner.width * 6 >= inner.height * 7) {
+    if (are_beside(inner)) {
         vectors.width = min_int(inner.height, inner.width / 2);
         waveform.width -= vectors.width + gap;
         vectors.x += waveform.width + gap;
@@ -206,16 +211,20 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
 {
     const int gap = max_int(2, layout->text);
     Rect histograms = inner, scopes = inner;
+    int has_wide = inner.width * 16 >= (inner.height - gap) * 9;
     if (wide) {
         histograms.width = (inner.width - gap) / 2;
         scopes.x += histograms.width + gap;
         scopes.width -= histograms.width + gap;
+        has_wide = histograms.width * 8 >= histograms.height * 9;
     } else {
-        histograms.height = (inner.height - gap) / 2;
+        scopes.height = inner.height - gap - (inner.height - gap) / 2;
+        if (are_beside(scopes)) /* no higher than the vectorscope */
+            scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
+        histograms.height -= scopes.height + gap;
         scopes.y += histograms.height + gap;
-        scopes.height -= histograms.height + gap;
     }
-    lay_histograms(layout, histograms, histograms.width * 8 >= histograms.height * 9);
+    lay_histograms(layout, histograms, has_wide);
     lay_scopes(layout, scopes);
 }
 

@@ -305,7 +305,8 @@ static int apart(Rect a, Rect b)
  * too small to be read. */
 static void test_scope_layout(void)
 {
-    static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160}, {1080, 480}, {320, 720}};
+    static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160},
+                                 {1080, 480}, {320, 720}, {216, 360}};
     for (int width = 1; width < 1300; width += width < 400 ? 5 : 97)
         for (int height = 1; height < 1300; height += height < 400 ? 9 : 101)
             for (int scope = PANEL_HISTOGRAM; scope <= PANEL_ALL; scope++) {
