@@ -17,6 +17,7 @@
 #include "app/passes.h"
 #include "app/progress.h"
 #include "app/pumping.h"
+#include "app/run_report.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "app/timeline.h"
@@ -51,6 +52,7 @@ typedef struct Run {
     PlannedCurves *planned;
     int first_damaged; /* the first pass knew of damage */
     StatsFile *stats;
+    RunReport *report;
     FrameOverlay *overlay;
     Comparison *comparison;
     VirtualCamera *virtual;
@@ -116,6 +118,17 @@ static int open_stats(Run *run)
         return media_fail(&run->error, MEDIA_USAGE, "--stats %s is the output",
                           media_quote(o->stats));
     return stats_open(&run->stats, o->stats, o->overwrite, &run->source->file, &run->error);
+}
+
+static int open_report(Run *run)
+{
+    const Options *o = run->options;
+    const char *const others[] = {o->output, o->stats};
+    for (int i = 0; o->report && i < 2; i++)
+        if (others[i] && same_file(o->report, others[i]))
+            return media_fail(&run->error, MEDIA_USAGE, "--report %s is the output%s",
+                              media_quote(o->report), i ? " of --stats" : "");
+    return run_report_open(&run->report, o, &run->source->file, &run->error);
 }
 
 static int open_input(Run *run)
@@ -240,6 +253,7 @@ static int sink_frame(Run *run, Item *item, double begin)
         decision_text(&decision, NULL, words, sizeof(words));
         decisions_add(&run->decisions, &decision);
     }
+    run_report_frame(run->report, item, run->progress.frame, &run->params);
     overlay_count(run->overlay, frame);
     int ret = comparison_make(run->comparison, item->message.frame, frame, &run->error);
     if (ret >= 0 && run->overlay)
@@ -315,6 +329,12 @@ static int next_curve(void *opaque, int64_t shift, AVRational base, MeasuredFram
     return curve_planner_next(run->planner, shift, base, frame, curve, error);
 }
 
+/* A path beside which the measures are kept. */
+static const char *measures_place(const Options *o)
+{
+    return o->output ? o->output : o->stats ? o->stats : o->report;
+}
+
 /* The first of two passes, and curves for the second where there are frames. */
 static int look_ahead(Run *run)
 {
@@ -329,7 +349,7 @@ static int look_ahead(Run *run)
     pass.reader.copy = 0;
     int ret = open_first(run, &source);
     if (ret >= 0)
-        ret = measure_file_open(&run->measures, o->output ? o->output : o->stats, &run->error);
+        ret = measure_file_open(&run->measures, measures_place(o), &run->error);
     pass.source = source;
     pass.file = run->measures;
     if (ret >= 0)
@@ -408,8 +428,8 @@ static int process(Run *run)
         .planned = run->planned,
         .memory = equalizer_writes(&run->params) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
-        .arrays =
-            run->stats || run->overlay || run->options->verbose, /* -v says what was decided */
+        .arrays = run->stats || run->report || run->overlay ||
+                  run->options->verbose, /* -v says what was decided */
         .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &run->error);
@@ -564,9 +584,11 @@ static int keep_part(Run *run)
     if (run->error.fault != MEDIA_OUTPUT)
         run->error = (MediaError){0}; /* what failed, failed of the signal */
     stats_flush(run->stats);
+    run_report_write(run->report, 1);
     if (run->writer)
         (void)writer_finish(run->writer, 1, &run->error);
     (void)stats_commit(run->stats, 1);
+    (void)run_report_commit(run->report, 1);
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
     progress_end(&run->progress, "interrupted");
     say_missed(run);
@@ -599,16 +621,18 @@ static int finish(Run *run)
         return no_frames(run, damage);
     if (check_passes(run, damage) < 0)
         return EXIT_INPUT;
-    /* Both files are whole before either gets its name. */
+    /* All files are whole before one gets its name. */
     stats_flush(run->stats);
+    run_report_write(run->report, 0);
     const int misnamed = run->writer && writer_finish(run->writer, 0, &run->error) < 0;
     if (misnamed && !writer_name(run->writer))
         return EXIT_OUTPUT;
-    const int without_stats = stats_commit(run->stats, 0) < 0;
+    int incomplete = stats_commit(run->stats, 0) < 0;
+    incomplete |= run_report_commit(run->report, 0) < 0;
     if (misnamed)
         return EXIT_OUTPUT;
     run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
-    progress_end(&run->progress, without_stats ? "failed" : "done");
+    progress_end(&run->progress, incomplete ? "failed" : "done");
     say_missed(run);
     say_unused(run);
     say_details(run);
@@ -616,7 +640,7 @@ static int finish(Run *run)
     const int code = headless_say_damage(damage, run->writer);
     snprintf(run->damage, sizeof(run->damage), "%s", damage);
     add_track_loss(run->damage, sizeof(run->damage), run->writer);
-    return without_stats ? EXIT_OUTPUT : code;
+    return incomplete ? EXIT_OUTPUT : code;
 }
 
 static int run_all(Run *run, ProgressShare *share)
@@ -638,6 +662,8 @@ static int run_all(Run *run, ProgressShare *share)
         ret = set_look(run);
     if (ret >= 0)
         ret = open_stats(run);
+    if (ret >= 0)
+        ret = open_report(run);
     if (ret >= 0)
         ret = open_overlay(run);
     if (ret >= 0)
@@ -671,14 +697,14 @@ static int run_all(Run *run, ProgressShare *share)
 static void say_interrupted(const Run *run)
 {
     const char *name = run->writer ? writer_name(run->writer) : NULL;
-    const char *stats = stats_name(run->stats);
+    const char *stats = stats_name(run->stats), *report = run_report_name(run->report);
     const int failed =
         run->error.fault == MEDIA_OUTPUT && run->writer && !writer_is_direct(run->writer);
     if (run->passes > 1 && run->progress.measuring) {
         say(SAY_ERRORS, "interrupted in the first of two passes; nothing was written");
         return;
     }
-    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s", (long long)run->progress.frame,
+    say(SAY_ERRORS, "interrupted after %lld frame%s%s%s%s%s%s%s", (long long)run->progress.frame,
         run->progress.frame == 1 ? "" : "s",
         failed ? ": "
         : name ? "; what is done is in "
@@ -686,7 +712,8 @@ static void say_interrupted(const Run *run)
         failed ? run->error.text
         : name ? media_quote(name)
                : "",
-        stats ? "; the statistics are in " : "", stats ? media_quote(stats) : "");
+        stats ? "; the statistics are in " : "", stats ? media_quote(stats) : "",
+        report ? "; the report is in " : "", report ? media_quote(report) : "");
 }
 
 int headless_run(const Options *options, atomic_int *stop, RunResult *result)
@@ -709,6 +736,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     virtual_camera_close(&run.virtual);
     writer_close(&run.writer);
     stats_close(&run.stats);
+    run_report_close(&run.report);
     overlay_close(&run.overlay);
     comparison_close(&run.comparison);
     planned_close(&run.planned);

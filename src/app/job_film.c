@@ -72,6 +72,10 @@ static int parse(JobFilm *f, int argc, char **argv)
         f->argv[n++] = (char *)"--stats";
         f->argv[n++] = plan->rows;
     }
+    if (plan->report) {
+        f->argv[n++] = (char *)"--report";
+        f->argv[n++] = plan->report;
+    }
     f->argv[n++] = (char *)"-o";
     f->argv[n++] = plan->output;
     f->argv[n++] = (char *)"--";

@@ -55,6 +55,17 @@ static long encoder_threads_of(long cores)
     return threads < 1 ? 1 : threads < MOST_ENCODER_THREADS ? threads : MOST_ENCODER_THREADS;
 }
 
+/* What is written beside the output; NULL: nothing. */
+static int check_beside(JobFilm *f, const char *option, const char *path)
+{
+    if (path && !f->options.overwrite && access(path, F_OK) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "%s %s exists; -y overwrites it", option,
+                          media_quote(path));
+    if (path && strcmp(path, f->plan.output) == 0)
+        return media_fail(&f->error, MEDIA_USAGE, "%s %s is the output", option, media_quote(path));
+    return 0;
+}
+
 /* What is known of the plan before anything is read. */
 static int begin_plan(JobFilm *f)
 {
@@ -66,19 +77,17 @@ static int begin_plan(JobFilm *f)
     plan->input = absolute(o->input);
     plan->output = absolute(o->output);
     plan->rows = o->stats ? absolute(o->stats) : NULL;
+    plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? job_folder(plan->output) : NULL;
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
-        !plan->folder || option_arguments(o, take_argument, plan) < 0)
+        (o->report && !plan->report) || !plan->folder ||
+        option_arguments(o, take_argument, plan) < 0)
         return out_of_memory(f);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
-    if (plan->rows && !o->overwrite && access(plan->rows, F_OK) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "--stats %s exists; -y overwrites it",
-                          media_quote(plan->rows));
-    if (plan->rows && strcmp(plan->rows, plan->output) == 0)
-        return media_fail(&f->error, MEDIA_USAGE, "--stats %s is the output",
-                          media_quote(plan->rows));
+    if (check_beside(f, "--stats", plan->rows) < 0 || check_beside(f, "--report", plan->report) < 0)
+        return f->error.fault;
     return job_input_look(&plan->identity, plan->input, &f->error);
 }
 
@@ -96,6 +105,8 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
         return "another input";
     if (!same_text(there->rows, plan->rows))
         return "another --stats";
+    if (!same_text(there->report, plan->report))
+        return "another --report";
     for (int i = 0; i < there->argument_count || i < plan->argument_count; i++) {
         const char *one = i < there->argument_count ? there->arguments[i] : NULL;
         const char *other = i < plan->argument_count ? plan->arguments[i] : NULL;
@@ -289,7 +300,8 @@ static int finish_plan(JobFilm *f, MeasureFile *measures)
         ret = film_cuts_make(&cuts, measures, plan->wanted_parts, &f->error);
     if (ret >= 0)
         ret = part_curves_plan(plan, measures, &f->params, &cuts, source_start(f->source),
-                               f->options.stats || f->options.overlay, &f->error);
+                               f->options.stats || f->options.report || f->options.overlay,
+                               &f->error);
     film_cuts_free(&cuts);
     plan->length_us = av_rescale_q(end - begin, base, AV_TIME_BASE_Q);
     if (ret >= 0 && limit >= 0)

@@ -13,6 +13,7 @@
 #include "app/decision.h"
 #include "app/headless.h"
 #include "app/overlay.h"
+#include "app/run_report.h"
 #include "app/stats.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
@@ -149,7 +150,8 @@ typedef struct Segment {
     PartWriter *writer;
     PartLabel label;
     StatsFile *stats;
-    char *rows; /* its path */
+    RunReport *report;
+    char *rows, *report_path; /* their paths */
     FrameOverlay *overlay;
     Comparison *comparison;
 } Segment;
@@ -167,20 +169,49 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* The statistics of a part have a name of their own: two that make one part do not meet. */
+/* What comes with a part has a name of its own: two that make one part do not meet. NULL: out of
+ * memory. */
+static char *name_companion(const Segment *s, PartCompanion *companion, const char *kind,
+                            const char *ending)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(companion->name, sizeof(companion->name), "%s-%05d-%08x-%08lx%s", kind, s->label.part,
+             (unsigned)getpid(), (unsigned long)t.tv_nsec, ending);
+    return job_path(s->film->plan.folder, companion->name);
+}
+
 static int open_rows(Segment *s)
 {
     JobFilm *f = s->film;
     const char *ending = f->plan.rows ? strrchr(f->plan.rows, '.') : NULL;
-    struct timespec t;
     if (!ending)
         return 0;
-    clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(s->label.rows, sizeof(s->label.rows), "rows-%05d-%08x-%08lx%s", s->label.part,
-             (unsigned)getpid(), (unsigned long)t.tv_nsec, ending);
-    s->rows = job_path(f->plan.folder, s->label.rows);
+    s->rows = name_companion(s, &s->label.rows, "rows", ending);
     return s->rows ? stats_open(&s->stats, s->rows, 0, NULL, &f->error)
                    : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int open_report(Segment *s)
+{
+    JobFilm *f = s->film;
+    if (!f->plan.report)
+        return 0;
+    s->report_path = name_companion(s, &s->label.report, "report", "");
+    return s->report_path ? run_report_open_part(&s->report, &f->options, s->report_path, &f->error)
+                          : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+}
+
+/* What was written is read back: its size and its checksum. */
+static int read_back(const char *path, PartCompanion *companion, MediaError *error)
+{
+    uint8_t bytes[4096];
+    FILE *file = fopen(path, "rbe");
+    for (size_t n; file && (n = fread(bytes, 1, sizeof(bytes), file)) > 0; companion->size += n)
+        companion->sum = checksum(companion->sum, bytes, n);
+    if (file)
+        fclose(file);
+    return file ? 0 : media_fail(error, MEDIA_OUTPUT, "cannot read %s back", media_quote(path));
 }
 
 static int commit_rows(Segment *s)
@@ -191,15 +222,18 @@ static int commit_rows(Segment *s)
     if (stats_commit(s->stats, 0) < 0)
         return media_fail(&s->film->error, MEDIA_OUTPUT, "the statistics of part %d are missing",
                           s->label.part);
-    uint8_t bytes[4096];
-    FILE *file = fopen(s->rows, "rbe");
-    for (size_t n; file && (n = fread(bytes, 1, sizeof(bytes), file)) > 0; s->label.rows_size += n)
-        s->label.rows_sum = checksum(s->label.rows_sum, bytes, n);
-    if (file)
-        fclose(file);
-    return file ? 0
-                : media_fail(&s->film->error, MEDIA_OUTPUT, "cannot read %s back",
-                             media_quote(s->rows));
+    return read_back(s->rows, &s->label.rows, &s->film->error);
+}
+
+static int commit_report(Segment *s)
+{
+    if (!s->report)
+        return 0;
+    run_report_write(s->report, 0);
+    if (run_report_commit(s->report, 0) < 0)
+        return media_fail(&s->film->error, MEDIA_OUTPUT,
+                          "the report's figures of part %d are missing", s->label.part);
+    return read_back(s->report_path, &s->label.report, &s->film->error);
 }
 
 static int open_segment(Segment *s)
@@ -240,6 +274,8 @@ static int open_segment(Segment *s)
         ret = planned_open(&s->planned, &planned, &f->error);
     if (ret >= 0)
         ret = open_rows(s);
+    if (ret >= 0)
+        ret = open_report(s);
     if (ret >= 0 && f->options.overlay)
         ret = overlay_open(&s->overlay, overlay_look(&f->options), &f->error);
     if (ret >= 0)
@@ -256,6 +292,7 @@ static int sink(Segment *s, Item *item)
     const double begin = now_us();
     if (!frame)
         return 0;
+    run_report_frame(s->report, item, s->part->first + s->label.frames, &f->params);
     overlay_count(s->overlay, frame);
     int ret = comparison_make(s->comparison, item->message.frame, frame, &f->error);
     if (ret >= 0 && s->overlay) {
@@ -288,7 +325,7 @@ static int run_pipeline(Segment *s)
         .before = {s->place.before[0], s->place.before[1], s->place.before[2]},
         .memory = equalizer_writes(&f->params) ? f->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&f->params),
-        .arrays = s->stats || s->overlay,
+        .arrays = s->stats || s->report || s->overlay,
         .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &f->error);
@@ -329,6 +366,8 @@ static int write_segment(Segment *s)
         ret = writer_end_frames(f->writer, &f->error);
     if (ret >= 0)
         ret = commit_rows(s);
+    if (ret >= 0)
+        ret = commit_report(s);
     if (ret < 0)
         return ret;
     const uint8_t *extradata = writer_extradata(f->writer, &size);
@@ -365,9 +404,13 @@ int job_step_segment(JobFilm *f, int part)
             progress_elapsed(&f->progress),
             (double)s.label.frames / progress_elapsed(&f->progress));
     stats_close(&s.stats);
+    run_report_close(&s.report);
     if (ret < 0 && s.rows)
         (void)unlink(s.rows);
+    if (ret < 0 && s.report_path)
+        (void)unlink(s.report_path);
     free(s.rows);
+    free(s.report_path);
     overlay_close(&s.overlay);
     comparison_close(&s.comparison);
     planned_close(&s.planned);
@@ -383,6 +426,7 @@ typedef struct Joining {
     JobFilm *film;
     FilmJoiner *joiner;
     StatsFile *stats;
+    RunReport *report;
     Reader *reader;
     AVPacket *packet;
     int began;
@@ -465,12 +509,28 @@ static int join_rows(Joining *j)
     if (!f->plan.rows)
         return 0;
     for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
-        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->rows);
+        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->rows.name);
         ret = path ? stats_append(j->stats, path, &f->error)
                    : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
         free(path);
     }
     stats_flush(j->stats);
+    return ret;
+}
+
+static int join_report(Joining *j)
+{
+    JobFilm *f = j->film;
+    int ret = 0;
+    if (!j->report)
+        return 0;
+    for (int i = 0; ret >= 0 && i < f->plan.part_count; i++) {
+        char *path = job_path(f->plan.folder, film_joiner_label(j->joiner, i)->report.name);
+        ret = path ? run_report_append(j->report, path, &f->error)
+                   : media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+        free(path);
+    }
+    run_report_write(j->report, 0);
     return ret;
 }
 
@@ -484,13 +544,16 @@ static int finish_join(Joining *j, int *code)
         (void)reader_damage(j->reader, damage, sizeof(damage));
     int ret = join_rows(j);
     if (ret >= 0)
+        ret = join_report(j);
+    if (ret >= 0)
         ret = write_marker(f, damage);
     if (ret >= 0)
         ret = writer_finish(f->writer, 0, &f->error);
     if (ret < 0)
         return ret;
-    const int without_rows = stats_commit(j->stats, 0) < 0;
-    job_film_end(f, without_rows ? "failed" : "done");
+    int incomplete = stats_commit(j->stats, 0) < 0;
+    incomplete |= run_report_commit(j->report, 0) < 0;
+    job_film_end(f, incomplete ? "failed" : "done");
     const double seconds = progress_elapsed(&f->progress);
     f->progress.bytes = writer_bytes(f->writer);
     say(SAY_NORMAL, "%s: %" PRId64 " frame%s in %d part%s, %s in %.2f s (%.0f fps)",
@@ -498,7 +561,7 @@ static int finish_join(Joining *j, int *code)
         f->plan.part_count, f->plan.part_count == 1 ? "" : "s", f->within ? "written" : "joined",
         seconds, (double)f->plan.frames / seconds);
     *code = headless_say_damage(damage, f->writer);
-    if (without_rows)
+    if (incomplete)
         *code = EXIT_OUTPUT;
     return 0;
 }
@@ -529,6 +592,8 @@ int job_step_join(JobFilm *f, int *code)
         reader_deepen(j.reader, f->plan.depth);
     if (ret >= 0 && f->plan.rows)
         ret = stats_open(&j.stats, f->plan.rows, f->options.overwrite, &f->source->file, &f->error);
+    if (ret >= 0)
+        ret = run_report_open(&j.report, &f->options, &f->source->file, &f->error);
     if (ret >= 0) {
         f->progress.frames = f->plan.frames;
         job_film_begin(f);
@@ -541,6 +606,7 @@ int job_step_join(JobFilm *f, int *code)
     if (ret >= 0)
         job_folder_remove(f->plan.folder);
     stats_close(&j.stats);
+    run_report_close(&j.report);
     writer_close(&f->writer);
     reader_close(&j.reader);
     film_joiner_close(&j.joiner);

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/terminal.h"
 #include "media/output/output_file.h"
 #include "pipeline/equalizer_frame.h"
+#include "report/histogram_figures.h"
 
 struct StatsFile {
     const char *path;
@@ -35,31 +35,6 @@ static int ends_in(const char *path, const char *extension)
 int stats_known_name(const char *path)
 {
     return ends_in(path, ".csv") || ends_in(path, ".jsonl");
-}
-
-/* Of a histogram, in bins. */
-static double deviation(const uint32_t *hist, int bins)
-{
-    double count = 0, sum = 0, squares = 0;
-    for (int i = 0; i < bins; i++) {
-        count += hist[i];
-        sum += (double)hist[i] * i;
-        squares += (double)hist[i] * i * i;
-    }
-    const double mean = sum / count, variance = squares / count - mean * mean;
-    return variance > 0 ? sqrt(variance) : 0;
-}
-
-/* Of a histogram, in bits: -sum p log2 p. */
-static double entropy(const uint32_t *hist, int bins)
-{
-    double count = 0, entropy = 0;
-    for (int i = 0; i < bins; i++)
-        count += hist[i];
-    for (int i = 0; i < bins; i++)
-        if (hist[i])
-            entropy -= hist[i] / count * log2(hist[i] / count);
-    return entropy;
 }
 
 static int fail(const char *path, const MediaError *why, MediaError *error)
@@ -117,10 +92,10 @@ static void write_row(StatsFile *f, const StatsRow *row)
         {"time", row->time, 6},
         {"mean_in", s->mean_in, 4},
         {"mean_out", s->mean_out, 4},
-        {"stddev_in", codes * deviation(s->hist_in, s->bins), 4},
-        {"stddev_out", codes * deviation(s->hist_out, s->bins), 4},
-        {"entropy_in", entropy(s->hist_in, s->bins), 4},
-        {"entropy_out", entropy(s->hist_out, s->bins), 4},
+        {"stddev_in", codes * histogram_deviation(s->hist_in, s->bins), 4},
+        {"stddev_out", codes * histogram_deviation(s->hist_out, s->bins), 4},
+        {"entropy_in", histogram_entropy(s->hist_in, s->bins), 4},
+        {"entropy_out", histogram_entropy(s->hist_out, s->bins), 4},
         {"scene_cut", s->scene_cut, 0},
         {"curve_speed", s->curve_speed, 4},
         {"decode_us", row->decode_us, 1},

@@ -23,14 +23,13 @@ struct FilmJoiner {
     int part_is_open;
 };
 
-/* The statistics of a part, as it says. */
-static int check_rows(const JobPlan *plan, const PartFile *part, MediaError *error)
+/* What comes with a part, as it says; `what` names it: "the statistics of part". */
+static int check_companion(const JobPlan *plan, int part, const char *what,
+                           const PartCompanion *companion, MediaError *error)
 {
-    const PartLabel *label = &part->label;
-    if (!plan->rows)
-        return 0;
-    char *path =
-        label->rows[0] && !strchr(label->rows, '/') ? job_path(plan->folder, label->rows) : NULL;
+    char *path = companion->name[0] && !strchr(companion->name, '/')
+                     ? job_path(plan->folder, companion->name)
+                     : NULL;
     uint8_t *bytes = malloc(COPY_BYTES);
     FILE *file = path && bytes ? fopen(path, "rbe") : NULL;
     uint64_t size = 0;
@@ -42,10 +41,10 @@ static int check_rows(const JobPlan *plan, const PartFile *part, MediaError *err
         fclose(file);
     free(bytes);
     free(path);
-    if (is_there && size == label->rows_size && sum == label->rows_sum)
+    if (is_there && size == companion->size && sum == companion->sum)
         return 0;
-    return media_fail(error, MEDIA_INPUT, "the statistics of part %d, %s, are %s", label->part,
-                      media_quote(label->rows), is_there ? "damaged" : "missing");
+    return media_fail(error, MEDIA_INPUT, "%s %d, %s, are %s", what, part,
+                      media_quote(companion->name), is_there ? "damaged" : "missing");
 }
 
 /* Of an open part. */
@@ -63,7 +62,12 @@ static int check_part(const JobPlan *plan, int part, const PartFile *file, Media
                           "part %d, %s, is too short: it has %" PRId64 " frames, and %" PRId64
                           " are planned",
                           part, media_quote(file->path), label->frames, plan->parts[part].frames);
-    return check_rows(plan, file, error);
+    int ret = 0;
+    if (plan->rows)
+        ret = check_companion(plan, part, "the statistics of part", &label->rows, error);
+    if (ret >= 0 && plan->report)
+        ret = check_companion(plan, part, "the report's figures of part", &label->report, error);
+    return ret;
 }
 
 /* -ENOENT: it is missing. */

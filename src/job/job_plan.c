@@ -132,6 +132,7 @@ static void put_plan(KeyText *text, const JobPlan *plan)
                  in->modified_ns, in->head, in->tail);
     put_text(text, "output", plan->output);
     put_text(text, "stats", plan->rows);
+    put_text(text, "report", plan->report);
     for (int i = 0; i < plan->argument_count; i++)
         key_text_add(text, "argument", "%s", plan->arguments[i]);
     put_text(text, "settings", plan->settings);
@@ -248,10 +249,10 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     const struct {
         const char *key;
         char **to;
-    } texts[] = {{"program", &plan->program},   {"input", &plan->input},
-                 {"output", &plan->output},     {"stats", &plan->rows},
-                 {"settings", &plan->settings}, {"encoder", &plan->encoder},
-                 {"damage", &plan->damage}};
+    } texts[] = {{"program", &plan->program}, {"input", &plan->input},
+                 {"output", &plan->output},   {"stats", &plan->rows},
+                 {"report", &plan->report},   {"settings", &plan->settings},
+                 {"encoder", &plan->encoder}, {"damage", &plan->damage}};
     const struct {
         const char *key;
         int64_t *to;
@@ -351,6 +352,7 @@ void job_plan_free(JobPlan *plan)
     free(plan->input);
     free(plan->output);
     free(plan->rows);
+    free(plan->report);
     free(plan->settings);
     free(plan->encoder);
     free(plan->damage);

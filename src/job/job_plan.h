@@ -10,7 +10,7 @@
 #include "job/frame_block.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 2
+#define JOB_PLAN_VERSION 3
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
@@ -37,11 +37,12 @@ typedef struct JobPart {
 } JobPart;
 
 typedef struct JobPlan {
-    char *folder;                /* OUTPUT.lumeq */
-    uint32_t mark;               /* of the text; parts carry it */
-    int ready;                   /* there are curves; 0: its parts are to be measured */
-    char *program;               /* that planned it, and its libraries */
-    char *input, *output, *rows; /* paths; rows: of --stats, or NULL */
+    char *folder;         /* OUTPUT.lumeq */
+    uint32_t mark;        /* of the text; parts carry it */
+    int ready;            /* there are curves; 0: its parts are to be measured */
+    char *program;        /* that planned it, and its libraries */
+    char *input, *output; /* paths */
+    char *rows, *report;  /* those of --stats and --report, or NULL */
     JobInput identity;
     char **arguments; /* the options, as they stand on a command line; NULL at the end */
     int argument_count;

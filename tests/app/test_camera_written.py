@@ -96,6 +96,12 @@ class Headless(PipeCase, Case):
         absent = round((times[-1] - times[0]) * 60) + 1 - 150
         self.assertTrue(0.8 * absent - 2 <= int(missed.group(1)) <= absent + 2, (missed.group(), absent))
 
+    def test_report(self):
+        self.run_camera("--camera", "--null", "--frames", "20", "--report", self.path("r.json"))
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            report = json.load(f)
+        self.assertEqual((report["frames"], report["input"], report["state"]), (20, "a camera", "done"))
+
     def test_progress_of_raw(self):
         result = self.run_camera("--camera", "--record-raw", "-o", "x.mkv", "--frames", "30", "--progress", "json")
         rows = [json.loads(line) for line in result.lines if line.startswith("{")]

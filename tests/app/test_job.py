@@ -379,7 +379,7 @@ class BadInput(JobCase):
         def cut():
             os.truncate(part, size // 2)
 
-        for spoil, *words in ((lambda: self.change("part-00001", -200, b"xxxx"), "checksum"),
+        for spoil, *words in ((lambda: self.change("part-00001", -260, b"xxxx"), "checksum"),
                               (lambda: self.change("part-00001", 100, b"xxxx"), "checksum"),
                               (cut, "not whole"),
                               (lambda: os.truncate(part, 10), "too short"),
@@ -408,7 +408,7 @@ class BadInput(JobCase):
 
         for new, *words in ((text.replace("frames 100", "frames 101"), "damaged"),
                             (text[:-30], "damaged"), ("", "something else"),
-                            (text.replace("lumeq-plan 2", "lumeq-plan 1"), "another version"),
+                            (text.replace("lumeq-plan 3", "lumeq-plan 1"), "another version"),
                             (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                             (rewritten("\nframes ", "\nframs "), "wrong or missing")):
             with self.subTest(words[0]):

@@ -14,10 +14,11 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # Who may include whom, and call whom. "equalizer-api" is the public header and what it declares;
 # media and the panel know nothing of the equalizer.
 MAY_INCLUDE = {
-    "app": {"app", "job", "player", "pipeline", "media", "panel", "equalizer-api"},
+    "app": {"app", "job", "report", "player", "pipeline", "media", "panel", "equalizer-api"},
     "player": {"player", "pipeline", "media", "panel"},
     "job": {"job", "pipeline", "media", "panel", "equalizer-api"},
     "pipeline": {"pipeline", "media", "panel", "equalizer-api"},
+    "report": {"report", "media", "equalizer-api"},
     "media": {"media"},
     "panel": {"panel"},
     "equalizer": {"equalizer", "equalizer-api"},

@@ -281,15 +281,19 @@ static void test_damaged_plans(void)
 
 /* ---- parts ---- */
 
+static int same_companion(const PartCompanion *a, const PartCompanion *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->size == b->size && a->sum == b->sum;
+}
+
 static void test_parts(void)
 {
     static const uint8_t extradata[] = {1, 2, 3};
     const PartLabel label = {.plan = 0xabcdef01,
                              .part = 3,
                              .frames = 9,
-                             .rows = "rows.csv",
-                             .rows_size = 10,
-                             .rows_sum = 11};
+                             .rows = {"rows.csv", 10, 11},
+                             .report = {"report-7", 12, 13}};
     CheckRandom random = check_random(4);
     char *path = in_folder("part");
     AVPacket *packet = av_packet_alloc();
@@ -315,8 +319,8 @@ static void test_parts(void)
 
     CHECK(part_file_open(&part, path, &error) == 0, "%s", error.text);
     CHECK(part.count == 300 && part.label.plan == label.plan && part.label.part == 3 &&
-              part.label.frames == 9 && !strcmp(part.label.rows, label.rows) &&
-              part.label.rows_size == 10 && part.label.rows_sum == 11 && part.extradata_size == 3 &&
+              part.label.frames == 9 && same_companion(&part.label.rows, &label.rows) &&
+              same_companion(&part.label.report, &label.report) && part.extradata_size == 3 &&
               !memcmp(part.extradata, extradata, 3),
           "another label");
     for (int n = 0; n < 50; n++) {

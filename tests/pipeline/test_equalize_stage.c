@@ -688,8 +688,12 @@ static void the_newest_is_shown(void)
             show_newest(&r);
             stop(&r);
             forget_seen(&r);
-            if (!before && start(&r, 0))
+            if (!before && start(&r, 0)) {
+                EqualizedFrame *frame;
                 show_newest(&r);
+                set(&r, 0.3, LUMEQ_MODE_GLOBAL); /* nothing is taken back from before it */
+                CHECK(receive(&r, &frame) == AVERROR_EOF, "%s", r.error.text);
+            }
         }
         close_rig(&r);
     }

@@ -991,10 +991,19 @@ static void test_long_script(void)
 
 /* ---- the thread ---- */
 
-/* libass (--wrap) waits while it is held. How often it has drawn is known by time. */
+/* libass (--wrap) waits while it is held, and takes long while it is slow. How often it has drawn
+ * is known by time. */
 #define FRAME_MS 40
 #define FRAMES 12
-static atomic_int held, is_waiting, gave_up, drawn[FRAMES + 1];
+#define SLOW_MS 60 /* the thread draws no more lines for a frame after 50 */
+static atomic_int held, is_waiting, gave_up, slow, drawn[FRAMES + 1];
+
+static int64_t processor_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
 
 ASS_Image *__real_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, long long now,
                                    int *changed);
@@ -1012,6 +1021,9 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
     atomic_store(&is_waiting, 0);
     if (waited == LOAD_MS)
         atomic_store(&gave_up, 1);
+    for (const int64_t begin = processor_ms(); atomic_load(&slow);)
+        if (processor_ms() - begin > SLOW_MS)
+            break;
     ASS_Image *images = __real_ass_render_frame(renderer, track, now, changed);
     if (now >= 0 && now % FRAME_MS == 0 && now / FRAME_MS <= FRAMES)
         atomic_fetch_add(&drawn[now / FRAME_MS], 1);
@@ -1164,6 +1176,23 @@ static void test_late(void)
     stop_thread(&t);
 }
 
+/* Lines that take too long for one picture come one after the other, on a frame that stays, too. */
+static void test_in_parts(void)
+{
+    Threaded t;
+    start_thread(&t);
+    put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,one");
+    put_both(&t, 0, 9000, "1,0,Default,,0,0,0,,two");
+    put_both(&t, 0, 9000, "2,0,Default,,0,0,0,,three");
+    if (wait_for_text(&t.f, 0)) {
+        const uint64_t all = expected(&t, 0);
+        atomic_store(&slow, 1);
+        CHECK(comes(&t, 0, FRAME_MS, all), "some lines are missing");
+        atomic_store(&slow, 0);
+    }
+    stop_thread(&t);
+}
+
 /* What comes while it cannot be taken waits, up to a bound, and in its order. */
 static void test_many_packets(void)
 {
@@ -1269,6 +1298,7 @@ static const CheckTest tests[] = {
     {"subtitles_long_script", test_long_script},
     {"subtitles_ahead", test_ahead},
     {"subtitles_late", test_late},
+    {"subtitles_in_parts", test_in_parts},
     {"subtitles_many_packets", test_many_packets},
     {"subtitles_told", test_told},
     {"subtitles_clip", test_clip},

@@ -14,8 +14,8 @@ static const char *const may_differ[] = {"backend", "device",  "threads",      "
 
 /* Named by other means, or not of the film. */
 static const char *const left_out[] = {
-    "output", "null", "stats", "config", "no-config", "devices", "jobs", "resume", "recursive",
-    "parts", "no-measure", "part-seconds", "two-pass",
+    "output", "null", "stats", "report", "config", "no-config", "devices", "jobs", "resume",
+    "recursive", "parts", "no-measure", "part-seconds", "two-pass",
     /* of the window, of cameras and of the network */
     "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",
     "remember", "speed", "fullscreen", "volume", "mute", "no-audio", "camera", "list-devices",

@@ -101,6 +101,9 @@ static int check_camera(const Options *o, const unsigned char *given, const Refu
     if (o->stats && options_headless(o))
         return refuse(refusal, "--stats and --record-raw contradict each other: what is recorded "
                                "untouched is not measured");
+    if (o->report && options_headless(o))
+        return refuse(refusal, "--report and --record-raw contradict each other: what is recorded "
+                               "untouched is not measured");
     if (o->virtual_camera && options_headless(o))
         return refuse(refusal, "--virtual-camera and --record-raw contradict each other: without a "
                                "window, what is recorded untouched is not equalized");

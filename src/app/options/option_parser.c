@@ -12,6 +12,7 @@
 #include "app/passes.h"
 #include "app/stats.h"
 #include "media/error.h"
+#include "report/report_file.h"
 
 typedef struct Parser {
     Options *options;
@@ -270,6 +271,8 @@ static int check_many(const Parser *p)
     }
     if (options_many(&one) && one.stats)
         return refuse(&p->refusal, "--stats is of one video, and a folder of outputs is for many");
+    if (options_many(&one) && one.report)
+        return refuse(&p->refusal, "--report is of one video, and a folder of outputs is for many");
     if (options_many(&one) && one.virtual_camera)
         return refuse(&p->refusal,
                       "--virtual-camera is of one input, and a folder of outputs is for many");
@@ -293,6 +296,20 @@ static int check_segments(const Options *o, const Refusal *refusal)
     return 0;
 }
 
+static int check_report(const Options *o, const Refusal *refusal)
+{
+    if (!o->report)
+        return 0;
+    if (!report_known_name(o->report))
+        return refuse(refusal, "--report %s: its name ends in .html or .json",
+                      media_quote(o->report));
+    if (!options_headless(o))
+        return refuse(refusal,
+                      "--report is of a run without a window: -o FILE or --null%s is missing",
+                      o->camera ? ", and with -o --frames N," : "");
+    return 0;
+}
+
 static int check(const Parser *p)
 {
     Options *o = p->options;
@@ -310,7 +327,7 @@ static int check(const Parser *p)
     if (o->stats && !stats_known_name(o->stats))
         return refuse(&p->refusal, "--stats %s: its name ends in .csv or .jsonl",
                       media_quote(o->stats));
-    return 0;
+    return check_report(o, &p->refusal);
 }
 
 /* Two ways of saying it become one. */

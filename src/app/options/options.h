@@ -124,7 +124,7 @@ typedef struct Options {
     int sequence; /* not 0: names like frame%04d.png are those of numbered pictures */
     double sequence_rate;
 
-    const char *stats;
+    const char *stats, *report;
     int progress;
     int color; /* a SayColor */
     int quiet, verbose;

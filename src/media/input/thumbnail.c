@@ -2,9 +2,7 @@
 
 #include <libavutil/display.h>
 
-#include "media/convert.h"
 #include "media/input/decoder.h"
-#include "media/picture_format.h"
 #include "media/side_data.h"
 
 struct Thumbnails {
@@ -12,7 +10,7 @@ struct Thumbnails {
     Decoder *decoder;
     Converter converter;
     AVPacket *packet;
-    AVFrame *frame, *small;
+    AVFrame *frame;
 };
 
 int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error)
@@ -26,12 +24,10 @@ int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error)
     t->source = source;
     t->packet = av_packet_alloc();
     t->frame = av_frame_alloc();
-    t->small = av_frame_alloc();
     for (unsigned i = 0; i < source->format->nb_streams; i++)
         if (source->format->streams[i] != source->video)
             source->format->streams[i]->discard = AVDISCARD_ALL;
-    int ret =
-        t->packet && t->frame && t->small ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+    int ret = t->packet && t->frame ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
         ret = decoder_open(&t->decoder, source, NULL, 1, error);
     if (ret < 0)
@@ -47,7 +43,6 @@ void thumbnails_close(Thumbnails **thumbnails)
     decoder_close(&t->decoder);
     convert_close(&t->converter);
     av_frame_free(&t->frame);
-    av_frame_free(&t->small);
     av_packet_free(&t->packet);
     source_close(&t->source);
     av_freep(thumbnails);
@@ -78,39 +73,12 @@ static PictureTurn turn_of(const Thumbnails *t)
     return matrix ? picture_turn(matrix) : picture_upright();
 }
 
-/* From the stored picture to one that is upright. */
-static void turn(const AVFrame *from, PictureTurn by, const Thumbnail *to)
-{
-    const PictureSteps steps = picture_steps(by, from->width, from->height, 4, from->linesize[0]);
-    uint8_t *pixel = to->pixels;
-    for (int y = 0; y < to->height; y++)
-        for (int x = 0; x < to->width; x++, pixel += 4)
-            memcpy(pixel, from->data[0] + steps.first + x * steps.column + y * steps.row, 4);
-}
-
 static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
 {
-    const PictureTurn by = turn_of(t);
     const AVRational pixel = t->frame->sample_aspect_ratio;
     const double aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
-    const double across = t->frame->width * aspect, down = t->frame->height;
-    const double by_x = (by.xx ? width : height) / across, by_y = (by.xx ? height : width) / down;
-    const double share = FFMIN(by_x, by_y);
-    av_frame_unref(t->small);
-    t->small->format = AV_PIX_FMT_RGBA;
-    t->small->width = FFMAX((int)(across * share + 0.5), 1);
-    t->small->height = FFMAX((int)(down * share + 0.5), 1);
-    t->small->color_range = AVCOL_RANGE_JPEG;
-    const int ret = convert_frame(&t->converter, t->frame, t->small);
-    if (ret < 0)
-        return ret;
-    thumbnail->width = by.xx ? t->small->width : t->small->height;
-    thumbnail->height = by.xx ? t->small->height : t->small->width;
-    thumbnail->pixels = malloc((size_t)thumbnail->width * (size_t)thumbnail->height * 4);
-    if (!thumbnail->pixels)
-        return AVERROR(ENOMEM);
-    turn(t->small, by, thumbnail);
-    return 0;
+    return small_picture_make(&t->converter, t->frame, turn_of(t), aspect, width, height,
+                              thumbnail);
 }
 
 int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thumbnail *thumbnail,

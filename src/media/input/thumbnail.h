@@ -3,6 +3,7 @@
 #define LUMEQ_MEDIA_THUMBNAIL_H
 
 #include "media/input/source.h"
+#include "media/small_picture.h"
 
 typedef struct Thumbnails Thumbnails;
 
@@ -10,11 +11,7 @@ typedef struct Thumbnails Thumbnails;
  * then NULL, and the source closed. */
 int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error);
 
-/* RGBA, upright, with square pixels. */
-typedef struct Thumbnail {
-    uint8_t *pixels; /* the caller's to free() */
-    int width, height;
-} Thumbnail;
+typedef SmallPicture Thumbnail;
 
 /*
  * What is shown at the key frame at or before a position (AV_TIME_BASE units from the start of the

@@ -15,11 +15,11 @@
 
 static const char magic[8] = "lumeqPRT";
 
-#define VERSION 1
+#define VERSION 2
 #define HEAD 16  /* bytes: the magic and the version */
 #define ENTRY 48 /* of a packet in the index */
-#define FOOT 152 /* the last bytes of the file */
-#define ROWS 64  /* of a name in it */
+#define FOOT 212 /* the last bytes of the file */
+#define NAME 64  /* of a companion in it */
 #define FIRST_PACKETS 256
 
 /* More than a part ever has of either. */
@@ -134,6 +134,13 @@ static PartPacket unpack_entry(const uint8_t *from)
     };
 }
 
+static void pack_companion(uint8_t *to, const PartCompanion *companion)
+{
+    memcpy(to, companion->name, NAME);
+    AV_WL64(to + NAME, companion->size);
+    AV_WL32(to + NAME + 8, companion->sum);
+}
+
 /* All but the checksum, which comes last. */
 static void pack_foot(uint8_t foot[FOOT], const PartLabel *label, int64_t count, int64_t index,
                       int extradata_size)
@@ -145,11 +152,10 @@ static void pack_foot(uint8_t foot[FOOT], const PartLabel *label, int64_t count,
     AV_WL32(foot + 20, label->plan);
     AV_WL32(foot + 24, (uint32_t)label->part);
     AV_WL64(foot + 32, (uint64_t)label->frames);
-    memcpy(foot + 40, label->rows, ROWS);
-    AV_WL64(foot + 104, label->rows_size);
-    AV_WL32(foot + 112, label->rows_sum);
-    memcpy(foot + 136, magic, sizeof(magic));
-    AV_WL32(foot + 144, VERSION);
+    pack_companion(foot + 40, &label->rows);
+    pack_companion(foot + 116, &label->report);
+    memcpy(foot + 196, magic, sizeof(magic));
+    AV_WL32(foot + 204, VERSION);
 }
 
 int part_writer_commit(PartWriter *w, const PartLabel *label, const uint8_t *extradata,
@@ -207,15 +213,21 @@ static int read_at(const PartFile *f, void *to, size_t size, uint64_t position, 
     return 0;
 }
 
+static void unpack_companion(PartCompanion *companion, const uint8_t *from)
+{
+    memcpy(companion->name, from, NAME);
+    companion->name[NAME - 1] = '\0';
+    companion->size = AV_RL64(from + NAME);
+    companion->sum = AV_RL32(from + NAME + 8);
+}
+
 static void unpack_label(PartLabel *label, const uint8_t *foot)
 {
     label->plan = AV_RL32(foot + 20);
     label->part = (int32_t)AV_RL32(foot + 24);
     label->frames = (int64_t)AV_RL64(foot + 32);
-    memcpy(label->rows, foot + 40, ROWS);
-    label->rows[ROWS - 1] = '\0';
-    label->rows_size = AV_RL64(foot + 104);
-    label->rows_sum = AV_RL32(foot + 112);
+    unpack_companion(&label->rows, foot + 40);
+    unpack_companion(&label->report, foot + 116);
 }
 
 /* The index and the extradata, which lie before the foot. */
@@ -273,7 +285,7 @@ int part_file_open(PartFile *f, const char *path, MediaError *error)
     if (AV_RL32(head + sizeof(magic)) != VERSION)
         return media_fail(error, MEDIA_INPUT, "%s is of another version: %u, not %d",
                           media_quote(path), AV_RL32(head + sizeof(magic)), VERSION);
-    if (memcmp(foot + 136, magic, sizeof(magic)) != 0)
+    if (memcmp(foot + 196, magic, sizeof(magic)) != 0)
         return not_whole(f, "it was cut off", error);
     unpack_label(&f->label, foot);
     return take_index(f, foot, end, error);

@@ -11,14 +11,19 @@
 
 #include "media/error.h"
 
+/* A file in the same folder that comes with a part. name "": none. */
+typedef struct PartCompanion {
+    char name[64];
+    uint64_t size;
+    uint32_t sum; /* checksum */
+} PartCompanion;
+
 /* What a part is of, and what comes with it. */
 typedef struct PartLabel {
-    uint32_t plan;  /* the plan's mark */
-    int32_t part;   /* its number */
-    int64_t frames; /* that it was made of */
-    char rows[64];  /* the file of its statistics, in the same folder; "": none */
-    uint64_t rows_size;
-    uint32_t rows_sum; /* checksum */
+    uint32_t plan;              /* the plan's mark */
+    int32_t part;               /* its number */
+    int64_t frames;             /* that it was made of */
+    PartCompanion rows, report; /* its statistics, and what a report needs of it */
 } PartLabel;
 
 typedef struct PartWriter PartWriter;

@@ -1,0 +1,168 @@
+#include "app/run_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/decision.h"
+#include "app/options/option_arguments.h"
+#include "app/options/option_inputs.h"
+#include "app/terminal.h"
+#include "report/report_file.h"
+
+struct RunReport {
+    const Options *options;
+    Report *report;
+    int failed; /* it could not be written, and is none any more */
+};
+
+/* As report_open(), or as report_open_part(). */
+static int open_report(RunReport **report, const Options *options, const char *part,
+                       const struct stat *input, MediaError *error)
+{
+    MediaError why = {0};
+    RunReport *r = *report = calloc(1, sizeof(*r));
+    if (!r)
+        return media_fail(error, MEDIA_OUTPUT, "out of memory");
+    r->options = options;
+    const int ret = part
+                        ? report_open_part(&r->report, part, &why)
+                        : report_open(&r->report, options->report, options->overwrite, input, &why);
+    if (ret >= 0)
+        return 0;
+    run_report_close(report);
+    return media_fail(error, why.fault, "--report %s: %s", media_quote(options->report), why.text);
+}
+
+int run_report_open(RunReport **report, const Options *options, const struct stat *input,
+                    MediaError *error)
+{
+    *report = NULL;
+    return options->report ? open_report(report, options, NULL, input, error) : 0;
+}
+
+int run_report_open_part(RunReport **report, const Options *options, const char *path,
+                         MediaError *error)
+{
+    *report = NULL;
+    return options->report ? open_report(report, options, path, NULL, error) : 0;
+}
+
+static void find_words(const Item *item, const LumeqParams *params, char *words, size_t size)
+{
+    const AVFrame *frame = item->message.output;
+    const Decision decision = decision_find(&item->stats, params, equalizer_depth(frame),
+                                            frame->color_range == AVCOL_RANGE_JPEG);
+    decision_text(&decision, NULL, words, size);
+}
+
+void run_report_frame(RunReport *r, const Item *item, int64_t number, const LumeqParams *params)
+{
+    char words[128];
+    if (!r)
+        return;
+    find_words(item, params, words, sizeof(words));
+    report_frame(r->report, item->message.frame, item->message.output, &item->stats, number, words);
+}
+
+int run_report_append(RunReport *r, const char *path, MediaError *error)
+{
+    return r ? report_append(r->report, path, error) : 0;
+}
+
+/* ---- the end ---- */
+
+/* Texts, owned, and how many. */
+typedef struct Arguments {
+    char **all;
+    int count;
+} Arguments;
+
+static int keep_argument(void *arguments, const char *argument)
+{
+    Arguments *a = arguments;
+    char **all = realloc(a->all, ((size_t)a->count + 1) * sizeof(*all));
+    if (!all)
+        return -1;
+    a->all = all;
+    all[a->count] = strdup(argument);
+    if (!all[a->count])
+        return -1;
+    a->count++;
+    return 0;
+}
+
+/* Without the folders, which are nobody's business where a report is shown. */
+static const char *name_of(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Of a URL, what follows the name may be a secret. */
+static const char *input_name(const Options *o)
+{
+    return o->camera                    ? "a camera"
+           : strcmp(o->input, "-") == 0 ? "standard input"
+           : option_inputs_is_url(o)    ? "a stream from the network"
+                                        : name_of(o->input);
+}
+
+static int write_about(RunReport *r, const Arguments *arguments, int partial, MediaError *why)
+{
+    const Options *o = r->options;
+    char program[64];
+    snprintf(program, sizeof(program), "lumeq %d.%d.%d", LUMEQ_VERSION_MAJOR, LUMEQ_VERSION_MINOR,
+             LUMEQ_VERSION_PATCH);
+    const ReportAbout about = {
+        .program = program,
+        .input = input_name(o),
+        .output = o->output && strcmp(o->output, "-") == 0 ? "standard output" : name_of(o->output),
+        .options = (const char *const *)arguments->all,
+        .option_count = arguments->count,
+        .partial = partial,
+    };
+    return report_write(r->report, &about, why);
+}
+
+void run_report_write(RunReport *r, int partial)
+{
+    MediaError why = {0};
+    Arguments arguments = {0};
+    if (!r)
+        return;
+    int ret = option_arguments(r->options, keep_argument, &arguments);
+    ret = ret < 0 ? media_fail(&why, MEDIA_OUTPUT, "out of memory")
+                  : write_about(r, &arguments, partial, &why);
+    for (int i = 0; i < arguments.count; i++)
+        free(arguments.all[i]);
+    free(arguments.all);
+    if (ret >= 0)
+        return;
+    say(SAY_ERRORS, "--report %s: %s", media_quote(r->options->report), why.text);
+    r->failed = 1;
+}
+
+int run_report_commit(RunReport *r, int partial)
+{
+    MediaError why = {0};
+    if (!r || (partial && !report_frames(r->report)))
+        return 0;
+    if (!r->failed && report_commit(r->report, partial, &why) < 0) {
+        say(SAY_ERRORS, "--report %s: %s", media_quote(r->options->report), why.text);
+        r->failed = 1;
+    }
+    return r->failed ? MEDIA_OUTPUT : 0;
+}
+
+const char *run_report_name(const RunReport *r)
+{
+    return r && !r->failed ? report_name(r->report) : NULL;
+}
+
+void run_report_close(RunReport **report)
+{
+    if (*report)
+        report_close(&(*report)->report);
+    free(*report);
+    *report = NULL;
+}

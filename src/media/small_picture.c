@@ -1,0 +1,139 @@
+#include "media/small_picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/base64.h>
+
+/* Of the encoder's 2 (best) to 31: no step is seen in it, at a tenth of a PNG's size. */
+#define JPEG_QUALITY 3
+
+/* From the stored picture to one that is upright. */
+static void turn(const AVFrame *from, PictureTurn by, const SmallPicture *to)
+{
+    const PictureSteps steps = picture_steps(by, from->width, from->height, 4, from->linesize[0]);
+    uint8_t *pixel = to->pixels;
+    for (int y = 0; y < to->height; y++)
+        for (int x = 0; x < to->width; x++, pixel += 4)
+            memcpy(pixel, from->data[0] + steps.first + x * steps.column + y * steps.row, 4);
+}
+
+static int scale(Converter *converter, const AVFrame *frame, AVFrame *small, PictureTurn by,
+                 SmallPicture *picture)
+{
+    const int ret = convert_frame(converter, frame, small);
+    if (ret < 0)
+        return ret;
+    picture->width = by.xx ? small->width : small->height;
+    picture->height = by.xx ? small->height : small->width;
+    picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
+    if (!picture->pixels)
+        return AVERROR(ENOMEM);
+    turn(small, by, picture);
+    return 0;
+}
+
+int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
+                       int width, int height, SmallPicture *picture)
+{
+    const double across = frame->width * aspect, down = frame->height;
+    const double by_x = (by.xx ? width : height) / across, by_y = (by.xx ? height : width) / down;
+    const double share = FFMIN(by_x, by_y);
+    AVFrame *small = av_frame_alloc();
+    *picture = (SmallPicture){0};
+    if (!small)
+        return AVERROR(ENOMEM);
+    small->format = AV_PIX_FMT_RGBA;
+    small->width = FFMAX((int)(across * share + 0.5), 1);
+    small->height = FFMAX((int)(down * share + 0.5), 1);
+    small->color_range = AVCOL_RANGE_JPEG;
+    const int ret = scale(converter, frame, small, by, picture);
+    av_frame_free(&small);
+    return ret;
+}
+
+/* ---- JPEG ---- */
+
+/* As JPEG has it. */
+static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
+{
+    AVFrame *rgb = av_frame_alloc(), *yuv = av_frame_alloc();
+    int ret = rgb && yuv ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        rgb->format = AV_PIX_FMT_RGBA;
+        rgb->width = yuv->width = picture->width;
+        rgb->height = yuv->height = picture->height;
+        rgb->data[0] = picture->pixels;
+        rgb->linesize[0] = picture->width * 4;
+        yuv->format = AV_PIX_FMT_YUV420P;
+        yuv->color_range = AVCOL_RANGE_JPEG;
+        yuv->colorspace = AVCOL_SPC_SMPTE170M;
+        ret = convert_frame(converter, rgb, yuv);
+    }
+    av_frame_free(&rgb);
+    if (ret < 0)
+        av_frame_free(&yuv);
+    return yuv;
+}
+
+static int encode_with(AVCodecContext *encoder, AVFrame *frame, AVPacket *packet)
+{
+    encoder->width = frame->width;
+    encoder->height = frame->height;
+    encoder->pix_fmt = frame->format;
+    encoder->color_range = frame->color_range;
+    encoder->time_base = (AVRational){1, 25};
+    encoder->thread_count = 1;
+    encoder->flags |= AV_CODEC_FLAG_QSCALE | AV_CODEC_FLAG_BITEXACT;
+    encoder->global_quality = frame->quality = FF_QP2LAMBDA * JPEG_QUALITY;
+    int ret = avcodec_open2(encoder, NULL, NULL);
+    if (ret >= 0)
+        ret = avcodec_send_frame(encoder, frame);
+    if (ret >= 0)
+        ret = avcodec_send_frame(encoder, NULL);
+    return ret >= 0 ? avcodec_receive_packet(encoder, packet) : ret;
+}
+
+static char *encode(AVFrame *frame)
+{
+    const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_MJPEG);
+    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    AVPacket *packet = av_packet_alloc();
+    char *text = NULL;
+    if (encoder && packet && encode_with(encoder, frame, packet) >= 0) {
+        const int size = AV_BASE64_SIZE(packet->size);
+        text = malloc((size_t)size);
+        if (text)
+            av_base64_encode(text, size, packet->data, packet->size);
+    }
+    av_packet_free(&packet);
+    avcodec_free_context(&encoder);
+    return text;
+}
+
+char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
+                         int *height)
+{
+    char why[256];
+    PictureFormat format;
+    SmallPicture picture = {0};
+    if (picture_format(&format, frame, why, sizeof(why)) < 0)
+        return NULL;
+    const int most = FFMIN(side, FFMAX(frame->width, frame->height));
+    int ret =
+        small_picture_make(&maker->shrink, frame, format.turn, format.aspect, most, most, &picture);
+    AVFrame *yuv = ret < 0 ? NULL : to_yuv(&maker->to_jpeg, &picture);
+    char *text = yuv ? encode(yuv) : NULL;
+    *width = picture.width;
+    *height = picture.height;
+    av_frame_free(&yuv);
+    free(picture.pixels);
+    return text;
+}
+
+void small_picture_close(SmallPictureMaker *maker)
+{
+    convert_close(&maker->shrink);
+    convert_close(&maker->to_jpeg);
+}

@@ -1,0 +1,77 @@
+#include "report/report_figures.h"
+
+#include <math.h>
+
+const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
+    [REPORT_MEAN] = {"mean", "Brightness", "", 20,
+                     "The mean of luma, in codes of 8 bits (0 to 255)."},
+    [REPORT_CONTRAST] = {"contrast", "Contrast", "", 10,
+                         "The standard deviation of luma, in codes of 8 bits: how far tones are "
+                         "apart in the picture as a whole."},
+    [REPORT_ENTROPY] = {"entropy", "Entropy", "bits", 1,
+                        "How many bits a pixel tells: &minus;&Sigma; <i>p</i> log<sub>2</sub> "
+                        "<i>p</i> over the histogram. More means that more tones are in use."},
+    [REPORT_LOCAL] = {"local_contrast", "Local contrast", "", 2,
+                      "The standard deviation of luma within blocks of 8 by 8 pixels, their mean, "
+                      "in codes of 8 bits: detail and edges, and noise with them."},
+    [REPORT_BLACK] = {"clipped_black", "At black", "%", 2,
+                      "The share of the picture that is black or below: shadows without detail."},
+    [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
+                      "The share of the picture that is white or above: lights without detail."},
+    [REPORT_NOISE] =
+        {"noise", "Noise", "", 1,
+         "How much dark parts that stand still differ from the frame before, as a "
+         "standard deviation in codes of 8 bits; the same places before and after. The fine "
+         "pattern that stands for fractions of codes (dither) counts with it."},
+    [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
+                     "The mean absolute difference of the brightness of neighbouring frames "
+                     "(MABD), in codes of 8 bits a frame; cuts are left out."},
+    [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "", 0.5,
+                        "How much brightness changes otherwise than in the source, in codes of 8 "
+                        "bits a frame: what would be pumping. Cuts are left out."},
+};
+
+void report_sum_add(ReportSums *sums, const ReportValues *values)
+{
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        for (int side = 0; side < REPORT_SIDES; side++) {
+            const int64_t value = values->of[i][side];
+            ReportSum *s = &sums->of[i][side];
+            if (value == REPORT_UNKNOWN)
+                continue;
+            s->least = s->count && s->least < value ? s->least : value;
+            s->most = s->count && s->most > value ? s->most : value;
+            s->sum += value;
+            s->count++;
+        }
+}
+
+void report_sum_merge(ReportSums *sums, const ReportSums *more)
+{
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        for (int side = 0; side < REPORT_SIDES; side++) {
+            const ReportSum *m = &more->of[i][side];
+            ReportSum *s = &sums->of[i][side];
+            if (!m->count)
+                continue;
+            s->least = s->count && s->least < m->least ? s->least : m->least;
+            s->most = s->count && s->most > m->most ? s->most : m->most;
+            s->sum += m->sum;
+            s->count += m->count;
+        }
+}
+
+double report_sum_mean(const ReportSum *s)
+{
+    return s->count ? (double)s->sum / (double)s->count / REPORT_ONE : (double)NAN;
+}
+
+double report_value(int64_t value)
+{
+    return (double)value / REPORT_ONE;
+}
+
+int64_t report_fixed(double value)
+{
+    return llrint(value * REPORT_ONE);
+}

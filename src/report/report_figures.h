@@ -1,0 +1,71 @@
+/* What a report knows of each frame, in fixed point: sums do not depend on their order, so that a
+ * film in parts has the figures of one run. */
+#ifndef LUMEQ_REPORT_FIGURES_H
+#define LUMEQ_REPORT_FIGURES_H
+
+#include <stdint.h>
+
+/* README.md has their definitions. */
+typedef enum ReportFigure {
+    REPORT_MEAN,
+    REPORT_CONTRAST,
+    REPORT_ENTROPY,
+    REPORT_LOCAL,
+    REPORT_BLACK,
+    REPORT_WHITE,
+    REPORT_NOISE,
+    REPORT_MABD,
+    REPORT_FLICKER, /* AFTER alone */
+    REPORT_FIGURES
+} ReportFigure;
+
+enum { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
+
+/* Values are in units of 1 / REPORT_ONE, as finely as --stats has them. */
+#define REPORT_ONE 10000
+#define REPORT_UNKNOWN INT64_MIN
+
+typedef struct ReportValues {
+    int64_t of[REPORT_FIGURES][REPORT_SIDES];
+} ReportValues;
+
+/* Names and what is said about a figure. */
+typedef struct ReportFigureText {
+    const char *key;     /* in JSON */
+    const char *name;    /* on the page */
+    const char *unit;    /* after a number */
+    double room;         /* a plot shows at least so much from bottom to top */
+    const char *meaning; /* in HTML */
+} ReportFigureText;
+
+extern const ReportFigureText report_figure_texts[REPORT_FIGURES];
+
+/* A frame. MABD and flicker are of two frames: who adds frames up finds them. */
+typedef struct ReportFrame {
+    int64_t number;           /* from 0, in order and without gaps */
+    int64_t begin_us, end_us; /* in the output */
+    int cut;                  /* not 0: the first of a scene */
+    int width, height, depth; /* of what came in */
+    ReportValues value;
+} ReportFrame;
+
+/* Of those that are known. {0} is that of none. */
+typedef struct ReportSum {
+    int64_t sum, least, most, count;
+} ReportSum;
+
+typedef struct ReportSums {
+    ReportSum of[REPORT_FIGURES][REPORT_SIDES];
+} ReportSums;
+
+void report_sum_add(ReportSums *sums, const ReportValues *values);
+void report_sum_merge(ReportSums *sums, const ReportSums *more);
+
+/* In units. NAN where none is known. */
+double report_sum_mean(const ReportSum *sum);
+double report_value(int64_t value);
+
+/* Rounded; `value` is a finite number. */
+int64_t report_fixed(double value);
+
+#endif

@@ -1,0 +1,191 @@
+#include "report/report_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "media/compat.h"
+#include "media/output/output_file.h"
+#include "report/report_json.h"
+#include "report/report_log.h"
+#include "report/report_measure.h"
+#include "report/report_page.h"
+#include "report/report_summary.h"
+
+typedef enum Kind { PAGE, JSON, PART } Kind;
+
+struct Report {
+    Kind kind;
+    OutputFile file;
+    ReportMeasure *measure;
+    ReportSummary summary; /* but of a part */
+    PictureChoice choice;  /* of a part */
+    int64_t frames;
+};
+
+static int ends_in(const char *path, const char *extension)
+{
+    const size_t n = strlen(path), m = strlen(extension);
+    return n > m && strcmp(path + n - m, extension) == 0;
+}
+
+int report_known_name(const char *path)
+{
+    return ends_in(path, ".html") || ends_in(path, ".json");
+}
+
+static int out_of_memory(MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+static int open_report(Report **report, Kind kind, const char *path, int overwrite,
+                       const struct stat *input, MediaError *error)
+{
+    Report *r = *report = calloc(1, sizeof(*r));
+    if (!r)
+        return out_of_memory(error);
+    r->kind = kind;
+    r->measure = report_measure_open();
+    int ret = r->measure && report_summary_open(&r->summary) >= 0 ? 0 : out_of_memory(error);
+    if (ret >= 0)
+        ret = output_file_check(&r->file, path, overwrite, input, error);
+    if (ret >= 0)
+        ret = output_file_open(&r->file, error);
+    if (ret < 0)
+        report_close(report);
+    return ret;
+}
+
+int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
+                MediaError *error)
+{
+    return open_report(report, ends_in(path, ".json") ? JSON : PAGE, path, overwrite, input, error);
+}
+
+int report_open_part(Report **report, const char *path, MediaError *error)
+{
+    return open_report(report, PART, path, 0, NULL, error);
+}
+
+/* ---- frames ---- */
+
+static int wants_picture(const Report *r, const ReportFrame *frame)
+{
+    return r->kind == PART ? picture_choice_wants(&r->choice, frame->number, frame->cut)
+                           : report_summary_wants(&r->summary, frame->number, frame->cut);
+}
+
+/* Pictures that turn out not to be wanted are left out by who reads this. */
+static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
+{
+    if (picture) {
+        (void)picture_choice_take(&r->choice, frame->number, frame->cut);
+        report_log_picture(&r->file, picture);
+        report_picture_free(picture);
+    }
+    report_log_frame(&r->file, frame);
+}
+
+static int64_t to_us(int64_t time, AVRational base)
+{
+    return llrint((double)time * av_q2d(base) * 1e6);
+}
+
+void report_frame(Report *r, const AVFrame *in, const AVFrame *out, const LumeqFrameStats *stats,
+                  int64_t number, const char *words)
+{
+    ReportFrame frame = {
+        .number = number,
+        .begin_us = to_us(out->pts, out->time_base),
+        .end_us = to_us(out->pts + FRAME_DURATION(out), out->time_base),
+    };
+    ReportPicture *picture = NULL;
+    report_measure_frame(r->measure, in, out, stats, &frame);
+    if (wants_picture(r, &frame))
+        picture = report_measure_picture(r->measure, in, out, stats, &frame, words);
+    if (r->kind == PART)
+        log_frame(r, &frame, picture);
+    else
+        report_summary_add(&r->summary, &frame, picture);
+    r->frames++;
+}
+
+static int append_line(Report *r, char *line, ReportPicture **picture)
+{
+    ReportFrame frame;
+    ReportPicture *read = NULL;
+    const int kind = report_log_read(line, &frame, &read);
+    if (kind == REPORT_LOG_PICTURE) {
+        report_picture_free(*picture);
+        *picture = read;
+    }
+    if (kind != REPORT_LOG_FRAME)
+        return kind;
+    if (frame.number != r->frames)
+        return -1;
+    report_summary_add(&r->summary, &frame, *picture);
+    *picture = NULL;
+    r->frames++;
+    return kind;
+}
+
+int report_append(Report *r, const char *path, MediaError *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ReportPicture *picture = NULL; /* of the next frame */
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                          strerror(errno));
+    int kind = REPORT_LOG_FRAME;
+    while (kind > 0 && getline(&line, &room, file) > 0)
+        kind = append_line(r, line, &picture);
+    const int failed = kind < 0 || ferror(file);
+    report_picture_free(picture);
+    free(line);
+    fclose(file);
+    return failed ? media_fail(error, MEDIA_INPUT, "%s is damaged", media_quote(path)) : 0;
+}
+
+/* ---- the end ---- */
+
+int report_write(Report *r, const ReportAbout *about, MediaError *error)
+{
+    report_summary_end(&r->summary);
+    if (r->kind == JSON)
+        report_json(&r->file, &r->summary, about);
+    else if (r->kind == PAGE)
+        report_page(&r->file, &r->summary, about);
+    return output_file_flush(&r->file, error);
+}
+
+int report_commit(Report *r, int partial, MediaError *error)
+{
+    return output_file_commit(&r->file, partial ? OUTPUT_PARTIAL : OUTPUT_OWN_NAME, error);
+}
+
+int64_t report_frames(const Report *r)
+{
+    return r->frames;
+}
+
+const char *report_name(const Report *r)
+{
+    return r->file.name;
+}
+
+void report_close(Report **report)
+{
+    Report *r = *report;
+    if (!r)
+        return;
+    report_measure_close(&r->measure);
+    report_summary_close(&r->summary);
+    output_file_close(&r->file);
+    free(r);
+    *report = NULL;
+}

@@ -1,0 +1,136 @@
+#include "report/report_measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "media/small_picture.h"
+#include "report/block_samples.h"
+#include "report/histogram_figures.h"
+
+/* Statistics and pictures count in bins and codes of a depth, a report in codes of 8 bits. */
+#define CODES 256
+
+struct ReportMeasure {
+    BlockSamples samples[2][REPORT_SIDES]; /* by turns: of this frame and the one before */
+    int64_t frames;
+    SmallPictureMaker pictures;
+};
+
+ReportMeasure *report_measure_open(void)
+{
+    return calloc(1, sizeof(ReportMeasure));
+}
+
+void report_measure_close(ReportMeasure **measure)
+{
+    if (*measure)
+        small_picture_close(&(*measure)->pictures);
+    free(*measure);
+    *measure = NULL;
+}
+
+static int is_full_range(const AVFrame *frame)
+{
+    return frame->color_range == AVCOL_RANGE_JPEG;
+}
+
+/* The first bin of a code of 8 bits. */
+static int bin_of(int code, int bins)
+{
+    return code * (bins / CODES);
+}
+
+static void measure_histogram(ReportFrame *frame, int side, const uint32_t *hist, int bins,
+                              int full_range)
+{
+    const double codes = (double)CODES / bins;
+    const int black = full_range ? 0 : bin_of(16, bins);
+    const int white = full_range ? bins - 1 : bin_of(235, bins);
+    int64_t(*value)[REPORT_SIDES] = frame->value.of;
+    value[REPORT_CONTRAST][side] = report_fixed(codes * histogram_deviation(hist, bins));
+    value[REPORT_ENTROPY][side] = report_fixed(histogram_entropy(hist, bins));
+    value[REPORT_BLACK][side] = report_fixed(100 * histogram_share(hist, bins, 0, black));
+    value[REPORT_WHITE][side] = report_fixed(100 * histogram_share(hist, bins, white, bins - 1));
+}
+
+static void set_known(int64_t *value, double what)
+{
+    *value = isfinite(what) ? report_fixed(what) : REPORT_UNKNOWN;
+}
+
+static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                           const LumeqFrameStats *stats, ReportFrame *frame)
+{
+    BlockSamples *now = m->samples[m->frames % 2], *then = m->samples[(m->frames + 1) % 2];
+    const BlockPair pair = {&now[REPORT_BEFORE], &now[REPORT_AFTER]};
+    const BlockPair earlier = {&then[REPORT_BEFORE], &then[REPORT_AFTER]};
+    double noise[REPORT_SIDES] = {(double)NAN, (double)NAN};
+    block_samples_take(&now[REPORT_BEFORE], in, stats->active);
+    block_samples_take(&now[REPORT_AFTER], out, stats->active);
+    if (!frame->cut)
+        (void)block_samples_noise(&pair, &earlier, is_full_range(in) ? 0 : 16, noise);
+    for (int side = 0; side < REPORT_SIDES; side++) {
+        set_known(&frame->value.of[REPORT_LOCAL][side], block_samples_contrast(&now[side]));
+        set_known(&frame->value.of[REPORT_NOISE][side], noise[side]);
+    }
+    m->frames++;
+}
+
+void report_measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                          const LumeqFrameStats *stats, ReportFrame *frame)
+{
+    const int depth = convert_layout((enum AVPixelFormat)in->format).depth;
+    const double code = ldexp(1, 8 - depth);
+    frame->cut = stats->scene_cut != 0;
+    frame->width = in->width;
+    frame->height = in->height;
+    frame->depth = depth;
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        frame->value.of[i][REPORT_BEFORE] = frame->value.of[i][REPORT_AFTER] = REPORT_UNKNOWN;
+    frame->value.of[REPORT_MEAN][REPORT_BEFORE] = report_fixed(stats->mean_in * code);
+    frame->value.of[REPORT_MEAN][REPORT_AFTER] = report_fixed(stats->mean_out * code);
+    measure_histogram(frame, REPORT_BEFORE, stats->hist_in, stats->bins, is_full_range(in));
+    measure_histogram(frame, REPORT_AFTER, stats->hist_out, stats->bins, is_full_range(in));
+    measure_blocks(m, in, out, stats, frame);
+}
+
+/* ---- pictures ---- */
+
+static void shrink_histogram(uint32_t *to, const uint32_t *hist, int bins)
+{
+    const int each = bins / REPORT_HISTOGRAM;
+    for (int i = 0; i < REPORT_HISTOGRAM; i++)
+        to[i] = (uint32_t)lrint(1e6 * histogram_share(hist, bins, i * each, (i + 1) * each - 1));
+}
+
+/* Curves have 16 fraction bits of a code of their depth. */
+static void shrink_curve(uint16_t *to, const LumeqFrameStats *stats, int depth)
+{
+    for (int i = 0; i < REPORT_CURVE; i++)
+        to[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> depth);
+}
+
+ReportPicture *report_measure_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
+                                      const LumeqFrameStats *stats, const ReportFrame *frame,
+                                      const char *words)
+{
+    const AVFrame *const frames[REPORT_SIDES] = {in, out};
+    ReportPicture *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->number = frame->number;
+    p->time_us = frame->begin_us;
+    p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
+    p->words = strdup(words);
+    shrink_curve(p->curve, stats, frame->depth);
+    shrink_histogram(p->histogram[REPORT_BEFORE], stats->hist_in, stats->bins);
+    shrink_histogram(p->histogram[REPORT_AFTER], stats->hist_out, stats->bins);
+    for (int side = 0; side < REPORT_SIDES; side++)
+        p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,
+                                           &p->width, &p->height);
+    if (p->words && p->jpeg[REPORT_BEFORE] && p->jpeg[REPORT_AFTER])
+        return p;
+    report_picture_free(p);
+    return NULL;
+}

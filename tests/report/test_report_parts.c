@@ -1,0 +1,424 @@
+/* Parts of a report: pictures of shots, sums over long videos, noise of blocks, what a part of a
+ * film leaves, and texts. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "report/block_samples.h"
+#include "report/report_log.h"
+#include "report/report_summary.h"
+#include "report/report_text.h"
+
+static char folder[] = "/tmp/lumeq-report-XXXXXX";
+
+/* ---- which frames have pictures ---- */
+
+static void choose(PictureChoice *choice, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        (void)picture_choice_take(choice, i, i == from);
+}
+
+static int is_among(const PictureChoice *choice, int64_t number)
+{
+    for (int i = 0; i < choice->count; i++)
+        if (choice->number[i] == number)
+            return 1;
+    return 0;
+}
+
+/* Of a shot that goes on over two parts, theirs have all that the whole's has. */
+static void test_choice(void)
+{
+    for (int round = 0; round < check_rounds(400); round++) {
+        CheckRandom random = check_random((uint64_t)round);
+        const int from = check_below(&random, 100000), length = 2 + check_below(&random, 3000);
+        const int cut = from + 1 + check_below(&random, length - 1);
+        PictureChoice whole = {0}, left = {0}, right = {0};
+        choose(&whole, from, from + length);
+        choose(&left, from, cut);
+        choose(&right, cut, from + length);
+        CHECK(whole.count >= 2 && whole.count <= CHOICE_MOST, "%d of %d", whole.count, length);
+        for (int i = 0; i < whole.count; i++)
+            CHECK(is_among(&left, whole.number[i]) || is_among(&right, whole.number[i]),
+                  "%ld of %d to %d, cut at %d", (long)whole.number[i], from, from + length, cut);
+    }
+}
+
+/* ---- sums ---- */
+
+static ReportFrame make_frame(CheckRandom *random, int64_t number, int cut)
+{
+    ReportFrame frame = {.number = number,
+                         .begin_us = number * 40000,
+                         .end_us = (number + 1) * 40000,
+                         .cut = cut,
+                         .width = 64,
+                         .height = 48,
+                         .depth = 8};
+    for (int i = 0; i < REPORT_FIGURES; i++)
+        for (int side = 0; side < REPORT_SIDES; side++)
+            frame.value.of[i][side] =
+                i < REPORT_MABD ? check_below(random, 2550000) : REPORT_UNKNOWN;
+    if (number % 7 == 3)
+        frame.value.of[REPORT_NOISE][0] = REPORT_UNKNOWN;
+    return frame;
+}
+
+static ReportPicture *make_picture(int64_t number, int64_t entropy)
+{
+    ReportPicture *p = calloc(1, sizeof(*p));
+    if (!p)
+        abort();
+    *p = (ReportPicture){.number = number, .entropy = entropy, .width = 16, .height = 9};
+    for (int i = 0; i < REPORT_CURVE; i++)
+        p->curve[i] = (uint16_t)(i * 257);
+    for (int i = 0; i < 2 * REPORT_HISTOGRAM; i++)
+        p->histogram[i % 2][i / 2] = (uint32_t)i;
+    p->jpeg[0] = strdup("/9j/4AAQ");
+    p->jpeg[1] = strdup("/9j/4AAR==");
+    p->words = strdup("dark, clean: lifted x2.1, equalized by 37 %");
+    return p;
+}
+
+static int same_sum(const ReportSum *a, const ReportSum *b)
+{
+    return a->count == b->count && a->sum == b->sum &&
+           (!a->count || (a->least == b->least && a->most == b->most));
+}
+
+/* Points and shots of a video with many of both have the sums of the whole. */
+static void test_sums(void)
+{
+    enum { FRAMES = 9000 };
+    ReportSummary s;
+    ReportSum expected = {0}, points = {0};
+    CheckRandom random = check_random(1);
+    int64_t cuts = 0, shown = 0, frames = 0;
+    if (!CHECK(report_summary_open(&s) == 0, "out of memory"))
+        return;
+    for (int64_t i = 0; i < FRAMES; i++) {
+        const int cut = i && (check_below(&random, 3) == 0);
+        ReportFrame frame = make_frame(&random, i, cut);
+        const int wants = report_summary_wants(&s, i, cut);
+        const int64_t value = frame.value.of[REPORT_NOISE][0];
+        cuts += cut;
+        if (value != REPORT_UNKNOWN) {
+            expected.least = expected.count && expected.least < value ? expected.least : value;
+            expected.most = expected.count && expected.most > value ? expected.most : value;
+            expected.sum += value;
+            expected.count++;
+        }
+        report_summary_add(&s, &frame, wants ? make_picture(i, 50000) : NULL);
+    }
+    report_summary_end(&s);
+    CHECK(s.all.frames == FRAMES && s.shots_seen == cuts + 1, "%ld", (long)s.shots_seen);
+    CHECK(s.point_count <= REPORT_POINTS && s.point_count * s.step >= FRAMES, "%d", s.point_count);
+    CHECK(s.shot_count == REPORT_SHOTS, "%d shots", s.shot_count);
+    ReportSums merged = {0};
+    for (int i = 0; i < s.point_count; i++) {
+        frames += s.points[i].frames;
+        report_sum_merge(&merged, &s.points[i].sums);
+    }
+    points = merged.of[REPORT_NOISE][0];
+    CHECK(frames == FRAMES, "%ld frames in points", (long)frames);
+    CHECK(same_sum(&expected, &s.all.sums.of[REPORT_NOISE][0]), "the whole");
+    CHECK(same_sum(&expected, &points), "the points");
+    for (int i = 0; i < s.shot_count; i++) {
+        const ReportPicture *p = s.shots[i].picture;
+        const ReportSpan *span = &s.shots[i].span;
+        shown += p != NULL;
+        CHECK((p != NULL) == (i % s.pictured == 0), "picture of shot %d", i);
+        CHECK(!p || (p->number >= span->first && p->number < span->first + span->frames),
+              "it is of another shot");
+    }
+    CHECK(shown > REPORT_PICTURED / 2 && shown <= REPORT_PICTURED, "%ld pictures", (long)shown);
+    report_summary_close(&s);
+}
+
+/* A black frame in the middle does not stand for its shot. */
+static void test_shown(void)
+{
+    ReportSummary s;
+    CheckRandom random = check_random(2);
+    if (!CHECK(report_summary_open(&s) == 0, "out of memory"))
+        return;
+    for (int64_t i = 0; i < 200; i++) {
+        ReportFrame frame = make_frame(&random, i, 0);
+        const int64_t entropy = i >= 60 && i < 140 ? 0 : 60000;
+        frame.value.of[REPORT_ENTROPY][REPORT_BEFORE] = entropy;
+        const int wants = report_summary_wants(&s, i, 0);
+        report_summary_add(&s, &frame, wants ? make_picture(i, entropy) : NULL);
+    }
+    report_summary_end(&s);
+    if (CHECK(s.shot_count == 1 && s.shots[0].picture, "no picture"))
+        CHECK(s.shots[0].picture->entropy > 0, "frame %ld is black",
+              (long)s.shots[0].picture->number);
+    report_summary_close(&s);
+}
+
+/* MABD and flicker are those of neighbours, cuts left out. */
+static void test_changes(void)
+{
+    static const int means[][3] = {/* before, after, cut */
+                                   {100, 110, 0},
+                                   {102, 109, 0},
+                                   {50, 60, 1},
+                                   {49, 66, 0}};
+    ReportSummary s;
+    if (!CHECK(report_summary_open(&s) == 0, "out of memory"))
+        return;
+    for (int i = 0; i < 4; i++) {
+        CheckRandom random = check_random(3);
+        ReportFrame frame = make_frame(&random, i, means[i][2]);
+        frame.value.of[REPORT_MEAN][0] = means[i][0] * REPORT_ONE;
+        frame.value.of[REPORT_MEAN][1] = means[i][1] * REPORT_ONE;
+        report_summary_add(&s, &frame, NULL);
+    }
+    const ReportSum *before = &s.all.sums.of[REPORT_MABD][0], *after = before + 1;
+    const ReportSum *flicker = &s.all.sums.of[REPORT_FLICKER][REPORT_AFTER];
+    CHECK(before->count == 2 && before->sum == (2 + 1) * REPORT_ONE, "before %ld",
+          (long)before->sum);
+    CHECK(after->count == 2 && after->sum == (1 + 6) * REPORT_ONE, "after %ld", (long)after->sum);
+    CHECK(flicker->count == 2 && flicker->sum == (3 + 7) * REPORT_ONE, "flicker %ld",
+          (long)flicker->sum);
+    report_summary_close(&s);
+}
+
+/* ---- blocks ---- */
+
+/* The sum of twelve: a standard deviation of 1, nearly Gaussian. */
+static double gaussian(CheckRandom *random)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += check_below(random, 1 << 20) / (double)(1 << 20);
+    return sum;
+}
+
+/* Texture that stands still, with noise; times `gain`, and `more` brighter. */
+static AVFrame *draw(int depth, uint64_t number, double sigma, double gain, double more)
+{
+    AVFrame *frame = av_frame_alloc();
+    CheckRandom random = check_random(number);
+    if (!frame)
+        abort();
+    frame->format = depth > 8 ? AV_PIX_FMT_GRAY10LE : AV_PIX_FMT_GRAY8;
+    frame->width = 320;
+    frame->height = 200;
+    if (av_frame_get_buffer(frame, 0) < 0)
+        abort();
+    for (int y = 0; y < frame->height; y++)
+        for (int x = 0; x < frame->width; x++) {
+            const double tone = 60 + (x * 5 + y * 3) % 40 + more;
+            const double code = (tone + sigma * gaussian(&random)) * gain * (depth > 8 ? 4 : 1);
+            uint8_t *at = frame->data[0] + y * frame->linesize[0] + x * (depth > 8 ? 2 : 1);
+            const int rounded = (int)lrint(code);
+            at[0] = (uint8_t)rounded;
+            if (depth > 8)
+                at[1] = (uint8_t)(rounded >> 8);
+        }
+    return frame;
+}
+
+static BlockSamples samples[4]; /* before and after, of two frames */
+
+/* Of two frames that are drawn like this; 0 or -1 as block_samples_noise(). */
+static int measure(int depth, double sigma, double gain, double more, double noise[2])
+{
+    const LumeqRect active = {3, 1, 310, 190};
+    for (int i = 0; i < 4; i++) {
+        const int later = i >= 2;
+        AVFrame *frame =
+            draw(depth, 10 + (uint64_t)later, sigma, i % 2 ? gain : 1, later ? more : 0);
+        block_samples_take(&samples[i], frame, active);
+        av_frame_free(&frame);
+    }
+    const BlockPair now = {&samples[2], &samples[3]}, then = {&samples[0], &samples[1]};
+    return block_samples_noise(&now, &then, 16, noise);
+}
+
+static void test_noise(void)
+{
+    for (int depth = 8; depth <= 10; depth += 2)
+        for (int sigma = 1; sigma <= 4; sigma += 3) {
+            double noise[2];
+            if (!CHECK(measure(depth, sigma, 2, 0, noise) == 0, "not known"))
+                continue;
+            /* The quartile of deviations of 64 samples is 6 % below their mean, and rounding adds.
+             */
+            CHECK(noise[0] > 0.85 * sigma && noise[0] < 1.1 * sigma + 0.1, "%d: %g", sigma,
+                  noise[0]);
+            CHECK(noise[1] > 1.85 * noise[0] && noise[1] < 2.1 * noise[0], "twice %g is %g",
+                  noise[0], noise[1]);
+        }
+}
+
+static void test_no_noise(void)
+{
+    double noise[2] = {0};
+    CHECK(measure(8, 0, 2, 0, noise) < 0, "a picture that stands still is told to have %g",
+          noise[0]);
+    CHECK(measure(8, 1, 2, 9, noise) < 0, "light that moves is told to be noise of %g", noise[0]);
+}
+
+static void test_contrast(void)
+{
+    AVFrame *frame = draw(8, 1, 0, 1, 0);
+    const LumeqRect narrow = {0, 0, BLOCK_SIDE - 1, 100}, one = {2, 3, BLOCK_SIDE, BLOCK_SIDE};
+    double sum = 0, squares = 0;
+    block_samples_take(&samples[0], frame, narrow);
+    CHECK(samples[0].count == 0 && isnan(block_samples_contrast(&samples[0])), "no block");
+    for (int i = 0; i < BLOCK_SIDE * BLOCK_SIDE; i++) {
+        const int x = 2 + i % BLOCK_SIDE, y = 3 + i / BLOCK_SIDE;
+        const double code = frame->data[0][y * frame->linesize[0] + x];
+        sum += code / 64;
+        squares += code * code / 64;
+    }
+    block_samples_take(&samples[0], frame, one);
+    CHECK(samples[0].count == 1, "%d blocks", samples[0].count);
+    CHECK(fabs(block_samples_contrast(&samples[0]) - sqrt(squares - sum * sum)) < 1e-9, "%g",
+          block_samples_contrast(&samples[0]));
+    av_frame_free(&frame);
+}
+
+/* ---- files ---- */
+
+static char *read_all(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        abort();
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* What `print` writes into a file. */
+static char *written(void (*print)(OutputFile *file), char *text, size_t size)
+{
+    char path[256];
+    OutputFile file = {0};
+    MediaError error = {0};
+    snprintf(path, sizeof(path), "%s/text", folder);
+    if (output_file_check(&file, path, 1, NULL, &error) < 0 || output_file_open(&file, &error) < 0)
+        abort();
+    print(&file);
+    if (output_file_flush(&file, &error) < 0 ||
+        output_file_commit(&file, OUTPUT_OWN_NAME, &error) < 0)
+        abort();
+    output_file_close(&file);
+    return read_all(path, text, size);
+}
+
+static ReportFrame logged;
+
+static void print_log(OutputFile *file)
+{
+    ReportPicture *picture = make_picture(77, 1234);
+    report_log_picture(file, picture);
+    report_log_frame(file, &logged);
+    report_picture_free(picture);
+}
+
+static void test_log(void)
+{
+    char text[8192];
+    ReportFrame frame;
+    ReportPicture *picture = NULL, *expected = make_picture(77, 1234);
+    CheckRandom random = check_random(5);
+    logged = make_frame(&random, 3, 1);
+    char *line = written(print_log, text, sizeof(text)), *next = strchr(line, '\n');
+    if (!CHECK(next != NULL, "one line"))
+        return;
+    *next++ = '\0';
+    CHECK(report_log_read(line, &frame, &picture) == REPORT_LOG_PICTURE, "no picture");
+    CHECK(report_log_read(next, &frame, NULL) == REPORT_LOG_FRAME, "no frame");
+    CHECK(memcmp(&frame.value, &logged.value, sizeof(frame.value)) == 0 && frame.number == 3 &&
+              frame.cut && frame.begin_us == logged.begin_us && frame.depth == 8,
+          "another frame");
+    if (picture)
+        CHECK(strcmp(picture->words, expected->words) == 0 &&
+                  strcmp(picture->jpeg[1], expected->jpeg[1]) == 0 &&
+                  memcmp(picture->curve, expected->curve, sizeof(picture->curve)) == 0 &&
+                  memcmp(picture->histogram, expected->histogram, sizeof(picture->histogram)) ==
+                      0 &&
+                  picture->entropy == 1234,
+              "another picture");
+    report_picture_free(picture);
+    report_picture_free(expected);
+}
+
+/* Cut off anywhere, lines are refused. */
+static void test_damaged_log(void)
+{
+    char text[8192], line[8192];
+    CheckRandom random = check_random(6);
+    logged = make_frame(&random, 3, 0);
+    written(print_log, text, sizeof(text));
+    char *frame_line = strchr(text, '\n') + 1;
+    const size_t last = (size_t)(strrchr(frame_line, ' ') - frame_line);
+    for (size_t length = 0; length < last; length += 7) {
+        ReportFrame frame;
+        ReportPicture *picture = NULL;
+        snprintf(line, sizeof(line), "%.*s", (int)length, frame_line);
+        CHECK(report_log_read(line, &frame, &picture) < 0, "%zu bytes are a frame", length);
+    }
+    const size_t words = (size_t)(strstr(text, " dark") - text);
+    for (size_t length = 0; length < words - 12; length += 131) {
+        ReportFrame frame;
+        ReportPicture *picture = NULL;
+        snprintf(line, sizeof(line), "%.*s", (int)length, text);
+        CHECK(report_log_read(line, &frame, &picture) < 0 && !picture, "%zu bytes are a picture",
+              length);
+    }
+}
+
+static const char *const strange = "a<b>&\"\\\x01\xC3\xA4\xFF\xE2\x82z";
+
+static void print_html(OutputFile *file)
+{
+    report_text_html(file, strange);
+}
+
+static void print_json(OutputFile *file)
+{
+    report_text_json(file, strange);
+}
+
+static void test_texts(void)
+{
+    char text[256];
+    const char *html =
+        "a&lt;b&gt;&amp;&quot;\\\xEF\xBF\xBD\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz";
+    const char *json = "\"a<b>&\\\"\\\\\\u0001\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\"";
+    CHECK(strcmp(written(print_html, text, sizeof(text)), html) == 0, "%s", text);
+    CHECK(strcmp(written(print_json, text, sizeof(text)), json) == 0, "%s", text);
+    CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "%s",
+          report_time(3723456000).text);
+    CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "%s", report_time(59960000).text);
+    CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "%s", report_count(1234567).text);
+    CHECK(strcmp(report_count(100).text, "100") == 0, "%s", report_count(100).text);
+}
+
+static const CheckTest tests[] = {
+    {"choice", test_choice},     {"sums", test_sums},   {"shown", test_shown},
+    {"changes", test_changes},   {"noise", test_noise}, {"no_noise", test_no_noise},
+    {"contrast", test_contrast}, {"log", test_log},     {"damaged_log", test_damaged_log},
+    {"texts", test_texts},
+};
+
+int main(int argc, char **argv)
+{
+    char path[256];
+    if (!mkdtemp(folder))
+        return 1;
+    const int ret = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    snprintf(path, sizeof(path), "%s/text", folder);
+    (void)remove(path);
+    (void)rmdir(folder);
+    return ret;
+}
