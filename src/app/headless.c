@@ -289,9 +289,9 @@ static int sink_frame(Run *run, Item *item, double begin)
         decision_text(&decision, NULL, words, sizeof(words));
         decisions_add(&run->decisions, &decision);
     }
-    run_report_frame(run->report, item, run->progress.frame, &run->params);
     if (run->trial)
         trial_frame(run->trial, item->message.frame, frame);
+    run_report_frame(run->report, item, run->progress.frame, &run->params);
     overlay_count(run->overlay, frame);
     int ret = comparison_make(run->comparison, item->message.frame, frame, &run->error);
     if (ret >= 0 && run->overlay)

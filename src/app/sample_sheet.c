@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "media/input/thumbnail.h"
 #include "media/output/picture_file.h"
+#include "media/small_picture.h"
 #include "panel/panel_theme.h"
 #include "panel/text.h"
 #include "player/osd/osd_time.h"
@@ -22,7 +22,7 @@
 #define COLUMNS 4
 
 typedef struct Pair {
-    Thumbnail before, after;
+    SmallPicture before, after;
     double position;
 } Pair;
 
@@ -46,6 +46,17 @@ SampleSheet *sample_sheet_create(int room)
     return s;
 }
 
+/* As it is watched. */
+static int shrink(Converter *converter, const AVFrame *frame, SmallPicture *picture)
+{
+    char why[256];
+    PictureFormat format;
+    if (picture_format(&format, frame, why, sizeof(why)) < 0)
+        return -1;
+    return small_picture_make(converter, frame, format.turn, format.aspect, PICTURE_WIDTH,
+                              PICTURE_HEIGHT, picture);
+}
+
 int sample_sheet_add(SampleSheet *s, const AVFrame *before, const AVFrame *after, double position,
                      MediaError *error)
 {
@@ -53,10 +64,8 @@ int sample_sheet_add(SampleSheet *s, const AVFrame *before, const AVFrame *after
         return 0;
     Pair *pair = &s->pairs[s->count++];
     pair->position = position;
-    if (thumbnail_of_frame(&s->converters[0], before, PICTURE_WIDTH, PICTURE_HEIGHT,
-                           &pair->before) < 0 ||
-        thumbnail_of_frame(&s->converters[1], after, PICTURE_WIDTH, PICTURE_HEIGHT, &pair->after) <
-            0)
+    if (shrink(&s->converters[0], before, &pair->before) < 0 ||
+        shrink(&s->converters[1], after, &pair->after) < 0)
         return media_fail(error, MEDIA_OUTPUT, "no picture can be made of a frame");
     return 0;
 }
@@ -66,7 +75,7 @@ int sample_sheet_count(const SampleSheet *s)
     return s->count;
 }
 
-static void lay(const Canvas *canvas, const Thumbnail *picture, int x, int y)
+static void lay(const Canvas *canvas, const SmallPicture *picture, int x, int y)
 {
     for (int row = 0; row < picture->height; row++)
         memcpy(canvas_pixel(canvas, x, y + row),

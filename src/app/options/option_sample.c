@@ -14,6 +14,7 @@ static const struct {
     {"network", "what comes from the network is read once, and a sample is of a file"},
     {"null", "a sample is of a film that is to be written: -o FILE names it"},
     {"stats", "nothing but pictures of the sample is written"},
+    {"report", "nothing but pictures of the sample is written"},
     {"segment-time", "a sample is of a film in one file"},
     {"sequence", "a sample is of a film in one file, and pictures are none"},
     {"virtual-camera", "pieces that are tried are for nobody to watch"},

@@ -6,7 +6,7 @@
 #include <libavutil/fifo.h>
 
 #include "media/packet_bytes.h"
-#include "media/subtitles/packet_set.h"
+#include "media/packet_set.h"
 
 /* It reads on until each queue of sound and pictures holds this much, ... */
 #define ENOUGH_US 1000000

@@ -174,8 +174,9 @@ void source_seek(Source *source, int64_t position);
 
 /*
  * Shows `take` the packets of subtitles that lie before where source_seek() goes for `position`, up
- * to 10 s and 16 MB of them: what began there may still be to be seen. The packets are the
- * source's. Only in files that have subtitles that are not discarded. A source_seek() has to follow.
+ * to 10 s and 16 MB of the file: what began there may still be to be seen. The packets are the
+ * source's. Only in files that have subtitles that are not discarded. A source_seek() has to
+ * follow.
  */
 void source_look_back(Source *source, int64_t position,
                       void (*take)(void *opaque, const AVPacket *packet), void *opaque);

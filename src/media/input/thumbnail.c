@@ -65,32 +65,20 @@ static int decode_key(Thumbnails *t, MediaError *error)
     return ret < 0 ? media_fail(error, MEDIA_INPUT, "no picture can be decoded there") : 0;
 }
 
-/* `usual`: of frames that do not say how they are turned, or NULL. */
-static PictureTurn turn_of(const AVFrame *frame, const int32_t *usual)
+static PictureTurn turn_of(const Thumbnails *t)
 {
-    const AVFrameSideData *own = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
-    const int32_t *matrix = own ? (const int32_t *)own->data : usual;
+    const AVFrameSideData *own = av_frame_get_side_data(t->frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    const int32_t *matrix =
+        own ? (const int32_t *)own->data : side_data_display_matrix(t->source->video);
     return matrix ? picture_turn(matrix) : picture_upright();
-}
-
-static double aspect_of(const AVFrame *frame)
-{
-    const AVRational pixel = frame->sample_aspect_ratio;
-    return pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
 }
 
 static int scale(Thumbnails *t, int width, int height, Thumbnail *thumbnail)
 {
-    const PictureTurn by = turn_of(t->frame, side_data_display_matrix(t->source->video));
-    return small_picture_make(&t->converter, t->frame, by, aspect_of(t->frame), width, height,
+    const AVRational pixel = t->frame->sample_aspect_ratio;
+    const double aspect = pixel.num > 0 && pixel.den > 0 ? av_q2d(pixel) : 1;
+    return small_picture_make(&t->converter, t->frame, turn_of(t), aspect, width, height,
                               thumbnail);
-}
-
-int thumbnail_of_frame(Converter *converter, const AVFrame *frame, int width, int height,
-                       Thumbnail *thumbnail)
-{
-    return small_picture_make(converter, frame, turn_of(frame, NULL), aspect_of(frame), width,
-                              height, thumbnail);
 }
 
 int thumbnails_make(Thumbnails *t, int64_t position, int width, int height, Thumbnail *thumbnail,

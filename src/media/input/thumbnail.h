@@ -2,7 +2,6 @@
 #ifndef LUMEQ_MEDIA_THUMBNAIL_H
 #define LUMEQ_MEDIA_THUMBNAIL_H
 
-#include "media/convert.h"
 #include "media/input/source.h"
 #include "media/small_picture.h"
 
@@ -20,11 +19,6 @@ typedef SmallPicture Thumbnail;
  */
 int thumbnails_make(Thumbnails *thumbnails, int64_t position, int width, int height,
                     Thumbnail *thumbnail, MediaError *error);
-
-/* The same of a frame that is there, which says itself how it is to be turned, if at all. 0 or
- * AVERROR. */
-int thumbnail_of_frame(Converter *converter, const AVFrame *frame, int width, int height,
-                       Thumbnail *thumbnail);
 
 /* NULL is allowed inside. */
 void thumbnails_close(Thumbnails **thumbnails);

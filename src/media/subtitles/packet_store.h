@@ -2,7 +2,7 @@
 #ifndef LUMEQ_MEDIA_PACKET_STORE_H
 #define LUMEQ_MEDIA_PACKET_STORE_H
 
-#include "media/subtitles/packet_set.h"
+#include "media/packet_set.h"
 
 /* {0} is an empty one. Used by one thread. */
 typedef struct PacketStore {

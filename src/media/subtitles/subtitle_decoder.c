@@ -7,7 +7,7 @@
 
 #include "media/codec_name.h"
 #include "media/output/transcode.h"
-#include "media/subtitles/packet_set.h"
+#include "media/packet_set.h"
 
 /* Text is never that long; the rest of such a packet is no text. */
 #define MAX_LINE (64 * 1024)

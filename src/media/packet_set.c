@@ -1,4 +1,4 @@
-#include "media/subtitles/packet_set.h"
+#include "media/packet_set.h"
 
 #include <libavutil/mem.h>
 
