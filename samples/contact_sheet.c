@@ -274,8 +274,8 @@ static int make_sheet(Sheet *s, MediaError *error)
     for (int row = 0; row < s->stills; row++)
         if (draw_row(s, row, error) < 0)
             return -1;
-    return picture_file_replace(s->out_path, s->canvas.pixels, s->canvas.stride, s->canvas.width,
-                                s->canvas.height, error);
+    return picture_file_name(s->out_path, 1, s->canvas.pixels, s->canvas.stride, s->canvas.width,
+                             s->canvas.height, error);
 }
 
 static void close_sheet(Sheet *s)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the pictures of README.md: stills of the bundled clip as it is, by default, with an option.
-# usage: readme-pictures.sh LUMEQ [FOLDER]; needs ffmpeg.
+# usage: readme-pictures.sh LUMEQ [FOLDER [CLIP]]; needs ffmpeg.
 set -euo pipefail
-lumeq=$(realpath -- "${1:?usage: readme-pictures.sh LUMEQ [FOLDER]}")
+lumeq=$(realpath -- "${1:?usage: readme-pictures.sh LUMEQ [FOLDER [CLIP]]}")
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 out=$(realpath -- "${2:-$here}")
 work=$(mktemp -d)
@@ -28,7 +28,7 @@ beside() {
     ffmpeg -v error -y "${inputs[@]}" -filter_complex "hstack=inputs=$#" -q:v 3 "$out/$output"
 }
 
-clip=$here/lumeq-sample.mkv
+clip=${3:-$here/lumeq-sample.mkv}
 equalized default "$clip"
 equalized fog "$clip" --profile fog
 equalized full "$clip" --strength 1

@@ -59,6 +59,7 @@ typedef struct Run {
     int paced;
     Pace pace;
     Progress progress;
+    Trial *trial; /* NULL: it is none */
     Timeline timeline;
     Pumping pumping;
     Decisions decisions;
@@ -78,6 +79,21 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+static int note_packet(void *opaque, const AVPacket *packet, MediaError *error)
+{
+    const Run *run = opaque;
+    (void)error;
+    const double base = av_q2d(writer_encoded_base(run->writer));
+    const TrialPacket encoded = {
+        .time = (double)packet->pts * base,
+        .duration = (double)packet->duration * base,
+        .size = packet->size,
+        .is_key = packet->flags & AV_PKT_FLAG_KEY,
+    };
+    trial_packet(run->trial, encoded);
+    return 0;
+}
+
 /* Everything about the output that can be refused is, before the input is opened. */
 static int check_output(Run *run)
 {
@@ -85,6 +101,12 @@ static int check_output(Run *run)
     if (!o->output)
         return 0;
     run->writer_options = engine_writer(o, run->stop);
+    if (run->trial) {
+        run->writer_options.count_only = 1;
+        run->writer_options.overwrite = 1; /* it is not touched */
+        run->writer_options.take_encoded = note_packet;
+        run->writer_options.take_opaque = run;
+    }
     return engine_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
@@ -238,6 +260,20 @@ static void give_to_camera(Run *run, const AVFrame *frame, int64_t time_us)
                                 : AV_NOPTS_VALUE);
 }
 
+/* The file has its header before the first frame is encoded. */
+static int try_frame(Run *run, const AVFrame *frame)
+{
+    int ret = 0;
+    if (run->progress.frame == 0) {
+        ret = writer_open_encoder(run->writer, frame, &run->error);
+        run->trial->header = writer_bytes(run->writer);
+    }
+    if (ret >= 0)
+        ret = writer_frame(run->writer, frame, &run->error);
+    trial_encoded(run->trial);
+    return ret;
+}
+
 static int sink_frame(Run *run, Item *item, double begin)
 {
     AVFrame *frame = item->message.output;
@@ -253,6 +289,8 @@ static int sink_frame(Run *run, Item *item, double begin)
         decision_text(&decision, NULL, words, sizeof(words));
         decisions_add(&run->decisions, &decision);
     }
+    if (run->trial)
+        trial_frame(run->trial, item->message.frame, frame);
     run_report_frame(run->report, item, run->progress.frame, &run->params);
     overlay_count(run->overlay, frame);
     int ret = comparison_make(run->comparison, item->message.frame, frame, &run->error);
@@ -263,7 +301,7 @@ static int sink_frame(Run *run, Item *item, double begin)
     if (ret >= 0 && run->virtual)
         give_to_camera(run, frame, time_us);
     if (ret >= 0 && run->writer)
-        ret = writer_frame(run->writer, frame, &run->error);
+        ret = run->trial ? try_frame(run, frame) : writer_frame(run->writer, frame, &run->error);
     if (ret < 0)
         return ret;
     stats_write_item(run->stats, item, run->progress.frame, now_us() - begin);
@@ -313,9 +351,12 @@ static void say_measured(const Run *run)
         frames == 1 ? "" : "s", seconds, (double)frames / seconds);
 }
 
-static void note_measured(void *progress, double end)
+static void note_measured(void *opaque, double end)
 {
-    Progress *p = progress;
+    Run *run = opaque;
+    Progress *p = &run->progress;
+    if (run->trial)
+        trial_measured(run->trial);
     p->frame++;
     p->time = end;
     progress_update(p);
@@ -345,7 +386,7 @@ static int look_ahead(Run *run)
                       .params = &run->params,
                       .from_pts = INT64_MIN,
                       .done = note_measured,
-                      .opaque = &run->progress};
+                      .opaque = run};
     pass.reader.copy = 0;
     int ret = open_first(run, &source);
     if (ret >= 0)
@@ -610,6 +651,15 @@ static int check_passes(Run *run, const char *damage)
                       run->source->name);
 }
 
+static int finish_trial(Run *run, const char *damage)
+{
+    if (writer_finish(run->writer, 0, &run->error) < 0)
+        return EXIT_OUTPUT;
+    trial_end(run->trial, writer_bytes(run->writer));
+    run->trial->key_interval = writer_key_interval(run->writer);
+    return headless_say_damage(damage, run->writer);
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
@@ -621,6 +671,8 @@ static int finish(Run *run)
         return no_frames(run, damage);
     if (check_passes(run, damage) < 0)
         return EXIT_INPUT;
+    if (run->trial)
+        return finish_trial(run, damage);
     /* All files are whole before one gets its name. */
     stats_flush(run->stats);
     run_report_write(run->report, 0);
@@ -670,7 +722,7 @@ static int run_all(Run *run, ProgressShare *share)
         ret = comparison_open(&run->comparison, run->options, &run->error);
     if (ret < 0)
         return -ret;
-    run->progress.style = headless_progress(run->options);
+    run->progress.style = run->trial ? PROGRESS_NONE : headless_progress(run->options);
     run->progress.duration = reader_duration(run->reader);
     run->progress.frames = reader_frames(run->reader);
     run->progress.passes = run->passes;
@@ -686,7 +738,7 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
         ret = process(run);
     if (atomic_load(run->stop) == RUN_INTERRUPTED)
-        return keep_part(run);
+        return run->trial ? EXIT_INTERRUPTED : keep_part(run);
     const int code = ret < 0 ? -ret : finish(run);
     if (run->error.fault)
         progress_end(&run->progress,
@@ -718,13 +770,13 @@ static void say_interrupted(const Run *run)
 
 int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
-    Run run = {.options = options, .stop = stop};
+    Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
-    if (code == EXIT_INTERRUPTED)
+    if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
-    else if (run.error.fault)
+    else if (code != EXIT_INTERRUPTED && run.error.fault)
         say_failed(&run);
     if (result) {
         result->frames = run.progress.frame;

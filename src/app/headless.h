@@ -7,6 +7,7 @@
 #include "app/options/options.h"
 #include "app/progress.h"
 #include "app/run_end.h"
+#include "app/trial.h"
 #include "media/input/source.h"
 #include "media/output/writer.h"
 
@@ -44,6 +45,8 @@ typedef struct RunResult {
     double seconds;       /* of video */
     char why[1024];       /* what was said last, where the exit code is not EXIT_DONE */
     ProgressShare *share; /* set by the caller: is kept up meanwhile; or NULL */
+    Trial *trial; /* set by the caller: nothing is kept of the output, and neither its end nor its
+                     progress is told; or NULL */
 } RunResult;
 
 /* `stop` is RUN_ON; a signal handler may make RUN_INTERRUPTED of it. Says what it has to say;

@@ -18,13 +18,16 @@ static const struct {
     int first;
 } numbers[] = {{"SLURM_ARRAY_TASK_ID", 0}, {"JOB_COMPLETION_INDEX", 0}, {"PARALLEL_SEQ", 1}};
 
-static const char *const words[] = {"plan", "measure", "segment", "join"};
 enum { PLAN, MEASURE, SEGMENT, JOIN, COMMANDS };
+const char *const job_words[] = {
+    [PLAN] = "plan", [MEASURE] = "measure", [SEGMENT] = "segment",
+    [JOIN] = "join", [COMMANDS] = NULL,
+};
 
 static int find_word(const char *name)
 {
     int i = 0;
-    while (i < COMMANDS && strcmp(words[i], name) != 0)
+    while (i < COMMANDS && strcmp(job_words[i], name) != 0)
         i++;
     return i;
 }
@@ -69,7 +72,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
     return media_fail(&f->error, MEDIA_USAGE,
                       "lumeq %s PLAN K needs the number of a part, K, as an argument, or in "
                       "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or PARALLEL_SEQ",
-                      words[command]);
+                      job_words[command]);
 }
 
 static int check_part(JobFilm *f, long part)
@@ -102,7 +105,7 @@ static int is_done(const char *plan, int *code)
     if (access(plan, F_OK) == 0 || length <= n || strcmp(plan + length - n, ending) != 0)
         return 0;
     char *output = strndup(plan, length - n);
-    int is = output && (job_is_joined(output, NULL, code) || access(output, F_OK) == 0);
+    int is = output && (job_is_joined(output, NULL, NULL, code) || access(output, F_OK) == 0);
     if (is)
         say(SAY_NORMAL, "%s is joined already", media_quote(output));
     free(output);
@@ -118,7 +121,7 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
     if (argc < 1 || argv[0][0] == '-')
         return media_fail(&f->error, MEDIA_USAGE,
                           "lumeq %s needs a plan, OUT.lumeq/plan; a file called %s is ./%s",
-                          words[command], words[command], words[command]);
+                          job_words[command], job_words[command], job_words[command]);
     if (has_part)
         ret = find_part(f, command, argc - 1, argv + 1, &used, &part);
     if (ret >= 0 && command == JOIN && is_done(argv[0], code))

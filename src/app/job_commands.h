@@ -4,6 +4,9 @@
 
 #include <stdatomic.h>
 
+/* The words that are commands where they stand first; NULL at the end. */
+extern const char *const job_words[];
+
 /* Whether the first argument is one of these words. */
 int job_is_command(int argc, char **argv);
 

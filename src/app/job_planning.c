@@ -86,7 +86,8 @@ static int begin_plan(JobFilm *f)
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
-    if (check_beside(f, "--stats", plan->rows) < 0 || check_beside(f, "--report", plan->report) < 0)
+    if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
+                                      check_beside(f, "--report", plan->report) < 0))
         return f->error.fault;
     return job_input_look(&plan->identity, plan->input, &f->error);
 }

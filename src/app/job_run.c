@@ -262,8 +262,9 @@ int job_run(const Options *options, atomic_int *stop)
     r.jobs = r.jobs < MOST_SLOTS ? r.jobs : MOST_SLOTS;
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
-    if (options->resume && (job_is_joined(options->output, options->stats, &code) ||
-                            job_is_done(options->input, options->output)))
+    if (options->resume &&
+        (job_is_joined(options->output, options->stats, options->report, &code) ||
+         job_is_done(options->input, options->output)))
         return code;
     int ret = make_plan(&r);
     if (ret >= 0 && atomic_load(stop) == RUN_ON)

@@ -100,14 +100,15 @@ int job_is_own(const char *output)
     return is;
 }
 
-int job_is_joined(const char *output, const char *rows, int *code)
+int job_is_joined(const char *output, const char *rows, const char *report, int *code)
 {
     struct stat marker;
     char damage[512] = "";
     char *folder = job_folder(output), *path = folder ? job_path(folder, MARKER) : NULL;
     FILE *file = path ? fopen(path, "rbe") : NULL;
     const int is = file && fstat(fileno(file), &marker) == 0 && is_named_since(output, &marker) &&
-                   (!rows || is_named_since(rows, &marker));
+                   (!rows || is_named_since(rows, &marker)) &&
+                   (!report || is_named_since(report, &marker));
     if (is) {
         damage[fread(damage, 1, sizeof(damage) - 1, file)] = '\0';
         job_folder_remove(folder);
@@ -570,7 +571,7 @@ int job_step_join(JobFilm *f, int *code)
 {
     Joining j = {.film = f, .packet = av_packet_alloc()};
     *code = EXIT_DONE;
-    if (job_is_joined(f->plan.output, f->plan.rows, code)) {
+    if (job_is_joined(f->plan.output, f->plan.rows, f->plan.report, code)) {
         av_packet_free(&j.packet);
         return 0;
     }

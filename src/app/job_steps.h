@@ -18,9 +18,9 @@ int job_step_segment(JobFilm *film, int part);
 /* Makes the output of the parts, and removes the folder. *code: EXIT_DONE or EXIT_DAMAGED. */
 int job_step_join(JobFilm *film, int *code);
 
-/* Whether a job has made this output, and its statistics (NULL: none), and was ended before it
- * could say so: then it does that now, and removes the folder. *code: as above. */
-int job_is_joined(const char *output, const char *rows, int *code);
+/* Whether a job has made this output, its statistics and its report (NULL: none), and was ended
+ * before it could say so: then it does that now, and removes the folder. *code: as above. */
+int job_is_joined(const char *output, const char *rows, const char *report, int *code);
 
 /* Whether the job whose folder is there has made this output. */
 int job_is_own(const char *output);

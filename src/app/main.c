@@ -14,6 +14,7 @@
 #include "app/options/option_profile.h"
 #include "app/options/options.h"
 #include "app/play.h"
+#include "app/sample_run.h"
 #include "app/signals.h"
 #include "app/terminal.h"
 #include "media/camera/camera.h"
@@ -106,6 +107,8 @@ static int run(const Options *options)
         return headless_many_run(options, &stop);
     if (!options_headless(options))
         return play_run(options, &stop);
+    if (options->sample)
+        return sample_run(options, &stop);
     if (options->jobs != 0 || options->resume)
         return job_run(options, &stop);
     const int raw = options->camera && options->output && options->record_raw;

@@ -95,7 +95,9 @@ void bash_program(FILE *to)
     end_reply(to);
     fprintf(to, "\n        elif [[ $COMP_CWORD == 1 ]]; then\n            ");
     begin_reply(to);
-    fprintf(to, "-f -W '" SHELL_COMMANDS "'");
+    fprintf(to, "-f -W '");
+    shell_commands(to);
+    fprintf(to, "'");
     end_reply(to);
     fprintf(to, "\n        else\n            ");
     begin_reply(to);

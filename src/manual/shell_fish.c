@@ -35,7 +35,9 @@ void fish_program(FILE *to)
                 "function __lumeq_list\n    set -l program (commandline -opc)[1]\n"
                 "    $program --no-config --$argv[1] help 2>/dev/null | "
                 "string match -rg '^([a-z0-9]\\S*)'\nend\n\n"
-                "complete -c lumeq -n __fish_is_first_arg -a '" SHELL_COMMANDS "'\n");
+                "complete -c lumeq -n __fish_is_first_arg -a '");
+    shell_commands(to);
+    fprintf(to, "'\n");
     for (int i = 0; i < option_count; i++)
         if (option_table[i].name)
             print_option(to, &option_table[i]);

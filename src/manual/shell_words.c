@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "app/job_commands.h"
 #include "manual/shells.h"
 
 /* A word to be typed, not a name for one: in lower case. */
@@ -42,6 +43,12 @@ ShellValue shell_value(const char *choices, char *words, size_t size)
     if (has(choices, "DIR") || has(choices, "FOLDER"))
         return SHELL_FOLDER;
     return used ? SHELL_WORDS : SHELL_OTHER;
+}
+
+void shell_commands(FILE *to)
+{
+    for (int i = 0; job_words[i]; i++)
+        fprintf(to, "%s%s", i ? " " : "", job_words[i]);
 }
 
 void shell_text(FILE *to, const char *help, const char *special, const char *quote)

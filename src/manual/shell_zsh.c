@@ -50,7 +50,9 @@ void zsh_program(FILE *to)
                 "    names=(${(f)\"$($words[1] --no-config --$1 help 2>/dev/null | "
                 "sed -n 's/^\\([a-z0-9][^ ]*\\).*/\\1/p')\"})\n"
                 "    compadd -- $names $argv[2,-1]\n}\n\n"
-                "_lumeq_input() {\n    (( CURRENT != 2 )) || compadd -- " SHELL_COMMANDS "\n"
+                "_lumeq_input() {\n    (( CURRENT != 2 )) || compadd -- ");
+    shell_commands(to);
+    fprintf(to, "\n"
                 "    _files\n}\n\n"
                 "_lumeq() {\n    _arguments -s -S \\\n");
     for (int i = 0; i < option_count; i++)

@@ -27,8 +27,8 @@ typedef enum ShellValue {
  * between them; with SHELL_LIST what there is beside the list. */
 ShellValue shell_value(const char *choices, char *words, size_t size);
 
-/* The words that are commands where they stand first. */
-#define SHELL_COMMANDS "plan measure segment join"
+/* The words that are commands where they stand first, with spaces between them. */
+void shell_commands(FILE *to);
 
 /* For within '...' of a shell, with a backslash before each of `special`: the help up to where
  * details begin. `quote` stands for a ' in it. */

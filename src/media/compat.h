@@ -3,6 +3,7 @@
 #define LUMEQ_MEDIA_COMPAT_H
 
 #include <libavcodec/avcodec.h>
+#include <libavformat/version.h>
 #include <libavutil/frame.h>
 #include <libavutil/version.h>
 
@@ -31,6 +32,13 @@ static inline void frame_set_fields(AVFrame *frame, int interlaced, int top_firs
     frame->top_field_first = top_first;
 #endif
 }
+
+/* What an AVIOContext hands to who writes for it. */
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+typedef const uint8_t WrittenByte;
+#else
+typedef uint8_t WrittenByte;
+#endif
 
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
 /* What an encoder lists as supported, or NULL: anything. */

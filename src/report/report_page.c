@@ -65,7 +65,7 @@ static const char *const style[] = {
     "article p{margin:.25rem 0 "
     ".75rem;max-width:none}.decided::first-letter{text-transform:uppercase}\n"
     ".look{display:grid;gap:1rem;grid-template-columns:1fr}\n"
-    ".look img{display:block;width:100%;height:auto}\n"
+    ".look img{display:block;width:auto;height:auto;max-width:100%;max-height:26rem}\n"
     ".look figcaption{font-size:.85rem;color:var(--soft);padding-top:.25rem}\n"
     ".look .curve{display:block;width:100%;max-width:16rem;border:1px solid var(--rule)}\n"
     "@media (min-width:44rem){.look{grid-template-columns:1fr 1fr minmax(9rem,13rem)}}\n"
@@ -183,7 +183,9 @@ static void print_figures(OutputFile *f, const ReportSummary *s)
 static void print_plots(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<section aria-labelledby=\"time\">\n<h2 id=\"time\">Over time</h2>\n"
-                         "<p class=\"soft\">Dotted lines are cuts. ");
+                         "<p class=\"soft\">");
+    if (s->shots_seen > 1 && s->shots_seen <= REPORT_CUTS_DRAWN)
+        output_file_print(f, "Dotted lines are cuts. ");
     if (s->step > 1)
         output_file_print(f,
                           "Each point is the mean of %" PRId64 " frames; the areas go from their "

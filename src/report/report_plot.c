@@ -11,9 +11,6 @@
 /* Places with a text of their own under the pointer. */
 #define HOVER 60
 
-/* More cuts than this would be a wall. */
-#define CUTS_DRAWN 300
-
 #define CURVE 256
 
 static const char *const classes[REPORT_SIDES] = {"before", "after"};
@@ -84,7 +81,7 @@ static void draw_grid(const Plot *p)
 static void draw_cuts(const Plot *p)
 {
     const ReportSummary *s = p->summary;
-    if (s->shot_count < 2 || s->shots_seen > CUTS_DRAWN)
+    if (s->shot_count < 2 || s->shots_seen > REPORT_CUTS_DRAWN)
         return;
     output_file_print(p->file, "<path class=\"cut\" d=\"");
     for (int i = 1; i < s->shot_count; i++)

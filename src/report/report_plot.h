@@ -5,7 +5,10 @@
 #include "media/output/output_file.h"
 #include "report/report_summary.h"
 
-/* A figure over time, before and after, with cuts. */
+/* More cuts than this would be a wall. */
+#define REPORT_CUTS_DRAWN 300
+
+/* A figure over time, before and after, with its cuts where they are that few. */
 void report_plot(OutputFile *file, const ReportSummary *summary, ReportFigure figure);
 
 /* The curve of a shot's picture over its histograms; shots count from 1. */

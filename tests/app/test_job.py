@@ -687,24 +687,25 @@ class Run(JobCase):
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
     def test_statistics_that_are_missing(self):
-        """Killed between the output's name and that of its statistics."""
-        rows = self.path("s.csv")
-        self.ok("plan", simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "-q")
+        """Or the report: killed between the output's name and theirs."""
+        rows, report = self.path("s.csv"), self.path("r.json")
+        film_ = (simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--report", report)
+        self.ok("plan", *film_, "-q")
         self.segments(self.path("out.mkv.lumeq/plan"))
         shutil.copytree(self.path("out.mkv.lumeq"), self.path("kept"))
         self.joined(self.path("out.mkv.lumeq/plan"))
         text = self.read("s.csv")
-        for again in (("join", self.path("out.mkv.lumeq/plan")),
-                      (simple(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2, "--stats", rows, "--resume")):
-            os.unlink(rows)
+        for again, missing in ((("join", self.path("out.mkv.lumeq/plan")), rows), ((*film_, "--resume"), report)):
+            os.unlink(missing)
             shutil.copytree(self.path("kept"), self.path("out.mkv.lumeq"))
             with open(self.path("out.mkv.lumeq/joining"), "w", encoding="utf-8"):
                 pass
-            os.rename(self.path("out.mkv"), self.path("moved.mkv"))
-            os.rename(self.path("moved.mkv"), self.path("out.mkv"))
+            for path in {self.path("out.mkv"), rows, report} - {missing}:
+                os.rename(path, self.path("moved"))
+                os.rename(self.path("moved"), path)
             self.ok(*again, "-q")
             self.assertEqual(self.read("s.csv"), text)
-            self.assertEqual(self.files(), ["kept", "out.mkv", "s.csv"])
+            self.assertEqual(self.files(), ["kept", "out.mkv", "r.json", "s.csv"])
 
     def test_whole_but_not_said_to_be(self):
         """Killed between the output's name and the end of the folder."""

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work" >/dev/null
 entry=$work/share/applications/lumeq.desktop
-metainfo=$work/share/metainfo/org.lumeq.lumeq.metainfo.xml
+metainfo=$build/src/packaging/lumeq.metainfo.xml
 icon=$work/share/icons/hicolor/scalable/apps/lumeq.svg
 failed=0
 
@@ -16,6 +16,12 @@ fail() {
     echo "$*" >&2
     failed=1
 }
+
+# The description is installed by the name of its id, where who builds has given one.
+id=$(sed -n 's/^LUMEQ_APP_ID:STRING=//p' "$build/CMakeCache.txt")
+installed=$(find "$work/share" -name '*.metainfo.xml')
+[ "$installed" = "${id:+$work/share/metainfo/$id.metainfo.xml}" ] || fail "with the id '$id' there is '$installed'"
+grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "another id is described"
 
 # What they name is there.
 [ -x "$work/bin/$(sed -n 's/^TryExec=//p' "$entry")" ] || fail "the entry starts nothing"

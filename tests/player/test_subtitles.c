@@ -1181,13 +1181,15 @@ static void test_in_parts(void)
 {
     Threaded t;
     start_thread(&t);
-    put_both(&t, 0, 9000, "0,0,Default,,0,0,0,,one");
-    put_both(&t, 0, 9000, "1,0,Default,,0,0,0,,two");
-    put_both(&t, 0, 9000, "2,0,Default,,0,0,0,,three");
+    put_both(&t, 0, 500, "0,0,Default,,0,0,0,,first");
+    put_both(&t, 1000, 9000, "1,0,Default,,0,0,0,,one");
+    put_both(&t, 1000, 9000, "2,0,Default,,0,0,0,,two");
+    put_both(&t, 1000, 9000, "3,0,Default,,0,0,0,,three");
     if (wait_for_text(&t.f, 0)) {
-        const uint64_t all = expected(&t, 0);
+        const uint64_t first = expected(&t, 0), all = expected(&t, 1000);
+        CHECK(comes(&t, 0, 0, first), "nothing is drawn"); /* all new lines of a layout are */
         atomic_store(&slow, 1);
-        CHECK(comes(&t, 0, FRAME_MS, all), "some lines are missing");
+        CHECK(comes(&t, 1000, 1000 + FRAME_MS, all), "some lines are missing");
         atomic_store(&slow, 0);
     }
     stop_thread(&t);

@@ -15,7 +15,7 @@ static const char *const may_differ[] = {"backend", "device",  "threads",      "
 /* Named by other means, or not of the film. */
 static const char *const left_out[] = {
     "output", "null", "stats", "report", "config", "no-config", "devices", "jobs", "resume",
-    "recursive", "parts", "no-measure", "part-seconds", "two-pass",
+    "recursive", "parts", "sample", "no-measure", "part-seconds", "two-pass",
     /* of the window, of cameras and of the network */
     "histogram", "osd-scale", "loop", "loop-all", "shuffle", "keep-open", "screenshot-dir",
     "remember", "speed", "fullscreen", "volume", "mute", "no-audio", "camera", "list-devices",
@@ -90,6 +90,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
         snprintf(text, size, "%d,%d,%d,%d", part->x, part->y, part->width, part->height);
         return part->width < 0 ? "centre" : text;
     case OPTION_INTEGER:
+    case OPTION_MAY_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE: snprintf(text, size, "%" PRId64, whole); return text;
     case OPTION_TIME:

@@ -8,6 +8,7 @@
 #include "app/options/option_jobs.h"
 #include "app/options/option_names.h"
 #include "app/options/option_profile.h"
+#include "app/options/option_sample.h"
 #include "app/options/option_value.h"
 #include "app/passes.h"
 #include "app/stats.h"
@@ -172,6 +173,12 @@ static int unknown_option(const Parser *p, const char *arg)
     return refuse(&p->refusal, "unknown option %s; lumeq --help=full lists them", media_quote(arg));
 }
 
+/* Of digits alone: behind an option that may have a number, that is what it is. */
+static int is_number(const char *word)
+{
+    return *word && strspn(word, "0123456789") == strlen(word);
+}
+
 /* One option and its value at argv[i]; answers how many arguments it took, or -1. */
 static int take_option(Parser *p, int argc, char **argv, int i)
 {
@@ -192,6 +199,8 @@ static int take_option(Parser *p, int argc, char **argv, int i)
             return refuse(&p->refusal, "--%s needs a value: %s", option->name, option->choices);
         value = argv[i + taken++];
     }
+    if (!value && option->type == OPTION_MAY_INTEGER && i + 1 < argc && is_number(argv[i + 1]))
+        value = argv[i + taken++];
     p->given[option - option_table] = 1;
     return option_set(option, p->options, value, &p->refusal) < 0 ? -1 : taken;
 }
@@ -318,6 +327,7 @@ static int check(const Parser *p)
     if (!o->input && !o->camera)
         return refuse(&p->refusal, "no INPUT given; lumeq --help shows how it is called");
     if (passes_check(o, p->given, &p->refusal) < 0 || check_segments(o, &p->refusal) < 0 ||
+        option_sample_check(o, p->given, p->is_plan, &p->refusal) < 0 ||
         option_jobs_check(o, p->given, p->is_plan, &p->refusal) < 0)
         return -1;
     if (o->from_us >= 0 && o->to_us >= 0 && o->to_us <= o->from_us)

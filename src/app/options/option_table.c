@@ -6,6 +6,7 @@
 
 #define MAX_TRACK 9999
 #define MAX_JOBS 256
+#define MAX_SAMPLE 48
 #define MAX_PARTS 99999
 #define MIN_BITRATE                                                                                \
     10e3 /* what is less has lost its K or M: not even a thumbnail moves with it                   \
@@ -35,6 +36,9 @@ const Option option_table[] = {
      "replace files that exist, also by --report"},
     {"segment-time", 0, OPTION_NUMBER, ONCE, FIELD(segment_time), 1, 1e6, "SECONDS",
      "write pieces of so long, OUTPUT with the time in its name: cam-%Y%m%d-%H%M%S.mkv"},
+    {"sample", 0, OPTION_MAY_INTEGER, ONCE, FIELD(sample), 1, MAX_SAMPLE, "N",
+     "try N pieces of 6 s, say how long all of it takes and how large it is, and draw before and "
+     "after into OUTPUT.sample.png; nothing else is written [8]"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,
      "blend the histogram panel into the video that is written"},
     {"stats", 0, OPTION_TEXT, ONCE, FIELD(stats), 0, 0, "FILE.csv|FILE.jsonl",
@@ -267,7 +271,7 @@ const Option *option_nearest(const char *name, size_t n)
 int option_may_stand_alone(const Option *option)
 {
     return option->type == OPTION_FLAG || option->type == OPTION_HELP ||
-           option->type == OPTION_MAY_TEXT;
+           option->type == OPTION_MAY_TEXT || option->type == OPTION_MAY_INTEGER;
 }
 
 size_t option_size(const Option *option)
@@ -287,6 +291,7 @@ size_t option_size(const Option *option)
     case OPTION_SIZE: return sizeof(OptionsSize);
     case OPTION_PART: return sizeof(LumeqRect);
     case OPTION_INTEGER:
+    case OPTION_MAY_INTEGER:
     case OPTION_TRACK:
     case OPTION_RATE:
     case OPTION_TIME: return sizeof(int64_t);

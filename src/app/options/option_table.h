@@ -23,6 +23,7 @@ typedef enum OptionType {
     OPTION_PART,        /* LumeqRect */
     OPTION_INTEGER,     /* int64_t within min..max */
     OPTION_TRACK,       /* the same, or TRACK_NONE */
+    OPTION_MAY_INTEGER, /* the same as OPTION_INTEGER, or -1 without a value */
     OPTION_RATE,        /* int64_t, with K or M */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */

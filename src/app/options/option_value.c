@@ -207,6 +207,12 @@ static int set_integer(const Setting *s)
     return 0;
 }
 
+static int set_may_integer(const Setting *s)
+{
+    *(int64_t *)s->field = -1;
+    return s->value ? set_integer(s) : 0;
+}
+
 /* "8x8" */
 static int set_tiles(const Setting *s)
 {
@@ -325,16 +331,27 @@ static int set_list(const Setting *s)
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     static int (*const setters[])(const Setting *) = {
-        [OPTION_FLAG] = set_flag,         [OPTION_HELP] = set_help,
-        [OPTION_CHOICE] = set_choice,     [OPTION_NUMBER] = set_number,
-        [OPTION_TIME] = set_time,         [OPTION_ZERO_NUMBER] = set_number,
-        [OPTION_RATE] = set_rate,         [OPTION_INTEGER] = set_integer,
-        [OPTION_TEXT] = set_text,         [OPTION_TRACK] = set_integer,
-        [OPTION_LIST] = set_list,         [OPTION_AUTO_NUMBER] = set_number,
-        [OPTION_MODE] = set_mode,         [OPTION_TILES] = set_tiles,
-        [OPTION_PROFILE] = set_profile,   [OPTION_SIZE] = set_size,
-        [OPTION_MAY_TEXT] = set_may_text, [OPTION_PART] = set_part,
-        [OPTION_ANY_NUMBER] = set_number, [OPTION_OFF_NUMBER] = set_number,
+        [OPTION_FLAG] = set_flag,
+        [OPTION_HELP] = set_help,
+        [OPTION_CHOICE] = set_choice,
+        [OPTION_NUMBER] = set_number,
+        [OPTION_TIME] = set_time,
+        [OPTION_ZERO_NUMBER] = set_number,
+        [OPTION_RATE] = set_rate,
+        [OPTION_INTEGER] = set_integer,
+        [OPTION_TEXT] = set_text,
+        [OPTION_TRACK] = set_integer,
+        [OPTION_LIST] = set_list,
+        [OPTION_AUTO_NUMBER] = set_number,
+        [OPTION_MODE] = set_mode,
+        [OPTION_TILES] = set_tiles,
+        [OPTION_PROFILE] = set_profile,
+        [OPTION_SIZE] = set_size,
+        [OPTION_MAY_TEXT] = set_may_text,
+        [OPTION_PART] = set_part,
+        [OPTION_ANY_NUMBER] = set_number,
+        [OPTION_OFF_NUMBER] = set_number,
+        [OPTION_MAY_INTEGER] = set_may_integer,
     };
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
     return setters[option->type](&setting);

@@ -58,12 +58,12 @@ static int encode(const AVFrame *frame, AVPacket *packet)
     return ret;
 }
 
-/* `kind`: OUTPUT_FREE, or OUTPUT_OWN_NAME, which replaces. */
+/* `kind`: OUTPUT_FREE, or OUTPUT_OWN_NAME, which `overwrite` is for. */
 static int write_to(OutputFile *file, const AVPacket *packet, const char *path, OutputName kind,
-                    MediaError *error)
+                    int overwrite, MediaError *error)
 {
     int ret = kind == OUTPUT_FREE ? output_file_check_free(file, path, error)
-                                  : output_file_check(file, path, 1, NULL, error);
+                                  : output_file_check(file, path, overwrite, NULL, error);
     if (ret >= 0)
         ret = output_file_open(file, error);
     if (ret < 0)
@@ -73,8 +73,8 @@ static int write_to(OutputFile *file, const AVPacket *packet, const char *path, 
 }
 
 /* As PNG; `name` may be NULL. */
-static int write_picture(const Picture *picture, const char *path, OutputName kind, char *name,
-                         size_t size, MediaError *error)
+static int write_picture(const Picture *picture, const char *path, OutputName kind, int overwrite,
+                         char *name, size_t size, MediaError *error)
 {
     OutputFile file = {0};
     AVFrame *frame = make_frame(picture);
@@ -83,7 +83,7 @@ static int write_picture(const Picture *picture, const char *path, OutputName ki
     if (ret < 0)
         ret = media_fail(error, MEDIA_OUTPUT, "cannot make a PNG: %s", media_av_text(ret));
     else
-        ret = write_to(&file, packet, path, kind, error);
+        ret = write_to(&file, packet, path, kind, overwrite, error);
     if (ret >= 0 && name)
         snprintf(name, size, "%s", file.name);
     output_file_close(&file);
@@ -97,15 +97,15 @@ int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride
 {
     const Picture picture = {pixels, stride, width, height};
     char *path = av_asprintf("%s.png", base);
-    const int ret = path ? write_picture(&picture, path, OUTPUT_FREE, name, size, error)
+    const int ret = path ? write_picture(&picture, path, OUTPUT_FREE, 0, name, size, error)
                          : media_fail(error, MEDIA_OUTPUT, "out of memory");
     av_free(path);
     return ret;
 }
 
-int picture_file_replace(const char *path, const uint8_t *pixels, ptrdiff_t stride, int width,
-                         int height, MediaError *error)
+int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, ptrdiff_t stride,
+                      int width, int height, MediaError *error)
 {
     const Picture picture = {pixels, stride, width, height};
-    return write_picture(&picture, path, OUTPUT_OWN_NAME, NULL, 0, error);
+    return write_picture(&picture, path, OUTPUT_OWN_NAME, overwrite, NULL, 0, error);
 }

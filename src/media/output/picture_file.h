@@ -16,8 +16,9 @@
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);
 
-/* As picture_file_write(), under this very name: what the file was before is replaced. */
-int picture_file_replace(const char *path, const uint8_t *pixels, ptrdiff_t stride, int width,
-                         int height, MediaError *error);
+/* As picture_file_write(), under this very name: what the file was before is replaced, or, without
+ * `overwrite`, MEDIA_USAGE. */
+int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, ptrdiff_t stride,
+                      int width, int height, MediaError *error);
 
 #endif

@@ -14,6 +14,7 @@
 #include "media/compat.h"
 #include "media/input/playable.h"
 #include "media/log.h"
+#include "media/output/byte_counter.h"
 #include "media/output/container.h"
 #include "media/output/output_file.h"
 #include "media/output/packet_spool.h"
@@ -231,7 +232,9 @@ static int write_encoded(Writer *w, MediaError *error)
             return ret;
         ret = w->options->take_encoded
                   ? w->options->take_encoded(w->options->take_opaque, w->packet, error)
-                  : writer_encoded(w, w->packet, error);
+                  : 0;
+        if (ret >= 0 && (!w->options->take_encoded || w->options->count_only))
+            ret = writer_encoded(w, w->packet, error);
         av_packet_unref(w->packet);
         if (ret < 0)
             return ret;
@@ -249,6 +252,11 @@ int writer_encoded(Writer *w, AVPacket *packet, MediaError *error)
 AVRational writer_encoded_base(const Writer *w)
 {
     return encoder_context(w->encoder)->time_base;
+}
+
+int writer_key_interval(const Writer *w)
+{
+    return FFMAX(encoder_context(w->encoder)->gop_size, 0);
 }
 
 const uint8_t *writer_extradata(const Writer *w, int *size)
@@ -283,6 +291,14 @@ static int set_muxer_options(const Writer *w, AVDictionary **options)
     return 0;
 }
 
+static int open_file(Writer *w, MediaError *error)
+{
+    if (w->segments)
+        return 0;
+    return w->options->count_only ? byte_counter_open(&w->file.io, error)
+                                  : output_file_open(&w->file, error);
+}
+
 /* The packets that were held. */
 static int release(Writer *w, MediaError *error)
 {
@@ -301,7 +317,7 @@ static int release(Writer *w, MediaError *error)
 static int write_header(Writer *w, MediaError *error)
 {
     AVDictionary *options = NULL;
-    int ret = w->segments ? 0 : output_file_open(&w->file, error);
+    int ret = open_file(w, error);
     if (ret < 0)
         return ret;
     w->format->pb = w->file.io;
@@ -336,7 +352,8 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     ret = set_up_video(w, first, error);
     if (ret >= 0 && w->options->sequence)
         return tracks_start(w->tracks, mux, w, error);
-    return ret < 0 || w->options->take_encoded ? ret : write_header(w, error);
+    const int is_part = w->options->take_encoded && !w->options->count_only;
+    return ret < 0 || is_part ? ret : write_header(w, error);
 }
 
 static const char *output_name(const Writer *w)
@@ -609,6 +626,10 @@ int writer_finish(Writer *w, int partial, MediaError *error)
     if (w->codec && w->codec->id == AV_CODEC_ID_WRAPPED_AVFRAME && encoder_was_uneven(w->encoder))
         note(w, "%s has no timestamps: frames that were not evenly spaced are now", w->muxer->name);
     w->bytes = written(w->file.io);
+    if (w->options->count_only) {
+        byte_counter_close(&w->file.io);
+        return 0;
+    }
     const OutputName whole = w->options->any_name ? OUTPUT_FREE : OUTPUT_OWN_NAME;
     return output_file_commit(&w->file, partial ? OUTPUT_PARTIAL : whole, error);
 }
@@ -661,6 +682,8 @@ void writer_close(Writer **writer)
     if (w->format)
         w->format->pb = NULL;
     avformat_free_context(w->format);
+    if (w->options->count_only)
+        byte_counter_close(&w->file.io);
     output_file_close(&w->file);
     packet_spool_close(&w->held);
     tracks_close(&w->tracks);

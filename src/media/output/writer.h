@@ -20,8 +20,9 @@ typedef struct WriterOptions {
     SegmentOptions segments; /* seconds not 0: in pieces; its path is that of the output */
     int low_latency;         /* not 0: what is encoded goes out at once */
     int copy_video;          /* not 0: no frames are encoded; the packets of the video are copied */
-    /* Not NULL: takes the packets of the video as they are encoded, which stay the writer's, and no
-     * file is written. */
+    int count_only;          /* not 0: no file is written; what one would have is counted */
+    /* Not NULL: takes the packets of the video as they are encoded, which stay the writer's.
+     * Without count_only, that is all that becomes of them, and no file is written. */
     int (*take_encoded)(void *opaque, const AVPacket *packet, MediaError *error);
     void *take_opaque;
     EncoderOptions video;
@@ -83,6 +84,9 @@ int writer_end_frames(Writer *writer, MediaError *error);
 /* Writes a packet that such an encoder has made elsewhere, in order, which is left blank.
  * MEDIA_OUTPUT. */
 int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
+
+/* Of an open encoder: a key frame is due after so many frames; 0: it does not say. */
+int writer_key_interval(const Writer *writer);
 
 /* Time base of those packets. */
 AVRational writer_encoded_base(const Writer *writer);

@@ -1,0 +1,93 @@
+#include "app/sample_estimate.h"
+
+#include <math.h>
+
+/* Of encoders that do not say after how many frames they make a key frame: as x264 and x265 do. */
+#define USUAL_KEY_INTERVAL 250
+
+/* All pieces together. */
+typedef struct Sums {
+    double packets, keys, first, rest, seconds; /* as in Trial; packets without the first ones */
+    double frames, tried; /* frames, and seconds of video, with what follows */
+    double other, header;
+    double measure, encode, begin;
+    int key_interval;
+} Sums;
+
+static Sums add_up(const Trial *trials, int count)
+{
+    Sums s = {.begin = INFINITY};
+    for (int i = 0; i < count; i++) {
+        const Trial *t = &trials[i];
+        const TrialPass *earlier = t->measured.frames ? &t->measured : &t->encoded;
+        const double frames = (double)t->encoded.frames;
+        s.packets += (double)t->packets;
+        s.keys += (double)t->keys;
+        s.first += (double)t->first;
+        s.rest += (double)t->rest;
+        s.seconds += t->seconds;
+        s.frames += frames;
+        s.tried += t->end - t->begin;
+        s.other += (double)(t->written - t->header - t->payload);
+        s.measure += trial_measure_pace(t) * frames;
+        s.encode += trial_encode_pace(t) * frames;
+        s.begin = fmin(s.begin, earlier->first - t->began);
+        s.header = fmax(s.header, (double)t->header);
+        s.key_interval = t->key_interval;
+    }
+    return s;
+}
+
+/*
+ * Key frames in a film, per frame. Where a share `cuts` of frames are key frames because of what is
+ * in the picture, and one is due `interval` frames after the last in any case, one comes after
+ * (1 - (1 - cuts)^interval) / cuts frames: the mean of a geometric distribution that is cut off.
+ */
+static double key_rate(double cuts, double interval)
+{
+    return cuts > 0 ? cuts / (1 - pow(1 - cuts, interval)) : 1 / interval;
+}
+
+/* Each piece begins with a key frame, of which a film has fewer. */
+static double bytes_a_frame(const Sums *s, int pieces)
+{
+    const double all = s->packets + pieces;
+    const double length = all / pieces;
+    const double interval = s->key_interval > 0 ? s->key_interval : USUAL_KEY_INTERVAL;
+    if (interval <= length || !s->packets)
+        return (s->first + s->rest) / all;
+    const double other = s->rest / s->packets, key = s->first / pieces;
+    const double cuts = s->keys / s->packets;
+    return other + (key_rate(cuts, interval) - cuts) * (key - other);
+}
+
+SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count)
+{
+    const Sums s = add_up(trials, count);
+    const double frames = film->seconds * (s.packets + count) / s.seconds;
+    SampleEstimate e = {
+        .frames = frames,
+        .measuring = frames * s.measure / s.frames,
+        .begin = s.begin,
+        .video = film->bitrate > 0 ? film->seconds * (double)film->bitrate / 8
+                                   : frames * bytes_a_frame(&s, count),
+    };
+    e.seconds = e.begin + e.measuring + frames * s.encode / s.frames;
+    e.bytes = e.video + s.header + s.other * film->seconds / s.tried;
+    e.frames_a_second = frames / e.seconds;
+    return e;
+}
+
+SampleEstimate sample_estimate_whole(const Trial *t)
+{
+    const double seconds = t->ended - t->began;
+    return (SampleEstimate){
+        .frames = (double)t->encoded.frames,
+        .seconds = seconds,
+        .measuring = t->measured.frames ? t->measured.last - t->measured.first : 0,
+        .begin = (t->measured.frames ? t->measured.first : t->encoded.first) - t->began,
+        .bytes = (double)t->written,
+        .video = (double)t->payload,
+        .frames_a_second = (double)t->encoded.frames / seconds,
+    };
+}

@@ -1,0 +1,64 @@
+/* A run that is tried: it encodes into nothing, and what it took is noted, for who wants to know
+ * what more of the same would take. */
+#ifndef LUMEQ_APP_TRIAL_H
+#define LUMEQ_APP_TRIAL_H
+
+#include <stdint.h>
+
+typedef struct AVFrame AVFrame;
+
+/* What an encoder gave out; times in seconds of the video. */
+typedef struct TrialPacket {
+    double time, duration;
+    int size, is_key;
+} TrialPacket;
+
+/* Frames of one pass, and when they were done: seconds on the monotonic clock. */
+typedef struct TrialPass {
+    int64_t frames;
+    double first, last;
+} TrialPass;
+
+/* Times are of the video, in seconds from 0. Of one thread. */
+typedef struct Trial {
+    /* Set by the caller. */
+    double length; /* packets of the first so many seconds count: what follows them is encoded so
+                      that the encoder sees what comes, as in the whole film */
+    /* Takes each frame as it came and as it is written, which stay the run's; NULL: nobody does. */
+    void (*frame)(void *opaque, const AVFrame *before, const AVFrame *after, double time);
+    /* Is called after each frame of either pass, so that progress can be shown; or NULL. */
+    void (*step)(void *opaque);
+    void *opaque;
+
+    /* Afterwards. */
+    double began, ended; /* all of it */
+    TrialPass measured;  /* the first of two passes; 0 frames: there was one */
+    TrialPass encoded;
+    double begin, end;       /* of the frames, in the video */
+    int64_t packets, keys;   /* that count, the first one aside; key frames among them */
+    double seconds;          /* of all that count */
+    int64_t first, rest;     /* bytes: of the first packet, which is a key frame; of the others */
+    int64_t payload;         /* bytes of all packets of the video */
+    int64_t header, written; /* bytes of the file: before the first frame; all of it */
+    int key_interval;        /* see writer_key_interval() */
+} Trial;
+
+void trial_begin(Trial *trial);
+void trial_end(Trial *trial, int64_t written);
+
+/* A frame was measured. */
+void trial_measured(Trial *trial);
+
+/* A frame is about to be encoded; it was handed to the encoder. */
+void trial_frame(Trial *trial, const AVFrame *before, const AVFrame *after);
+void trial_encoded(Trial *trial);
+
+/* The encoder gave out a packet. */
+void trial_packet(Trial *trial, TrialPacket packet);
+
+/* Seconds that a frame takes in the first of two passes, and where it is encoded; how long these
+ * take to begin is not counted. 0: there was no such pass. */
+double trial_measure_pace(const Trial *trial);
+double trial_encode_pace(const Trial *trial);
+
+#endif

@@ -1,0 +1,191 @@
+"""--sample: how large a film will be, within 15 %, the sheet beside OUTPUT, and nothing else. How long
+it takes is measured by hand: src/app/README.md."""
+
+import os
+import re
+import unittest
+
+from common import *
+
+UNITS = {"bytes": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}
+SHEET = "out.mkv.sample.png"
+
+# Of one thread and at fixed settings: the same bytes each time.
+ENCODERS = {
+    "x264": ("--vcodec", "libx264", "--preset", "ultrafast", "--threads", "1"),
+    "ffv1": ("--vcodec", "ffv1", "--threads", "1"),
+}
+
+# Three kinds: moving with sound; dark with grain; a picture that changes all of a sudden, and stands.
+CLIPS = {
+    "moving.mkv": dict(size="96x64", rate=12, seconds=27, sound=27),
+    "grain.mkv": dict(size="96x64", rate=12, seconds=27, filters="lutyuv=y='16+val/5',noise=alls=9:allf=t"),
+    "slides.mkv": dict(seconds=27, source="mandelbrot=size=96x64:rate=1/3,fps=12,lutyuv=y='60+val/4'"),
+}
+
+
+def film(name):
+    return clip(name, *X264, "-c:a", "aac", **CLIPS[name])
+
+
+def told(result):
+    """Bytes, of which video, and seconds."""
+    match = re.search(r": about ([\d.hmins ]+), at [\d.]+ frames a second, and about ([\d.]+) (\w+), "
+                      r"of which video ([\d.]+) (\w+)$", result.err, re.M)
+    if not match:
+        raise AssertionError(result)
+    return float(match[2]) * UNITS[match[3]], float(match[4]) * UNITS[match[5]]
+
+
+class Sample(Case):
+    def sample(self, *args, code=DONE):
+        result = lumeq(*args, "--sample", "--backend", "cpu", cwd=self.folder)
+        self.assertEqual(result.code, code, result)
+        return result
+
+    def predict(self, name, encoder, *more):
+        """What is told, beside what it comes to."""
+        options = (film(name), "-o", "out.mkv", *ENCODERS[encoder], *more)
+        result = lumeq(*options, "--backend", "cpu", "--sample", "4", cwd=self.folder)
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(self.files(), [SHEET], result)
+        self.assertIn("4 pieces of 6 s", result.err)
+        whole = lumeq(*options, "--backend", "cpu", cwd=self.folder)
+        self.assertEqual(whole.code, DONE, whole)
+        path = os.path.join(self.folder, "out.mkv")
+        return told(result), os.path.getsize(path), path
+
+    def close_to(self, predicted, real):
+        self.assertLess(abs(predicted - real), 0.15 * real, "%d told, %d written" % (predicted, real))
+
+    def test_sizes(self):
+        cases = [(name, encoder) for name in CLIPS for encoder in ENCODERS]
+        for name, encoder in half(cases):
+            with self.subTest(name, encoder=encoder):
+                (size, video), real, path = self.predict(name, encoder)
+                self.close_to(size, real)
+                packets = contents(path)["packets"]
+                self.close_to(video, sum(int(p["size"]) for p in packets if p["codec_type"] == "video"))
+                for left in self.files():
+                    os.unlink(os.path.join(self.folder, left))
+
+    def test_a_bitrate_is_what_is_asked_for(self):
+        result = self.sample(film("moving.mkv"), "-o", "out.mkv", "--bitrate", "80K", "--sample=2", *ENCODERS["x264"])
+        size, video = told(result)
+        self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # as it is rounded for a person
+        self.assertGreater(size, video)
+
+    def test_the_sheet(self):
+        """Each column: a picture of the film above the same one as it is written."""
+        result = lumeq(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
+                       *ENCODERS["x264"], cwd=self.folder)
+        self.assertEqual(result.code, DONE, result)
+        sheet = streams(os.path.join(self.folder, SHEET))[0]
+        self.assertEqual((sheet["codec_name"], sheet["width"], sheet["height"]),
+                         ("png", 3 * (480 + 8) + 8, 32 + 2 * 320 + 4 + 8 + 8))
+        pixels = tool("ffmpeg", "-v", "error", "-i", os.path.join(self.folder, SHEET), "-f", "rawvideo", "-pix_fmt",
+                      "gray", "-")
+        rows = [pixels[y * sheet["width"]:(y + 1) * sheet["width"]] for y in range(sheet["height"])]
+        for column in range(3):
+            x = 8 + column * 488
+            before = [row[x:x + 480] for row in rows[40 + 32:40 + 320]]  # below the labels
+            after = [row[x:x + 480] for row in rows[40 + 324 + 32:40 + 644]]
+            self.assertEqual(before, after, "--mode off changes nothing")
+            self.assertGreater(len(set(before[100])), 20, "no picture in column %d" % column)
+        self.assertNotEqual(rows[100][8:488], rows[100][496:976], "two columns have one picture")
+
+    def test_a_short_film_is_tried_as_a_whole(self):
+        short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
+        for options in ((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay")):
+            with self.subTest(options):
+                result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
+                self.assertIn("trying all of it", result.err)
+                self.assertEqual(self.files(), [SHEET])
+                whole = lumeq(short, "-o", "out.mkv", "--backend", "cpu", *ENCODERS["x264"], *options,
+                              cwd=self.folder)
+                self.assertEqual(whole.code, DONE, whole)
+                real = os.path.getsize(os.path.join(self.folder, "out.mkv"))
+                self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)  # three digits are told
+                os.unlink(os.path.join(self.folder, "out.mkv"))
+
+    def test_containers(self):
+        """What is counted is what a file would have, whatever the muxer goes back to."""
+        short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
+        for name in ("out.mp4", "out.mov", "out.ts", "out.avi", "out.webm")[:3 if SHORT or SANITIZED else 5]:
+            with self.subTest(name):
+                codec = ("--vcodec", "libvpx", "--threads", "1") if name.endswith("webm") else ENCODERS["x264"]
+                result = self.sample(short, "-o", name, *codec)
+                whole = lumeq(short, "-o", name, "--backend", "cpu", *codec, cwd=self.folder)
+                self.assertEqual(whole.code, DONE, whole)
+                real = os.path.getsize(os.path.join(self.folder, name))
+                self.assertAlmostEqual(told(result)[0], real, delta=0.006 * real)
+
+    def test_existing_files(self):
+        short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
+        for name in (SHEET, "out.mkv"):
+            with open(os.path.join(self.folder, name), "wb") as f:
+                f.write(b"mine")
+        self.refused(lumeq(short, "-o", "out.mkv", "--sample", cwd=self.folder), USAGE, SHEET, "exists", "-y")
+        self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"])
+        with open(os.path.join(self.folder, SHEET), "rb") as f:
+            self.assertEqual(f.read(4), b"\x89PNG")
+        with open(os.path.join(self.folder, "out.mkv"), "rb") as f:
+            self.assertEqual(f.read(), b"mine", "OUTPUT was touched")
+        # The sheet would lie in the place of the input, -y or not.
+        os.replace(os.path.join(self.folder, "out.mkv"), os.path.join(self.folder, "old.mkv"))
+        with open(short, "rb") as f, open(os.path.join(self.folder, "x.mkv.sample.png"), "wb") as to:
+            to.write(f.read())
+        self.refused(lumeq("x.mkv.sample.png", "-o", "x.mkv", "-y", "--sample", cwd=self.folder), USAGE, "is the input")
+
+    def test_progress(self):
+        result = self.sample(clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2), "-o", "out.mkv",
+                             "--progress", "json", *ENCODERS["x264"])
+        last = [line for line in result.lines if line.startswith("{")][-1]
+        self.assertEqual(json.loads(last)["state"], "done")
+
+    def test_it_is_stopped(self):
+        process = start(long_clip(), "-o", "out.mkv", "--sample", "--progress", "json", "--backend", "cpu",
+                        cwd=self.folder)
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        result = finish(process)
+        self.assertEqual(result.code, INTERRUPTED, result)
+        self.assertIn("interrupted; nothing was written", result.err)
+        self.assertEqual(self.files(), [])
+
+    def test_what_it_is_not_for(self):
+        short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
+        picture = clip("one.png", "-c:v", "png", "-frames:v", "1")
+        out = ("-o", "out.mkv", "--sample")
+        for args, words in (
+                ((short, "--sample"), ("-o FILE",)), ((short, "--null", "--sample"), ("--null", "-o FILE")),
+                ((short, "-o", "-", "--sample"), ("standard output",)), (("-", *out), ("standard input",)),
+                (("--camera", *out), ("--camera",)), ((short, "-o", "many/", "--sample"), ("folder",)),
+                ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),
+                (("--network", "http://localhost:1/x.mkv", *out), ("--network",)),
+                ((short, *out, "--stats", "x.csv"), ("--stats",)), ((short, *out, "--report", "x.html"), ("--report",)),
+                ((short, *out, "--jobs", "2"), ("--jobs",)),
+                ((short, *out, "--resume"), ("--resume",)), ((short, *out, "--segment-time", "5"), ("--segment-time",)),
+                ((short, *out, "--low-latency"), ("--low-latency",)),
+                (("plan", short, *out), ("lumeq plan", "--sample")),
+                ((short, "-o", "out.mkv", "--sample=0"), ("from 1 to 48",)),
+                ((short, "-o", "out.mkv", "--sample", "99"), ("from 1 to 48",)),
+                ((short, "-o", "out.mkv", "--sample=x"), ("from 1 to 48",)),
+                ((short, "-o", "out.xyz", "--sample"), ("out.xyz",)),
+                ((short, *out, "--vcodec", "nosuch"), ("nosuch",)),
+                (("segment", "out.mkv.lumeq/plan", "0", "--sample"), ("--sample",))):
+            with self.subTest(args):
+                self.refused(lumeq(*args, cwd=self.folder), USAGE, *words)
+                self.assertEqual(self.files(), [])
+
+    def test_no_length(self):
+        """Of a stream that ends nobody knows where, nothing is foretold."""
+        path = os.path.join(self.folder, "raw.h264")
+        make(path, *X264, "-f", "h264")
+        result = lumeq(path, "-o", os.path.join(self.folder, "out.mkv"), "--sample")
+        self.refused(result, INPUT, "how long it is")
+        self.assertEqual(self.files(), ["raw.h264"])
+
+
+if __name__ == "__main__":
+    unittest.main()

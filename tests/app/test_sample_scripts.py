@@ -1,0 +1,72 @@
+"""The scripts and programs of samples/ that make tables and pictures, on small clips."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import unittest
+
+from common import *
+
+SAMPLES = os.path.join(HERE, "../../samples")
+CONTACT_SHEET = os.path.join(os.path.dirname(LUMEQ), "samples/lumeq-contact-sheet")
+
+
+class SampleScripts(Case):
+    def script(self, name, *args):
+        p = subprocess.run([sys.executable, os.path.join(SAMPLES, name), *map(str, args)], env=environment(),
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                           timeout=5 * LIVENESS)
+        self.assertEqual(p.returncode, 0, p.stderr.decode("utf-8", "replace"))
+        return p.stdout.decode()
+
+    def rows(self, text):
+        """Of a table in Markdown, without its heading."""
+        table = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+        self.assertEqual(len({len(row) for row in table}), 1, text)
+        return table[2:]
+
+    def test_what_parts_cost(self):
+        film = clip("parts.mkv", seconds=1, size="64x48")
+        text = self.script("bench-parts.py", LUMEQ, "--clip", film, "--seconds", 2, "--parts", "1,2", "--jobs", 2)
+        steps, jobs = (self.rows(table) for table in re.findall(r"(?:^\|.*\n)+", text, re.M))
+        self.assertEqual([row[0].strip() for row in steps], ["one run", "1 part", "2 parts"])
+        self.assertEqual([row[0].strip() for row in jobs][-1], "`--jobs 2`, CPU")
+
+    @unittest.skipUnless(importlib.util.find_spec("cv2"), "not installed: python3-opencv")
+    def test_the_look(self):
+        rows = self.rows(self.script("bench-look.py", LUMEQ, clip("dull.mkv", seconds=1), "--frames", 5))
+        self.assertEqual(len(rows), 2)
+
+    def test_the_contact_sheet(self):
+        if not os.access(CONTACT_SHEET, os.X_OK):
+            self.skipTest("lumeq-contact-sheet is not built")
+        source = clip("dull.mkv", seconds=1)
+        result = lumeq(source, "-o", "out.mkv", "--stats", "rows.jsonl", "--backend", "cpu", cwd=self.folder)
+        self.assertEqual(result.code, DONE, result)
+        p = subprocess.run([CONTACT_SHEET, source, "out.mkv", "rows.jsonl", "sheet.png"], cwd=self.folder, check=True,
+                           env=environment(), stdout=subprocess.PIPE, timeout=LIVENESS)
+        self.assertIn(b"mean", p.stdout.lower())
+        sheet = streams(self.path("sheet.png"))[0]
+        self.assertEqual(sheet["codec_name"], "png")
+        self.assertGreater(sheet["width"], 300)
+
+    @unittest.skipIf(SHORT or SANITIZED, "it takes a minute")
+    def test_what_two_passes_gain(self):
+        rows = self.rows(self.script("bench-two-pass.py", LUMEQ, "--folder", self.folder))
+        self.assertEqual(len(rows), 5)
+        self.assertTrue(rows[0][2].strip().endswith("of 4"), rows[0])
+
+    def test_the_pictures_of_the_front_page(self):
+        film = clip("page.mkv", seconds=10, size="96x54", rate=5)
+        p = subprocess.run(["bash", os.path.join(SAMPLES, "readme-pictures.sh"), LUMEQ, self.folder, film],
+                           env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=LIVENESS)
+        self.assertEqual(p.returncode, 0, p.stderr.decode("utf-8", "replace"))
+        self.assertEqual(self.files(), ["dark.jpg", "fine.jpg", "flat.jpg", "fog.jpg"])
+        for name, pictures in (("dark.jpg", 3), ("fine.jpg", 2)):
+            self.assertEqual(streams(self.path(name))[0]["width"], 480 * pictures)
+
+
+if __name__ == "__main__":
+    unittest.main()
