@@ -11,11 +11,11 @@ typedef struct LiftVector {
     int noise;
     int64_t clip; /* -1: auto */
     int full;
-    int parts[3][4];   /* what, place, width, weight */
-    uint32_t denoise;  /* 16ths of the noise that are filtered */
+    int parts[3][4];  /* what, place, width, weight */
+    uint32_t denoise; /* 16ths of the noise that are filtered */
     uint32_t dark, lift, need;
-    uint32_t some[8];  /* nodes 16, 40, 64, .. */
-    uint32_t crc;      /* of all 256 nodes, 32 bits each, little-endian */
+    uint32_t some[8]; /* nodes 16, 40, 64, .. */
+    uint32_t crc;     /* of all 256 nodes, 32 bits each, little-endian */
 } LiftVector;
 
 /* clang-format off */

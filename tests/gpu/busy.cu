@@ -27,7 +27,7 @@ __global__ static void fault(volatile int *nowhere)
 cudaError_t busy_start(const volatile int *go_on, int processors, int threads_per_processor,
                        cudaStream_t stream)
 {
-    spin<<<processors * (threads_per_processor / THREADS), THREADS, 0, stream>>>(go_on);
+    spin<<<processors *(threads_per_processor / THREADS), THREADS, 0, stream>>>(go_on);
     return cudaGetLastError();
 }
 

@@ -4,8 +4,8 @@
  * Flashes and beeps must be at the same positions, from the start and after a seek.
  */
 #include "media/input/demuxer.h"
-#include "pipeline/video_feed.h"
 #include "media/sound/sound.h"
+#include "pipeline/video_feed.h"
 
 #include "beeps.h"
 

@@ -85,7 +85,7 @@ typedef struct Options {
     int64_t parts;       /* that a film is cut into, 0: by part_seconds */
     double part_seconds; /* of each, 0: not given */
     int no_measure, resume;
-    int64_t sample; /* pieces that are tried, -1: as many as is usual; 0: none, it is a run */
+    int64_t sample;      /* pieces that are tried, -1: as many as is usual; 0: none, it is a run */
     const char *devices; /* of GPUs that parts are spread over, "all" or "0,1"; or NULL */
 
     int backend;
