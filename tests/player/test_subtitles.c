@@ -765,6 +765,10 @@ static void test_random_ass(void)
  * before and what comes later is not. */
 static void test_drawn_at_once(void)
 {
+#ifdef __SANITIZE_THREAD__
+    check_skip("ThreadSanitizer takes minutes for its pixels, and sees the threads elsewhere");
+    return;
+#endif
     Fixture f = start(AV_CODEC_ID_ASS);
     put_text(&f, 0, 9000, "0,0,Default,,0,0,0,,sound");
     if (wait_for_text(&f, 0)) {
