@@ -12,7 +12,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    USAGE, Case, environment, ffmpeg, frame_times, packets, raw,
+                    USAGE, Case, Result, environment, ffmpeg, frame_times, packets, raw,
                     streams, tool, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
