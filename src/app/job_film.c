@@ -93,7 +93,7 @@ int job_film_read(JobFilm *f, const char *path, int argc, char **argv)
     int ret = check_arguments(argc, argv, &f->error);
     if (ret >= 0)
         ret = job_plan_read(&f->plan, path, program, &f->error);
-    if (ret == -ENOENT)
+    if (ret == -ENOENT && !f->error.fault)
         return media_fail(&f->error, MEDIA_INPUT,
                           "there is no plan %s; lumeq plan IN -o OUT makes "
                           "OUT.lumeq/plan",

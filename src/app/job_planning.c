@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavutil/cpu.h>
+
 #include "app/headless.h"
 #include "app/job_steps.h"
 #include "app/options/option_arguments.h"
@@ -83,7 +85,7 @@ static int begin_plan(JobFilm *f)
         (o->report && !plan->report) || !plan->folder ||
         option_arguments(o, take_argument, plan) < 0)
         return out_of_memory(f);
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long cores = av_cpu_count();                             /* that this process may use */
     const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
     if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
@@ -145,7 +147,7 @@ static int take_plan_there(JobFilm *f)
     char *path = job_path(f->plan.folder, "plan");
     int ret = path ? job_plan_read(&there, path, f->plan.program, &why) : out_of_memory(f);
     free(path);
-    if (ret == -ENOENT || (f->options.overwrite && !f->resume)) {
+    if ((ret == -ENOENT && !why.fault) || (f->options.overwrite && !f->resume)) {
         job_plan_free(&there);
         return 0;
     }

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/common.h>
+#include <libavutil/cpu.h>
+
 #include "app/headless.h"
 #include "app/job_steps.h"
 #include "app/terminal.h"
@@ -32,10 +35,10 @@ typedef struct JobRun {
     int joined;
 } JobRun;
 
+/* That this process may use. */
 static int cores(void)
 {
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (int)count;
+    return FFMAX(av_cpu_count(), 1);
 }
 
 /* The GPUs of --devices; 0: there are none, or it is not given. */

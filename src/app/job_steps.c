@@ -46,7 +46,20 @@ static void remove_one(const char *folder, const char *name)
     free(path);
 }
 
-/* The plan goes first, and what tells that the output is whole goes last. */
+/* Whether a file in the folder is the job's; those that are being written begin with a dot. */
+static int is_of_job(const char *name)
+{
+    static const char *const kinds[] = {"plan",      "curves", "part-",   "measured-",
+                                        "measures-", "rows-",  "report-", "lumeq-"};
+    name += name[0] == '.';
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return 1;
+    return strncmp(name, MARKER, strlen(MARKER)) == 0 && strcmp(name, MARKER) != 0;
+}
+
+/* The plan goes first, and what tells that the output is whole goes last. What somebody else keeps
+ * there stays. */
 void job_folder_remove(const char *folder)
 {
     DIR *entries = opendir(folder);
@@ -55,8 +68,7 @@ void job_folder_remove(const char *folder)
         return;
     remove_one(folder, "plan");
     while ((entry = readdir(entries)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            strcmp(entry->d_name, MARKER) != 0)
+        if (is_of_job(entry->d_name))
             remove_one(folder, entry->d_name);
     closedir(entries);
     remove_one(folder, MARKER);

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
+
 #include "media/checksum.h"
 
 #define COPY_BYTES ((size_t)64 << 10)
@@ -240,6 +243,15 @@ static int change_part(FilmJoiner *j, MediaError *error)
     return error->fault;
 }
 
+/* A part that cannot be read counts as missing from now on, so that it is made anew. */
+static void set_aside(const PartFile *file)
+{
+    char *name = av_asprintf("%s.damaged", file->path);
+    if (name)
+        (void)rename(file->path, name);
+    av_free(name);
+}
+
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
 {
     if (j->next >= j->count)
@@ -248,6 +260,7 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     if (!j->part_is_open && change_part(j, error) < 0)
         return error->fault;
     if (part_file_read(file, j->in_part, packet, error) < 0) {
+        set_aside(file);
         media_add(error, "; lumeq segment PLAN %d -y makes it anew", j->part);
         return error->fault;
     }

@@ -416,12 +416,39 @@ class BadInput(JobCase):
                     f.write(new)
                 self.refused(lumeq("segment", self.made, "0"), INPUT, *words)
                 self.join_refused(*words)
+                job = (self.source, "-o", self.path("out.mkv"), "--vcodec", "ffv1")
+                for again in (("plan", *job, "--parts", "3"), (*job, "--jobs", "1"), (*job, "--jobs", "1", "--resume")):
+                    self.refused(lumeq(*again), USAGE, "has a plan already", *words)
+                self.assertEqual(self.text(self.made), new)
         self.refused(lumeq("join", self.path("nothing/plan")), INPUT, "there is no plan")
         with open(self.made, "w", encoding="utf-8") as f:
             f.write(text)
         self.change("curves", 1000, b"xxxxxxxx")
         result = lumeq("segment", self.made, "0")
         self.refused(result, INPUT, "curves", "checksum")
+
+    def test_a_part_that_cannot_be_read_is_made_anew(self):
+        self.segments(self.made)
+        self.change("part-00001", 100, b"xxxx")
+        self.join_refused("part-00001", "checksum")
+        self.assertNotIn("there already", self.ok("segment", self.made, 1).err)
+        self.joined(self.made)
+
+    def test_what_others_keep_beside_it_stays(self):
+        kept, folder = self.path("kept"), self.path("else.mkv.lumeq")
+        os.mkdir(kept)
+        with open(os.path.join(kept, "diary.txt"), "w", encoding="utf-8") as f:
+            f.write("mine")
+        os.symlink(kept, folder)
+        self.ok(self.source, "-o", self.path("else.mkv"), "--vcodec", "ffv1", "--jobs", 1, "-q")
+        self.assertEqual(os.listdir(kept), ["diary.txt"])
+
+    def test_cores_are_those_that_are_allotted(self):
+        mine = min(os.sched_getaffinity(0))
+        p = subprocess.run(["taskset", "-c", str(mine), LUMEQ, "plan", self.source, "-o", self.path("one.mkv"),
+                            "--vcodec", "ffv1", "-q"], env=environment(), check=False, timeout=LIVENESS)
+        self.assertEqual(p.returncode, DONE)
+        self.assertIn("encoder-threads 2\n", self.text(self.path("one.mkv.lumeq/plan")))
 
     def test_another_input(self):
         os.utime(self.source, ns=(1, 1))

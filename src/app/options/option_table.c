@@ -98,8 +98,8 @@ const Option option_table[] = {
 
     HEADING("A long film, in parts; many files"),
     {"jobs", 0, OPTION_AUTO_NUMBER, ONCE, FIELD(jobs), 1, MAX_JOBS, "auto|N",
-     "encode so many parts, or files into DIR/, at a time; auto: as many as fill the machine [all "
-     "as one, file by file]"},
+     "encode so many parts, or files into DIR/, at a time; auto: by the number of cores [all as "
+     "one, file by file]"},
     {"devices", 0, OPTION_TEXT, 0, FIELD(devices), 0, 0, "all|N,N...",
      "with --jobs: spread the parts over these GPUs [--device]"},
     {"resume", 0, OPTION_FLAG, ONCE, FIELD(resume), 0, 0, NULL,

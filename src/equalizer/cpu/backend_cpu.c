@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +49,21 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+/* Of those that are there, a cluster's scheduler allots a process some. */
+static int allotted_cores(void)
+{
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+    return all > 0 ? (int)all : 1;
+}
+
 static int open_cpu(void *priv, const LumeqConfig *config, char *text, size_t text_size)
 {
     CpuBackend *cpu = priv;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     cpu->opened_us = now_us();
-    int threads = config->threads ? config->threads : cores > 0 ? (int)cores : 1;
+    int threads = config->threads ? config->threads : allotted_cores();
     if (threads > MAX_THREADS)
         threads = MAX_THREADS;
     const unsigned flags = lumeq_cpu_flags() & ~config->cpu_without;
