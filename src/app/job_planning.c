@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <libavutil/cpu.h>
-
 #include "app/headless.h"
 #include "app/job_steps.h"
 #include "app/options/option_arguments.h"
@@ -21,6 +19,7 @@
 #include "job/part_curves.h"
 #include "job/part_measures.h"
 #include "job/part_reader.h"
+#include "job/part_workers.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/first_pass.h"
 
@@ -85,7 +84,7 @@ static int begin_plan(JobFilm *f)
         (o->report && !plan->report) || !plan->folder ||
         option_arguments(o, take_argument, plan) < 0)
         return out_of_memory(f);
-    const long cores = av_cpu_count();                             /* that this process may use */
+    const long cores = part_workers_cores();
     const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
     if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||

@@ -5,9 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libavutil/common.h>
-#include <libavutil/cpu.h>
-
 #include "app/headless.h"
 #include "app/job_steps.h"
 #include "app/terminal.h"
@@ -35,12 +32,6 @@ typedef struct JobRun {
     int joined;
 } JobRun;
 
-/* That this process may use. */
-static int cores(void)
-{
-    return FFMAX(av_cpu_count(), 1);
-}
-
 /* The GPUs of --devices; 0: there are none, or it is not given. */
 static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 {
@@ -67,7 +58,7 @@ int job_run_at_a_time(const Options *o)
     const int threads = o->threads > 0 ? (int)o->threads : THREADS_OF_ENCODER;
     if (o->jobs > 0)
         return (int)o->jobs;
-    const int jobs = cores() / threads, least = gpus > 1 ? gpus : 1;
+    const int jobs = part_workers_cores() / threads, least = gpus > 1 ? gpus : 1;
     return jobs > least ? jobs : least;
 }
 
@@ -126,7 +117,7 @@ static const char *backend_of(const JobRun *r)
 static void fill_arguments(void *run, int part, int slot, const char *arguments[WORKER_ARGUMENTS])
 {
     JobRun *r = run;
-    const int share = cores() / r->jobs;
+    const int share = part_workers_cores() / r->jobs;
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
     int n = 0;
     r->used[slot] = device;

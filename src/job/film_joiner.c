@@ -1,13 +1,11 @@
 #include "job/film_joiner.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <libavutil/avstring.h>
-#include <libavutil/mem.h>
 
 #include "media/checksum.h"
 
@@ -246,10 +244,9 @@ static int change_part(FilmJoiner *j, MediaError *error)
 /* A part that cannot be read counts as missing from now on, so that it is made anew. */
 static void set_aside(const PartFile *file)
 {
-    char *name = av_asprintf("%s.damaged", file->path);
-    if (name)
+    char name[PATH_MAX];
+    if (snprintf(name, sizeof(name), "%s.damaged", file->path) < (int)sizeof(name))
         (void)rename(file->path, name);
-    av_free(name);
 }
 
 int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
@@ -260,7 +257,8 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
     if (!j->part_is_open && change_part(j, error) < 0)
         return error->fault;
     if (part_file_read(file, j->in_part, packet, error) < 0) {
-        set_aside(file);
+        if (error->fault == MEDIA_INPUT)
+            set_aside(file);
         media_add(error, "; lumeq segment PLAN %d -y makes it anew", j->part);
         return error->fault;
     }

@@ -1,11 +1,13 @@
 #include "job/part_workers.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "job/child_process.h"
 
@@ -164,4 +166,13 @@ int part_workers_run(const PartWorkers *workers, MediaError *error)
     free(r.tries);
     free(r.again);
     return error->fault;
+}
+
+int part_workers_cores(void)
+{
+    cpu_set_t set;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+    return all > 0 ? (int)all : 1;
 }

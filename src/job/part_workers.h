@@ -33,4 +33,7 @@ typedef struct PartWorkers {
  * code and last line become the error. */
 int part_workers_run(const PartWorkers *workers, MediaError *error);
 
+/* Cores that this process may use, of those that are there: at least 1. */
+int part_workers_cores(void);
+
 #endif
