@@ -400,6 +400,17 @@ class Case(unittest.TestCase):
     def files(self, folder=None):
         return sorted(os.listdir(folder or self.folder))
 
+    def on_its_side(self, upright, degrees, turn, *lossless):
+        """A phone's video of the same pictures, stored by ffmpeg's filter `turn`, with the rotation that undoes it."""
+        stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
+        ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
+        ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
+        if not video(source).get("side_data_list"):
+            self.skipTest("this ffmpeg writes no rotation that way")
+        if raw(source) != raw(upright):
+            self.skipTest("this ffmpeg turns the other way round")
+        return source
+
     def catches(self, process, number):
         """Waits until the run has a handler for that signal, which would end it before."""
         def look():

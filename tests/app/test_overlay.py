@@ -1,7 +1,6 @@
 """--overlay: the histogram panel in the written video: where, in which colours, and nothing else."""
 
 import csv
-import itertools
 import unittest
 from unittest import mock
 
@@ -240,13 +239,7 @@ class Overlay(Case):
                                   "--vcodec", "ffv1"), "yuv444p")
         for degrees, turn in ((90, "transpose=1"), (180, "hflip,vflip"), (270, "transpose=2")):
             with self.subTest(degrees):
-                stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
-                ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
-                ffmpeg("-i", stored, "-c", "copy", "-metadata:s:v:0", "rotate=%d" % degrees, source)
-                if not video(source).get("side_data_list"):
-                    self.skipTest("this ffmpeg writes no rotation that way")
-                if raw(source) != raw(upright):
-                    self.skipTest("this ffmpeg turns the other way round")
+                source = self.on_its_side(upright, degrees, turn, *lossless)
                 output = self.converted(source, "phone.mp4", "--overlay", "--dither", "off", "--strength", "0.8", "--crf",
                                         "0", "--preset", "ultrafast", "-y")
                 self.assertEqual(raw(output, "yuv444p"), want)
