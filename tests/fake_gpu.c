@@ -25,7 +25,8 @@ static int most;                  /* frames at a time */
 static int frames_left = INT_MAX; /* until it is lost */
 static int measures_left = INT_MAX;
 static int lost;
-static int only = -1; /* number of the one that is lost; -1: any */
+static const char *refusal; /* before it is opened; no lock */
+static int only = -1;       /* number of the one that is lost; -1: any */
 static LumeqImage late[SLOTS];
 static void *blocks[BLOCKS]; /* its memory */
 
@@ -54,6 +55,10 @@ static void pass_gate(void)
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
     Fake *fake = priv;
+    if (refusal) {
+        snprintf(text, size, "%s", refusal);
+        return LUMEQ_ERR_UNAVAILABLE;
+    }
     if (lumeq_backend_cpu.priv_size > sizeof(fake->cpu))
         return LUMEQ_ERR_MEMORY;
     fake->device = config->device;
@@ -159,7 +164,7 @@ static int apply_fake(void *priv, const LumeqApplyJob *job, char *text, size_t s
 
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
-    .build_info = "a made-up one",
+    .build_info = "CPU and CUDA 13.0, made up",
     .priv_size = sizeof(Fake),
     .slots = SLOTS,
     .open = open_fake,
@@ -173,6 +178,11 @@ const LumeqBackend lumeq_backend_cuda = {
     .free_device = free_fake,
     .close = close_fake,
 };
+
+void fake_gpu_refuse(const char *why)
+{
+    refusal = why;
+}
 
 void gate_set(int shut)
 {

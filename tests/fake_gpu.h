@@ -25,6 +25,9 @@ int gate_gave_up(void);
 /* The most frames that it had at a time since the last call. Any thread. */
 int fake_gpu_most(void);
 
+/* It cannot be opened, and says why: a text that stays; NULL: it can. Before it is opened. */
+void fake_gpu_refuse(const char *why);
+
 /* ---- the loss ---- */
 
 /* It makes no progress once so many frames have come back. Without this call it is never lost. */

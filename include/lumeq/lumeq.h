@@ -294,6 +294,9 @@ typedef struct LumeqSync {
     void *stream;   /* CUstream on which to queue all work; NULL: the library's own */
     void *ready;    /* CUevent to wait for before any memory is touched; NULL: none */
     void *finished; /* CUevent to record when all memory is done with; NULL: none */
+    /* CUstream: what was queued there before the call is waited for before any memory is touched,
+     * as with `ready`; NULL: none. It needs no event, and the call's own work goes elsewhere. */
+    void *after;
 } LumeqSync;
 
 /* ---- frames --------------------------------------------------------------------------------- */
@@ -683,6 +686,15 @@ LUMEQ_API void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
  */
 LUMEQ_API void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
 LUMEQ_API void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);
+
+/*
+ * For a decoder on the same GPU: the CUcontext that the equalizer computes in, and a CUstream of it
+ * for the caller's own work (LumeqSync.after), on which the equalizer queues nothing. Both are
+ * valid until lumeq_destroy(), the context of LumeqConfig.cuda_context as long as that is; work on
+ * the stream must have ended by then. Errors: ARGUMENT, UNAVAILABLE (the backend is the CPU), GPU;
+ * both are then NULL.
+ */
+LUMEQ_API int lumeq_get_cuda(LumeqEqualizer *equalizer, void **context, void **stream);
 
 #ifdef __cplusplus
 }

@@ -248,6 +248,8 @@ typedef struct LumeqBackend {
     /* NULL, both: there is no device, and outputs of LUMEQ_MEMORY_CUDA are never submitted. */
     void *(*alloc_device)(void *priv, size_t size);
     void (*free_device)(void *priv, void *memory);
+    /* lumeq_get_cuda(); NULL where there is no device. */
+    int (*get_cuda)(void *priv, void **context, void **stream, char *text, size_t text_size);
     /* Of the CUDA backend and its stub: lumeq_list_gpus(), `text` not NULL. */
     int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */

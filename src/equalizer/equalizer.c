@@ -452,7 +452,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     int *only_gpu = &eq->only_gpu[job - eq->jobs];
     *only_gpu = frame->in.memory != LUMEQ_MEMORY_HOST ||
                 job->previous.memory != LUMEQ_MEMORY_HOST ||
-                (frame->sync && (frame->sync->ready || frame->sync->stream));
+                (frame->sync && (frame->sync->ready || frame->sync->stream || frame->sync->after));
     int ret = hand_in(eq, job);
     const int refused = by_gpu && (ret == LUMEQ_ERR_MEMORY || ret == LUMEQ_ERR_UNAVAILABLE);
     if (refused && (eq->config.backend == LUMEQ_BACKEND_CUDA || *only_gpu))
@@ -651,4 +651,28 @@ void lumeq_free_device(LumeqEqualizer *eq, void *memory)
 {
     if (eq && memory && eq->first_backend->free_device)
         eq->first_backend->free_device(eq->first_priv, memory);
+}
+
+static int get_cuda(LumeqEqualizer *eq, void **context, void **stream)
+{
+    if (!eq->backend->get_cuda)
+        return fail(eq, LUMEQ_ERR_UNAVAILABLE, "the backend is %s, which has no CUDA context",
+                    eq->backend->name);
+    return eq->backend->get_cuda(eq->priv, context, stream, eq->error, sizeof(eq->error));
+}
+
+int lumeq_get_cuda(LumeqEqualizer *eq, void **context, void **stream)
+{
+    if (context)
+        *context = NULL;
+    if (stream)
+        *stream = NULL;
+    if (!eq)
+        return no_equalizer();
+    if (!context || !stream)
+        return fail(eq, LUMEQ_ERR_ARGUMENT, "there is no room for the context and the stream");
+    const int ret = get_cuda(eq, context, stream);
+    if (ret < 0)
+        *context = *stream = NULL;
+    return ret;
 }

@@ -171,16 +171,18 @@ static LumeqRect any_active(const Form *f, CheckRandom *random)
     return a;
 }
 
+/* Of limited range, as the tables of lift_pictures.h are: gains of the other range would let chroma
+ * leave it, which no curve's do. */
 static CurveParams any_params(const Form *f, CheckRandom *random)
 {
-    const int fraction = f->depth > 12 ? f->depth - 12 : 0, limited = check_below(random, 2);
+    const int fraction = f->depth > 12 ? f->depth - 12 : 0;
     return (CurveParams){
         .depth = f->depth,
         .shift = f->shift,
         .bins = 1 << (f->depth - fraction),
         .fraction = fraction,
-        .black = limited ? 16 << (f->depth - 8) : 0,
-        .white = limited ? 235 << (f->depth - 8) : (1 << f->depth) - 1,
+        .black = 16 << (f->depth - 8),
+        .white = 235 << (f->depth - 8),
         .lift = 1,
         .chroma = 1,
         .dither = check_below(random, 2),

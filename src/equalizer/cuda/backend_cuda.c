@@ -82,8 +82,9 @@ typedef struct CudaBackend {
     int started; /* CUDA has been used: there may be something to clean up */
 
     cudaStream_t streams[STREAMS];
-    cudaStream_t named; /* the caller's, while a frame is handed in that names it; else NULL */
-    int was_named;      /* the frame before had one */
+    cudaStream_t decoder; /* for the caller's own work, or NULL: none has been asked for */
+    cudaStream_t named;   /* the caller's, while a frame is handed in that names it; else NULL */
+    int was_named;        /* the frame before had one */
     Outgrown *outgrown;
     DeviceMemory *on_device;
     HostMemory *on_host;
@@ -314,6 +315,8 @@ static void destroy_all(CudaBackend *cuda)
     for (int i = 0; i < STREAMS; i++)
         if (cuda->streams[i])
             cudaStreamDestroy(cuda->streams[i]);
+    if (cuda->decoder)
+        cudaStreamDestroy(cuda->decoder);
     cudaFree(cuda->on_device);
     if (cuda->on_host)
         lumeq_pinned_free(&cuda->home, cuda->on_host);
@@ -464,6 +467,8 @@ static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const Lum
         error = cudaStreamWaitEvent(stream, before->end[DOWNLOAD], 0);
     if (!error && sync && sync->ready)
         error = cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0);
+    if (!error && sync && sync->after)
+        error = lumeq_cuda_follow(stream, (cudaStream_t)sync->after);
     return error;
 }
 
@@ -905,6 +910,28 @@ static void free_device_cuda(void *priv, void *memory)
         lumeq_device_free(&cuda->home, memory);
 }
 
+static cudaError_t get_cuda_here(CudaBackend *cuda, void **context)
+{
+    cudaError_t error = lumeq_cuda_context(&cuda->home, context);
+    if (!error && !cuda->decoder)
+        error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
+    return error;
+}
+
+static int get_cuda(void *priv, void **context, void **stream, char *text, size_t text_size)
+{
+    static const char what[] = "making a stream for a decoder";
+    CudaBackend *cuda = priv;
+    int ret = enter(cuda, text, text_size);
+    if (ret < 0)
+        return ret;
+    const cudaError_t error = get_cuda_here(cuda, context);
+    ret = error ? refuse(cuda, error, what, text, text_size) : 0;
+    lumeq_cuda_leave(&cuda->home);
+    *stream = cuda->decoder;
+    return ret;
+}
+
 const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA " LUMEQ_CUDA_TOOLKIT,
@@ -921,5 +948,6 @@ const LumeqBackend lumeq_backend_cuda = {
     .free_host = free_cuda,
     .alloc_device = alloc_device_cuda,
     .free_device = free_device_cuda,
+    .get_cuda = get_cuda,
     .close = close_cuda,
 };

@@ -62,6 +62,34 @@ void lumeq_cuda_leave(const LumeqCudaHome *home)
         (void)driver.pop(&left);
 }
 
+cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context)
+{
+    CUcontext current = NULL;
+    *context = home->context;
+    if (home->context)
+        return cudaSuccess;
+    pthread_once(&driver_once, find_driver);
+    if (!driver.current)
+        return cudaErrorNotSupported;
+    const cudaError_t error = (cudaError_t)driver.current(&current);
+    *context = current;
+    return error;
+}
+
+/* CUDA keeps an event that is destroyed for as long as it is waited for. */
+cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error)
+        return error;
+    error = cudaEventRecord(event, other);
+    if (!error)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_size)
 {
     int number = -1;

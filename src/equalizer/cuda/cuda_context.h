@@ -20,6 +20,12 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home, char *text, size_t text_siz
 cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home);
 void lumeq_cuda_leave(const LumeqCudaHome *home);
 
+/* The CUcontext that is worked in, the primary one, too. In the context. */
+cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context);
+
+/* What is queued on `stream` from now on comes after what is queued on `other`. In the context. */
+cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other);
+
 /* Whether device memory belongs to a context other than the current one. */
 int lumeq_cuda_is_foreign(const void *memory);
 

@@ -211,8 +211,12 @@ static cudaStream_t stream_of(const LumeqCudaStep *step, const LumeqSync *sync)
 
 static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
 {
-    return sync && sync->ready ? cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0)
-                               : cudaSuccess;
+    cudaError_t error = cudaSuccess;
+    if (sync && sync->ready)
+        error = cudaStreamWaitEvent(stream, (cudaEvent_t)sync->ready, 0);
+    if (!error && sync && sync->after)
+        error = lumeq_cuda_follow(stream, (cudaStream_t)sync->after);
+    return error;
 }
 
 /* `done` is the last: what has been waited for is finished. */
