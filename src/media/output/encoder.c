@@ -275,6 +275,8 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
             ret = media_fail(error, MEDIA_OUTPUT, "out of memory");
     }
     if (ret >= 0) {
+        if (options->closed && !encoder_has_option(codec, "sc_threshold"))
+            e->codec->flags |= AV_CODEC_FLAG_CLOSED_GOP;
         e->codec->thread_count = options->threads;
         e->codec->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;
         if (global_header)

@@ -345,6 +345,9 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
+/* x264 filled 12 of 16 cores at 1440p. */
+#define THREADED_CORES 16
+
 /* Whether an option has one of these names, or names it within its value, as x264-params does. */
 static int names_any(const char *option, const char *const *names)
 {
@@ -369,6 +372,33 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
+/* Whether words of a value, as x264-params has them, open groups of pictures: let them refer to
+ * what is before their key frame. */
+static int opens_groups(const char *value)
+{
+    static const char *const words[] = {"open-gop",  "open-gop=1",      "open-gop=true",
+                                        "open_gop",  "open_gop=1",      "open_gop=true",
+                                        "opengop=1", "irefresh-type=1", "enable-fwd-kf=1"};
+    for (size_t n; *value; value += n + (value[n] == ':')) {
+        n = strcspn(value, ":");
+        for (size_t i = 0; i < FF_ARRAY_ELEMS(words); i++)
+            if (strlen(words[i]) == n && strncmp(value, words[i], n) == 0)
+                return 1;
+    }
+    return 0;
+}
+
+static const char *first_opening(const EncoderOptions *o)
+{
+    for (const char *const *option = o->options; option && *option; option++) {
+        const char *value = strchr(*option, '=');
+        if (value && (opens_groups(value + 1) ||
+                      (strncmp(*option, "flags=", 6) == 0 && strstr(value, "-cgop"))))
+            return *option;
+    }
+    return NULL;
+}
+
 /* It is told how good pictures are to be, or tells it by itself. */
 static int has_quality(const AVCodec *codec, const EncoderOptions *o)
 {
@@ -385,6 +415,15 @@ static int has_quality(const AVCodec *codec, const EncoderOptions *o)
     return 0;
 }
 
+int encoder_cores(const AVCodec *codec)
+{
+    static const char *const threaded[] = {"libx264", "libx264rgb", "libx265", "libsvtav1"};
+    for (size_t i = 0; i < FF_ARRAY_ELEMS(threaded); i++)
+        if (strcmp(codec->name, threaded[i]) == 0)
+            return THREADED_CORES;
+    return 0;
+}
+
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaError *error)
 {
     static const char *const rates[] = {"b",           "bitrate",     "maxrate", "minrate",
@@ -392,7 +431,12 @@ int encoder_check_parts(const AVCodec *codec, const EncoderOptions *o, MediaErro
                                         "passlogfile", "rc_max_rate", NULL};
     static const char *const why = "a rate of bits is for a film as a whole, and parts do not know "
                                    "of each other; --crf gives all of them the same quality";
-    const char *rate = first_named(o, rates);
+    const char *rate = first_named(o, rates), *open = first_opening(o);
+    if (open)
+        return media_fail(error, MEDIA_USAGE,
+                          "--vopt %s: parts have closed groups of pictures, since each is encoded "
+                          "and joined without those before it",
+                          media_quote(open));
     if (o->bitrate >= 0)
         return media_fail(error, MEDIA_USAGE, "--bitrate: %s", why);
     if (rate)

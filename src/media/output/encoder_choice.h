@@ -19,9 +19,11 @@ typedef struct EncoderOptions {
     const char *const *options; /* "key=value", NULL at the end; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames have no fields, whatever their track says */
-    int live; /* not 0: fast rather than small where nothing else is asked for: frames do not wait
-               */
-    int cuts; /* not 0: key frames are asked for, and nothing refers to what is before them */
+    int live;   /* not 0: fast rather than small where nothing else is asked for: frames do not wait
+                 */
+    int cuts;   /* not 0: key frames are asked for, and nothing refers to what is before them */
+    int closed; /* not 0: nothing refers to what is before a key frame; not for encoders of MPEG,
+                   which would find no scenes then, and are open with B-frames alone */
     int low_latency; /* not 0: none is held back either, and who joins need not wait for long */
 } EncoderOptions;
 
@@ -49,6 +51,9 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
 
 /* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
 int encoder_usual_quantizer(enum AVCodecID id);
+
+/* How many cores one of these keeps busy, where it is known to be many; 0: it is not. */
+int encoder_cores(const AVCodec *codec);
 
 /* Whether a film can be encoded in parts, each by itself: at a constant quality. MEDIA_USAGE. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);

@@ -158,13 +158,28 @@ static void pack_foot(uint8_t foot[FOOT], const PartLabel *label, int64_t count,
     AV_WL32(foot + 204, VERSION);
 }
 
+/* Whether nothing is shown before the first picture, which refers to no other: what comes after it
+ * in order of decoding is then of this part alone. */
+static int begins_closed(const PartPacket *packets, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++)
+        if (packets[i].pts < packets[0].pts)
+            return 0;
+    return !count || (packets[0].flags & AV_PKT_FLAG_KEY);
+}
+
 int part_writer_commit(PartWriter *w, const PartLabel *label, const uint8_t *extradata,
                        int extradata_size, MediaError *error)
 {
     uint8_t entry[ENTRY], foot[FOOT];
     const int64_t index = w->file.written;
     uint32_t sum = 0;
-    int ret = 0;
+    int ret = begins_closed(w->packets, w->count)
+                  ? 0
+                  : media_fail(error, MEDIA_USAGE,
+                               "part %d cannot be joined with others: its encoder did not begin it "
+                               "with a key frame and a closed group of pictures",
+                               label->part);
     for (int64_t i = 0; ret >= 0 && i < w->count; i++) {
         pack_entry(entry, &w->packets[i]);
         sum = checksum(sum, entry, sizeof(entry));
@@ -254,6 +269,8 @@ static int take_index(PartFile *f, const uint8_t *foot, uint64_t end, MediaError
             (uint64_t)p->size + p->side_size > index - p->position)
             ret = not_whole(f, "its index is wrong", error);
     }
+    if (ret >= 0 && !begins_closed(f->packets, (int64_t)count))
+        ret = not_whole(f, "it does not begin with a closed group of pictures", error);
     if (ret >= 0) {
         memcpy(f->extradata, bytes + count * ENTRY, extra);
         f->extradata_size = (int)extra;

@@ -38,7 +38,7 @@ int part_writer_add(PartWriter *writer, const AVPacket *packet, MediaError *erro
 int64_t part_writer_bytes(const PartWriter *writer);
 
 /* Writes what comes last, the encoder's extradata with it, and gives the file its name.
- * MEDIA_OUTPUT. */
+ * MEDIA_OUTPUT; MEDIA_USAGE: it does not begin with a closed group of pictures. */
 int part_writer_commit(PartWriter *writer, const PartLabel *label, const uint8_t *extradata,
                        int extradata_size, MediaError *error);
 
