@@ -80,6 +80,25 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
     return CODEC_LIST(codec, AV_CODEC_CONFIG_CHANNEL_LAYOUT, ch_layouts);
 }
 
+/* Numbers what a decoder gets, and what it gives: a frame has the number of its packet. */
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
+#define CODEC_NUMBERS AV_CODEC_FLAG_COPY_OPAQUE
+#define FRAME_NUMBER(frame) ((int64_t)(intptr_t)(frame)->opaque)
+static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
+{
+    (void)codec;
+    packet->opaque = (void *)(intptr_t)number;
+}
+#else
+#define CODEC_NUMBERS 0
+#define FRAME_NUMBER(frame) ((frame)->reordered_opaque)
+static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
+{
+    (void)packet;
+    codec->reordered_opaque = number;
+}
+#endif
+
 /* Lets a decoder call get_buffer2 from its own threads, which later versions always do. */
 static inline void allow_threaded_callbacks(AVCodecContext *codec)
 {

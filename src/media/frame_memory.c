@@ -7,6 +7,7 @@
 
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 
 /* Rows begin at multiples of this: what the widest vector instructions of decoders and encoders
  * ask. */
@@ -288,13 +289,28 @@ void frame_memory_adopt(FrameMemory *m, AVFrame *frame)
     m->ordinary += ordinary;
 }
 
+/* Without planes; what lies on a GPU is nothing to refer to. */
+static AVFrame *like_in_software(const AVFrame *in)
+{
+    AVFrame *out = av_frame_alloc();
+    if (!out || av_frame_copy_props(out, in) < 0) {
+        av_frame_free(&out);
+        return NULL;
+    }
+    out->format = gpu_frame_format(in);
+    out->width = in->width;
+    out->height = in->height;
+    return out;
+}
+
 AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 {
-    AVFrame *out = av_frame_clone(in);
+    AVFrame *out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
+    const int planes = out ? colour_planes(out, chroma || gpu_frame_is(in)) : 0;
     int ordinary = 0;
-    for (int plane = 0; out && plane < colour_planes(in, chroma); plane++) {
+    for (int plane = 0; plane < planes; plane++) {
         int stride;
-        AVBufferRef *buffer = get_output(m, in, plane, &stride);
+        AVBufferRef *buffer = get_output(m, out, plane, &stride);
         if (!buffer || replace_plane(out, plane, buffer, stride) < 0) {
             av_buffer_unref(&buffer);
             av_frame_free(&out);

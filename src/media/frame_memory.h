@@ -33,7 +33,8 @@ void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
 
 /* A frame like `in`, which is direct (convert.h), with a luma plane of its own, not yet written,
  * and everything else by reference. `chroma`: not 0: with chroma of its own as well, where there is
- * some. NULL: out of memory. The caller frees it. One thread at a time. */
+ * some, and so has one that is like a frame on a GPU (gpu_frame.h). NULL: out of memory. The caller
+ * frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Somebody may write into this plane of an output at any time from now on: it becomes a copy of

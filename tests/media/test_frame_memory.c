@@ -85,7 +85,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
     Reader *reader = NULL;
     const SourceOptions options = {.path = video, .max_pixels = 1 << 26, .stop = &never};
     const ReaderOptions part = {
-        .from_us = -1, .to_us = -1, .frames = FRAMES, .threads = 4, .memory = memory};
+        .from_us = -1, .to_us = -1, .frames = FRAMES, .decoder = {.memory = memory, .threads = 4}};
     hashes->count = 0;
     if (source_open(&source, &options, &error) < 0 ||
         reader_open(&reader, source, &part, &error) < 0)

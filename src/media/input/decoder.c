@@ -11,6 +11,8 @@
 #include "media/codec_name.h"
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/gpu_frame.h"
+#include "media/input/recent_packets.h"
 #include "media/log.h"
 #include "media/side_data.h"
 
@@ -24,7 +26,7 @@ struct Decoder {
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
     int64_t usual_duration, start; /* of the track, in its time base */
-    FrameMemory *memory;
+    DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* of the last one */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
@@ -46,6 +48,13 @@ struct Decoder {
     enum { GOING_ON, DRAINING, DRAINED } coming_back; /* what was before comes out first */
     int returned;                                     /* see decoder_take_return() */
 
+    /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
+    int on_gpu, refused; /* refused: it does not decode this */
+    atomic_int unwanted; /* the GPU, from the next flush on */
+    RecentPackets recent;
+    int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
+    int told_end; /* what is decoded anew ends with the stream */
+
     int full_rgb, depth;
     int64_t last_pts, last_duration;
     char conversion[96];
@@ -66,8 +75,8 @@ static const AVCodec *find_decoder(const AVStream *stream)
 
 static int64_t usual_duration(const Source *source)
 {
-    AVStream *stream = source->video;
-    const AVRational rate = av_guess_frame_rate(source->format, stream, NULL);
+    const AVStream *stream = source->video;
+    const AVRational rate = source_frame_rate(source);
     if (rate.num <= 0 || rate.den <= 0)
         return 1;
     const int64_t ticks = av_rescale_q(1, av_inv_q(rate), stream->time_base);
@@ -85,14 +94,77 @@ static void avoid_delay(AVCodecContext *codec, const AVCodecParameters *par)
 static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
 {
     Decoder *d = codec->opaque;
-    const int ret = d->memory ? frame_memory_get_buffer(d->memory, codec, frame, flags)
-                              : avcodec_default_get_buffer2(codec, frame, flags);
+    FrameMemory *memory = d->options.memory;
+    const int ret = memory ? frame_memory_get_buffer(memory, codec, frame, flags)
+                           : avcodec_default_get_buffer2(codec, frame, flags);
     if (ret == AVERROR(ENOMEM))
         atomic_store(&d->no_memory, 1);
     return ret;
 }
 
-int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
+/* Those that decode on a GPU; others have their own ways there, or other bits. */
+static const AVCodec *find_gpu_decoder(const AVStream *stream)
+{
+    switch (stream->codecpar->codec_id) {
+    case AV_CODEC_ID_H264: return avcodec_find_decoder_by_name("h264");
+    case AV_CODEC_ID_HEVC: return avcodec_find_decoder_by_name("hevc");
+    case AV_CODEC_ID_VP8: return avcodec_find_decoder_by_name("vp8");
+    case AV_CODEC_ID_VP9: return avcodec_find_decoder_by_name("vp9");
+    case AV_CODEC_ID_AV1: return avcodec_find_decoder_by_name("av1");
+    default: return NULL;
+    }
+}
+
+static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
+{
+    Decoder *d = codec->opaque;
+    enum AVPixelFormat format =
+        gpu_device_choose(codec, formats, d->options.gpu, FFMAX(d->options.gpu_frames, 1));
+    if (format == AV_PIX_FMT_NONE && d->options.gpu_frames > 1) { /* than it has room for */
+        d->options.gpu_frames = 0;
+        format = gpu_device_choose(codec, formats, d->options.gpu, 1);
+    }
+    if (format != AV_PIX_FMT_NONE && !d->refused)
+        return format;
+    d->refused = 1;
+    while (formats[1] != AV_PIX_FMT_NONE) /* software is the last one */
+        formats++;
+    return *formats;
+}
+
+static void prepare(Decoder *d)
+{
+    AVCodecContext *codec = d->codec;
+    codec->pkt_timebase = d->stream->time_base;
+    codec->framerate = d->stream->avg_frame_rate;
+    codec->thread_count = d->on_gpu ? 1 : d->options.threads;
+    codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT | (d->options.gpu ? CODEC_NUMBERS : 0);
+    if (d->source->live)
+        avoid_delay(codec, d->stream->codecpar);
+    codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
+    codec->max_pixels = d->source->max_pixels + MAX_ALIGNMENT_PIXELS;
+    codec->opaque = d;
+    codec->get_buffer2 = get_buffer;
+    allow_threaded_callbacks(codec);
+}
+
+static int open_codec(Decoder *d, const AVCodec *codec)
+{
+    d->codec = avcodec_alloc_context3(codec);
+    int ret =
+        d->codec ? avcodec_parameters_to_context(d->codec, d->stream->codecpar) : AVERROR(ENOMEM);
+    if (ret < 0)
+        return ret;
+    prepare(d);
+    if (d->on_gpu) {
+        d->codec->get_format = choose_format;
+        d->codec->hw_device_ctx = av_buffer_ref(d->options.gpu);
+        ret = d->codec->hw_device_ctx ? 0 : AVERROR(ENOMEM);
+    }
+    return ret < 0 ? ret : avcodec_open2(d->codec, codec, NULL);
+}
+
+int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
                  MediaError *error)
 {
     AVStream *stream = source->video;
@@ -112,36 +184,30 @@ int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, i
     d->stream = stream;
     d->usual_duration = usual_duration(source);
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
-    d->memory = memory;
+    d->options = *options;
     d->last_pts = AV_NOPTS_VALUE;
+    d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
+    atomic_init(&d->unwanted, 0);
+    /* Alpha beside the packets is for that decoder alone. */
+    const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
+    const AVCodec *on_gpu = options->gpu && usual ? find_gpu_decoder(stream) : NULL;
+    d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
-    d->codec = avcodec_alloc_context3(codec);
-    int ret = d->raw && d->codec ? 0 : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = avcodec_parameters_to_context(d->codec, stream->codecpar);
-    if (ret >= 0) {
-        d->codec->pkt_timebase = stream->time_base;
-        d->codec->framerate = stream->avg_frame_rate;
-        d->codec->thread_count = threads;
-        d->codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
-        if (source->live)
-            avoid_delay(d->codec, stream->codecpar);
-        d->codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
-        d->codec->max_pixels = source->max_pixels + MAX_ALIGNMENT_PIXELS;
-        d->codec->opaque = d;
-        d->codec->get_buffer2 = get_buffer;
-        allow_threaded_callbacks(d->codec);
-        codec_log_open(&d->log, d->codec);
-        ret = avcodec_open2(d->codec, codec, NULL);
-    }
+    int ret = d->raw ? open_codec(d, on_gpu ? on_gpu : codec) : AVERROR(ENOMEM);
     if (ret < 0) {
         decoder_close(&d);
         return media_fail(error, MEDIA_INPUT, "cannot open the decoder %s: %s", codec->name,
                           media_av_text(ret));
     }
+    codec_log_open(&d->log, d->codec);
     *decoder = d;
     return 0;
+}
+
+int decoder_is_on_gpu(const Decoder *d)
+{
+    return d->on_gpu;
 }
 
 void decoder_keep_full_rgb(Decoder *d)
@@ -199,8 +265,107 @@ static int come_back(Decoder *d)
     return 0;
 }
 
+/* ---- what the GPU cannot decode ------------------------------------------------------------ */
+
+/* Whatever it is, software tells whether it is damage. Where no surface was left, some decoders
+ * give a frame without one. */
+static int gpu_has_failed(const Decoder *d, int ret)
+{
+    const AVFrame *f = d->raw;
+    const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
+    const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
+                      (!f->data[0] || (!f->buf[1] && f->buf[0]->size <= 1));
+    return d->on_gpu && (d->refused || failed || empty);
+}
+
+/* Software takes over. Without the memory for that all stays as it is. */
+static int leave_gpu(Decoder *d)
+{
+    AVCodecContext *const before = d->codec;
+    d->on_gpu = 0;
+    if (open_codec(d, find_decoder(d->stream)) < 0) {
+        avcodec_free_context(&d->codec);
+        d->codec = before;
+        d->on_gpu = 1;
+        return AVERROR(ENOMEM);
+    }
+    AVCodecContext *left = before;
+    avcodec_free_context(&left);
+    d->anew = 0;
+    return 0;
+}
+
+/* The next packet that is decoded anew; EAGAIN: all are. */
+static int send_anew(Decoder *d)
+{
+    if (d->anew < d->recent.count) {
+        AVPacket *packet = d->recent.packets[d->anew++];
+        codec_number(d->codec, packet, d->recent.before + d->anew);
+        const int ret = avcodec_send_packet(d->codec, packet);
+        return ret == AVERROR_INVALIDDATA ? 0 : ret;
+    }
+    d->anew = -1;
+    recent_packets_drop(&d->recent);
+    return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
+                                                     : AVERROR(EAGAIN);
+}
+
+/* The frame has come before, from the GPU. */
+static int is_known(Decoder *d)
+{
+    const int64_t number = FRAME_NUMBER(d->raw);
+    if (d->on_gpu)
+        recent_packets_mark(&d->recent, number);
+    if (d->on_gpu || !recent_packets_came(&d->recent, number))
+        return 0;
+    av_frame_unref(d->raw);
+    return 1;
+}
+
+/* As avcodec_receive_frame(). */
+static int receive_raw(Decoder *d)
+{
+    for (;;) {
+        int ret = avcodec_receive_frame(d->codec, d->raw);
+        if (gpu_has_failed(d, ret)) {
+            av_frame_unref(d->raw);
+            ret = leave_gpu(d);
+        } else if (ret == AVERROR(EAGAIN) && d->anew >= 0) {
+            ret = send_anew(d);
+        } else if (ret < 0 || !is_known(d)) {
+            return ret;
+        }
+        if (ret < 0)
+            return ret;
+    }
+}
+
+/* On the GPU packets are kept; 0, AVERROR(EAGAIN): take the frames out first, or another AVERROR.
+ */
+static int send_packet(Decoder *d, const AVPacket *packet)
+{
+    AVPacket *kept = d->on_gpu && packet ? recent_packets_add(&d->recent, packet) : NULL;
+    if (d->on_gpu && packet && !kept)
+        return AVERROR(ENOMEM);
+    if (kept)
+        codec_number(d->codec, kept, d->recent.before + d->recent.count);
+    else if (packet && d->options.gpu && !CODEC_NUMBERS)
+        codec_number(d->codec, NULL, 0);
+    const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
+    if (ret == AVERROR(EAGAIN) && kept)
+        recent_packets_take_back(&d->recent);
+    if (ret == AVERROR(EAGAIN))
+        return ret;
+    d->told_end = !packet;
+    return d->on_gpu && (d->refused || (ret < 0 && ret != AVERROR_EOF)) ? leave_gpu(d) : ret;
+}
+
+/* ---- packets in ---------------------------------------------------------------------------- */
+
 int decoder_send(Decoder *d, const AVPacket *packet)
 {
+    if (d->anew >= 0) /* what came before is to be decoded first */
+        return AVERROR(EAGAIN);
     if (source_is_return(packet) && come_back(d) < 0)
         return AVERROR(EAGAIN);
     if (source_is_return(packet) && !packet->size)
@@ -209,7 +374,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     errno = 0;
     if (packet)
         d->packet_size = (size_t)packet->size;
-    const int ret = avcodec_send_packet(d->codec, packet);
+    const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
     if (is_out_of_memory(d, ret))
@@ -246,8 +411,9 @@ static int set_shape(const Decoder *d, AVFrame *frame)
 static void set_range(AVFrame *frame)
 {
     int full = 0;
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
-    frame->format = convert_without_j(frame->format, &full);
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(gpu_frame_format(frame));
+    if (!gpu_frame_is(frame))
+        frame->format = convert_without_j(frame->format, &full);
     if (full)
         frame->color_range = AVCOL_RANGE_JPEG;
     else if (frame->color_range == AVCOL_RANGE_UNSPECIFIED)
@@ -259,7 +425,7 @@ static void take_first(Decoder *d, const AVFrame *frame)
 {
     d->width = frame->width;
     d->height = frame->height;
-    d->format = convert_deeper(convert_nearest_direct(frame->format), d->depth);
+    d->format = convert_deeper(convert_nearest_direct(gpu_frame_format(frame)), d->depth);
     d->range = frame->color_range;
     d->space = frame->colorspace;
     if (convert_is_rgb(frame->format))
@@ -292,6 +458,27 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
+/* What is done to the frame on the GPU is done to it on the host. */
+static int is_wanted_here(Decoder *d)
+{
+    const int mode = atomic_load(&d->deinterlace);
+    return !d->options.gpu_frames || d->deinterlacer || mode == DEINTERLACE_ON ||
+           (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
+}
+
+static int bring_here(Decoder *d, MediaError *error)
+{
+    AVFrame *host = av_frame_alloc();
+    const int ret = host ? gpu_frame_download(host, d->raw) : AVERROR(ENOMEM);
+    av_frame_unref(d->raw);
+    if (ret >= 0)
+        av_frame_move_ref(d->raw, host);
+    av_frame_free(&host);
+    return ret < 0 ? media_fail(error, MEDIA_INPUT, "a frame cannot be brought from the GPU: %s",
+                                media_av_text(ret))
+                   : 0;
+}
+
 /* The next frame as it is stored. */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
@@ -301,11 +488,12 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return source_refuse_size(d->source, d->refused_width, d->refused_height, error);
         media_log_clear();
         errno = 0;
-        ret = avcodec_receive_frame(d->codec, d->raw);
+        ret = receive_raw(d);
         if (is_out_of_memory(d, ret))
             return media_fail(error, MEDIA_INPUT, "out of memory");
         if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
             avcodec_flush_buffers(d->codec);
+            recent_packets_clear(&d->recent);
             d->coming_back = DRAINED;
             return AVERROR(EAGAIN);
         }
@@ -315,6 +503,8 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             note_damage(d, &d->damage.decode_errors, ret);
     } while (ret < 0);
 
+    if (gpu_frame_is(d->raw))
+        gpu_frame_crop(d->raw);
     if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
@@ -328,8 +518,11 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         take_first(d, d->raw);
     if (source_check_picture(d->source, d->raw, d->width, d->height, error) < 0)
         return error->fault;
-    if (d->raw->width != d->width || d->raw->height != d->height || d->raw->format != d->format ||
-        d->raw->color_range != d->range)
+    const int differs = d->raw->width != d->width || d->raw->height != d->height ||
+                        gpu_frame_format(d->raw) != d->format || d->raw->color_range != d->range;
+    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)) && bring_here(d, error) < 0)
+        return error->fault;
+    if (differs)
         ret = convert(d, frame, error);
     else
         av_frame_move_ref(frame, d->raw);
@@ -358,7 +551,8 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
         (mode == DEINTERLACE_ON || FRAME_IS_INTERLACED(frame))) {
         d->deinterlaces_all = mode == DEINTERLACE_ON;
         const int ret =
-            deinterlacer_open(&d->deinterlacer, frame, d->deinterlaces_all, d->codec->thread_count);
+            deinterlacer_open(&d->deinterlacer, frame, d->deinterlaces_all,
+                              d->options.gpu ? d->options.threads : d->codec->thread_count);
         if (ret < 0)
             return cannot_deinterlace(ret, frame, error);
     }
@@ -406,8 +600,8 @@ int decoder_receive(Decoder *d, AVFrame *frame, MediaError *error)
             return ret;
         d->ended = ret == AVERROR_EOF;
     } while (ret == AVERROR(EAGAIN) || (d->ended && d->deinterlacer));
-    if (ret >= 0 && d->memory)
-        frame_memory_adopt(d->memory, frame);
+    if (ret >= 0 && d->options.memory && !gpu_frame_is(frame))
+        frame_memory_adopt(d->options.memory, frame);
     return ret;
 }
 
@@ -436,14 +630,22 @@ const char *decoder_conversion(const Decoder *d)
     return d->conversion[0] ? d->conversion : NULL;
 }
 
+void decoder_avoid_gpu(Decoder *d)
+{
+    atomic_store(&d->unwanted, 1);
+}
+
 void decoder_flush(Decoder *d)
 {
-    avcodec_flush_buffers(d->codec);
+    if (!d->on_gpu || !atomic_load(&d->unwanted) || leave_gpu(d) < 0)
+        avcodec_flush_buffers(d->codec);
     stop_deinterlacing(d);
     d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;
     d->coming_back = GOING_ON;
-    d->returned = 0;
+    d->returned = d->told_end = 0;
+    d->anew = -1;
+    recent_packets_clear(&d->recent);
 }
 
 int decoder_take_return(Decoder *d)
@@ -462,6 +664,7 @@ void decoder_close(Decoder **decoder)
     deinterlacer_close(&d->deinterlacer);
     av_frame_free(&d->raw);
     avcodec_free_context(&d->codec);
+    recent_packets_clear(&d->recent);
     codec_log_close(&d->log);
     av_freep(decoder);
 }

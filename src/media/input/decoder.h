@@ -10,11 +10,22 @@
 
 typedef struct Decoder Decoder;
 
-/* `memory` is where luma goes, NULL = ordinary memory; `threads`: 0 = one for each core. The source
- * and the memory must outlive the decoder; once it is open, another thread may read the source.
- * Errors: MEDIA_INPUT; *decoder is then NULL. */
-int decoder_open(Decoder **decoder, const Source *source, FrameMemory *memory, int threads,
+typedef struct DecoderOptions {
+    FrameMemory *memory; /* where luma goes; NULL = ordinary memory */
+    int threads;         /* 0 = one for each core */
+    /* That decodes what it can (gpu_frame.h), or NULL. What it cannot decode, or fails at, is
+     * decoded in software, from a key frame on, with the same frames. */
+    AVBufferRef *gpu;
+    int gpu_frames; /* how many frames may be held that are left there; 0: all come to the host */
+} DecoderOptions;
+
+/* The source and the memory must outlive the decoder; once it is open, another thread may read the
+ * source. Errors: MEDIA_INPUT; *decoder is then NULL. */
+int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
                  MediaError *error);
+
+/* Not 0: frames are decoded on the GPU. In the thread that decodes. */
+int decoder_is_on_gpu(const Decoder *decoder);
 
 /* RGB becomes full-range YUV, not the limited one that players expect. Before the first frame. */
 void decoder_keep_full_rgb(Decoder *decoder);
@@ -30,7 +41,8 @@ void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
 /*
- * The next frame in presentation order: direct (convert.h), all of the first one's size and format,
+ * The next frame in presentation order: direct (convert.h), or the same on the GPU (gpu_frame.h),
+ * all of the first one's size and format,
  * with a pts (in the track's time base) that rises from frame to frame, and with color_range always
  * set. 0, AVERROR(EAGAIN) (hand in a packet), AVERROR_EOF, or MEDIA_INPUT with `error` filled.
  */
@@ -48,6 +60,9 @@ void decoder_hurry(Decoder *decoder, int hurry);
 
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);
+
+/* From the next flush on, software decodes. Any thread. */
+void decoder_avoid_gpu(Decoder *decoder);
 
 /* Forgets what it holds, after a seek. */
 void decoder_flush(Decoder *decoder);

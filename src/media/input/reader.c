@@ -77,7 +77,7 @@ int reader_open(Reader **reader, Source *source, const ReaderOptions *options, M
     for (unsigned i = 0; ret >= 0 && i < source->stream_count; i++)
         r->begins[i] = AV_NOPTS_VALUE;
     if (ret >= 0)
-        ret = decoder_open(&r->decoder, source, options->memory, options->threads, error);
+        ret = decoder_open(&r->decoder, source, &options->decoder, error);
     if (ret >= 0)
         decoder_deinterlace(r->decoder, options->deinterlace);
     if (ret >= 0 && options->full_rgb)
@@ -494,6 +494,11 @@ int64_t reader_frames(const Reader *r)
 int64_t reader_zero(const Reader *r)
 {
     return r->zero;
+}
+
+int reader_is_on_gpu(const Reader *r)
+{
+    return decoder_is_on_gpu(r->decoder);
 }
 
 const char *reader_conversion(const Reader *r)

@@ -6,6 +6,7 @@
 #include "media/error.h"
 #include "media/frame_memory.h"
 #include "media/input/damage.h"
+#include "media/input/decoder.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "media/message.h"
@@ -31,11 +32,10 @@ typedef struct ReaderOptions {
     int64_t from_us, to_us; /* positions from the start of the input; -1 = its start, its end */
     int64_t frames;         /* at most; -1 = all */
     ReaderRange range;      /* what the stream's luma range is taken for */
-    int threads;            /* of the decoder; 0 = one for each core */
     DeinterlaceMode deinterlace;
-    int full_rgb;           /* not 0: RGB becomes full-range YUV, to become RGB again later */
-    int copy;               /* not 0: packets of other streams are wanted */
-    FrameMemory *memory;    /* where luma is decoded to; NULL = ordinary memory */
+    int full_rgb; /* not 0: RGB becomes full-range YUV, to become RGB again later */
+    int copy;     /* not 0: packets of other streams are wanted */
+    DecoderOptions decoder;
     const ReaderSpan *span; /* or NULL */
     /* Not 0: the first frame alone is decoded, and packets come as if all were; the part ends
      * at `film_end`, absolute, AV_TIME_BASE units, AV_NOPTS_VALUE: where it would anyway. */
@@ -67,6 +67,7 @@ double reader_duration(const Reader *reader);
 int64_t reader_frames(const Reader *reader);
 
 /* See decoder.h. Once the reader's thread has ended, or from it. */
+int reader_is_on_gpu(const Reader *reader);
 const char *reader_conversion(const Reader *reader);
 
 /* The sentence about what is known to be lost of the input, or 0 when nothing is. After the end. */

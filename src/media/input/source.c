@@ -449,6 +449,11 @@ static int read_picture(Source *s, AVPacket *packet)
     return source_is_stopped(s) ? AVERROR_EXIT : AVERROR_EOF;
 }
 
+AVRational source_frame_rate(const Source *s)
+{
+    return av_guess_frame_rate(s->format, s->video, NULL);
+}
+
 int source_check_picture(const Source *s, const AVFrame *frame, int width, int height,
                          MediaError *error)
 {

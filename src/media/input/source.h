@@ -141,6 +141,9 @@ int64_t source_track_start(const Source *source, const AVStream *stream);
  */
 void source_halt(Source *source, int halted);
 
+/* Frames a second of its video, as far as the input tells; {0, 1}: it does not. */
+AVRational source_frame_rate(const Source *source);
+
 /* Whether a frame is as large as those of the pictures before it, which those of one video have to
  * be. 0 or MEDIA_INPUT. */
 int source_check_picture(const Source *source, const AVFrame *frame, int width, int height,

@@ -29,7 +29,7 @@ int thumbnails_open(Thumbnails **thumbnails, Source *source, MediaError *error)
             source->format->streams[i]->discard = AVDISCARD_ALL;
     int ret = t->packet && t->frame ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0)
-        ret = decoder_open(&t->decoder, source, NULL, 1, error);
+        ret = decoder_open(&t->decoder, source, &(DecoderOptions){.threads = 1}, error);
     if (ret < 0)
         thumbnails_close(thumbnails);
     return ret;

@@ -5,6 +5,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "media/codec_name.h"
+#include "media/gpu_frame.h"
 #include "media/side_data.h"
 
 int track_count(const Source *source, enum AVMediaType type)
@@ -43,7 +44,7 @@ static void add_tag(const AVStream *stream, const char *key, const char *before,
 
 void track_describe_video(const Source *source, const AVFrame *frame, char *text, size_t size)
 {
-    const char *format = av_get_pix_fmt_name(frame->format);
+    const char *format = av_get_pix_fmt_name(gpu_frame_format(frame));
     snprintf(text, size, "%s, %dx%d %s, %s range", codec_name(source->video->codecpar),
              frame->width, frame->height, format ? format : "?",
              frame->color_range == AVCOL_RANGE_JPEG ? "full" : "limited");

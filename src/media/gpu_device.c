@@ -1,0 +1,28 @@
+/* The one place where FFmpeg's CUDA and lumeq's meet. */
+#include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_cuda.h>
+
+#include "media/gpu_frame.h"
+
+/* The device that FFmpeg makes by itself would have a context of its own. */
+int gpu_device_open(AVBufferRef **device, void *context, void *stream)
+{
+    *device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
+    if (!*device)
+        return AVERROR(ENOMEM);
+    AVCUDADeviceContext *cuda = ((AVHWDeviceContext *)(*device)->data)->hwctx;
+    cuda->cuda_ctx = context;
+    cuda->stream = stream;
+    const int ret = av_hwdevice_ctx_init(*device);
+    if (ret < 0)
+        av_buffer_unref(device);
+    return ret;
+}
+
+void *gpu_frame_stream(const AVFrame *frame)
+{
+    if (!gpu_frame_is(frame))
+        return NULL;
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)frame->hw_frames_ctx->data;
+    return ((const AVCUDADeviceContext *)frames->device_ctx->hwctx)->stream;
+}

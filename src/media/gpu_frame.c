@@ -1,0 +1,149 @@
+#include "media/gpu_frame.h"
+
+#include <stdint.h>
+
+#include <libavutil/hwcontext.h>
+#include <libavutil/mathematics.h>
+#include <libavutil/pixdesc.h>
+
+/* Surfaces that NVDEC decodes into, at most. */
+#define MOST_SURFACES 32
+
+/* libavcodec keeps the rows of what it crops aligned to so many bytes. */
+#define CROP_ALIGNMENT 32
+
+static AVHWFramesContext *frames_of(const AVFrame *frame)
+{
+    return (AVHWFramesContext *)frame->hw_frames_ctx->data;
+}
+
+enum AVPixelFormat gpu_frame_format(const AVFrame *frame)
+{
+    return gpu_frame_is(frame) ? (enum AVPixelFormat)(intptr_t)frames_of(frame)->user_opaque
+                               : frame->format;
+}
+
+SampleLayout gpu_frame_layout(const AVFrame *frame)
+{
+    SampleLayout layout = convert_layout(gpu_frame_format(frame));
+    if (!gpu_frame_is(frame))
+        return layout;
+    layout.planes = convert_layout(frames_of(frame)->sw_format).planes;
+    layout.shift = layout.depth > 8 ? 16 - layout.depth : 0;
+    return layout;
+}
+
+enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
+                                     AVBufferRef *device, int frames)
+{
+    AVBufferRef *made = NULL;
+    int full;
+    while (*formats != AV_PIX_FMT_NONE && *formats != AV_PIX_FMT_CUDA)
+        formats++;
+    if (*formats == AV_PIX_FMT_NONE ||
+        avcodec_get_hw_frames_parameters(codec, device, AV_PIX_FMT_CUDA, &made) < 0)
+        return AV_PIX_FMT_NONE;
+    AVHWFramesContext *context = (AVHWFramesContext *)made->data;
+    const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
+    /* Where chroma begins, of an odd number of rows, FFmpeg and NVDEC do not agree. */
+    const int odd = (codec->coded_width | codec->coded_height) & 1;
+    context->initial_pool_size += frames;
+    context->user_opaque = (void *)(intptr_t)format;
+    if (odd || context->initial_pool_size > MOST_SURFACES || !convert_is_direct(format) ||
+        av_hwframe_ctx_init(made) < 0) {
+        av_buffer_unref(&made);
+        return AV_PIX_FMT_NONE;
+    }
+    av_buffer_unref(&codec->hw_frames_ctx);
+    codec->hw_frames_ctx = made;
+    return AV_PIX_FMT_CUDA;
+}
+
+/* ---- cropping ------------------------------------------------------------------------------ */
+
+/* The power of two that a number, not 0, is a multiple of. */
+static int alignment_of(int number)
+{
+    return number & -number;
+}
+
+/* Columns that are cut off on the left: as many of those that should be as leave every plane of the
+ * planar frame aligned. */
+static int left_columns(const AVFrame *frame, const SampleLayout *layout)
+{
+    const int left = (int)frame->crop_left, bytes = layout->depth > 8 ? 2 : 1;
+    const int chroma = layout->planes > 1 ? (left >> layout->chroma_x) * bytes : 0;
+    if (!left)
+        return 0;
+    int least = alignment_of(left * bytes);
+    if (chroma)
+        least = FFMIN(least, alignment_of(chroma));
+    return least < CROP_ALIGNMENT ? left & ~(CROP_ALIGNMENT / least * alignment_of(left) - 1)
+                                  : left;
+}
+
+/* libavcodec has cut off what is on the right and at the bottom. */
+void gpu_frame_crop(AVFrame *frame)
+{
+    const SampleLayout layout = gpu_frame_layout(frame);
+    const int left = left_columns(frame, &layout), top = (int)frame->crop_top;
+    const int bytes = layout.depth > 8 ? 2 : 1;
+    for (int i = 0; i < layout.planes; i++) {
+        const int x = i ? left >> layout.chroma_x : left, y = i ? top >> layout.chroma_y : top;
+        const int step = i && layout.planes == 2 ? 2 * bytes : bytes;
+        frame->data[i] += (ptrdiff_t)y * frame->linesize[i] + (ptrdiff_t)x * step;
+    }
+    frame->width -= left;
+    frame->height -= top;
+    frame->crop_left = frame->crop_top = 0;
+}
+
+/* ---- to the host --------------------------------------------------------------------------- */
+
+/* A row of samples, `step` of them apart. */
+static void take_row(uint8_t *to, const uint8_t *from, int count, int step,
+                     const SampleLayout *layout)
+{
+    uint16_t *to16 = (uint16_t *)to;
+    const uint16_t *from16 = (const uint16_t *)from;
+    if (layout->depth > 8)
+        for (int x = 0; x < count; x++)
+            to16[x] = (uint16_t)(from16[x * step] >> layout->shift);
+    else
+        for (int x = 0; x < count; x++)
+            to[x] = from[x * step];
+}
+
+static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *layout)
+{
+    const int planes = convert_layout(to->format).planes, bytes = layout->depth > 8 ? 2 : 1;
+    for (int i = 0; i < planes; i++) {
+        const int by_turns = i && layout->planes == 2, place = by_turns ? 1 : i;
+        const int width = i ? AV_CEIL_RSHIFT(to->width, layout->chroma_x) : to->width;
+        const int height = i ? AV_CEIL_RSHIFT(to->height, layout->chroma_y) : to->height;
+        const uint8_t *first = from->data[place] + (by_turns ? (i - 1) * bytes : 0);
+        for (int y = 0; y < height; y++)
+            take_row(to->data[i] + (ptrdiff_t)y * to->linesize[i],
+                     first + (ptrdiff_t)y * from->linesize[place], width, by_turns ? 2 : 1, layout);
+    }
+}
+
+int gpu_frame_download(AVFrame *host, const AVFrame *frame)
+{
+    const SampleLayout layout = gpu_frame_layout(frame);
+    AVFrame *stored = av_frame_alloc();
+    int ret = stored ? av_hwframe_transfer_data(stored, frame, 0) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_frame_copy_props(host, frame);
+    host->format = gpu_frame_format(frame);
+    host->width = frame->width;
+    host->height = frame->height;
+    if (ret >= 0)
+        ret = av_frame_get_buffer(host, 0);
+    if (ret >= 0)
+        take_planes(host, stored, &layout);
+    else
+        av_frame_unref(host);
+    av_frame_free(&stored);
+    return ret;
+}

@@ -1,0 +1,46 @@
+/*
+ * Frames that a decoder has left in the memory of a GPU: AV_PIX_FMT_CUDA, as FFmpeg has them, with
+ * the samples of NV12, P010 or P016, or of their planar relatives with 4:4:4.
+ *
+ * What decodes in software would give the same codes in a planar format; that is what a frame is
+ * said to be, and what becomes of it on the host.
+ */
+#ifndef LUMEQ_MEDIA_GPU_FRAME_H
+#define LUMEQ_MEDIA_GPU_FRAME_H
+
+#include <libavcodec/avcodec.h>
+
+#include "media/convert.h"
+
+/* Not 0: its planes are in a GPU's memory. */
+static inline int gpu_frame_is(const AVFrame *frame)
+{
+    return frame->format == AV_PIX_FMT_CUDA;
+}
+
+/* The format of a frame on the host; of one on a GPU, that in software, which is direct. */
+enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
+
+/* How the samples of a direct frame lie, wherever it is. */
+SampleLayout gpu_frame_layout(const AVFrame *frame);
+
+/* Brings a frame on a GPU to the host: `host` is empty, and gets the format in software, memory of
+ * its own and everything else. Waits for the GPU. 0 or AVERROR. */
+int gpu_frame_download(AVFrame *host, const AVFrame *frame);
+
+/* FFmpeg's device for decoding in this CUDA context (a CUcontext), on this stream (a CUstream),
+ * which both must outlive it. AVERROR(ENOSYS): this build has no CUDA. */
+int gpu_device_open(AVBufferRef **device, void *context, void *stream);
+
+/* The stream that a frame on a GPU was made on; NULL: it is on the host. */
+void *gpu_frame_stream(const AVFrame *frame);
+
+/* A decoder's get_format for such a device: takes what decodes on it, with so many frames beyond
+ * what the codec needs. AV_PIX_FMT_NONE: it does not decode this there. */
+enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
+                                     AVBufferRef *device, int frames);
+
+/* Crops a frame on a GPU as libavcodec crops one on the host. */
+void gpu_frame_crop(AVFrame *frame);
+
+#endif

@@ -1,0 +1,37 @@
+/* The packets that were decoded last, from a key frame on, and which of their frames have come: by
+ * them, what a decoder has not given yet can be decoded by another one. One thread at a time. */
+#ifndef LUMEQ_MEDIA_RECENT_PACKETS_H
+#define LUMEQ_MEDIA_RECENT_PACKETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libavcodec/packet.h>
+
+/* {0} is an empty one. Packets are numbered from 1 on. */
+typedef struct RecentPackets {
+    AVPacket **packets; /* the oldest first */
+    uint8_t *came;      /* beside them: not 0: its frame has */
+    int count, room;
+    int64_t before; /* packets before the first one that is here */
+    size_t bytes;
+} RecentPackets;
+
+/* Keeps a reference, and answers it: the packet numbered before + count. Before a key frame, what
+ * lies before the key frame before it is forgotten: frames between the two may refer to both. NULL:
+ * out of memory. */
+AVPacket *recent_packets_add(RecentPackets *recent, const AVPacket *packet);
+
+/* The one that was added last was none. */
+void recent_packets_take_back(RecentPackets *recent);
+
+/* The frame of this packet has come. Numbers that are not here are no matter. */
+void recent_packets_mark(RecentPackets *recent, int64_t number);
+int recent_packets_came(const RecentPackets *recent, int64_t number);
+
+/* Frees the packets; what has come is still known. */
+void recent_packets_drop(RecentPackets *recent);
+
+void recent_packets_clear(RecentPackets *recent);
+
+#endif

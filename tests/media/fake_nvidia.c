@@ -1,0 +1,242 @@
+/*
+ * NVIDIA's driver and its decoder, made up: libcuda.so.1 and libnvcuvid.so.1 in one, as FFmpeg
+ * loads them. Nothing is computed. What FAKE_NVDEC says in the environment is what the decoder
+ * does:
+ *
+ * - none: it cannot be made
+ * - N: N pictures are decoded, and each one after that fails
+ * - map N: all are, and N of them can be looked at
+ *
+ * Pictures are of one colour, in the host's memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#define PITCH 2048
+#define ROWS (1080 * 2)
+
+#define ERROR_UNKNOWN 999
+
+static int contexts, decoders, mapped, most_mapped, decoded;
+static unsigned char picture[PITCH * ROWS];
+
+/* What the test asks. */
+int fake_contexts(void);
+int fake_open(void);
+int fake_most_mapped(void);
+int fake_reset(void);
+
+int fake_contexts(void)
+{
+    return contexts;
+}
+
+int fake_open(void)
+{
+    return decoders + mapped;
+}
+
+int fake_most_mapped(void)
+{
+    return most_mapped;
+}
+
+int fake_reset(void)
+{
+    return contexts = most_mapped = decoded = 0;
+}
+
+static const char *word(void)
+{
+    const char *words = getenv("FAKE_NVDEC");
+    return words ? words : "";
+}
+
+/* Each has arguments of its own, which are not looked at. */
+#define NOTHING(name)                                                                              \
+    int name(void);                                                                                \
+    int name(void)                                                                                 \
+    {                                                                                              \
+        return 0;                                                                                  \
+    }
+
+NOTHING(cuInit)
+NOTHING(cuDeviceGetCount)
+NOTHING(cuDeviceGet)
+NOTHING(cuDeviceGetName)
+NOTHING(cuDeviceComputeCapability)
+NOTHING(cuCtxSetLimit)
+NOTHING(cuCtxPushCurrent_v2)
+NOTHING(cuCtxPopCurrent_v2)
+NOTHING(cuCtxDestroy_v2)
+NOTHING(cuMemAlloc_v2)
+NOTHING(cuMemAllocPitch_v2)
+NOTHING(cuMemAllocManaged)
+NOTHING(cuMemsetD8Async)
+NOTHING(cuMemFree_v2)
+NOTHING(cuMemcpy)
+NOTHING(cuMemcpyAsync)
+NOTHING(cuMemcpy2D_v2)
+NOTHING(cuMemcpy2DAsync_v2)
+NOTHING(cuMemcpyHtoD_v2)
+NOTHING(cuMemcpyHtoDAsync_v2)
+NOTHING(cuMemcpyDtoH_v2)
+NOTHING(cuMemcpyDtoHAsync_v2)
+NOTHING(cuMemcpyDtoD_v2)
+NOTHING(cuMemcpyDtoDAsync_v2)
+NOTHING(cuCtxGetDevice)
+NOTHING(cuDevicePrimaryCtxRetain)
+NOTHING(cuDevicePrimaryCtxRelease)
+NOTHING(cuDevicePrimaryCtxSetFlags)
+NOTHING(cuDevicePrimaryCtxGetState)
+NOTHING(cuDevicePrimaryCtxReset)
+NOTHING(cuStreamCreate)
+NOTHING(cuStreamQuery)
+NOTHING(cuStreamSynchronize)
+NOTHING(cuStreamDestroy_v2)
+NOTHING(cuStreamAddCallback)
+NOTHING(cuEventCreate)
+NOTHING(cuEventDestroy_v2)
+NOTHING(cuEventSynchronize)
+NOTHING(cuEventQuery)
+NOTHING(cuEventRecord)
+NOTHING(cuLaunchKernel)
+NOTHING(cuLinkCreate)
+NOTHING(cuLinkAddData)
+NOTHING(cuLinkComplete)
+NOTHING(cuLinkDestroy)
+NOTHING(cuModuleLoadData)
+NOTHING(cuModuleUnload)
+NOTHING(cuModuleGetFunction)
+NOTHING(cuModuleGetGlobal)
+NOTHING(cuTexObjectCreate)
+NOTHING(cuTexObjectDestroy)
+NOTHING(cuGLGetDevices_v2)
+NOTHING(cuGraphicsGLRegisterImage)
+NOTHING(cuGraphicsUnregisterResource)
+NOTHING(cuGraphicsMapResources)
+NOTHING(cuGraphicsUnmapResources)
+NOTHING(cuGraphicsSubResourceGetMappedArray)
+NOTHING(cuGraphicsResourceGetMappedPointer_v2)
+NOTHING(cuDeviceGetUuid)
+NOTHING(cuImportExternalMemory)
+NOTHING(cuDestroyExternalMemory)
+NOTHING(cuExternalMemoryGetMappedBuffer)
+NOTHING(cuExternalMemoryGetMappedMipmappedArray)
+NOTHING(cuMipmappedArrayGetLevel)
+NOTHING(cuMipmappedArrayDestroy)
+NOTHING(cuImportExternalSemaphore)
+NOTHING(cuDestroyExternalSemaphore)
+NOTHING(cuSignalExternalSemaphoresAsync)
+NOTHING(cuWaitExternalSemaphoresAsync)
+NOTHING(cuArray3DCreate_v2)
+NOTHING(cuArrayDestroy)
+NOTHING(cuEGLStreamProducerConnect)
+NOTHING(cuEGLStreamProducerDisconnect)
+NOTHING(cuEGLStreamConsumerDisconnect)
+NOTHING(cuEGLStreamProducerPresentFrame)
+NOTHING(cuEGLStreamProducerReturnFrame)
+NOTHING(cuvidGetDecodeStatus)
+NOTHING(cuvidReconfigureDecoder)
+NOTHING(cuvidCtxLockCreate)
+NOTHING(cuvidCtxLockDestroy)
+NOTHING(cuvidCtxLock)
+NOTHING(cuvidCtxUnlock)
+NOTHING(cuvidCreateVideoSource)
+NOTHING(cuvidCreateVideoSourceW)
+NOTHING(cuvidDestroyVideoSource)
+NOTHING(cuvidSetVideoSourceState)
+NOTHING(cuvidGetVideoSourceState)
+NOTHING(cuvidGetSourceVideoFormat)
+NOTHING(cuvidGetSourceAudioFormat)
+NOTHING(cuvidCreateVideoParser)
+NOTHING(cuvidParseVideoData)
+NOTHING(cuvidDestroyVideoParser)
+
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuGetErrorName(int error, const char **text);
+int cuGetErrorString(int error, const char **text);
+int cuCtxCreate_v2(void **context, unsigned flags, int device);
+int cuvidCreateDecoder(void **decoder, void *info);
+int cuvidDestroyDecoder(void *decoder);
+int cuvidDecodePicture(void *decoder, void *parameters);
+int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
+                         void *parameters);
+int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory);
+
+/* It asks how planes have to be aligned. */
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    (void)attribute;
+    (void)device;
+    *value = 512;
+    return 0;
+}
+
+int cuGetErrorName(int error, const char **text)
+{
+    (void)error;
+    *text = "an error that was asked for";
+    return 0;
+}
+
+int cuGetErrorString(int error, const char **text)
+{
+    return cuGetErrorName(error, text);
+}
+
+int cuCtxCreate_v2(void **context, unsigned flags, int device)
+{
+    (void)flags;
+    (void)device;
+    *context = picture;
+    contexts++;
+    return 0;
+}
+
+int cuvidCreateDecoder(void **decoder, void *info)
+{
+    (void)info;
+    if (strcmp(word(), "none") == 0)
+        return ERROR_UNKNOWN;
+    *decoder = picture;
+    decoders++;
+    return 0;
+}
+
+int cuvidDestroyDecoder(void *decoder)
+{
+    (void)decoder;
+    decoders--;
+    return 0;
+}
+
+int cuvidDecodePicture(void *decoder, void *parameters)
+{
+    (void)decoder;
+    (void)parameters;
+    return strncmp(word(), "map ", 4) == 0 || decoded++ < atoi(word()) ? 0 : ERROR_UNKNOWN;
+}
+
+int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
+                         void *parameters)
+{
+    (void)decoder;
+    (void)index;
+    (void)parameters;
+    if (strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4))
+        return ERROR_UNKNOWN;
+    *memory = (unsigned long long)(size_t)picture;
+    *pitch = PITCH;
+    mapped++;
+    most_mapped = mapped > most_mapped ? mapped : most_mapped;
+    return 0;
+}
+
+int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
+{
+    (void)decoder;
+    (void)memory;
+    mapped--;
+    return 0;
+}

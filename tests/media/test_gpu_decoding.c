@@ -1,0 +1,328 @@
+/*
+ * Decoding on a GPU, with a driver that is made up (fake_nvidia.c): what it refuses or fails at is
+ * decoded in software, no frame is lost or comes twice, and there is no CUDA context but the one
+ * that was handed in. Pictures that NVDEC has made are for tests/gpu.sh.
+ */
+#include <dlfcn.h>
+
+#include <libavutil/hwcontext.h>
+
+#include "check.h"
+#include "media/gpu_frame.h"
+#include "media/input/decoder.h"
+
+/* Packets of the clip that are decoded: more than two groups of pictures. */
+#define PACKETS 80
+#define MOST 100
+
+typedef struct Seen {
+    int64_t times[MOST];
+    uint32_t sums[MOST]; /* of the frame's luma; 0: it is on the GPU */
+    int count, on_gpu, at_the_end, threads;
+    AVFrame *held[MOST];
+    int held_count;
+} Seen;
+
+static const atomic_int never;
+static AVBufferRef *gpu;
+
+/* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
+ * how many frames are held to the end. */
+static struct {
+    int no_times, jump_at, holds;
+} how;
+
+static int ask(const char *name)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*function)(void) = NULL;
+    if (driver)
+        *(void **)&function = dlsym(driver, name);
+    return CHECK(function != NULL, "there is no %s", name) ? function() : -1;
+}
+
+static void set_decoder(const char *word)
+{
+    setenv("FAKE_NVDEC", word, 1);
+    ask("fake_reset");
+}
+
+/* Of some rows; who mixes frames up moves them all. */
+static uint32_t sum_of(const AVFrame *frame)
+{
+    uint32_t sum = 1;
+    for (int y = 0; y < frame->height; y += 37)
+        for (int x = 0; x < frame->width; x++)
+            sum = sum * 31 + frame->data[0][(ptrdiff_t)y * frame->linesize[0] + x];
+    return sum;
+}
+
+static void note(Seen *seen, const AVFrame *frame)
+{
+    if (gpu_frame_is(frame) && seen->held_count < how.holds)
+        seen->held[seen->held_count++] = av_frame_clone(frame);
+    CHECK(!gpu_frame_is(frame) || (frame->data[0] && frame->data[1] && frame->buf[1]),
+          "frame %d has no surface", seen->count);
+    if (seen->count < MOST) {
+        seen->times[seen->count] = frame->pts;
+        seen->sums[seen->count] = gpu_frame_is(frame) ? 0 : sum_of(frame);
+    }
+    seen->on_gpu += gpu_frame_is(frame);
+    seen->count++;
+}
+
+static int take_frames(Decoder *decoder, Seen *seen)
+{
+    AVFrame *frame = av_frame_alloc();
+    MediaError error = {0};
+    int ret;
+    while ((ret = decoder_receive(decoder, frame, &error)) >= 0) {
+        note(seen, frame);
+        av_frame_unref(frame);
+    }
+    av_frame_free(&frame);
+    CHECK(!error.fault, "%s", error.text);
+    return ret;
+}
+
+/* `packet` NULL: the end. */
+static void send(Decoder *decoder, const AVPacket *packet, Seen *seen)
+{
+    int ret;
+    for (int i = 0; (ret = decoder_send(decoder, packet)) == AVERROR(EAGAIN) && i < MOST; i++)
+        take_frames(decoder, seen);
+    CHECK(ret == 0, "a packet was answered %d", ret);
+    take_frames(decoder, seen);
+}
+
+static void change(AVPacket *packet, int number)
+{
+    if (how.jump_at && number >= how.jump_at) {
+        packet->pts -= 1000000;
+        packet->dts -= 1000000;
+    }
+    if (how.no_times)
+        packet->pts = packet->dts = AV_NOPTS_VALUE;
+}
+
+static void decode(const DecoderOptions *options, Seen *seen)
+{
+    const SourceOptions from = {.path = LUMEQ_CLIP, .max_pixels = 1 << 26, .stop = &never};
+    MediaError error = {0};
+    Source *source = NULL;
+    Decoder *decoder = NULL;
+    AVPacket *packet = av_packet_alloc();
+    memset(seen, 0, sizeof(*seen));
+    if (source_open(&source, &from, &error) >= 0)
+        decoder_open(&decoder, source, options, &error);
+    CHECK(decoder != NULL, "%s", error.text);
+    for (int sent = 0; decoder && sent < PACKETS && source_read(source, packet) >= 0;) {
+        if (packet->stream_index == source->video->index) {
+            change(packet, sent);
+            send(decoder, packet, seen);
+            sent++;
+        }
+        av_packet_unref(packet);
+    }
+    if (decoder) {
+        send(decoder, NULL, seen);
+        seen->at_the_end = decoder_is_on_gpu(decoder);
+        seen->threads = decoder_frame_threads(decoder);
+    }
+    decoder_close(&decoder);
+    for (int i = 0; i < seen->held_count; i++)
+        av_frame_free(&seen->held[i]);
+    source_close(&source);
+    av_packet_free(&packet);
+}
+
+/* The same frames as from software, but for those that came from the GPU. */
+static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
+{
+    static Seen expected;
+    decode(&(DecoderOptions){.threads = 2}, &expected);
+    CHECK(seen->count == expected.count, "%d frames, not %d", seen->count, expected.count);
+    for (int i = 0; i < expected.count && i < MOST; i++) {
+        CHECK(seen->times[i] == expected.times[i], "frame %d is at %lld, not %lld", i,
+              (long long)seen->times[i], (long long)expected.times[i]);
+        CHECK(!seen->sums[i] || seen->sums[i] == expected.sums[i], "frame %d is another one", i);
+    }
+    CHECK(seen->on_gpu >= least_on_gpu && seen->on_gpu <= most_on_gpu,
+          "%d frames from the GPU, not %d to %d", seen->on_gpu, least_on_gpu, most_on_gpu);
+    CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+}
+
+static void a_decoder_that_cannot_be_made(void)
+{
+    static Seen seen;
+    set_decoder("none");
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+    compare(&seen, 0, 0);
+    CHECK(!seen.at_the_end && seen.threads == 2, "software decodes with %d threads, not 2",
+          seen.threads);
+}
+
+/* Whatever group it happens in, and between packets and frames. */
+static void a_decoder_that_fails(void)
+{
+    static const char *const after[] = {"0", "1", "7", "40", "60"};
+    static Seen seen;
+    for (int i = 0; i < 5; i++) {
+        set_decoder(after[i]);
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        compare(&seen, i < 3 ? 0 : atoi(after[i]) / 2, atoi(after[i]));
+        CHECK(!seen.at_the_end, "it goes on with a GPU that fails after %s", after[i]);
+    }
+}
+
+static void pictures_that_cannot_be_looked_at(void)
+{
+    static const char *const after[] = {"map 0", "map 3", "map 55"};
+    static Seen seen;
+    for (int i = 0; i < 3; i++) {
+        set_decoder(after[i]);
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        compare(&seen, atoi(after[i] + 4), atoi(after[i] + 4));
+        CHECK(!seen.at_the_end, "it goes on with a GPU that fails after %s", after[i]);
+    }
+}
+
+static void times_that_tell_nothing(void)
+{
+    static Seen seen;
+    for (int i = 0; i < 2; i++) {
+        how.no_times = i == 0;
+        how.jump_at = i == 1 ? 30 : 0;
+        set_decoder("40");
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        compare(&seen, 20, 40);
+        how.no_times = how.jump_at = 0;
+    }
+}
+
+/* More than were asked for. */
+static void frames_that_are_held(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    how.holds = 60;
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 2}, &seen);
+    how.holds = 0;
+    compare(&seen, 2, 32);
+    CHECK(!seen.at_the_end, "there are surfaces without end");
+}
+
+static void all_on_the_gpu(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+    compare(&seen, seen.count, seen.count);
+    CHECK(seen.at_the_end, "it has left the GPU");
+    CHECK(ask("fake_most_mapped") <= 2, "%d frames were held", ask("fake_most_mapped"));
+    CHECK(ask("fake_contexts") == 0, "%d contexts were made", ask("fake_contexts"));
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *frame = av_frame_alloc();
+    frame->format = AV_PIX_FMT_CUDA;
+    frame->width = width;
+    frame->height = height;
+    frame->hw_frames_ctx = av_hwframe_ctx_alloc(gpu);
+    AVHWFramesContext *frames = (AVHWFramesContext *)frame->hw_frames_ctx->data;
+    frames->sw_format = stored;
+    frames->user_opaque = (void *)(intptr_t)format;
+    return frame;
+}
+
+static void layouts(void)
+{
+    static const struct {
+        enum AVPixelFormat stored, format;
+        SampleLayout layout;
+    } cases[] = {
+        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, {2, 8, 0, 1, 1}},
+        {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10, {2, 10, 6, 1, 1}},
+        {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12, {2, 12, 4, 1, 1}},
+        {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P, {3, 8, 0, 0, 0}},
+        {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10, {3, 10, 6, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        AVFrame *frame = made_up(cases[i].stored, cases[i].format, 64, 64);
+        const SampleLayout is = gpu_frame_layout(frame);
+        CHECK(memcmp(&is, &cases[i].layout, sizeof(is)) == 0,
+              "case %d: %d planes, %d bits, shift %d, chroma %d %d", (int)i, is.planes, is.depth,
+              is.shift, is.chroma_x, is.chroma_y);
+        CHECK(gpu_frame_format(frame) == cases[i].format, "case %d: another format", (int)i);
+        av_frame_free(&frame);
+    }
+}
+
+/* What libavcodec makes of the same crop of a frame in software: how much of it is left, and which
+ * sample becomes the first one. */
+static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int left, int top)
+{
+    AVFrame *frame = made_up(stored, format, 512, 256), *host = av_frame_alloc();
+    uint8_t *const start = (uint8_t *)4096;
+    host->format = format;
+    host->width = 512;
+    host->height = 256;
+    CHECK(av_frame_get_buffer(host, 0) == 0, "out of memory");
+    const uint8_t *first[3] = {host->data[0], host->data[1], host->data[2]};
+    host->crop_left = frame->crop_left = (size_t)left;
+    host->crop_top = frame->crop_top = (size_t)top;
+    for (int i = 0; i < 2; i++) {
+        frame->data[i] = start;
+        frame->linesize[i] = 2048;
+    }
+    CHECK(av_frame_apply_cropping(host, 0) == 0, "libavutil does not crop");
+    gpu_frame_crop(frame);
+    CHECK(frame->width == host->width && frame->height == host->height,
+          "%d and %d off: %dx%d, not %dx%d", left, top, frame->width, frame->height, host->width,
+          host->height);
+    for (int i = 0; i < 2; i++) {
+        const ptrdiff_t moved = host->data[i] - first[i];
+        const ptrdiff_t rows = moved / host->linesize[i], columns = moved % host->linesize[i];
+        const ptrdiff_t expected = rows * 2048 + columns * (i ? 2 : 1);
+        CHECK(frame->data[i] - start == expected, "%d and %d off: plane %d begins at %td, not %td",
+              left, top, i, frame->data[i] - start, expected);
+    }
+    av_frame_free(&frame);
+    av_frame_free(&host);
+}
+
+static void crops(void)
+{
+    static const int lefts[] = {0, 2, 4, 6, 16, 32, 62, 64, 66, 96, 128, 200};
+    for (size_t i = 0; i < sizeof(lefts) / sizeof(lefts[0]); i++)
+        for (int top = 0; top <= 18; top += 6) {
+            check_crop(AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P, lefts[i], top);
+            check_crop(AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10, lefts[i], top);
+        }
+}
+
+static const CheckTest tests[] = {
+    {"a_decoder_that_cannot_be_made", a_decoder_that_cannot_be_made},
+    {"a_decoder_that_fails", a_decoder_that_fails},
+    {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
+    {"times_that_tell_nothing", times_that_tell_nothing},
+    {"frames_that_are_held", frames_that_are_held},
+    {"all_on_the_gpu", all_on_the_gpu},
+    {"layouts", layouts},
+    {"crops", crops},
+};
+
+int main(int argc, char **argv)
+{
+    static int context, stream;
+    if (gpu_device_open(&gpu, &context, &stream) < 0) {
+        fprintf(stderr, "FFmpeg takes no driver that is made up\n");
+        return 1;
+    }
+    const int code = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    av_buffer_unref(&gpu);
+    return code;
+}
