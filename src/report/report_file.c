@@ -22,6 +22,9 @@ struct Report {
     ReportMeasure *measure;
     ReportSummary summary; /* but of a part */
     PictureChoice choice;  /* of a part */
+    int64_t part_begins;   /* while parts are appended: its first frame, ... */
+    ReportSamples first;   /* ... what it left of that, ... */
+    ReportSamples last;    /* ... and what the part before it left of its last one */
     int64_t frames;
 };
 
@@ -86,6 +89,8 @@ static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *pictur
         report_log_picture(&r->file, picture);
         report_picture_free(picture);
     }
+    if (!r->frames)
+        report_log_samples(&r->file, report_measure_samples(r->measure));
     report_log_frame(&r->file, frame);
 }
 
@@ -117,7 +122,8 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
 {
     ReportFrame frame;
     ReportPicture *read = NULL;
-    const int kind = report_log_read(line, &frame, &read);
+    const int is_first = r->frames == r->part_begins;
+    const int kind = report_log_read(line, &frame, &read, is_first ? &r->first : &r->last);
     if (kind == REPORT_LOG_PICTURE) {
         report_picture_free(*picture);
         *picture = read;
@@ -126,6 +132,10 @@ static int append_line(Report *r, char *line, ReportPicture **picture)
         return kind;
     if (frame.number != r->frames)
         return -1;
+    if (is_first) {
+        report_samples_noise(&r->first, &r->last, &frame);
+        report_samples_clear(&r->last);
+    }
     report_summary_add(&r->summary, &frame, *picture);
     *picture = NULL;
     r->frames++;
@@ -142,6 +152,8 @@ int report_append(Report *r, const char *path, MediaError *error)
         return media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
                           strerror(errno));
     int kind = REPORT_LOG_FRAME;
+    r->part_begins = r->frames;
+    report_samples_clear(&r->first);
     while (kind > 0 && getline(&line, &room, file) > 0)
         kind = append_line(r, line, &picture);
     const int failed = kind < 0 || ferror(file);
@@ -156,6 +168,8 @@ int report_append(Report *r, const char *path, MediaError *error)
 int report_write(Report *r, const ReportAbout *about, MediaError *error)
 {
     report_summary_end(&r->summary);
+    if (r->kind == PART && r->frames)
+        report_log_samples(&r->file, report_measure_samples(r->measure));
     if (r->kind == JSON)
         report_json(&r->file, &r->summary, about);
     else if (r->kind == PAGE)

@@ -6,6 +6,12 @@
 
 #define HISTOGRAMS (2 * REPORT_HISTOGRAM)
 
+#define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
+
+/* Hexadecimal digits of a code, and of all codes of a side. */
+#define DIGITS 4
+#define MOST_DIGITS (BLOCKS_MOST * SAMPLES * DIGITS)
+
 static void print(OutputFile *file, int64_t number)
 {
     if (number == REPORT_UNKNOWN)
@@ -38,6 +44,41 @@ void report_log_picture(OutputFile *file, const ReportPicture *p)
     for (int i = 0; i < HISTOGRAMS; i++)
         print(file, p->histogram[i / REPORT_HISTOGRAM][i % REPORT_HISTOGRAM]);
     output_file_print(file, " %s %s %s\n", p->jpeg[0], p->jpeg[1], p->words);
+}
+
+static int code_digits(const BlockSamples *s)
+{
+    return s->depth > 8 ? DIGITS : DIGITS / 2;
+}
+
+static void print_blocks(OutputFile *file, const BlockSamples *s)
+{
+    static const char digits[] = "0123456789abcdef";
+    const int each = code_digits(s), count = s->count * SAMPLES;
+    char *text = malloc(MOST_DIGITS + 1);
+    char *at = text;
+    for (int i = 0; text && i < count; i++)
+        for (int k = each - 1; k >= 0; k--)
+            *at++ = digits[s->code[i / SAMPLES][i % SAMPLES] >> 4 * k & 15];
+    if (text)
+        *at = '\0';
+    print(file, s->depth);
+    output_file_print(file, " %s", text && count ? text : "-");
+    free(text);
+}
+
+/* Where there are no blocks, or no memory for them, noise is not known there. */
+void report_log_samples(OutputFile *file, const ReportSamples *s)
+{
+    const BlockSamples *before = &s->of[REPORT_BEFORE];
+    const int64_t head[] = {s->black,         before->count,        before->active.x,
+                            before->active.y, before->active.width, before->active.height};
+    output_file_print(file, "samples");
+    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+        print(file, head[i]);
+    for (int side = 0; side < REPORT_SIDES; side++)
+        print_blocks(file, &s->of[side]);
+    output_file_print(file, "\n");
 }
 
 /* ---- reading ---- */
@@ -116,12 +157,72 @@ static int fill_picture(char *line, ReportPicture *p)
     return p->jpeg[0] && p->jpeg[1] && p->words ? REPORT_LOG_PICTURE : -1;
 }
 
-int report_log_read(char *line, ReportFrame *frame, ReportPicture **picture)
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* -1: there are not as many as are told of. */
+static int read_codes(BlockSamples *s, const char *text)
+{
+    const int each = code_digits(s), count = s->count * SAMPLES;
+    if (strlen(text) != (size_t)count * (size_t)each)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        unsigned code = 0;
+        for (int k = 0; k < each; k++) {
+            const int digit = digit_of(*text++);
+            if (digit < 0)
+                return -1;
+            code = code << 4 | (unsigned)digit;
+        }
+        s->code[i / SAMPLES][i % SAMPLES] = (uint16_t)code;
+    }
+    return 0;
+}
+
+static int read_blocks(char **line, BlockSamples *s)
+{
+    int64_t depth;
+    if (take(line, &depth) < 0 || depth < 8 || depth > 16)
+        return -1;
+    s->depth = (int)depth;
+    const char *text = take_word(line);
+    if (!text)
+        return -1;
+    if (strcmp(text, "-") != 0)
+        return read_codes(s, text);
+    s->count = 0;
+    return 0;
+}
+
+static int read_samples(char *line, ReportSamples *s)
+{
+    int64_t head[6];
+    for (int i = 0; i < 6; i++)
+        if (take(&line, &head[i]) < 0)
+            return -1;
+    if (head[1] < 0 || head[1] > BLOCKS_MOST)
+        return -1;
+    s->black = (int)head[0];
+    for (int side = 0; side < REPORT_SIDES; side++) {
+        BlockSamples *blocks = &s->of[side];
+        blocks->count = (int)head[1];
+        blocks->active = (LumeqRect){(int)head[2], (int)head[3], (int)head[4], (int)head[5]};
+        if (read_blocks(&line, blocks) < 0)
+            return -1;
+    }
+    return REPORT_LOG_SAMPLES;
+}
+
+int report_log_read(char *line, ReportFrame *frame, ReportPicture **picture, ReportSamples *samples)
 {
     line[strcspn(line, "\n")] = '\0';
     const char *kind = take_word(&line);
     if (kind && strcmp(kind, "frame") == 0)
         return read_frame(line, frame);
+    if (kind && strcmp(kind, "samples") == 0)
+        return read_samples(line, samples);
     if (!kind || strcmp(kind, "picture") != 0)
         return -1;
     *picture = calloc(1, sizeof(**picture));

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "media/small_picture.h"
-#include "report/block_samples.h"
 #include "report/histogram_figures.h"
 
 /* Statistics and pictures count in bins and codes of a depth, a report in codes of 8 bits. */
 #define CODES 256
 
 struct ReportMeasure {
-    BlockSamples samples[2][REPORT_SIDES]; /* by turns: of this frame and the one before */
+    ReportSamples samples[2]; /* by turns: of this frame and the one before */
     int64_t frames;
     SmallPictureMaker pictures;
 };
@@ -54,27 +53,23 @@ static void measure_histogram(ReportFrame *frame, int side, const uint32_t *hist
     value[REPORT_WHITE][side] = report_fixed(100 * histogram_share(hist, bins, white, bins - 1));
 }
 
-static void set_known(int64_t *value, double what)
-{
-    *value = isfinite(what) ? report_fixed(what) : REPORT_UNKNOWN;
-}
-
 static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                            const LumeqFrameStats *stats, ReportFrame *frame)
 {
-    BlockSamples *now = m->samples[m->frames % 2], *then = m->samples[(m->frames + 1) % 2];
-    const BlockPair pair = {&now[REPORT_BEFORE], &now[REPORT_AFTER]};
-    const BlockPair earlier = {&then[REPORT_BEFORE], &then[REPORT_AFTER]};
-    double noise[REPORT_SIDES] = {(double)NAN, (double)NAN};
-    block_samples_take(&now[REPORT_BEFORE], in, stats->active);
-    block_samples_take(&now[REPORT_AFTER], out, stats->active);
-    if (!frame->cut)
-        (void)block_samples_noise(&pair, &earlier, is_full_range(in) ? 0 : 16, noise);
+    const ReportSamples *then = &m->samples[m->frames % 2];
+    ReportSamples *now = &m->samples[++m->frames % 2];
+    report_samples_take(now, in, out, stats->active);
+    report_samples_noise(now, then, frame);
     for (int side = 0; side < REPORT_SIDES; side++) {
-        set_known(&frame->value.of[REPORT_LOCAL][side], block_samples_contrast(&now[side]));
-        set_known(&frame->value.of[REPORT_NOISE][side], noise[side]);
+        const double contrast = block_samples_contrast(&now->of[side]);
+        if (isfinite(contrast))
+            frame->value.of[REPORT_LOCAL][side] = report_fixed(contrast);
     }
-    m->frames++;
+}
+
+const ReportSamples *report_measure_samples(const ReportMeasure *m)
+{
+    return &m->samples[m->frames % 2];
 }
 
 void report_measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,

@@ -6,6 +6,7 @@
 #include "media/convert.h"
 #include "report/report_figures.h"
 #include "report/report_picture.h"
+#include "report/report_samples.h"
 
 typedef struct ReportMeasure ReportMeasure;
 
@@ -16,6 +17,9 @@ ReportMeasure *report_measure_open(void);
  * `number`, `begin_us` and `end_us` is filled in. */
 void report_measure_frame(ReportMeasure *measure, const AVFrame *in, const AVFrame *out,
                           const LumeqFrameStats *stats, ReportFrame *frame);
+
+/* Of the frame that was measured last; valid until the next one is. */
+const ReportSamples *report_measure_samples(const ReportMeasure *measure);
 
 /* Both pictures, small, with the curve and the histograms. `words`: what was decided about the
  * frame. The caller frees it. NULL: out of memory, or no picture can be made of such a frame. */
