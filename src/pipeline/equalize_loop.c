@@ -6,6 +6,8 @@
 
 #include <libavutil/error.h>
 
+#include "media/gpu_frame.h"
+
 /* Frames in flight at most: those that can be taken back. An equalizer has fewer slots. */
 #define MOST LUMEQ_MAX_REWIND
 
@@ -34,9 +36,9 @@ static void free_device(void *equalizer, void *memory)
 }
 
 /* Whether what is written of a frame lies on the GPU, all of it. */
-static int is_on_device(const EqualizeLoop *l, const AVFrame *frame)
+static int is_on_device(const EqualizeLoop *l, const AVFrame *frame, int chroma)
 {
-    for (int i = 0; i < (l->chroma ? 3 : 1); i++)
+    for (int i = 0; i < (chroma ? 3 : 1); i++)
         if (frame->data[i] && !frame_memory_owns(l->device_memory, frame->data[i]))
             return 0;
     return 1;
@@ -50,7 +52,7 @@ static AVFrame *make_on_device(EqualizeLoop *l, const AVFrame *in)
         l->device_memory = frame_memory_create(&device);
     }
     AVFrame *out = l->device_memory ? frame_memory_output(l->device_memory, in, l->chroma) : NULL;
-    if (out && !is_on_device(l, out))
+    if (out && !is_on_device(l, out, l->chroma || gpu_frame_is(in)))
         av_frame_free(&out);
     return out;
 }
@@ -93,6 +95,9 @@ static int hand_in(EqualizeLoop *l, const EqualizeTask *task)
 {
     LumeqFrame frame = equalizer_frame(task->in, l->memory ? *task->out : NULL);
     const LumeqImage before = equalizer_before(task->before, task->in);
+    const LumeqSync sync = equalizer_after(task->in);
+    if (sync.after)
+        frame.sync = &sync;
     if (task->on_device && *task->on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     if (before.plane[0])
@@ -130,6 +135,15 @@ static int submit_anew(EqualizeLoop *l, MediaError *error)
     return ret;
 }
 
+/* The oldest frame is in flight no more. */
+static void *pop(EqualizeLoop *l)
+{
+    void *item = task_at(l, 0)->item;
+    l->first = (l->first + 1) % MOST;
+    l->count--;
+    return item;
+}
+
 /* 1: the oldest frame is finished, and is in *item, where it is the caller's; 0: it is not, or
  * there is none. */
 static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
@@ -143,15 +157,15 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
     int ret = lumeq_receive(l->options.equalizer, &frame, task->stats);
     if (ret == LUMEQ_ERR_AGAIN)
         return 0;
+    note_loss(l);
+    if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
+        l->options.free(pop(l));
     if (ret < 0)
         return failed(l, ret, error);
-    note_loss(l);
     if (l->memory && !frame.out.plane[0])
         return submit_anew(l, error);
     ret = equalizer_take_output(l->memory, *task->out, &frame, error);
-    *item = task->item;
-    l->first = (l->first + 1) % MOST;
-    l->count--;
+    *item = pop(l);
     if (ret < 0)
         l->options.free(*item);
     return ret < 0 ? ret : 1;
@@ -216,11 +230,11 @@ static int equalize(EqualizeLoop *l, const EqualizeTask *task, MediaError *error
 /* What cannot be had back is never freed: the equalizer may still use it. */
 static void take_back(EqualizeLoop *l)
 {
-    MediaError error = {0};
-    void *item = NULL;
-    for (int ret = 0; l->count && ret >= 0;) {
-        ret = receive(l, 1, &item, &error);
-        if (ret > 0)
+    for (int left = MOST + 1; l->count && l->count < left;) {
+        MediaError error = {0};
+        void *item = NULL;
+        left = l->count;
+        if (receive(l, 1, &item, &error) > 0)
             l->options.free(item);
     }
     l->count = 0;

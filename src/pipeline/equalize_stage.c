@@ -244,7 +244,8 @@ static int first_anew(const EqualizeStage *s)
 static void take_params(EqualizeStage *s)
 {
     const LumeqParams *params = &s->now.params;
-    equalize_loop_write(s->loop, equalizer_writes(params) ? s->options.memory : NULL,
+    const int writes = equalizer_writes(params) || s->options.copies;
+    equalize_loop_write(s->loop, writes ? s->options.memory : NULL,
                         equalizer_writes_chroma(params));
 }
 

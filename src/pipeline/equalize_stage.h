@@ -32,6 +32,7 @@ typedef struct EqualizeStageOptions {
     LumeqEqualizer *equalizer; /* the thread's alone, until the stage is stopped */
     LumeqParams params;        /* that it has */
     FrameMemory *memory;       /* that equalized frames are made in; outlives them */
+    int copies;                /* not 0: unchanged ones, too, as decoded ones may lie on a GPU */
     int64_t bytes; /* of frames that may wait, one that has more waits alone; 0: 256 MB */
     /* Whether frames are wanted in host memory, and then each new one: once, in order. From the
      * stage's thread. */

@@ -2,6 +2,7 @@
 
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 
 int equalizer_failed(const LumeqEqualizer *equalizer, int ret, MediaError *error)
 {
@@ -25,7 +26,7 @@ int equalizer_writes_chroma(const LumeqParams *params)
 /* `chroma`: not 0: its chroma planes, too. */
 static LumeqImage image_of(const AVFrame *frame, int chroma)
 {
-    const SampleLayout layout = convert_layout(frame->format);
+    const SampleLayout layout = gpu_frame_layout(frame);
     LumeqImage image = {
         .width = frame->width,
         .height = frame->height,
@@ -34,6 +35,7 @@ static LumeqImage image_of(const AVFrame *frame, int chroma)
         .depth = layout.depth,
         .shift = layout.shift,
         .range = frame->color_range == AVCOL_RANGE_JPEG ? LUMEQ_RANGE_FULL : LUMEQ_RANGE_LIMITED,
+        .memory = gpu_frame_is(frame) ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST,
     };
     for (int i = 0; i < (chroma ? layout.planes : 1); i++) {
         image.plane[i] = frame->data[i];
@@ -60,9 +62,16 @@ LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
 {
     const LumeqImage none = {.plane = {NULL}};
     return before && before->width == in->width && before->height == in->height &&
-                   before->format == in->format && before->color_range == in->color_range
+                   before->format == in->format &&
+                   gpu_frame_format(before) == gpu_frame_format(in) &&
+                   before->color_range == in->color_range
                ? image_of(before, 0)
                : none;
+}
+
+LumeqSync equalizer_after(const AVFrame *in)
+{
+    return (LumeqSync){.size = sizeof(LumeqSync), .after = gpu_frame_stream(in)};
 }
 
 LumeqFrameStats equalizer_ask_stats(StatsArrays *arrays)
@@ -102,5 +111,5 @@ int equalizer_take_output(FrameMemory *memory, AVFrame *out, const LumeqFrame *f
 
 int equalizer_depth(const AVFrame *frame)
 {
-    return convert_layout(frame->format).depth;
+    return gpu_frame_layout(frame).depth;
 }

@@ -27,6 +27,10 @@ int equalizer_writes_chroma(const LumeqParams *params);
  * its own. Frames are direct (media/convert.h). */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
+/* What a call that reads the frame waits for: with `after`, where it was decoded on a GPU. Else the
+ * frame is there. */
+LumeqSync equalizer_after(const AVFrame *in);
+
 /* The luma of the frame before `in`, for LumeqFrame.previous; without a plane where `before` is
  * NULL, or of another size, format or range. */
 LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);

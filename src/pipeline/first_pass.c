@@ -25,8 +25,12 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
     const FirstPass *pass = w->pass;
     const LumeqFrame seen = equalizer_frame(frame, NULL);
     const LumeqImage before = equalizer_before(previous, frame);
-    if (lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
-                      before.plane[0] ? &before : NULL, NULL) < 0)
+    const LumeqSync sync = equalizer_after(frame);
+    int ret = lumeq_measure(pass->context, &w->measure, pass->params, &seen.in,
+                            before.plane[0] ? &before : NULL, sync.after ? &sync : NULL);
+    if (ret == 0)
+        ret = lumeq_measure_finish(w->measure, 1);
+    if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
     return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "media/compat.h"
+#include "media/gpu_frame.h"
 #include "media/output/unnamed_file.h"
 
 /* Written at once. */
@@ -52,7 +53,7 @@ MeasuredFrame measure_file_frame(const AVFrame *frame, int64_t shift)
         .duration = FRAME_DURATION(frame),
         .width = frame->width,
         .height = frame->height,
-        .format = frame->format,
+        .format = gpu_frame_format(frame),
         .range = frame->color_range,
         .interlaced = FRAME_IS_INTERLACED(frame),
     };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "media/gpu_frame.h"
 #include "pipeline/decode_stage.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
@@ -74,6 +75,19 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
     return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
+/* A decoder on the GPU has few frames to give: what is equalized stands for what was decoded, which
+ * nobody looks at then. */
+static int leave_gpu(Item *item, MediaError *error)
+{
+    Message *message = &item->message;
+    if (!gpu_frame_is(message->frame) || gpu_frame_is(message->output))
+        return 0;
+    av_frame_unref(message->frame);
+    return av_frame_ref(message->frame, message->output) < 0
+               ? media_fail(error, MEDIA_INPUT, "out of memory")
+               : 0;
+}
+
 /* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
 static int apply_planned(Pipeline *p, Item *item, MediaError *error)
 {
@@ -86,8 +100,10 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
                                   reader_zero(p->parts.reader), &item->stats, error);
     if (ret < 0)
         return ret;
+    if (ret > 0 && keep_before(p, message->frame, error) < 0)
+        return error->fault;
     if (ret > 0)
-        return keep_before(p, message->frame, error) < 0 ? error->fault : 1;
+        return leave_gpu(item, error) < 0 ? error->fault : 1;
     av_frame_free(&message->output);
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
@@ -172,9 +188,10 @@ static int pass_item(void *opaque, void *done, MediaError *error)
 {
     Pipeline *p = opaque;
     Item *item = done;
-    (void)error;
     av_frame_free(&item->before);
-    const int ret = send(p, &item);
+    int ret = leave_gpu(item, error);
+    if (ret >= 0)
+        ret = send(p, &item);
     item_free(&item);
     return ret;
 }

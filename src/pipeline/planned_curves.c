@@ -57,10 +57,12 @@ static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame 
             break;
         count++;
     }
+    const LumeqSync sync = equalizer_after(in);
     const double begin = now_us();
     int ret = 0;
     if (out)
-        ret = lumeq_apply(p->options.context, curve, &frame.in, previous, count, &frame.out, NULL);
+        ret = lumeq_apply(p->options.context, curve, &frame.in, previous, count, &frame.out,
+                          sync.after ? &sync : NULL);
     const double took = now_us() - begin;
     if (ret >= 0)
         ret = lumeq_curve_stats(curve, stats);

@@ -9,7 +9,7 @@
 
 /* Decoded frames that wait: enough to ride out an uneven decoder, few enough to keep memory small
  * (a 4K frame has 12 MB). A decoder with many threads has the next frames at hand itself, and what
- * waits here would only be older when it is seen. */
+ * waits here would only be older when it is seen. One on a GPU has few frames to give. */
 #define QUEUE_LENGTH 6
 #define SHORT_QUEUE_LENGTH 1
 #define MANY_THREADS 4
@@ -226,8 +226,9 @@ static int next_frame(void *feed, void *item, int64_t *bytes, MediaError *error)
 
 static int open_stage(VideoFeed *f, MediaError *error)
 {
-    f->room = f->live || decoder_frame_threads(f->decoder) >= MANY_THREADS ? SHORT_QUEUE_LENGTH
-                                                                           : QUEUE_LENGTH;
+    const int few = f->live || decoder_is_on_gpu(f->decoder) ||
+                    decoder_frame_threads(f->decoder) >= MANY_THREADS;
+    f->room = few ? SHORT_QUEUE_LENGTH : QUEUE_LENGTH;
     const DecodeStageOptions options = {
         .item = sizeof(FeedFrame),
         .count = f->room,
@@ -257,7 +258,7 @@ int video_feed_open(VideoFeed **feed, const Source *source, Demuxer *demuxer,
     f->stream = source->video;
     f->source_start = source_start(source);
     f->packet = av_packet_alloc();
-    int ret = decoder_open(&f->decoder, source, options->memory, options->threads, error);
+    int ret = decoder_open(&f->decoder, source, &options->decoder, error);
     if (ret >= 0)
         decoder_deinterlace(f->decoder, options->deinterlace);
     if (ret >= 0)
@@ -322,6 +323,11 @@ void video_feed_hurry(VideoFeed *f, int hurry)
 void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
 {
     decoder_deinterlace(f->decoder, mode);
+}
+
+void video_feed_avoid_gpu(VideoFeed *f)
+{
+    decoder_avoid_gpu(f->decoder);
 }
 
 void video_feed_stop(VideoFeed *f)

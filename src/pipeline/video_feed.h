@@ -26,9 +26,8 @@ typedef struct FeedFrame {
 } FeedFrame;
 
 typedef struct VideoFeedOptions {
-    FrameMemory *memory; /* where planes are decoded to; NULL = ordinary memory */
-    int threads;         /* of the decoder; 0 = one for each core */
-    int range;           /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
+    DecoderOptions decoder;
+    int range; /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
     DeinterlaceMode deinterlace;
     int64_t end;    /* frames from this position on are left out; AV_NOPTS_VALUE: none */
     int64_t frames; /* at most, after each start; -1 = all */
@@ -69,6 +68,10 @@ void video_feed_hurry(VideoFeed *feed, int hurry);
 
 /* For frames that are decoded from now on. Any thread. */
 void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
+
+/* From the next start on, software decodes. */
+void video_feed_avoid_gpu(VideoFeed *feed);
+
 void video_feed_set_range(VideoFeed *feed, int range);
 
 /* Ends the thread; frames in the queue are dropped. After demuxer_stop(), which ends its wait. */

@@ -157,7 +157,7 @@ static int open_bounded(Rig *r, int live, int64_t bytes)
     const VideoFeedOptions feed = {.end = AV_NOPTS_VALUE,
                                    .frames = -1,
                                    .range = AVCOL_RANGE_UNSPECIFIED,
-                                   .threads = 2,
+                                   .decoder = {.threads = 2},
                                    .wake = wake_stage,
                                    .opaque = r};
     memset(r, 0, sizeof(*r));
