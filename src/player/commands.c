@@ -195,13 +195,16 @@ static void next_sound(const Situation *now, Intent *i)
 
 /* ---- what is seen ---- */
 
-/* One after the other, then none; the panel comes again where it was. */
-static void next_scope(const Situation *now, Look *look)
+/* Histograms beside the picture, then over it; there the scopes, one after the other; then none. A
+ * scope that stands beside is followed there. */
+static void next_panel(const Situation *now, Look *look)
 {
     const int last = screen_has_room_for_all(now->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
     if (look->histogram == PLAYER_HISTOGRAM_OFF) {
-        look->histogram = look->place ? look->place : PLAYER_HISTOGRAM_PANEL;
+        look->histogram = PLAYER_HISTOGRAM_PANEL;
         look->scope = PANEL_HISTOGRAM;
+    } else if (look->histogram == PLAYER_HISTOGRAM_PANEL && look->scope == PANEL_HISTOGRAM) {
+        look->histogram = PLAYER_HISTOGRAM_OVERLAY;
     } else if ((int)look->scope < last) {
         look->scope++;
     } else {
@@ -212,7 +215,7 @@ static void next_scope(const Situation *now, Look *look)
 static void next_place(Look *look)
 {
     const int is_beside = look->histogram == PLAYER_HISTOGRAM_PANEL;
-    look->histogram = look->place = is_beside ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL;
+    look->histogram = is_beside ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL;
 }
 
 static void change_look(const Command *command, const Situation *now, Intent *i)
@@ -224,7 +227,7 @@ static void change_look(const Command *command, const Situation *now, Intent *i)
     i->kind = INTENT_LOOK;
     switch (command->kind) {
     case COMMAND_COMPARE: look->compare = (PlayerCompare)((look->compare + 1) % 3); break;
-    case COMMAND_HISTOGRAM: next_scope(now, look); break;
+    case COMMAND_HISTOGRAM: next_panel(now, look); break;
     case COMMAND_PLACE: next_place(look); break;
     case COMMAND_SCALE: look->log_scale = !look->log_scale; break;
     case COMMAND_MIRROR: look->mirrored = !look->mirrored; break;

@@ -84,7 +84,7 @@ static const Row rows[] = {
      1,
      {{NULL, SDLK_UP | WITH_ALT, -1}, {NULL, SDLK_DOWN | WITH_ALT, 1}}},
     {"x", "the source, while held", COMMAND_SOURCE, 0, {{"x", 0, 1}}},
-    {"h  H", "next scope; its scale", COMMAND_HISTOGRAM, 0, {{"h", 0, 0}}},
+    {"h  H", "next panel; its scale", COMMAND_HISTOGRAM, 0, {{"h", 0, 0}}},
     {NULL, NULL, COMMAND_SCALE, 0, {{"H", 0, 0}}},
     {"P", "panel over, beside", COMMAND_PLACE, 0, {{"P", 0, 0}}},
     {"R", "record", COMMAND_RECORD, 0, {{"R", 0, 0}}},

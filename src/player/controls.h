@@ -40,7 +40,7 @@ typedef enum CommandKind {
     COMMAND_SETTING_AT,   /* the one at x, y, as it says there */
     COMMAND_SETTING_TURN, /* the one at x, y, by `arg` steps */
     COMMAND_COMPARE,
-    COMMAND_HISTOGRAM, /* the next scope */
+    COMMAND_HISTOGRAM, /* where the panel is, then the next scope */
     COMMAND_PLACE,     /* of the panel */
     COMMAND_SCALE,
     COMMAND_RECORD,

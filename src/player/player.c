@@ -27,6 +27,10 @@
  * without it, so long behind it. */
 #define SUBTITLES_BEHIND_US 50000
 
+/* Frames that are decoded on a GPU and not given back: those that wait, those that are equalized
+ * ahead or may be anew, those before them, and the one that is shown. */
+#define GPU_FRAMES 16
+
 /* How long the first frame of a file that was dropped is waited for. One that takes longer is given
  * the benefit of the doubt. */
 #define FIRST_FRAME_US 3000000
@@ -128,8 +132,10 @@ static PlaybackOptions playback_options(Player *p, int first)
 {
     const int part = has_part(p);
     return (PlaybackOptions){
-        .video = {.memory = p->equalizer.stage.memory,
-                  .threads = p->options.threads,
+        .video = {.decoder = {.memory = p->equalizer.stage.memory,
+                              .threads = p->options.threads,
+                              .gpu = p->equalizer.gpu,
+                              .gpu_frames = GPU_FRAMES},
                   .range = p->wanted.range,
                   .deinterlace = p->wanted.deinterlace,
                   .end = part && p->options.to_us >= 0 ? p->options.to_us : AV_NOPTS_VALUE,
@@ -1140,6 +1146,21 @@ static int pass_over(Player *p, MediaError *error)
     return 0;
 }
 
+/* Frames on a GPU are lost with it, or it fails to decode: from where it is, software does. */
+static int decode_without_gpu(Player *p, MediaError *error)
+{
+    char line[sizeof(error->text) + 64];
+    if (!p->equalizer.gpu || !p->shown->count || !playback_can_seek(p->playback))
+        return 0;
+    p->equalizer.gpu = NULL;
+    snprintf(line, sizeof(line), "%s; decoding in software from here on", error->text);
+    p->options.note(line);
+    *error = (MediaError){0};
+    playback_avoid_gpu(p->playback);
+    go(p, (FeedStart){.position = from_where(p)});
+    return 1;
+}
+
 static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     if (p->broken.fault)
@@ -1148,6 +1169,8 @@ static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
     camera_watch(&p->camera, played(p)->source->camera, p->shown->came, now, p->options.note);
     if (ret >= 0)
         ret = show(p, now, wait, error);
+    if (ret < 0 && decode_without_gpu(p, error))
+        return 0;
     return ret < 0 ? pass_over(p, error) : 0;
 }
 

@@ -44,6 +44,7 @@ typedef struct PlayerSettings {
 /* What is done to frames, and what its caller has to do with it. */
 typedef struct PlayerEqualizer {
     void *opaque;
+    AVBufferRef *gpu;           /* that decodes, too, or NULL */
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "media/gpu_frame.h"
 #include "media/input/track_choice.h"
 #include "media/picture_format.h"
 #include "panel/panel.h"
@@ -603,7 +604,6 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
     s->state.look = (Look){
         .compare = options->player->compare,
         .histogram = options->player->histogram,
-        .place = options->player->histogram,
         .scope = options->player->scope,
         .log_scale = options->player->log_scale,
         .mirrored = options->player->mirror,
@@ -652,10 +652,24 @@ static int shows_input(const Screen *s)
     return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
 }
 
+/* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. */
+static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
+{
+    AVFrame *host = av_frame_alloc();
+    int ret = host ? gpu_frame_download(host, frame) : AVERROR(ENOMEM);
+    ret = ret < 0 ? media_fail(error, MEDIA_INPUT, "the picture cannot be brought from the GPU: %s",
+                               media_av_text(ret))
+                  : upload(s, VIEW_INPUT, host, error);
+    av_frame_free(&host);
+    return ret;
+}
+
 /* Shows the untouched picture as well, or not any more. */
 static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
 {
-    return upload(s, VIEW_INPUT, f && shows_input(s) ? f->decoded.frame : NULL, error);
+    const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
+    return frame && gpu_frame_is(frame) ? upload_from_gpu(s, frame, error)
+                                        : upload(s, VIEW_INPUT, frame, error);
 }
 
 static int upload_both(Screen *s, const EqualizedFrame *f, MediaError *error)

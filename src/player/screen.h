@@ -15,7 +15,7 @@ typedef struct Screen Screen;
 /* How the user wants it to look. */
 typedef struct Look {
     PlayerCompare compare;
-    PlayerHistogram histogram, place; /* where the panel is; where it is when it is shown again */
+    PlayerHistogram histogram;
     PanelScope scope;
     int log_scale, statistics, help, mirrored, subtitles_on;
     int settings; /* their panel is there, */

@@ -475,7 +475,7 @@ static void more_of_a_good_picture(void)
 
 static void hide_panel(Session *s)
 {
-    for (int i = 0; i < 4 && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
+    for (int i = 0; i < 5 && session_state(s).histogram != PLAYER_HISTOGRAM_OFF; i++) {
         session_type("h");
         session_turns(s, 2);
     }
@@ -556,6 +556,8 @@ static void the_panel_over_a_split(void)
     CHECK(difference(&there, &half, 0.05, 0.2) > 0.3, "it was not there");
     CHECK(difference(&there, &half, 0.55, 0.95) == 0, "it was over what is equalized");
     drag_split(&s, &there, 0.5, 0.03);
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
     session_type("h");
     SESSION_UNTIL(&s, strcmp(state.message, "Panel: no room over the picture") == 0);
     free(there.pixels);
@@ -659,11 +661,10 @@ static void follows_the_panel(void)
     CHECK(own.width == 900 && own.height == 300, "900x300 becomes %dx%d", own.width, own.height);
     SDL_SetWindowSize(window, 400, 300);
     static const char *const says[][2] = {{"P", "Panel: no room beside the picture"},
-                                          {"h", "Panel: no room beside the picture"},
-                                          {"P", "Panel: no room over the picture"}};
-    for (int i = 0; i < 3; i++) {
-        session_type(says[i][0]);
-        SESSION_UNTIL(&s, strcmp(state.message, says[i][1]) == 0);
+                                          {"h", "Panel: no room over the picture"}};
+    for (int i = 0; i < 4; i++) {
+        session_type(says[i % 2][0]);
+        SESSION_UNTIL(&s, strcmp(state.message, says[i % 2][1]) == 0);
     }
     const Grab small = grab(&s);
     CHECK(small.width == 400 && small.height == 300, "400x300 becomes %dx%d", small.width,
@@ -676,23 +677,31 @@ static void follows_the_panel(void)
     session_close(&s);
 }
 
-/* One after the other, in the same place; the last one is left out where it has no room. Each is
- * seen at once, also while the picture stands still. */
-static void goes_through_scopes(void)
+/* Beside the picture, over it, off. In both places the scopes, one after the other; the last one is
+ * left out where it has no room. Each is seen at once, also while the picture stands still. */
+static void goes_through_panels(void)
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
     Session s;
     if (open_at(&s, 1 * SECOND))
         return;
-    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
-    session_turns(&s, 4);
-    for (int place = 0; place < 2; place++) {
+    CHECK(session_state(&s).histogram == PLAYER_HISTOGRAM_PANEL, "it is not beside at first");
+    session_type("h");
+    SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
+    CHECK(session_state(&s).scope == PANEL_HISTOGRAM, "another scope is first");
+    for (int beside = 0; beside < 2; beside++) {
+        SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
+        session_turns(&s, 4);
         Grab before = grab(&s);
         for (int i = 1; i <= PANEL_ALL; i++) {
             char says[64];
             snprintf(says, sizeof(says), "Panel: %s", names[i]);
             session_type("h");
             SESSION_UNTIL(&s, strcmp(state.message, says) == 0 && (int)state.scope == i);
+            if (beside && i == 1) {
+                session_type("P");
+                SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
+            }
             session_turns(&s, 2);
             const Grab now = grab(&s);
             CHECK(difference(&before, &now, 0.8, 0.99) > 0.02, "%s is not to be seen", names[i]);
@@ -700,17 +709,16 @@ static void goes_through_scopes(void)
             before = now;
         }
         free(before.pixels);
+        CHECK(session_state(&s).histogram ==
+                  (beside ? PLAYER_HISTOGRAM_PANEL : PLAYER_HISTOGRAM_OVERLAY),
+              "it has been moved");
         session_type("h");
         SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OFF);
         session_type("h");
-        SESSION_UNTIL(&s, state.histogram ==
-                              (place ? PLAYER_HISTOGRAM_OVERLAY : PLAYER_HISTOGRAM_PANEL));
+        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_PANEL);
         CHECK(session_state(&s).scope == PANEL_HISTOGRAM, "another scope is first");
-        session_type("P");
-        SESSION_UNTIL(&s, state.histogram ==
-                              (place ? PLAYER_HISTOGRAM_PANEL : PLAYER_HISTOGRAM_OVERLAY));
-        SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
-        session_turns(&s, 4);
+        session_type("h");
+        SESSION_UNTIL(&s, state.histogram == PLAYER_HISTOGRAM_OVERLAY);
     }
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 480, 270);
     session_turns(&s, 4);
@@ -1025,7 +1033,7 @@ static const CheckTest tests[] = {
     {"the_panel_over_a_split", the_panel_over_a_split},
     {"labels_a_comparison", labels_a_comparison},
     {"follows_the_panel", follows_the_panel},
-    {"goes_through_scopes", goes_through_scopes},
+    {"goes_through_panels", goes_through_panels},
     {"pages", pages},
     {"is_drawn_when_asked", is_drawn_when_asked},
     {"screenshots", screenshots},
