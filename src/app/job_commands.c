@@ -78,7 +78,7 @@ static int find_part(JobFilm *f, int command, int argc, char **argv, int *used, 
 static int check_part(JobFilm *f, long part)
 {
     const int count = f->plan.part_count;
-    return part < count || part < f->plan.wanted_parts
+    return part < count || (f->plan.ready && part < f->plan.wanted_parts)
                ? 0
                : media_fail(&f->error, MEDIA_USAGE,
                             "there is no part %ld: the plan has %d, from 0 to %d", part, count,
@@ -97,19 +97,27 @@ static ProgressStyle progress_style(const Options *o)
     return headless_progress(o);
 }
 
-/* Of a job that was joined nothing is left but the output. */
-static int is_done(const char *plan, int *code)
+/* Of a job that was joined nothing is left but the output: whether it is a job's is known as long
+ * as the folder says so. 1: it does; 0: it is to be joined, or a fault. */
+static int look_at_output(JobFilm *f, const char *plan, int *code)
 {
     static const char ending[] = ".lumeq/plan";
     const size_t length = strlen(plan), n = strlen(ending);
-    if (access(plan, F_OK) == 0 || length <= n || strcmp(plan + length - n, ending) != 0)
+    char *output =
+        length > n && strcmp(plan + length - n, ending) == 0 ? strndup(plan, length - n) : NULL;
+    int ret = 0;
+    if (!output)
         return 0;
-    char *output = strndup(plan, length - n);
-    int is = output && (job_is_joined(output, NULL, NULL, code) || access(output, F_OK) == 0);
-    if (is)
-        say(SAY_NORMAL, "%s is joined already", media_quote(output));
+    job_output_look(&f->before, output);
+    if (access(plan, F_OK) < 0 && job_is_joined(output, NULL, NULL, code))
+        ret = 1;
+    else if (access(plan, F_OK) < 0 && f->before.st_ino)
+        ret = media_fail(&f->error, MEDIA_INPUT,
+                         "there is no plan %s, and %s is there, which is left alone: where a job "
+                         "made it, it was joined before, and nothing is left to do",
+                         media_quote(plan), media_quote(output));
     free(output);
-    return is;
+    return ret;
 }
 
 /* Of a plan that is there; `argv` begins with its path. */
@@ -124,7 +132,9 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
                           job_words[command], job_words[command], job_words[command]);
     if (has_part)
         ret = find_part(f, command, argc - 1, argv + 1, &used, &part);
-    if (ret >= 0 && command == JOIN && is_done(argv[0], code))
+    if (ret >= 0 && command == JOIN)
+        ret = look_at_output(f, argv[0], code);
+    if (ret > 0)
         return 0;
     if (ret >= 0)
         ret = job_film_read(f, argv[0], argc - 1 - used, argv + 1 + used);

@@ -12,6 +12,7 @@
 #include "app/passes.h"
 #include "app/terminal.h"
 #include "media/log.h"
+#include "media/output/encoder_version.h"
 #include "pipeline/equalizer_frame.h"
 
 /* Besides those of the plan and of the step. */
@@ -130,6 +131,7 @@ int job_film_open(JobFilm *f)
     f->writer_options.take_opaque = opaque;
     if (take)
         f->writer_options.overwrite = 1; /* it is not touched */
+    f->writer_options.video.closed = 1;
     if (f->plan.encoder_threads)
         f->writer_options.video.threads = f->plan.encoder_threads;
     int ret = engine_create_writer(&f->writer, &f->writer_options, o, &f->error);
@@ -141,9 +143,13 @@ int job_film_open(JobFilm *f)
         ret = engine_open(&f->engine, o, equalizer_writes_chroma(&params), &f->error);
     if (ret >= 0)
         ret = engine_open_context(&f->engine, o, &f->error);
-    f->reader = engine_reader(o, f->writer, f->engine.memory);
+    f->reader = engine_reader(o, f->writer);
+    f->reader.decoder = (DecoderOptions){.memory = f->engine.memory, .threads = (int)o->threads};
     if (ret >= 0)
         ret = engine_open_source(&f->source, o, o->input, f->stop, &f->error);
+    if (ret >= 0 && source_is_one_picture(f->source))
+        ret = media_fail(&f->error, MEDIA_USAGE, "%s is a picture: there is no film to be in parts",
+                         media_quote(o->input));
     if (ret >= 0)
         ret = writer_map(f->writer, f->source, &f->error);
     return ret < 0 ? ret : look(f);
@@ -186,7 +192,8 @@ int job_film_first(JobFilm *f, AVFrame **first, int64_t *zero)
     return *first ? 0 : f->error.fault;
 }
 
-int job_film_open_encoder(JobFilm *f, const AVFrame *first)
+/* `encode`: and gives it this frame, alone. */
+static int open_encoder(JobFilm *f, const AVFrame *first, int encode)
 {
     Comparison *comparison = NULL;
     AVFrame *frame = av_frame_clone(first);
@@ -196,9 +203,65 @@ int job_film_open_encoder(JobFilm *f, const AVFrame *first)
         ret = comparison_make(comparison, first, frame, &f->error);
     if (ret >= 0)
         ret = writer_open_encoder(f->writer, frame, &f->error);
+    if (ret >= 0 && encode)
+        ret = writer_frame(f->writer, frame, &f->error);
+    if (ret >= 0 && encode)
+        ret = writer_end_frames(f->writer, &f->error);
     comparison_close(&comparison);
     av_frame_free(&frame);
     return ret;
+}
+
+int job_film_open_encoder(JobFilm *f, const AVFrame *first)
+{
+    return open_encoder(f, first, 0);
+}
+
+/* ---- the encoder's version ---- */
+
+/* In what comes first of it: its text is nowhere else. */
+#define VERSION_WITHIN 65536
+
+/* Of the encoder that is open: in its extradata, or in the first packet. */
+static int find_version(const JobFilm *f, const AVPacket *first, char text[ENCODER_VERSION_BYTES])
+{
+    int size = 0;
+    const uint8_t *extradata = writer_extradata(f->writer, &size);
+    return encoder_version_find(extradata, extradata ? (size_t)size : 0, text) ||
+           (first &&
+            encoder_version_find(first->data, (size_t)FFMIN(first->size, VERSION_WITHIN), text));
+}
+
+static int note_version(void *film, const AVPacket *packet, MediaError *error)
+{
+    JobFilm *f = film;
+    char text[ENCODER_VERSION_BYTES];
+    if (f->plan.encoder_version || !find_version(f, packet, text))
+        return 0;
+    f->plan.encoder_version = strdup(text);
+    return f->plan.encoder_version ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+}
+
+int job_film_try_encoder(JobFilm *f, const AVFrame *first)
+{
+    f->writer_options.take_encoded = note_version;
+    f->writer_options.take_opaque = f;
+    return open_encoder(f, first, strncmp(writer_encoder(f->writer), "libx26", 6) == 0);
+}
+
+int job_film_check_encoder(JobFilm *f, const AVPacket *first)
+{
+    char text[ENCODER_VERSION_BYTES];
+    const char *planned = f->plan.encoder_version;
+    if (!find_version(f, first, text) && !first)
+        return 0;
+    if (strcmp(text, planned ? planned : "") == 0)
+        return 0;
+    return media_fail(&f->error, MEDIA_INPUT,
+                      "the film was planned with %s, and here is %s: all parts need the same "
+                      "encoder",
+                      planned ? planned : "an encoder that does not tell its version",
+                      *text ? text : "one that does not tell its version");
 }
 
 int job_film_check_gpu(JobFilm *f, int part)

@@ -2,6 +2,8 @@
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
+#include <sys/stat.h>
+
 #include "app/engine.h"
 #include "app/options/options.h"
 #include "app/progress.h"
@@ -20,11 +22,13 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
+    struct stat before; /* the output, before the plan was read; {0}: there was none */
 
     /* Of a run that takes all steps. */
-    int within;      /* the progress is that of all of them */
-    int resume;      /* a plan that is there is gone on with */
-    int least_parts; /* that are made at a time, if it is within */
+    int within;    /* the progress is that of all of them */
+    int resume;    /* a plan that is there is gone on with */
+    int at_a_time; /* parts that are made, if it is within */
+    int measures;  /* and measured */
 } JobFilm;
 
 /* The program and its libraries, which all steps have to have in common. */
@@ -49,6 +53,15 @@ int job_film_first(JobFilm *film, AVFrame **first, int64_t *zero);
 
 /* Opens the encoder of the writer for frames like the first one, as they are written. */
 int job_film_open_encoder(JobFilm *film, const AVFrame *first);
+
+/* The same, and finds out which version of it there is: the first frame is encoded, where that
+ * tells. The writer is of no further use. */
+int job_film_try_encoder(JobFilm *film, const AVFrame *first);
+
+/* Whether the encoder that is open is the one that was planned with, by its extradata and the first
+ * packet of a part; NULL: there is none yet, and extradata that tells nothing is as it was planned.
+ * MEDIA_INPUT. */
+int job_film_check_encoder(JobFilm *film, const AVPacket *first);
 
 /* Whether the step still has the GPU that it has to have (--backend cuda): else a fault that says
  * to have this part made elsewhere. */

@@ -67,6 +67,24 @@ static int check_beside(JobFilm *f, const char *option, const char *path)
     return 0;
 }
 
+static int has_asked_parts(const Options *o)
+{
+    return o->parts > 0 || o->part_seconds > 0;
+}
+
+/* As an option; NULL: they were not asked for, or out of memory. */
+static char *asked_parts(const Options *o)
+{
+    char text[64];
+    if (!has_asked_parts(o))
+        return NULL;
+    if (o->parts > 0)
+        snprintf(text, sizeof(text), "--parts=%" PRId64, o->parts);
+    else
+        snprintf(text, sizeof(text), "--part-seconds=%g", o->part_seconds);
+    return strdup(text);
+}
+
 /* What is known of the plan before anything is read. */
 static int begin_plan(JobFilm *f)
 {
@@ -80,12 +98,13 @@ static int begin_plan(JobFilm *f)
     plan->rows = o->stats ? absolute(o->stats) : NULL;
     plan->report = o->report ? absolute(o->report) : NULL;
     plan->folder = plan->output ? job_folder(plan->output) : NULL;
+    plan->asked = asked_parts(o);
     if (!plan->program || !plan->input || !plan->output || (o->stats && !plan->rows) ||
-        (o->report && !plan->report) || !plan->folder ||
+        (o->report && !plan->report) || !plan->folder || !plan->asked != !has_asked_parts(o) ||
         option_arguments(o, take_argument, plan) < 0)
         return out_of_memory(f);
     const long cores = part_workers_cores();
-    const long share = f->within ? cores / f->least_parts : cores; /* parts at a time */
+    const long share = f->within ? cores / f->at_a_time : cores;
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
     if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
                                       check_beside(f, "--report", plan->report) < 0))
@@ -109,6 +128,8 @@ static const char *differs_in(const JobPlan *there, const JobPlan *plan)
         return "another --stats";
     if (!same_text(there->report, plan->report))
         return "another --report";
+    if (plan->asked && !same_text(there->asked, plan->asked))
+        return plan->asked;
     for (int i = 0; i < there->argument_count || i < plan->argument_count; i++) {
         const char *one = i < there->argument_count ? there->arguments[i] : NULL;
         const char *other = i < plan->argument_count ? plan->arguments[i] : NULL;
@@ -180,11 +201,10 @@ static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;
     int ret = job_film_first(f, &first, &f->plan.zero);
-    f->writer_options.take_encoded = ignore_packet;
     if (ret >= 0) {
         f->plan.time_base_num = first->time_base.num;
         f->plan.time_base_den = first->time_base.den;
-        ret = job_film_open_encoder(f, first);
+        ret = job_film_try_encoder(f, first);
     }
     av_frame_free(&first);
     free(f->plan.encoder);
@@ -297,7 +317,7 @@ static int finish_plan(JobFilm *f, MeasureFile *measures)
                          : AV_NOPTS_VALUE;
     if (!plan->wanted_parts)
         plan->wanted_parts =
-            wanted_parts(f->least_parts, &f->options, (double)(end - begin) * av_q2d(base));
+            wanted_parts(f->at_a_time, &f->options, (double)(end - begin) * av_q2d(base));
     if (ret >= 0)
         ret = film_cuts_make(&cuts, measures, plan->wanted_parts, &f->error);
     if (ret >= 0)
@@ -324,7 +344,9 @@ static void say_planned(const JobFilm *f)
         progress_elapsed(&f->progress));
 }
 
-/* The parts, which others measure. */
+/* The parts, which others measure. A run that takes all steps may write others than it measures; it
+ * has no list where there is one part alone, or packets do not tell: then it measures the film as a
+ * whole. */
 static int list_parts(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -332,9 +354,10 @@ static int list_parts(JobFilm *f)
         .from_us = o->from_us,
         .to_us = o->to_us,
         .frames = o->frames,
-        .parts = o->parts,
+        .parts = f->within ? 0 : o->parts,
         .most_parts = MOST_PARTS,
-        .seconds = o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
+        .seconds = !f->within && o->part_seconds > 0 ? o->part_seconds : USUAL_SECONDS,
+        .at_a_time = f->measures,
     };
     Source *source = NULL;
     job_film_begin(f);
@@ -342,10 +365,18 @@ static int list_parts(JobFilm *f)
     if (ret >= 0)
         ret = film_list_make(&f->plan, source, &wanted, &f->error);
     source_close(&source);
-    if (ret >= 0)
+    if (f->within)
+        f->plan.wanted_parts =
+            wanted_parts(f->at_a_time, o, (double)f->plan.length_us / AV_TIME_BASE);
+    if (f->within && f->plan.part_count < 2) {
+        f->plan.part_count = 0;
+        f->plan.wanted_parts = 0;
+        f->error = (MediaError){0}; /* which comes again, if there is one */
+        ret = 0;
+    } else if (ret >= 0 && (ret = take_plan_there(f)) == 0) /* another run may have been faster */
         ret = job_plan_write(&f->plan, &f->error);
     job_film_end(f, ret < 0 ? "failed" : "done");
-    return ret;
+    return ret < 0 ? ret : 0;
 }
 
 static int measure_and_plan(JobFilm *f)
@@ -357,10 +388,12 @@ static int measure_and_plan(JobFilm *f)
     if (ret >= 0)
         ret = measure_film(f, measures);
     if (ret >= 0)
+        ret = take_plan_there(f); /* another run may have been faster */
+    if (ret == 0)
         ret = finish_plan(f, measures);
     job_film_end(f, ret < 0 ? "failed" : "done");
     measure_file_close(&measures);
-    return ret;
+    return ret < 0 ? ret : 0;
 }
 
 /* A plan knows its input by one file. */
@@ -381,7 +414,7 @@ int job_step_plan(JobFilm *f)
     int ret = begin_plan(f);
     if (ret >= 0)
         ret = take_plan_there(f);
-    if (ret > 0 && (f->plan.ready || !f->within)) {
+    if (ret > 0) {
         say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s has this plan already: %d part%s",
             media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
         return 0;
@@ -393,14 +426,16 @@ int job_step_plan(JobFilm *f)
     if (ret >= 0)
         ret = make_folder(f);
     if (ret >= 0)
-        ret = f->options.no_measure ? list_parts(f) : measure_and_plan(f);
+        ret = f->options.no_measure || f->within ? list_parts(f) : 0;
+    if (ret >= 0 && !f->plan.part_count)
+        ret = measure_and_plan(f);
     if (ret < 0)
         (void)rmdir(f->plan.folder); /* unless there is something in it */
     if (ret >= 0 && f->plan.ready)
         say_planned(f);
     else if (ret >= 0)
-        say(SAY_NORMAL, "%s: %d part%s, to be measured", media_quote(f->plan.folder),
-            f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
+        say(f->within ? SAY_DETAILS : SAY_NORMAL, "%s: %d part%s, to be measured",
+            media_quote(f->plan.folder), f->plan.part_count, f->plan.part_count == 1 ? "" : "s");
     return ret;
 }
 
@@ -460,17 +495,17 @@ static int measure_part(JobFilm *f, int number, int tries, PartMeasures *measure
 int job_step_measure(JobFilm *f, int part)
 {
     PartMeasures measures = {0};
-    MediaError none = {0};
+    MediaError why = {0};
     if (f->plan.ready) {
         say(SAY_NORMAL, "the plan is finished: there is nothing left to measure");
         return 0;
     }
-    if (part_measures_read(&measures, &f->plan, part, &none) >= 0 && !f->options.overwrite) {
+    if (part_measures_are_there(&f->plan, part, &why) && !f->options.overwrite) {
         say(SAY_NORMAL, "part %d is measured already", part);
-        part_measures_free(&measures);
         return 0;
     }
-    part_measures_free(&measures);
+    if (why.fault)
+        say(SAY_NORMAL, "part %d was measured, but is so anew: what is there cannot be used", part);
     f->writer_options.take_encoded = ignore_packet;
     int ret = job_film_open(f);
     job_film_begin(f);
@@ -526,7 +561,7 @@ static int gather(JobFilm *f, MeasureFile *file, DamageReport *damage)
             ret = measure_part(f, i, tries, &measures);
         }
         if (ret >= 0)
-            ret = part_measures_add(&measures, plan, file, &f->error);
+            ret = part_measures_add(&measures, plan, i, file, &f->error);
         if (ret >= 0)
             damage_add(damage, &measures.damage);
         if (measures.frames) {
@@ -553,7 +588,7 @@ static int note_damage(JobFilm *f, DamageReport *damage)
     return f->plan.damage ? 0 : out_of_memory(f);
 }
 
-/* The numbers of parts are those that were listed, or fewer. */
+/* The numbers of parts are those that were listed, or fewer, unless others were planned. */
 int job_step_finish(JobFilm *f)
 {
     MeasureFile *file = NULL;
@@ -574,7 +609,8 @@ int job_step_finish(JobFilm *f)
     if (ret >= 0 && !measure_file_count(file))
         ret =
             media_fail(&f->error, MEDIA_INPUT, "no frame of %s could be decoded", f->source->name);
-    f->plan.wanted_parts = f->plan.part_count;
+    if (!f->plan.wanted_parts)
+        f->plan.wanted_parts = f->plan.part_count;
     if (ret >= 0)
         ret = note_damage(f, &damage);
     if (ret >= 0)

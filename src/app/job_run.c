@@ -9,11 +9,12 @@
 #include "app/job_steps.h"
 #include "app/terminal.h"
 #include "job/film_joiner.h"
+#include "job/part_measures.h"
 #include "job/part_workers.h"
 
-/* Of a core's time, an encoder uses most up to about so many threads; beyond, another part is the
- * better use. README.md beside src/job/ has the figures. */
-#define THREADS_OF_ENCODER 4
+/* So many cores one film in the making keeps busy at least, whatever encodes it. README.md beside
+ * src/job/ has the figures. */
+#define CORES_OF_RUN 4
 
 #define MOST_TEXT 64
 #define MOST_DEVICES 64
@@ -23,8 +24,10 @@ typedef struct JobRun {
     const Options *options;
     atomic_int *stop;
     JobFilm film; /* the plan's */
-    int jobs;
-    char *path; /* of the plan */
+    int jobs;     /* parts that are made at a time */
+    int measures; /* and measured */
+    char *path;   /* of the plan */
+    const char *step;
     char part[MOST_TEXT], threads[MOST_TEXT], device[MOST_TEXT], timeout[MOST_TEXT];
     int devices[MOST_DEVICES], device_count; /* GPUs that are left */
     int used[MOST_SLOTS];                    /* the one of each slot */
@@ -51,14 +54,31 @@ static int list_devices(const Options *o, int numbers[MOST_DEVICES])
     return count > MOST_DEVICES ? MOST_DEVICES : count;
 }
 
+/* That one run has a use for. */
+static int cores_of_run(const Options *o)
+{
+    if (o->threads > 0)
+        return (int)o->threads;
+    const AVCodec *codec = options_many(o) ? NULL : engine_find_encoder(o);
+    const int cores = codec ? encoder_cores(codec) : 0;
+    return cores > CORES_OF_RUN ? cores : CORES_OF_RUN;
+}
+
+/* Measuring has no encoder, and goes as far as decoders do. */
+static int measures_at_a_time(const Options *o)
+{
+    const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
+    const int jobs = job_run_at_a_time(o), measures = part_workers_cores() / cores;
+    return o->jobs > 0 || measures < jobs ? jobs : measures;
+}
+
 int job_run_at_a_time(const Options *o)
 {
     int numbers[MOST_DEVICES];
     const int gpus = list_devices(o, numbers);
-    const int threads = o->threads > 0 ? (int)o->threads : THREADS_OF_ENCODER;
     if (o->jobs > 0)
         return (int)o->jobs;
-    const int jobs = part_workers_cores() / threads, least = gpus > 1 ? gpus : 1;
+    const int jobs = part_workers_cores() / cores_of_run(o), least = gpus > 1 ? gpus : 1;
     return jobs > least ? jobs : least;
 }
 
@@ -81,7 +101,8 @@ static int make_plan(JobRun *r)
     f->options.device = job_run_device(r->options, 0);
     f->within = 1;
     f->resume = r->options->resume;
-    f->least_parts = r->jobs;
+    f->at_a_time = r->jobs;
+    f->measures = r->measures;
     f->progress.style = headless_progress(r->options);
     f->progress.passes = 2;
     progress_start(&f->progress);
@@ -91,6 +112,9 @@ static int make_plan(JobRun *r)
 }
 
 /* ---- the parts ---- */
+
+/* What is done with each. */
+static const char measure[] = "measure", segment[] = "segment";
 
 static void begin_devices(JobRun *r)
 {
@@ -114,10 +138,15 @@ static const char *backend_of(const JobRun *r)
     return names[r->device_count > 1 ? CUDA : asked];
 }
 
+static int at_a_time(const JobRun *r)
+{
+    return r->step == segment ? r->jobs : r->measures;
+}
+
 static void fill_arguments(void *run, int part, int slot, const char *arguments[WORKER_ARGUMENTS])
 {
     JobRun *r = run;
-    const int share = part_workers_cores() / r->jobs;
+    const int share = part_workers_cores() / at_a_time(r);
     const int device = r->device_count ? r->devices[slot % r->device_count] : 0;
     int n = 0;
     r->used[slot] = device;
@@ -128,7 +157,7 @@ static void fill_arguments(void *run, int part, int slot, const char *arguments[
                                      : share);
     snprintf(r->device, sizeof(r->device), "--device=%d", device);
     snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    arguments[n++] = "segment";
+    arguments[n++] = r->step;
     arguments[n++] = r->path;
     arguments[n++] = r->part;
     arguments[n++] = "-q";
@@ -167,37 +196,84 @@ static void note_done(void *run, int64_t frames)
     progress_update(p);
 }
 
-static int make_parts(JobRun *r)
+/* `step` done with all parts that it is not done with yet. */
+static int make_parts(JobRun *r, const char *step)
 {
     JobFilm *f = &r->film;
     int *missing = malloc(((size_t)f->plan.part_count + 1) * sizeof(*missing)), count = 0;
+    MediaError ignored = {0};
     if (!missing)
         return media_fail(&f->error, MEDIA_OUTPUT, "out of memory");
+    r->step = step;
+    r->before = 0;
     for (int i = 0; i < f->plan.part_count; i++)
-        if (film_joiner_has(&f->plan, i))
+        if (step == measure ? part_measures_are_there(&f->plan, i, &ignored)
+                            : film_joiner_has(&f->plan, i))
             r->before += f->plan.parts[i].frames;
         else
             missing[count++] = i;
     if (count < f->plan.part_count)
-        say(SAY_NORMAL, "%d of %d parts are there already", f->plan.part_count - count,
-            f->plan.part_count);
+        say(SAY_NORMAL, "%d of %d parts are %s already", f->plan.part_count - count,
+            f->plan.part_count, step == measure ? "measured" : "there");
     const PartWorkers workers = {
         .parts = missing,
         .count = count,
-        .jobs = r->jobs,
+        .jobs = at_a_time(r),
         .arguments = fill_arguments,
         .is_forgiven = is_forgiven,
         .done = note_done,
         .opaque = r,
         .stop = r->stop,
     };
-    begin_devices(r);
-    progress_second_pass(&f->progress);
     f->progress.frames = f->plan.frames;
     f->progress.duration = (double)f->plan.length_us / AV_TIME_BASE;
     const int ret = part_workers_run(&workers, &f->error);
     free(missing);
     return ret;
+}
+
+/* Arguments of a step that this process takes, as whoever else does: nothing is computed that takes
+ * long. Answers how many. */
+static int own_arguments(JobRun *r, char *arguments[3])
+{
+    int count = 0;
+    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
+    arguments[count++] = (char *)"--backend=cpu";
+    arguments[count++] = r->timeout;
+    if (r->options->overwrite)
+        arguments[count++] = (char *)"-y";
+    return count;
+}
+
+/* Where the plan has only listed the parts: they are measured, and it is finished. */
+static int finish_plan(JobRun *r)
+{
+    JobFilm film = {.stop = r->stop, .within = 1};
+    char *arguments[3];
+    int ret = make_parts(r, measure);
+    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
+        return ret;
+    ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
+    film.progress = r->film.progress;
+    film.progress.style = PROGRESS_NONE;
+    if (ret >= 0)
+        ret = job_step_finish(&film);
+    if (film.error.fault)
+        r->film.error = film.error;
+    if (ret >= 0)
+        FFSWAP(JobPlan, film.plan, r->film.plan);
+    job_film_close(&film);
+    return ret;
+}
+
+static int do_parts(JobRun *r)
+{
+    begin_devices(r);
+    const int ret = r->film.plan.ready ? 0 : finish_plan(r);
+    if (ret < 0 || atomic_load(r->stop) != RUN_ON)
+        return ret;
+    progress_second_pass(&r->film.progress);
+    return make_parts(r, segment);
 }
 
 /* ---- */
@@ -206,16 +282,15 @@ static int make_parts(JobRun *r)
 static int join(JobRun *r, int *code)
 {
     JobFilm film = {.stop = r->stop, .within = 1};
-    const char *arguments[3] = {"--backend=cpu", r->timeout}; /* nothing is computed */
-    int count = 2;
-    snprintf(r->timeout, sizeof(r->timeout), "--open-timeout=%g", r->options->open_timeout);
-    if (r->options->overwrite)
-        arguments[count++] = "-y";
-    int ret = job_film_read(&film, r->path, count, (char **)arguments);
+    char *arguments[3];
+    film.before = r->film.before;
+    int ret = job_film_read(&film, r->path, own_arguments(r, arguments), arguments);
     film.progress = r->film.progress;
     film.progress.style = PROGRESS_NONE;
     if (ret >= 0)
         ret = job_step_join(&film, code);
+    else if (job_is_joined_since(&film.before, r->options->output, r->film.plan.damage, code))
+        ret = 0;
     if (film.error.fault)
         r->film.error = film.error;
     r->film.progress.bytes = film.progress.bytes;
@@ -252,18 +327,23 @@ static const char *state_of(int code)
 
 int job_run(const Options *options, atomic_int *stop)
 {
-    JobRun r = {.options = options, .stop = stop, .jobs = job_run_at_a_time(options)};
-    r.jobs = r.jobs < MOST_SLOTS ? r.jobs : MOST_SLOTS;
+    JobRun r = {.options = options, .stop = stop};
+    r.jobs = FFMIN(job_run_at_a_time(options), MOST_SLOTS);
+    r.measures = FFMIN(measures_at_a_time(options), MOST_SLOTS);
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
+    job_output_look(&f->before, options->output);
     if (options->resume &&
         (job_is_joined(options->output, options->stats, options->report, &code) ||
          job_is_done(options->input, options->output)))
         return code;
     int ret = make_plan(&r);
     if (ret >= 0 && atomic_load(stop) == RUN_ON)
-        ret = make_parts(&r);
-    if (ret >= 0 && atomic_load(stop) == RUN_ON) {
+        ret = do_parts(&r);
+    if (ret < 0 && atomic_load(stop) == RUN_ON) {
+        r.joined = f->plan.mark && /* there was a plan */
+                   job_is_joined_since(&f->before, options->output, f->plan.damage, &code);
+    } else if (ret >= 0 && atomic_load(stop) == RUN_ON) {
         ret = join(&r, &code);
         r.joined = ret >= 0;
     }

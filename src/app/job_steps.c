@@ -134,6 +134,34 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
     return is;
 }
 
+void job_output_look(struct stat *before, const char *output)
+{
+    if (stat(output, before) < 0)
+        *before = (struct stat){0};
+}
+
+int job_is_joined_since(const struct stat *before, const char *output, const char *damage,
+                        int *code)
+{
+    struct stat now;
+    char *folder = job_folder(output), *plan = folder ? job_path(folder, "plan") : NULL;
+    const int is_new =
+        stat(output, &now) == 0 && (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+                                    !is_later(before->st_ctim, now.st_ctim));
+    const int has_plan = !plan || access(plan, F_OK) == 0;
+    const int is = is_new && (!has_plan || job_is_own(output));
+    if (is) {
+        say(SAY_NORMAL, "%s is whole: another run of this job has joined it meanwhile",
+            media_quote(output));
+        *code = headless_say_damage(damage ? damage : "", NULL);
+    }
+    if (is && !has_plan)
+        job_folder_remove(folder);
+    free(plan);
+    free(folder);
+    return is;
+}
+
 int job_is_done(const char *input, const char *output)
 {
     struct stat in, out;
@@ -161,6 +189,7 @@ typedef struct Segment {
     PartCurves *curves;
     PlannedCurves *planned;
     PartWriter *writer;
+    int64_t packets; /* in it */
     PartLabel label;
     StatsFile *stats;
     RunReport *report;
@@ -171,7 +200,9 @@ typedef struct Segment {
 
 static int take_encoded(void *opaque, const AVPacket *packet, MediaError *error)
 {
-    const Segment *s = opaque;
+    Segment *s = opaque;
+    if (!s->packets++ && job_film_check_encoder(s->film, packet) < 0)
+        return error->fault;
     return part_writer_add(s->writer, packet, error);
 }
 
@@ -262,6 +293,8 @@ static int open_segment(Segment *s)
         ret = part_writer_open(&s->writer, path, &f->error);
     if (ret >= 0)
         ret = job_film_open_encoder(f, first);
+    if (ret >= 0)
+        ret = job_film_check_encoder(f, NULL);
     if (ret >= 0)
         ret = part_curves_open(&s->curves, &f->plan, s->part, &f->error);
     s->place.open = job_film_source;
@@ -547,6 +580,9 @@ static int join_report(Joining *j)
     return ret;
 }
 
+/* An answer that is no error. */
+#define JOINED_MEANWHILE 1
+
 static int finish_join(Joining *j, int *code)
 {
     JobFilm *f = j->film;
@@ -558,6 +594,8 @@ static int finish_join(Joining *j, int *code)
     int ret = join_rows(j);
     if (ret >= 0)
         ret = join_report(j);
+    if (ret >= 0 && job_is_joined_since(&f->before, f->plan.output, damage, code))
+        return JOINED_MEANWHILE;
     if (ret >= 0)
         ret = write_marker(f, damage);
     if (ret >= 0)
@@ -577,6 +615,19 @@ static int finish_join(Joining *j, int *code)
     if (incomplete)
         *code = EXIT_OUTPUT;
     return 0;
+}
+
+/* Where this one failed since another one was faster: the film of this one got another name at
+ * most. */
+static int is_outrun(const JobFilm *f, int *code)
+{
+    const char *name = f->writer ? writer_name(f->writer) : NULL;
+    if (is_stopped(f) || (name && strcmp(name, f->plan.output) == 0) ||
+        !job_is_joined_since(&f->before, f->plan.output, f->plan.damage, code))
+        return 0;
+    if (name)
+        (void)unlink(name);
+    return 1;
 }
 
 int job_step_join(JobFilm *f, int *code)
@@ -614,9 +665,11 @@ int job_step_join(JobFilm *f, int *code)
     }
     if (ret >= 0)
         ret = finish_join(&j, code);
-    if (ret < 0 && f->progress.frames)
-        job_film_end(f, "failed");
-    if (ret >= 0)
+    if (ret < 0 && is_outrun(f, code))
+        ret = JOINED_MEANWHILE;
+    if ((ret < 0 || ret == JOINED_MEANWHILE) && f->progress.frames)
+        job_film_end(f, ret < 0 ? "failed" : "done");
+    if (ret == 0)
         job_folder_remove(f->plan.folder);
     stats_close(&j.stats);
     run_report_close(&j.report);
@@ -624,5 +677,5 @@ int job_step_join(JobFilm *f, int *code)
     reader_close(&j.reader);
     film_joiner_close(&j.joiner);
     av_packet_free(&j.packet);
-    return ret;
+    return ret < 0 ? ret : 0;
 }

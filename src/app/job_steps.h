@@ -25,6 +25,15 @@ int job_is_joined(const char *output, const char *rows, const char *report, int 
 /* Whether the job whose folder is there has made this output. */
 int job_is_own(const char *output);
 
+/* What is there of that name, before anything is known of a plan; {0}: nothing. */
+void job_output_look(struct stat *before, const char *output);
+
+/* Whether another run has joined the film since then: the output is another file than it was, and
+ * the job's folder says that it is the job's, or has no plan any more. Says so, and removes what
+ * this run may have left there. *code: as above, by what was lost (NULL: nothing). */
+int job_is_joined_since(const struct stat *before, const char *output, const char *damage,
+                        int *code);
+
 /* Whether the output is whole, and nothing is left of a job: it has its name, and is not older than
  * the input. Says so. */
 int job_is_done(const char *input, const char *output);

@@ -226,6 +226,16 @@ int64_t film_joiner_next(const FilmJoiner *j)
     return j->next < j->count ? j->dts[j->next] : INT64_MAX;
 }
 
+/* But for the times, which may have become others. */
+static int has_same_packets(const PartFile *a, const PartFile *b)
+{
+    for (int64_t i = 0; i < a->count && a->count == b->count; i++)
+        if (a->packets[i].sum != b->packets[i].sum || a->packets[i].size != b->packets[i].size ||
+            a->packets[i].position != b->packets[i].position)
+            return 0;
+    return a->count == b->count;
+}
+
 /* The part of the next packet becomes the one that is open. */
 static int change_part(FilmJoiner *j, MediaError *error)
 {
@@ -233,8 +243,9 @@ static int change_part(FilmJoiner *j, MediaError *error)
     const int ret = part_file_open(&again, file->path, error);
     if (ret < 0 && !error->fault)
         (void)media_fail(error, MEDIA_INPUT, "%s is not there any more", media_quote(file->path));
-    if (ret >= 0 && again.count != file->count)
-        (void)media_fail(error, MEDIA_INPUT, "%s has been changed", media_quote(file->path));
+    if (ret >= 0 && !has_same_packets(file, &again))
+        (void)media_fail(error, MEDIA_INPUT, "%s has been made anew meanwhile: join again",
+                         media_quote(file->path));
     FFSWAP(int, file->fd, again.fd);
     part_file_close(&again);
     j->part_is_open = 1;

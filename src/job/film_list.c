@@ -6,6 +6,9 @@
 
 #define FIRST_ROOM 4096
 
+/* A process for less costs more than it gains. */
+#define SHORT_SECONDS 5.0
+
 typedef struct Times {
     int64_t *pts;
     int64_t count, room;
@@ -84,6 +87,13 @@ static int add_part(JobPlan *plan, const Times *t, int64_t at, int64_t start, Me
     return 0;
 }
 
+/* Of a film of so many seconds. */
+static int64_t count_parts(const FilmListOptions *o, double seconds)
+{
+    const int64_t parts = (int64_t)(seconds / o->seconds + 0.5);
+    return FFMAX(parts, FFMIN(o->at_a_time, (int64_t)(seconds / SHORT_SECONDS)));
+}
+
 int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, MediaError *error)
 {
     const AVRational base = {plan->time_base_num, plan->time_base_den};
@@ -92,14 +102,13 @@ int film_list_make(JobPlan *plan, Source *source, const FilmListOptions *o, Medi
     const int64_t count = ret < 0 ? 0 : choose_times(&times, source, o, base);
     if (ret >= 0 && !count)
         ret = media_fail(error, MEDIA_INPUT, "%s has no packet of video", source->name);
-    int64_t parts = o->parts;
-    if (ret >= 0 && !parts)
-        parts =
-            (int64_t)((double)(times.pts[count - 1] - times.pts[0]) * av_q2d(base) / o->seconds +
-                      0.5);
+    const int64_t span = count ? times.pts[count - 1] - times.pts[0] : 0;
+    int64_t parts = o->parts ? o->parts : count_parts(o, (double)span * av_q2d(base));
     parts = FFMAX(FFMIN(FFMIN(parts, o->most_parts), count), 1);
     for (int64_t i = 0; ret >= 0 && i < parts; i++)
         ret = add_part(plan, &times, i * count / parts, source_start(source), error);
+    plan->frames = count;
+    plan->length_us = av_rescale_q(span, base, AV_TIME_BASE_Q);
     if (ret >= 0 && o->frames >= 0 && count == o->frames)
         plan->parts[plan->part_count - 1].end_pts = times.pts[count - 1] + 1;
     free(times.pts);

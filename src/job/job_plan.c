@@ -136,7 +136,9 @@ static void put_plan(KeyText *text, const JobPlan *plan)
     for (int i = 0; i < plan->argument_count; i++)
         key_text_add(text, "argument", "%s", plan->arguments[i]);
     put_text(text, "settings", plan->settings);
+    put_text(text, "asked", plan->asked);
     put_text(text, "encoder", plan->encoder);
+    put_text(text, "encoder-version", plan->encoder_version);
     key_text_add(text, "encoder-threads", "%d", plan->encoder_threads);
     key_text_add(text, "depth", "%d", plan->depth);
     key_text_add(text, "zero", "%" PRId64, plan->zero);
@@ -252,7 +254,8 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
     } texts[] = {{"program", &plan->program}, {"input", &plan->input},
                  {"output", &plan->output},   {"stats", &plan->rows},
                  {"report", &plan->report},   {"settings", &plan->settings},
-                 {"encoder", &plan->encoder}, {"damage", &plan->damage}};
+                 {"asked", &plan->asked},     {"encoder", &plan->encoder},
+                 {"damage", &plan->damage},   {"encoder-version", &plan->encoder_version}};
     const struct {
         const char *key;
         int64_t *to;
@@ -354,7 +357,9 @@ void job_plan_free(JobPlan *plan)
     free(plan->rows);
     free(plan->report);
     free(plan->settings);
+    free(plan->asked);
     free(plan->encoder);
+    free(plan->encoder_version);
     free(plan->damage);
     free(plan->parts);
     *plan = (JobPlan){0};

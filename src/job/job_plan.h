@@ -10,7 +10,7 @@
 #include "job/frame_block.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 3
+#define JOB_PLAN_VERSION 4
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
@@ -47,7 +47,9 @@ typedef struct JobPlan {
     char **arguments; /* the options, as they stand on a command line; NULL at the end */
     int argument_count;
     char *settings; /* what the settings file said, or NULL */
+    char *asked;    /* how parts were asked for, as an option, or NULL */
     char *encoder;
+    char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
     int depth;    /* that frames of 8 bits are brought to; 0: they are not */
     int64_t zero; /* see reader_zero() */

@@ -13,6 +13,9 @@
 #define VERSION 3
 #define MOST_TEXT 8192
 
+/* What helps where what was measured of a part cannot be used. */
+#define ANEW "; lumeq measure PLAN %d makes it anew"
+
 static int out_of_memory(MediaError *error)
 {
     return media_fail(error, MEDIA_OUTPUT, "out of memory");
@@ -165,9 +168,7 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
         while (right && key_text_next(&at, &key, &value))
             right = take_line(m, plan, part, key, value);
         if (!right || !m->name)
-            ret = media_fail(error, MEDIA_INPUT,
-                             "%s is damaged, or of another plan; lumeq measure PLAN %d makes it "
-                             "anew once it is deleted",
+            ret = media_fail(error, MEDIA_INPUT, "%s is damaged, or of another plan" ANEW,
                              media_quote(path), part);
         m->damage.part.frames = m->frames;
     }
@@ -175,7 +176,37 @@ int part_measures_read(PartMeasures *m, const JobPlan *plan, int part, MediaErro
     return ret;
 }
 
-int part_measures_add(const PartMeasures *m, const JobPlan *plan, MeasureFile *file,
+/* `path`: of the block, which outlives its reader. */
+static int open_block(BlockReader **block, const PartMeasures *m, const char *path,
+                      MediaError *error)
+{
+    FILE *in = path ? fopen(path, "rbe") : NULL;
+    if (!path)
+        return out_of_memory(error);
+    return in ? block_reader_open(block, in, path, 0, m->size, m->sum, error)
+              : media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
+                           strerror(errno));
+}
+
+int part_measures_are_there(const JobPlan *plan, int part, MediaError *error)
+{
+    PartMeasures m = {0};
+    BlockReader *block = NULL;
+    char *path = NULL;
+    int ret = part_measures_read(&m, plan, part, error);
+    if (ret >= 0) {
+        path = job_path(plan->folder, m.name);
+        ret = open_block(&block, &m, path, error);
+        if (ret < 0)
+            media_add(error, ANEW, part);
+    }
+    block_reader_close(&block);
+    part_measures_free(&m);
+    free(path);
+    return ret >= 0;
+}
+
+int part_measures_add(const PartMeasures *m, const JobPlan *plan, int part, MeasureFile *file,
                       MediaError *error)
 {
     BlockReader *block = NULL;
@@ -184,13 +215,7 @@ int part_measures_add(const PartMeasures *m, const JobPlan *plan, MeasureFile *f
     const void *bytes;
     size_t size;
     char *path = job_path(plan->folder, m->name);
-    FILE *in = path ? fopen(path, "rbe") : NULL;
-    int ret = path ? 0 : out_of_memory(error);
-    if (path && !in)
-        ret = media_fail(error, MEDIA_INPUT, "cannot read %s: %s", media_quote(path),
-                         strerror(errno));
-    if (ret >= 0)
-        ret = block_reader_open(&block, in, path, 0, m->size, m->sum, error);
+    int ret = open_block(&block, m, path, error);
     while (ret >= 0 && (ret = block_reader_next(block, &frame, &bytes, &size, error)) > 0) {
         if (lumeq_measure_unpack(&measure, bytes, size) < 0)
             ret =
@@ -198,6 +223,8 @@ int part_measures_add(const PartMeasures *m, const JobPlan *plan, MeasureFile *f
         else
             ret = measure_file_add(file, &frame, measure, error);
     }
+    if (error->fault == MEDIA_INPUT)
+        media_add(error, ANEW, part);
     block_reader_close(&block);
     lumeq_measure_free(&measure);
     free(path);

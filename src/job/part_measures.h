@@ -23,9 +23,13 @@ int part_measures_write(PartMeasures *measures, const JobPlan *plan, int part, M
 /* -ENOENT: the part is not measured; MEDIA_INPUT. */
 int part_measures_read(PartMeasures *measures, const JobPlan *plan, int part, MediaError *error);
 
-/* Adds them to the file. MEDIA_INPUT, MEDIA_OUTPUT. */
-int part_measures_add(const PartMeasures *measures, const JobPlan *plan, MeasureFile *file,
-                      MediaError *error);
+/* Whether the part is measured, and what was measured is whole. Else the error says why; no fault:
+ * nothing is there. */
+int part_measures_are_there(const JobPlan *plan, int part, MediaError *error);
+
+/* Adds those of a part to the file. MEDIA_INPUT, MEDIA_OUTPUT. */
+int part_measures_add(const PartMeasures *measures, const JobPlan *plan, int part,
+                      MeasureFile *file, MediaError *error);
 
 void part_measures_free(PartMeasures *measures);
 

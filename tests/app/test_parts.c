@@ -71,7 +71,8 @@ typedef void Take(int index, const AVFrame *frame, AVFrame *const before[BEFORE]
  * its end, less the `lead` first ones; `at` is where it begins. Answers how many there were. */
 static int read_frames(const char *path, int64_t from, int64_t to, int lead, Take *take)
 {
-    const ReaderOptions part = {.from_us = from, .to_us = to, .frames = -1, .threads = 1};
+    const ReaderOptions part = {
+        .from_us = from, .to_us = to, .frames = -1, .decoder = {.threads = 1}};
     MediaError error = {0};
     Source *source = NULL;
     Reader *reader = NULL;

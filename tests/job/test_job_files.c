@@ -340,6 +340,36 @@ static void test_parts(void)
     free(path);
 }
 
+/* Of two packets, of which the first has these flags and the second one is shown at `second`. */
+static int commits(int flags, int64_t second)
+{
+    const PartLabel label = {.part = 3};
+    char *path = in_folder("open");
+    AVPacket *packet = av_packet_alloc();
+    PartWriter *writer;
+    MediaError error = {0};
+    CHECK(part_writer_open(&writer, path, &error) == 0, "%s", error.text);
+    for (int i = 0; i < 2; i++) {
+        packet->pts = i ? second : 10;
+        packet->flags = i ? 0 : flags;
+        CHECK(part_writer_add(writer, packet, &error) == 0, "%s", error.text);
+    }
+    const int ret = part_writer_commit(writer, &label, (const uint8_t *)"x", 1, &error);
+    CHECK(ret >= 0 || (ret == MEDIA_USAGE && strstr(error.text, "part 3")), "%s", error.text);
+    part_writer_close(&writer);
+    av_packet_free(&packet);
+    (void)unlink(path);
+    free(path);
+    return ret >= 0;
+}
+
+static void test_groups_are_closed(void)
+{
+    CHECK(commits(AV_PKT_FLAG_KEY, 11), "a closed group was refused");
+    CHECK(!commits(0, 11), "a part began without a key frame");
+    CHECK(!commits(AV_PKT_FLAG_KEY, 9), "a part began with an open group");
+}
+
 static int reads_whole(const char *path, AVPacket *packet)
 {
     PartFile part;
@@ -418,10 +448,15 @@ static void test_cuts(void)
 }
 
 static const CheckTest tests[] = {
-    {"checksums", test_checksums},           {"blocks", test_blocks},
-    {"damaged_blocks", test_damaged_blocks}, {"plan", test_plan},
-    {"damaged_plans", test_damaged_plans},   {"parts", test_parts},
-    {"damaged_parts", test_damaged_parts},   {"cuts", test_cuts},
+    {"checksums", test_checksums},
+    {"blocks", test_blocks},
+    {"damaged_blocks", test_damaged_blocks},
+    {"plan", test_plan},
+    {"damaged_plans", test_damaged_plans},
+    {"parts", test_parts},
+    {"damaged_parts", test_damaged_parts},
+    {"cuts", test_cuts},
+    {"groups_are_closed", test_groups_are_closed},
 };
 
 int main(int argc, char **argv)

@@ -119,6 +119,10 @@ static int check_film(const Options *o, const unsigned char *given, int is_plan,
         return refuse(refusal, "%s is for a film in one file, and pictures are none", name);
     if (refuse_given(not_in_parts, COUNT(not_in_parts), given, name, refusal) < 0)
         return -1;
+    if (o->hwdec == OPTIONS_HWDEC_NVDEC)
+        return refuse(refusal,
+                      "%s and --hwdec nvdec contradict each other: parts are decoded in software",
+                      name);
     if (o->input && strcmp(o->input, "-") == 0)
         return refuse(refusal, "%s needs a file: %s", name, FROM_A_FILE);
     if (option_is_given(given, "two-pass") && o->two_pass == OPTIONS_TWO_PASS_OFF)
