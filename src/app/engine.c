@@ -9,6 +9,7 @@
 #include "app/output_depth.h"
 #include "app/terminal.h"
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 #include "media/log.h"
 #include "media/output/container.h"
 #include "media/picture_pattern.h"
@@ -64,16 +65,73 @@ static int open_equalizer(Engine *engine, const Options *options, MediaError *er
     return 0;
 }
 
+/* Frames that are decoded and not given back: those that wait, those in flight and those before
+ * them. */
+#define GPU_FRAMES 14
+
+/* A GPU does not tell of damage inside of pictures: whose exit code is looked at decodes in
+ * software, unless it is asked for. */
+static int may_decode(const Options *o)
+{
+    return o->hwdec == OPTIONS_HWDEC_NVDEC ||
+           (o->hwdec == OPTIONS_HWDEC_AUTO && !options_headless(o));
+}
+
+static int open_decoding(Engine *engine, char *why, size_t size)
+{
+    void *context, *stream;
+    int ret = lumeq_get_cuda(engine->equalizer, &context, &stream);
+    if (ret < 0) {
+        snprintf(why, size, "%s", lumeq_last_error(engine->equalizer));
+        return ret;
+    }
+    media_log_clear();
+    ret = gpu_device_open(&engine->gpu, context, stream);
+    if (ret < 0)
+        snprintf(why, size, "FFmpeg cannot use the GPU: %s",
+                 *media_log_error() ? media_log_error() : media_av_text(ret));
+    return ret;
+}
+
+static int make_ready_to_decode(Engine *engine, const Options *o, MediaError *error)
+{
+    const int asked = o->hwdec == OPTIONS_HWDEC_NVDEC, gpu = strcmp(engine->backend, "cuda") == 0;
+    char why[256];
+    if (asked && !gpu)
+        return media_fail(error, MEDIA_USAGE,
+                          "--hwdec nvdec decodes on the GPU that equalizes, but that is done by %s",
+                          engine->where);
+    if (!gpu || !may_decode(o) || open_decoding(engine, why, sizeof(why)) >= 0)
+        return 0;
+    if (asked)
+        return media_fail(error, MEDIA_USAGE, "--hwdec nvdec: %s", why);
+    say(SAY_DETAILS, "decoding in software: %s", why);
+    return 0;
+}
+
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error)
 {
-    const int ret = open_equalizer(engine, options, error);
+    int ret = open_equalizer(engine, options, error);
+    if (ret >= 0)
+        ret = make_ready_to_decode(engine, options, error);
     if (ret < 0)
         return ret;
     /* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
-    const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer, all_planes};
+    const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer,
+                                      all_planes || engine->gpu};
     const int gpu = strcmp(engine->backend, "cpu") != 0;
     engine->memory = frame_memory_create(gpu ? &allocator : NULL);
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
+}
+
+DecoderOptions engine_decoder(const Engine *engine, const Options *o, int leave)
+{
+    return (DecoderOptions){
+        .memory = engine->memory,
+        .threads = (int)o->threads,
+        .gpu = engine->gpu,
+        .gpu_frames = leave ? GPU_FRAMES : 0,
+    };
 }
 
 /* What was chosen is that of the equalizer, and was said. */
@@ -381,6 +439,18 @@ WriterOptions engine_writer(const Options *o, const atomic_int *stop)
     };
 }
 
+const AVCodec *engine_find_encoder(const Options *o)
+{
+    const WriterOptions wanted = engine_writer(o, NULL);
+    const AVOutputFormat *muxer = NULL;
+    const AVCodec *codec = NULL;
+    MediaError none = {0};
+    return container_find(&muxer, wanted.format, wanted.path, &none) >= 0 &&
+                   encoder_find(&codec, &wanted.video, muxer, wanted.path, &none) >= 0
+               ? codec
+               : NULL;
+}
+
 int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *o,
                          MediaError *error)
 {
@@ -400,7 +470,7 @@ static DeinterlaceMode deinterlace_mode(const Options *o)
                                                                  : DEINTERLACE_OFF;
 }
 
-ReaderOptions engine_reader(const Options *o, const Writer *writer, FrameMemory *memory)
+ReaderOptions engine_reader(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
     return (ReaderOptions){
@@ -409,10 +479,8 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer, FrameMemory 
         .frames = picture && o->frames < 0 ? 2 : o->frames, /* to know whether there is a second */
         .range = (ReaderRange)o->range,
         .deinterlace = deinterlace_mode(o),
-        .threads = (int)o->threads,
         .full_rgb = writer && writer_is_full_range(writer),
         .copy = writer != NULL,
-        .memory = memory,
     };
 }
 
@@ -438,6 +506,7 @@ const char *engine_where(const Engine *engine, int lost)
 
 void engine_close(Engine *engine)
 {
+    av_buffer_unref(&engine->gpu);
     frame_memory_close(&engine->memory);
     lumeq_context_destroy(&engine->context);
     lumeq_destroy(&engine->equalizer);

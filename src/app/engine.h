@@ -20,6 +20,7 @@ typedef struct Engine {
     LumeqContext *context;   /* for two passes, else NULL */
     FrameMemory *memory;     /* that frames are decoded to, and equalized into */
     const char *backend;     /* its name at the start; the CPU takes over from a GPU that is lost */
+    AVBufferRef *gpu;        /* that decodes, too, or NULL */
     char where[256];         /* what it is and why it was taken */
     atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
 } Engine;
@@ -28,9 +29,12 @@ typedef struct Engine {
  * LumeqConfig.cpu_without: 0 where the variable is not set, all where it is 0. */
 unsigned engine_cpu_without(void);
 
-/* `all_planes`: chroma is decoded into memory that the GPU copies from, too. MEDIA_USAGE,
- * MEDIA_INPUT. */
+/* `all_planes`: chroma is decoded into memory that the GPU copies from, too. Where the options say
+ * so, and it can, the GPU that equalizes is made ready to decode. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
+
+/* What decodes. `leave`: not 0: frames may stay on the GPU. */
+DecoderOptions engine_decoder(const Engine *engine, const Options *options, int leave);
 
 /* Makes the context, once the engine is open, which stays where it is. MEDIA_USAGE. */
 int engine_open_context(Engine *engine, const Options *options, MediaError *error);
@@ -64,13 +68,16 @@ EncoderOptions engine_encoder(const Options *options);
 /* The pieces that it writes, if any. */
 SegmentOptions engine_segments(const Options *options);
 
+/* The encoder that they mean; NULL: none that there is. */
+const AVCodec *engine_find_encoder(const Options *options);
+
 /* What they ask of the writer, and its making; the input is not opened. As writer_create(). */
 WriterOptions engine_writer(const Options *options, const atomic_int *stop);
 int engine_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                          MediaError *error);
 
-/* What they ask of the reader; writer NULL: nothing is written. */
-ReaderOptions engine_reader(const Options *options, const Writer *writer, FrameMemory *memory);
+/* What they ask of the reader, but for what decodes; writer NULL: nothing is written. */
+ReaderOptions engine_reader(const Options *options, const Writer *writer);
 
 /* What computes now, for a person; why it is not the GPU is said at the start, with -v. `lost`: the
  * GPU was. */

@@ -153,10 +153,23 @@ static int open_report(Run *run)
     return run_report_open(&run->report, o, &run->source->file, &run->error);
 }
 
+/* Decoded frames are looked at here, too, not by the equalizer alone. */
+static int looks_at_source(const Run *run)
+{
+    return run->report || run->trial || run->options->compare;
+}
+
+/* The pictures are looked at here, which may lie on the GPU that has decoded them. */
+static int needs_pictures(const Run *run)
+{
+    return run->engine.gpu && (run->writer || run->virtual || run->overlay);
+}
+
 static int open_input(Run *run)
 {
     const Options *o = run->options;
-    run->reader_options = engine_reader(o, run->writer, run->engine.memory);
+    run->reader_options = engine_reader(o, run->writer);
+    run->reader_options.decoder = engine_decoder(&run->engine, o, !looks_at_source(run));
     int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
@@ -467,7 +480,7 @@ static int process(Run *run)
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
         .planned = run->planned,
-        .memory = equalizer_writes(&run->params) ? run->engine.memory : NULL,
+        .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
         .arrays = run->stats || run->report || run->overlay ||
                   run->options->verbose, /* -v says what was decided */
@@ -520,6 +533,10 @@ static void say_details(const Run *run)
         say(SAY_DETAILS,
             "differences in dark areas grew by %.1f times at most, noise by no more than that",
             run->noise_gain);
+    if (run->engine.gpu)
+        say(SAY_DETAILS, "decoded %s",
+            reader_is_on_gpu(run->reader) ? "on the GPU"
+                                          : "in software: the GPU does not decode it");
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
@@ -768,13 +785,36 @@ static void say_interrupted(const Run *run)
         report ? "; the report is in " : "", report ? media_quote(report) : "");
 }
 
-int headless_run(const Options *options, atomic_int *stop, RunResult *result)
+/* Of what is written there nothing is left, nor seen by anybody, until it is whole. */
+static int is_regular(const char *path)
+{
+    struct stat file;
+    return !path || (strcmp(path, "-") != 0 && (stat(path, &file) < 0 || S_ISREG(file.st_mode)));
+}
+
+/* Frames on a GPU are lost with it, and nobody has written anything that cannot be written again.
+ */
+static int can_begin_anew(const Run *run)
+{
+    const Options *o = run->options;
+    const int by_gpu = run->engine.gpu && run->reader && run->progress.frame > 0;
+    return by_gpu && run->error.fault == MEDIA_INPUT && !run->trial && !run->virtual &&
+           !o->sequence && !o->segment_time && o->input && is_regular(o->input) &&
+           is_regular(o->stats) && is_regular(o->report) &&
+           !(run->writer && writer_is_direct(run->writer));
+}
+
+/* One try. *anew: not 0: it is worth another one, without decoding on the GPU. */
+static int run_once(const Options *options, atomic_int *stop, RunResult *result, int *anew)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
-    if (code == EXIT_INTERRUPTED && !run.trial)
+    *anew = code == EXIT_INPUT && can_begin_anew(&run);
+    if (*anew)
+        say(SAY_WARNINGS, "%s; beginning again, decoding in software", run.error.text);
+    else if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
     else if (code != EXIT_INTERRUPTED && run.error.fault)
         say_failed(&run);
@@ -798,4 +838,17 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     source_close(&run.source);
     engine_close(&run.engine);
     return code;
+}
+
+int headless_run(const Options *options, atomic_int *stop, RunResult *result)
+{
+    Options here = *options;
+    int over = RUN_OVER, anew = 0;
+    const int code = run_once(&here, stop, result, &anew);
+    if (!anew)
+        return code;
+    here.hwdec = OPTIONS_HWDEC_NO;
+    here.backend = LUMEQ_BACKEND_AUTO; /* a GPU that is lost cannot be insisted on any more */
+    (void)atomic_compare_exchange_strong(stop, &over, RUN_ON);
+    return run_once(&here, stop, result, &anew);
 }

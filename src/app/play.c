@@ -420,9 +420,11 @@ static int open_player(Play *p, Source *source, MediaError *error)
     };
     const PlayerEqualizer equalizer = {
         .opaque = p,
+        .gpu = p->engine.gpu,
         .stage = {.equalizer = p->engine.equalizer,
                   .params = p->params,
                   .memory = p->engine.memory,
+                  .copies = p->engine.gpu != NULL,
                   .wants = is_recorded,
                   .take = record,
                   .opaque = p,

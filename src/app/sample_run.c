@@ -16,6 +16,9 @@
 
 #define USUAL_PIECES 8
 
+/* Multiples of it, less what is whole of them, are never near each other. */
+#define GOLDEN 0.618033988749895
+
 /* Seconds of a piece that count, and those behind them: more frames than x264 and x265 look ahead
  * by at 24 a second, so that what counts is encoded as in the whole film. */
 #define PIECE_SECONDS 4.0
@@ -75,7 +78,7 @@ static int find_length(Sample *s)
     const Options *o = s->options;
     Source *source = NULL;
     Reader *reader = NULL;
-    const ReaderOptions wanted = engine_reader(o, NULL, NULL);
+    const ReaderOptions wanted = engine_reader(o, NULL);
     int ret = engine_open_again(&source, o, o->input, s->stop, &s->error);
     if (ret >= 0)
         ret = reader_open(&reader, source, &wanted, &s->error);
@@ -138,13 +141,14 @@ static void take_still(void *sample, const AVFrame *before, const AVFrame *after
     (void)sample_sheet_add(s->sheet, before, after, s->begin + time - t->begin, &s->error);
 }
 
-/* Where piece `i` begins: in the middle of its share of the film, and not so late that what is
- * behind it would be cut off. */
+/* Where piece `i` begins: somewhere in its share of the film, elsewhere in each, so that what comes
+ * again and again is not met at the same place each time; and not so late that what is behind it is
+ * missing. */
 static double piece_begin(const Sample *s, int i)
 {
-    const double share = s->seconds / s->pieces;
-    const double begin = (i + 0.5) * share - PIECE_SECONDS / 2;
-    return fmax(fmin(begin, s->seconds - PIECE_SECONDS - BEHIND_SECONDS), 0);
+    const double share = s->seconds / s->pieces, whole = PIECE_SECONDS + BEHIND_SECONDS;
+    const double place = fmod((i + 1) * GOLDEN, 1);
+    return fmax(fmin((i + place) * share - PIECE_SECONDS * place, s->seconds - whole), 0);
 }
 
 static int try_piece(Sample *s, int i)

@@ -107,7 +107,7 @@ static int add_gpu(Section *s, const NvidiaDriver *driver, int number, char *why
 static void say_unusable(Section *s, const char *why)
 {
     char lines[sizeof(s->text)];
-    const int no_code = strstr(why, "no kernel image") || strstr(why, "PTX");
+    const int no_code = strstr(why, "this build has no code") != NULL;
     snprintf(lines, sizeof(lines), "%s", strchr(s->text, '\n') ? strchr(s->text, '\n') + 1 : "");
     section_set(s, SECTION_MEND, no_code ? "no-code" : "fails", "%s",
                 no_code ? "this build has no code for the GPU" : why);
@@ -156,8 +156,8 @@ void probe_gpu(Section *s)
         section_begin(s, "devices", '[');
         section_end(s, ']');
         section_set(s, SECTION_MEND, "driver-too-old",
-                    "the NVIDIA driver %s is too old: it knows CUDA %s, this build needs %d",
-                    driver.version, version, build / 1000);
+                    "the NVIDIA driver%s%s is too old: it knows CUDA %s, this build needs %d",
+                    *driver.version ? " " : "", driver.version, version, build / 1000);
         section_mend(s, "update the driver to %s or newer", build >= 13000 ? "580" : "525");
     } else {
         say_gpus(s, &driver);

@@ -9,8 +9,9 @@
 #include "app/options/option_value.h"
 
 /* About where it runs, what is said, and what is made sure of. */
-static const char *const may_differ[] = {"backend", "device",  "threads",      "progress",  "color",
-                                         "quiet",   "verbose", "open-timeout", "overwrite", NULL};
+static const char *const may_differ[] = {"backend",      "device",    "hwdec", "threads",
+                                         "progress",     "color",     "quiet", "verbose",
+                                         "open-timeout", "overwrite", NULL};
 
 /* Named by other means, or not of the film. */
 static const char *const left_out[] = {

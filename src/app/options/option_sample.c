@@ -19,7 +19,9 @@ static const struct {
     {"sequence", "a sample is of a film in one file, and pictures are none"},
     {"virtual-camera", "pieces that are tried are for nobody to watch"},
     {"low-latency", "a sample is of a film in a file"},
-    {"jobs", "it tells what one run takes; a job's parts take as long together"},
+    {"jobs",
+     "it tries pieces one after the other, and how much of each other's time "
+     "a job's workers take is not known from that; without --jobs it tells what one run takes"},
     {"resume", "a sample has no parts that could be there"},
 };
 

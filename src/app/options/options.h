@@ -47,6 +47,12 @@ typedef enum OptionsKeepOpen {
     OPTIONS_KEEP_OPEN_NO,
 } OptionsKeepOpen;
 
+typedef enum OptionsHwdec {
+    OPTIONS_HWDEC_AUTO,
+    OPTIONS_HWDEC_NVDEC,
+    OPTIONS_HWDEC_NO,
+} OptionsHwdec;
+
 typedef enum OptionsTwoPass {
     OPTIONS_TWO_PASS_AUTO,
     OPTIONS_TWO_PASS_ON,
@@ -88,7 +94,7 @@ typedef struct Options {
     int64_t sample;      /* pieces that are tried, -1: as many as is usual; 0: none, it is a run */
     const char *devices; /* of GPUs that parts are spread over, "all" or "0,1"; or NULL */
 
-    int backend;
+    int backend, hwdec; /* indices of their choices: an OptionsHwdec */
     int64_t device, threads;
 
     int64_t from_us, to_us, frames, max_pixels;
