@@ -7,5 +7,7 @@ const BenchCommand bench_commands[] = {
      bench_equalize_options},
     {"pipeline", "from file to file: each stage alone, and all together", bench_pipeline,
      bench_pipeline_options},
+    {"streams", "several live videos at once, and what is late", bench_streams,
+     bench_streams_options},
     {0},
 };

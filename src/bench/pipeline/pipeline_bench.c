@@ -10,17 +10,17 @@
 
 #include "app/options/options.h"
 #include "bench/bench.h"
-#include "bench/command_line.h"
 #include "bench/pcie.h"
 #include "bench/pipeline/pipeline_run.h"
+#include "bench/program_options.h"
 #include "bench/report.h"
 #include "media/log.h"
 #include "media/output/temp_file.h"
 
 /* Texts are those of the command line, NULL where nothing was said. */
 typedef struct PipelineOptions {
-    BenchCommon common;
-    const char *input, *backend, *chroma, *vcodec, *preset, *crf, *threads, *device, *folder;
+    BenchProgram program;
+    const char *input, *vcodec, *preset, *crf, *folder;
     int64_t frames, rounds;
 } PipelineOptions;
 
@@ -147,15 +147,8 @@ static int take_input(void *options, const char *value)
 static int take_backend(void *options, const char *value)
 {
     static const char *const backends[] = {"cpu", "cuda", NULL};
-    ((PipelineOptions *)options)->backend = value;
+    ((BenchProgram *)options)->backend = value;
     return bench_read_choice(value, backends) < 0 ? -1 : 0;
-}
-
-static int take_chroma(void *options, const char *value)
-{
-    static const char *const choices[] = {"scale", "keep", NULL};
-    ((PipelineOptions *)options)->chroma = value;
-    return bench_read_choice(value, choices) < 0 ? -1 : 0;
 }
 
 static int take_frames(void *options, const char *value)
@@ -187,20 +180,6 @@ static int take_crf(void *options, const char *value)
     return bench_read_number(value, 0, 63, &crf);
 }
 
-static int take_threads(void *options, const char *value)
-{
-    int64_t threads;
-    ((PipelineOptions *)options)->threads = value;
-    return bench_read_integer(value, 0, 256, &threads);
-}
-
-static int take_device(void *options, const char *value)
-{
-    int64_t device;
-    ((PipelineOptions *)options)->device = value;
-    return bench_read_integer(value, 0, 255, &device);
-}
-
 static int take_folder(void *options, const char *value)
 {
     struct stat folder;
@@ -215,13 +194,13 @@ const BenchOption bench_pipeline_options[] = {
     {"--frames", "N", "1 to 1000000", "at most so many frames of it [250]", take_frames},
     {"--rounds", "N", "1 to 99", "runs of each, in turns; medians are shown [3]", take_rounds},
     {"--chroma", "scale|keep", "scale or keep", "as of lumeq; keep: luma alone moves [keep]",
-     take_chroma},
+     bench_take_chroma},
     {"--vcodec", "NAME", "the name of an encoder", "as of lumeq, into mkv [libx264]", take_vcodec},
     {"--preset", "NAME", "a preset of the encoder", "as of lumeq [libx264: medium]", take_preset},
     {"--crf", "X", "0 to 63", "as of lumeq [libx264: 18]", take_crf},
     {"--threads", "N", "0 to 256", "of decoder, equalizer and encoder; 0 = all cores [0]",
-     take_threads},
-    {"--device", "N", "0 to 255", "number of the GPU [0]", take_device},
+     bench_take_threads},
+    {"--device", "N", "0 to 255", "number of the GPU [0]", bench_take_device},
     {"--folder", "FOLDER", "a folder that is there",
      "for the frames between the runs [TMPDIR, else /tmp]", take_folder},
     {"--csv", NULL, "", "rows for programs", bench_take_csv},
@@ -253,7 +232,7 @@ static int read_options(PipelineOptions *options, int argc, char **argv)
 {
     const char *folder = getenv("TMPDIR");
     *options = (PipelineOptions){
-        .chroma = "keep", .frames = 250, .rounds = 3, .folder = folder ? folder : "/tmp"};
+        .program.chroma = "keep", .frames = 250, .rounds = 3, .folder = folder ? folder : "/tmp"};
     const int ret = bench_arguments("pipeline", bench_pipeline_options, options, argc, argv);
     if (ret > 0)
         print_notes();
@@ -270,27 +249,24 @@ static int read_options(PipelineOptions *options, int argc, char **argv)
 static int program_options(Options *program, const PipelineOptions *options, const char *backend,
                            const char *output)
 {
-    char frames[32], text[1400];
+    const BenchProgram *asked = &options->program;
+    char frames[32];
     snprintf(frames, sizeof(frames), "%lld", (long long)options->frames);
-    const char *const pairs[][2] = {
-        {"--backend", backend},  {"--chroma", options->chroma},   {"--dither", "off"},
-        {"--frames", frames},    {"--vcodec", options->vcodec},   {"--preset", options->preset},
-        {"--crf", options->crf}, {"--threads", options->threads}, {"--device", options->device},
+    const BenchPair pairs[] = {
+        {"--backend", backend},
+        {"--chroma", asked->chroma},
+        {"--dither", "off"},
+        {"--frames", frames},
+        {"--vcodec", options->vcodec},
+        {"--preset", options->preset},
+        {"--crf", options->crf},
+        {"--threads", asked->threads},
+        {"--device", asked->device},
         {"-o", output},
+        {"--hwdec", "no"},
     };
-    const char *argv[32] = {"lumeq", "--no-config", "-y"};
-    int argc = 3;
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-        if (pairs[i][1]) {
-            argv[argc++] = pairs[i][0];
-            argv[argc++] = pairs[i][1];
-        }
-    argv[argc++] = "--";
-    argv[argc++] = options->input;
-    if (options_parse(program, argc, (char **)argv, text, sizeof(text)) == 0)
-        return 0;
-    fprintf(stderr, "lumeq-bench pipeline: %s\n", text);
-    return -1;
+    return bench_program_options(program, "pipeline", "-y", pairs,
+                                 (int)(sizeof(pairs) / sizeof(pairs[0])), options->input);
 }
 
 /* ---- measuring ---- */
@@ -384,8 +360,8 @@ static PipelineJob job_of(const Bench *b, int backend, PipelineSink sink)
 /* Opens everything once. Without --backend, a GPU that is not there is no error. */
 static int probe(Bench *b, int backend)
 {
-    const int asked = b->options.backend != NULL;
-    if (asked && strcmp(b->options.backend, backend_names[backend]) != 0)
+    const int asked = b->options.program.backend != NULL;
+    if (asked && strcmp(b->options.program.backend, backend_names[backend]) != 0)
         return 0;
     if (program_options(&b->programs[backend], &b->options, backend_names[backend], encoded) < 0)
         return -1;
@@ -620,7 +596,7 @@ static void print_step(const Bench *b, const BenchReport *report, const Step *st
 static void print_all(const Bench *b, const char *command)
 {
     BenchReport report;
-    start_report(&report, bench_format(&b->options.common));
+    start_report(&report, bench_format(&b->options.program.common));
     bench_report_begin(&report, command, b->gpu[0] ? b->gpu : NULL);
     for (int i = 0; i < b->count; i++)
         print_step(b, &report, &b->steps[i]);

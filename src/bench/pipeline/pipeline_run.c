@@ -222,8 +222,7 @@ static int open_reader(Session *s)
         .from_us = -1,
         .to_us = -1,
         .frames = o->frames,
-        .threads = (int)o->threads,
-        .memory = s->engine.memory,
+        .decoder = {.memory = s->engine.memory, .threads = (int)o->threads},
     };
     int ret = engine_open_source(&s->source, o, s->job->input, &s->stop, &s->error);
     if (ret >= 0 && s->writer)
