@@ -164,12 +164,35 @@ whole_program() {
     for mode in clahe stretch; do
         check "dark and noisy, --mode $mode" same_bits "$work/dark.y4m" --mode "$mode"
     done
+    check "decoded on the GPU, one pass" same_decoding "$clip" --two-pass off
+    check "decoded on the GPU, two passes" same_decoding "$clip" --two-pass on --to 4
+    check "decoded on the GPU, --mode off" same_decoding "$clip" --mode off --to 2
+    check "decoded on the GPU, --mode clahe --chroma keep" \
+        same_decoding "$clip" --mode clahe --chroma keep --to 2
+    check "decoded on the GPU, --overlay --pix-fmt auto10" \
+        same_decoding "$clip" --overlay --pix-fmt auto10 --to 2
+    check "decoded on the GPU, --compare split" same_decoding "$clip" --compare split --to 2
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
+}
+
+# The same bits, whether the GPU decodes or software does; and the GPU has decoded.
+same_decoding() {
+    local input=$1 how
+    shift
+    for how in no nvdec; do
+        limited "$lumeq" "$input" --backend cuda --hwdec "$how" --vcodec ffv1 -o "$work/$how.mkv" \
+            "$@" --stats "$work/$how.jsonl" -y -v 2>"$work/$how.err" || return
+        limited "$lumeq" "$work/$how.mkv" --backend cpu --mode off -q -y -o - >"$work/$how.y4m" || return
+        sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
+            "$work/$how.jsonl" >"$work/$how.stats"
+    done
+    grep -q 'decoded on the GPU' "$work/nvdec.err" && [ -s "$work/no.stats" ] &&
+        cmp "$work/no.y4m" "$work/nvdec.y4m" && cmp "$work/no.stats" "$work/nvdec.stats"
 }
 
 is_lifted() {

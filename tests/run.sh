@@ -61,17 +61,13 @@ choose_launcher() {
     fi
 }
 
-# Device code takes a minute for each kind of card. --all compiles it for the oldest, which does without
-# much, and the one that most is written for; else it is for the card that is here, and left out where
-# there is none: nothing could run it.
-choose_cuda() {
-    if [ "${#builds[@]}" -gt 1 ] || ! have nvcc; then
+# --all compiles device code for the oldest kind of card, which does without much, and for the one that
+# most is written for, whether or not there is one here.
+choose_code() {
+    if [ "${#builds[@]}" -gt 1 ]; then
         cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
-    elif nvidia-smi -L >/dev/null 2>&1; then
-        cuda=(-DLUMEQ_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native)
     else
-        cuda=(-DLUMEQ_CUDA=OFF)
-        say "release: built without CUDA, as nvidia-smi finds no GPU here; --all builds it"
+        choose_cuda "--all builds it"
     fi
 }
 
@@ -80,7 +76,7 @@ build() {
     local werror=OFF shared=OFF cuda=()
     if [ "$1" = release ]; then
         werror=ON shared=ON
-        choose_cuda
+        choose_code
     fi
     cmake --preset "$1" -B "build/ci/$1" "${cuda[@]}" -DLUMEQ_WERROR="$werror" \
         -DBUILD_SHARED_LIBS="$shared" -DBUILD_TESTING=ON &&
@@ -105,15 +101,15 @@ say_what_is_left_out() {
     [ -z "$names" ] || say "$1: left out, as it has nothing new to say of them: ${names#, }"
 }
 
-# How many places tests have that run at once: those that compute take three, those that wait one, see
-# tests/CMakeLists.txt. Each core has one that computes, and there is room for three that wait. Under
-# ThreadSanitizer all of them compute.
+# How many places tests have that run at once: those that compute take five, those that wait one, see
+# tests/CMakeLists.txt. Each core has one that computes, and four wait beside them. Under
+# ThreadSanitizer there are none that only wait.
 places() {
     local cores places
     cores=$(cores)
     [ "$cores" -le 6 ] || cores=6
-    places=$((3 * cores + 3))
-    [ "$1" != tsan ] || places=$((3 * cores - 1))
+    places=$((5 * cores + 4))
+    [ "$1" != tsan ] || places=$((5 * cores + 1))
     echo "$places"
 }
 

@@ -49,11 +49,15 @@ BAR_FRAMES = 40  # of trickle(): a bar is drawn several times
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
-def half(cases):
-    """Of cases that are all of one kind, half where $CHECK_SHORT or a sanitizer asks for less; with
-    another seed the others."""
+def share(cases, n):
+    """Of cases that are all of one kind, one in n where $CHECK_SHORT or a sanitizer asks for less; with
+    another seed others."""
     cases = list(cases)
-    return cases[SEED % 2::2] if SHORT or SANITIZED else cases
+    return cases[SEED % n::n] if SHORT or SANITIZED else cases
+
+
+def half(cases):
+    return share(cases, 2)
 
 
 def environment():
@@ -191,6 +195,15 @@ def clip(name, *output, **more):
     return path
 
 
+def repeated(name, times, *output, **more):
+    """As clip(), over and over, without encoding it again."""
+    once = clip("once-" + name, *output, **more)
+    path = os.path.join(os.path.dirname(once), "%d-%s" % (times, name))
+    if not os.path.exists(path):
+        ffmpeg("-stream_loop", times - 1, "-i", once, "-c", "copy", path)
+    return path
+
+
 def simple():
     """One second of H.264 and AAC."""
     return clip("simple.mp4", *X264, "-c:a", "aac", sound=1)
@@ -198,8 +211,7 @@ def simple():
 
 def long_clip():
     """What takes seconds to process, for signals: many frames that decode quickly."""
-    return clip("long.mkv", *X264, "-g", "250", size="640x360", seconds=60,
-                source="color=gray:size=640x360:rate=60")
+    return repeated("long.mkv", 60, *X264, source="color=gray:size=640x360:rate=60")
 
 
 def trickle(case):

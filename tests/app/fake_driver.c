@@ -8,12 +8,15 @@
  *   cuda=N     the CUDA that it knows; 13000
  *   count=N    so many GPUs; 1
  *   node       its device file is there
+ *   none       the machine has no GPU, and no device file
+ *   version=V  of the kernel's module; without V, or without the word, there is no such module
  *   denied     the same, and it may not be opened
  *   hang       cuInit() never comes back
  *   crash      it crashes
  *   no-memory  there is none for what the equalizer needs
  * FAKE_OPENGL is hang or crash.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +58,9 @@ __attribute__((constructor)) static void load(void)
 
 /* ---- the system ---- */
 
+/* Its module is what it is told to be; a made-up machine is no container. */
+static const char *const hidden[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
+
 static int is_node(const char *path)
 {
     return strncmp(path, "/dev/nvidia", 11) == 0;
@@ -64,14 +70,21 @@ int access(const char *path, int mode)
 {
     if (is_node(path) && (word("node") || word("denied")))
         return 0;
+    int is_hidden = is_node(path) && word("none");
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        is_hidden |= strcmp(path, hidden[i]) == 0;
+    if (is_hidden) {
+        errno = ENOENT;
+        return -1;
+    }
     return REAL(access)(path, mode);
 }
 
 static int refuses(const char *path)
 {
-    if (!is_node(path) || !word("denied"))
+    if (!is_node(path) || !(word("denied") || word("none")))
         return 0;
-    errno = EACCES;
+    errno = word("denied") ? EACCES : ENOENT;
     return 1;
 }
 
@@ -87,6 +100,26 @@ static int refuses(const char *path)
 
 OPEN(open)
 OPEN(open64)
+
+#define FOPEN(name)                                                                                \
+    FILE *name(const char *path, const char *mode)                                                 \
+    {                                                                                              \
+        if (strcmp(path, "/sys/module/nvidia/version") != 0)                                       \
+            return REAL(name)(path, mode);                                                         \
+        const char *version = word("version=");                                                    \
+        const size_t n = version ? strcspn(version, " ") : 0;                                      \
+        return n ? fmemopen((char *)version, n, "r") : NULL;                                       \
+    }
+
+FOPEN(fopen)
+FOPEN(fopen64)
+
+DIR *opendir(const char *path)
+{
+    const int is_hidden = word("none") && strcmp(path, "/sys/bus/pci/devices") == 0;
+    errno = is_hidden ? ENOENT : errno;
+    return is_hidden ? NULL : REAL(opendir)(path);
+}
 
 void *aligned_alloc(size_t alignment, size_t size)
 {

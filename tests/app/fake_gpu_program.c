@@ -2,7 +2,8 @@
  * What makes the program one whose GPUs are made up, of any number. FAKE_GPU_LOST: after so many
  * frames each process loses its GPU, FAKE_GPU_LOST_MEASURES: after so many that were measured;
  * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
- * a line for each that frames came back from: its number, and how many.
+ * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
+ * be used, for this reason.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ __attribute__((constructor)) static void set_up(void)
     const char *after = getenv("FAKE_GPU_LOST"), *only = getenv("FAKE_GPU_ONLY");
     const char *measures = getenv("FAKE_GPU_LOST_MEASURES");
     fake_gpu_closed = note_closed;
+    fake_gpu_refuse(getenv("FAKE_GPU_REFUSES"));
     if (only)
         fake_gpu_lose_only(atoi(only));
     if (after)

@@ -291,7 +291,7 @@ class Damaged(Case):
         }
         size = frame_size("yuv420p", 160, 90)[1]
         steps = ((5000, 7), (501, 3), (97, 0))
-        for (name, source), (step, first) in half(itertools.product(sources.items(), steps)):
+        for (name, source), (step, first) in share(itertools.product(sources.items(), steps), 4):
             with self.subTest(name, step=step):
                 path = self.flip(source, name, step, first)
                 result = lumeq(path, "-o", self.path("out.mkv"), "--vcodec", "ffv1", "-y")

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
-                    USAGE, Case, Result, environment, ffmpeg, frame_times, packets, raw,
+                    USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw,
                     streams, tool, video, wait_for)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
@@ -170,7 +170,7 @@ class Headless(CameraCase, Case):
                              (("--camera", "--framerate", "0"), "--framerate", "'0'"),
                              (("--camera=",), "--camera")):
             with self.subTest(args):
-                self.refused(self.run_camera(*args, code=USAGE), USAGE, *words)
+                self.refused(lumeq(*args, cwd=self.folder), USAGE, *words)
 
     def test_settings_of_cameras_are_not_about_files(self):
         self.write("config", b"video-size = 640x480\nrecord-raw = yes\nlow-latency = yes\nmirror = yes\n")

@@ -1,7 +1,10 @@
 /* What the command line answers to names and options that are not meant as they are typed. */
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include "app/engine.h"
+#include "app/job_run.h"
 #include "app/options/option_arguments.h"
 #include "app/options/option_table.h"
 #include "check.h"
@@ -272,10 +275,51 @@ static void options_in_parts(void)
     }
 }
 
+/* In place of the machine's. */
+static int cores;
+
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    (void)pid;
+    CPU_ZERO_S(size, set);
+    for (int i = 0; i < cores; i++)
+        CPU_SET_S(i, size, set);
+    return 0;
+}
+
+static void check_auto(int count, const char *encoder, int threads, int expected)
+{
+    Options o = options_default();
+    o.output = "out.mkv";
+    o.jobs = -1;
+    o.vcodec = encoder;
+    o.threads = threads;
+    cores = count;
+    const int jobs = job_run_at_a_time(&o);
+    CHECK(!engine_find_encoder(&o) || jobs == expected, "%s on %d cores: %d at a time", encoder,
+          count, jobs);
+    o.jobs = 3;
+    CHECK(job_run_at_a_time(&o) == 3, "--jobs 3 is %d", job_run_at_a_time(&o));
+}
+
+/* --jobs auto: parts where an encoder does not fill the cores. */
+static void jobs_auto(void)
+{
+    check_auto(2, "mpeg4", 0, 1);
+    check_auto(16, "mpeg4", 0, 4);
+    check_auto(16, "ffv1", 0, 4);
+    check_auto(16, "libvpx-vp9", 0, 4);
+    check_auto(16, "libx264", 0, 1);
+    check_auto(16, "libx265", 0, 1);
+    check_auto(16, NULL, 0, 1); /* which is x264, or what there is of it */
+    check_auto(64, "libx264", 0, 4);
+    check_auto(16, "libx264", 8, 2);
+}
+
 static const CheckTest tests[] = {
     {"several_names", several_names},       {"habits", habits},
     {"bits_a_second", bits_a_second},       {"plain_words", plain_words},
-    {"options_in_parts", options_in_parts},
+    {"options_in_parts", options_in_parts}, {"jobs_auto", jobs_auto},
 };
 
 CHECK_MAIN(tests)

@@ -14,6 +14,7 @@ from window import MISSING, WindowCase
 DRIVER = os.environ.get("FAKE_DRIVER_LIBRARY", "")
 MACHINE = os.environ.get("FAKE_MACHINE_LIBRARY", "")
 CAMERA = os.environ.get("FAKE_CAMERA_LIBRARY", "")
+WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13, whose GPUs are made up
 
 SECTIONS = ["processor", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
             "sound", "versions"]
@@ -42,13 +43,16 @@ def has_library(name):
 
 
 class DoctorCase(Case):
-    def examine(self, *args, code=DONE, env=None, preload=None, **more):
+    def examine(self, *args, code=DONE, env=None, preload=None, program=None, **more):
         """The object, after a look at what all of them have."""
         env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
+        if preload and "container" not in more:  # these are a machine of their own
+            env.pop("container", None)
+            env.pop("NVIDIA_VISIBLE_DEVICES", None)
         if preload:
             env["LD_PRELOAD"] = preload
             env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
-        result = finish(start("--doctor", "--json", *args, stdout=-1, env=env))
+        result = finish(start("--doctor", "--json", *args, stdout=-1, env=env, executable=program))
         self.assertEqual((result.code, result.err), (code, ""), str(result))
         found = json.loads(result.out)
         self.assertEqual(list(found), ["works"] + SECTIONS)
@@ -139,6 +143,63 @@ class Driver(DoctorCase):
         if not has_library("libcuda.so.1"):
             found = self.gpu("node", preload=MACHINE)
             self.assertEqual((found["state"], found["verdict"]), ("no-driver", "mend"))
+
+    def test_sentences(self):
+        """Each state in its words, with the line that mends it."""
+        in_container = "start the container with its GPUs (docker run --gpus all; NVIDIA Container Toolkit)"
+        for words, state, verdict, text, mend in (
+                ("init=100 none", "no-gpu", "none", "no NVIDIA GPU is here; the CPU gives the same pictures",
+                 "an NVIDIA GPU as of 2018 (Turing) makes it faster"),
+                ("init=999 node", "not-loaded", "mend", "the NVIDIA driver is installed, but not loaded",
+                 "sudo modprobe nvidia-uvm, or restart"),
+                ("init=100 denied version=580.65.06", "no-permission", "mend",
+                 "no permission to use /dev/nvidiactl", 'sudo usermod -aG video,render "$USER", then log in again'),
+                ("init=800 none", "no-permission", "mend", "no permission to use the GPU",
+                 'sudo usermod -aG video,render "$USER", then log in again')):
+            with self.subTest(words):
+                found = self.gpu(words)
+                self.assertEqual([found[k] for k in ("state", "verdict", "text", "mend")], [state, verdict, text, mend])
+                found = self.gpu(words, container="made-up")
+                self.assertEqual([found[k] for k in ("state", "text", "mend")], [state, text, in_container])
+        for words, state, text, mend in (
+                ("init=803 node", "mismatch", "the NVIDIA driver was updated, and the one before is still running",
+                 "restart the machine"),
+                ("init=999 node version=580.65.06", "fails",
+                 "the NVIDIA driver does not start: made-up error (CUDA's error 999)",
+                 "restart the machine; then see dmesg for lines of NVRM")):
+            with self.subTest(words):
+                found = self.gpu(words)
+                self.assertEqual([found[k] for k in ("state", "verdict", "text", "mend")], [state, "mend", text, mend])
+        if not has_library("libcuda.so.1"):
+            found = self.gpu("node", preload=MACHINE)
+            self.assertEqual((found["text"], found["mend"]),
+                             ("there is an NVIDIA GPU, and no driver for it", "sudo apt install nvidia-driver (Ubuntu: "
+                              "sudo ubuntu-drivers install), then restart"))
+
+    @unittest.skipUnless(WITH_CUDA, "FAKE_GPU_PROGRAM names no program with made-up GPUs")
+    def test_a_build_with_cuda(self):
+        """What is wrong between it and the driver, and the GPU that it can use."""
+        update, native = "update the driver to 580 or newer", ("build it with -DCMAKE_CUDA_ARCHITECTURES=native "
+                                                              "(from 7.5 on)")
+        listed = "0: Made-up GPU 0, 8 GiB, compute capability 9.0"
+        for words, refuses, state, verdict, text, mend in (
+                ("version=580.65.06", None, "ok", "ok", ["driver 580.65.06, CUDA 13.0", listed], None),
+                ("cuda=12020 version=535.54.03", None, "driver-too-old", "mend",
+                 ["the NVIDIA driver 535.54.03 is too old: it knows CUDA 12.2, this build needs 13"], update),
+                ("cuda=12020", None, "driver-too-old", "mend",
+                 ["the NVIDIA driver is too old: it knows CUDA 12.2, this build needs 13"], update),
+                ("", "this build has no code for Made-up GPU 0 (GPU 0): invalid device function", "no-code", "mend",
+                 ["this build has no code for the GPU", listed + ": cannot be used"], native),
+                ("", "Made-up GPU 0 (GPU 0) is kept by another program", "fails", "mend",
+                 ["Made-up GPU 0 (GPU 0) is kept by another program", listed + ": cannot be used"],
+                 "nvidia-smi shows whether the GPU works; restart the machine")):
+            with self.subTest(words, refuses=refuses):
+                more = {"FAKE_GPU_REFUSES": refuses} if refuses else {}
+                found = self.gpu(words, program=WITH_CUDA, **more)
+                self.assertEqual((found["state"], found["verdict"], found["mend"]), (state, verdict, mend))
+                self.assertEqual(found["text"].split("\n"), text)
+                for device in found["devices"]:
+                    self.assertEqual((device["usable"], device["problem"]), (not refuses, refuses))
 
     def test_the_build_and_the_driver(self):
         cuda = "and CUDA" in lumeq("--version").out.decode()

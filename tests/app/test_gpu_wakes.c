@@ -75,7 +75,7 @@ static void run(const char *clip, const char *backend, Items *items)
     char *argv[] = {(char *)"lumeq",     (char *)"--no-config", (char *)"-q", (char *)"--null",
                     (char *)"--backend", (char *)backend,       (char *)clip};
     const ReaderOptions all = {
-        .from_us = -1, .to_us = -1, .frames = FRAMES, .threads = 2, .copy = 1};
+        .from_us = -1, .to_us = -1, .frames = FRAMES, .decoder = {.threads = 2}, .copy = 1};
     ReaderOptions part = all;
     MediaError error = {0};
     Options options;
@@ -87,7 +87,7 @@ static void run(const char *clip, const char *backend, Items *items)
     if (!CHECK(options_parse(&options, 7, argv, text, sizeof(text)) == 0, "%s", text))
         return;
     int ret = engine_open(&engine, &options, 1, &error);
-    part.memory = engine.memory;
+    part.decoder.memory = engine.memory;
     if (ret >= 0)
         ret = engine_open_source(&source, &options, options.input, &never, &error);
     if (ret >= 0)

@@ -137,15 +137,16 @@ class Look(Case):
         source = Picture(simple())
         untouched = self.frames("--mode", "off")
         self.assertEqual(self.frames("--mode", "off", "--brightness", 0, "--gamma", 1), untouched)
-        for option, value, lighter in (("--gamma", 1.3, True), ("--gamma", 0.5, False),
-                                       ("--brightness", 0.4, True), ("--brightness", -0.4, False)):
-            for passes in ("off", "on"):
-                with self.subTest("%s %s, two passes %s" % (option, value, passes)):
-                    args = (option, value, "--dither", "off", "--two-pass", passes)
-                    changed = Picture(self.lossless(simple(), "--mode", "off", *args))
-                    before, after = (sum(map(sum, p.luma)) for p in (source, changed))
-                    self.assertEqual(after > before, lighter)
-                    self.assertFalse(changed.chroma == source.chroma)
+        for option, value, lighter, passes in half((("--gamma", 1.3, True, "off"), ("--gamma", 0.5, False, "off"),
+                                                    ("--gamma", 0.5, False, "on"), ("--gamma", 1.3, True, "on"),
+                                                    ("--brightness", -0.4, False, "off"), ("--brightness", 0.4, True, "off"),
+                                                    ("--brightness", 0.4, True, "on"), ("--brightness", -0.4, False, "on"))):
+            with self.subTest("%s %s, two passes %s" % (option, value, passes)):
+                args = (option, value, "--dither", "off", "--two-pass", passes)
+                changed = Picture(self.lossless(simple(), "--mode", "off", *args))
+                before, after = (sum(map(sum, p.luma)) for p in (source, changed))
+                self.assertEqual(after > before, lighter)
+                self.assertFalse(changed.chroma == source.chroma)
         for light in (("--gamma", 1.5), ("--brightness", -0.3)):
             self.assertEqual(self.frames("--strength", 0, *light), self.frames("--strength", 0, "--mode", "off", *light))
         self.assertNotEqual(self.frames("--gamma", 1.5), self.frames())
@@ -256,12 +257,15 @@ class Look(Case):
 
     # ---- what the defaults promise, on the bundled clip ----
 
-    def rows(self, *args):
-        path = self.path("rows.jsonl")
-        self.ok(SAMPLE, "--null", "--stats", path, *args)
+    def rows(self):
+        """Its statistics, made once."""
+        path = Store.path("rows.jsonl")
+        if not os.path.exists(path):
+            self.ok(SAMPLE, "--null", "--stats", path)
         with open(path) as f:
             return [json.loads(line) for line in f]
 
+    @unittest.skipIf(SANITIZED, "figures of a whole film, which a sanitizer has seen in parts")
     def test_dull_scenes_gain_and_nothing_else_is_lost(self):
         rows = self.rows()
         cut = [r["frame"] for r in rows if r["scene_cut"]]
@@ -274,6 +278,7 @@ class Look(Case):
                 self.assertLessEqual(sum(r["hist_out"][codes]) - sum(r["hist_in"][codes]),
                                      1e-4 * sum(r["hist_in"]), r["frame"])
 
+    @unittest.skipIf(SANITIZED, "figures of a whole film, which a sanitizer has seen in parts")
     def test_it_is_calm(self):
         rows = self.rows()
 

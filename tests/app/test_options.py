@@ -211,6 +211,15 @@ class Options(Case):
         self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE, "--backend cuda: this build has no CUDA")
         self.ok(simple(), "--null", "--backend", "cpu")
 
+    def test_decoding_on_a_gpu(self):
+        """It is the one that equalizes; files are decoded in software by themselves."""
+        self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "done by the CPU"))
+        self.refuse(SMALL, "-o", "out.mkv", "--jobs", "2", "--hwdec", "nvdec", words=("--hwdec nvdec", "in software"))
+        for how in "auto", "no":
+            result = lumeq(SMALL, "--null", "--frames", 1, "--backend", "cpu", "--hwdec", how, "-v")
+            self.assertEqual(result.code, DONE, str(result))
+            self.assertNotIn("decod", str(result.lines))
+
     def test_sound_and_subtitles(self):
         """None of them, in both ways of saying it."""
         subtitles = self.write("a.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHello\n")

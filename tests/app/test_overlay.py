@@ -237,7 +237,7 @@ class Overlay(Case):
         upright = clip("upright.mp4", *lossless, size="480x270", seconds=0.2)
         want = raw(self.converted(upright, "upright.mkv", "--overlay", "--dither", "off", "--strength", "0.8",
                                   "--vcodec", "ffv1"), "yuv444p")
-        for degrees, turn in ((90, "transpose=1"), (180, "hflip,vflip"), (270, "transpose=2")):
+        for degrees, turn in half(((90, "transpose=1"), (180, "hflip,vflip"), (270, "transpose=2"))):
             with self.subTest(degrees):
                 source = self.on_its_side(upright, degrees, turn, *lossless)
                 output = self.converted(source, "phone.mp4", "--overlay", "--dither", "off", "--strength", "0.8", "--crf",

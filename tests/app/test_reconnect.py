@@ -7,14 +7,14 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SOON, USAGE, X264,
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SIGINT, SOON, USAGE, X264,
                     clip, environment, frame_times, lumeq, packets, simple, streams,
                     wait_for)
 from test_network import NetworkCase
 from window import MISSING, WindowCase
 
 PAUSE = 0.02  # seconds, in place of the first second
-LOSSES = 20 if SANITIZED else 300
+LOSSES = 20 if SANITIZED else 150 if SHORT else 300
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
 # Each frame on its own, so that one that has no history looks as the first.
 STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")

@@ -328,21 +328,14 @@ class Page(Base):
 
 class Runs(Base):
     def test_a_job(self):
-        """What one run tells, but for the noise of a part's first frame."""
+        """What one run tells, also of noise, which is of two frames: those of the edges are in two parts."""
         for name, more in (("one", ("--two-pass", "on")), ("job", ("--jobs", 2, "--part-seconds", 0.5))):
             self.ok(cut_film(), "-o", self.path(name + ".mkv"), "--vcodec", "ffv1", "--report",
                     self.path(name + ".json"), "--stats", self.path(name + ".csv"), *more)
         one, job = self.report("one.json"), self.report("job.json")
         self.same_as_stats(job, self.rows("job.csv"))
         self.assertEqual((one.pop("output"), job.pop("output")), ("one.mkv", "job.mkv"))
-        a, b = (r["plots"]["noise"]["after"]["mean"] for r in (one, job))
-        differ = [i for i, (x, y) in enumerate(zip(a, b)) if x != y]
-        self.assertTrue(differ)
-        self.assertLessEqual(len(differ), 3)
-        self.assertEqual([b[i] for i in differ], [None] * len(differ))
-        for report in (one, job):
-            for figures in [report["figures"], report["plots"]] + [s["figures"] for s in report["shots"]]:
-                del figures["noise"]
+        self.assertGreater(one["figures"]["noise"]["after"]["frames"], 20)
         self.assertEqual(one, job)
         self.assertEqual(self.files(), ["job.csv", "job.json", "job.mkv", "one.csv", "one.json", "one.mkv"])
 

@@ -96,7 +96,7 @@ class Sample(Case):
 
     def test_a_short_film_is_tried_as_a_whole(self):
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
-        for options in ((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay")):
+        for options in half(((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay"))):
             with self.subTest(options):
                 result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
                 self.assertIn("trying all of it", result.err)
@@ -164,7 +164,7 @@ class Sample(Case):
                 ((self.folder, *out), ("film in one file",)), ((picture, *out), ("picture",)),
                 (("--network", "http://localhost:1/x.mkv", *out), ("--network",)),
                 ((short, *out, "--stats", "x.csv"), ("--stats",)), ((short, *out, "--report", "x.html"), ("--report",)),
-                ((short, *out, "--jobs", "2"), ("--jobs",)),
+                ((short, *out, "--jobs", "2"), ("--jobs", "one after the other")),
                 ((short, *out, "--resume"), ("--resume",)), ((short, *out, "--segment-time", "5"), ("--segment-time",)),
                 ((short, *out, "--low-latency"), ("--low-latency",)),
                 (("plan", short, *out), ("lumeq plan", "--sample")),

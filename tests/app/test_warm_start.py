@@ -46,12 +46,19 @@ class WarmStart(Case):
         self.assertEqual(self.both("here.mp4", "--null", "-q", cwd=self.folder).returncode, DONE)
 
     def test_environment(self):
-        """Another one than that of the first start is not lost."""
+        """Another one than that of the first start is not lost, and does not stay."""
         self.both("--version")
         os.makedirs(self.path("lumeq"))
         self.write("lumeq/config", b"nonsense = 1\n")
-        result = warm.run([LUMEQ, simple(), "--null"], dict(environment(), XDG_CONFIG_HOME=self.folder))
-        self.assertIn(b"nonsense", result.stderr)
+        here = dict(environment(), XDG_CONFIG_HOME=self.folder)
+        without = {name: value for name, value in here.items() if name != "XDG_CONFIG_HOME"}
+        without["HOME"] = "/nonexistent"
+        for env, code in ((here, USAGE), (without, DONE), (environment(), DONE)):
+            result = warm.run([LUMEQ, simple(), "--null"], env)
+            self.assertEqual((result.returncode, b"nonsense" in result.stderr), (code, code == USAGE))
+        start = warm.programs[LUMEQ].env
+        self.assertEqual(warm.differing(without, start), ["HOME=/nonexistent", "XDG_CONFIG_HOME"])
+        self.assertIsNone(warm.differing(dict(start, LD_BIND_NOW="1"), start))
 
     def test_hangs(self):
         os.mkfifo(self.path("nobody.mkv"))

@@ -26,7 +26,7 @@ class Window(WindowCase):
                         "the fog is not to be seen")
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) > 0.005),
                         "no histogram is beside it")
-        self.key("h", "h", "h", "h")  # through all scopes, then away
+        self.key("h", "h", "h", "h", "h")  # over the picture, through all scopes, then away
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) < 0.002),
                         "the histogram stays")
         self.key("space")

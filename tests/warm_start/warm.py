@@ -9,6 +9,7 @@ import threading
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
 MOST = 1 << 16  # bytes of a request
+AT_START = ("LD_", "GLIBC_", "MALLOC_")  # variables that are read before main(), and a sanitizer's
 
 programs = {}
 
@@ -96,20 +97,34 @@ class Ends:
             t.join()
 
 
-def find(path, env, request):
-    """The program, when it can take the request now."""
-    if not LIBRARY or len(request) > MOST or "LD_PRELOAD" in env:
+def differing(env, at_start):
+    """The variables to set or to unset for another environment; None: they would come too late."""
+    names = sorted(n for n in {*env, *at_start} if env.get(n) != at_start.get(n))
+    if any(n.startswith(AT_START) or n.endswith("SAN_OPTIONS") for n in names):
         return None
+    return ["%s=%s" % (n, env[n]) if n in env else n for n in names]
+
+
+def find(path, env):
+    """The program and the variables that are to be changed, when it can be asked now."""
+    if not LIBRARY or "LD_PRELOAD" in env:
+        return None, []
     if path not in programs:
         programs[path] = Program(path, env)
-    found = programs[path]
-    return found if found.env == env and found.busy.acquire(blocking=False) else None
+    found, variables = programs[path], differing(env, programs[path].env)
+    if variables is None or not found.busy.acquire(blocking=False):
+        return None, []
+    return found, variables
 
 
 def run(args, env, input=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=None, cwd=None, **more):
     """As subprocess.run() with a pipe for standard error; what a warm start cannot do is done by that."""
-    request = b"\0".join(os.fsencode(a) for a in [cwd or os.getcwd()] + args) + b"\0"
-    program = None if more or stdout is None else find(args[0], env, request)
+    program, variables = (None, []) if more or stdout is None else find(args[0], env)
+    words = [cwd or os.getcwd(), str(len(variables))] + variables + args
+    request = b"\0".join(os.fsencode(a) for a in words) + b"\0"
+    if program and len(request) > MOST:
+        program.busy.release()
+        program = None
     if not program:
         return subprocess.run(args, input=input, stdin=None if input is not None else stdin, stdout=stdout,
                               stderr=subprocess.PIPE, timeout=timeout, cwd=cwd, env=env, **more)

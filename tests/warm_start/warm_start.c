@@ -5,10 +5,11 @@
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
- * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory and the
- * arguments, the program's name first, each ended by a zero; and with it come the three standard
- * files. The answers are two numbers (int): the process, and how it ended, as waitpid() says it.
- * Environment, limits and signals are those of the start. It ends when the socket is closed.
+ * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
+ * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
+ * not there) and the arguments, the program's name first, each ended by a zero; and with it come
+ * the three standard files. The answers are two numbers (int): the process, and how it ended, as
+ * waitpid() says it. Limits and signals are those of the start. It ends when the socket is closed.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -56,11 +57,20 @@ static size_t receive(int from, int files[3])
     return (size_t)size;
 }
 
+static char *following(char *at)
+{
+    return at + strlen(at) + 1;
+}
+
+/* Answers how many arguments there are. */
 static int split(size_t size)
 {
-    int n = 0;
-    char *at = request + strlen(request) + 1;
-    for (; at < request + size && n < MOST_ARGS; at += strlen(at) + 1)
+    char *at = following(request);
+    int variables = atoi(at), n = 0;
+    for (at = following(at); variables > 0; variables--, at = following(at))
+        if (putenv(at))
+            give_up(at);
+    for (; at < request + size && n < MOST_ARGS; at = following(at))
         args[n++] = at;
     args[n] = NULL;
     return n;
@@ -91,7 +101,8 @@ static int serve(int argc, char **argv, char **environment)
         if (child == 0) {
             close(client);
             take(files);
-            return program(split(size), args, environ);
+            const int count = split(size);
+            return program(count, args, environ);
         }
         for (int i = 0; i < 3; i++)
             close(files[i]);

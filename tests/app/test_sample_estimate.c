@@ -1,0 +1,146 @@
+/* What a film takes, from made-up trials of pieces of it: answers computed by hand. */
+#include "../check.h"
+
+#include <math.h>
+
+#include "app/sample_estimate.h"
+
+static void is(const char *what, double value, double due)
+{
+    CHECK(fabs(value - due) < 1e-9 * fmax(fabs(due), 1), "%s: %.12g, not %.12g", what, value, due);
+}
+
+/* Six seconds of ten frames each, of which four seconds count: a key frame of 1000 bytes, and 39
+ * packets of 100. A tenth of a second a frame, half a second before the first one. */
+static const Trial one_pass = {
+    .began = 2,
+    .ended = 8.4,
+    .encoded = {.frames = 60, .first = 2.5, .last = 8},
+    .begin = 0,
+    .end = 6,
+    .packets = 39,
+    .seconds = 4,
+    .first = 1000,
+    .rest = 3900,
+    .payload = 6900,
+    .header = 200,
+    .written = 7700,
+    .key_interval = 10,
+};
+
+/* 100 s are 1000 frames. Pieces longer than an interval have key frames as the film has: 4900 bytes
+ * in 40 frames. Of sound there are 600 bytes in 6 s. */
+static void one_piece(void)
+{
+    const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 100}, &one_pass, 1);
+    is("frames", e.frames, 1000);
+    is("begin", e.begin, 0.5);
+    is("measuring", e.measuring, 0);
+    is("seconds", e.seconds, 100.5);
+    is("frames a second", e.frames_a_second, 1000 / 100.5);
+    is("video", e.video, 122500);
+    is("bytes", e.bytes, 122500 + 200 + 10000);
+}
+
+/* A key frame each 250 frames, also where the encoder does not say: 900 bytes more each time. */
+static void rare_key_frames(void)
+{
+    for (int interval = 0; interval <= 250; interval += 250) {
+        Trial trial = one_pass;
+        trial.key_interval = interval;
+        const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 100}, &trial, 1);
+        is("video", e.video, 100 * 1000 + 900 * 4);
+        is("seconds", e.seconds, 100.5);
+    }
+}
+
+/* Every second packet is a key frame because of a cut, and one is due after 4 in any case: that
+ * is 8 of 15 instead of 1 of 2. */
+static void cuts_bring_key_frames(void)
+{
+    Trial trial = one_pass;
+    trial.packets = 2;
+    trial.keys = 1;
+    trial.seconds = 3;
+    trial.first = 700;
+    trial.rest = 200;
+    trial.key_interval = 4;
+    const SampleEstimate e = sample_estimate(&(SampleFilm){.seconds = 60}, &trial, 1);
+    is("frames", e.frames, 60);
+    is("video", e.video, 60 * (100 + 600.0 / 30));
+}
+
+/* Of two passes each; the longer piece takes twice as long a frame. A rate is asked for. */
+static void two_pieces(void)
+{
+    const Trial pieces[] = {
+        {.began = 0,
+         .ended = 5,
+         .measured = {.frames = 11, .first = 1, .last = 2},
+         .encoded = {.frames = 11, .first = 3, .last = 4.5},
+         .begin = 0,
+         .end = 1.1,
+         .packets = 9,
+         .seconds = 1,
+         .first = 400,
+         .rest = 900,
+         .payload = 1500,
+         .header = 50,
+         .written = 1650},
+        {.began = 10.5,
+         .ended = 32,
+         .measured = {.frames = 31, .first = 11, .last = 17},
+         .encoded = {.frames = 31, .first = 20, .last = 31},
+         .begin = 5,
+         .end = 8.1,
+         .packets = 29,
+         .seconds = 3,
+         .first = 400,
+         .rest = 2900,
+         .payload = 3500,
+         .header = 70,
+         .written = 3680},
+    };
+    const SampleFilm film = {.seconds = 84, .bitrate = 8000};
+    const SampleEstimate e = sample_estimate(&film, pieces, 2);
+    is("frames", e.frames, 840);
+    is("begin", e.begin, 0.5);
+    is("measuring", e.measuring, 20 * (11 * 0.1 + 31 * 0.2));
+    is("seconds", e.seconds, 0.5 + 20 * 7.3 + 20 * (11 * 0.2 + 31 * 0.4));
+    is("video", e.video, 84000);
+    is("bytes", e.bytes, 84000 + 70 + 210 * 20);
+}
+
+static void the_whole(void)
+{
+    Trial trial = {
+        .began = 1,
+        .ended = 21,
+        .measured = {.frames = 100, .first = 2, .last = 8},
+        .encoded = {.frames = 100, .first = 9, .last = 20},
+        .payload = 4000,
+        .written = 5000,
+    };
+    const SampleEstimate two = sample_estimate_whole(&trial);
+    is("frames", two.frames, 100);
+    is("seconds", two.seconds, 20);
+    is("measuring", two.measuring, 6);
+    is("begin", two.begin, 1);
+    is("bytes", two.bytes, 5000);
+    is("video", two.video, 4000);
+    is("frames a second", two.frames_a_second, 5);
+    trial.measured = (TrialPass){0};
+    const SampleEstimate one = sample_estimate_whole(&trial);
+    is("measuring", one.measuring, 0);
+    is("begin", one.begin, 8);
+}
+
+static const CheckTest tests[] = {
+    {"one_piece", one_piece},
+    {"rare_key_frames", rare_key_frames},
+    {"cuts_bring_key_frames", cuts_bring_key_frames},
+    {"two_pieces", two_pieces},
+    {"the_whole", the_whole},
+};
+
+CHECK_MAIN(tests)
