@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What samples/demo.sh and tests/run.sh share: find and install what a build needs, and build.
+# What samples/demo.sh and tests/run.sh share: find and install what a build needs, and choose
+# what is built.
 # To be sourced under `set -euo pipefail`.
 
 # shellcheck disable=SC2034 # used by those who source this
@@ -97,6 +98,20 @@ prepare() {
     has_cmake || fail "CMake $cmake_needed or newer is needed"
     if ! have nvcc && [ -x /usr/local/cuda/bin/nvcc ]; then
         PATH=$PATH:/usr/local/cuda/bin
+    fi
+}
+
+# Device code takes a minute for each kind of card. It is made for the card that is here, and left out
+# where there is none: nothing could run it. Sets `cuda`, arguments of cmake; the argument says how to
+# have it built all the same.
+choose_cuda() {
+    cuda=(-DLUMEQ_CUDA=AUTO)
+    have nvcc || return 0
+    if nvidia-smi -L >/dev/null 2>&1; then
+        cuda+=(-DCMAKE_CUDA_ARCHITECTURES=native)
+    else
+        cuda=(-DLUMEQ_CUDA=OFF)
+        say "Built without CUDA, as nvidia-smi finds no GPU here; $1"
     fi
 }
 

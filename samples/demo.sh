@@ -43,7 +43,10 @@ fi
 
 prepare "$install"
 cd -- "$root"
-cmake -S . -B build -DCMAKE_BUILD_TYPE=Release
+cuda=()
+# A build that is there stays what it is.
+[ -f build/CMakeCache.txt ] || choose_cuda "cmake -B build -DLUMEQ_CUDA=AUTO builds it"
+cmake -S . -B build -DCMAKE_BUILD_TYPE=Release "${cuda[@]}"
 cmake --build build --parallel "$(cores)" --target lumeq lumeq-contact-sheet
 
 out=$root/build/demo

@@ -17,7 +17,7 @@ int stills_open(Stills *s, const char *path, MediaError *error)
     if (!s->packet || !s->frame)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     const int ret = source_open(&s->source, &options, error);
-    return ret < 0 ? ret : decoder_open(&s->decoder, s->source, NULL, 0, error);
+    return ret < 0 ? ret : decoder_open(&s->decoder, s->source, &(DecoderOptions){0}, error);
 }
 
 /* Hands the decoder the next packet of the video, or the end. */
