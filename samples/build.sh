@@ -44,7 +44,7 @@ has_font() {
 }
 
 # Prints the Debian packages of what is missing; arguments: commands needed besides the build's own,
-# named like their packages.
+# named like their packages, and modules of pkg-config, MODULE:PACKAGE.
 missing_packages() {
     { have cc && have make; } || say build-essential
     has_cmake || say cmake
@@ -57,7 +57,10 @@ missing_packages() {
     has_font || say fonts-dejavu-core
     local tool
     for tool in "$@"; do
-        have "$tool" || have "${tool^}" || say "$tool" # Xvfb is in xvfb
+        case $tool in
+        *:*) has_module "${tool%:*}" || say "${tool#*:}" ;;
+        *) have "$tool" || have "${tool^}" || say "$tool" ;; # Xvfb is in xvfb
+        esac
     done
 }
 

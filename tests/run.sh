@@ -185,7 +185,9 @@ if [ "${builds[0]}" = hosts ]; then
     run_hosts
     builds=()
 else
-    prepare "$install" ffmpeg python3 xvfb xdotool git openssl
+    needed=(ffmpeg python3 xvfb xdotool git openssl)
+    [ "${#builds[@]}" -eq 1 ] || needed+=(ffnvcodec:libffmpeg-nvenc-dev)
+    prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
     set_seed
     set_sanitizer_options

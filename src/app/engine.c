@@ -77,7 +77,8 @@ static int may_decode(const Options *o)
            (o->hwdec == OPTIONS_HWDEC_AUTO && !options_headless(o));
 }
 
-static int open_decoding(Engine *engine, char *why, size_t size)
+/* FFmpeg's use of the GPU. */
+static int open_gpu(Engine *engine, char *why, size_t size)
 {
     void *context, *stream;
     int ret = lumeq_get_cuda(engine->equalizer, &context, &stream);
@@ -93,20 +94,39 @@ static int open_decoding(Engine *engine, char *why, size_t size)
     return ret;
 }
 
+static int is_gpu(const Engine *engine)
+{
+    return strcmp(engine->backend, "cuda") == 0;
+}
+
 static int make_ready_to_decode(Engine *engine, const Options *o, MediaError *error)
 {
-    const int asked = o->hwdec == OPTIONS_HWDEC_NVDEC, gpu = strcmp(engine->backend, "cuda") == 0;
+    const int asked = o->hwdec == OPTIONS_HWDEC_NVDEC;
     char why[256];
-    if (asked && !gpu)
+    if (asked && !is_gpu(engine))
         return media_fail(error, MEDIA_USAGE,
                           "--hwdec nvdec decodes on the GPU that equalizes, but that is done by %s",
                           engine->where);
-    if (!gpu || !may_decode(o) || open_decoding(engine, why, sizeof(why)) >= 0)
+    if (!is_gpu(engine) || !may_decode(o))
         return 0;
-    if (asked)
+    engine->decodes = open_gpu(engine, why, sizeof(why)) >= 0;
+    if (!engine->decodes && asked)
         return media_fail(error, MEDIA_USAGE, "--hwdec nvdec: %s", why);
-    say(SAY_DETAILS, "decoding in software: %s", why);
+    if (!engine->decodes)
+        say(SAY_DETAILS, "decoding in software: %s", why);
     return 0;
+}
+
+void engine_encode_on_gpu(Engine *engine)
+{
+    char why[256] = "";
+    if (!is_gpu(engine))
+        return;
+    engine->encodes = engine->gpu || open_gpu(engine, why, sizeof(why)) >= 0;
+    if (engine->encodes)
+        frame_memory_encode_on(engine->memory, engine->gpu);
+    else
+        say(SAY_DETAILS, "frames go to the encoder by way of the host: %s", why);
 }
 
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error)
@@ -118,7 +138,7 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
         return ret;
     /* Frames are decoded into memory that a GPU can copy from; the CPU takes any. */
     const FrameAllocator allocator = {alloc_host, free_host, engine->equalizer,
-                                      all_planes || engine->gpu};
+                                      all_planes || engine->decodes};
     const int gpu = strcmp(engine->backend, "cpu") != 0;
     engine->memory = frame_memory_create(gpu ? &allocator : NULL);
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
@@ -129,7 +149,7 @@ DecoderOptions engine_decoder(const Engine *engine, const Options *o, int leave)
     return (DecoderOptions){
         .memory = engine->memory,
         .threads = (int)o->threads,
-        .gpu = engine->gpu,
+        .gpu = engine->decodes ? engine->gpu : NULL,
         .gpu_frames = leave ? GPU_FRAMES : 0,
     };
 }
@@ -506,8 +526,8 @@ const char *engine_where(const Engine *engine, int lost)
 
 void engine_close(Engine *engine)
 {
-    av_buffer_unref(&engine->gpu);
     frame_memory_close(&engine->memory);
+    av_buffer_unref(&engine->gpu);
     lumeq_context_destroy(&engine->context);
     lumeq_destroy(&engine->equalizer);
 }

@@ -20,7 +20,8 @@ typedef struct Engine {
     LumeqContext *context;   /* for two passes, else NULL */
     FrameMemory *memory;     /* that frames are decoded to, and equalized into */
     const char *backend;     /* its name at the start; the CPU takes over from a GPU that is lost */
-    AVBufferRef *gpu;        /* that decodes, too, or NULL */
+    AVBufferRef *gpu;        /* that decodes or encodes, too, or NULL */
+    int decodes, encodes;    /* which of the two */
     char where[256];         /* what it is and why it was taken */
     atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
 } Engine;
@@ -32,6 +33,10 @@ unsigned engine_cpu_without(void);
 /* `all_planes`: chroma is decoded into memory that the GPU copies from, too. Where the options say
  * so, and it can, the GPU that equalizes is made ready to decode. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
+
+/* Frames are made where an encoder on the GPU takes them, if that is what equalizes. Before the
+ * first one. */
+void engine_encode_on_gpu(Engine *engine);
 
 /* What decodes. `leave`: not 0: frames may stay on the GPU. */
 DecoderOptions engine_decoder(const Engine *engine, const Options *options, int leave);

@@ -156,13 +156,21 @@ static int open_report(Run *run)
 /* Decoded frames are looked at here, too, not by the equalizer alone. */
 static int looks_at_source(const Run *run)
 {
-    return run->report || run->trial || run->options->compare;
+    return run->options->report || run->trial || run->options->compare;
 }
 
 /* The pictures are looked at here, which may lie on the GPU that has decoded them. */
 static int needs_pictures(const Run *run)
 {
-    return run->engine.gpu && (run->writer || run->virtual || run->overlay);
+    return run->engine.decodes && (run->writer || run->virtual || run->overlay);
+}
+
+/* Nobody but the encoder looks at them. */
+static int may_encode_on_gpu(const Run *run)
+{
+    const Options *o = run->options;
+    return run->writer && writer_takes_gpu_frames(run->writer) && !looks_at_source(run) &&
+           !o->overlay && !run->virtual;
 }
 
 static int open_input(Run *run)
@@ -533,7 +541,7 @@ static void say_details(const Run *run)
         say(SAY_DETAILS,
             "differences in dark areas grew by %.1f times at most, noise by no more than that",
             run->noise_gain);
-    if (run->engine.gpu)
+    if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
             reader_is_on_gpu(run->reader) ? "on the GPU"
                                           : "in software: the GPU does not decode it");
@@ -723,6 +731,8 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0)
         ret =
             engine_open(&run->engine, run->options, equalizer_writes_chroma(&params), &run->error);
+    if (ret >= 0 && may_encode_on_gpu(run))
+        engine_encode_on_gpu(&run->engine);
     if (ret >= 0 && run->passes > 1)
         ret = engine_open_context(&run->engine, run->options, &run->error);
     if (ret >= 0)
@@ -797,7 +807,7 @@ static int is_regular(const char *path)
 static int can_begin_anew(const Run *run)
 {
     const Options *o = run->options;
-    const int by_gpu = run->engine.gpu && run->reader && run->progress.frame > 0;
+    const int by_gpu = run->engine.decodes && run->reader && run->progress.frame > 0;
     return by_gpu && run->error.fault == MEDIA_INPUT && !run->trial && !run->virtual &&
            !o->sequence && !o->segment_time && o->input && is_regular(o->input) &&
            is_regular(o->stats) && is_regular(o->report) &&

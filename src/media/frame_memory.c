@@ -32,9 +32,10 @@ struct FrameMemory {
         copied; /* frames with planes that are not from the allocator; copied into it */
 
     pthread_mutex_t pools_lock;
-    PlanePool decoded[4]; /* by plane; decoder threads take from them */
-    PlanePool output[3];  /* by plane */
-    AVBufferRef **aside;  /* buffers that are not given out again */
+    PlanePool decoded[4];           /* by plane; decoder threads take from them */
+    PlanePool output[3];            /* by plane */
+    AVBufferRef *device, *surfaces; /* of outputs for an encoder on a GPU, or NULL */
+    AVBufferRef **aside;            /* buffers that are not given out again */
     int aside_count;
 
     pthread_mutex_t blocks_lock; /* may be taken under the other */
@@ -303,8 +304,27 @@ static AVFrame *like_in_software(const AVFrame *in)
     return out;
 }
 
+void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
+{
+    av_buffer_unref(&m->surfaces);
+    m->device = device;
+}
+
+/* An encoder that got the first one there takes no others. */
+static AVFrame *output_on_gpu(FrameMemory *m, const AVFrame *in)
+{
+    AVFrame *out;
+    const int first = !m->surfaces;
+    if (gpu_frame_make(&out, &m->surfaces, m->device, in) < 0 && first)
+        frame_memory_encode_on(m, NULL);
+    return out;
+}
+
 AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 {
+    AVFrame *surface = m->device ? output_on_gpu(m, in) : NULL;
+    if (m->device)
+        return surface;
     AVFrame *out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
     const int planes = out ? colour_planes(out, chroma || gpu_frame_is(in)) : 0;
     int ordinary = 0;
@@ -340,6 +360,7 @@ void frame_memory_close(FrameMemory **memory)
     for (int i = 0; i < m->aside_count; i++)
         av_buffer_unref(&m->aside[i]);
     av_freep(&m->aside);
+    av_buffer_unref(&m->surfaces);
     for (int i = 0; i < 4; i++)
         av_buffer_pool_uninit(&m->decoded[i].pool);
     for (int i = 0; i < 3; i++)

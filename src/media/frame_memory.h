@@ -37,6 +37,11 @@ void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
  * frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
+/* Outputs are made for an encoder on this device from now on (gpu_device_open()), as frames in its
+ * memory; the first one that cannot be there ends that. NULL: no more of them are. In the thread of
+ * frame_memory_output(), or before there is one. */
+void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
+
 /* Somebody may write into this plane of an output at any time from now on: it becomes a copy of
  * `data`, in ordinary memory, and nobody else gets its buffer before frame_memory_close(). 0, or
  * AVERROR. One thread at a time. */

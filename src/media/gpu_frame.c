@@ -59,6 +59,60 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     return AV_PIX_FMT_CUDA;
 }
 
+/* ---- for encoders ---------------------------------------------------------------------------- */
+
+/* How encoders on a GPU take the samples of a planar format; AV_PIX_FMT_NONE: not at all. */
+static enum AVPixelFormat encoded_format(enum AVPixelFormat format)
+{
+    switch (format) {
+    case AV_PIX_FMT_YUV420P: return AV_PIX_FMT_NV12;
+    case AV_PIX_FMT_YUV444P: return AV_PIX_FMT_YUV444P;
+    case AV_PIX_FMT_YUV420P10: return AV_PIX_FMT_P010;
+    case AV_PIX_FMT_YUV444P10: return AV_PIX_FMT_YUV444P16;
+    default: return AV_PIX_FMT_NONE;
+    }
+}
+
+static int open_surfaces(AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in)
+{
+    const enum AVPixelFormat format = gpu_frame_format(in), stored = encoded_format(format);
+    if (stored == AV_PIX_FMT_NONE || ((in->width | in->height) & 1) ||
+        av_frame_get_side_data(in, AV_FRAME_DATA_DISPLAYMATRIX))
+        return AVERROR(ENOSYS);
+    AVBufferRef *made = av_hwframe_ctx_alloc(device);
+    if (!made)
+        return AVERROR(ENOMEM);
+    AVHWFramesContext *context = (AVHWFramesContext *)made->data;
+    context->format = AV_PIX_FMT_CUDA;
+    context->sw_format = stored;
+    context->width = in->width;
+    context->height = in->height;
+    context->user_opaque = (void *)(intptr_t)format;
+    const int ret = av_hwframe_ctx_init(made);
+    if (ret < 0)
+        av_buffer_unref(&made);
+    *surfaces = made;
+    return ret;
+}
+
+int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in)
+{
+    int ret = *surfaces ? 0 : open_surfaces(surfaces, device, in);
+    AVFrame *frame = *made = NULL;
+    if (ret < 0)
+        return ret;
+    frame = av_frame_alloc();
+    ret = frame ? av_hwframe_get_buffer(*surfaces, frame, 0) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = av_frame_copy_props(frame, in);
+    if (ret >= 0 && (frame->width != in->width || frame->height != in->height))
+        ret = AVERROR(EINVAL);
+    if (ret < 0)
+        av_frame_free(&frame);
+    *made = frame;
+    return ret;
+}
+
 /* ---- cropping ------------------------------------------------------------------------------ */
 
 /* The power of two that a number, not 0, is a multiple of. */

@@ -1,6 +1,7 @@
 /*
- * Frames that a decoder has left in the memory of a GPU: AV_PIX_FMT_CUDA, as FFmpeg has them, with
- * the samples of NV12, P010 or P016, or of their planar relatives with 4:4:4.
+ * Frames that a decoder has left in the memory of a GPU, or an encoder finds there:
+ * AV_PIX_FMT_CUDA, as FFmpeg has them, with the samples of NV12, P010 or P016, or of their planar
+ * relatives with 4:4:4.
  *
  * What decodes in software would give the same codes in a planar format; that is what a frame is
  * said to be, and what becomes of it on the host.
@@ -39,6 +40,13 @@ void *gpu_frame_stream(const AVFrame *frame);
  * what the codec needs. AV_PIX_FMT_NONE: it does not decode this there. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames);
+
+/* For an encoder on that device: a frame like `in`, which is direct, wherever it is, with samples
+ * that such encoders take and planes that are not yet written. *surfaces is where frames of this
+ * size and format come from: NULL inside at first, then the caller's. AVERROR(ENOSYS): they take no
+ * such samples, or no odd sides, or it may have to be turned first; another AVERROR: there is no
+ * room. The caller frees it. */
+int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
 /* Crops a frame on a GPU as libavcodec crops one on the host. */
 void gpu_frame_crop(AVFrame *frame);

@@ -88,6 +88,8 @@ static void note_loss(EqualizeLoop *l)
     if (atomic_load(&l->lost) || lumeq_backend_name(l->options.equalizer) == l->backend)
         return;
     l->options.note(lumeq_last_error(l->options.equalizer));
+    if (l->memory)
+        frame_memory_encode_on(l->memory, NULL);
     atomic_store(&l->lost, 1);
 }
 

@@ -80,7 +80,7 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 static int leave_gpu(Item *item, MediaError *error)
 {
     Message *message = &item->message;
-    if (!gpu_frame_is(message->frame) || gpu_frame_is(message->output))
+    if (!gpu_frame_is(message->frame) || message->frame->data[0] == message->output->data[0])
         return 0;
     av_frame_unref(message->frame);
     return av_frame_ref(message->frame, message->output) < 0

@@ -8,6 +8,7 @@
 
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 #include "media/log.h"
 #include "media/output/adapt.h"
 #include "media/output/encoder_choice.h"
@@ -266,6 +267,10 @@ static int try_open(Encoder *e, const AVCodec *codec, const EncoderOptions *opti
                                     error);
     if (ret >= 0)
         ret = set_options(&dict, e->codec, codec, options, error);
+    if (ret >= 0 && gpu_frame_is(first)) {
+        e->codec->hw_frames_ctx = av_buffer_ref(first->hw_frames_ctx);
+        ret = e->codec->hw_frames_ctx ? 0 : media_fail(error, MEDIA_OUTPUT, "out of memory");
+    }
     if (ret >= 0) {
         set_picture(e->codec, first, pad);
         set_fields(e->codec, first, track);
@@ -389,6 +394,9 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     int ret = frame ? check_alpha(e, frame, error) : 0;
     if (ret < 0)
         return ret;
+    if (frame && e->codec->hw_frames_ctx && !gpu_frame_is(frame))
+        return media_fail(error, MEDIA_OUTPUT, "the encoder %s is on the GPU, which was lost",
+                          e->codec->codec->name);
     media_log_clear();
     if (frame) {
         const AVRational from = frame->time_base;

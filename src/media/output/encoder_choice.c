@@ -197,6 +197,12 @@ int encoder_takes_frames(const AVCodec *codec)
     return most > 0 || !formats_of(codec);
 }
 
+int encoder_is_on_gpu(const AVCodec *codec)
+{
+    const enum AVPixelFormat *list = formats_of(codec);
+    return list && is_one_of(AV_PIX_FMT_CUDA, list);
+}
+
 /* Leaves what has it; where nothing has, all. */
 static void prefer(enum AVPixelFormat *list, int (*has)(enum AVPixelFormat format))
 {

@@ -43,6 +43,9 @@ int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec, cons
 /* Whether it takes frames in ordinary memory, of a format that they can be converted to. */
 int encoder_takes_frames(const AVCodec *codec);
 
+/* Whether it takes frames in the memory of a GPU (gpu_frame.h). */
+int encoder_is_on_gpu(const AVCodec *codec);
+
 /* Bits of the samples that it takes, 0: it does not say. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
 

@@ -469,6 +469,11 @@ int writer_is_fine(const Writer *w, enum AVPixelFormat from)
            (encoder_is_lossless(w->codec, &w->options->video) || writer_depth(w, from) > 8);
 }
 
+int writer_takes_gpu_frames(const Writer *w)
+{
+    return w->codec && !w->options->video.pixel_format && encoder_is_on_gpu(w->codec);
+}
+
 const char *writer_encoder(const Writer *w)
 {
     return w->codec ? w->codec->name : NULL;

@@ -63,6 +63,9 @@ const char *writer_encoder(const Writer *writer);
  */
 int writer_is_fine(const Writer *writer, enum AVPixelFormat from);
 
+/* Not 0: its frames may be in the memory of a GPU, all of them (gpu_frame.h). */
+int writer_takes_gpu_frames(const Writer *writer);
+
 /* Encodes a frame, in order, with a time base and rising pts. The first one opens the encoder and
  * the file. Takes no reference. AVERROR_EOF: the output is a picture and has its frame already.
  * MEDIA_USAGE, MEDIA_OUTPUT. */

@@ -1,0 +1,129 @@
+"""Encoders on a GPU: one that is made up tells of the memory that it was given (fake_nvenc.c), as does the GPU."""
+
+import os
+import re
+import subprocess
+import unittest
+import zlib
+
+from common import (DONE, FFV1, LIVENESS, OUTPUT, X264, Case, clip, environment, finish, raw)
+
+PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_ENCODER_FOLDER")
+
+# One a line of the stream, behind its start code.
+PICTURE = re.compile(rb"\x00\x00\x00\x01.frame (\d+) (gpu|host) (\S+) (\d+)x(\d+) pitch (\d+) (kept|changed) (\w+) (\w+) (\w+)\n",
+                     re.S)
+SIZE = "200x90"  # rows are no multiple of anything
+
+
+def run(*args, **env):
+    more = dict(environment(), LD_LIBRARY_PATH=FOLDER, **env)
+    return finish(subprocess.Popen([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env=more), LIVENESS)
+
+
+def planes(data, pix_fmt, width, height):
+    """The checksums of the planes of every frame, as the encoder gives them."""
+    deep = 1 + (pix_fmt in ("p010le", "yuv444p16le"))
+    luma = width * height * deep
+    sizes = (luma, luma // 2) if pix_fmt in ("nv12", "p010le") else (luma, luma, luma)
+    frames, at = [], 0
+    while at < len(data):
+        sums = []
+        for size in sizes:
+            sums.append(zlib.adler32(data[at:at + size]))
+            at += size
+        frames.append(tuple(sums + [0] * (3 - len(sums))))
+    return frames
+
+
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA, or ffnvcodec's headers were not there")
+class Encoding(Case):
+    def encoded(self, source, *options, codec="h264_nvenc", place="gpu", code=DONE, **env):
+        """The pictures that the encoder got."""
+        out, log = self.path("out." + codec[:4].strip("_")), self.path("log")
+        result = run(source, "-o", out, "--backend", "cuda", "--vcodec", codec, "-y", "-v", *options,
+                     FAKE_NVIDIA_LOG=log, **env)
+        self.assertEqual(result.code, code, str(result))
+        if code != DONE:
+            return result
+        with open(out, "rb") as f:
+            data = f.read()
+        found = PICTURE.findall(data)
+        self.assertEqual(len(found), data.count(b"\0\0\0\1"), data[:200])
+        self.assertEqual({p[1].decode() for p in found}, {place})
+        self.assertEqual({p[6] for p in found}, {b"kept"})
+        times = [int(p[0]) for p in found]
+        self.assertEqual(times, sorted(set(times)))
+        # Where FFmpeg copies, it makes a context of its own.
+        with open(log, encoding="ascii") as f:
+            self.assertEqual(f.read(), "contexts %d blocks 0\n" % (place == "host"))
+        return found
+
+    def check(self, source, pix_fmt, *options, **more):
+        """The planes are those that are written without a GPU."""
+        reference = self.path("reference.mkv")
+        alone = run(source, "-o", reference, "--backend", "cpu", "--vcodec", "ffv1", "-y", "-q", "--dither", "off",
+                    *options)
+        self.assertEqual(alone.code, DONE, str(alone))
+        expected = planes(raw(reference, pix_fmt), pix_fmt, 200, 90)
+        found = self.encoded(source, "--dither", "off", *options, **more)
+        self.assertEqual([tuple(int(s, 16) for s in p[7:10]) for p in found], expected)
+        self.assertEqual({(p[2].decode(), p[3], p[4]) for p in found}, {(pix_fmt.replace("le", ""), b"200", b"90")})
+        # The rows of FFmpeg's surfaces begin where its device wants them to.
+        self.assertEqual({int(p[5]) % 512 for p in found}, {0})
+        return found
+
+    def test_the_same_samples(self):
+        """With and without chroma of their own, in one pass and two: more frames than surfaces wait."""
+        source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
+        for options in ((), ("--two-pass", "off", "--chroma", "keep"), ("--two-pass", "on"), ("--mode", "clahe")):
+            with self.subTest(options):
+                self.assertEqual(len(self.check(source, "nv12", *options)), 75)
+
+    def test_formats(self):
+        for pix_fmt, stored, codec in (("yuv444p", "yuv444p", "h264_nvenc"), ("yuv420p10le", "p010le", "hevc_nvenc"),
+                                       ("yuv444p10le", "yuv444p16le", "hevc_nvenc")):
+            with self.subTest(pix_fmt):
+                source = clip("format.mkv", *FFV1, "-pix_fmt", pix_fmt, size=SIZE)
+                self.check(source, stored, codec=codec)
+
+    def test_more_bits(self):
+        source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=1,
+                      source="testsrc2=size=%s:rate=25,lutyuv=y='16+val/7'" % SIZE)
+        self.check(source, "p010le", "--pix-fmt", "auto10", codec="hevc_nvenc")
+
+    def test_what_others_look_at_is_on_the_host(self):
+        """What is drawn into, compared, of odd sides or of another format than encoders there take."""
+        plain = clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE)
+        for name, source, options in (
+                ("overlay", plain, ("--overlay",)), ("compare", plain, ("--compare", "split")),
+                ("report", plain, ("--report", self.path("r.json"))), ("format", plain, ("--pix-fmt", "yuv420p")),
+                ("odd", clip("odd.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, filters="crop=199:89:exact=1"), ()),
+                ("gray", clip("gray.mkv", *FFV1, "-pix_fmt", "gray", size=SIZE), ())):
+            with self.subTest(name):
+                self.encoded(source, *options, place="host")
+
+    def test_turned(self):
+        """A bare stream does not say which way is up, and frames are turned on the host."""
+        plain = clip("even.mkv", *FFV1, "-pix_fmt", "yuv420p", size="160x120")
+        self.encoded(self.on_its_side(plain, 90, "transpose=cclock", *X264, "-qp", "0"), place="host")
+
+    def test_nothing_to_equalize(self):
+        """Decoded pictures go on as they are."""
+        self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
+
+    def test_a_gpu_that_is_lost(self):
+        """And with it the encoder. There is no output, and what was in its place stays."""
+        source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
+        out = self.path("out.h264")
+        with open(out, "w", encoding="ascii") as f:
+            f.write("as it was")
+        result = self.encoded(source, "--two-pass", "off", code=OUTPUT, FAKE_GPU_LOST="7")
+        self.assertIn("the encoder h264_nvenc is on the GPU, which was lost", result.err)
+        with open(out, encoding="ascii") as f:
+            self.assertEqual(f.read(), "as it was")
+
+
+if __name__ == "__main__":
+    unittest.main()
