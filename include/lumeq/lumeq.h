@@ -656,8 +656,9 @@ LUMEQ_API void lumeq_flush(LumeqEqualizer *equalizer);
  * submitted follows the frame before them. Submitted again, frames can be seen with other
  * parameters, as after a key pressed while paused, and come out as if these had held before. As
  * many can be taken back as were received since the start or a reset, but not more than
- * LUMEQ_MAX_REWIND in a row. A reset that no frame was submitted after is taken back, too. Errors:
- * AGAIN (frames are in flight), ARGUMENT; nothing is taken back then.
+ * LUMEQ_MAX_REWIND in a row. A reset that no frame was submitted after is taken back, too. Before
+ * frames that were lost with a GPU are submitted again, with as many as have come back behind them,
+ * or 0. Errors: AGAIN (frames are in flight), ARGUMENT; nothing is taken back then.
  */
 LUMEQ_API int lumeq_rewind(LumeqEqualizer *equalizer, int frames);
 

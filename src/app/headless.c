@@ -67,6 +67,7 @@ typedef struct Run {
     double noise;      /* the sum over frames that tell of it, and how many these are */
     int64_t noise_told;
     int64_t filtered; /* frames that the filter was for */
+    int64_t lost;     /* frames that were lost with a GPU */
     Missed missed;    /* of a camera */
     char damage[768]; /* what is known to be lost, or "" */
     MediaError error;
@@ -492,6 +493,7 @@ static int process(Run *run)
         .chroma = equalizer_writes_chroma(&run->params),
         .arrays = run->stats || run->report || run->overlay ||
                   run->options->verbose, /* -v says what was decided */
+        .lost = &run->lost,
         .note = say_line,
     };
     int ret = pipeline_start(&pipeline, &parts, &run->error);
@@ -543,8 +545,9 @@ static void say_details(const Run *run)
             run->noise_gain);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
-            reader_is_on_gpu(run->reader) ? "on the GPU"
-                                          : "in software: the GPU does not decode it");
+            reader_is_on_gpu(run->reader)  ? "on the GPU"
+            : engine_is_lost(&run->engine) ? "in software since the GPU was lost"
+                                           : "in software: the GPU does not decode it");
     if (conversion)
         say(SAY_DETAILS, "frames were converted: %s", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
@@ -685,6 +688,15 @@ static int finish_trial(Run *run, const char *damage)
     return headless_say_damage(damage, run->writer);
 }
 
+/* What could not be decoded once more. */
+static void add_gpu_loss(const Run *run, char *text, size_t size)
+{
+    const size_t length = strlen(text);
+    if (run->lost)
+        snprintf(text + length, size - length, "%s%lld frame%s lost with the GPU",
+                 length ? "; " : "", (long long)run->lost, run->lost == 1 ? " was" : "s were");
+}
+
 /* What follows the last frame. Answers the exit code. */
 static int finish(Run *run)
 {
@@ -692,6 +704,7 @@ static int finish(Run *run)
     if (!headless_camera_gone(run->source, run->progress.frame, run->options, damage,
                               sizeof(damage)))
         (void)reader_damage(run->reader, damage, sizeof(damage));
+    add_gpu_loss(run, damage, sizeof(damage));
     if (run->progress.frame == 0)
         return no_frames(run, damage);
     if (check_passes(run, damage) < 0)
@@ -795,36 +808,13 @@ static void say_interrupted(const Run *run)
         report ? "; the report is in " : "", report ? media_quote(report) : "");
 }
 
-/* Of what is written there nothing is left, nor seen by anybody, until it is whole. */
-static int is_regular(const char *path)
-{
-    struct stat file;
-    return !path || (strcmp(path, "-") != 0 && (stat(path, &file) < 0 || S_ISREG(file.st_mode)));
-}
-
-/* Frames on a GPU are lost with it, and nobody has written anything that cannot be written again.
- */
-static int can_begin_anew(const Run *run)
-{
-    const Options *o = run->options;
-    const int by_gpu = run->engine.decodes && run->reader && run->progress.frame > 0;
-    return by_gpu && run->error.fault == MEDIA_INPUT && !run->trial && !run->virtual &&
-           !o->sequence && !o->segment_time && o->input && is_regular(o->input) &&
-           is_regular(o->stats) && is_regular(o->report) &&
-           !(run->writer && writer_is_direct(run->writer));
-}
-
-/* One try. *anew: not 0: it is worth another one, without decoding on the GPU. */
-static int run_once(const Options *options, atomic_int *stop, RunResult *result, int *anew)
+int headless_run(const Options *options, atomic_int *stop, RunResult *result)
 {
     Run run = {.options = options, .stop = stop, .trial = result ? result->trial : NULL};
     int code = run_all(&run, result ? result->share : NULL);
     if (run.error.fault)
         code = atomic_load(stop) == RUN_INTERRUPTED ? EXIT_INTERRUPTED : -run.error.fault;
-    *anew = code == EXIT_INPUT && can_begin_anew(&run);
-    if (*anew)
-        say(SAY_WARNINGS, "%s; beginning again, decoding in software", run.error.text);
-    else if (code == EXIT_INTERRUPTED && !run.trial)
+    if (code == EXIT_INTERRUPTED && !run.trial)
         say_interrupted(&run);
     else if (code != EXIT_INTERRUPTED && run.error.fault)
         say_failed(&run);
@@ -848,17 +838,4 @@ static int run_once(const Options *options, atomic_int *stop, RunResult *result,
     source_close(&run.source);
     engine_close(&run.engine);
     return code;
-}
-
-int headless_run(const Options *options, atomic_int *stop, RunResult *result)
-{
-    Options here = *options;
-    int over = RUN_OVER, anew = 0;
-    const int code = run_once(&here, stop, result, &anew);
-    if (!anew)
-        return code;
-    here.hwdec = OPTIONS_HWDEC_NO;
-    here.backend = LUMEQ_BACKEND_AUTO; /* a GPU that is lost cannot be insisted on any more */
-    (void)atomic_compare_exchange_strong(stop, &over, RUN_ON);
-    return run_once(&here, stop, result, &anew);
 }

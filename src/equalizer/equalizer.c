@@ -500,6 +500,8 @@ int lumeq_rewind(LumeqEqualizer *eq, int frames)
     if (frames < 0 || frames > eq->received)
         return fail(eq, LUMEQ_ERR_ARGUMENT, "%d frames cannot be taken back; 0 to %d can", frames,
                     eq->received);
+    if (!eq->reset) /* frames that were lost are no part of the history */
+        eq->clock = past_of(eq, 0)->clock;
     if (!frames)
         return 0;
     eq->past = (eq->past + PASTS - frames) % PASTS;

@@ -6,6 +6,8 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/pixdesc.h>
 
+#include "media/log.h"
+
 /* Surfaces that NVDEC decodes into, at most. */
 #define MOST_SURFACES 32
 
@@ -57,6 +59,15 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     av_buffer_unref(&codec->hw_frames_ctx);
     codec->hw_frames_ctx = made;
     return AV_PIX_FMT_CUDA;
+}
+
+void gpu_frame_leave(AVFrame *frame)
+{
+    AVFrame *left = av_frame_alloc();
+    if (left)
+        av_frame_move_ref(left, frame);
+    else
+        av_frame_unref(frame);
 }
 
 /* ---- for encoders ---------------------------------------------------------------------------- */
@@ -182,11 +193,19 @@ static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *la
     }
 }
 
+/* FFmpeg's copy from CUDA answers 0 where it has failed, and logs it. */
+static int copy_stored(AVFrame *stored, const AVFrame *frame)
+{
+    media_log_clear();
+    const int ret = av_hwframe_transfer_data(stored, frame, 0);
+    return ret >= 0 && *media_log_error() ? AVERROR_EXTERNAL : ret;
+}
+
 int gpu_frame_download(AVFrame *host, const AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
     AVFrame *stored = av_frame_alloc();
-    int ret = stored ? av_hwframe_transfer_data(stored, frame, 0) : AVERROR(ENOMEM);
+    int ret = stored ? copy_stored(stored, frame) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = av_frame_copy_props(host, frame);
     host->format = gpu_frame_format(frame);

@@ -48,6 +48,10 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
  * room. The caller frees it. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
+/* Of a GPU that is lost: leaves the frame blank, and what it had there alone for good, since to
+ * give it back is a call to the GPU, too. */
+void gpu_frame_leave(AVFrame *frame);
+
 /* Crops a frame on a GPU as libavcodec crops one on the host. */
 void gpu_frame_crop(AVFrame *frame);
 

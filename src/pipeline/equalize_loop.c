@@ -113,28 +113,84 @@ static int hand_in(EqualizeLoop *l, const EqualizeTask *task)
 
 static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error);
 
+static int is_on_lost_gpu(const EqualizeLoop *l, const EqualizeTask *task)
+{
+    return l->options.rescue && lumeq_backend_name(l->options.equalizer) != l->backend &&
+           (gpu_frame_is(task->in) || (task->before && gpu_frame_is(task->before)));
+}
+
+/* The item is the loop's. */
+static int submit_item(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+{
+    const int ret = submit(l, task, error);
+    if (ret > 0)
+        return l->options.done(l->options.opaque, task->item, error);
+    if (ret < 0)
+        l->options.free(task->item);
+    return ret;
+}
+
+/* What was in flight, the oldest first, once more. */
+static int submit_all(EqualizeLoop *l, EqualizeTask *tasks, int count, MediaError *error)
+{
+    int ret = 0;
+    l->count = 0;
+    for (int i = 0; i < count; i++) {
+        if (ret >= 0)
+            ret = submit_item(l, &tasks[i], error);
+        else
+            l->options.free(tasks[i].item);
+    }
+    return ret;
+}
+
+static int copy_tasks(EqualizeLoop *l, EqualizeTask tasks[MOST])
+{
+    for (int i = 0; i < l->count; i++)
+        tasks[i] = *task_at(l, i);
+    return l->count;
+}
+
+/* What it may still write to is left alone. */
+static void leave_output(const EqualizeTask *task)
+{
+    if (*task->out)
+        gpu_frame_leave(*task->out);
+    av_frame_free(task->out);
+}
+
+/* Frames that were lost with a GPU, the first of which has come back as such. */
+static int rescue_all(EqualizeLoop *l, MediaError *error)
+{
+    EqualizeTask tasks[MOST];
+    const int count = copy_tasks(l, tasks);
+    int finished = 0;
+    lumeq_flush(l->options.equalizer);
+    for (int i = 1; i < count; i++)
+        finished += lumeq_receive(l->options.equalizer, NULL, NULL) == 0;
+    const int ret = lumeq_rewind(l->options.equalizer, finished);
+    if (ret < 0)
+        return failed(l, ret, error);
+    for (int i = 0; i < count; i++)
+        leave_output(&tasks[i]);
+    return submit_all(l, tasks, count, error);
+}
+
 /* Pictures that were to lie on a GPU that was lost: all that is in flight, once more. */
 static int submit_anew(EqualizeLoop *l, MediaError *error)
 {
     EqualizeTask tasks[MOST];
-    const int count = l->count;
+    const int count = copy_tasks(l, tasks);
     int ret = 0;
-    for (int i = 0; i < count; i++)
-        tasks[i] = *task_at(l, i);
     for (int i = 1; i < count && ret == 0; i++) /* the first one was received */
         ret = lumeq_receive(l->options.equalizer, NULL, NULL);
     if (ret == 0)
         ret = lumeq_rewind(l->options.equalizer, count);
     if (ret < 0)
         return failed(l, ret, error);
-    l->count = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         av_frame_free(tasks[i].out);
-        ret = ret < 0 ? ret : submit(l, &tasks[i], error);
-        if (ret < 0)
-            l->options.free(tasks[i].item);
-    }
-    return ret;
+    return submit_all(l, tasks, count, error);
 }
 
 /* The oldest frame is in flight no more. */
@@ -160,6 +216,8 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
     if (ret == LUMEQ_ERR_AGAIN)
         return 0;
     note_loss(l);
+    if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, task))
+        return rescue_all(l, error);
     if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
         l->options.free(pop(l));
     if (ret < 0)
@@ -193,18 +251,30 @@ static int pass_on_until(EqualizeLoop *l, int count, MediaError *error)
     return ret < 0 ? ret : 0;
 }
 
-static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error)
+/* 1: its frame was lost with the GPU, and all before it are done. */
+static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error)
 {
+    EqualizeTask task = *wanted;
     int ret = pass_on_until(l, l->slots - 1, error);
+    if (ret >= 0 && is_on_lost_gpu(l, &task) && !l->options.rescue(l->options.opaque, &task)) {
+        ret = pass_on_until(l, 0, error);
+        return ret < 0 ? ret : 1;
+    }
     if (ret >= 0)
-        ret = make_output(l, task, error);
+        ret = make_output(l, &task, error);
     if (ret < 0)
         return ret;
-    ret = hand_in(l, task);
+    ret = hand_in(l, &task);
     if (ret == LUMEQ_ERR_AGAIN && l->count) {
-        av_frame_free(task->out);
+        av_frame_free(task.out);
         l->slots = l->count;
-        return submit(l, task, error);
+        return submit(l, &task, error);
+    }
+    if (ret < 0 && is_on_lost_gpu(l, &task)) {
+        note_loss(l);
+        leave_output(&task);
+        ret = pass_on_until(l, 0, error);
+        return ret < 0 ? ret : submit(l, &task, error);
     }
     return ret < 0 ? failed(l, ret, error) : 0;
 }
@@ -217,12 +287,12 @@ static int equalize(EqualizeLoop *l, const EqualizeTask *task, MediaError *error
         ret = pass_on_until(l, 0, error); /* no more than since a reset can be taken back */
         lumeq_reset(l->options.equalizer);
     }
-    if (ret >= 0)
-        ret = submit(l, task, error);
-    if (ret < 0) {
+    if (ret < 0)
         l->options.free(task->item);
+    else
+        ret = submit_item(l, task, error);
+    if (ret < 0)
         return ret;
-    }
     do
         ret = pass_on(l, 0, error);
     while (ret > 0);

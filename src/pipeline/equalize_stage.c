@@ -487,8 +487,14 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     s->orders.late_from = s->orders.late_to = INT64_MIN;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    const EqualizeLoopOptions loop = {options->equalizer, next_frame, end_kept,
-                                      free_equalized,     s,          options->note};
+    const EqualizeLoopOptions loop = {
+        .equalizer = options->equalizer,
+        .next = next_frame,
+        .done = end_kept,
+        .free = free_equalized,
+        .opaque = s,
+        .note = options->note,
+    };
     s->loop = equalize_loop_create(&loop);
     if (s->loop)
         take_params(s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "media/compat.h"
+#include "media/gpu_frame.h"
 #include "pipeline/decode_stage.h"
 #include "pipeline/equalizer_frame.h"
 
@@ -20,6 +21,7 @@ typedef struct Work {
     int began;
 } Work;
 
+/* 1: it was, or its predecessor, on a GPU that is lost. */
 static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, MediaError *error)
 {
     const FirstPass *pass = w->pass;
@@ -30,6 +32,8 @@ static int measure(Work *w, const AVFrame *frame, const AVFrame *previous, Media
                             before.plane[0] ? &before : NULL, sync.after ? &sync : NULL);
     if (ret == 0)
         ret = lumeq_measure_finish(w->measure, 1);
+    if (ret == LUMEQ_ERR_GPU && (gpu_frame_is(frame) || (previous && gpu_frame_is(previous))))
+        return 1;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "a frame could not be measured: %s",
                           lumeq_last_error(NULL));
@@ -79,10 +83,30 @@ static int begin(Work *w, const AVFrame *frame, MediaError *error)
     return first_pass_marks(pass->context, pass->params, w->before, pass->before, error);
 }
 
+/* Has it on the host. */
+static int rescue(Work *w, AVFrame *frame, MediaError *error)
+{
+    if (!frame || !gpu_frame_is(frame) || reader_rescue(w->reader, frame) >= 0)
+        return 0;
+    return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU: %s",
+                      lumeq_last_error(NULL));
+}
+
+static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
+{
+    int ret = measure(w, frame, w->before[0], error);
+    if (ret <= 0)
+        return ret;
+    ret = rescue(w, w->before[0], error);
+    if (ret >= 0)
+        ret = rescue(w, frame, error);
+    return ret < 0 ? ret : measure(w, frame, w->before[0], error);
+}
+
 static int take(Work *w, const Message *message, MediaError *error)
 {
     const FirstPass *pass = w->pass;
-    const AVFrame *frame = message->frame;
+    AVFrame *frame = message->frame;
     const int64_t shift = av_rescale_q(reader_zero(w->reader), AV_TIME_BASE_Q, frame->time_base);
     const int64_t damage = w->damage;
     w->damage = message->damage;
@@ -90,7 +114,7 @@ static int take(Work *w, const Message *message, MediaError *error)
         return 0;
     int ret = w->began ? 0 : begin(w, frame, error);
     if (ret >= 0)
-        ret = measure(w, frame, w->before[0], error);
+        ret = measure_frame(w, frame, error);
     MeasuredFrame which = measure_file_frame(frame, shift);
     which.damaged = message->damage > damage;
     if (ret >= 0)

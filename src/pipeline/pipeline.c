@@ -80,7 +80,8 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 static int leave_gpu(Item *item, MediaError *error)
 {
     Message *message = &item->message;
-    if (!gpu_frame_is(message->frame) || message->frame->data[0] == message->output->data[0])
+    if (!message->frame || !gpu_frame_is(message->frame) ||
+        message->frame->data[0] == message->output->data[0])
         return 0;
     av_frame_unref(message->frame);
     return av_frame_ref(message->frame, message->output) < 0
@@ -88,16 +89,73 @@ static int leave_gpu(Item *item, MediaError *error)
                : 0;
 }
 
-/* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
-static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+/* 1: the frame is not on a GPU that was lost, or not any more; 0: there is none any more. */
+static int rescue_frame(Pipeline *p, AVFrame **frame)
+{
+    if (!*frame || !gpu_frame_is(*frame))
+        return *frame != NULL;
+    if (reader_rescue(p->parts.reader, *frame) >= 0)
+        return 1;
+    gpu_frame_leave(*frame);
+    av_frame_free(frame);
+    return 0;
+}
+
+/* What an item is for. As rescue_frame(). */
+static int rescue_wanted(Pipeline *p, Item *item)
+{
+    const int rescued = rescue_frame(p, &item->message.frame);
+    if (!rescued && p->parts.lost)
+        (*p->parts.lost)++;
+    return rescued;
+}
+
+/* See EqualizeLoopOptions. Those before it come first. */
+static int rescue_item(void *opaque, EqualizeTask *task)
+{
+    Pipeline *p = opaque;
+    Item *item = task->item;
+    rescue_frame(p, &item->before);
+    const int rescued = rescue_wanted(p, item);
+    task->in = item->message.frame;
+    task->before = item->before;
+    return rescued;
+}
+
+/* The same for curves that are planned. */
+static int rescue_planned(Pipeline *p, Item *item)
+{
+    AVFrame **output = &item->message.output;
+    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
+        rescue_frame(p, &p->before[i]);
+    frame_memory_encode_on(p->parts.memory, NULL);
+    gpu_frame_leave(*output); /* it may still be written to */
+    av_frame_free(output);
+    return rescue_wanted(p, item);
+}
+
+/* 1: it is equalized; otherwise as planned_apply(). */
+static int apply_once(Pipeline *p, Item *item, MediaError *error)
 {
     Message *message = &item->message;
     message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
     if (!message->output)
         return error->fault;
-    const int ret = planned_apply(p->parts.planned, message->frame, p->before,
-                                  p->parts.memory ? message->output : NULL,
-                                  reader_zero(p->parts.reader), &item->stats, error);
+    return planned_apply(p->parts.planned, message->frame, p->before,
+                         p->parts.memory ? message->output : NULL, reader_zero(p->parts.reader),
+                         &item->stats, error);
+}
+
+/* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
+static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+{
+    Message *message = &item->message;
+    int ret = apply_once(p, item, error);
+    if (ret == PLANNED_LOST) {
+        if (!rescue_planned(p, item))
+            return 1;
+        ret = apply_once(p, item, error);
+    }
     if (ret < 0)
         return ret;
     if (ret > 0 && keep_before(p, message->frame, error) < 0)
@@ -212,8 +270,15 @@ static int start(Pipeline *p, MediaError *error)
 {
     const QueueOptions queue = {
         .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
-    const EqualizeLoopOptions loop = {p->parts.equalizer, next_item, pass_item,
-                                      free_item,          p,         p->parts.note};
+    const EqualizeLoopOptions loop = {
+        .equalizer = p->parts.equalizer,
+        .next = next_item,
+        .done = pass_item,
+        .free = free_item,
+        .rescue = rescue_item,
+        .opaque = p,
+        .note = p->parts.note,
+    };
     p->loop = equalize_loop_create(&loop);
     p->decoded = decode_stage_of_reader(p->parts.reader);
     if (!p->loop || !p->decoded || queue_open(&p->equalized, &queue) < 0)

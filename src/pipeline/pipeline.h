@@ -34,8 +34,9 @@ typedef struct PipelineParts {
     /* Output frames take their luma from here, and their chroma where that is written, too. NULL:
      * they are the decoded ones, only measured. */
     FrameMemory *memory;
-    int chroma;                     /* is written, too */
-    int arrays;                     /* frames come with histograms and curve */
+    int chroma;    /* is written, too */
+    int arrays;    /* frames come with histograms and curve */
+    int64_t *lost; /* counts frames that could not be had again from a lost GPU; or NULL */
     void (*note)(const char *line); /* takes one line that everybody should see; any thread */
 } PipelineParts;
 

@@ -4,12 +4,14 @@
 #include <time.h>
 
 #include "media/convert.h"
+#include "media/gpu_frame.h"
 #include "pipeline/equalizer_frame.h"
 
 struct PlannedCurves {
     PlannedOptions options;
     int64_t count; /* frames */
     int differs;
+    LumeqCurve *again; /* of the frame that was lost */
 };
 
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error)
@@ -28,6 +30,10 @@ static int take_curve(PlannedCurves *p, const AVFrame *in, int64_t shift, LumeqC
     const PlannedOptions *o = &p->options;
     const MeasuredFrame here = measure_file_frame(in, shift);
     MeasuredFrame measured;
+    *curve = p->again;
+    p->again = NULL;
+    if (*curve)
+        return 1;
     const int ret = o->next(o->opaque, shift, in->time_base, &measured, curve, error);
     if (ret > 0)
         measured.format = convert_deeper((enum AVPixelFormat)measured.format, o->depth);
@@ -66,10 +72,13 @@ static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame 
     const double took = now_us() - begin;
     if (ret >= 0)
         ret = lumeq_curve_stats(curve, stats);
+    if (ret == LUMEQ_ERR_GPU &&
+        (gpu_frame_is(in) || (before[0] && gpu_frame_is(before[0])) || gpu_frame_is(out)))
+        return PLANNED_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
     stats->equalize_us = out ? took : 0;
-    return 0;
+    return 1;
 }
 
 int planned_apply(PlannedCurves *p, const AVFrame *in, AVFrame *const before[PLANNED_BEFORE],
@@ -88,10 +97,13 @@ int planned_apply(PlannedCurves *p, const AVFrame *in, AVFrame *const before[PLA
                              p->options.source->name);
         return ret;
     }
-    if (ret > 0 && apply(p, curve, in, before, out, stats, error) < 0)
-        ret = error->fault;
-    lumeq_curve_unref(&curve);
-    p->count += ret > 0;
+    if (ret > 0)
+        ret = apply(p, curve, in, before, out, stats, error);
+    if (ret == PLANNED_LOST)
+        p->again = curve;
+    else
+        lumeq_curve_unref(&curve);
+    p->count += ret == 1;
     return ret;
 }
 
@@ -107,6 +119,8 @@ int planned_differs(const PlannedCurves *p)
 
 void planned_close(PlannedCurves **planned)
 {
+    if (*planned)
+        lumeq_curve_unref(&(*planned)->again);
     free(*planned);
     *planned = NULL;
 }

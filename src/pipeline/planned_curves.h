@@ -25,6 +25,8 @@ typedef struct PlannedOptions {
 /* Frames before one that its curve may want. */
 #define PLANNED_BEFORE 3
 
+#define PLANNED_LOST 2
+
 typedef struct PlannedCurves PlannedCurves;
 
 /* What is in the options has to outlive it. MEDIA_INPUT. */
@@ -34,8 +36,9 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
  * Equalizes the next frame into `out`, NULL: only its statistics are wanted. `before`: the
  * frames before it, the nearest first, or NULL. `zero`: what became 0 of the input's times, see
  * reader_zero(). Answers 1; or 0 where it is not the frame that was measured: this one and all that
- * follow are to be equalized otherwise. MEDIA_INPUT (the file has been changed since, or out of
- * memory), MEDIA_OUTPUT (the temporary file).
+ * follow are to be equalized otherwise; or PLANNED_LOST: the GPU is lost, and what a frame had
+ * there: once they are on the host, all of them, the call may be made again. MEDIA_INPUT (the file
+ * has been changed since, or out of memory), MEDIA_OUTPUT (the temporary file).
  */
 int planned_apply(PlannedCurves *planned, const AVFrame *in, AVFrame *const before[PLANNED_BEFORE],
                   AVFrame *out, int64_t zero, LumeqFrameStats *stats, MediaError *error);

@@ -7,8 +7,11 @@
  * - N: N pictures are decoded, and each one after that fails
  * - map N: all are, and N of them can be looked at
  *
- * Pictures are of one colour. All memory is the host's. FAKE_NVIDIA_LOG: a file that gets a line at
- * the end: how many contexts were made, and what was not given back.
+ * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
+ * are what it decodes, in the order of decoding; without, pictures are of one colour.
+ * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
+ * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
+ * not given back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +22,20 @@
 
 #define ERROR_UNKNOWN 999
 
-static int contexts, decoders, mapped, most_mapped, decoded, blocks;
+static int contexts, decoders, mapped, most_mapped, decoded, blocks, copied;
 static unsigned char picture[PITCH * ROWS];
+
+/* What it decodes. */
+static FILE *pictures;
+static unsigned width, height, coded_height;
+static int numbers[256]; /* of surfaces: of the picture that was decoded there */
 
 /* What the test asks. */
 int fake_contexts(void);
 int fake_open(void);
 int fake_most_mapped(void);
 int fake_reset(void);
+int fake_forget(void);
 
 int fake_contexts(void)
 {
@@ -46,6 +55,12 @@ int fake_most_mapped(void)
 int fake_reset(void)
 {
     return contexts = most_mapped = decoded = 0;
+}
+
+/* What was left open on purpose. */
+int fake_forget(void)
+{
+    return decoders = mapped = blocks = 0;
 }
 
 static const char *word(void)
@@ -75,7 +90,6 @@ NOTHING(cuMemsetD8Async)
 NOTHING(cuMemcpy)
 NOTHING(cuMemcpyAsync)
 NOTHING(cuMemcpy2D_v2)
-NOTHING(cuMemcpy2DAsync_v2)
 NOTHING(cuMemcpyHtoD_v2)
 NOTHING(cuMemcpyHtoDAsync_v2)
 NOTHING(cuMemcpyDtoH_v2)
@@ -159,6 +173,7 @@ int cuGetErrorString(int error, const char **text);
 int cuCtxCreate_v2(void **context, unsigned flags, int device);
 int cuMemAlloc_v2(unsigned long long *memory, size_t size);
 int cuMemFree_v2(unsigned long long memory);
+int cuMemcpy2DAsync_v2(const void *copy, void *stream);
 int cuvidCreateDecoder(void **decoder, void *info);
 int cuvidDestroyDecoder(void *decoder);
 int cuvidDecodePicture(void *decoder, void *parameters);
@@ -225,6 +240,36 @@ int cuMemFree_v2(unsigned long long memory)
     return 0;
 }
 
+/* Of CUDA_MEMCPY2D. */
+typedef struct Place {
+    size_t x, y;
+    int kind; /* 1: the host's memory */
+    unsigned char *host, *device;
+    void *array;
+    size_t pitch;
+} Place;
+
+static unsigned char *address(const Place *p)
+{
+    return (p->kind == 1 ? p->host : p->device) + p->y * p->pitch + p->x;
+}
+
+int cuMemcpy2DAsync_v2(const void *copy, void *stream)
+{
+    struct {
+        Place from, to;
+        size_t width, height;
+    } c;
+    const char *copies = getenv("FAKE_CUDA_COPIES");
+    (void)stream;
+    if (copies && copied++ >= atoi(copies))
+        return ERROR_UNKNOWN;
+    memcpy(&c, copy, sizeof(c));
+    for (size_t y = 0; y < c.height; y++)
+        memcpy(address(&c.to) + y * c.to.pitch, address(&c.from) + y * c.from.pitch, c.width);
+    return 0;
+}
+
 __attribute__((destructor)) static void note_end(void)
 {
     const char *path = getenv("FAKE_NVIDIA_LOG");
@@ -235,10 +280,20 @@ __attribute__((destructor)) static void note_end(void)
     (void)fclose(log);
 }
 
+/* CUVIDDECODECREATEINFO: width and height of what is coded are the first two. */
 int cuvidCreateDecoder(void **decoder, void *info)
 {
-    (void)info;
+    const char *path = getenv("FAKE_NVDEC_PICTURES"), *size = getenv("FAKE_NVDEC_SIZE");
+    unsigned long coded[2];
     if (strcmp(word(), "none") == 0)
+        return ERROR_UNKNOWN;
+    memcpy(coded, info, sizeof(coded));
+    coded_height = (unsigned)coded[1];
+    if (path && !pictures)
+        pictures = fopen(path, "rb");
+    if (pictures)
+        decoded = 0;
+    if (pictures && (!size || sscanf(size, "%ux%u", &width, &height) != 2))
         return ERROR_UNKNOWN;
     *decoder = picture;
     decoders++;
@@ -252,19 +307,45 @@ int cuvidDestroyDecoder(void *decoder)
     return 0;
 }
 
+/* CUVIDPICPARAMS: the third number is that of the surface. */
 int cuvidDecodePicture(void *decoder, void *parameters)
 {
     (void)decoder;
-    (void)parameters;
+    int begin[3];
+    memcpy(begin, parameters, sizeof(begin));
+    numbers[begin[2] & 255] = decoded;
+    if (pictures)
+        return decoded++ < 0;
     return strncmp(word(), "map ", 4) == 0 || decoded++ < atoi(word()) ? 0 : ERROR_UNKNOWN;
+}
+
+/* The picture of a surface, with chroma behind the rows that are coded. NULL: it cannot be read. */
+static unsigned char *read_picture(int number)
+{
+    unsigned char *memory = calloc(PITCH, coded_height * 3 / 2);
+    const long size = (long)width * height * 3 / 2;
+    int whole = memory && fseek(pictures, number * size, SEEK_SET) == 0;
+    for (unsigned y = 0; y < height * 3 / 2 && whole; y++) {
+        const unsigned row = y < height ? y : coded_height + y - height;
+        whole = fread(memory + (size_t)row * PITCH, 1, width, pictures) == width;
+    }
+    if (!whole)
+        free(memory);
+    return whole ? memory : NULL;
 }
 
 int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
                          void *parameters)
 {
     (void)decoder;
-    (void)index;
     (void)parameters;
+    if (pictures) {
+        unsigned char *read = read_picture(numbers[index & 255]);
+        *memory = (unsigned long long)(size_t)read;
+        *pitch = PITCH;
+        mapped += read != NULL;
+        return read ? 0 : ERROR_UNKNOWN;
+    }
     if (strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4))
         return ERROR_UNKNOWN;
     *memory = (unsigned long long)(size_t)picture;
@@ -277,7 +358,8 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
 {
     (void)decoder;
-    (void)memory;
+    if (pictures)
+        free((void *)(size_t)memory);
     mapped--;
     return 0;
 }

@@ -13,23 +13,24 @@
 
 /* Packets of the clip that are decoded: more than two groups of pictures. */
 #define PACKETS 80
-#define MOST 100
+#define MOST 200
 
 typedef struct Seen {
     int64_t times[MOST];
     uint32_t sums[MOST]; /* of the frame's luma; 0: it is on the GPU */
     int count, on_gpu, at_the_end, threads;
     AVFrame *held[MOST];
-    int held_count;
+    int held_from, held_count;
+    int rescued, gone; /* of those that are held */
 } Seen;
 
 static const atomic_int never;
 static AVBufferRef *gpu;
 
 /* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
- * how many frames are held to the end. */
+ * how many frames are held to the end, and from which one on; whether these are rescued then. */
 static struct {
-    int no_times, jump_at, holds;
+    int no_times, jump_at, holds, holds_from, rescues, all;
 } how;
 
 static int ask(const char *name)
@@ -59,8 +60,10 @@ static uint32_t sum_of(const AVFrame *frame)
 
 static void note(Seen *seen, const AVFrame *frame)
 {
-    if (gpu_frame_is(frame) && seen->held_count < how.holds)
+    if (gpu_frame_is(frame) && seen->count >= how.holds_from && seen->held_count < how.holds) {
+        seen->held_from = seen->held_count ? seen->held_from : seen->count;
         seen->held[seen->held_count++] = av_frame_clone(frame);
+    }
     CHECK(!gpu_frame_is(frame) || (frame->data[0] && frame->data[1] && frame->buf[1]),
           "frame %d has no surface", seen->count);
     if (seen->count < MOST) {
@@ -95,6 +98,28 @@ static void send(Decoder *decoder, const AVPacket *packet, Seen *seen)
     take_frames(decoder, seen);
 }
 
+/* Each twice, as one that is compared with the next. */
+static void rescue_held(Decoder *decoder, Seen *seen)
+{
+    for (int i = 0; i < seen->held_count; i++) {
+        AVFrame *frame = seen->held[i], *again = av_frame_clone(frame);
+        const int64_t pts = frame->pts;
+        const int ret = decoder_rescue(decoder, frame);
+        if (ret == AVERROR(ENOENT)) {
+            CHECK(gpu_frame_is(frame), "a frame that is gone was changed");
+            seen->gone++;
+        } else if (CHECK(ret == 0 && !gpu_frame_is(frame), "a rescue was answered %d", ret)) {
+            CHECK(frame->pts == pts, "a rescued frame is at %lld, not %lld", (long long)frame->pts,
+                  (long long)pts);
+            seen->sums[seen->held_from + i] = sum_of(frame);
+            seen->rescued++;
+            CHECK(decoder_rescue(decoder, again) == 0 && sum_of(again) == sum_of(frame),
+                  "it is another one the second time");
+        }
+        av_frame_free(&again);
+    }
+}
+
 static void change(AVPacket *packet, int number)
 {
     if (how.jump_at && number >= how.jump_at) {
@@ -116,7 +141,8 @@ static void decode(const DecoderOptions *options, Seen *seen)
     if (source_open(&source, &from, &error) >= 0)
         decoder_open(&decoder, source, options, &error);
     CHECK(decoder != NULL, "%s", error.text);
-    for (int sent = 0; decoder && sent < PACKETS && source_read(source, packet) >= 0;) {
+    for (int sent = 0;
+         decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
         if (packet->stream_index == source->video->index) {
             change(packet, sent);
             send(decoder, packet, seen);
@@ -128,6 +154,8 @@ static void decode(const DecoderOptions *options, Seen *seen)
         send(decoder, NULL, seen);
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
+        if (how.rescues)
+            rescue_held(decoder, seen);
     }
     decoder_close(&decoder);
     for (int i = 0; i < seen->held_count; i++)
@@ -210,6 +238,31 @@ static void frames_that_are_held(void)
     how.holds = 0;
     compare(&seen, 2, 32);
     CHECK(!seen.at_the_end, "there are surfaces without end");
+}
+
+/* Of a GPU that is lost: those that came last are the same from software, and their memory is left
+ * alone; the packets of the first ones are kept no more. */
+static void frames_that_are_lost(void)
+{
+    static Seen seen;
+    for (int i = 0; i < 2; i++) {
+        set_decoder("1000000");
+        how.holds = 12;
+        how.holds_from = i ? 0 : PACKETS - 12;
+        how.rescues = 1;
+        how.all = i;
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14}, &seen);
+        memset(&how, 0, sizeof(how));
+        CHECK(seen.rescued == (i ? 0 : 12) && seen.gone == (i ? 12 : 0),
+              "%d rescued and %d gone of the %s", seen.rescued, seen.gone, i ? "first" : "last");
+        if (!i) {
+            const int left = ask("fake_open");
+            CHECK(left >= 12, "only %d of what the GPU has are left alone", left);
+            ask("fake_forget");
+            compare(&seen, seen.count, seen.count);
+            CHECK(seen.count == PACKETS, "%d frames", seen.count);
+        }
+    }
 }
 
 static void all_on_the_gpu(void)
@@ -310,6 +363,7 @@ static const CheckTest tests[] = {
     {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
     {"times_that_tell_nothing", times_that_tell_nothing},
     {"frames_that_are_held", frames_that_are_held},
+    {"frames_that_are_lost", frames_that_are_lost},
     {"all_on_the_gpu", all_on_the_gpu},
     {"layouts", layouts},
     {"crops", crops},

@@ -1,6 +1,7 @@
 #include "media/input/decoder.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "media/compat.h"
 #include "media/convert.h"
 #include "media/gpu_frame.h"
+#include "media/input/frame_rescue.h"
 #include "media/input/recent_packets.h"
 #include "media/log.h"
 #include "media/side_data.h"
@@ -54,6 +56,11 @@ struct Decoder {
     RecentPackets recent;
     int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
     int told_end; /* what is decoded anew ends with the stream */
+
+    /* Of a GPU that is lost, what it had decoded. */
+    atomic_int lost;
+    pthread_mutex_t recent_lock; /* of which packets there are */
+    FrameRescue *rescue;         /* of another thread; NULL: none so far */
 
     int full_rgb, depth;
     int64_t last_pts, last_duration;
@@ -132,31 +139,36 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     return *formats;
 }
 
-static void prepare(Decoder *d)
+/* A codec of the track with the settings that all have; NULL: out of memory. */
+static AVCodecContext *prepare(const Decoder *d, const AVCodec *decoder)
 {
-    AVCodecContext *codec = d->codec;
+    AVCodecContext *codec = avcodec_alloc_context3(decoder);
+    if (!codec || avcodec_parameters_to_context(codec, d->stream->codecpar) < 0) {
+        avcodec_free_context(&codec);
+        return NULL;
+    }
     codec->pkt_timebase = d->stream->time_base;
     codec->framerate = d->stream->avg_frame_rate;
-    codec->thread_count = d->on_gpu ? 1 : d->options.threads;
+    codec->thread_count = d->options.threads;
     codec->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT | (d->options.gpu ? CODEC_NUMBERS : 0);
-    if (d->source->live)
-        avoid_delay(codec, d->stream->codecpar);
     codec->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; /* a PSD of 31,000 lines */
     codec->max_pixels = d->source->max_pixels + MAX_ALIGNMENT_PIXELS;
-    codec->opaque = d;
-    codec->get_buffer2 = get_buffer;
-    allow_threaded_callbacks(codec);
+    return codec;
 }
 
 static int open_codec(Decoder *d, const AVCodec *codec)
 {
-    d->codec = avcodec_alloc_context3(codec);
-    int ret =
-        d->codec ? avcodec_parameters_to_context(d->codec, d->stream->codecpar) : AVERROR(ENOMEM);
-    if (ret < 0)
-        return ret;
-    prepare(d);
+    int ret = 0;
+    d->codec = prepare(d, codec);
+    if (!d->codec)
+        return AVERROR(ENOMEM);
+    if (d->source->live)
+        avoid_delay(d->codec, d->stream->codecpar);
+    d->codec->opaque = d;
+    d->codec->get_buffer2 = get_buffer;
+    allow_threaded_callbacks(d->codec);
     if (d->on_gpu) {
+        d->codec->thread_count = 1;
         d->codec->get_format = choose_format;
         d->codec->hw_device_ctx = av_buffer_ref(d->options.gpu);
         ret = d->codec->hw_device_ctx ? 0 : AVERROR(ENOMEM);
@@ -189,6 +201,8 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->unwanted, 0);
+    atomic_init(&d->lost, 0);
+    pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
     const AVCodec *on_gpu = options->gpu && usual ? find_gpu_decoder(stream) : NULL;
@@ -275,7 +289,7 @@ static int gpu_has_failed(const Decoder *d, int ret)
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
                       (!f->data[0] || (!f->buf[1] && f->buf[0]->size <= 1));
-    return d->on_gpu && (d->refused || failed || empty);
+    return d->on_gpu && (atomic_load(&d->lost) || d->refused || failed || empty);
 }
 
 /* Software takes over. Without the memory for that all stays as it is. */
@@ -290,9 +304,34 @@ static int leave_gpu(Decoder *d)
         return AVERROR(ENOMEM);
     }
     AVCodecContext *left = before;
-    avcodec_free_context(&left);
+    if (!atomic_load(&d->lost)) /* else it is left alone: to free it is to call the GPU */
+        avcodec_free_context(&left);
     d->anew = 0;
     return 0;
+}
+
+/* Who rescues frames of a lost GPU may want them still. */
+static void drop_recent(Decoder *d)
+{
+    pthread_mutex_lock(&d->recent_lock);
+    if (!atomic_load(&d->lost))
+        recent_packets_drop(&d->recent);
+    pthread_mutex_unlock(&d->recent_lock);
+}
+
+static void clear_recent(Decoder *d)
+{
+    pthread_mutex_lock(&d->recent_lock);
+    recent_packets_clear(&d->recent);
+    pthread_mutex_unlock(&d->recent_lock);
+}
+
+static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
+{
+    pthread_mutex_lock(&d->recent_lock);
+    AVPacket *kept = recent_packets_add(&d->recent, packet);
+    pthread_mutex_unlock(&d->recent_lock);
+    return kept;
 }
 
 /* The next packet that is decoded anew; EAGAIN: all are. */
@@ -305,7 +344,7 @@ static int send_anew(Decoder *d)
         return ret == AVERROR_INVALIDDATA ? 0 : ret;
     }
     d->anew = -1;
-    recent_packets_drop(&d->recent);
+    drop_recent(d);
     return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
                                                      : AVERROR(EAGAIN);
 }
@@ -315,7 +354,7 @@ static int is_known(Decoder *d)
 {
     const int64_t number = FRAME_NUMBER(d->raw);
     if (d->on_gpu)
-        recent_packets_mark(&d->recent, number);
+        recent_packets_mark(&d->recent, number, 1);
     if (d->on_gpu || !recent_packets_came(&d->recent, number))
         return 0;
     av_frame_unref(d->raw);
@@ -344,7 +383,7 @@ static int receive_raw(Decoder *d)
  */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
-    AVPacket *kept = d->on_gpu && packet ? recent_packets_add(&d->recent, packet) : NULL;
+    AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
     if (kept)
@@ -352,12 +391,51 @@ static int send_packet(Decoder *d, const AVPacket *packet)
     else if (packet && d->options.gpu && !CODEC_NUMBERS)
         codec_number(d->codec, NULL, 0);
     const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
-    if (ret == AVERROR(EAGAIN) && kept)
+    if (ret == AVERROR(EAGAIN) && kept) {
+        pthread_mutex_lock(&d->recent_lock);
         recent_packets_take_back(&d->recent);
+        pthread_mutex_unlock(&d->recent_lock);
+    }
     if (ret == AVERROR(EAGAIN))
         return ret;
     d->told_end = !packet;
     return d->on_gpu && (d->refused || (ret < 0 && ret != AVERROR_EOF)) ? leave_gpu(d) : ret;
+}
+
+/* ---- what a lost GPU had decoded ------------------------------------------------------------- */
+
+static AVCodecContext *open_software(void *opaque)
+{
+    const Decoder *d = opaque;
+    const AVCodec *decoder = find_decoder(d->stream);
+    AVCodecContext *codec = prepare(d, decoder);
+    if (codec && avcodec_open2(codec, decoder, NULL) < 0)
+        avcodec_free_context(&codec);
+    return codec;
+}
+
+static AVPacket *find_packet(void *opaque, int64_t *number)
+{
+    Decoder *d = opaque;
+    const RecentPackets *r = &d->recent;
+    AVPacket *packet = NULL;
+    pthread_mutex_lock(&d->recent_lock);
+    if (!*number)
+        *number = r->before + 1;
+    const int64_t at = *number - r->before - 1;
+    if (at >= 0 && at < r->count && r->packets[at])
+        packet = av_packet_clone(r->packets[at]);
+    pthread_mutex_unlock(&d->recent_lock);
+    return packet;
+}
+
+int decoder_rescue(Decoder *d, AVFrame *frame)
+{
+    const FrameRescueOptions options = {open_software, find_packet, d};
+    atomic_store(&d->lost, 1);
+    if (!d->rescue)
+        d->rescue = frame_rescue_create(&options);
+    return d->rescue ? frame_rescue(d->rescue, frame) : AVERROR(ENOMEM);
 }
 
 /* ---- packets in ---------------------------------------------------------------------------- */
@@ -466,22 +544,27 @@ static int is_wanted_here(Decoder *d)
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
-static int bring_here(Decoder *d, MediaError *error)
+/* What cannot be brought here is on a GPU that is lost. */
+static int bring_here(Decoder *d)
 {
     AVFrame *host = av_frame_alloc();
     const int ret = host ? gpu_frame_download(host, d->raw) : AVERROR(ENOMEM);
-    av_frame_unref(d->raw);
-    if (ret >= 0)
+    if (ret < 0) {
+        atomic_store(&d->lost, 1);
+        recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
+        gpu_frame_leave(d->raw);
+    } else {
+        av_frame_unref(d->raw);
         av_frame_move_ref(d->raw, host);
+    }
     av_frame_free(&host);
-    return ret < 0 ? media_fail(error, MEDIA_INPUT, "a frame cannot be brought from the GPU: %s",
-                                media_av_text(ret))
-                   : 0;
+    return ret;
 }
 
 /* The next frame as it is stored. */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
+    const int64_t last_pts = d->last_pts, last_duration = d->last_duration;
     int ret;
     do {
         if (d->refused_width)
@@ -493,7 +576,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return media_fail(error, MEDIA_INPUT, "out of memory");
         if (ret == AVERROR_EOF && d->coming_back == DRAINING) {
             avcodec_flush_buffers(d->codec);
-            recent_packets_clear(&d->recent);
+            clear_recent(d);
             d->coming_back = DRAINED;
             return AVERROR(EAGAIN);
         }
@@ -520,8 +603,11 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         return error->fault;
     const int differs = d->raw->width != d->width || d->raw->height != d->height ||
                         gpu_frame_format(d->raw) != d->format || d->raw->color_range != d->range;
-    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)) && bring_here(d, error) < 0)
-        return error->fault;
+    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)) && bring_here(d) < 0) {
+        d->last_pts = last_pts; /* it comes again, from software */
+        d->last_duration = last_duration;
+        return receive_stored(d, frame, error);
+    }
     if (differs)
         ret = convert(d, frame, error);
     else
@@ -645,7 +731,7 @@ void decoder_flush(Decoder *d)
     d->coming_back = GOING_ON;
     d->returned = d->told_end = 0;
     d->anew = -1;
-    recent_packets_clear(&d->recent);
+    clear_recent(d);
 }
 
 int decoder_take_return(Decoder *d)
@@ -664,7 +750,9 @@ void decoder_close(Decoder **decoder)
     deinterlacer_close(&d->deinterlacer);
     av_frame_free(&d->raw);
     avcodec_free_context(&d->codec);
+    frame_rescue_close(&d->rescue);
     recent_packets_clear(&d->recent);
+    pthread_mutex_destroy(&d->recent_lock);
     codec_log_close(&d->log);
     av_freep(decoder);
 }

@@ -64,6 +64,12 @@ const char *decoder_conversion(const Decoder *decoder);
 /* From the next flush on, software decodes. Any thread. */
 void decoder_avoid_gpu(Decoder *decoder);
 
+/* Puts into the place of a frame that it has left on a GPU, which was lost since, the same on the
+ * host, and makes no use of that GPU from now on. Frames in their order, and each any number of
+ * times. 0; AVERROR(ENOENT): it cannot be had any more, or AVERROR(ENOMEM): the frame is as it was.
+ * One thread at a time, beside the one that decodes. */
+int decoder_rescue(Decoder *decoder, AVFrame *frame);
+
 /* Forgets what it holds, after a seek. */
 void decoder_flush(Decoder *decoder);
 

@@ -496,6 +496,11 @@ int64_t reader_zero(const Reader *r)
     return r->zero;
 }
 
+int reader_rescue(Reader *r, AVFrame *frame)
+{
+    return decoder_rescue(r->decoder, frame);
+}
+
 int reader_is_on_gpu(const Reader *r)
 {
     return decoder_is_on_gpu(r->decoder);

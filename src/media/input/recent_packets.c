@@ -24,10 +24,13 @@ static void forget(RecentPackets *r, int count)
     }
 }
 
-/* The last key frame. 0: there is none but the first packet. */
+/* Frames that wait behind a decoder, and their packets that are in it, are no more than this. */
+#define LEAST_PACKETS 48
+
+/* The last key frame, far enough back. 0: there is none but the first packet. */
 static int last_key(const RecentPackets *r)
 {
-    int at = r->count - 1;
+    int at = r->count - LEAST_PACKETS;
     while (at > 0 && !(r->packets[at]->flags & AV_PKT_FLAG_KEY))
         at--;
     return at > 0 ? at : 0;
@@ -76,10 +79,10 @@ static int is_here(const RecentPackets *r, int64_t number)
     return number > r->before && number <= r->before + r->count;
 }
 
-void recent_packets_mark(RecentPackets *r, int64_t number)
+void recent_packets_mark(RecentPackets *r, int64_t number, int came)
 {
     if (is_here(r, number))
-        r->came[number - r->before - 1] = 1;
+        r->came[number - r->before - 1] = came != 0;
 }
 
 int recent_packets_came(const RecentPackets *r, int64_t number)

@@ -18,15 +18,15 @@ typedef struct RecentPackets {
 } RecentPackets;
 
 /* Keeps a reference, and answers it: the packet numbered before + count. Before a key frame, what
- * lies before the key frame before it is forgotten: frames between the two may refer to both. NULL:
- * out of memory. */
+ * lies before the key frame before it is forgotten: frames between the two may refer to both. So
+ * are no fewer kept than frames may wait that were decoded. NULL: out of memory. */
 AVPacket *recent_packets_add(RecentPackets *recent, const AVPacket *packet);
 
 /* The one that was added last was none. */
 void recent_packets_take_back(RecentPackets *recent);
 
-/* The frame of this packet has come. Numbers that are not here are no matter. */
-void recent_packets_mark(RecentPackets *recent, int64_t number);
+/* The frame of this packet has come, or has not. Numbers that are not here are no matter. */
+void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
 int recent_packets_came(const RecentPackets *recent, int64_t number);
 
 /* Frees the packets; what has come is still known. */
