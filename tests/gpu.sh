@@ -4,15 +4,16 @@
 # by frame, and both under compute-sanitizer where that is installed. Ends with the count.
 set -u
 
-usage='usage: gpu.sh BUILD_DIR [--no-sanitizer|--sanitizer-only]
+usage='usage: gpu.sh BUILD_DIR [--no-sanitizer|--sanitizer-only|--decoding-only]
 BUILD_DIR is where lumeq and the test programs are.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
-plain=1 sanitize=1
+plain=1 sanitize=1 only_decoding=0
 case ${2:-} in
 '') ;;
 --no-sanitizer) sanitize=0 ;;
 --sanitizer-only) plain=0 ;;
+--decoding-only) only_decoding=1 ;;
 *) echo "$usage" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -164,20 +165,57 @@ whole_program() {
     for mode in clahe stretch; do
         check "dark and noisy, --mode $mode" same_bits "$work/dark.y4m" --mode "$mode"
     done
-    check "decoded on the GPU, one pass" same_decoding "$clip" --two-pass off
-    check "decoded on the GPU, two passes" same_decoding "$clip" --two-pass on --to 4
-    check "decoded on the GPU, --mode off" same_decoding "$clip" --mode off --to 2
-    check "decoded on the GPU, --mode clahe --chroma keep" \
-        same_decoding "$clip" --mode clahe --chroma keep --to 2
-    check "decoded on the GPU, --overlay --pix-fmt auto10" \
-        same_decoding "$clip" --overlay --pix-fmt auto10 --to 2
-    check "decoded on the GPU, --compare split" same_decoding "$clip" --compare split --to 2
+    decoding "$clip"
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
     check "the timeline at -v" shows_timeline "$clip"
     check "the player: the picture stays on the GPU" plays_on_gpu "$clip"
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
+}
+
+# What is decoded on the GPU, and its loss.
+decoding() {
+    local program
+    check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off
+    check "decoded on the GPU, two passes" same_decoding "$1" --two-pass on --to 4
+    check "decoded on the GPU, --mode off" same_decoding "$1" --mode off --to 2
+    check "decoded on the GPU, --mode clahe --chroma keep" \
+        same_decoding "$1" --mode clahe --chroma keep --to 2
+    check "decoded on the GPU, --overlay --pix-fmt auto10" \
+        same_decoding "$1" --overlay --pix-fmt auto10 --to 2
+    check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
+    check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
+    check "lost with frames on it, one pass" same_after_loss "$1" --two-pass off
+    check "lost with frames on it, two passes" same_after_loss "$1" --two-pass on
+    LUMEQ_CLIP=$1 check_program test_cuda_opens
+    program=$(find_program lumeq)
+    [ "$sanitize" = 0 ] || ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
+        --hwdec nvdec --backend cuda --to 0.4 --vcodec ffv1 -o "$work/checked.mkv" -y -q
+}
+
+# A GPU that dies in the middle, for good: the pictures and statistics are those of the CPU. One thread encodes, so that
+# there is a middle.
+same_after_loss() {
+    local input=$1 fault how
+    shift
+    fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
+    [ -n "$fault" ] || { echo "libgpu_fault.so is not there"; return 1; }
+    for how in cpu cuda; do
+        if [ "$how" = cuda ]; then
+            limited env LD_PRELOAD="$fault" GPU_FAULT_MS=2500 "$lumeq" "$input" --backend cuda \
+                --hwdec nvdec --threads 1 --vcodec ffv1 -o "$work/$how.mkv" "$@" --stats "$work/$how.jsonl" -y -v || return
+        else
+            limited "$lumeq" "$input" --backend cpu --vcodec ffv1 -o "$work/$how.mkv" "$@" \
+                --stats "$work/$how.jsonl" -y -q || return
+        fi 2>"$work/$how.err"
+        limited "$lumeq" "$work/$how.mkv" --backend cpu --mode off -q -y -o - >"$work/$how.y4m" || return
+        sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
+            "$work/$how.jsonl" >"$work/$how.stats"
+    done
+    cat "$work/cuda.err"
+    grep -q 'the CPU goes on without the GPU' "$work/cuda.err" && [ -s "$work/cpu.stats" ] &&
+        cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
 }
 
 # The same bits, whether the GPU decodes or software does; and the GPU has decoded.
@@ -233,6 +271,12 @@ export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIO
 noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
 noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
 bench=$(find_program lumeq-bench)
+if [ "$only_decoding" = 1 ]; then
+    decoding "$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+    exit
+fi
 if [ "$plain" = 1 ]; then
     for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_lift test_cuda_backend \
         test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
