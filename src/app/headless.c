@@ -772,6 +772,8 @@ static int run_all(Run *run, ProgressShare *share)
         ret = look_ahead(run);
         if (ret < 0)
             ret = do_without(run);
+        if (engine_is_lost(&run->engine))
+            reader_lose_gpu(run->reader);
         if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
             progress_second_pass(&run->progress);
     }

@@ -84,6 +84,10 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
 #define CODEC_NUMBERS AV_CODEC_FLAG_COPY_OPAQUE
 #define FRAME_NUMBER(frame) ((int64_t)(intptr_t)(frame)->opaque)
+static inline void frame_set_number(AVFrame *frame, int64_t number)
+{
+    frame->opaque = (void *)(intptr_t)number;
+}
 static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
 {
     (void)codec;
@@ -92,6 +96,10 @@ static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t
 #else
 #define CODEC_NUMBERS 0
 #define FRAME_NUMBER(frame) ((frame)->reordered_opaque)
+static inline void frame_set_number(AVFrame *frame, int64_t number)
+{
+    frame->reordered_opaque = number;
+}
 static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t number)
 {
     (void)packet;

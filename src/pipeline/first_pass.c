@@ -48,6 +48,8 @@ static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_
     int ret = measure(w, frame, before, error);
     if (ret < 0)
         return ret;
+    if (ret > 0)
+        return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU");
     ret = lumeq_measure_pack(w->measure, NULL, &size);
     uint8_t *bytes = ret < 0 ? NULL : av_malloc(size);
     if (bytes)
@@ -97,7 +99,8 @@ static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
     int ret = measure(w, frame, w->before[0], error);
     if (ret <= 0)
         return ret;
-    ret = rescue(w, w->before[0], error);
+    for (int i = BEFORE - 1; i >= 0 && ret >= 0; i--)
+        ret = rescue(w, w->before[i], error);
     if (ret >= 0)
         ret = rescue(w, frame, error);
     return ret < 0 ? ret : measure(w, frame, w->before[0], error);

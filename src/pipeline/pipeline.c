@@ -152,10 +152,14 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
     Message *message = &item->message;
     int ret = apply_once(p, item, error);
     if (ret == PLANNED_LOST) {
-        if (!rescue_planned(p, item))
+        if (!rescue_planned(p, item)) {
+            planned_skip(p->parts.planned);
             return 1;
+        }
         ret = apply_once(p, item, error);
     }
+    if (ret == PLANNED_LOST)
+        ret = media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
     if (ret < 0)
         return ret;
     if (ret > 0 && keep_before(p, message->frame, error) < 0)

@@ -72,8 +72,10 @@ static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame 
     const double took = now_us() - begin;
     if (ret >= 0)
         ret = lumeq_curve_stats(curve, stats);
-    if (ret == LUMEQ_ERR_GPU &&
-        (gpu_frame_is(in) || (before[0] && gpu_frame_is(before[0])) || gpu_frame_is(out)))
+    int on_gpu = gpu_frame_is(in) || (out && gpu_frame_is(out));
+    for (int i = 0; i < count; i++)
+        on_gpu |= gpu_frame_is(before[i]);
+    if (ret == LUMEQ_ERR_GPU && on_gpu)
         return PLANNED_LOST;
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
@@ -105,6 +107,12 @@ int planned_apply(PlannedCurves *p, const AVFrame *in, AVFrame *const before[PLA
         lumeq_curve_unref(&curve);
     p->count += ret == 1;
     return ret;
+}
+
+void planned_skip(PlannedCurves *p)
+{
+    lumeq_curve_unref(&p->again);
+    p->count++;
 }
 
 int64_t planned_count(const PlannedCurves *p)

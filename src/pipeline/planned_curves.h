@@ -43,7 +43,10 @@ int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaEr
 int planned_apply(PlannedCurves *planned, const AVFrame *in, AVFrame *const before[PLANNED_BEFORE],
                   AVFrame *out, int64_t zero, LumeqFrameStats *stats, MediaError *error);
 
-/* Frames that it has equalized. */
+/* After PLANNED_LOST: the frame cannot be had. */
+void planned_skip(PlannedCurves *planned);
+
+/* Frames that it has equalized, or skipped. */
 int64_t planned_count(const PlannedCurves *planned);
 
 /* After the last frame: the frames were not those that were measured. */

@@ -327,7 +327,7 @@ void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
 
 void video_feed_avoid_gpu(VideoFeed *f)
 {
-    decoder_avoid_gpu(f->decoder);
+    decoder_lose_gpu(f->decoder);
 }
 
 void video_feed_stop(VideoFeed *f)

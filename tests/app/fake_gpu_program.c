@@ -3,14 +3,29 @@
  * frames each process loses its GPU, FAKE_GPU_LOST_MEASURES: after so many that were measured;
  * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
  * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
- * be used, for this reason.
+ * be used, for this reason. FAKE_GPU_GONE: the frame that would be rescued from a lost one as this
+ * one, from 1 on, cannot be.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../fake_gpu.h"
+
+struct AVFrame;
+struct Reader;
+int __wrap_reader_rescue(struct Reader *reader, struct AVFrame *frame);
+int __real_reader_rescue(struct Reader *reader, struct AVFrame *frame);
+
+/* The linker puts it into the place of the program's. */
+int __wrap_reader_rescue(struct Reader *reader, struct AVFrame *frame)
+{
+    static int calls;
+    const char *gone = getenv("FAKE_GPU_GONE");
+    return gone && ++calls == atoi(gone) ? -ENOENT : __real_reader_rescue(reader, frame);
+}
 
 static void note_closed(int device, int frames)
 {

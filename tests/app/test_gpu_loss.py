@@ -5,9 +5,10 @@ import os
 import subprocess
 import unittest
 
-from common import DAMAGED, DONE, LIVENESS, Case, clip, environment, finish, frame_times, raw, repeated
+from common import DAMAGED, DONE, LIVENESS, Case, clip, environment, finish, frame_times, has_encoder, raw
 
 PROGRAM, FOLDER = os.environ.get("FAKE_GPU_PROGRAM"), os.environ.get("FAKE_DRIVER_FOLDER")
+DECODING = os.environ.get("TEST_GPU_DECODING")
 
 # NVDEC's pictures come in the order of decoding: without B-frames, that of the clip.
 H264 = ("-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-pix_fmt", "yuv420p")
@@ -88,6 +89,28 @@ class Loss(Case):
         with self.subTest("while it measures"):
             self.check(film(), "--two-pass", "on", FAKE_GPU_LOST_MEASURES="40")
 
+    def test_two_passes_of_noise(self):
+        """Curves look at three frames before, which the filter wants."""
+        source = clip("noisy.mkv", "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-pix_fmt", "yuv420p", "-qp", 4,
+                      "-g", 25, seconds=3,
+                      source="smptebars=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=12:allf=t" % SIZE)
+        for after in (0, 30):
+            with self.subTest(after):
+                result = self.check(source, "--two-pass", "on", "--denoise", "1", FAKE_GPU_LOST=str(after))
+                self.assertIn("noisy: lifted", result.err)
+
+    def test_a_frame_that_cannot_be_had(self):
+        """It is left out, and told of; the others are there."""
+        for passes, gone in (("off", 2), ("on", 4)):
+            with self.subTest(passes):
+                out = self.path("gpu.mkv")
+                result = self.run_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", passes,
+                                         FAKE_GPU_LOST="30", FAKE_GPU_GONE=str(gone))
+                self.assertEqual(result.code, DAMAGED, str(result))
+                self.assertIn("1 frame was lost with the GPU", result.err)
+                self.assertNotIn("is not the one that the first pass had", result.err)
+                self.assertEqual(len(frame_times(out)), FRAMES - 1)
+
     def test_other_groups(self):
         """Of one picture each, and of one group."""
         for keys in (1, 3, 250):
@@ -104,6 +127,29 @@ class Loss(Case):
             with self.subTest(lost):
                 result = self.check(film(), "--two-pass", "off", "--compare", "split", **lost)
                 self.assertEqual("decoded on the GPU" in result.err, "FAKE_GPU_LOST" in lost)
+
+
+@unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")
+class OtherCodecs(Case):
+    """Which show what was decoded long before: their decoders number it as what it was decoded from."""
+
+    def check(self, name, *output):
+        encoder = output[output.index("-c:v") + 1]
+        if not has_encoder(encoder):
+            self.skipTest("this ffmpeg has no %s" % encoder)
+        path = clip(name, *output, "-g", 30, seconds=9, source="testsrc2=size=%s:rate=25,noise=alls=3:allf=t" % SIZE)
+        env = dict(environment(), LD_LIBRARY_PATH=FOLDER, LUMEQ_TEST_CLIP=path)
+        result = finish(subprocess.Popen([DECODING, "a_decoder_that_fails", "pictures_that_cannot_be_looked_at",
+                                          "frames_that_are_lost"],
+                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env), LIVENESS)
+        self.assertEqual(result.code, 0, str(result))
+
+    def test_vp9(self):
+        self.check("film.webm", "-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", 5, "-auto-alt-ref", 6,
+                   "-lag-in-frames", 16, "-b:v", "200k")
+
+    def test_av1(self):
+        self.check("film.mkv", "-c:v", "libsvtav1", "-preset", 10)
 
 
 if __name__ == "__main__":

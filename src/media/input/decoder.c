@@ -27,6 +27,7 @@ struct Decoder {
     CodecLog log;
     atomic_int no_memory; /* for a frame; decoders tell that as damage */
     AVStream *stream;
+    AVCodecParameters *parameters; /* of the stream at the start: a demuxer may change its own */
     int64_t usual_duration, start; /* of the track, in its time base */
     DecoderOptions options;
     AVFrame *raw;
@@ -52,12 +53,11 @@ struct Decoder {
 
     /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
     int on_gpu, refused; /* refused: it does not decode this */
-    atomic_int unwanted; /* the GPU, from the next flush on */
     RecentPackets recent;
     int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
     int told_end; /* what is decoded anew ends with the stream */
 
-    /* Of a GPU that is lost, what it had decoded. */
+    /* Of a GPU that is lost, which is not called any more: what it had decoded. */
     atomic_int lost;
     pthread_mutex_t recent_lock; /* of which packets there are */
     FrameRescue *rescue;         /* of another thread; NULL: none so far */
@@ -143,7 +143,7 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
 static AVCodecContext *prepare(const Decoder *d, const AVCodec *decoder)
 {
     AVCodecContext *codec = avcodec_alloc_context3(decoder);
-    if (!codec || avcodec_parameters_to_context(codec, d->stream->codecpar) < 0) {
+    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0) {
         avcodec_free_context(&codec);
         return NULL;
     }
@@ -200,7 +200,6 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->last_pts = AV_NOPTS_VALUE;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
-    atomic_init(&d->unwanted, 0);
     atomic_init(&d->lost, 0);
     pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
@@ -208,7 +207,11 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     const AVCodec *on_gpu = options->gpu && usual ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
-    int ret = d->raw ? open_codec(d, on_gpu ? on_gpu : codec) : AVERROR(ENOMEM);
+    d->parameters = avcodec_parameters_alloc();
+    int ret = d->raw && d->parameters ? avcodec_parameters_copy(d->parameters, stream->codecpar)
+                                      : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = open_codec(d, on_gpu ? on_gpu : codec);
     if (ret < 0) {
         decoder_close(&d);
         return media_fail(error, MEDIA_INPUT, "cannot open the decoder %s: %s", codec->name,
@@ -289,7 +292,7 @@ static int gpu_has_failed(const Decoder *d, int ret)
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
                       (!f->data[0] || (!f->buf[1] && f->buf[0]->size <= 1));
-    return d->on_gpu && (atomic_load(&d->lost) || d->refused || failed || empty);
+    return d->on_gpu && (d->refused || failed || empty);
 }
 
 /* Software takes over. Without the memory for that all stays as it is. */
@@ -310,12 +313,13 @@ static int leave_gpu(Decoder *d)
     return 0;
 }
 
-/* Who rescues frames of a lost GPU may want them still. */
+/* Where frames are left on the GPU, who rescues them may want them still. */
 static void drop_recent(Decoder *d)
 {
+    if (d->options.gpu_frames)
+        return;
     pthread_mutex_lock(&d->recent_lock);
-    if (!atomic_load(&d->lost))
-        recent_packets_drop(&d->recent);
+    recent_packets_drop(&d->recent);
     pthread_mutex_unlock(&d->recent_lock);
 }
 
@@ -330,6 +334,8 @@ static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
 {
     pthread_mutex_lock(&d->recent_lock);
     AVPacket *kept = recent_packets_add(&d->recent, packet);
+    if (kept)
+        codec_number(d->codec, kept, d->recent.before + d->recent.count);
     pthread_mutex_unlock(&d->recent_lock);
     return kept;
 }
@@ -352,7 +358,8 @@ static int send_anew(Decoder *d)
 /* The frame has come before, from the GPU. */
 static int is_known(Decoder *d)
 {
-    const int64_t number = FRAME_NUMBER(d->raw);
+    const int64_t number = recent_packets_number(&d->recent, d->raw->pts, FRAME_NUMBER(d->raw));
+    frame_set_number(d->raw, number);
     if (d->on_gpu)
         recent_packets_mark(&d->recent, number, 1);
     if (d->on_gpu || !recent_packets_came(&d->recent, number))
@@ -365,7 +372,10 @@ static int is_known(Decoder *d)
 static int receive_raw(Decoder *d)
 {
     for (;;) {
-        int ret = avcodec_receive_frame(d->codec, d->raw);
+        const int lost = d->on_gpu && atomic_load(&d->lost);
+        int ret = lost ? leave_gpu(d) : 0;
+        if (ret >= 0)
+            ret = avcodec_receive_frame(d->codec, d->raw);
         if (gpu_has_failed(d, ret)) {
             av_frame_unref(d->raw);
             ret = leave_gpu(d);
@@ -383,12 +393,12 @@ static int receive_raw(Decoder *d)
  */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
+    if (d->on_gpu && atomic_load(&d->lost))
+        return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
-    if (kept)
-        codec_number(d->codec, kept, d->recent.before + d->recent.count);
-    else if (packet && d->options.gpu && !CODEC_NUMBERS)
+    if (!kept && packet && d->options.gpu && !CODEC_NUMBERS)
         codec_number(d->codec, NULL, 0);
     const int ret = avcodec_send_packet(d->codec, kept ? kept : packet);
     if (ret == AVERROR(EAGAIN) && kept) {
@@ -420,7 +430,9 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     const RecentPackets *r = &d->recent;
     AVPacket *packet = NULL;
     pthread_mutex_lock(&d->recent_lock);
-    if (!*number)
+    const int from_key =
+        r->count && r->packets[0] && (!r->before || (r->packets[0]->flags & AV_PKT_FLAG_KEY));
+    if (!*number && from_key)
         *number = r->before + 1;
     const int64_t at = *number - r->before - 1;
     if (at >= 0 && at < r->count && r->packets[at])
@@ -429,9 +441,18 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     return packet;
 }
 
+static int64_t find_number(void *opaque, const AVFrame *frame)
+{
+    Decoder *d = opaque;
+    pthread_mutex_lock(&d->recent_lock);
+    const int64_t number = recent_packets_number(&d->recent, frame->pts, FRAME_NUMBER(frame));
+    pthread_mutex_unlock(&d->recent_lock);
+    return number;
+}
+
 int decoder_rescue(Decoder *d, AVFrame *frame)
 {
-    const FrameRescueOptions options = {open_software, find_packet, d};
+    const FrameRescueOptions options = {open_software, find_packet, find_number, d};
     atomic_store(&d->lost, 1);
     if (!d->rescue)
         d->rescue = frame_rescue_create(&options);
@@ -549,13 +570,14 @@ static int bring_here(Decoder *d)
 {
     AVFrame *host = av_frame_alloc();
     const int ret = host ? gpu_frame_download(host, d->raw) : AVERROR(ENOMEM);
-    if (ret < 0) {
+    if (ret < 0 && ret != AVERROR(ENOMEM)) {
         atomic_store(&d->lost, 1);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_leave(d->raw);
     } else {
         av_frame_unref(d->raw);
-        av_frame_move_ref(d->raw, host);
+        if (host)
+            av_frame_move_ref(d->raw, host);
     }
     av_frame_free(&host);
     return ret;
@@ -603,7 +625,11 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         return error->fault;
     const int differs = d->raw->width != d->width || d->raw->height != d->height ||
                         gpu_frame_format(d->raw) != d->format || d->raw->color_range != d->range;
-    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)) && bring_here(d) < 0) {
+    if (gpu_frame_is(d->raw) && (differs || is_wanted_here(d)))
+        ret = bring_here(d);
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret < 0) {
         d->last_pts = last_pts; /* it comes again, from software */
         d->last_duration = last_duration;
         return receive_stored(d, frame, error);
@@ -716,14 +742,14 @@ const char *decoder_conversion(const Decoder *d)
     return d->conversion[0] ? d->conversion : NULL;
 }
 
-void decoder_avoid_gpu(Decoder *d)
+void decoder_lose_gpu(Decoder *d)
 {
-    atomic_store(&d->unwanted, 1);
+    atomic_store(&d->lost, 1);
 }
 
 void decoder_flush(Decoder *d)
 {
-    if (!d->on_gpu || !atomic_load(&d->unwanted) || leave_gpu(d) < 0)
+    if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
     stop_deinterlacing(d);
     d->ended = 0;
@@ -749,7 +775,9 @@ void decoder_close(Decoder **decoder)
     convert_close(&d->converter);
     deinterlacer_close(&d->deinterlacer);
     av_frame_free(&d->raw);
-    avcodec_free_context(&d->codec);
+    if (!d->on_gpu || !atomic_load(&d->lost))
+        avcodec_free_context(&d->codec);
+    avcodec_parameters_free(&d->parameters);
     frame_rescue_close(&d->rescue);
     recent_packets_clear(&d->recent);
     pthread_mutex_destroy(&d->recent_lock);

@@ -61,8 +61,8 @@ void decoder_hurry(Decoder *decoder, int hurry);
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);
 
-/* From the next flush on, software decodes. Any thread. */
-void decoder_avoid_gpu(Decoder *decoder);
+/* The GPU is lost: it is not called any more, and software decodes from here on. Any thread. */
+void decoder_lose_gpu(Decoder *decoder);
 
 /* Puts into the place of a frame that it has left on a GPU, which was lost since, the same on the
  * host, and makes no use of that GPU from now on. Frames in their order, and each any number of

@@ -61,8 +61,11 @@ static int decode_step(FrameRescue *r)
     const int ret = frame ? avcodec_receive_frame(r->codec, frame) : AVERROR(ENOMEM);
     if (ret < 0) {
         av_frame_free(&frame);
-        return ret == AVERROR(EAGAIN) ? send_next(r) : ret == AVERROR_INVALIDDATA ? 0 : ret;
+        if (ret == AVERROR(EAGAIN))
+            return send_next(r);
+        return ret == AVERROR_EOF || ret == AVERROR(ENOMEM) ? ret : 0;
     }
+    frame_set_number(frame, r->options.number(r->options.opaque, frame));
     av_frame_free(&r->kept[KEPT - 1]);
     memmove(&r->kept[1], &r->kept[0], (KEPT - 1) * sizeof(r->kept[0]));
     r->kept[0] = frame;

@@ -12,8 +12,10 @@ typedef struct FrameRescueOptions {
      */
     AVCodecContext *(*open)(void *opaque);
     /* A reference to the packet of this number, 0: the oldest that is kept, with its own number in
-     * *number. NULL: it is not there. */
+     * *number. NULL: it is not there, or nothing can be decoded from it on. */
     AVPacket *(*packet)(void *opaque, int64_t *number);
+    /* The number of a frame that such a decoder gives. */
+    int64_t (*number)(void *opaque, const AVFrame *frame);
     void *opaque;
 } FrameRescueOptions;
 

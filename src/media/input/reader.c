@@ -501,6 +501,11 @@ int reader_rescue(Reader *r, AVFrame *frame)
     return decoder_rescue(r->decoder, frame);
 }
 
+void reader_lose_gpu(Reader *r)
+{
+    decoder_lose_gpu(r->decoder);
+}
+
 int reader_is_on_gpu(const Reader *r)
 {
     return decoder_is_on_gpu(r->decoder);

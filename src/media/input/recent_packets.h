@@ -12,6 +12,7 @@
 typedef struct RecentPackets {
     AVPacket **packets; /* the oldest first */
     uint8_t *came;      /* beside them: not 0: its frame has */
+    int64_t *pts;       /* beside them */
     int count, room;
     int64_t before; /* packets before the first one that is here */
     size_t bytes;
@@ -25,11 +26,16 @@ AVPacket *recent_packets_add(RecentPackets *recent, const AVPacket *packet);
 /* The one that was added last was none. */
 void recent_packets_take_back(RecentPackets *recent);
 
+/* The number of the packet that shows a frame with this pts, which a decoder has numbered so: some
+ * number frames that were decoded before they are shown by the packet that they were decoded from.
+ * 0: none does, or it has no number. */
+int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t number);
+
 /* The frame of this packet has come, or has not. Numbers that are not here are no matter. */
 void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
 int recent_packets_came(const RecentPackets *recent, int64_t number);
 
-/* Frees the packets; what has come is still known. */
+/* Frees the packets; what has come, and when it is shown, is still known. */
 void recent_packets_drop(RecentPackets *recent);
 
 void recent_packets_clear(RecentPackets *recent);
