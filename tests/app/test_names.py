@@ -17,7 +17,7 @@ class Names(Case):
     )
 
     def test_absolute_and_relative(self):
-        for name in half(self.NAMES):
+        for name in some(self.NAMES):
             with self.subTest(repr(name)):
                 folder = os.fsencode(self.folder) + b"/work"
                 os.mkdir(folder)
@@ -40,7 +40,7 @@ class Names(Case):
                     shutil.rmtree(folder)
 
     def test_output_named_like_that(self):
-        for name in half((b"http:x.mp4", b"pipe:1.mp4", b"%03d.mp4", b"-dash.mp4", b"new\nline.mp4",
+        for name in some((b"http:x.mp4", b"pipe:1.mp4", b"%03d.mp4", b"-dash.mp4", b"new\nline.mp4",
                           b"tcp://localhost:1.mp4")):
             if b"/" in name:
                 os.makedirs(os.path.join(os.fsencode(self.folder), b"tcp:"), exist_ok=True)

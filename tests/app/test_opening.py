@@ -294,7 +294,7 @@ class Faults(Case):
         source = clip("disk.mp4", *X264, "-qp", "5", size="320x180")
         with open(source, "rb") as f:
             moov = f.read().index(b"moov") - 4
-        for at in half((0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(source) - 8)):
+        for at in some((0, 20, moov + 4, moov + 100, moov + 400, os.path.getsize(source) - 8)):
             with self.subTest(at):
                 self.refused(self.fails(source, "--null", FAULT_READ="disk.mp4:%d" % at), INPUT, source,
                              "Input/output error")
@@ -313,7 +313,7 @@ class Faults(Case):
 
     def test_reading_the_first_frame(self):
         source = clip("disk.mkv", *X264)
-        for at in half((100, 800, 1500)):
+        for at in some((100, 800, 1500)):
             with self.subTest(at):
                 self.refused(self.fails(source, "--null", FAULT_READ="disk.mkv:%d" % at), INPUT, source,
                              "Input/output error")

@@ -59,7 +59,7 @@ class Part(Case):
     def test_frames(self):
         for name, source in self.sources().items():
             cases = self.CASES if name == "gop25" else self.CASES[3:10:2]
-            for options, first, count in half(cases):
+            for options, first, count in some(cases):
                 with self.subTest(name, options=" ".join(options)):
                     output = self.part(source, *options)
                     self.assertEqual(self.numbers(output), list(range(first, first + count)))
@@ -68,7 +68,7 @@ class Part(Case):
 
     def test_frames_of_null(self):
         source = self.sources()["gop25"]
-        for options, _, count in half(self.CASES):
+        for options, _, count in some(self.CASES):
             with self.subTest(" ".join(options)):
                 self.assertIn(" %d frame%s," % (count, "s" * (count != 1)), " " + self.ok(source, "--null", *options).err[7:])
 
@@ -89,7 +89,7 @@ class Part(Case):
 
     def test_sound(self):
         for name in ("gop25", "long gop", "ffv1"):
-            for options, begin, end in half(((("--ss", "1"), 1, 3), (("--to", "2"), 0, 2),
+            for options, begin, end in some(((("--ss", "1"), 1, 3), (("--to", "2"), 0, 2),
                                              (("--ss", "0.6", "--to", "2.2"), 0.6, 2.2),
                                              (("--frames", "25"), 0, 1),
                                              (("--ss", "1", "--frames", "25"), 1, 2))):
@@ -124,7 +124,7 @@ class Part(Case):
             source = clip(name, *codec, "-b:v", "3M", "-c:a", "mp2" if name[-1] != "v" else "libmp3lame",
                           seconds=3, sound=3)
             whole = Picture(self.lossless(source, "--mode", "off"))
-            for start in half(("0.5", "1.3", "2.9")):
+            for start in some(("0.5", "1.3", "2.9")):
                 with self.subTest(name, start=start):
                     part = Picture(self.part(source, "--ss", start))
                     self.assertEqual(part.hashes(), whole.hashes()[-len(part.luma):])

@@ -60,7 +60,7 @@ class Sample(Case):
 
     def test_sizes(self):
         cases = [(name, encoder) for name in CLIPS for encoder in ENCODERS]
-        for name, encoder in half(cases):
+        for name, encoder in some(cases):
             with self.subTest(name, encoder=encoder):
                 (size, video), real, path = self.predict(name, encoder)
                 self.close_to(size, real)
@@ -96,7 +96,7 @@ class Sample(Case):
 
     def test_a_short_film_is_tried_as_a_whole(self):
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
-        for options in half(((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay"))):
+        for options in some(((), ("--two-pass", "off"), ("--frames", "7"), ("--compare", "side", "--overlay"))):
             with self.subTest(options):
                 result = self.sample(short, "-o", "out.mkv", "-y", *ENCODERS["x264"], *options)
                 self.assertIn("trying all of it", result.err)

@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, USAGE, Case, ffmpeg, half, make, raw,
+from common import (DONE, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, USAGE, Case, ffmpeg, some, make, raw,
                     wait_for)
 from test_camera import BITS, FAKE, IS_CROWDED, RATE, SMALL, CameraCase, camera_environment, numbers
 from test_upright import turned_by
@@ -103,7 +103,7 @@ class Headless(OutputCase, Case):
 
     def test_bits_of_a_file(self):
         """What comes out is what is written into a file, whatever it is mirrored by, and metered."""
-        for pixels, code in half((("yuv420p", "YU12"), ("nv12", "NV12"), ("yuv422p", "YUYV"), ("yuv422p10le", "YUYV"))):
+        for pixels, code in some((("yuv420p", "YU12"), ("nv12", "NV12"), ("yuv422p", "YUYV"), ("yuv422p10le", "YUYV"))):
             name = "in-%s.nut" % pixels
             make(self.path(name), "-c:v", "rawvideo", "-pix_fmt", pixels, source="testsrc2=size=160x90:rate=25",
                  seconds=0.6, filters="eq=contrast=0.5")

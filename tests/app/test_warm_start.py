@@ -1,10 +1,13 @@
-"""A warm start does what a start does; without its library it is one, and these are skipped."""
+"""What the tests are made of: a warm start does what a start does, without its library it is one, and these are skipped;
+and shares of cases, drawn by the seed, are all of them together."""
 
 import os
 import subprocess
 import time
 import unittest
+from unittest import mock
 
+import common
 from common import DONE, LIVENESS, LUMEQ, USAGE, Case, environment, simple, warm
 
 
@@ -67,6 +70,34 @@ class WarmStart(Case):
             warm.run([LUMEQ, self.path("nobody.mkv"), "--null"], environment(), timeout=0.3)
         self.assertLess(time.monotonic() - start, LIVENESS)
         self.assertEqual(self.both("--version").returncode, DONE)
+
+
+class Shares(unittest.TestCase):
+    def drawn(self, draw, seeds, **more):
+        """What each of so many seeds draws, of a run with $CHECK_SHORT or, by `more`, with a sanitizer."""
+        found = []
+        for seed in range(7, 7 + seeds):
+            with mock.patch.multiple(common, **{"SEED": seed, "SHORT": True, "SANITIZED": False, **more}):
+                found.append(draw())
+        return found
+
+    def test_all_cases_are_drawn(self):
+        """And by no seed none."""
+        for length in range(1, 14):
+            for n in (2, 3, 4):
+                for sanitized in (False, True):
+                    found = self.drawn(lambda: common.share(range(length), n), 2 * n, SANITIZED=sanitized)
+                    self.assertTrue(all(found), (length, n))
+                    self.assertEqual(set().union(*found), set(range(length)), (length, n))
+        self.assertEqual(self.drawn(lambda: common.share(range(5), 3), 1, SHORT=False), [list(range(5))])
+        self.assertEqual(self.drawn(lambda: common.share((), 3), 1), [[]])
+
+    def test_each_test_has_one_sanitizer(self):
+        """With the next seed the other one."""
+        both = [self.drawn(lambda: common.is_for_another_seed("test_x.X.test_y"), 2, SANITIZED=True, SANITIZER=name)
+                for name in ("asan", "tsan")]
+        self.assertEqual(sorted(both), [[False, True], [True, False]])
+        self.assertEqual(self.drawn(lambda: common.is_for_another_seed("test_x.X.test_y"), 2), [False, False])
 
 
 if __name__ == "__main__":

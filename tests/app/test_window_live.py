@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, half, make, raw, wait_for
+from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, some, make, raw, wait_for
 from window import MISSING, WindowCase
 
 
@@ -209,7 +209,7 @@ class Window(WindowCase):
         clip = self.minute()
         self.leave_at(clip, "9")
         good = self.read(self.state_file())
-        for text, why in half(((b"", "it is none of lumeq's"), (good[:-5], "it is damaged"),
+        for text, why in some(((b"", "it is none of lumeq's"), (good[:-5], "it is damaged"),
                                (good.replace(b"state 1", b"state 2"), "it is of another version"),
                                (b"{}\n", "it is none of lumeq's"),
                                (good.replace(b"volume 95", b"volume 96"), "it is damaged"),

@@ -324,7 +324,7 @@ static void text_in_bars(void)
         Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
         f.bold = i & 1;
         f.logo = i >> 1 & 1;
-        if ((f.logo && first) || !check_drawn(i + i / 2)) /* neither bar is clear */
+        if ((f.logo && first) || !check_drawn(i)) /* neither bar is clear */
             continue;
         BarsState state = {0};
         for (int n = 0; n < 100; n++) {
