@@ -243,37 +243,53 @@ class Course(TwoPass):
             return []
         return found
 
+    def repeated(self, once, what):
+        """A run that once() has stopped where it is wanted. On a busy machine it may be past that before anybody looks:
+        then it comes to its end, and another one is begun."""
+        before = self.files()
+        for _ in range(20):
+            process, is_there = once()
+            if is_there:
+                return process
+            self.assertEqual(self.go_on(process).code, DONE)
+            for name in set(self.files()) - set(before):
+                os.unlink(self.path(name))
+        self.fail(what)
+
     def stopped(self, source, share, *options):
         """A run that stands still in its first pass, which has read so much of the input."""
-        process = start(source, "-o", self.path("out.mkv"), "--preset", "ultrafast", *options)
-        self.addCleanup(process.kill)
         enough = share * os.path.getsize(source)
 
-        def is_there():
-            process.send_signal(signal.SIGSTOP)
-            at = self.positions(process, source)
-            if len(at) == 2 and max(at) >= enough:
-                return True
-            process.send_signal(signal.SIGCONT)
-            return process.poll() is not None
+        def once():
+            process = start(source, "-o", self.path("out.mkv"), "--preset", "ultrafast", *options)
+            self.addCleanup(process.kill)
 
-        self.assertTrue(wait_for(is_there), "it does not come so far")
-        at = self.positions(process, source)
-        self.assertEqual(len(at), 2, "the first pass is over")
-        return process
+            def is_there():
+                process.send_signal(signal.SIGSTOP)
+                at = self.positions(process, source)
+                if len(at) == 2 and max(at) >= enough:
+                    return True
+                process.send_signal(signal.SIGCONT)
+                return process.poll() is not None
+
+            self.assertTrue(wait_for(is_there), "it does not come so far")
+            return process, len(self.positions(process, source)) == 2
+        return self.repeated(once, "the first pass is over")
 
     def stopped_in_second(self, source):
         """The same, at the beginning of its second pass."""
-        process = self.stopped(source, 0.3)
+        def once():
+            process = self.stopped(source, 0.3)
 
-        def is_second():
-            process.send_signal(signal.SIGCONT)
-            time.sleep(0.005)  # some frames
-            process.send_signal(signal.SIGSTOP)
-            return len(self.positions(process, source)) == 1
+            def is_second():
+                process.send_signal(signal.SIGCONT)
+                time.sleep(0.005)  # some frames
+                process.send_signal(signal.SIGSTOP)
+                return process.poll() is not None or len(self.positions(process, source)) == 1
 
-        self.assertTrue(wait_for(is_second), "it does not come to the second pass")
-        return process
+            self.assertTrue(wait_for(is_second), "it does not come to the second pass")
+            return process, len(self.positions(process, source)) == 1
+        return self.repeated(once, "the second pass is over")
 
     def own(self):
         """The clip, to be changed."""
