@@ -13,6 +13,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "lumeq-sample.mkv")
 RATE = 25
+WIDTH = 640
 STILL = 2  # seconds of each scene of the cuts
 BLACK = 12  # frames before a fade
 
@@ -21,6 +22,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("lumeq", help="the program")
     p.add_argument("--folder", help="where clips go [a temporary folder]")
+    p.add_argument("--width", type=int, default=WIDTH, help="of the pictures [%(default)s]")
     return p.parse_args()
 
 
@@ -36,11 +38,11 @@ def ffmpeg(*args):
     run("ffmpeg", "-v", "error", "-nostdin", "-y", *args)
 
 
-def still(folder, at, seconds):
+def still(folder, width, at, seconds):
     """ffmpeg's arguments for a scene that does not move: the clip's frame at this second."""
     path = os.path.join(folder, "%g.png" % at)
     if not os.path.exists(path):
-        ffmpeg("-ss", at, "-i", SAMPLE, "-frames:v", 1, "-vf", "scale=640:-2,setsar=1", path)
+        ffmpeg("-ss", at, "-i", SAMPLE, "-frames:v", 1, "-vf", "scale=%d:-2,setsar=1" % width, path)
     return ("-loop", 1, "-framerate", RATE, "-t", seconds, "-i", path)
 
 
@@ -48,34 +50,36 @@ def write(path, *arguments):
     ffmpeg(*arguments, "-pix_fmt", "yuv420p", "-c:v", "ffv1", path)
 
 
-def make_cuts(path, folder):
+def make_cuts(path, folder, width):
     """Fog, fog later and mirrored, a room, the room later and mirrored, fog: two cuts are between pictures of about the
     same histogram."""
     scenes = (1, 3.8, 5, 6.4, 1)
     mirrored = (0, 1, 0, 1, 0)
-    inputs = [a for at in scenes for a in still(folder, at, STILL)]
+    inputs = [a for at in scenes for a in still(folder, width, at, STILL)]
     graph = "".join("[%d]%s[s%d];" % (i, "hflip" if m else "null", i) for i, m in enumerate(mirrored))
     graph += "".join("[s%d]" % i for i in range(len(scenes))) + "concat=n=%d" % len(scenes)
     write(path, *inputs, "-filter_complex", graph)
 
 
-def make_fade(path, folder):
+def make_fade(path, folder, width):
     """A dull scene comes up from black within a second, and stays for five."""
-    write(path, *still(folder, 1, 6), "-vf", "tpad=start=%d:color=black,fade=in:%d:%d" % (BLACK, BLACK, RATE))
+    write(path, *still(folder, width, 1, 6), "-vf", "tpad=start=%d:color=black,fade=in:%d:%d" % (BLACK, BLACK, RATE))
 
 
-def make_cars(path, folder):
+def make_cars(path, folder, width):
     """Lights that cross a still and dull scene."""
-    graph, last = "color=white:s=90x40:r=%d[c];[c]split=3[c0][c1][c2];" % RATE, "0"
+    n = width / WIDTH
+    graph, last = "color=white:s=%dx%d:r=%d[c];[c]split=3[c0][c1][c2];" % (90 * n, 40 * n, RATE), "0"
     for i, (speed, offset, y) in enumerate(((220, 0, 220), (310, 400, 270), (170, 700, 250))):
-        graph += "[%s][c%d]overlay=x='mod(%d*t+%d,900)-120':y=%d:shortest=1[o%d];" % (last, i, speed, offset, y, i)
+        graph += "[%s][c%d]overlay=x='%g*(mod(%d*t+%d,900)-120)':y=%d:shortest=1[o%d];" % (
+            last, i, n, speed, offset, y * n, i)
         last = "o%d" % i
-    write(path, *still(folder, 1, 10), "-filter_complex", graph.rstrip(";"), "-map", "[%s]" % last)
+    write(path, *still(folder, width, 1, 10), "-filter_complex", graph.rstrip(";"), "-map", "[%s]" % last)
 
 
-def make_wavering(path, folder):
+def make_wavering(path, folder, width):
     """Light that wavers by a tenth from frame to frame."""
-    write(path, *still(folder, 5, 6), "-vf",
+    write(path, *still(folder, width, 5, 6), "-vf",
           "format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(1+0.1*sin(N*2.4)*cos(N*0.7))':cb='cb(X,Y)':cr='cr(X,Y)'")
 
 
@@ -116,7 +120,7 @@ def main():
     clips = {}
     for name, make in (("cuts", make_cuts), ("fade", make_fade), ("cars", make_cars), ("wavering", make_wavering)):
         clips[name] = os.path.join(folder, name + ".mkv")
-        make(clips[name], folder)
+        make(clips[name], folder, a.width)
     lines = []
     for passes in ("off", "on"):
         of = {name: rows(a.lumeq, clip, folder, "--two-pass", passes) for name, clip in clips.items()}
