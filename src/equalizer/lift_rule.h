@@ -29,6 +29,9 @@
 
 #define LIFT_MOST (8 * CURVE_ONE) /* LiftChoice.lift */
 
+/* How much further than light tones dark ones are lifted at most. */
+#define LIFT_DARK_MORE CURVE_ONE
+
 #define LIFT_SHARE_BITS 30 /* of LiftState.share */
 
 #define LIFT_CLIP_ROUNDS 4 /* as those of the curve that is not lifted */
@@ -45,12 +48,15 @@ typedef struct LiftCode {
 
 /* What holds for all of a picture. */
 typedef struct LiftPicture {
-    uint32_t total, last;                /* sum of the counts; the code of white, from black on */
-    uint32_t mean, peak;                 /* peak: the most of three neighbours that are not dark */
-    uint32_t floor, p10, p90, p99, p995; /* codes below which so much of it lies; floor: 0.5 % */
+    uint32_t total, last; /* sum of the counts; the code of white, from black on */
+    uint32_t mean, peak;  /* peak: the most of three neighbours that are not dark */
+    /* Codes below which so much of it lies; floor: 0.5 %. */
+    uint32_t floor, p10, middle, p90, p99, p995;
     uint32_t noise, slope; /* 64ths of a code; the steepest slope that it allows, Q16 */
     uint32_t page;         /* it is a page or a screen, which is left alone */
     uint32_t quality;      /* it is none, and not noise alone */
+    uint32_t aim;          /* the mean that is wanted of a dark picture */
+    uint32_t kept;         /* the lift of its light tones; that of dark ones is no less */
     uint32_t haze;
     uint32_t pulled; /* the place that the floor goes to */
 } LiftPicture;
@@ -157,7 +163,8 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
             sum += (uint64_t)CURVE_OWN(code, i).count * ((uint32_t)i * CURVE_ONE / v->last);
             below[0] += lift_below(cdf, v->total, 5) | lift_below(cdf, v->total, 100) << 10 |
                         lift_below(cdf, v->total, 900) << 20;
-            below[1] += lift_below(cdf, v->total, 990) | lift_below(cdf, v->total, 995) << 10;
+            below[1] += lift_below(cdf, v->total, 990) | lift_below(cdf, v->total, 995) << 10 |
+                        lift_below(cdf, v->total, 500) << 20;
             if (i >= 12 && i <= (int)v->last - 2)
                 peak = lift_most(peak, w->hist[i] + w->hist[i + 1] + w->hist[i + 2]);
         }
@@ -170,7 +177,8 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
     v->p10 = below[0] >> 10 & 1023;
     v->p90 = below[0] >> 20;
     v->p99 = below[1] & 1023;
-    v->p995 = below[1] >> 10;
+    v->p995 = below[1] >> 10 & 1023;
+    v->middle = below[1] >> 20;
 }
 
 CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
@@ -178,16 +186,29 @@ CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
     return i * CURVE_ONE / v->last;
 }
 
-/* Where the black point goes, and the lift after it. */
-CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t lift, uint32_t i)
+/* Where a code is after the black point has moved. */
+CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t i)
 {
-    uint32_t place = CURVE_ONE;
     if (i < v->floor)
-        place = i * v->pulled / v->floor;
-    else if (v->floor < v->last)
-        place = v->pulled + (i - v->floor) * (CURVE_ONE - v->pulled) / (v->last - v->floor);
+        return i * v->pulled / v->floor;
+    if (v->floor < v->last)
+        return v->pulled + (i - v->floor) * (CURVE_ONE - v->pulled) / (v->last - v->floor);
+    return CURVE_ONE;
+}
+
+CURVE_FN uint32_t lift_raised(uint32_t place, uint32_t lift)
+{
     return curve_divide((uint64_t)(CURVE_ONE + lift) * place,
                         CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
+}
+
+/* Where it is lifted to: wholly at black, and less and less further than light tones up to those
+ * that 1 % of the picture is above. */
+CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
+{
+    const uint32_t pulled = lift_pulled(v, i), place = lift_raised(pulled, v->kept);
+    const uint32_t whole = lift_raised(pulled, lift);
+    return i < v->p99 && whole > place ? place + (whole - place) * (v->p99 - i) / v->p99 : place;
 }
 
 /* The steepest slope that the noise allows. */
@@ -198,6 +219,23 @@ CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
     return lift_least(LIFT_SLOPE_MOST, (out << 16) / lift_most(wanted->noise, 1));
 }
 
+/* How wide the picture would be without its noise, 64ths of a code. All but 1 % of noise is 5
+ * deviations wide, and what an encoder leaves of it changes less than that from frame to frame;
+ * below black there is none. */
+CURVE_FN uint32_t lift_span(const LiftPicture *v)
+{
+    const uint32_t span = 64 * (v->p995 - v->floor),
+                   all = lift_least(6 * v->noise, 5 * v->noise / 2 + 7 * 32);
+    const uint32_t half = lift_least(all, span);
+    const uint32_t noise = half + lift_least(half, 64 * v->middle);
+    const uint32_t square = noise < span ? span * span - noise * noise : 0;
+    uint32_t root = 0;
+    CURVE_ROLLED
+    for (uint32_t bit = 1u << 13; bit; bit >>= 1)
+        root += (root + bit) * (root + bit) <= square ? bit : 0;
+    return root;
+}
+
 /* How dark the picture is, and how far it is lifted. */
 CURVE_FN LiftChoice lift_choose(LiftPicture *v)
 {
@@ -205,12 +243,15 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
                     0, 0};
     v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
                         LIFT_PERCENT(55));
-    const int32_t span = 64 * ((int32_t)v->p995 - (int32_t)v->floor) - 3 * (int32_t)v->noise;
-    v->quality = lift_times(lift_ramp(span, 64 * 8, 64 * 24), CURVE_ONE - v->page);
+    v->quality = lift_times(lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12), CURVE_ONE - v->page);
+    v->aim = LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4,
+                                           lift_ramp((int32_t)(v->slope >> 8), 5 * 256, 7 * 256));
+    const uint32_t share = lift_times(c.dark, v->quality);
     uint32_t most = lift_least(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
-    most = lift_least(most, lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_PERCENT(60)));
-    most = lift_least(most, lift_reach(v->mean, LIFT_PERCENT(21)));
-    c.lift = lift_times(lift_times(c.dark, v->quality), most);
+    most = lift_least(most, lift_reach(v->mean, v->aim));
+    const uint32_t kept = lift_reach(lift_place(v, lift_most(v->p99, 1)), LIFT_PERCENT(60));
+    v->kept = lift_times(share, lift_least(most, kept));
+    c.lift = lift_times(share, kept < LIFT_MOST ? lift_least(most, kept + LIFT_DARK_MORE) : most);
 
     const uint32_t apart = lift_place(v, v->p90) - lift_place(v, v->p10);
     const uint32_t wide = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
@@ -325,10 +366,10 @@ CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equa
 /* How much of the equalization is taken: what is not wide needs it, but it moves the mean by no
  * more than what is missing in the dark. Where the picture is dull that would leave it so: there
  * contrast is taken that makes it too light, and a lift is taken back behind it, half as much in
- * the dark. The mean of what bends is above where its own place goes: hence 4 thirds. `wide`: of
- * the places; `mean`, `equalized`: before it and after. */
-CURVE_FN void lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, uint32_t mean,
-                        uint32_t equalized)
+ * the dark. `wide`: of the places; `mean`, `equalized`: before it and after. Answers how far the
+ * mean is to be taken back; the lift that is taken back here does that to its own place. */
+CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, uint32_t mean,
+                            uint32_t equalized)
 {
     uint32_t need = lift_times(CURVE_ONE - wide, v->quality);
     need = lift_most(need, lift_times(LIFT_PERCENT(10), CURVE_ONE - v->page));
@@ -336,16 +377,39 @@ CURVE_FN void lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, uint
     const uint32_t moved = equalized > mean ? equalized - mean : mean - equalized;
     const uint32_t least = LIFT_PERCENT(1) / 2;
     const uint32_t rest = least + lift_times(CURVE_ONE - wide, LIFT_PERCENT(5) - least);
-    const uint32_t missing = mean < LIFT_PERCENT(21) ? LIFT_PERCENT(21) - mean : 0;
+    const uint32_t missing = mean < v->aim ? v->aim - mean : 0;
     const uint32_t most = lift_times(c->dark, missing) + lift_times(CURVE_ONE - c->dark, rest);
     const uint32_t moves = lift_times(need, moved);
     c->need = need;
-    if (moves > most) {
-        const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
-        const uint32_t back = equalized > mean ? lift_times(dull, moves - most) : 0;
-        c->need = lift_least(need, ((most + back) << 16) / moved);
-        c->lowered = lift_reach(mean + most, mean + most + back) / 3 * 4;
-    }
+    if (moves <= most)
+        return 0;
+    const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
+    const uint32_t back = equalized > mean ? lift_times(dull, moves - most) : 0;
+    c->need = lift_least(need, ((most + back) << 16) / moved);
+    c->lowered = lift_reach(mean + most, mean + most + back);
+    return back;
+}
+
+/* Where a code ends. */
+CURVE_FN uint32_t lift_last(const LiftChoice *c, const LiftCode *code)
+{
+    const uint32_t place = lift_least(
+        lift_times(code->place, CURVE_ONE - c->need) + lift_times(code->limit, c->need), CURVE_ONE);
+    return curve_divide((uint64_t)place << 16,
+                        CURVE_ONE + lift_times(c->lowered, CURVE_ONE - place));
+}
+
+/* The mean of what bends stays above where its own place goes: takes more of the lift back, as
+ * much as is missing. `mean`: what it would be without. */
+CURVE_FN void lift_lower(LiftChoice *c, const LiftPicture *v, const LiftCode *code, uint32_t mean,
+                         uint32_t back, CurveWork *w)
+{
+    uint64_t sum = 0;
+    CURVE_EACH (i, CURVE_CELLS)
+        sum += (uint64_t)CURVE_OWN(code, i).count * lift_last(c, &CURVE_OWN(code, i));
+    const uint32_t lowered = curve_divide(lift_sum(sum, w->sums[1]), v->total);
+    const uint32_t fell = mean > lowered ? mean - lowered : 1;
+    c->lowered = lift_least(lift_ratio((uint64_t)c->lowered * back, fell), LIFT_MOST);
 }
 
 /* Lifts all codes, by the rule and by hand. */
@@ -354,7 +418,7 @@ CURVE_FN void lift_raise(const LiftPicture *v, LiftCode *code, uint32_t lift,
 {
     CURVE_EACH (i, CURVE_CELLS) {
         LiftCode *c = &CURVE_OWN(code, i);
-        c->place = i <= (int)v->last ? lift_pulled(v, lift, (uint32_t)i) : 0;
+        c->place = i <= (int)v->last ? lift_lifted(v, lift, (uint32_t)i) : 0;
         if (light_is_on(light))
             c->place = (light_place(light, c->place, CURVE_ONE) + (1u << 13)) >> 14;
         w->hist[i] = c->place;
@@ -394,18 +458,17 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
         lift_widths(&v, code, w);
         const uint32_t clip = wanted.clip;
         lift_equalize(&v, code, clip == CURVE_CLIP_AUTO ? lift_auto_clip(&v, &c) : clip, w);
-        lift_need(&c, &v, wide, mean, lift_mean(&v, code, 1, w));
+        const uint32_t equalized = lift_mean(&v, code, 1, w);
+        const uint32_t back = lift_need(&c, &v, wide, mean, equalized);
+        if (c.lowered)
+            lift_lower(&c, &v, code, mean + lift_times(c.need, equalized - mean), back, w);
     }
     CURVE_EACH (i, CURVE_CELLS) {
         const LiftCode *own = &CURVE_OWN(code, i);
         const uint32_t at = (uint32_t)(i + black) & (CURVE_CELLS - 1);
-        uint32_t place = lift_least(
-            lift_times(own->place, CURVE_ONE - c.need) + lift_times(own->limit, c.need), CURVE_ONE);
-        if (c.lowered)
-            place = curve_divide((uint64_t)place << 16,
-                                 CURVE_ONE + lift_times(c.lowered, CURVE_ONE - place));
         /* Nothing becomes black that was not. */
-        place = lift_most(place, lift_least(own->place, lift_place(&v, 2)));
+        const uint32_t place =
+            lift_most(lift_last(&c, own), lift_least(own->place, lift_place(&v, 2)));
         w->hist[at] = at << 8;
         if (v.total && i <= (int)v.last)
             w->hist[at] = ((uint32_t)black << 8) + lift_times(place, v.last << 8);

@@ -153,6 +153,18 @@ static double deviation_of(const uint32_t counts[CODES], const uint32_t *nodes)
     return sqrt(sum / all);
 }
 
+/* The code that all but 1 % of the picture becomes at most. */
+static double light_of(const uint32_t counts[CODES], const uint32_t *nodes)
+{
+    double above = 0, all = 0;
+    for (int i = 16; i <= 235; i++)
+        all += counts[i];
+    for (int i = 235; i > 16; i--)
+        if ((above += counts[i]) > all / 100)
+            return nodes[i] / 256.0;
+    return 16;
+}
+
 /* A class of pictures, and what becomes of it: limits of the mean, and of the deviation's factor.
  */
 typedef struct Class {
@@ -160,22 +172,41 @@ typedef struct Class {
     int noise;
     int parts[3][4];
     double mean[2], deviation[2]; /* mean: from 16 on, or by how much it moves */
+    double light;                 /* of all but 1 %; 0: any */
 } Class;
 
 static void test_classes(void)
 {
     static const Class classes[] = {
-        {"clean night", 6, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {45, 62}, {2, 9}},
-        {"noisy night", 384, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {18, 55}, {1, 4}},
+        {"clean night", 6, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {45, 62}, {2, 9}, 190},
+        {"noisy night", 160, {{HUMP, 24, 9, 900}, {HUMP, 34, 16, 200}}, {60, 63}, {3, 9}, 190},
+        {"very noisy night", 384, {{HUMP, 18, 12, 900}, {HUMP, 30, 25, 50}}, {18, 55}, {1, 4}, 190},
+        {"very noisy, not as dark",
+         512,
+         {{HUMP, 28, 30, 900}, {HUMP, 60, 25, 20}},
+         {45, 55},
+         {1, 2},
+         190},
+        {"a room with the moon",
+         6,
+         {{HUMP, 40, 22, 900}, {HUMP, 190, 9, 35}, {FLAT, 30, 150, 1}},
+         {58, 63},
+         {1, 1.5},
+         188},
+        {"a stage", 6, {{HUMP, 22, 10, 900}, {HUMP, 140, 50, 14}}, {55, 63}, {1, 2}, 190},
+        {"mostly black", 6, {{HUMP, 17, 5, 900}, {HUMP, 28, 8, 30}}, {25, 45}, {3, 9}, 190},
         {"haze, a bright sky",
          6,
          {{HUMP, 110, 60, 300}, {HUMP, 180, 36, 300}},
          {-12, -5},
-         {1.1, 1.3}},
-        {"well exposed", 30, {{HUMP, 60, 80, 3}, {HUMP, 130, 90, 3}}, {-1.5, 1.5}, {.94, 1.06}},
-        {"dull", 20, {{HUMP, 114, 36, 900}}, {-8, 8}, {1.5, 2.6}},
-        {"a dark page", 0, {{SPIKE, 46, 0, 8000}, {HUMP, 180, 80, 20}}, {-.1, .1}, {.99, 1.01}},
-        {"a covered lens", 192, {{HUMP, 17, 9, 900}}, {0, 1}, {.8, 1.25}},
+         {1.1, 1.3},
+         0},
+        {"well exposed", 30, {{HUMP, 60, 80, 3}, {HUMP, 130, 90, 3}}, {-1.5, 1.5}, {.94, 1.06}, 0},
+        {"dull", 20, {{HUMP, 114, 36, 900}}, {-8, 8}, {1.5, 2.6}, 0},
+        {"a dark page", 0, {{SPIKE, 46, 0, 8000}, {HUMP, 180, 80, 20}}, {-.1, .1}, {.99, 1.01}, 0},
+        {"a covered lens", 192, {{HUMP, 17, 9, 900}}, {0, 1}, {.8, 1.25}, 0},
+        {"a covered lens, encoded", 96, {{HUMP, 21, 8, 900}}, {0, 3}, {.8, 1.25}, 0},
+        {"a covered lens that is not black", 192, {{HUMP, 27, 9, 900}}, {0, 3}, {.8, 1.25}, 0},
     };
     for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {
         const Class *c = &classes[k];
@@ -191,6 +222,8 @@ static void test_classes(void)
               c->name, in, out);
         CHECK(factor >= c->deviation[0] && factor <= c->deviation[1],
               "%s: %.2f times the deviation", c->name, factor);
+        CHECK(!c->light || light_of(counts, nodes) <= c->light, "%s: all but 1 %% are below %.1f",
+              c->name, light_of(counts, nodes));
     }
 }
 
@@ -480,7 +513,7 @@ static void test_denoise(void)
         for (int frame = 0; frame < 30; frame++) {
             uint8_t was[WIDTH * HEIGHT];
             memcpy(was, v->out, sizeof(was));
-            paint(v, 20, 20, 1, 12, &random);
+            paint(v, 20, 20, 1, 5, &random);
             video_frame(v);
             for (int i = 0; i < WIDTH * HEIGHT && frame > 20; i++)
                 noise[k] += abs(v->out[i] - was[i]);

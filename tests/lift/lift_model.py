@@ -10,7 +10,7 @@ Samples are Q6 of 8-bit codes (0..16383) at every depth and fit int16, as does e
 value of the pixel path; numpy holds them in int32 and fit() checks it. Shares and slopes of the
 rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs numpy and ffmpeg.
 """
-import argparse, subprocess, sys
+import argparse, math, subprocess, sys
 import numpy as np
 
 ONE, BLACK, WHITE, LAST = 1 << 16, 16, 235, 219
@@ -67,11 +67,16 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     peak = max(sum(h[i:i + 3]) for i in range(12, last - 1))
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
-    Q = times(ramp(64 * (code(995) - floor) - 3 * n, 64 * 8, 64 * 24), ONE - page)
+    span = 64 * (code(995) - floor)
+    half = min(6 * n, 5 * n // 2 + 224)     # all but 1 % of noise is as wide, twice; none below black
+    alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
+    Q = times(ramp(alone, 64 * 4, 64 * 12), ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    a = times(times(D, Q), min(8 * ONE, reach(x[max(1, p99)], share(60)), reach(m, share(21)),
-                               max(0, G - ONE)))
+    aim = share(17) + times(share(15) // 4, ramp(G >> 8, 5 * 256, 7 * 256))
+    free = min(8 * ONE, reach(m, aim), max(0, G - ONE))
+    kept = min(free, reach(x[max(1, p99)], share(60)))
+    a, k = times(times(D, Q), min(free, kept + ONE)), times(times(D, Q), kept)
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
     Hz = times(times(ramp(m, share(45), share(60)), ramp(x[max(1, floor)], share(6), share(14))),
                times(width(x), Q))
@@ -79,7 +84,9 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     y = [i * pulled // floor if i < floor else
          pulled + (i - floor) * (ONE - pulled) // (last - floor) if floor < last else ONE
          for i in range(last + 1)]
-    y = [(ONE + a) * v // (ONE + (a * v >> 16)) for v in y]
+    lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
+    y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)
+         for i, v in enumerate(y)]
     mean = mean_of(y)
     if clip is None:
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
@@ -87,20 +94,24 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     need = max(times(ONE - wide, Q), times(share(10), ONE - page), times(share(35), Hz))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
-    moved, low = abs(risen), 0
+    moved, low, back = abs(risen), 0, 0
     rest = share(1) // 2 + times(ONE - wide, share(5) - share(1) // 2)
-    most = times(D, max(share(21) - mean, 0)) + times(ONE - D, rest)
+    most = times(D, max(aim - mean, 0)) + times(ONE - D, rest)
     if times(need, moved) > most:
         dull = times(ONE - wide, ONE - D // 2)
         back = times(dull, times(need, moved) - most) if risen > 0 else 0
         need = min(need, (most + back << 16) // moved)
-        low = reach(mean + most, mean + most + back) // 3 * 4
+        low = reach(mean + most, mean + most + back)
     curve = [min(times(v, ONE - need) + times(b, need), ONE) for v, b in zip(y, both)]
-    curve = [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
+    lower = lambda low: [(v << 16) // (ONE + times(low, ONE - v)) for v in curve]
+    if low:
+        fell = max(mean + times(need, risen) - mean_of(lower(low)), 1)
+        low = min(low * back // fell, 8 * ONE)
+    curve = lower(low)
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # not newly black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
-    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, clip=clip, need=need, low=low, Hz=Hz, page=page)
+    q16 = dict(m=m, D=D, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low, Hz=Hz, page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 
 # ---- Tables and constants of a frame. ----
