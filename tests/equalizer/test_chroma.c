@@ -309,6 +309,83 @@ static void tiles(void)
     for_each_variant(tiles_variant);
 }
 
+/* Any nodes, none of them beyond the code after all; a tile in four leaves chroma alone. */
+static void any_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
+{
+    const int last = (int)tile_last_node(grid->curve.depth);
+    for (int tile = 0; tile < tile_count(grid); tile++) {
+        const int kind = check_below(random, 4);
+        for (int i = 0; i <= TILE_CELLS; i++)
+            tables->nodes[tile][i] = (uint32_t)(kind == 0   ? (int64_t)last * i / TILE_CELLS
+                                                : kind == 1 ? check_below(random, 2) * last
+                                                            : check_below(random, last + 1));
+    }
+}
+
+/* A part of a picture between bars, whose tiles begin and end anywhere in it. */
+static void check_any_tiles(const char *name, const LumeqKernels *kernels, int number, int width,
+                            int height, CheckRandom *random)
+{
+    static TileTables tables;
+    static const CurveTable none;
+    LumeqKernels c;
+    TileGrid grid;
+    const ChromaShape shape = {1 + number % 2, number / 2 % 3, number / 6 % 3};
+    CurveParams p = params_of(formats[number / 18 % FORMATS], (LumeqRange)check_below(random, 2));
+    p.chroma = check_below(random, 8) != 0;
+    p.dither = check_below(random, 2);
+    p.frame = (uint32_t)check_below(random, 1000);
+    const int x = 4 * check_below(random, 30), y = 4 * check_below(random, 30);
+    const LumeqRect active = {x, y, width, height};
+    CurveParams of_tiles = p;
+    of_tiles.bins = TILE_CELLS;
+    of_tiles.fraction = p.depth - 8;
+    lumeq_kernels_c(&c);
+    Planes in = open_planes(shape, width, height, sample_size(&p), 0, random);
+    Planes out = open_planes(shape, width, height, sample_size(&p), GUARD, random);
+    Planes expected = open_planes(shape, width, height, sample_size(&p), 0, NULL);
+    fill_any(&in, 3, random);
+    lumeq_tile_grid(&grid, x + width + check_below(random, 50), y + height + check_below(random, 9),
+                    1 + check_below(random, 16), 1 + check_below(random, 16), &of_tiles, 0);
+    any_tiles(&grid, &tables, random);
+    tables.inside = tile_inside(&grid, &(BarsState){.area = 1, .active = active});
+    for (int way = 0; way < 2; way++) {
+        const Planes *to = way ? &out : &expected;
+        LumeqChromaRows rows =
+            chroma_rows(shape, in.rect, to->rect, sample_size(&p), 0, in.rect[1].height);
+        rows.grid = &grid;
+        rows.tables = &tables;
+        const LumeqKernels *by = way ? kernels : &c;
+        (p.depth > 8 ? by->chroma16 : by->chroma8)(&rows, &none, &p);
+    }
+    for (int i = 1; i <= shape.planes; i++)
+        CHECK(check_rect_equal(&out.rect[i], &expected.rect[i]) && check_rect_intact(&out.rect[i]),
+              "%s: plane %d of %dx%d at %d, %d, %d plane(s) over %dx%d, depth %d+%d, %dx%d tiles",
+              name, i, width, height, x, y, shape.planes, 1 << shape.x, 1 << shape.y, p.depth,
+              p.shift, grid.x.tiles, grid.y.tiles);
+    close_planes(&in);
+    close_planes(&out);
+    close_planes(&expected);
+}
+
+/* Bit by bit what plain C makes of any picture and any tiles. */
+static void any_tiles_variant(const char *name, const LumeqKernels *kernels)
+{
+    CheckRandom random = check_random(6);
+    for (int n = 0; n < SHAPES_AND_FORMATS; n++) {
+        for (int i = 0; i < 6; i++)
+            check_any_tiles(name, kernels, n, 1 + check_below(&random, 150),
+                            1 + check_below(&random, 9), &random);
+        check_any_tiles(name, kernels, n, 700 + check_below(&random, 700),
+                        1 + check_below(&random, 4), &random);
+    }
+}
+
+static void any_tiles_as_in_c(void)
+{
+    for_each_variant(any_tiles_variant);
+}
+
 /* ---- pictures ----------------------------------------------------------------------------- */
 
 typedef struct Film {
@@ -480,6 +557,7 @@ BACKEND_TEST(luma_does_not_depend_on_chroma)
 static const CheckTest tests[] = {
     {"plain_loops", plain_loops},
     {"tiles", tiles},
+    {"any_tiles_as_in_c", any_tiles_as_in_c},
     {"chroma_follows_the_curve", chroma_follows_the_curve},
     {"layouts", layouts},
     {"kept", kept},

@@ -8,15 +8,24 @@
 #include <string.h>
 
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/tile_rows.h"
 
 #define CHROMA_BLOCK 64 /* pixels; a multiple of the dither's period, 8 */
 
+/* The tiles of a row, with mode CLAHE. */
+typedef struct ChromaTiles {
+    const TileGrid *grid;
+    int sub_x;
+    TileRow row;
+} ChromaTiles;
+
 /* What holds for a row. */
 typedef struct ChromaRow {
+    const ChromaTiles *tiles; /* NULL: `over` of the luma's mean is a pixel's gain */
     const CurveGain *over;
     CurveLegal legal;
     uint32_t unit;   /* 256ths of codes of 8 bits in a code */
-    int shift, down; /* of samples; from codes to those of 8 bits */
+    int shift, down; /* of samples; from codes to those that gains are looked up by */
     int32_t last;    /* code */
     int32_t add[CHROMA_BLOCK];
 } ChromaRow;
@@ -43,10 +52,9 @@ static inline int32_t chroma_max(int32_t a, int32_t b)
 /* ---- gains -------------------------------------------------------------------------------- */
 
 static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *row,
-                                  const uint8_t *mean)
+                                  const uint16_t *mean)
 {
     uint32_t over[CHROMA_BLOCK][2]; /* gain and, in the upper half, from; to */
-    const uint32_t range = row->legal.range;
     for (int i = 0; i < CHROMA_BLOCK; i++)
         memcpy(over[i], &row->over[mean[i]], sizeof(over[i]));
     for (int i = 0; i < CHROMA_BLOCK; i++) {
@@ -54,11 +62,88 @@ static inline void chroma_look_up(ChromaBlock *restrict block, const ChromaRow *
         block->from[i] = over[i][0] >> 16;
         block->to[i] = over[i][1] & 0xffff;
     }
+}
+
+static inline void chroma_find_ends(ChromaBlock *restrict block, const ChromaRow *row)
+{
+    const uint32_t range = row->legal.range;
     for (int i = 0; i < CHROMA_BLOCK; i++) {
         block->to[i] = block->to[i] < range ? block->to[i] : range;
         block->ends[i] = -(uint32_t)((block->gain[i] > CURVE_GAIN_ONE) & (block->from[i] <= range));
     }
 }
+
+/* ---- gains between tiles ------------------------------------------------------------------ */
+
+/* What the tiles on either side make of the luma's means, of pixels from number `x` of the row on;
+ * as tile_column() has it. */
+static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restrict right,
+                                       const ChromaTiles *tiles, const uint16_t *mean, int x)
+{
+    const TileGrid *grid = tiles->grid;
+    const TileInside *in = &tiles->row.inside;
+    const int fraction = grid->curve.fraction, at = in->x + (x << tiles->sub_x);
+    uint32_t near[CHROMA_BLOCK][2], far[CHROMA_BLOCK][2]; /* a node and the next one */
+    int piece = tile_piece(&grid->x, at);
+    for (int i = 0; i < CHROMA_BLOCK; piece++) {
+        const uint32_t *before = tiles->row.nodes[tile_before(piece, in->first_x, in->last_x)];
+        const uint32_t *behind = tiles->row.nodes[tile_behind(piece, in->first_x, in->last_x)];
+        const int samples = (piece < grid->x.tiles ? grid->x.piece[piece + 1] : INT32_MAX / 2) - at;
+        const int pixels = (samples + tiles->sub_x) >> tiles->sub_x;
+        for (const int end = pixels < CHROMA_BLOCK ? pixels : CHROMA_BLOCK; i < end; i++) {
+            memcpy(near[i], &before[mean[i] >> fraction], sizeof(near[i]));
+            memcpy(far[i], &behind[mean[i] >> fraction], sizeof(far[i]));
+        }
+    }
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const uint32_t part = mean[i] & ((1u << fraction) - 1);
+        left[i] = tile_between(near[i][0], near[i][1], part, fraction);
+        right[i] = tile_between(far[i][0], far[i][1], part, fraction);
+    }
+}
+
+/* `out` over `in`, as a share of CURVE_GAIN_ONE and at most 4 times that. Both are below 2^17, so
+ * that what is divided is exact in float32; the quotient is at most rounded up to an integer. */
+static inline int32_t chroma_ratio(int32_t in, int32_t out)
+{
+    const float most = 4 * CURVE_GAIN_ONE;
+    const uint32_t over = (uint32_t)chroma_max(out, 0) << 12, under = (uint32_t)chroma_max(in, 1);
+    const float ratio = (float)(int32_t)over / (float)(int32_t)under;
+    const uint32_t q = (uint32_t)(int32_t)(ratio < most ? ratio : most);
+    return (int32_t)(q - (q * under > over));
+}
+
+/* As curve_gain() with curve_gain_rule(). */
+static inline uint32_t chroma_gain(int32_t in, int32_t out)
+{
+    const CurveGainRule rule = curve_gain_rule();
+    const int32_t one = (int32_t)CURVE_GAIN_ONE, more = chroma_ratio(in, out) - one;
+    const int32_t share = more > 0 ? (int32_t)CURVE_GAIN_SHARE : (int32_t)CURVE_LOSS_SHARE;
+    const int32_t light = chroma_max(chroma_min(in, rule.light) - rule.dark, 0);
+    const int32_t gain = one + more * share / one * light / (rule.light - rule.dark);
+    return (uint32_t)chroma_min(gain, (int32_t)rule.most);
+}
+
+/* As tile_gain(). */
+static inline void chroma_tile_gains(ChromaBlock *restrict block, const ChromaTiles *tiles,
+                                     const uint16_t *mean, int x)
+{
+    const CurveParams *p = &tiles->grid->curve;
+    uint32_t left[CHROMA_BLOCK], right[CHROMA_BLOCK];
+    const uint32_t phase = tile_phase(&tiles->grid->x, tiles->row.inside.x + (x << tiles->sub_x));
+    const uint32_t step = 2 * tiles->grid->x.step << tiles->sub_x;
+    chroma_tile_columns(left, right, tiles, mean, x);
+    for (int i = 0; i < CHROMA_BLOCK; i++) {
+        const uint32_t out = tile_lerp(left[i], right[i], tile_weight(phase + (uint32_t)i * step));
+        const int32_t from = curve_above_black(p, (uint32_t)mean[i] << 16);
+        const int32_t to = curve_above_black(p, out << 8);
+        block->gain[i] = chroma_gain(from, to);
+        block->from[i] = (uint16_t)chroma_max(from, 0);
+        block->to[i] = (uint16_t)chroma_max(to, 0);
+    }
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
 
 /* Those of curve_within(). */
 typedef struct ChromaLimit {
@@ -119,10 +204,16 @@ static inline void chroma_scale(uint16_t *restrict codes, const ChromaBlock *blo
     }
 }
 
-static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const ChromaRow *row)
+/* Of pixels from number `x` of the row on. */
+static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const ChromaRow *row,
+                                int x)
 {
     ChromaBlock block;
-    chroma_look_up(&block, row, mean);
+    if (row->tiles)
+        chroma_tile_gains(&block, row->tiles, mean, x);
+    else
+        chroma_look_up(&block, row, mean);
+    chroma_find_ends(&block, row);
     for (int i = 0; i < 2; i++)
         chroma_end_gains(&block, row, codes[i]);
     for (int i = 0; i < 2; i++)
@@ -140,20 +231,20 @@ static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const Ch
  * written together.
  */
 #define DEFINE_CHROMA_BLOCKS(bits)                                                                 \
-    static inline void chroma_means##bits(uint8_t *restrict mean, const uint##bits##_t *a,         \
+    static inline void chroma_means##bits(uint16_t *restrict mean, const uint##bits##_t *a,        \
                                           const uint##bits##_t *b, int sub_x,                      \
                                           const ChromaRow *row)                                    \
     {                                                                                              \
         for (int i = 0; sub_x && i < CHROMA_BLOCK; i++)                                            \
-            mean[i] = (uint8_t)((CHROMA_CODE_##bits(row, a[2 * i]) +                               \
-                                 CHROMA_CODE_##bits(row, a[2 * i + 1]) +                           \
-                                 CHROMA_CODE_##bits(row, b[2 * i]) +                               \
-                                 CHROMA_CODE_##bits(row, b[2 * i + 1]) + 2) >>                     \
-                                (2 + row->down));                                                  \
+            mean[i] = (uint16_t)((CHROMA_CODE_##bits(row, a[2 * i]) +                              \
+                                  CHROMA_CODE_##bits(row, a[2 * i + 1]) +                          \
+                                  CHROMA_CODE_##bits(row, b[2 * i]) +                              \
+                                  CHROMA_CODE_##bits(row, b[2 * i + 1]) + 2) >>                    \
+                                 (2 + row->down));                                                 \
         for (int i = 0; !sub_x && i < CHROMA_BLOCK; i++)                                           \
             mean[i] =                                                                              \
-                (uint8_t)((CHROMA_CODE_##bits(row, a[i]) + CHROMA_CODE_##bits(row, b[i]) + 1) >>   \
-                          (1 + row->down));                                                        \
+                (uint16_t)((CHROMA_CODE_##bits(row, a[i]) + CHROMA_CODE_##bits(row, b[i]) + 1) >>  \
+                           (1 + row->down));                                                       \
     }                                                                                              \
     static inline void chroma_load##bits(ChromaCodes codes, const uint##bits##_t *const from[2],   \
                                          int step, const ChromaRow *row)                           \
@@ -186,24 +277,24 @@ static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const Ch
      * where a pixel has half its columns. */                                                      \
     static inline void chroma_last##bits(                                                          \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
-        const uint##bits##_t *const luma[2], int columns, int count, const LumeqChromaRows *r,     \
-        const ChromaRow *row)                                                                      \
+        const uint##bits##_t *const luma[2], int columns, int x, int count,                        \
+        const LumeqChromaRows *r, const ChromaRow *row)                                            \
     {                                                                                              \
         uint##bits##_t rows[2][2 * CHROMA_BLOCK] = {{0}}, some[2][CHROMA_BLOCK] = {{0}};           \
-        uint8_t mean[CHROMA_BLOCK];                                                                \
+        uint16_t mean[CHROMA_BLOCK];                                                               \
         ChromaCodes codes;                                                                         \
         for (int i = 0; i < 2; i++) {                                                              \
             memcpy(rows[i], luma[i], (size_t)columns * sizeof(rows[i][0]));                        \
             rows[i][columns] = rows[i][columns - 1];                                               \
-            for (int x = 0; x < count; x++)                                                        \
-                some[i][x] = from[i][x * r->step];                                                 \
+            for (int k = 0; k < count; k++)                                                        \
+                some[i][k] = from[i][k * r->step];                                                 \
         }                                                                                          \
         chroma_means##bits(mean, rows[0], rows[1], r->sub_x, row);                                 \
         chroma_load##bits(codes, (const uint##bits##_t *[2]){some[0], some[1]}, 1, row);           \
-        chroma_block(codes, mean, row);                                                            \
+        chroma_block(codes, mean, row, x);                                                         \
         for (int i = 0; i < 2; i++)                                                                \
-            for (int x = 0; x < count; x++)                                                        \
-                to[i][x * r->step] = (uint##bits##_t)(codes[i][x] << row->shift);                  \
+            for (int k = 0; k < count; k++)                                                        \
+                to[i][k * r->step] = (uint##bits##_t)(codes[i][k] << row->shift);                  \
     }                                                                                              \
     static inline void chroma_row##bits(                                                           \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
@@ -215,22 +306,24 @@ static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const Ch
             uint##bits##_t *const dst[2] = {to[0] + at, to[1] + at};                               \
             const uint##bits##_t *const src[2] = {from[0] + at, from[1] + at};                     \
             const uint##bits##_t *const under[2] = {luma[0] + over, luma[1] + over};               \
-            uint8_t mean[CHROMA_BLOCK];                                                            \
+            uint16_t mean[CHROMA_BLOCK];                                                           \
             ChromaCodes codes;                                                                     \
             if (columns < CHROMA_BLOCK << r->sub_x) {                                              \
-                chroma_last##bits(dst, src, under, columns, width - x, r, row);                    \
+                chroma_last##bits(dst, src, under, columns, x, width - x, r, row);                 \
                 return;                                                                            \
             }                                                                                      \
             chroma_means##bits(mean, under[0], under[1], r->sub_x, row);                           \
             chroma_load##bits(codes, src, r->step, row);                                           \
-            chroma_block(codes, mean, row);                                                        \
+            chroma_block(codes, mean, row, x);                                                     \
             chroma_store##bits(dst, codes, r->step, row);                                          \
         }                                                                                          \
     }                                                                                              \
     static void chroma##bits##_in_blocks(const LumeqChromaRows *r, const CurveTable *table,        \
                                          const CurveParams *params)                                \
     {                                                                                              \
-        ChromaRow row = chroma_rows(table, params);                                                \
+        ChromaTiles tiles;                                                                         \
+        CurveGain same[CURVE_CELLS];                                                               \
+        ChromaRow row = chroma_rows(r, table, params, &tiles, same);                               \
         for (int y = 0; y < r->height; y++) {                                                      \
             const uint##bits##_t *from[2], *luma[2];                                               \
             uint##bits##_t *to[2];                                                                 \
@@ -240,19 +333,36 @@ static inline void chroma_block(ChromaCodes codes, const uint8_t *mean, const Ch
                 from[i] = (const void *)((const uint8_t *)r->src[i] + y * r->src_stride[i]);       \
                 to[i] = (void *)((uint8_t *)r->dst[i] + y * r->dst_stride[i]);                     \
             }                                                                                      \
+            if (row.tiles)                                                                         \
+                tile_row_weigh(&tiles.row, r->grid, r->tables,                                     \
+                               r->tables->inside.y + ((r->y + y) << r->sub_y));                    \
             chroma_add(&row, params, r->y + y);                                                    \
             chroma_row##bits(to, from, luma, r, &row);                                             \
         }                                                                                          \
     }
 
-static inline ChromaRow chroma_rows(const CurveTable *table, const CurveParams *params)
+/* With tiles `tiles` is used, and `same` where they leave chroma alone. */
+static inline ChromaRow chroma_rows(const LumeqChromaRows *r, const CurveTable *table,
+                                    const CurveParams *params, ChromaTiles *tiles,
+                                    CurveGain same[CURVE_CELLS])
 {
-    return (ChromaRow){.over = table->gain,
-                       .legal = curve_legal(params->depth, params->black != 0),
-                       .unit = 65536u >> params->depth,
-                       .shift = params->shift,
-                       .down = params->depth - 8,
-                       .last = (1 << params->depth) - 1};
+    ChromaRow row = {.over = table->gain,
+                     .legal = curve_legal(params->depth, params->black != 0),
+                     .unit = 65536u >> params->depth,
+                     .shift = params->shift,
+                     .down = params->depth - 8,
+                     .last = (1 << params->depth) - 1};
+    if (r->grid && r->grid->curve.chroma) {
+        tiles->grid = r->grid;
+        tiles->sub_x = r->sub_x;
+        row.tiles = tiles;
+        row.down = 0;
+    } else if (r->grid) {
+        for (int i = 0; i < CURVE_CELLS; i++)
+            same[i] = (CurveGain){.gain = CURVE_GAIN_ONE};
+        row.over = same;
+    }
+    return row;
 }
 
 static inline void chroma_add(ChromaRow *row, const CurveParams *params, int y)
@@ -264,11 +374,10 @@ static inline void chroma_add(ChromaRow *row, const CurveParams *params, int y)
             << 4;
 }
 
-/* What the blocks are made for: one or two columns and rows of luma a pixel, one table for the
- * picture. */
+/* What the blocks are made for: one or two columns and rows of luma a pixel. */
 static inline int chroma_has_blocks(const LumeqChromaRows *r)
 {
-    return r->sub_x <= 1 && r->sub_y <= 1 && !r->grid;
+    return r->sub_x <= 1 && r->sub_y <= 1;
 }
 
 DEFINE_CHROMA_BLOCKS(8)
