@@ -79,7 +79,7 @@ void lumeq_kernels_c(LumeqKernels *kernels);
 void lumeq_kernels_avx2(LumeqKernels *kernels);
 void lumeq_kernels_avx512(LumeqKernels *kernels);
 
-LumeqHistogramKernel lumeq_histogram8_avx512;
+LumeqHistogramKernel lumeq_histogram8_avx2, lumeq_histogram8_avx512;
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
 #endif

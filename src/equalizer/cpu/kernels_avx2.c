@@ -1,25 +1,11 @@
-/* Kernels for AVX2. */
+/* Kernels for AVX2; the histogram of 8 bits has a file of its own. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "equalizer/cpu/chroma_blocks.h"
-#include "equalizer/cpu/counters8.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/tile_blocks.h"
-
-/* ---- histogram ---------------------------------------------------------------------------- */
-
-static void histogram8(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                       const CurveParams *params)
-{
-    (void)params;
-    Counters counters;
-    start_counting(&counters, (int64_t)width * height);
-    for (int y = 0; y < height; y++)
-        count_row(&counters, (const uint8_t *)src + y * stride, width);
-    add_counters(hist, &counters);
-}
 
 /* ---- sums --------------------------------------------------------------------------------- */
 
@@ -406,7 +392,7 @@ static void chroma16(const LumeqChromaRows *rows, const CurveTable *table,
 
 void lumeq_kernels_avx2(LumeqKernels *kernels)
 {
-    kernels->histogram8 = histogram8;
+    kernels->histogram8 = lumeq_histogram8_avx2;
     kernels->histogram16 = histogram16;
     kernels->sum8 = sum8;
     kernels->sum16 = sum16;
