@@ -309,6 +309,49 @@ static void pictures_and_tables(void)
     for_each_variant(pictures_variant);
 }
 
+/* Codes of one part of all to another one, and one alone anywhere that has the last of them. */
+static void fill_between(uint8_t *samples, int count, int first, int last, CheckRandom *random)
+{
+    for (int i = 0; i < count; i++)
+        samples[i] = (uint8_t)(first + check_below(random, last - first));
+    samples[check_below(random, 3) ? check_below(random, count) : count - 1] = (uint8_t)last;
+}
+
+/* Rows of which each piece has codes of its own, from any 16 codes to any others. */
+static void codes_between_variant(const char *name, const LumeqKernels *kernels)
+{
+    static CurveTable table;
+    CheckRandom random = check_random(6);
+    CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int n = 0; n < 16 * 16 * 4; n++) {
+        const int from = n % 16, to = n / 16 % 16, width = 1 + check_below(&random, 4000);
+        CheckRect src = check_rect(width, 3, width, check_below(&random, 32), 0);
+        CheckRect dst = check_rect(width, 3, width, check_below(&random, 32), GUARD);
+        picture_fill(&src, PICTURE_NOISE, (uint64_t)n);
+        for (int y = 0; y < 3; y++)
+            for (int x = 0, count; x < width; x += count) {
+                const int any = check_below(&random, 255);
+                const int first = x ? any : 16 * (from < to ? from : to);
+                const int last = x ? any + 1 + check_below(&random, 255 - any)
+                                   : 16 * (from < to ? to : from) + 15;
+                count = check_below(&random, 2) ? 1024 : 1 + check_below(&random, 2048);
+                count = count < width - x ? count : width - x;
+                fill_between(check_row(&src, y) + x, count, first, last, &random);
+            }
+        p.dither = n & 1;
+        p.frame = (uint32_t)n;
+        fill_table(&table, &p, 3, &random);
+        check_apply(name, kernels, &src, &dst, n, &table, &p);
+        check_rect_free(&src);
+        check_rect_free(&dst);
+    }
+}
+
+static void codes_between(void)
+{
+    for_each_variant(codes_between_variant);
+}
+
 /* `memory` is five pages, of which the second and the fourth may be touched. */
 static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_t *memory,
                            size_t page, int width, int at_end, const CurveParams *p,
@@ -389,6 +432,7 @@ static const CheckTest tests[] = {
     {"large_rectangles", large_rectangles},
     {"larger_than_caches", larger_than_caches},
     {"pictures_and_tables", pictures_and_tables},
+    {"codes_between", codes_between},
     {"nothing_beyond_is_touched", nothing_beyond_is_touched},
 };
 

@@ -1,6 +1,7 @@
 /* The histogram of 8-bit samples for AVX2. */
 #include <immintrin.h>
 
+#include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/counters8.h"
 #include "equalizer/cpu/kernels.h"
 
@@ -39,29 +40,18 @@ typedef struct CodeRange {
     int first, codes;
 } CodeRange;
 
-static inline int least_of(__m256i bytes)
-{
-    const __m128i half =
-        _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
-    const __m128i in_two = _mm_min_epu8(half, _mm_srli_epi16(half, 8));
-    return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
-}
-
 /* Asks for the block behind this one, too. */
 static inline CodeRange code_range(const Block *block)
 {
-    __m256i least = _mm256_set1_epi8(-1), most = _mm256_setzero_si256();
+    ByteRange range = empty_range();
     for (int y = 0; y < block->rows; y++) {
         __builtin_prefetch((const void *)((uintptr_t)block->samples +
                                           (uintptr_t)(y * block->stride + 2 * BLOCK_WIDTH)));
-        for (int v = 0; v < BLOCK_VECTORS; v++) {
-            least = _mm256_min_epu8(least, block_vector(block, y, v));
-            most = _mm256_max_epu8(most, block_vector(block, y, v));
-        }
+        for (int v = 0; v < BLOCK_VECTORS; v++)
+            add_to_range(&range, block_vector(block, y, v));
     }
-    const int first = least_of(least);
-    const int last = 255 - least_of(_mm256_xor_si256(most, _mm256_set1_epi8(-1)));
-    return (CodeRange){first, last - first + 1};
+    const int first = range_first(&range);
+    return (CodeRange){first, range_last(&range) - first + 1};
 }
 
 /* ---- counting ----------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/chroma_blocks.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
@@ -121,63 +122,86 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
 /* ---- luma --------------------------------------------------------------------------------- */
 
 /*
- * A table of 256 bytes, as 16 of 16: the first of either half, and what each one after differs from
- * the one before in. A shuffle gives 0 where the index is negative, so that an index that 16 is
- * taken from again and again gathers the differences up to its own part.
+ * A table of 256 bytes, as 16 parts of 16, and what each differs from the one before in. A shuffle
+ * gives 0 where the index is negative, so that an index that 16 is taken from again and again
+ * gathers the differences up to its own part.
  */
+#define PARTS 16
+#define HALF (PARTS / 2) /* that indices reach before they are negative */
+
 typedef struct ByteTable {
-    __m128i part[2][8];
+    __m128i part[PARTS], differs[PARTS];
 } ByteTable;
 
 static ByteTable byte_table(const uint8_t *bytes)
 {
     ByteTable table;
-    for (int i = 0; i < 16; i++) {
-        const __m128i part = _mm_loadu_si128((const void *)(bytes + 16 * i));
-        const __m128i before =
-            i % 8 ? _mm_loadu_si128((const void *)(bytes + 16 * (i - 1))) : _mm_setzero_si128();
-        table.part[i / 8][i % 8] = _mm_xor_si128(part, before);
+    for (int i = 0; i < PARTS; i++) {
+        table.part[i] = _mm_loadu_si128((const void *)(bytes + 16 * i));
+        table.differs[i] = _mm_xor_si128(table.part[i], table.part[i ? i - 1 : 0]);
     }
     return table;
 }
 
+/* The parts that some samples are looked up in. */
+typedef struct Window {
+    int first, parts;
+} Window;
+
+static const Window whole_table = {0, PARTS};
+
 #define VECTORS 4 /* at once, so that each part is loaded once for all of them */
 #define STEP (32 * VECTORS)
 
-static inline void look_up(__m256i found[VECTORS], const ByteTable *table,
-                           const __m256i index[VECTORS])
+/* Adds what is in `parts` parts of which `first` is the first one; `at` are places in it. */
+static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
+                                int parts, __m256i at[VECTORS])
 {
-    const __m256i sixteen = _mm256_set1_epi8(16), top = _mm256_set1_epi8(-128);
-    __m256i at[VECTORS];
+    const __m256i sixteen = _mm256_set1_epi8(16);
+    const __m256i start = _mm256_broadcastsi128_si256(table->part[first]);
     for (int v = 0; v < VECTORS; v++)
-        found[v] = _mm256_setzero_si256();
-    for (int half = 0; half < 2; half++) {
-        for (int v = 0; v < VECTORS; v++)
-            at[v] = half ? _mm256_xor_si256(index[v], top) : index[v];
+        found[v] = _mm256_xor_si256(found[v], _mm256_shuffle_epi8(start, at[v]));
 #pragma GCC unroll 1 /* else there are more sums at a time than registers */
-        for (int i = 0; i < 8; i++) {
-            const __m256i part = _mm256_broadcastsi128_si256(table->part[half][i]);
-            for (int v = 0; v < VECTORS; v++) {
-                found[v] = _mm256_xor_si256(found[v], _mm256_shuffle_epi8(part, at[v]));
-                at[v] = _mm256_subs_epi8(at[v], sixteen);
-            }
+    for (int i = 1; i < parts; i++) {
+        const __m256i differs = _mm256_broadcastsi128_si256(table->differs[first + i]);
+        for (int v = 0; v < VECTORS; v++) {
+            at[v] = _mm256_subs_epi8(at[v], sixteen);
+            found[v] = _mm256_xor_si256(found[v], _mm256_shuffle_epi8(differs, at[v]));
         }
     }
+}
+
+static inline void look_up(__m256i found[VECTORS], const ByteTable *table, Window window,
+                           const __m256i index[VECTORS])
+{
+    const __m256i before = _mm256_set1_epi8((char)(16 * window.first));
+    const __m256i behind = _mm256_set1_epi8((char)(16 * (window.first + HALF)));
+    __m256i at[VECTORS];
+    for (int v = 0; v < VECTORS; v++) {
+        found[v] = _mm256_setzero_si256();
+        at[v] = _mm256_sub_epi8(index[v], before);
+    }
+    look_up_half(found, table, window.first, window.parts < HALF ? window.parts : HALF, at);
+    if (window.parts <= HALF)
+        return;
+    for (int v = 0; v < VECTORS; v++)
+        at[v] = _mm256_sub_epi8(index[v], behind);
+    look_up_half(found, table, window.first + HALF, window.parts - HALF, at);
 }
 
 typedef struct Tables {
     ByteTable high, low; /* of nodes; else the codes are in `high` */
 } Tables;
 
-static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables,
+static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables, Window window,
                               const __m256i *add)
 {
     __m256i index[VECTORS], high[VECTORS], low[VECTORS];
     for (int v = 0; v < VECTORS; v++)
         index[v] = _mm256_loadu_si256((const void *)(src + 32 * v));
-    look_up(high, &tables->high, index);
+    look_up(high, &tables->high, window, index);
     if (add)
-        look_up(low, &tables->low, index);
+        look_up(low, &tables->low, window, index);
     for (int v = 0; v < VECTORS; v++) {
         if (add) { /* what saturates is larger than the sum, but for a carry equal to it */
             const __m256i sum = _mm256_add_epi8(low[v], *add);
@@ -188,8 +212,29 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     }
 }
 
-static inline void apply_row(uint8_t *dst, const uint8_t *src, int width, const Tables *tables,
-                             const __m256i *add)
+/* Samples that are looked up in one window. */
+#define WINDOW_SAMPLES (8 * STEP)
+
+/* Where nearly all of the table was needed, so much is looked up without asking again. */
+#define MANY_PARTS (PARTS - 3)
+#define NOT_ASKED 3
+
+static inline Window window_of(const uint8_t *src, int count)
+{
+    ByteRange range = empty_range();
+    if (count < 32)
+        return whole_table;
+    for (int x = 0; x + 32 <= count; x += 32) {
+        fetch_ahead(src + x);
+        add_to_range(&range, _mm256_loadu_si256((const void *)(src + x)));
+    }
+    add_to_range(&range, _mm256_loadu_si256((const void *)(src + count - 32)));
+    const int first = range_first(&range) / 16;
+    return (Window){first, range_last(&range) / 16 - first + 1};
+}
+
+static inline void apply_window(uint8_t *dst, const uint8_t *src, int width, const Tables *tables,
+                                Window window, const __m256i *add)
 {
     int x = 0;
     for (; x + STEP <= width; x += STEP) {
@@ -197,13 +242,25 @@ static inline void apply_row(uint8_t *dst, const uint8_t *src, int width, const 
             fetch_ahead(src + x + i);
             fetch_ahead(dst + x + i);
         }
-        apply_step(dst + x, src + x, tables, add);
+        apply_step(dst + x, src + x, tables, window, add);
     }
     if (x < width) {
         uint8_t in[STEP] = {0}, out[STEP];
         memcpy(in, src + x, (size_t)(width - x));
-        apply_step(out, in, tables, add);
+        apply_step(out, in, tables, window, add);
         memcpy(dst + x, out, (size_t)(width - x));
+    }
+}
+
+static inline void apply_row(uint8_t *dst, const uint8_t *src, int width, const Tables *tables,
+                             const __m256i *add)
+{
+    int not_asked = 0;
+    for (int x = 0; x < width; x += WINDOW_SAMPLES) {
+        const int count = width - x < WINDOW_SAMPLES ? width - x : WINDOW_SAMPLES;
+        const Window window = not_asked ? whole_table : window_of(src + x, count);
+        not_asked = not_asked ? not_asked - 1 : window.parts >= MANY_PARTS ? NOT_ASKED : 0;
+        apply_window(dst + x, src + x, count, tables, window, add);
     }
 }
 

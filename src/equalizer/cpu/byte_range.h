@@ -1,0 +1,41 @@
+/* The codes that samples of 8 bits have, for AVX2. */
+#ifndef LUMEQ_BYTE_RANGE_H
+#define LUMEQ_BYTE_RANGE_H
+
+#include <immintrin.h>
+
+/* The least and the greatest byte in each place of what was added. */
+typedef struct ByteRange {
+    __m256i least, most;
+} ByteRange;
+
+static inline ByteRange empty_range(void)
+{
+    return (ByteRange){_mm256_set1_epi8(-1), _mm256_setzero_si256()};
+}
+
+static inline void add_to_range(ByteRange *range, __m256i bytes)
+{
+    range->least = _mm256_min_epu8(range->least, bytes);
+    range->most = _mm256_max_epu8(range->most, bytes);
+}
+
+static inline int least_of(__m256i bytes)
+{
+    const __m128i half =
+        _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    const __m128i in_two = _mm_min_epu8(half, _mm_srli_epi16(half, 8));
+    return _mm_extract_epi16(_mm_minpos_epu16(_mm_and_si128(in_two, _mm_set1_epi16(255))), 0);
+}
+
+static inline int range_first(const ByteRange *range)
+{
+    return least_of(range->least);
+}
+
+static inline int range_last(const ByteRange *range)
+{
+    return 255 - least_of(_mm256_xor_si256(range->most, _mm256_set1_epi8(-1)));
+}
+
+#endif
