@@ -292,14 +292,11 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
 
-/* By turns, as equal neighbours wait for each other in one table; more of them do not fit in the
- * first-level cache. A code's counters are no multiple of a page apart: the CPU compares the lower
- * bits of addresses first, and would take them for one. */
-#define DEEP_TABLES 2
+/* By turns, as equal neighbours wait for each other in one table: so many as fit in the first-level
+ * cache. A code's counters are no multiple of a page apart: the CPU compares the lower bits of
+ * addresses first, and would take them for one. */
 #define DEEP_GAP (64 / sizeof(uint32_t))
-
-typedef uint32_t DeepCounters[DEEP_TABLES][LUMEQ_MAX_BINS + DEEP_GAP];
-typedef uint16_t SixteenCodes __attribute__((vector_size(32)));
+#define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
 #define DEEP_VECTORS (DEEP_STEP / 16)
 
@@ -319,64 +316,72 @@ static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shif
         _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, count, most));
 }
 
-/* Taken out of the register one by one: codes read back from memory come at once, and counters are
- * then read too early where a code soon comes again. */
-static inline void count_sixteen(DeepCounters counters, __m256i codes)
-{
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; i++)
-        counters[i % DEEP_TABLES][((SixteenCodes)codes)[i]]++;
-}
-
-static inline void count_step(DeepCounters counters, const __m256i codes[DEEP_VECTORS])
+static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 {
     const __m256i first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(codes[0]));
     __m256i equal = _mm256_cmpeq_epi16(codes[0], first);
     for (int v = 1; v < DEEP_VECTORS; v++)
         equal = _mm256_and_si256(equal, _mm256_cmpeq_epi16(codes[v], first));
-    if (_mm256_movemask_epi8(equal) == -1) {
-        counters[0][_mm256_extract_epi16(first, 0)] += DEEP_STEP;
-        return;
-    }
-#pragma GCC unroll 4 /* else the vectors are read back from memory, too */
-    for (int v = 0; v < DEEP_VECTORS; v++)
-        count_sixteen(counters, codes[v]);
+    return _mm256_movemask_epi8(equal) == -1;
 }
 
-static inline void count_deep_row(DeepCounters counters, const uint16_t *row, int width, int shift,
-                                  int last)
+/* In `tables` tables of `room` counters, both constants. */
+static inline __attribute__((always_inline)) void count_deep_row(uint32_t *counters, int tables,
+                                                                 int room, const uint16_t *row,
+                                                                 int width, int shift, int last)
 {
     const __m256i most = _mm256_set1_epi16((short)last);
     const __m128i count = _mm_cvtsi32_si128(shift);
     int x = 0;
     for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
-        __m256i codes[DEEP_VECTORS];
+        __m256i vectors[DEEP_VECTORS];
+        uint64_t codes[DEEP_STEP / 4];
         fetch_ahead(row + x);
         fetch_ahead(row + x + DEEP_STEP / 2);
-        for (int v = 0; v < DEEP_VECTORS; v++)
-            codes[v] = codes_of(row + x + 16 * v, count, most);
-        count_step(counters, codes);
+        for (int v = 0; v < DEEP_VECTORS; v++) {
+            vectors[v] = codes_of(row + x + 16 * v, count, most);
+            _mm256_storeu_si256((void *)(codes + 4 * v), vectors[v]);
+        }
+        if (all_equal(vectors)) {
+            counters[codes[0] & 0xffff] += DEEP_STEP;
+            continue;
+        }
+        for (int i = 0; i < DEEP_STEP / 4; i += 2)
+#pragma GCC unroll 8
+            for (int k = 0; k < 8; k++)
+                counters[k % tables * room + (int)(codes[i + k / 4] >> (16 * (k % 4)) & 0xffff)]++;
     }
-    for (; x + 16 <= width; x += 16)
-        count_sixteen(counters, codes_of(row + x, count, most));
     for (; x < width; x++) {
         const int code = row[x] >> shift;
-        counters[0][code < last ? code : last]++;
+        counters[x % tables * room + (code < last ? code : last)]++;
     }
+}
+
+static inline __attribute__((always_inline)) void count_deep(uint32_t *hist, int tables,
+                                                             int most_bins, const void *src,
+                                                             ptrdiff_t stride, int width,
+                                                             int height, const CurveParams *params)
+{
+    uint32_t counters[DEEP_COUNTERS];
+    const int room = most_bins + (int)DEEP_GAP;
+    memset(counters, 0, (size_t)(tables * room) * sizeof(*counters));
+    for (int y = 0; y < height; y++)
+        count_deep_row(counters, tables, room, (const void *)((const uint8_t *)src + y * stride),
+                       width, params->shift + params->fraction, params->bins - 1);
+    for (int t = 0; t < tables; t++)
+        for (int i = 0; i < params->bins; i++)
+            hist[i] += counters[t * room + i];
 }
 
 static void histogram16(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                         const CurveParams *params)
 {
-    DeepCounters counters;
-    for (int t = 0; t < DEEP_TABLES; t++)
-        memset(counters[t], 0, (size_t)params->bins * sizeof(counters[t][0]));
-    for (int y = 0; y < height; y++)
-        count_deep_row(counters, (const void *)((const uint8_t *)src + y * stride), width,
-                       params->shift + params->fraction, params->bins - 1);
-    for (int i = 0; i < params->bins; i++)
-        for (int t = 0; t < DEEP_TABLES; t++)
-            hist[i] += counters[t][i];
+    if (params->bins <= 256)
+        count_deep(hist, 8, 256, src, stride, width, height, params);
+    else if (params->bins <= 1024)
+        count_deep(hist, 4, 1024, src, stride, width, height, params);
+    else
+        count_deep(hist, 2, LUMEQ_MAX_BINS, src, stride, width, height, params);
 }
 
 static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
