@@ -335,7 +335,7 @@ static inline __attribute__((always_inline)) void count_deep_row(uint32_t *count
     int x = 0;
     for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
         __m256i vectors[DEEP_VECTORS];
-        uint64_t codes[DEEP_STEP / 4];
+        _Alignas(32) uint64_t codes[DEEP_STEP / 4];
         fetch_ahead(row + x);
         fetch_ahead(row + x + DEEP_STEP / 2);
         for (int v = 0; v < DEEP_VECTORS; v++) {
@@ -384,15 +384,61 @@ static void histogram16(uint32_t *hist, const void *src, ptrdiff_t stride, int w
         count_deep(hist, 2, LUMEQ_MAX_BINS, src, stride, width, height, params);
 }
 
+/* Codes come from memory and samples go there many at a time: a load or a store of each takes
+ * longer than putting them together. */
+static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[2])
+{
+    const uint64_t a = codes[0], b = codes[1];
+    __m128i found = _mm_cvtsi32_si128(table[a & 0xffff]);
+    found = _mm_insert_epi16(found, table[a >> 16 & 0xffff], 1);
+    found = _mm_insert_epi16(found, table[a >> 32 & 0xffff], 2);
+    found = _mm_insert_epi16(found, table[a >> 48], 3);
+    found = _mm_insert_epi16(found, table[b & 0xffff], 4);
+    found = _mm_insert_epi16(found, table[b >> 16 & 0xffff], 5);
+    found = _mm_insert_epi16(found, table[b >> 32 & 0xffff], 6);
+    return _mm_insert_epi16(found, table[b >> 48], 7);
+}
+
+static inline void apply16_step(uint16_t *dst, const uint16_t *src, const uint16_t *table,
+                                __m128i shift, __m256i most)
+{
+    _Alignas(32) uint64_t codes[DEEP_STEP / 4];
+    for (int i = 0; i < DEEP_STEP; i += 32) {
+        fetch_ahead(src + i);
+        fetch_ahead(dst + i);
+    }
+    for (int i = 0; i < DEEP_STEP; i += 16)
+        _mm256_store_si256((void *)(codes + i / 4), codes_of(src + i, shift, most));
+#pragma GCC unroll 8
+    for (int i = 0; i < DEEP_STEP; i += 8)
+        _mm_storeu_si128((void *)(dst + i), look_up_eight(table, codes + i / 4));
+}
+
+static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width, const uint16_t *table,
+                               __m128i shift, __m256i most)
+{
+    int x = 0;
+    for (; x + DEEP_STEP <= width; x += DEEP_STEP)
+        apply16_step(dst + x, src + x, table, shift, most);
+    if (x < width) {
+        uint16_t in[DEEP_STEP] = {0}, out[DEEP_STEP];
+        memcpy(in, src + x, (size_t)(width - x) * sizeof(*in));
+        apply16_step(out, in, table, shift, most);
+        memcpy(dst + x, out, (size_t)(width - x) * sizeof(*out));
+    }
+}
+
 static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,
                     int width, int height, int first, const CurveTable *table,
                     const CurveParams *params)
 {
     (void)first;
+    const __m256i most = _mm256_set1_epi16((short)((1u << params->depth) - 1));
+    const __m128i shift = _mm_cvtsi32_si128(params->shift);
     for (int y = 0; y < height; y++)
         apply16_row((void *)((uint8_t *)dst + y * dst_stride),
-                    (const void *)((const uint8_t *)src + y * src_stride), width, table, params,
-                    find_codes);
+                    (const void *)((const uint8_t *)src + y * src_stride), width, table->codes16,
+                    shift, most);
 }
 
 /* Nodes are read sample by sample; the other loops are made vectors of. `added`: to the samples,

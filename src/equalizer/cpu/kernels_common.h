@@ -48,21 +48,6 @@ static inline uint64_t add_codes16(const void *src, ptrdiff_t stride, int width,
     return sum;
 }
 
-/* A row of the kernel apply16. */
-static inline void apply16_row(uint16_t *dst, const uint16_t *src, int width,
-                               const CurveTable *table, const CurveParams *params,
-                               FindCodes *find_codes)
-{
-    const uint16_t last = (uint16_t)((1u << params->depth) - 1);
-    for (int x = 0; x < width; x += DEEP_STEP) {
-        const int count = width - x < DEEP_STEP ? width - x : DEEP_STEP;
-        uint16_t codes[DEEP_STEP];
-        find_some_codes(codes, src + x, count, params->shift, last, find_codes);
-        for (int i = 0; i < count; i++)
-            dst[x + i] = table->codes16[codes[i]];
-    }
-}
-
 /* Nodes of whole codes: what is added to their 8 fraction bits carries into the code or not. The
  * code after all becomes the last one with such a fraction that a carry saturates. */
 static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
