@@ -325,31 +325,46 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
     return _mm256_movemask_epi8(equal) == -1;
 }
 
-/* In `tables` tables of `room` counters, both constants. */
+/* `count` codes, in `tables` tables of `room` counters: all three are constants. */
+static inline __attribute__((always_inline)) void
+count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int count)
+{
+#pragma GCC unroll 8
+    for (int i = 0; i < count / 4; i += 2)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++)
+            counters[k % tables * room + (int)(codes[i + k / 4] >> (16 * (k % 4)) & 0xffff)]++;
+}
+
+/* The next row is `stride` bytes away. */
 static inline __attribute__((always_inline)) void count_deep_row(uint32_t *counters, int tables,
                                                                  int room, const uint16_t *row,
-                                                                 int width, int shift, int last)
+                                                                 ptrdiff_t stride, int width,
+                                                                 int shift, int last)
 {
+    const ptrdiff_t ahead = width * 2 < FETCHED_AHEAD ? stride : FETCHED_AHEAD;
     const __m256i most = _mm256_set1_epi16((short)last);
     const __m128i count = _mm_cvtsi32_si128(shift);
     int x = 0;
     for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
         __m256i vectors[DEEP_VECTORS];
         _Alignas(32) uint64_t codes[DEEP_STEP / 4];
-        fetch_ahead(row + x);
-        fetch_ahead(row + x + DEEP_STEP / 2);
+        __builtin_prefetch((const void *)((uintptr_t)(row + x) + (uintptr_t)ahead));
+        __builtin_prefetch((const void *)((uintptr_t)(row + x + 32) + (uintptr_t)ahead));
         for (int v = 0; v < DEEP_VECTORS; v++) {
             vectors[v] = codes_of(row + x + 16 * v, count, most);
-            _mm256_storeu_si256((void *)(codes + 4 * v), vectors[v]);
+            _mm256_store_si256((void *)(codes + 4 * v), vectors[v]);
         }
         if (all_equal(vectors)) {
             counters[codes[0] & 0xffff] += DEEP_STEP;
             continue;
         }
-        for (int i = 0; i < DEEP_STEP / 4; i += 2)
-#pragma GCC unroll 8
-            for (int k = 0; k < 8; k++)
-                counters[k % tables * room + (int)(codes[i + k / 4] >> (16 * (k % 4)) & 0xffff)]++;
+        count_each(counters, tables, room, codes, DEEP_STEP);
+    }
+    for (; x + 16 <= width; x += 16) {
+        _Alignas(32) uint64_t codes[4];
+        _mm256_store_si256((void *)codes, codes_of(row + x, count, most));
+        count_each(counters, tables, room, codes, 16);
     }
     for (; x < width; x++) {
         const int code = row[x] >> shift;
@@ -367,7 +382,7 @@ static inline __attribute__((always_inline)) void count_deep(uint32_t *hist, int
     memset(counters, 0, (size_t)(tables * room) * sizeof(*counters));
     for (int y = 0; y < height; y++)
         count_deep_row(counters, tables, room, (const void *)((const uint8_t *)src + y * stride),
-                       width, params->shift + params->fraction, params->bins - 1);
+                       stride, width, params->shift + params->fraction, params->bins - 1);
     for (int t = 0; t < tables; t++)
         for (int i = 0; i < params->bins; i++)
             hist[i] += counters[t * room + i];
