@@ -152,6 +152,27 @@ static void nearly_flat(void)
     for_each_variant(nearly_flat_variant);
 }
 
+/* Codes of any depth in 256 bins, as tiles are counted. */
+static void tile_bins_variant(const char *name, const LumeqKernels *kernels)
+{
+    CheckRandom random = check_random(7);
+    for (int n = 0; n < FORMATS * 200; n++) {
+        CurveParams p = params_of(formats[n % FORMATS], LUMEQ_RANGE_FULL);
+        p.bins = 256;
+        p.fraction = p.depth - 8;
+        const int width = 1 + n / FORMATS, size = sample_size(&p);
+        CheckRect src = check_rect(width * size, 4, (width + n % 3) * size, size * (n % 5), 0);
+        picture_fill(&src, (Picture)check_below(&random, PICTURE_COUNT), 200 << 8 | 60);
+        check_histogram(name, kernels, &src, &p);
+        check_rect_free(&src);
+    }
+}
+
+static void tile_bins(void)
+{
+    for_each_variant(tile_bins_variant);
+}
+
 static const CheckTest tests[] = {
     {"large_counts", large_counts},
     {"large_pictures", large_pictures},
@@ -159,6 +180,7 @@ static const CheckTest tests[] = {
     {"few_codes", few_codes},
     {"patchwork", patchwork},
     {"nearly_flat", nearly_flat},
+    {"tile_bins", tile_bins},
 };
 
 CHECK_MAIN(tests)
