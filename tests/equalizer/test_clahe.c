@@ -265,6 +265,19 @@ static void smoothing(void)
     check_rect_free(&noise);
 }
 
+/* All of a picture, or what lies between bars. */
+static LumeqRect any_part(int width, int height, CheckRandom *random)
+{
+    LumeqRect part = {0, 0, width, height};
+    if (check_below(random, 2)) {
+        part.x = check_below(random, width);
+        part.y = check_below(random, height);
+        part.width = 1 + check_below(random, width - part.x);
+        part.height = 1 + check_below(random, height - part.y);
+    }
+    return part;
+}
+
 /* Any rectangle: every sample is what tile_value() says, nothing else is written, and rows may be
  * handed out as one likes. */
 static void check_case(CheckRandom *random, int number, const char *name,
@@ -290,19 +303,22 @@ static void check_case(CheckRandom *random, int number, const char *name,
     const TileGrid grid = clahe_grid(&settings, &in);
     clahe_global(&in, p, &no_frame, &frame, &table);
     clahe_tiles(&grid, &in, &frame, &no_tiles, &result, &work);
-    for (int y = 0, rows; y < height; y += rows) {
-        rows = 1 + check_below(random, height - y);
+    const LumeqRect a = any_part(width, height, random);
+    work.tables.inside = tile_inside(&grid, &(BarsState){.area = 1, .active = a});
+    for (int y = a.y, rows; y < a.y + a.height; y += rows) {
+        rows = 1 + check_below(random, a.y + a.height - y);
         lumeq_clahe_apply(&grid, kernels, check_row(&out, y), out.stride, check_row(&in, y),
-                          in.stride, 0, width, rows, y, &work.tables);
+                          in.stride, a.x, a.x + a.width, rows, y, &work.tables);
     }
     int wrong = 0;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
+    for (int y = a.y; y < a.y + a.height; y++)
+        for (int x = a.x; x < a.x + a.width; x++) {
             const uint32_t last = (1u << p->depth) - 1;
             const uint32_t value =
                 tile_value(&grid, &work.tables, x, y, clahe_sample(&in, p, x, y) >> p->shift);
             const uint32_t add =
-                p->dither ? curve_dither((uint32_t)x, (uint32_t)y, p->frame) : CURVE_ROUND;
+                p->dither ? curve_dither((uint32_t)(x - a.x), (uint32_t)(y - a.y), p->frame)
+                          : CURVE_ROUND;
             wrong += clahe_sample(&out, p, x, y) != tile_code(value, add, last) << p->shift;
         }
     CHECK(wrong == 0, "%s, case %d, %dx%d, depth %d: %d samples are wrong", name, number, width,

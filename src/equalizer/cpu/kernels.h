@@ -81,5 +81,6 @@ void lumeq_kernels_avx512(LumeqKernels *kernels);
 
 LumeqHistogramKernel lumeq_histogram8_avx2, lumeq_histogram8_avx512;
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
+LumeqTileRowKernel lumeq_tile_row8_avx2;
 
 #endif

@@ -1,4 +1,4 @@
-/* Kernels for AVX2; the histogram of 8 bits has a file of its own. */
+/* Kernels for AVX2; some of 8 bits have files of their own. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -527,7 +527,7 @@ void lumeq_kernels_avx2(LumeqKernels *kernels)
     kernels->nodes16 = nodes16;
     kernels->chroma8 = chroma8;
     kernels->chroma16 = chroma16;
-    kernels->tile_row8 = tile_row8;
+    kernels->tile_row8 = lumeq_tile_row8_avx2;
     kernels->tile_row16 = tile_row16;
     kernels->lift = lumeq_lift_avx2;
 }

@@ -1,6 +1,7 @@
 /*
- * Rows with mode CLAHE in blocks: the tables are read sample by sample; all else is plain loops,
- * which the compiler makes vectors of, as wide as it is told that they are where this is included.
+ * Rows of samples above 8 bits with mode CLAHE in blocks: the tables are read sample by sample; all
+ * else is plain loops, which the compiler makes vectors of, as wide as it is told that they are
+ * where this is included.
  */
 #ifndef LUMEQ_TILE_BLOCKS_H
 #define LUMEQ_TILE_BLOCKS_H
@@ -18,18 +19,8 @@ typedef struct TileBlock {
     uint32_t left[TILE_BLOCK], right[TILE_BLOCK];
 } TileBlock;
 
-static inline void tile_look_up8(TileBlock *restrict block, const TilePiece *at, const uint8_t *in,
-                                 const CurveParams *p)
-{
-    (void)p;
-    for (int i = 0; i < TILE_BLOCK; i++) {
-        block->left[i] = at->left[in[i]];
-        block->right[i] = at->right[in[i]];
-    }
-}
-
-static inline void tile_look_up16(TileBlock *restrict block, const TilePiece *at,
-                                  const uint16_t *in, const CurveParams *p)
+static inline void tile_look_up(TileBlock *restrict block, const TilePiece *at, const uint16_t *in,
+                                const CurveParams *p)
 {
     const uint32_t last = (1u << p->depth) - 1;
     uint32_t part[TILE_BLOCK], left[TILE_BLOCK][2], right[TILE_BLOCK][2];
@@ -58,53 +49,41 @@ static inline void tile_weigh(uint32_t *restrict codes, const TileBlock *block, 
     }
 }
 
-/* What is added in a row, from the active picture's first column on. */
-static inline void tile_added(uint32_t added[TILE_PERIOD + TILE_BLOCK], const CurveParams *p, int y)
+static inline void tile_block(uint16_t *out, const uint16_t *in, const TilePiece *at,
+                              const uint32_t *add, const CurveParams *p, int count)
 {
-    for (int i = 0; i < TILE_PERIOD + TILE_BLOCK; i++)
-        added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
+    TileBlock block;
+    uint32_t codes[TILE_BLOCK];
+    tile_look_up(&block, at, in, p);
+    tile_weigh(codes, &block, at, add, (1u << p->depth) - 1);
+    if (count == TILE_BLOCK)
+        for (int i = 0; i < TILE_BLOCK; i++)
+            out[i] = (uint16_t)(codes[i] << p->shift);
+    else
+        for (int i = 0; i < count; i++)
+            out[i] = (uint16_t)(codes[i] << p->shift);
 }
 
-#define DEFINE_TILE_ROW(bits)                                                                      \
-    static inline void tile_block##bits(uint##bits##_t *out, const uint##bits##_t *in,             \
-                                        const TilePiece *at, const uint32_t *add,                  \
-                                        const CurveParams *p, int count)                           \
-    {                                                                                              \
-        TileBlock block;                                                                           \
-        uint32_t codes[TILE_BLOCK];                                                                \
-        tile_look_up##bits(&block, at, in, p);                                                     \
-        tile_weigh(codes, &block, at, add, (1u << p->depth) - 1);                                  \
-        if (count == TILE_BLOCK)                                                                   \
-            for (int i = 0; i < TILE_BLOCK; i++)                                                   \
-                out[i] = (uint##bits##_t)(codes[i] << p->shift);                                   \
-        else                                                                                       \
-            for (int i = 0; i < count; i++)                                                        \
-                out[i] = (uint##bits##_t)(codes[i] << p->shift);                                   \
-    }                                                                                              \
-    static void tile_row##bits(const TileGrid *grid, const TileTables *tables, void *dst,          \
-                               const void *src, int left, int right, int y)                        \
-    {                                                                                              \
-        const CurveParams *p = &grid->curve;                                                       \
-        uint32_t added[TILE_PERIOD + TILE_BLOCK];                                                  \
-        TileRow row;                                                                               \
-        tile_row_weigh(&row, grid, tables, y);                                                     \
-        tile_added(added, p, y - row.inside.y);                                                    \
-        for (int piece = 0; piece <= grid->x.tiles; piece++) {                                     \
-            TilePiece at = tile_piece_of(&row, grid, piece, left, right);                          \
-            for (int x = at.start; x < at.end;                                                     \
-                 x += TILE_BLOCK, at.phase += TILE_BLOCK * at.step) {                              \
-                const int count = at.end - x < TILE_BLOCK ? at.end - x : TILE_BLOCK;               \
-                const uint##bits##_t *in = (const uint##bits##_t *)src + x;                        \
-                uint##bits##_t some[TILE_BLOCK] = {0};                                             \
-                if (count < TILE_BLOCK)                                                            \
-                    in = memcpy(some, in, (size_t)count * sizeof(*in));                            \
-                tile_block##bits((uint##bits##_t *)dst + x, in, &at,                               \
-                                 added + ((x - row.inside.x) & (TILE_PERIOD - 1)), p, count);      \
-            }                                                                                      \
-        }                                                                                          \
+static void tile_row16(const TileGrid *grid, const TileTables *tables, void *dst, const void *src,
+                       int left, int right, int y)
+{
+    const CurveParams *p = &grid->curve;
+    uint32_t added[TILE_PERIOD + TILE_BLOCK];
+    TileRow row;
+    tile_row_weigh(&row, grid, tables, y);
+    tile_added(added, TILE_PERIOD + TILE_BLOCK, p, y - row.inside.y);
+    for (int piece = 0; piece <= grid->x.tiles; piece++) {
+        TilePiece at = tile_piece_of(&row, grid, piece, left, right);
+        for (int x = at.start; x < at.end; x += TILE_BLOCK, at.phase += TILE_BLOCK * at.step) {
+            const int count = at.end - x < TILE_BLOCK ? at.end - x : TILE_BLOCK;
+            const uint16_t *in = (const uint16_t *)src + x;
+            uint16_t some[TILE_BLOCK] = {0};
+            if (count < TILE_BLOCK)
+                in = memcpy(some, in, (size_t)count * sizeof(*in));
+            tile_block((uint16_t *)dst + x, in, &at,
+                       added + ((x - row.inside.x) & (TILE_PERIOD - 1)), p, count);
+        }
     }
-
-DEFINE_TILE_ROW(8)
-DEFINE_TILE_ROW(16)
+}
 
 #endif

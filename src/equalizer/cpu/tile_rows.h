@@ -36,19 +36,32 @@ typedef struct TilePiece {
     uint32_t phase, step; /* at the start, and from sample to sample */
 } TilePiece;
 
-/* Number `piece` of them, as far as it lies from `left` to before `right`. */
-static inline TilePiece tile_piece_of(const TileRow *row, const TileGrid *grid, int piece, int left,
-                                      int right)
+/* Number `piece` of them, as far as it lies from `left` to before `right`; without nodes. */
+static inline TilePiece tile_piece_at(const TileGrid *grid, int piece, int left, int right)
 {
-    const TileInside *in = &row->inside;
     const int *bounds = &grid->x.piece[piece];
-    TilePiece p = {.left = row->nodes[tile_before(piece, in->first_x, in->last_x)],
-                   .right = row->nodes[tile_behind(piece, in->first_x, in->last_x)],
-                   .start = bounds[0] > left ? bounds[0] : left,
+    TilePiece p = {.start = bounds[0] > left ? bounds[0] : left,
                    .end = bounds[1] < right ? bounds[1] : right,
                    .step = 2 * grid->x.step};
     p.phase = tile_phase(&grid->x, p.start);
     return p;
+}
+
+static inline TilePiece tile_piece_of(const TileRow *row, const TileGrid *grid, int piece, int left,
+                                      int right)
+{
+    const TileInside *in = &row->inside;
+    TilePiece p = tile_piece_at(grid, piece, left, right);
+    p.left = row->nodes[tile_before(piece, in->first_x, in->last_x)];
+    p.right = row->nodes[tile_behind(piece, in->first_x, in->last_x)];
+    return p;
+}
+
+/* What is added to samples of a row from the active picture's first column on. */
+static inline void tile_added(uint32_t *added, int count, const CurveParams *p, int y)
+{
+    for (int i = 0; i < count; i++)
+        added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
 }
 
 #endif
