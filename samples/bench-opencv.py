@@ -18,7 +18,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONTENTS = ("flat", "two-level", "ramp", "natural", "noise")
+CONTENTS = ("flat", "two-level", "ramp", "natural", "clouds", "normal", "noise")
 MODES = ("global", "reference")
 PICTURES = 8
 SKIPPED = 77
@@ -52,9 +52,24 @@ def arguments():
     return a
 
 
+def clouds(random, width, height):
+    """As a real sky has them: shapes of all sizes, and the grain of a sensor."""
+    sky = numpy.zeros((height, width), numpy.float32)
+    for octave in range(9):
+        columns = 3 << octave
+        shape = (columns * 9 // 16 + 2, columns + 2)
+        grid = random.normal(0, 0.5 ** octave, shape).astype(numpy.float32)
+        sky += cv2.resize(grid, (width, height), interpolation=cv2.INTER_CUBIC)
+    return 150 + 28 * (sky - sky.mean()) / sky.std() + random.normal(0, 1.2, sky.shape)
+
+
 def picture(content, width, height):
-    """As lumeq-bench makes them, with other random numbers."""
+    """As lumeq-bench makes them, with other random numbers; clouds and normal are of its own."""
     random = numpy.random.default_rng(1)
+    if content == "clouds":
+        return clouds(random, width, height).clip(0, 255).astype(numpy.uint8)
+    if content == "normal":
+        return random.normal(110, 20, (height, width)).clip(0, 255).astype(numpy.uint8)
     x, y = numpy.meshgrid(numpy.arange(width), numpy.arange(height))
     if content == "flat":
         return numpy.full((height, width), 100, numpy.uint8)
