@@ -177,7 +177,14 @@ whole_program() {
 # What is decoded on the GPU, and its loss.
 decoding() {
     local program
-    check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off
+    check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off --to 4
+    check "lost with frames on it, one pass" same_after_loss "$1" --two-pass off
+    check "lost with frames on it, two passes" same_after_loss "$1" --two-pass on
+    LUMEQ_CLIP=$1 check_program test_cuda_opens
+    check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
+    program=$(find_program lumeq)
+    [ "$sanitize" = 0 ] || ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
+        --hwdec nvdec --backend cuda --to 0.4 --vcodec ffv1 -o "$work/checked.mkv" -y -q
     check "decoded on the GPU, two passes" same_decoding "$1" --two-pass on --to 4
     check "decoded on the GPU, --mode off" same_decoding "$1" --mode off --to 2
     check "decoded on the GPU, --mode clahe --chroma keep" \
@@ -185,13 +192,6 @@ decoding() {
     check "decoded on the GPU, --overlay --pix-fmt auto10" \
         same_decoding "$1" --overlay --pix-fmt auto10 --to 2
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
-    check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
-    check "lost with frames on it, one pass" same_after_loss "$1" --two-pass off
-    check "lost with frames on it, two passes" same_after_loss "$1" --two-pass on
-    LUMEQ_CLIP=$1 check_program test_cuda_opens
-    program=$(find_program lumeq)
-    [ "$sanitize" = 0 ] || ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
-        --hwdec nvdec --backend cuda --to 0.4 --vcodec ffv1 -o "$work/checked.mkv" -y -q
 }
 
 # A GPU that dies in the middle, for good: the pictures and statistics are those of the CPU. One thread encodes, so that
