@@ -306,6 +306,8 @@ static AVFrame *like_in_software(const AVFrame *in)
 
 void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
 {
+    if (device == m->device) /* outputs for no encoder may be made by several threads */
+        return;
     av_buffer_unref(&m->surfaces);
     m->device = device;
 }
