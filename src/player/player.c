@@ -35,6 +35,10 @@
  * the benefit of the doubt. */
 #define FIRST_FRAME_US 3000000
 
+/* So long after a key that changes the picture, what the window says of it waits for that picture:
+ * drawn alone, it would hold the picture up by one refresh of the screen. */
+#define ANSWER_US 40000
+
 /* So long before the end of a file the next one is opened. */
 #define AHEAD_US 5000000
 
@@ -95,6 +99,7 @@ struct Player {
     int told_of_writing;  /* that it would be given up */
     Delay response;       /* from a key that changes a setting until that was seen */
     int64_t asked_at;     /* by the first such key that was not answered; 0: all were */
+    int64_t answer_until; /* the window waits for what it asked for */
     int64_t longest_turn; /* without OpenGL */
     int over;             /* it is to be closed */
     int ended;            /* it came to its end by itself, and is over or kept open there */
@@ -641,8 +646,10 @@ static void set_params(Player *p, const LumeqParams *params, const char *text, i
     screen_say(p->screen, "%s", text);
     playback_forget_ahead(p->playback);
     equalize_stage_set(p->stage, params);
-    if (p->shown->frame && !p->asked_at)
+    if (p->shown->frame && !p->asked_at) {
         p->asked_at = asked_at;
+        p->answer_until = clock_now() + ANSWER_US;
+    }
 }
 
 /* The range and the fields are the decoder's matter. */
@@ -988,6 +995,11 @@ static void note_response(Player *p, int64_t now)
     p->asked_at = 0;
 }
 
+static int64_t held_until(const Player *p)
+{
+    return p->asked_at && equalize_stage_is_behind(p->stage) ? p->answer_until : 0;
+}
+
 static void show_settings(Player *p)
 {
     OsdSettings rows;
@@ -1024,6 +1036,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
         .frame = p->shown->frame,
         .words = words,
         .fresh = showing_is_due(p->showing, now),
+        .held_until = held_until(p),
         .subtitles = p->subtitles,
         .position = time_of_subtitles(p, now),
         .next_position = next_of_subtitles(p),

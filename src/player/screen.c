@@ -970,6 +970,10 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     }
     if (!s->dirty)
         return 0;
+    if (!content->fresh && now < content->held_until) {
+        *wait = FFMIN(*wait, content->held_until - now);
+        return 0;
+    }
     const int ret = draw(s, error);
     if (ret >= 0 && content->fresh)
         start_text(s);

@@ -144,6 +144,7 @@ void screen_touch(Screen *screen);
 typedef struct ScreenContent {
     const EqualizedFrame *frame; /* that was put there last, or NULL */
     int fresh;                   /* it is to be drawn for the first time */
+    int64_t held_until;          /* a picture that was asked for is near: nothing else is drawn */
     const char *words;           /* what was decided about it */
     SubtitleThread *subtitles;
     int64_t position, next_position; /* theirs */

@@ -1,11 +1,34 @@
 /* An equalizer that takes as long as it likes: the window goes on, and shows what was asked for
  * once it can. */
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "fake_gpu.h"
+#include "player/clock.h"
 #include "session.h"
 
 #define SECOND 1000000
+
+/* The player's clock (--wrap), which stands still where a test says so. */
+static _Atomic int64_t standing;
+int64_t __real_clock_now(void);
+int64_t __wrap_clock_now(void);
+
+int64_t __wrap_clock_now(void)
+{
+    const int64_t at = standing;
+    return at ? at : __real_clock_now();
+}
+
+static int swaps; /* pictures of the window that were put on the screen */
+
+void SDL_GL_SwapWindow(SDL_Window *window)
+{
+    void (*swap)(SDL_Window *);
+    *(void **)&swap = dlsym(RTLD_NEXT, "SDL_GL_SwapWindow");
+    swaps++;
+    swap(window);
+}
 
 static int open_clip(Session *s)
 {
@@ -53,6 +76,33 @@ static void keys_act(void)
     close_clip(&s);
 }
 
+/* What the window says of a key waits for the picture that was asked for, but not for long. */
+static void answers_come_first(void)
+{
+    Session s;
+    if (open_clip(&s))
+        return;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    standing = clock_now();
+    int known = -1;
+    while (known != swaps && !s.ended) {
+        known = swaps;
+        session_turns(&s, 3);
+    }
+    session_type("1");
+    SESSION_UNTIL(&s, strncmp(state.message, "Strength", 8) == 0);
+    session_turns(&s, 5);
+    CHECK(swaps == known, "the screen was taken by the message");
+    standing += 100000;
+    session_turns(&s, 2);
+    CHECK(swaps > known && session_state(&s).changing, "the message waits on");
+    standing = 0;
+    gate_set(0);
+    SESSION_UNTIL(&s, !state.changing);
+    close_clip(&s);
+}
+
 /* So do seeks, and nothing of before is shown after them. */
 static void seeks_do_not_wait(void)
 {
@@ -87,6 +137,7 @@ static void quits(void)
 
 static const CheckTest tests[] = {
     {"keys_act", keys_act},
+    {"answers_come_first", answers_come_first},
     {"seeks_do_not_wait", seeks_do_not_wait},
     {"quits", quits},
 };
