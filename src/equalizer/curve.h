@@ -61,12 +61,6 @@
 /* Mode STRETCH: one part in so many is left out at either end. */
 #define CURVE_STRETCH_LEFT_OUT 200
 
-/* Bins of a cell: of what 8 bits would hold as one code. */
-CURVE_FN int curve_width(const CurveParams *p)
-{
-    return CURVE_BINS == CURVE_CELLS ? 1 : p->bins / CURVE_CELLS;
-}
-
 /* The most that may be in a cell. */
 CURVE_FN uint32_t curve_limit(const CurveParams *p, uint32_t counted)
 {
@@ -122,7 +116,7 @@ CURVE_FN uint32_t curve_rise(uint32_t x, uint32_t from, uint32_t to)
         return 0;
     if (x >= to)
         return CURVE_ONE;
-    const uint64_t t = ((uint64_t)(x - from) << 16) / (to - from);
+    const uint64_t t = ((x - from) << 16) / (to - from);
     return (uint32_t)((t * t >> 16) * (3 * CURVE_ONE - 2 * t) >> 16);
 }
 
@@ -158,7 +152,7 @@ CURVE_FN uint32_t curve_fade_change(const CurveView *view)
     if (view->mean >= CURVE_FADE_MEAN)
         return view->distance;
     const uint32_t mean = view->mean > CURVE_BLACK_MEAN ? view->mean : CURVE_BLACK_MEAN;
-    return (uint32_t)((uint64_t)view->distance * CURVE_FADE_MEAN / mean);
+    return curve_divide((uint64_t)view->distance * CURVE_FADE_MEAN, mean);
 }
 
 /* What is taken of the target in black, and in a fade from it. */

@@ -140,6 +140,7 @@ typedef struct CurveView {
 
 #ifndef CURVE_FN
 #define CURVE_FN static inline
+#define CURVE_INVERSE(d) (1 / (d))
 #define CURVE_EACH(i, n) for (int i = 0; i < (n); i++)
 #define CURVE_OWN(bins, i) ((bins)[i])
 #define CURVE_OWNED(n) (n)
@@ -213,11 +214,11 @@ CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
  * n / d, rounded down, for quotients below 2^32 and n below 2^63. A GPU has no 64-bit division but
  * a long routine; this estimates twice in float32. A factor just below 1 outweighs every rounding,
  * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
- * second at most 1, which the last step makes good.
+ * second at most 1, which the last step makes good. CURVE_INVERSE() may be wrong by 2^-23.
  */
 CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
 {
-    const float inverse = (1 - 0x1p-20f) / (float)d;
+    const float inverse = (1 - 0x1p-20f) * CURVE_INVERSE((float)d);
     uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
     q += (uint32_t)((float)(int64_t)(n - (uint64_t)q * d) * inverse);
     return q + (n - (uint64_t)q * d >= d);
@@ -229,6 +230,12 @@ CURVE_FN uint32_t curve_share(uint32_t x, uint32_t n, uint32_t reciprocal)
 {
     const uint32_t q = (uint32_t)((uint64_t)x * reciprocal >> 32);
     return q - (q * n > x);
+}
+
+/* Bins of a cell: of what 8 bits would hold as one code. */
+CURVE_FN int curve_width(const CurveParams *p)
+{
+    return CURVE_BINS == CURVE_CELLS ? 1 : p->bins / CURVE_CELLS;
 }
 
 /* The bins of black and white. */

@@ -49,6 +49,7 @@ typedef struct LiftCode {
 /* What holds for all of a picture. */
 typedef struct LiftPicture {
     uint32_t total, last; /* sum of the counts; the code of white, from black on */
+    uint32_t inverse;     /* of it: 2^32 / last, rounded up */
     uint32_t mean, peak;  /* peak: the most of three neighbours that are not dark */
     /* Codes below which so much of it lies; floor: 0.5 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
@@ -151,6 +152,13 @@ CURVE_FN uint32_t lift_below(uint32_t cdf, uint32_t total, uint32_t share)
     return (uint64_t)cdf * 1000 < (uint64_t)total * share;
 }
 
+/* Of a code of 8 bits: the product is below 2^24 times what the inverse is too large by, which is
+ * less than a part. */
+CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
+{
+    return (uint32_t)((uint64_t)(i << 16) * v->inverse >> 32);
+}
+
 /* All that the histogram tells by itself; the scaled counts are in w->hist, their sums in w->cum.
  */
 CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
@@ -160,7 +168,7 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
     CURVE_EACH (i, CURVE_CELLS) {
         if (i <= (int)v->last) {
             const uint32_t cdf = w->cum[i];
-            sum += (uint64_t)CURVE_OWN(code, i).count * ((uint32_t)i * CURVE_ONE / v->last);
+            sum += (uint64_t)CURVE_OWN(code, i).count * lift_place(v, (uint32_t)i);
             below[0] += lift_below(cdf, v->total, 5) | lift_below(cdf, v->total, 100) << 10 |
                         lift_below(cdf, v->total, 900) << 20;
             below[1] += lift_below(cdf, v->total, 990) | lift_below(cdf, v->total, 995) << 10 |
@@ -181,18 +189,14 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
     v->middle = below[1] >> 20;
 }
 
-CURVE_FN uint32_t lift_place(const LiftPicture *v, uint32_t i)
-{
-    return i * CURVE_ONE / v->last;
-}
-
 /* Where a code is after the black point has moved. */
 CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t i)
 {
     if (i < v->floor)
-        return i * v->pulled / v->floor;
+        return curve_divide(i * v->pulled, v->floor);
     if (v->floor < v->last)
-        return v->pulled + (i - v->floor) * (CURVE_ONE - v->pulled) / (v->last - v->floor);
+        return v->pulled +
+               curve_divide((i - v->floor) * (CURVE_ONE - v->pulled), v->last - v->floor);
     return CURVE_ONE;
 }
 
@@ -208,7 +212,9 @@ CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
 {
     const uint32_t pulled = lift_pulled(v, i), place = lift_raised(pulled, v->kept);
     const uint32_t whole = lift_raised(pulled, lift);
-    return i < v->p99 && whole > place ? place + (whole - place) * (v->p99 - i) / v->p99 : place;
+    if (i >= v->p99 || whole <= place)
+        return place;
+    return place + curve_divide((whole - place) * (v->p99 - i), v->p99);
 }
 
 /* The steepest slope that the noise allows. */
@@ -216,7 +222,7 @@ CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
 {
     const uint32_t out =
         LIFT_NOISE_LEFT + ((LIFT_NOISE_OUT - LIFT_NOISE_LEFT) * wanted->denoise >> 16);
-    return lift_least(LIFT_SLOPE_MOST, (out << 16) / lift_most(wanted->noise, 1));
+    return lift_least(LIFT_SLOPE_MOST, curve_divide(out << 16, lift_most(wanted->noise, 1)));
 }
 
 /* How wide the picture would be without its noise, 64ths of a code. All but 1 % of noise is 5
@@ -271,7 +277,7 @@ CURVE_FN void lift_widths(const LiftPicture *v, LiftCode *code, CurveWork *w)
         LiftCode *c = &CURVE_OWN(code, i);
         c->width = i < (int)v->last ? w->hist[i + 1] - c->place : 0;
         if (i == (int)v->last)
-            c->width = CURVE_ONE / v->last;
+            c->width = lift_place(v, 1);
     }
 }
 
@@ -307,7 +313,7 @@ CURVE_FN uint32_t lift_spread(const LiftPicture *v, const LiftCode *code, uint64
 /* The clipped counts, in place of the limits, and their sums in w->cum. */
 CURVE_FN void lift_clip(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
 {
-    const uint32_t whole = CURVE_ONE + CURVE_ONE / v->last;
+    const uint32_t whole = CURVE_ONE + lift_place(v, 1);
     const uint64_t most = (uint64_t)clip * v->total >> 16;
     CURVE_EACH (i, CURVE_CELLS) {
         LiftCode *c = &CURVE_OWN(code, i);
@@ -338,7 +344,7 @@ CURVE_FN uint32_t lift_part(const LiftPicture *v, uint32_t count, uint32_t width
 /* The places after clipped equalization, in place of the limits. */
 CURVE_FN void lift_equalize(const LiftPicture *v, LiftCode *code, uint32_t clip, CurveWork *w)
 {
-    const uint32_t first_width = w->hist[1] - w->hist[0], last_width = CURVE_ONE / v->last;
+    const uint32_t first_width = w->hist[1] - w->hist[0], last_width = lift_place(v, 1);
     lift_clip(v, code, clip, w);
     const uint32_t before_last = w->cum[v->last - 1];
     const uint32_t begin = lift_part(v, w->cum[0], first_width);
@@ -385,7 +391,7 @@ CURVE_FN uint32_t lift_need(LiftChoice *c, const LiftPicture *v, uint32_t wide, 
         return 0;
     const uint32_t dull = lift_times(CURVE_ONE - wide, CURVE_ONE - c->dark / 2);
     const uint32_t back = equalized > mean ? lift_times(dull, moves - most) : 0;
-    c->need = lift_least(need, ((most + back) << 16) / moved);
+    c->need = lift_least(need, curve_divide((most + back) << 16, moved));
     c->lowered = lift_reach(mean + most, mean + most + back);
     return back;
 }
@@ -445,6 +451,7 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
     v.noise = wanted.noise;
     v.slope = lift_steepest(&wanted);
     v.last = (uint32_t)(wanted.white - black);
+    v.inverse = UINT32_MAX / v.last + 1;
     v.total = lift_scale(code, w);
     if (v.total) {
         lift_look(&v, code, w);
@@ -489,7 +496,7 @@ CURVE_FN LiftWanted lift_wanted(const CurveParams *p, uint32_t noise)
 /* What a bin's first code becomes, Q16: on a line between those of 8 bits, which are in `nodes`. */
 CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint32_t bin)
 {
-    const uint32_t width = (uint32_t)(p->bins / CURVE_CELLS), code = bin / width;
+    const uint32_t width = (uint32_t)curve_width(p), code = bin / width;
     const uint32_t from = nodes[code];
     const uint32_t to = code + 1 < CURVE_CELLS ? nodes[code + 1] : CURVE_CELLS << 8;
     const uint32_t value = (from << 8) + ((to - from) << 8) / width * (bin % width);
@@ -502,7 +509,7 @@ CURVE_FN uint32_t lift_target(const CurveParams *p, const uint32_t *nodes, uint3
  * by bins. */
 CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code, CurveWork *w)
 {
-    const int width = p->bins / CURVE_CELLS, black = p->black >> (p->depth - 8);
+    const int width = curve_width(p), black = p->black >> (p->depth - 8);
     CURVE_EACH (i, CURVE_CELLS) {
         const int from = (i + black) * width;
         CURVE_OWN(code, i).count = 0;
@@ -524,7 +531,7 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
     if (now != NOISE_UNKNOWN) {
-        s->noise = curve_lerp(s->noise, now << 8, lift_most(part, CURVE_ONE / (s->seen + 1)));
+        s->noise = curve_lerp(s->noise, now << 8, lift_most(part, curve_divide(CURVE_ONE, s->seen + 1)));
         s->seen += s->seen < LIFT_NOISE_SEEN;
         s->known = 1;
     }

@@ -5,6 +5,7 @@
  */
 #include "curve_threads.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ static pthread_barrier_t group;
 static uint32_t lanes[LUMEQ_MAX_BINS]; /* what a warp's shuffles carry */
 
 #define CURVE_FN static inline
+/* As wrong as that of a GPU may be. */
+#define CURVE_INVERSE(d) nextafterf(1 / (d), 2)
 #define CURVE_ROLLED
 #define CURVE_EACH(i, n) for (int i = own_thread; i < (n); i += THREADS)
 /* A thread has arrays of its own, and uses its bins of them. */

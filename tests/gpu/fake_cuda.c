@@ -624,10 +624,11 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
 static LumeqImage frame_before;
 static uint32_t *noise_on_host;
 
-cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
-                                  const LumeqImage *before, LumeqCudaFrame *frame,
-                                  uint32_t *on_host, cudaStream_t stream)
+cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, const LumeqImage *before,
+                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream)
 {
+    (void)device;
     (void)job;
     (void)in;
     CALL();

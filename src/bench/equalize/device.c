@@ -45,9 +45,8 @@ typedef struct Bench {
     uint8_t *pictures; /* in turns one that is read and one that is written */
     size_t picture_size;
     int pieces, alone;
-    cudaStream_t write;    /* the frames' second stream, as the library has one */
-    cudaStream_t bars;     /* so are the bars of the next frame */
-    cudaStream_t noise[2]; /* and what of a frame is noise, by turns */
+    cudaStream_t write; /* the frames' second stream, as the library has one */
+    cudaStream_t bars;  /* so are the noise of a frame and the bars of the next one */
     cudaEvent_t event;
 } Bench;
 
@@ -128,13 +127,10 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
-    const cudaStream_t others[] = {bench->bars, bench->noise[0], bench->noise[1]};
-    for (int i = 0; i < 3 && !error; i++) {
-        const cudaStream_t other = others[i];
-        error = lead(bench, stream, other);
-        if (!error)
-            error = lead(bench, other, stream);
-    }
+    if (!error)
+        error = lead(bench, stream, bench->bars);
+    if (!error)
+        error = lead(bench, bench->bars, stream);
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -152,18 +148,14 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
     if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */
         error = lead(bench, stream, bench->bars);
-    for (int i = 0; i < 2 && !error && (bench->alone || piece % FRAMES == 0); i++)
-        error = lead(bench, stream, bench->noise[i]);
     if (!error)
         error = lumeq_cuda_find_bars(&bench->device, &bench->job, &in, &before->curve, frame,
                                      bench->bars);
     if (!error)
         error = lead(bench, bench->bars, stream);
     if (!error)
-        error = lumeq_cuda_find_noise(&bench->job, &in, &previous, frame, NULL,
-                                      bench->noise[piece % 2]);
-    if (!error && !bench->alone && piece % FRAMES != 0) /* a part of the history */
-        error = lead(bench, bench->noise[(piece + 1) % 2], stream);
+        error = lumeq_cuda_find_noise(&bench->device, &bench->job, &in, &previous, frame, NULL,
+                                      bench->bars);
     if (!error)
         error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
                                       (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
@@ -239,8 +231,6 @@ static cudaError_t bench_open(Bench *bench)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->bars, cudaStreamNonBlocking);
-    for (int i = 0; i < 2 && !error; i++)
-        error = cudaStreamCreateWithFlags(&bench->noise[i], cudaStreamNonBlocking);
     if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
@@ -258,9 +248,6 @@ static void bench_close(Bench *bench)
         cudaStreamDestroy(bench->write);
     if (bench->bars)
         cudaStreamDestroy(bench->bars);
-    for (int i = 0; i < 2; i++)
-        if (bench->noise[i])
-            cudaStreamDestroy(bench->noise[i]);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

@@ -32,16 +32,14 @@ enum {
     /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
      * found while this one is written. */
     WRITE = STAGES,
-    /* Before it, bars are found while the curve of the frame before is. */
+    /* Before it, the noise of the frame before and then the bars are found while the curve of that
+     * one is: in one row, as a curve that waits for two begins later by half. */
     BARS,
-    /* Beside all of that, by turns: it takes about as long as a frame of 720p. */
-    NOISE,
-    OTHER_NOISE,
     STREAMS
 };
 
-static const char *const stream_names[STREAMS] = {"upload",   "equalize", "download", "equalize",
-                                                  "equalize", "equalize", "equalize"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
+                                                  "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
@@ -401,11 +399,6 @@ static LumeqCudaPictures pictures_of(const Slot *slot, const LumeqJob *job)
     return lumeq_pictures_place(slot->pictures, &job->frame.in, &job->frame.out, job->write);
 }
 
-static cudaStream_t noise_stream(const Slot *slot, int index)
-{
-    return slot->streams[index % 2 ? OTHER_NOISE : NOISE];
-}
-
 static Slot *slot_before(CudaBackend *cuda, int index)
 {
     return &cuda->slots[(index + SLOTS - 1) % SLOTS];
@@ -542,7 +535,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const cudaStream_t bars = slot->streams[BARS], noise = noise_stream(slot, index);
+    const cudaStream_t bars = slot->streams[BARS];
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -558,19 +551,15 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
         error = lumeq_cuda_find_bars(device, job, in, before.curve, frame, bars);
     if (!error)
         error = cudaEventRecord(slot->bars, bars);
-    if (!error)
-        error = cudaStreamWaitEvent(noise, slot->end[UPLOAD], 0);
     if (!error) /* that has read the noise of the frame that was in this slot */
-        error = cudaStreamWaitEvent(noise, cuda->slots[(index + 1) % SLOTS].curve, 0);
+        error = cudaStreamWaitEvent(bars, cuda->slots[(index + 1) % SLOTS].curve, 0);
     if (!error)
-        error =
-            lumeq_cuda_find_noise(job, in, &previous, frame, &cuda->on_host->noise[index], noise);
+        error = lumeq_cuda_find_noise(device, job, in, &previous, frame,
+                                      &cuda->on_host->noise[index], bars);
     if (!error)
-        error = cudaEventRecord(slot->noise, noise);
-    if (!error)
+        error = cudaEventRecord(slot->noise, bars);
+    if (!error) /* behind the noise of the frame before, which is a part of the history */
         error = cudaStreamWaitEvent(stream, slot->bars, 0);
-    if (!error) /* its noise is a part of the history */
-        error = cudaStreamWaitEvent(stream, slot_before(cuda, index)->noise, 0);
     if (!error)
         error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
     cuda->history =
@@ -662,8 +651,7 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
         error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
                                 cuda->streams[BARS]);
     if (!error)
-        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise),
-                                noise_stream(&cuda->slots[index], index));
+        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[BARS]);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
     if (!error) /* the next frame may come on any stream */

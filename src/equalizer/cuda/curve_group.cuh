@@ -19,6 +19,7 @@
 static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as many bins");
 
 #define CURVE_FN static __device__ __forceinline__
+#define CURVE_INVERSE(d) curve_inverse(d)
 /* A thread's bins by number of the turn. */
 #define CURVE_EACH(i, n)                                                                           \
     _Pragma("unroll") for (int i##_turn = 0; i##_turn < CURVE_TURNS;                               \
@@ -28,6 +29,13 @@ static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as man
 #define CURVE_OWN(bins, i) ((bins)[i##_turn])
 #define CURVE_OWNED(n) (((n) + CURVE_THREADS - 1) / CURVE_THREADS)
 #define CURVE_ROLLED _Pragma("unroll 1")
+
+CURVE_FN float curve_inverse(float d)
+{
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(d));
+    return inverse;
+}
 
 /* A barrier of the group: the other warps of the block have ended. */
 CURVE_FN void curve_barrier(void)

@@ -100,14 +100,14 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
                            &frame->profile, stream);
 }
 
-cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
-                                  const LumeqImage *before, LumeqCudaFrame *frame,
-                                  uint32_t *on_host, cudaStream_t stream)
+cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, const LumeqImage *before,
+                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream)
 {
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
     const LumeqCudaPlane other = lumeq_pictures_plane(before, 0);
-    return lumeq_cuda_noise(&luma, &other, &job->curve, &frame->noise, &frame->result.curve.noise,
-                            on_host, stream);
+    return lumeq_cuda_noise(device, &luma, &other, &job->curve, &frame->noise,
+                            &frame->result.curve.noise, on_host, stream);
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,

@@ -30,10 +30,10 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
                                  LumeqCudaFrame *frame, cudaStream_t stream);
 
 /* The noise of `in`, which goes into the result, and to the host (NULL: it does not); `before` has
- * no plane where none is known. Waits for nothing. */
-cudaError_t lumeq_cuda_find_noise(const LumeqJob *job, const LumeqImage *in,
-                                  const LumeqImage *before, LumeqCudaFrame *frame,
-                                  uint32_t *on_host, cudaStream_t stream);
+ * no plane where none is known. Comes behind the frame's bars on their stream. Waits for nothing. */
+cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, const LumeqImage *before,
+                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream);
 
 /* Histogram and curve of `in`, of which the bars have been found. The frames' follow each other on
  * one stream. Waits for nothing. */

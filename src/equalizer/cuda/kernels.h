@@ -109,9 +109,10 @@ typedef struct LumeqCudaNoise {
 
 /* The noise of luma, from the frame before it: what noise_of() says, NOISE_UNKNOWN where `before`
  * has no samples. It is written to pinned memory, too, unless on_host is NULL. */
-cudaError_t lumeq_cuda_noise(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
-                             const CurveParams *params, LumeqCudaNoise *work, uint32_t *noise,
-                             uint32_t *on_host, cudaStream_t stream);
+cudaError_t lumeq_cuda_noise(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,
+                             const LumeqCudaPlane *before, const CurveParams *params,
+                             LumeqCudaNoise *work, uint32_t *noise, uint32_t *on_host,
+                             cudaStream_t stream);
 
 /* The counts alone, which are zeroed before. */
 cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
