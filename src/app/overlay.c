@@ -53,12 +53,13 @@ static int place(FrameOverlay *o, const AVFrame *frame, MediaError *error)
     const int width = o->watched.width, height = o->watched.height;
     o->rect =
         panel_place_over(width, height, (Rect){0, 0, width, height}, o->look.over, width / 2).panel;
-    o->rect.height = panel_scope_height(o->rect.width, o->rect.height, 1, o->look.scope);
+    o->rect.height =
+        panel_scope_height(o->rect.width, o->rect.height, (PanelText){0}, o->look.scope);
     if (o->rect.width == 0)
         say(SAY_WARNINGS, "the video is written without the histogram panel: %dx%d has no room",
             width, height);
     else if (o->look.scope == PANEL_ALL &&
-             !panel_has_room_for_all(o->rect.width, o->rect.height, 1))
+             !panel_has_room_for_all(o->rect.width, o->rect.height, (PanelText){0}))
         say(SAY_WARNINGS, "the panel has no room for all scopes in %dx%d: it has the histograms",
             width, height);
     o->placed = 1;

@@ -142,11 +142,13 @@ static void lay_words(PanelLayout *layout, Rect *inner)
 }
 
 /* As large as the user wants it, as far as plots keep most of the room. */
-static int text_size(int width, int height, double scale)
+static int text_size(int width, int height, PanelText text)
 {
-    const int usual = max_int(MIN_TEXT_SIZE, min_int(width / 26, height / 20));
+    const double scale = text.scale, density = text.density > 0 ? text.density : 1;
+    const int usual = max_int((int)(MIN_TEXT_SIZE * density), min_int(width / 26, height / 20));
     const int most = max_int(usual, min_int(width / 15, height / 16));
-    return scale > 0 ? max_int(LEAST_TEXT_SIZE, min_int((int)(usual * scale), most)) : usual;
+    const int least = (int)(LEAST_TEXT_SIZE * density);
+    return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
 }
 
 /* Histograms and the curve, in what is left of the panel for them. */
@@ -261,7 +263,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
     PanelLayout layout = {.digits = digits};
     const int is_wide = width * 4 >= height * 5;
     if (digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
-        layout.text = text_size(width, height, data->text_scale);
+        layout.text = text_size(width, height, data->text);
     layout.marks = max_int(3, min_int(width, height) / 36);
     const int margin = max_int(min_int(width, height) / 40, layout.text * 3 / 4);
     /* The last number of an axis is centred on its end. */
@@ -280,16 +282,15 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
 }
 
 /* With text, for the largest codes that there are. */
-int panel_has_room_for_all(int width, int height, double text_scale)
+int panel_has_room_for_all(int width, int height, PanelText text)
 {
-    const PanelData data = {.words = "", .text_scale = text_scale, .scope = PANEL_ALL};
+    const PanelData data = {.words = "", .text = text, .scope = PANEL_ALL};
     return panel_layout(width, height, 5, &data).vectors.width > 0;
 }
 
-int panel_scope_height(int width, int height, double text_scale, PanelScope scope)
+int panel_scope_height(int width, int height, PanelText text, PanelScope scope)
 {
-    const PanelData data = {
-        .words = "", .text_scale = text_scale, .scope = scope, .translucent = 1};
+    const PanelData data = {.words = "", .text = text, .scope = scope, .translucent = 1};
     const PanelLayout l = panel_layout(width, height, 5, &data);
     const Rect plot = scope == PANEL_WAVEFORM ? l.waveform : l.vectors;
     if (scope == PANEL_HISTOGRAM || scope == PANEL_ALL || !l.words.width)
@@ -925,7 +926,8 @@ static int same_ground(const PanelCache *c, const Panel *p)
     return c->text == p->text && same_scopes(c, p->data) && c->drawn.bins == p->data->bins &&
            c->drawn.depth == p->data->depth && c->drawn.full_range == p->data->full_range &&
            c->drawn.translucent == p->data->translucent &&
-           c->drawn.text_scale == p->data->text_scale && !c->drawn.words == !p->data->words;
+           c->drawn.text.scale == p->data->text.scale &&
+           c->drawn.text.density == p->data->text.density && !c->drawn.words == !p->data->words;
 }
 
 /* Whether they read the same. */

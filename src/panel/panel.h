@@ -21,6 +21,12 @@ typedef enum PanelScope {
     PANEL_ALL, /* where there is room; else PANEL_HISTOGRAM */
 } PanelScope;
 
+/* How large text is, on top of what suits the panel's size; 0 is as 1. */
+typedef struct PanelText {
+    double scale;   /* as the user wants it */
+    double density; /* pixels that are as large as one of an ordinary screen, in a row */
+} PanelText;
+
 /* What is shown. Borrowed; an array that is NULL leaves its plot empty. */
 typedef struct PanelData {
     int bins;  /* at most PANEL_MAX_BINS */
@@ -33,7 +39,7 @@ typedef struct PanelData {
     const char *words; /* what was decided, for a person, below the plots; NULL: no room for it */
     PanelScope scope;
     const Scopes *scopes; /* NULL: their plots are empty */
-    double text_scale;    /* of text, on top of what suits the panel's size; 0: as 1 */
+    PanelText text;
 } PanelData;
 
 #define PANEL_MAX_BINS 4096
@@ -57,10 +63,10 @@ typedef struct PanelLayout {
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
 
 /* Not 0: in a panel of that size, PANEL_ALL shows all. */
-int panel_has_room_for_all(int width, int height, double text_scale);
+int panel_has_room_for_all(int width, int height, PanelText text);
 
 /* What a panel of that width has of that height to show, where it can be lower. */
-int panel_scope_height(int width, int height, double text_scale, PanelScope scope);
+int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 
 /*
  * Covers the whole canvas (with alpha 255, unless translucent). `text` may be NULL: no labels then.

@@ -133,6 +133,42 @@ static Rect pictures_in(const Screen *s, Rect area)
     return in.width > 0 && out.width > 0 ? canvas_around(in, out) : out;
 }
 
+static PanelText panel_text(const Screen *s)
+{
+    return (PanelText){.scale = s->options.player->osd_scale, .density = window_density(s->window)};
+}
+
+/* By its edges, so that what meets goes on to. */
+static Rect scaled_rect(Rect r, double by)
+{
+    const int x = (int)(r.x * by), y = (int)(r.y * by);
+    return (Rect){x, y, (int)((r.x + r.width) * by) - x, (int)((r.y + r.height) * by) - y};
+}
+
+static PanelPlace in_pixels(PanelPlace place, double density, int width, int height)
+{
+    Rect *const rects[] = {&place.panel, &place.picture, &place.free};
+    const int across = (int)(width / density), down = (int)(height / density);
+    for (int i = 0; i < 3; i++) {
+        const int to_right = rects[i]->x + rects[i]->width == across && rects[i]->width;
+        const int to_bottom = rects[i]->y + rects[i]->height == down && rects[i]->height;
+        *rects[i] = scaled_rect(*rects[i], density);
+        if (to_right)
+            rects[i]->width = width - rects[i]->x;
+        if (to_bottom)
+            rects[i]->height = height - rects[i]->y;
+    }
+    return place;
+}
+
+/* As large as in a window of the same size on an ordinary screen. */
+static PanelPlace place_in_points(const Screen *s, int width, int height, PanelMode mode)
+{
+    const double density = window_density(s->window);
+    const PanelPlace place = panel_place((int)(width / density), (int)(height / density), mode);
+    return in_pixels(place, density, width, height);
+}
+
 /*
  * A panel over the picture stands where a viewer can spare it. Who compares has come for the
  * equalized half: of two pictures it hides as much of each, and of a split the left side, since the
@@ -143,13 +179,16 @@ static PanelPlace place_panel_in(const Screen *s, int width, int height)
 {
     static const PanelOver overs[] = {PANEL_OVER_ONE, PANEL_OVER_SPLIT, PANEL_OVER_MIDDLE};
     if (s->state.look.histogram != PLAYER_HISTOGRAM_OVERLAY)
-        return panel_place(width, height, modes[s->state.look.histogram]);
+        return place_in_points(s, width, height, modes[s->state.look.histogram]);
     const Rect window = {0, 0, width, height}, around = pictures_in(s, window);
     const ViewScene scene = zoomed_in(s, window);
-    PanelPlace place = panel_place_over(width, height, around, overs[s->state.look.compare],
-                                        split_column(s, &scene));
-    place.panel.height = panel_scope_height(place.panel.width, place.panel.height,
-                                            s->options.player->osd_scale, s->state.look.scope);
+    const double density = window_density(s->window);
+    PanelPlace place = panel_place_over(
+        (int)(width / density), (int)(height / density), scaled_rect(around, 1 / density),
+        overs[s->state.look.compare], (int)(split_column(s, &scene) / density));
+    place = in_pixels(place, density, width, height);
+    place.panel.height = panel_scope_height(place.panel.width, place.panel.height, panel_text(s),
+                                            s->state.look.scope);
     return place;
 }
 
@@ -165,8 +204,8 @@ int screen_has_room_for_all(const Screen *s)
     static const PanelMode both[] = {PANEL_BESIDE, PANEL_BESIDE, PANEL_OVER};
     int width, height;
     window_size(s->window, &width, &height);
-    const Rect panel = panel_place(width, height, both[s->state.look.histogram]).panel;
-    return panel_has_room_for_all(panel.width, panel.height, s->options.player->osd_scale);
+    const Rect panel = place_in_points(s, width, height, both[s->state.look.histogram]).panel;
+    return panel_has_room_for_all(panel.width, panel.height, panel_text(s));
 }
 
 static Rect to_pixels(const Screen *s, Rect part)
@@ -400,17 +439,19 @@ static int set_histogram(Screen *s, PlayerHistogram histogram)
     const double density = window_density(s->window);
     const int had = s->state.look.histogram == PLAYER_HISTOGRAM_PANEL && before.panel.width > 0;
     const int wants = histogram == PLAYER_HISTOGRAM_PANEL;
-    int width = pictures.width, height = pictures.height;
+    int width = (int)(pictures.width / density), height = (int)(pictures.height / density);
     s->resized |= is_resized(s);
     s->state.look.histogram = histogram;
     if (wants)
         panel_add_room(&width, &height);
-    const int changes = had != wants && fills(pictures, before.picture) &&
-                        window_change(s->window, (int)(width / density), (int)(height / density));
+    const int changes =
+        had != wants && fills(pictures, before.picture) && window_change(s->window, width, height);
     if (changes)
         note_size(s);
     /* The window may not have that size yet. */
-    const PanelPlace now = changes ? place_panel_in(s, width, height) : place_panel(s);
+    const PanelPlace now = changes
+                               ? place_panel_in(s, (int)(width * density), (int)(height * density))
+                               : place_panel(s);
     return histogram == PLAYER_HISTOGRAM_OFF || now.panel.width > 0;
 }
 
@@ -838,7 +879,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
         .words = content->words,
         .scope = s->state.look.scope,
         .scopes = screen_wants_host(s) && panel.width > 0 ? count_scopes(s, f) : NULL,
-        .text_scale = s->options.player->osd_scale,
+        .text = panel_text(s),
     };
     Overlay overlay = {.x = panel.x, .y = panel.y};
     const Canvas *canvas = NULL;

@@ -313,7 +313,8 @@ static void test_scope_layout(void)
                 const PanelData data = {.words = "", .scope = (PanelScope)scope};
                 const PanelLayout l = panel_layout(width, height, 3, &data);
                 const Rect plots[] = {l.input, l.output, l.curve, l.waveform, l.vectors, l.words};
-                const int lower = panel_scope_height(width, height, 0, (PanelScope)scope);
+                const int lower =
+                    panel_scope_height(width, height, (PanelText){0}, (PanelScope)scope);
                 CHECK(lower <= height && (lower > 0 || height <= 0), "%dx%d is %d high", width,
                       height, lower);
                 for (int i = 0; i < 6; i++) {
@@ -330,8 +331,15 @@ static void test_scope_layout(void)
                     CHECK(!l.waveform.width == !l.vectors.width, "one of two");
             }
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        CHECK(panel_has_room_for_all(all[i][0], all[i][1], 1), "%dx%d", all[i][0], all[i][1]);
-    CHECK(!panel_has_room_for_all(216, 240, 1), "in a small one");
+        CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){0}), "%dx%d", all[i][0],
+              all[i][1]);
+    for (int width = 216; width < 1300; width += 31) { /* on a screen with more pixels as large */
+        const PanelData once = {.words = ""}, twice = {.words = "", .text.density = 2};
+        const int text = panel_layout(width, 400, 3, &once).text;
+        CHECK(panel_layout(2 * width, 800, 3, &twice).text / 2 == text, "%d wide: not %d", width,
+              text);
+    }
+    CHECK(!panel_has_room_for_all(216, 240, (PanelText){0}), "in a small one");
 }
 
 static Scopes scopes;

@@ -110,6 +110,19 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
     return __real_ass_render_frame(renderer, track, now, changed);
 }
 
+/* SDL's window is smaller by so much than the pixels that it has. */
+static int density = 1;
+
+void SDL_GetWindowSize(SDL_Window *window, int *width, int *height)
+{
+    void (*get)(SDL_Window *, int *, int *);
+    *(void **)&get = dlsym(RTLD_NEXT, "SDL_GetWindowSize");
+    get(window, width, height);
+    *width /= density;
+    *height /= density;
+}
+
+static Rect panel_layer;
 static int shows_subtitles; /* their layer (--wrap) has something in it */
 
 int __real_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int x, int y,
@@ -122,6 +135,8 @@ int __wrap_view_set_layer(View *view, ViewLayer layer, const Canvas *canvas, int
 {
     if (layer == VIEW_LAYER_SUBTITLES)
         shows_subtitles = canvas != NULL;
+    if (layer == VIEW_LAYER_PANEL)
+        panel_layer = canvas ? (Rect){x, y, canvas->width, canvas->height} : (Rect){0};
     return __real_view_set_layer(view, layer, canvas, x, y, opacity, why, size);
 }
 
@@ -924,6 +939,30 @@ static void settings_at_any_moment(void)
     session_close(&s);
 }
 
+/* On a screen with twice the pixels, panels have twice as many, beside a picture and over it. */
+static void panels_suit_the_screen(void)
+{
+    Session s;
+    if (open_at(&s, 1 * SECOND))
+        return;
+    SDL_Window *window = SDL_GetWindowFromID(1);
+    for (int over = 0; over < 2; over++) {
+        SDL_SetWindowSize(window, 640, 360);
+        if (over)
+            session_type("h");
+        SESSION_UNTIL(&s, panel_layer.x == (over ? 416 : 424) && panel_layer.width == 216);
+        const Rect once = panel_layer;
+        density = 2;
+        SDL_SetWindowSize(window, 1280, 720);
+        SESSION_UNTIL(&s, panel_layer.x == 2 * once.x && panel_layer.width == 432);
+        CHECK(panel_layer.y == 2 * once.y && abs(panel_layer.height - 2 * once.height) <= 2,
+              "at %d and %d high, not %d, %d", panel_layer.y, panel_layer.height, once.y,
+              once.height);
+        density = 1;
+    }
+    session_close(&s);
+}
+
 /* ---- subtitles ---- */
 
 static int fonts_are_there(void)
@@ -1043,6 +1082,7 @@ static const CheckTest tests[] = {
     {"screenshots_of_a_long_name", screenshots_of_a_long_name},
     {"dropped_files_are_played", dropped_files_are_played},
     {"settings_at_any_moment", settings_at_any_moment},
+    {"panels_suit_the_screen", panels_suit_the_screen},
     {"subtitles_hold_up_nothing", subtitles_hold_up_nothing},
     {"subtitles_belong_to_frames", subtitles_belong_to_frames},
     {"closes_at_any_moment", closes_at_any_moment},
