@@ -549,7 +549,7 @@ static void say_details(const Run *run)
             : engine_is_lost(&run->engine) ? "in software since the GPU was lost"
                                            : "in software: the GPU does not decode it");
     if (conversion)
-        say(SAY_DETAILS, "frames were converted: %s", conversion);
+        say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))
         say(SAY_DETAILS, "%s", memory);
 }

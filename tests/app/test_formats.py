@@ -116,6 +116,15 @@ class Formats(Case):
         self.write("piped.mkv", result.out)
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
+    def test_what_is_converted_is_said(self):
+        """Each conversion once, and where it is: before the equalizer, and for the encoder."""
+        result = lumeq(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
+                       "--pix-fmt", "yuv420p")
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(sorted(line for line in result.lines if "converted" in line),
+                         ["lumeq: frames are converted from yuv444p to yuv420p for libx264",
+                          "lumeq: frames were converted from rgb24 to yuv444p for the equalizer"])
+
     def test_standard_input(self):
         for name in some(("h264.mkv", "mpeg2.ts", "raw.y4m")):
             with self.subTest(name), open(self.source(name), "rb") as f:

@@ -208,7 +208,8 @@ class Options(Case):
         version = self.ok("--version").out.decode()
         if "CPU only" not in version:
             self.skipTest("this build has CUDA")
-        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE, "--backend cuda: this build has no CUDA")
+        why = "(it was configured with LUMEQ_CUDA=OFF)" if os.environ.get("LUMEQ_CUDA") == "OFF" else "was"
+        self.refused(lumeq(simple(), "--null", "--backend", "cuda"), USAGE, "--backend cuda: this build has no CUDA", why)
         self.ok(simple(), "--null", "--backend", "cpu")
 
     def test_decoding_on_a_gpu(self):

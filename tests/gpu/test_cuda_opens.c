@@ -4,11 +4,11 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 
 #include "../check.h"
+#include "../resident.h"
 #include "media/gpu_frame.h"
 #include "media/input/decoder.h"
 #include "open_on.h"
@@ -20,17 +20,6 @@
     (16 << 20) /* bytes: a frame of the clip at each open would be a hundred times that */
 
 static const atomic_int never;
-
-static int64_t host_memory(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%*d %ld", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
 
 static int64_t gpu_memory(void)
 {
@@ -113,11 +102,11 @@ static void opens(void)
             return;
         on_gpu += ret;
         if (i == FIRST) {
-            host = host_memory();
+            host = resident_bytes();
             gpu = gpu_memory();
         }
     }
-    const int64_t more_host = host_memory() - host, more_gpu = gpu_memory() - gpu;
+    const int64_t more_host = resident_bytes() - host, more_gpu = gpu_memory() - gpu;
     printf(
         "%d opens, %d decoded on the GPU: %.1f MB more of the host's memory, %.1f of the GPU's\n",
         count, on_gpu, (double)more_host / 1e6, (double)more_gpu / 1e6);

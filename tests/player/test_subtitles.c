@@ -10,6 +10,7 @@
 #include "media/subtitles/subtitle_decoder.h"
 #include "player/subtitles/subtitle_budget.h"
 #include "player/subtitles/subtitle_thread.h"
+#include "resident.h"
 
 #define SECOND INT64_C(1000000)
 #define WIDTH 1280
@@ -611,13 +612,7 @@ static void test_many_bitmaps(void)
 
 static long resident_mb(void)
 {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%*d %ld", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return pages * sysconf(_SC_PAGESIZE) >> 20;
+    return (long)(resident_bytes() >> 20);
 }
 
 static int says_left_out(const Fixture *f)

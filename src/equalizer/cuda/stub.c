@@ -1,4 +1,4 @@
-/* Stands in for the CUDA backend in builds without CUDA. */
+/* Stands in for the CUDA backend in builds without CUDA. LUMEQ_NO_CUDA: why this is one. */
 #include <stdio.h>
 
 #include "equalizer/backend.h"
@@ -7,7 +7,7 @@ static int open_stub(void *priv, const LumeqConfig *config, char *text, size_t t
 {
     (void)priv;
     (void)config;
-    snprintf(text, text_size, "this build has no CUDA (it was configured without nvcc)");
+    snprintf(text, text_size, "this build has no CUDA (" LUMEQ_NO_CUDA ")");
     return LUMEQ_ERR_UNAVAILABLE;
 }
 

@@ -531,13 +531,22 @@ static void take_first(Decoder *d, const AVFrame *frame)
         d->range = d->full_rgb ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
 }
 
+static void describe_conversion(Decoder *d, const AVFrame *from)
+{
+    const char *format = av_get_pix_fmt_name(from->format);
+    const char *to = av_get_pix_fmt_name(d->format);
+    if (from->width == d->width && from->height == d->height)
+        snprintf(d->conversion, sizeof(d->conversion), "%s to %s", format, to);
+    else
+        snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d", format, from->width,
+                 from->height, to, d->width, d->height);
+}
+
 static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 {
     AVFrame *from = d->raw;
     if (!d->conversion[0])
-        snprintf(d->conversion, sizeof(d->conversion), "%s %dx%d to %s %dx%d",
-                 av_get_pix_fmt_name(from->format), from->width, from->height,
-                 av_get_pix_fmt_name(d->format), d->width, d->height);
+        describe_conversion(d, from);
     int ret = av_frame_copy_props(frame, from);
     frame->format = d->format;
     frame->width = d->width;

@@ -1,0 +1,21 @@
+/* How much memory of this machine the program has. */
+#ifndef LUMEQ_TESTS_RESIDENT_H
+#define LUMEQ_TESTS_RESIDENT_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Bytes; 0 where the system does not tell. */
+static inline int64_t resident_bytes(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+#endif
