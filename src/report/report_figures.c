@@ -31,6 +31,14 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
                         "bits a frame: what would be pumping. Cuts are left out."},
 };
 
+/* Bits: with less than that, no more than a tenth of the picture is of other tones. */
+#define PLAIN_ENTROPY (REPORT_ONE / 2)
+
+int report_frame_is_plain(const ReportFrame *frame)
+{
+    return frame->value.of[REPORT_ENTROPY][REPORT_BEFORE] < PLAIN_ENTROPY;
+}
+
 void report_sum_add(ReportSums *sums, const ReportValues *values)
 {
     for (int i = 0; i < REPORT_FIGURES; i++)

@@ -49,6 +49,9 @@ typedef struct ReportFrame {
     ReportValues value;
 } ReportFrame;
 
+/* Not 0: one plain tone, or nearly, as between a fade out and a fade in. */
+int report_frame_is_plain(const ReportFrame *frame);
+
 /* Of those that are known. {0} is that of none. */
 typedef struct ReportSum {
     int64_t sum, least, most, count;

@@ -21,7 +21,8 @@ struct Report {
     OutputFile file;
     ReportMeasure *measure;
     ReportSummary summary; /* but of a part */
-    PictureChoice choice;  /* of a part */
+    PictureChoice choice;  /* of a part ... */
+    int after_plain;       /* ... whose last frame was one plain tone */
     int64_t part_begins;   /* while parts are appended: its first frame, ... */
     ReportSamples first;   /* ... what it left of that, ... */
     ReportSamples last;    /* ... and what the part before it left of its last one */
@@ -75,23 +76,31 @@ int report_open_part(Report **report, const char *path, MediaError *error)
 
 /* ---- frames ---- */
 
+/* Of a part: whether it does is found by who has all parts. */
+static int may_begin_shot(const Report *r, const ReportFrame *frame)
+{
+    return frame->cut || (r->after_plain && !report_frame_is_plain(frame));
+}
+
 static int wants_picture(const Report *r, const ReportFrame *frame)
 {
-    return r->kind == PART ? picture_choice_wants(&r->choice, frame->number, frame->cut)
-                           : report_summary_wants(&r->summary, frame->number, frame->cut);
+    return r->kind == PART
+               ? picture_choice_wants(&r->choice, frame->number, may_begin_shot(r, frame))
+               : report_summary_wants(&r->summary, frame);
 }
 
 /* Pictures that turn out not to be wanted are left out by who reads this. */
 static void log_frame(Report *r, const ReportFrame *frame, ReportPicture *picture)
 {
     if (picture) {
-        (void)picture_choice_take(&r->choice, frame->number, frame->cut);
+        (void)picture_choice_take(&r->choice, frame->number, may_begin_shot(r, frame));
         report_log_picture(&r->file, picture);
         report_picture_free(picture);
     }
     if (!r->frames)
         report_log_samples(&r->file, report_measure_samples(r->measure));
     report_log_frame(&r->file, frame);
+    r->after_plain = report_frame_is_plain(frame);
 }
 
 static int64_t to_us(int64_t time, AVRational base)

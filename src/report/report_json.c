@@ -70,7 +70,7 @@ static void print_head(OutputFile *f, const ReportSummary *s, const ReportAbout 
                       ",\n\"width\":%d,\"height\":%d,\"depth\":%d,\"frames\":%" PRId64
                       ",\"begin\":%.6f,\"end\":%.6f,\"cuts\":%" PRId64,
                       s->width, s->height, s->depth, s->all.frames, seconds(s->all.begin_us),
-                      seconds(s->all.end_us), s->shots_seen ? s->shots_seen - 1 : 0);
+                      seconds(s->all.end_us), s->cuts);
     output_file_print(f, ",\n\"figures\":");
     print_figures(f, &s->all.sums);
 }

@@ -53,7 +53,7 @@ static const char *const style[] = {
     ".x{grid-column:2;display:flex;justify-content:space-between;padding-top:.5rem}\n",
     "svg path{fill:none;vector-effect:non-scaling-stroke}\n"
     ".grid{stroke:var(--rule);stroke-width:1}\n"
-    ".cut{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 3}\n"
+    ".mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 3}\n"
     ".line{stroke-width:2;stroke-linejoin:round}\n"
     ".line.before{stroke:var(--before);stroke-dasharray:5 3}.line.after{stroke:var(--after)}\n"
     ".curve-line{stroke:var(--ink)}\n"
@@ -129,7 +129,7 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
     print_fact(f, "Frames", report_count(s->all.frames).text);
     print_fact(f, "Picture", size);
     print_fact(f, "Depth", depth);
-    print_fact(f, "Cuts", report_count(s->shots_seen - 1).text);
+    print_fact(f, "Cuts", report_count(s->cuts).text);
     print_fact(f, "Shots", report_count(s->shots_seen).text);
     print_fact(f, "Written to", about->output ? about->output : "nothing (--null)");
     print_options(f, about);
@@ -184,8 +184,8 @@ static void print_plots(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<section aria-labelledby=\"time\">\n<h2 id=\"time\">Over time</h2>\n"
                          "<p class=\"soft\">");
-    if (s->shots_seen > 1 && s->shots_seen <= REPORT_CUTS_DRAWN)
-        output_file_print(f, "Dotted lines are cuts. ");
+    if (s->shots_seen > 1 && s->shots_seen <= REPORT_SHOTS_DRAWN)
+        output_file_print(f, "Dotted lines are where shots begin. ");
     if (s->step > 1)
         output_file_print(f,
                           "Each point is the mean of %" PRId64 " frames; the areas go from their "

@@ -78,12 +78,12 @@ static void draw_grid(const Plot *p)
     output_file_print(p->file, "\"/>");
 }
 
-static void draw_cuts(const Plot *p)
+static void draw_shots(const Plot *p)
 {
     const ReportSummary *s = p->summary;
-    if (s->shot_count < 2 || s->shots_seen > REPORT_CUTS_DRAWN)
+    if (s->shot_count < 2 || s->shots_seen > REPORT_SHOTS_DRAWN)
         return;
-    output_file_print(p->file, "<path class=\"cut\" d=\"");
+    output_file_print(p->file, "<path class=\"mark\" d=\"");
     for (int i = 1; i < s->shot_count; i++)
         output_file_print(p->file, "M%.1f 0V%.0f", x_of(p, s->shots[i].span.begin_us), HEIGHT);
     output_file_print(p->file, "\"/>");
@@ -238,7 +238,7 @@ void report_plot(OutputFile *file, const ReportSummary *summary, ReportFigure fi
                       WIDTH, HEIGHT, key, key);
     describe(&p);
     draw_grid(&p);
-    draw_cuts(&p);
+    draw_shots(&p);
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
     draw_line(&p, REPORT_AFTER);

@@ -5,10 +5,10 @@
 #include "media/output/output_file.h"
 #include "report/report_summary.h"
 
-/* More cuts than this would be a wall. */
-#define REPORT_CUTS_DRAWN 300
+/* More shots than this would be a wall. */
+#define REPORT_SHOTS_DRAWN 300
 
-/* A figure over time, before and after, with its cuts where they are that few. */
+/* A figure over time, before and after, with where shots begin, if they are that few. */
 void report_plot(OutputFile *file, const ReportSummary *summary, ReportFigure figure);
 
 /* The curve of a shot's picture over its histograms; shots count from 1. */

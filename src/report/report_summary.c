@@ -141,6 +141,7 @@ static void begin_shot(ReportSummary *s)
     if (s->shots_seen < REPORT_SHOTS)
         s->shots[s->shot_count++] = (ReportShot){0};
     s->shots_seen++;
+    s->shown_us = 0;
 }
 
 /* Those of the frames that are left in the choice, in its order. */
@@ -159,6 +160,8 @@ static void keep_pictures(ReportSummary *s)
 
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
 {
+    s->is_plain = report_frame_is_plain(frame);
+    s->shown_us += s->is_plain ? 0 : frame->end_us - frame->begin_us;
     if (s->shots_seen <= REPORT_SHOTS)
         add_to_span(&s->shots[s->shot_count - 1].span, frame);
     if (!picture || !has_picture(s, s->shots_seen - 1) ||
@@ -173,16 +176,18 @@ static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPictur
 
 /* -------------------------------------------------------------------------------------------- */
 
-static int is_first(const ReportSummary *s, int cut)
+/* A fade is no cut: the equalizer follows it. Who looks at it sees two shots. */
+static int is_first(const ReportSummary *s, const ReportFrame *frame)
 {
-    return cut || !s->all.frames;
+    const int came_back = s->is_plain && !report_frame_is_plain(frame);
+    return frame->cut || !s->all.frames || (came_back && s->shown_us >= REPORT_FADED_SHOT);
 }
 
-int report_summary_wants(const ReportSummary *s, int64_t number, int cut)
+int report_summary_wants(const ReportSummary *s, const ReportFrame *frame)
 {
-    return is_first(s, cut)
-               ? has_picture(s, s->shots_seen)
-               : has_picture(s, s->shots_seen - 1) && picture_choice_wants(&s->choice, number, 0);
+    return is_first(s, frame) ? has_picture(s, s->shots_seen)
+                              : has_picture(s, s->shots_seen - 1) &&
+                                    picture_choice_wants(&s->choice, frame->number, 0);
 }
 
 void report_summary_add(ReportSummary *s, ReportFrame *frame, ReportPicture *picture)
@@ -193,8 +198,9 @@ void report_summary_add(ReportSummary *s, ReportFrame *frame, ReportPicture *pic
         s->depth = frame->depth;
     }
     find_changes(s, frame);
-    if (is_first(s, frame->cut))
+    if (is_first(s, frame))
         begin_shot(s);
+    s->cuts += s->all.frames && frame->cut;
     add_to_shot(s, frame, picture);
     add_to_points(s, frame);
     add_to_span(&s->all, frame);

@@ -15,6 +15,9 @@
 /* Shots that have pictures: of more, every second one, fourth one, and so on. */
 #define REPORT_PICTURED 100
 
+/* Microseconds of a picture without which a shot does not end in a fade: what flashes is one. */
+#define REPORT_FADED_SHOT 1000000
+
 /* {0} is that of no frames. */
 typedef struct ReportSpan {
     int64_t first, frames; /* numbers of frames */
@@ -38,7 +41,10 @@ typedef struct ReportSummary {
     ReportShot *shots; /* the last one is open until report_summary_end() */
     int shot_count;
     int64_t shots_seen; /* those that are not told of, too */
-    int64_t pictured;   /* one of so many shots has a picture */
+    int64_t cuts;
+    int64_t shown_us; /* of the last shot: how long its frames were more than a plain tone ... */
+    int is_plain;     /* ... which the last one is */
+    int64_t pictured; /* one of so many shots has a picture */
     PictureChoice choice;
     ReportPicture *chosen[CHOICE_MOST + 1]; /* the pictures of `choice` */
 
@@ -48,8 +54,8 @@ typedef struct ReportSummary {
 /* -1: out of memory. */
 int report_summary_open(ReportSummary *summary);
 
-/* Not 0: the picture of such a frame is wanted. */
-int report_summary_wants(const ReportSummary *summary, int64_t number, int cut);
+/* Not 0: the picture of the frame, which comes next, is wanted. */
+int report_summary_wants(const ReportSummary *summary, const ReportFrame *frame);
 
 /* The next frame, whose MABD and flicker are found here. `picture` is taken over; NULL where none
  * was wanted, or there is none. */

@@ -103,7 +103,7 @@ static void test_sums(void)
     for (int64_t i = 0; i < FRAMES; i++) {
         const int cut = i && (check_below(&random, 3) == 0);
         ReportFrame frame = make_frame(&random, i, cut);
-        const int wants = report_summary_wants(&s, i, cut);
+        const int wants = report_summary_wants(&s, &frame);
         const int64_t value = frame.value.of[REPORT_NOISE][0];
         cuts += cut;
         if (value != REPORT_UNKNOWN) {
@@ -115,7 +115,8 @@ static void test_sums(void)
         report_summary_add(&s, &frame, wants ? make_picture(i, 50000) : NULL);
     }
     report_summary_end(&s);
-    CHECK(s.all.frames == FRAMES && s.shots_seen == cuts + 1, "%ld", (long)s.shots_seen);
+    CHECK(s.all.frames == FRAMES && s.cuts == cuts && s.shots_seen == cuts + 1, "%ld",
+          (long)s.shots_seen);
     CHECK(s.point_count <= REPORT_POINTS && s.point_count * s.step >= FRAMES, "%d", s.point_count);
     CHECK(s.shot_count == REPORT_SHOTS, "%d shots", s.shot_count);
     ReportSums merged = {0};
@@ -139,25 +140,57 @@ static void test_sums(void)
     report_summary_close(&s);
 }
 
-/* A black frame in the middle does not stand for its shot. */
-static void test_shown(void)
+/* A video of 200 frames, 25 a second, some of which are black. */
+static void add_fades(ReportSummary *s, int (*is_black)(int64_t number))
 {
-    ReportSummary s;
     CheckRandom random = check_random(2);
-    if (!CHECK(report_summary_open(&s) == 0, "out of memory"))
-        return;
     for (int64_t i = 0; i < 200; i++) {
         ReportFrame frame = make_frame(&random, i, 0);
-        const int64_t entropy = i >= 60 && i < 140 ? 0 : 60000;
+        const int64_t entropy = is_black(i) ? 0 : 60000;
         frame.value.of[REPORT_ENTROPY][REPORT_BEFORE] = entropy;
-        const int wants = report_summary_wants(&s, i, 0);
-        report_summary_add(&s, &frame, wants ? make_picture(i, entropy) : NULL);
+        const int wants = report_summary_wants(s, &frame);
+        report_summary_add(s, &frame, wants ? make_picture(i, entropy) : NULL);
     }
-    report_summary_end(&s);
-    if (CHECK(s.shot_count == 1 && s.shots[0].picture, "no picture"))
-        CHECK(s.shots[0].picture->entropy > 0, "frame %ld is black",
-              (long)s.shots[0].picture->number);
-    report_summary_close(&s);
+    report_summary_end(s);
+}
+
+static int black_in_the_middle(int64_t i)
+{
+    return i >= 60 && i < 140;
+}
+
+static int black_at_the_ends(int64_t i)
+{
+    return i < 30 || i >= 170;
+}
+
+static int black_in_flashes(int64_t i)
+{
+    return i % 2 && i < 40;
+}
+
+/* Where a picture comes back from black, a shot begins, but not where there was none yet, or what
+ * was seen is no second long. Black frames do not stand for a shot. */
+static void test_fades(void)
+{
+    static const struct {
+        int (*is_black)(int64_t number);
+        int shots;
+        int64_t last; /* the first frame of the last one */
+    } cases[] = {
+        {black_in_the_middle, 2, 140}, {black_at_the_ends, 1, 0}, {black_in_flashes, 1, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ReportSummary s;
+        if (!CHECK(report_summary_open(&s) == 0, "out of memory"))
+            return;
+        add_fades(&s, cases[i].is_black);
+        CHECK(s.shot_count == cases[i].shots && !s.cuts, "%zu: %d shots", i, s.shot_count);
+        CHECK(s.shots[s.shot_count - 1].span.first == cases[i].last, "%zu: begins elsewhere", i);
+        for (int k = 0; k < s.shot_count; k++)
+            CHECK(s.shots[k].picture && s.shots[k].picture->entropy > 0, "%zu: shot %d is black", i,
+                  k);
+        report_summary_close(&s);
+    }
 }
 
 /* MABD and flicker are those of neighbours, cuts left out. */
@@ -447,7 +480,7 @@ static void test_texts(void)
 }
 
 static const CheckTest tests[] = {
-    {"choice", test_choice},     {"sums", test_sums},   {"shown", test_shown},
+    {"choice", test_choice},     {"sums", test_sums},   {"fades", test_fades},
     {"changes", test_changes},   {"noise", test_noise}, {"no_noise", test_no_noise},
     {"contrast", test_contrast}, {"log", test_log},     {"damaged_log", test_damaged_log},
     {"samples", test_samples},   {"texts", test_texts},
