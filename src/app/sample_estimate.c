@@ -61,6 +61,29 @@ static double bytes_a_frame(const Sums *s, int pieces)
     return other + (key_rate(cuts, interval) - cuts) * (key - other);
 }
 
+typedef double (*OfPiece)(const Trial *);
+
+static double bytes_of_frame(const Trial *t)
+{
+    return t->packets ? (double)t->rest / (double)t->packets : (double)t->first;
+}
+
+static double seconds_of_frame(const Trial *t)
+{
+    return trial_measure_pace(t) + trial_encode_pace(t);
+}
+
+/* The standard error of the mean of the pieces, as a share of it. */
+static double error_of(const Trial *trials, int count, OfPiece of)
+{
+    double mean = 0, squares = 0;
+    for (int i = 0; i < count; i++)
+        mean += of(&trials[i]) / count;
+    for (int i = 0; i < count; i++)
+        squares += (of(&trials[i]) - mean) * (of(&trials[i]) - mean);
+    return count > 1 && mean > 0 ? sqrt(squares / (count - 1) / count) / mean : 0;
+}
+
 SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int count)
 {
     const Sums s = add_up(trials, count);
@@ -75,6 +98,8 @@ SampleEstimate sample_estimate(const SampleFilm *film, const Trial *trials, int 
     e.seconds = e.begin + e.measuring + frames * s.encode / s.frames;
     e.bytes = e.video + s.header + s.other * film->seconds / s.tried;
     e.frames_a_second = frames / e.seconds;
+    e.seconds_error = error_of(trials, count, seconds_of_frame);
+    e.bytes_error = film->bitrate > 0 ? 0 : error_of(trials, count, bytes_of_frame);
     return e;
 }
 

@@ -19,6 +19,9 @@ typedef struct SampleEstimate {
     double bytes;           /* of the output ... */
     double video;           /* ... of which the packets of the video */
     double frames_a_second; /* over all of it */
+
+    /* Standard errors by how much the pieces differ, as shares: 0 of a single piece. */
+    double seconds_error, bytes_error;
 } SampleEstimate;
 
 /* `trials` were run, each of a piece with at least a frame. */

@@ -24,6 +24,9 @@
 #define PIECE_SECONDS 4.0
 #define BEHIND_SECONDS 2.0
 
+/* Standard errors from here on are said. */
+#define ERROR_SAID 0.1
+
 #define SHEET_ENDING ".sample.png"
 
 typedef struct Sample {
@@ -250,6 +253,18 @@ static void say_estimate(const Sample *s, const SampleEstimate *e)
     say_how(s, e);
 }
 
+/* How much pieces differ is what there is to know of all that was not tried. */
+static void say_error(const Sample *s, const SampleEstimate *e)
+{
+    char more[64] = "";
+    if (e->seconds_error < ERROR_SAID && e->bytes_error < ERROR_SAID)
+        return;
+    if (2 * s->pieces <= OPTIONS_SAMPLE_MOST)
+        snprintf(more, sizeof(more), "; --sample %d tells more closely", 2 * s->pieces);
+    say(SAY_NORMAL, "the pieces differ much: time may be off by %.0f %%, size by %.0f %%%s",
+        100 * e->seconds_error, 100 * e->bytes_error, more);
+}
+
 static int tell(Sample *s)
 {
     const Options *o = s->options;
@@ -257,6 +272,7 @@ static int tell(Sample *s)
     const SampleEstimate e = s->is_whole ? sample_estimate_whole(s->trials)
                                          : sample_estimate(&film, s->trials, s->pieces);
     say_estimate(s, &e);
+    say_error(s, &e);
     if (s->error.fault || sample_sheet_write(s->sheet, s->sheet_path, o->overwrite, &s->error) < 0)
         return s->error.fault;
     say(SAY_NORMAL, "before and after: %s; nothing else was written", media_quote(s->sheet_path));

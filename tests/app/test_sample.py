@@ -75,6 +75,20 @@ class Sample(Case):
         self.assertAlmostEqual(video, 27 * 10e3, delta=2e3)  # as it is rounded for a person
         self.assertGreater(size, video)
 
+    def test_pieces_that_differ(self):
+        """Where grain comes and goes, nobody knows from three pieces how much of it there is, and it is said."""
+        grain = clip("comes.mkv", *X264, size="96x64", rate=12, seconds=27,
+                     filters="noise=alls=40:allf=t:enable='lt(mod(t,9),3)'")
+        for options, words in (((grain,), r"the pieces differ much: time may be off by \d+ %, size by ([2-9]\d) %; "
+                                          r"--sample 6 tells more closely"),
+                               ((film("moving.mkv"),), None)):
+            result = lumeq(*options, "-o", "out.mkv", "-y", "--sample", "3", *ENCODERS["x264"], cwd=self.folder)
+            self.assertEqual(result.code, DONE, result)
+            if words:
+                self.assertRegex(result.err, words)
+            else:
+                self.assertNotRegex(result.err, r"size by \d\d")
+
     def test_the_sheet(self):
         """Each column: a picture of the film above the same one as it is written."""
         result = lumeq(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",

@@ -111,6 +111,27 @@ static void two_pieces(void)
     is("bytes", e.bytes, 84000 + 70 + 210 * 20);
 }
 
+/* What a frame takes in two pieces is 100 and 300 bytes, 0.1 s and 0.3 s: the deviation is that of
+ * their difference, over the root of 2, and the error of the mean over the root of 2 again. */
+static void pieces_differ(void)
+{
+    Trial pieces[] = {one_pass, one_pass, one_pass};
+    SampleFilm film = {.seconds = 100};
+    SampleEstimate e = sample_estimate(&film, pieces, 3);
+    is("seconds_error", e.seconds_error, 0);
+    is("bytes_error", e.bytes_error, 0);
+    pieces[1].rest *= 3;
+    pieces[1].ended = pieces[1].encoded.first + 3 * (8.4 - 2.5);
+    e = sample_estimate(&film, pieces, 2);
+    is("seconds_error", e.seconds_error, 0.5);
+    is("bytes_error", e.bytes_error, 0.5);
+    film.bitrate = 1000; /* is what is asked for */
+    e = sample_estimate(&film, pieces, 2);
+    is("bytes_error", e.bytes_error, 0);
+    e = sample_estimate(&film, pieces + 1, 1);
+    is("seconds_error", e.seconds_error, 0);
+}
+
 static void the_whole(void)
 {
     Trial trial = {
@@ -140,6 +161,7 @@ static const CheckTest tests[] = {
     {"rare_key_frames", rare_key_frames},
     {"cuts_bring_key_frames", cuts_bring_key_frames},
     {"two_pieces", two_pieces},
+    {"pieces_differ", pieces_differ},
     {"the_whole", the_whole},
 };
 

@@ -6,7 +6,6 @@
 
 #define MAX_TRACK 9999
 #define MAX_JOBS 256
-#define MAX_SAMPLE 48
 #define MAX_PARTS 99999
 #define MIN_BITRATE                                                                                \
     10e3 /* what is less has lost its K or M: not even a thumbnail moves with it                   \
@@ -36,7 +35,7 @@ const Option option_table[] = {
      "replace files that exist, also by --report"},
     {"segment-time", 0, OPTION_NUMBER, ONCE, FIELD(segment_time), 1, 1e6, "SECONDS",
      "write pieces of so long, OUTPUT with the time in its name: cam-%Y%m%d-%H%M%S.mkv"},
-    {"sample", 0, OPTION_MAY_INTEGER, ONCE, FIELD(sample), 1, MAX_SAMPLE, "N",
+    {"sample", 0, OPTION_MAY_INTEGER, ONCE, FIELD(sample), 1, OPTIONS_SAMPLE_MOST, "N",
      "try N pieces of 6 s, say how long all of it takes and how large it is, and draw before and "
      "after into OUTPUT.sample.png; nothing else is written [8]"},
     {"overlay", 0, OPTION_FLAG, 0, FIELD(overlay), 0, 0, NULL,

@@ -12,6 +12,9 @@
 /* No table of options is longer. */
 #define OPTION_MAX 128
 
+/* Pieces of a sample. */
+#define OPTIONS_SAMPLE_MOST 48
+
 /* Options.profile when the profiles are to be listed. */
 #define PROFILE_HELP (-1)
 
