@@ -48,6 +48,7 @@ static int find_place(const char *pattern, Place *place)
 {
     int found = 0;
     Place other;
+    *place = (Place){0};
     for (const char *c = base_name(pattern); *c; c++)
         if (*c == '%' && read_place(c, &other)) {
             *place = other;

@@ -40,7 +40,7 @@ trap clean_up EXIT
 
 echo "---- packages"
 cmake -S "$here" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DLUMEQ_CUDA=OFF -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
-    -DCMAKE_INSTALL_PREFIX=/usr -DLUMEQ_PACKAGER="the tests <tests@lumeq.org>" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    -DCMAKE_INSTALL_PREFIX=/usr -DLUMEQ_PACKAGER="the tests <tests@example.org>" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 cmake --build "$work/build" --parallel "$(nproc)" >"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
 (cd "$work/build" && umask 077 && cpack -B "$work/packages") >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 packages=("$work"/packages/*.deb)
