@@ -58,8 +58,14 @@ static void print_examples(FILE *to)
         {"lumeq foggy.mkv", "Play it, equalized live, beside its histogram."},
         {"lumeq dark.mp4 -o bright.mp4", "Write it, with its sound, subtitles and chapters."},
         {"lumeq --camera --virtual-camera", "Give the equalized camera to a video call."},
+        {"lumeq in.mkv -o out.mkv --report out.html",
+         "Write it, and a page that tells what was done to it, with pictures of each shot."},
+        {"lumeq in.mkv -o long.mkv --sample",
+         "Say how long that would take and how large it would be, and draw before and after into "
+         "long.mkv.sample.png."},
         {"lumeq in.mkv -o long.mkv --jobs auto --resume",
          "Write a long film in parts, and go on where a run was broken off."},
+        {"lumeq --doctor", "Say what this machine offers, and what mends what is missing."},
         {0},
     };
     roff_section(to, "Examples");
@@ -78,6 +84,9 @@ static void print_files(FILE *to)
     roff_tagged(to, "\\fIOUTPUT.lumeq/\\fR",
                 "What a run with --jobs, or lumeq plan, has done so far. It goes when OUTPUT is "
                 "there.");
+    roff_tagged(to, "\\fIOUTPUT.sample.png\\fR", "The pictures of --sample.");
+    roff_tagged(to, "\\fINAME.partial.EXT\\fR",
+                "What a run that was interrupted has written of OUTPUT, which is NAME.EXT.");
     roff_section(to, "Environment");
     roff_tagged(to, "\\fBXDG_CONFIG_HOME\\fR, \\fBHOME\\fR", "Where the settings are.");
     roff_tagged(to, "\\fBNO_COLOR\\fR", "Messages have no colours, unless --color says otherwise.");

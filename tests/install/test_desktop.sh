@@ -28,6 +28,7 @@ grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "another id is d
 [ "$(sed -n 's/^Icon=//p' "$entry").svg" = "${icon##*/}" ] || fail "the entry has another icon"
 [ -s "$icon" ] || fail "there is no icon"
 grep -q "<launchable type=\"desktop-id\">${entry##*/}<" "$metainfo" || fail "no such entry is described"
+grep -q '^Exec=lumeq %F$' "$entry" || fail "several files would be as many windows"
 grep -q '^MimeType=.*video/x-matroska;' "$entry" || fail "the entry opens no videos"
 
 # The version's one place is the header; its date is in the changes.

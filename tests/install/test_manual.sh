@@ -26,6 +26,7 @@ for command in histogram equalize pipeline; do
     read -ra options <<<"$("$bench" "$command" --help | grep -oE '^  --[a-z-]+' | tr '\n' ' ')"
     expect lumeq-bench.1 "$command" "${options[@]}"
 done
+expect lumeq.1 OUTPUT.lumeq/ OUTPUT.sample.png NAME.partial.EXT --sample --report --doctor
 expect lumeq.5 strength deflicker no-metadata
 # What belongs to a single run is no setting.
 if sed 's/\\-/-/g; s/\\f.//g' "$pages/lumeq.5" | grep -qE '^(output|overwrite|ss) ='; then
