@@ -76,7 +76,7 @@ def environment():
     """A neutral one; a sanitizer's finding gets an exit code of its own."""
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
-    env["XDG_CONFIG_HOME"] = "/nonexistent"  # nobody's own settings
+    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # nobody's own settings; nor can a library make that folder
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
