@@ -116,6 +116,9 @@ class Doctor(DoctorCase):
         for args in (("--json",), ("--list-devices", "--json"), ("none.mp4", "--null", "--json")):
             self.refused(lumeq(*args), USAGE, "--json", "--doctor is missing")
 
+    def test_a_file_is_no_machine(self):
+        self.refused(lumeq("--doctor", "film.mkv"), USAGE, "--doctor", "this machine", "'film.mkv'")
+
     def test_standard_output_is_full(self):
         with open("/dev/full", "wb") as full:
             self.assertIn("cannot write to standard output", lumeq("--doctor", stdout=full).err)

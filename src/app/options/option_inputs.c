@@ -156,6 +156,11 @@ int option_inputs_check_lists(const Options *o, const Refusal *refusal)
 {
     if (o->json && !o->doctor)
         return refuse(refusal, "--json is how --doctor answers: --doctor is missing");
+    if (o->doctor && o->input)
+        return refuse(refusal,
+                      "--doctor looks at this machine, and not at %s; -v says what is "
+                      "decided about a video",
+                      media_quote_input(o->input));
     if (o->camera && o->list_devices)
         return refuse(refusal, "--camera and --list-devices contradict each other: all are listed");
     if (o->camera && o->list_formats)
