@@ -557,6 +557,13 @@ LUMEQ_API int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t s
 LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size);
 
 /*
+ * Gives a curve that was packed so its histograms again: `measure` is the one of its frame, made
+ * again, finished. The curve has to be nobody else's yet. Errors: ARGUMENT (also a measure of
+ * another kind of frame, and a curve of mode CLAHE), AGAIN (not finished); it is then what it was.
+ */
+LUMEQ_API int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure);
+
+/*
  * Writes what the curve makes of `in` into `out`, with the bits of lumeq_submit(). The images obey
  * the rules of LumeqFrame and have the size, depth, shift and range that were measured (the shift
  * of `out` may differ). `previous` are the `count` frames before `in`, the nearest first; no more

@@ -264,6 +264,11 @@ int job_film_check_encoder(JobFilm *f, const AVPacket *first)
                       *text ? text : "one that does not tell its version");
 }
 
+int job_film_has_histograms(const JobFilm *f)
+{
+    return f->options.stats || f->options.report || f->options.overlay;
+}
+
 int job_film_check_gpu(JobFilm *f, int part)
 {
     if (!engine_needs_gpu(&f->options) || !atomic_load(&f->engine.context_lost))

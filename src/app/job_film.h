@@ -67,6 +67,9 @@ int job_film_check_encoder(JobFilm *film, const AVPacket *first);
  * to have this part made elsewhere. */
 int job_film_check_gpu(JobFilm *film, int part);
 
+/* Whether the histograms of frames are told of. */
+int job_film_has_histograms(const JobFilm *film);
+
 /* The progress of a step, unless it is one of several. */
 void job_film_begin(JobFilm *film);
 void job_film_end(JobFilm *film, const char *state);

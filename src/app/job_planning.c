@@ -20,6 +20,7 @@
 #include "job/part_measures.h"
 #include "job/part_reader.h"
 #include "job/part_workers.h"
+#include "panel/panel.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/first_pass.h"
 
@@ -306,6 +307,8 @@ static int finish_plan(JobFilm *f, MeasureFile *measures)
 {
     JobPlan *plan = &f->plan;
     const AVRational base = {plan->time_base_num, plan->time_base_den};
+    const FilmStretches stretches = {panel_stretch, base,
+                                     av_rescale_q(plan->zero, AV_TIME_BASE_Q, base)};
     const int64_t limit = f->options.frames;
     int64_t begin = 0, last = 0, end = 0;
     FilmCuts cuts = {0};
@@ -319,11 +322,11 @@ static int finish_plan(JobFilm *f, MeasureFile *measures)
         plan->wanted_parts =
             wanted_parts(f->at_a_time, &f->options, (double)(end - begin) * av_q2d(base));
     if (ret >= 0)
-        ret = film_cuts_make(&cuts, measures, plan->wanted_parts, &f->error);
+        ret = film_cuts_make(&cuts, measures, plan->wanted_parts,
+                             f->options.overlay ? &stretches : NULL, &f->error);
     if (ret >= 0)
         ret = part_curves_plan(plan, measures, &f->params, &cuts, source_start(f->source),
-                               f->options.stats || f->options.report || f->options.overlay,
-                               &f->error);
+                               job_film_has_histograms(f), &f->error);
     film_cuts_free(&cuts);
     plan->length_us = av_rescale_q(end - begin, base, AV_TIME_BASE_Q);
     if (ret >= 0 && limit >= 0)

@@ -311,6 +311,8 @@ static int open_segment(Segment *s)
         .opaque = s->curves,
         .count = s->part->frames,
         .strict = 1,
+        .counts = job_film_has_histograms(f),
+        .params = &f->params,
         .depth = f->plan.depth,
         .context = f->engine.context,
         .source = s->place.source,
@@ -430,7 +432,8 @@ int job_step_segment(JobFilm *f, int part)
                           "the plan is not finished: its parts are listed, to be measured by lumeq "
                           "measure PLAN K, and then lumeq plan PLAN finishes it");
     if (part >= f->plan.part_count) {
-        say(SAY_NORMAL, "part %d is empty: a damaged span of the input is in one part", part);
+        say(SAY_NORMAL,
+            "part %d is empty: the film has fewer parts, since it is not cut everywhere", part);
         return 0;
     }
     if (!f->options.overwrite && film_joiner_has(&f->plan, part)) {

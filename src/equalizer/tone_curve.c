@@ -158,6 +158,31 @@ int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats)
     return 0;
 }
 
+/* As the planner counts a frame: without the bars. */
+int lumeq_curve_count(LumeqCurve *curve, const LumeqMeasure *measure)
+{
+    CurveWork work;
+    if (!curve || !measure)
+        return lumeq_refuse("there is no curve, or no measure of its frame");
+    if (measure->pending)
+        return lumeq_refuse_with(LUMEQ_ERR_AGAIN, "the measure is not finished");
+    const MeasureShape *s = &measure->shape;
+    const LumeqImage image = lumeq_shape_image(s);
+    if (!measure->valid || curve->grid)
+        return lumeq_refuse(curve->grid ? "a curve of mode CLAHE keeps its histograms"
+                                        : "the measure has no frame");
+    if (lumeq_curve_fits(curve, &image) < 0)
+        return LUMEQ_ERR_ARGUMENT;
+    CurveResult *result = curve->result;
+    CurveParams params = curve->params;
+    params.meter = s->meter;
+    for (int i = 0; i < params.bins; i++)
+        result->bin[i].hist = measure->counts.hist[i];
+    curve_leave_out(&params, curve_bars(&params, &result->bars.active, result->bars.area),
+                    result->bin, &work);
+    return 0;
+}
+
 /* ---- as bytes ------------------------------------------------------------------------------ */
 
 static void put_tiles(ByteWriter *w, const LumeqCurve *curve, int bare)

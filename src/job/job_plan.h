@@ -10,7 +10,7 @@
 #include "job/frame_block.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 4
+#define JOB_PLAN_VERSION 5
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */

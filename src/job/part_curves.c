@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/curve_planner.h"
+#include "pipeline/planned_curves.h"
 
 typedef struct Planning {
     JobPlan *plan;
@@ -16,21 +17,25 @@ typedef struct Planning {
     uint8_t *bytes;
     size_t room;
     int64_t number;
-    int (*pack)(const LumeqCurve *curve, void *bytes, size_t *size);
+    const LumeqParams *params;
+    int histograms; /* are wanted */
 } Planning;
 
 static int put_curve(Planning *p, const MeasuredFrame *frame, const LumeqCurve *curve,
                      MediaError *error)
 {
+    int (*const pack)(const LumeqCurve *curve, void *bytes, size_t *size) =
+        p->histograms && !planned_counts(p->params, curve) ? lumeq_curve_pack
+                                                           : lumeq_curve_pack_bare;
     size_t size = p->room;
-    int ret = p->pack(curve, p->bytes, &size);
+    int ret = pack(curve, p->bytes, &size);
     if (size > p->room) {
         free(p->bytes);
         p->room = size;
         p->bytes = malloc(size);
         if (!p->bytes)
             return media_fail(error, MEDIA_OUTPUT, "out of memory");
-        ret = p->pack(curve, p->bytes, &size);
+        ret = pack(curve, p->bytes, &size);
     }
     if (ret < 0)
         return media_fail(error, MEDIA_INPUT, "%s", lumeq_last_error(NULL));
@@ -111,9 +116,7 @@ static int plan_all(Planning *p, const FilmCuts *cuts, MediaError *error)
 int part_curves_plan(JobPlan *plan, MeasureFile *file, const LumeqParams *params,
                      const FilmCuts *cuts, int64_t start, int histograms, MediaError *error)
 {
-    Planning p = {.plan = plan,
-                  .start = start,
-                  .pack = histograms ? lumeq_curve_pack : lumeq_curve_pack_bare};
+    Planning p = {.plan = plan, .start = start, .params = params, .histograms = histograms};
     char *path = job_path(plan->folder, "curves");
     int ret = path ? curve_planner_open(&p.planner, file, params, plan->depth, error)
                    : media_fail(error, MEDIA_OUTPUT, "out of memory");

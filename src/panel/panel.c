@@ -883,7 +883,7 @@ struct PanelCache {
     Text *text;
     PanelMarks input, output; /* the numbers that are written */
     char words[MOST_WORDS];   /* and the words */
-    int64_t time;             /* when */
+    int64_t stretch;          /* of PANEL_NUMBERS_US, the one that they are of */
     int late;
 };
 
@@ -942,7 +942,7 @@ static int same_words(const PanelCache *c, const PanelData *data)
     return !data->words || strncmp(c->words, data->words, sizeof(c->words) - 1) == 0;
 }
 
-static void redraw_ground(PanelCache *c, const Panel *p, int64_t now_us)
+static void redraw_ground(PanelCache *c, const Panel *p)
 {
     Panel ground = *p;
     ground.canvas = &c->ground;
@@ -960,7 +960,6 @@ static void redraw_ground(PanelCache *c, const Panel *p, int64_t now_us)
     c->input = p->input;
     c->output = p->output;
     snprintf(c->words, sizeof(c->words), "%s", p->data->words ? p->data->words : "");
-    c->time = now_us;
 }
 
 /* Takes away what draw_live() has drawn. */
@@ -975,6 +974,11 @@ static void restore_plots(const PanelCache *c, const Panel *p)
                            plots[i].height + around});
 }
 
+int64_t panel_stretch(int64_t now_us)
+{
+    return now_us / PANEL_NUMBERS_US - (now_us % PANEL_NUMBERS_US < 0);
+}
+
 const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, int height,
                                Text *text, int64_t now_us)
 {
@@ -984,15 +988,17 @@ const Canvas *panel_cache_draw(PanelCache *c, const PanelData *data, int width, 
     if (resized < 0)
         return NULL;
     const Panel p = make_panel(data, &c->canvas, text);
+    const int64_t stretch = panel_stretch(now_us);
     const int same_numbers =
         same_marks(&c->input, &p.input) && same_marks(&c->output, &p.output) && same_words(c, data);
-    c->late = !same_numbers && now_us - c->time < PANEL_NUMBERS_US;
+    c->late = !same_numbers && stretch == c->stretch;
     if (resized || !same_ground(c, &p) || (!same_numbers && !c->late)) {
-        redraw_ground(c, &p, now_us);
+        redraw_ground(c, &p);
         c->late = 0;
     } else {
         restore_plots(c, &p);
     }
+    c->stretch = stretch;
     draw_live(&p);
     return &c->canvas;
 }

@@ -92,8 +92,12 @@ PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 /* A panel that is drawn for every frame: what stays the same is kept. One thread at a time. */
 typedef struct PanelCache PanelCache;
 
-/* The numbers of a cached panel stay for this long, to be read. */
+/* The numbers of a cached panel stay for this long, to be read: they are those of the first frame
+ * of each such stretch of the clock, whatever was drawn before it. */
 #define PANEL_NUMBERS_US 250000
+
+/* The number of the stretch that a time is in. */
+int64_t panel_stretch(int64_t now_us);
 
 /* Answers 0, or -1 without memory; *cache is then NULL. */
 int panel_cache_create(PanelCache **cache);

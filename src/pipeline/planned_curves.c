@@ -7,12 +7,22 @@
 #include "media/gpu_frame.h"
 #include "pipeline/equalizer_frame.h"
 
+#define KEPT_BINS 256 /* of a histogram, at most */
+
 struct PlannedCurves {
     PlannedOptions options;
     int64_t count; /* frames */
     int differs;
     LumeqCurve *again; /* of the frame that was lost */
+    LumeqMeasure *measure;
 };
+
+int planned_counts(const LumeqParams *params, const LumeqCurve *curve)
+{
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    return params->mode != LUMEQ_MODE_CLAHE && lumeq_curve_stats(curve, &stats) == 0 &&
+           stats.bins > KEPT_BINS;
+}
 
 int planned_open(PlannedCurves **planned, const PlannedOptions *options, MediaError *error)
 {
@@ -50,7 +60,20 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame *in,
+/* The histograms of a frame that came without; what the library answers. */
+static int count_again(PlannedCurves *p, LumeqCurve *curve, const LumeqImage *in,
+                       const LumeqSync *sync)
+{
+    const PlannedOptions *o = &p->options;
+    if (!o->counts || !planned_counts(o->params, curve))
+        return 0;
+    int ret = lumeq_measure(o->context, &p->measure, o->params, in, NULL, sync);
+    if (ret >= 0)
+        ret = lumeq_measure_finish(p->measure, 1);
+    return ret < 0 ? ret : lumeq_curve_count(curve, p->measure);
+}
+
+static int apply(PlannedCurves *p, LumeqCurve *curve, const AVFrame *in,
                  AVFrame *const before[PLANNED_BEFORE], AVFrame *out, LumeqFrameStats *stats,
                  MediaError *error)
 {
@@ -64,9 +87,9 @@ static int apply(const PlannedCurves *p, const LumeqCurve *curve, const AVFrame 
         count++;
     }
     const LumeqSync sync = equalizer_after(in);
+    int ret = count_again(p, curve, &frame.in, sync.after ? &sync : NULL);
     const double begin = now_us();
-    int ret = 0;
-    if (out)
+    if (ret >= 0 && out)
         ret = lumeq_apply(p->options.context, curve, &frame.in, previous, count, &frame.out,
                           sync.after ? &sync : NULL);
     const double took = now_us() - begin;
@@ -127,8 +150,10 @@ int planned_differs(const PlannedCurves *p)
 
 void planned_close(PlannedCurves **planned)
 {
-    if (*planned)
+    if (*planned) {
         lumeq_curve_unref(&(*planned)->again);
+        lumeq_measure_free(&(*planned)->measure);
+    }
     free(*planned);
     *planned = NULL;
 }

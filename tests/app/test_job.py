@@ -261,6 +261,35 @@ class Equal(JobCase):
         self.assertEqual(len(rows[0]), 100)
         self.assertEqual(rows[0], rows[1])
 
+    def test_statistics_of_more_bits(self):
+        """Histograms of noise over all of 10 bits are in the statistics, and not in the plan."""
+        source = clip("noise10.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", seconds=1,
+                      source="nullsrc=size=192x108:rate=25,format=yuv420p10le,geq=lum='random(1)*1023':cb=512:cr=512")
+        one, out = self.path("one.jsonl"), self.path("out.jsonl")
+        self.one_run(source, "--stats", one)
+        plan = self.plan(source, "--stats", out)
+        self.assertLess(os.path.getsize(os.path.join(os.path.dirname(plan), "curves")), 25 * 600)
+        self.segments(plan)
+        self.joined(plan)
+        rows = []
+        for name in (one, out):
+            with open(name, encoding="utf-8") as f:
+                rows.append([{k: v for k, v in json.loads(line).items() if k not in TIMES} for line in f])
+        self.assertEqual(sum(rows[0][24]["hist_in"]), 192 * 108)
+        self.assertTrue(rows[0] == rows[1], "other statistics")
+
+    def test_numbers_that_stay_for_a_while(self):
+        """Parts begin where the overlay's numbers change, wherever else a cut was asked for."""
+        source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=2,
+                      source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=2")
+        one = lumeq(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
+        self.assertEqual(one.code, DONE, str(one))
+        self.assertNotIn("no room", one.err)
+        plan = self.plan(source, "--overlay", parts=3)
+        self.assertEqual(re.findall(r"^part (\d+)", self.text(plan), re.M), ["0", "19", "38"])
+        self.segments(plan)
+        self.assertEqual(frames(self.joined(plan)), frames(self.path("one.mkv")))
+
     def lossy(self, ending, *options):
         """What a job and what one run make."""
         plan = self.plan(film(), *options, name="out" + ending)
@@ -514,7 +543,7 @@ class BadInput(JobCase):
 
         for new, *words in ((text.replace("frames 100", "frames 101"), "damaged"),
                             (text[:-30], "damaged"), ("", "something else"),
-                            (text.replace("lumeq-plan 4", "lumeq-plan 1"), "another version"),
+                            (text.replace("lumeq-plan 5", "lumeq-plan 1"), "another version"),
                             (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                             (rewritten("\nframes ", "\nframs "), "wrong or missing")):
             with self.subTest(words[0]):

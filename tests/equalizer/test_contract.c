@@ -140,6 +140,8 @@ static void null_for_objects(void)
     REFUSED(NULL, lumeq_curve_pack(b.curve, NULL, NULL));
     REFUSED(NULL, lumeq_curve_unpack(NULL, "", 1));
     REFUSED(NULL, lumeq_curve_unpack(&b.curve, NULL, 1));
+    REFUSED(NULL, lumeq_curve_count(NULL, b.measure));
+    REFUSED(NULL, lumeq_curve_count(b.curve, NULL));
     REFUSED(NULL, lumeq_apply(NULL, b.curve, &b.in, NULL, 0, &b.out, NULL));
     REFUSED(NULL, lumeq_apply(b.context, NULL, &b.in, NULL, 0, &b.out, NULL));
     REFUSED(NULL, lumeq_apply(b.context, b.curve, NULL, NULL, 0, &b.out, NULL));

@@ -328,6 +328,30 @@ static void round_trip(void)
     for_each_case(round_trip_of);
 }
 
+/* Of a measure that is made again, a curve without histograms has them again. */
+static void count_again(Film *f, LumeqCurve *curve, const FrameStats *stats)
+{
+    static FrameStats told;
+    LumeqMeasure *measure = NULL;
+    LumeqImage lower = f->in;
+    lower.height /= 2;
+    must(lumeq_measure(f->context, &measure, &f->params, &lower, NULL, NULL), "measure");
+    CHECK(lumeq_curve_count(curve, measure) == LUMEQ_ERR_ARGUMENT, "histograms of another picture");
+    must(lumeq_measure(f->context, &measure, &f->params, &f->in, NULL, NULL), "measure");
+    if (f->params.mode == LUMEQ_MODE_CLAHE) {
+        CHECK(lumeq_curve_count(curve, measure) == LUMEQ_ERR_ARGUMENT, "histograms of tiles");
+    } else {
+        CHECK(lumeq_curve_count(curve, measure) == 0, "%s", lumeq_last_error(NULL));
+        CHECK(lumeq_curve_stats(curve, ask_stats(&told)) == 0 &&
+                  told.told.mean_in == stats->told.mean_in &&
+                  told.told.mean_out == stats->told.mean_out &&
+                  memcmp(told.told.hist_in, stats->told.hist_in,
+                         (size_t)stats->told.bins * sizeof(*stats->told.hist_in)) == 0,
+              "other histograms: mean %g of %g", told.told.mean_in, stats->told.mean_in);
+    }
+    lumeq_measure_free(&measure);
+}
+
 /* Without histograms: as large, and of the same bits; what is told is the same but for them. */
 static void bare_of(Film *f, Kind kind)
 {
@@ -352,6 +376,7 @@ static void bare_of(Film *f, Kind kind)
     CHECK(told.told.strength == stats.told.strength &&
               told.told.noise_gain == stats.told.noise_gain,
           "other statistics");
+    count_again(f, curve, &stats);
     free(p.bytes);
     lumeq_curve_unref(&curve);
     layout_free(&expected);

@@ -416,6 +416,11 @@ static void test_damaged_parts(void)
 
 /* ---- where a film is cut ---- */
 
+static int64_t quarter_of(int64_t us)
+{
+    return us < 0 ? -1 : us / 250000;
+}
+
 /* A thousand frames, one of them damaged: every cut is behind the one before, and none is within 96
  * frames of the damage. */
 static void test_cuts(void)
@@ -432,15 +437,22 @@ static void test_cuts(void)
               measure_file_open(&file, NULL, &error) == 0,
           "%s", error.text);
     for (int i = 0; i < 1000; i++)
-        if (measure_file_add(file, &(MeasuredFrame){.damaged = i == 500}, measure, &error) < 0)
+        if (measure_file_add(file, &(MeasuredFrame){.pts = i, .damaged = i == 500}, measure, &error) < 0)
             abort();
-    CHECK(measure_file_flush(file, &error) == 0 && film_cuts_make(&cuts, file, 20, &error) == 0,
+    CHECK(measure_file_flush(file, &error) == 0 &&
+              film_cuts_make(&cuts, file, 20, NULL, &error) == 0,
           "%s", error.text);
     CHECK(cuts.count == 18 && cuts.first[0] == 0 && cuts.first[9] == 597 && cuts.first[18] == 1000,
           "%d parts", cuts.count);
     for (int i = 1; i <= cuts.count; i++)
         CHECK(cuts.first[i] > cuts.first[i - 1] && llabs(cuts.first[i] - 500) > 96,
               "part %d begins at %lld", i, (long long)cuts.first[i]);
+    film_cuts_free(&cuts);
+    const FilmStretches quarters = {quarter_of, {1, 100}, 3};
+    CHECK(film_cuts_make(&cuts, file, 20, &quarters, &error) == 0, "%s", error.text);
+    CHECK(cuts.count == 17 && cuts.first[1] == 53 && cuts.first[9] == 603, "%d parts", cuts.count);
+    for (int i = 1; i < cuts.count; i++)
+        CHECK(cuts.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)cuts.first[i]);
     film_cuts_free(&cuts);
     measure_file_close(&file);
     lumeq_measure_free(&measure);

@@ -585,8 +585,14 @@ static void test_cache_numbers(void)
     picture.hist_in[140] = 1000;
     panel_cache_draw(cache, &picture.data, 480, 640, text, 2000);
     CHECK(panel_cache_is_late(cache), "new numbers at once");
-    check_cached(cache, 480, 640, text, 2000 + PANEL_NUMBERS_US);
+    check_cached(cache, 480, 640, text, PANEL_NUMBERS_US);
     CHECK(!panel_cache_is_late(cache), "still late");
+    check_cached(cache, 480, 640, text, 2 * PANEL_NUMBERS_US);
+    picture.hist_in[40] = 1000;
+    panel_cache_draw(cache, &picture.data, 480, 640, text, 2 * PANEL_NUMBERS_US + 1);
+    CHECK(panel_cache_is_late(cache), "the first frame of a stretch does not count where it is as "
+                                      "those before");
+    CHECK(panel_stretch(-1) == -1 && panel_stretch(0) == 0, "stretches about 0");
     check_rect_free(&picture.rect);
     panel_cache_free(&cache);
     text_close(&text);
