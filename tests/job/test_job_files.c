@@ -437,7 +437,8 @@ static void test_cuts(void)
               measure_file_open(&file, NULL, &error) == 0,
           "%s", error.text);
     for (int i = 0; i < 1000; i++)
-        if (measure_file_add(file, &(MeasuredFrame){.pts = i, .damaged = i == 500}, measure, &error) < 0)
+        if (measure_file_add(file, &(MeasuredFrame){.pts = i, .damaged = i == 500}, measure,
+                             &error) < 0)
             abort();
     CHECK(measure_file_flush(file, &error) == 0 &&
               film_cuts_make(&cuts, file, 20, NULL, &error) == 0,
