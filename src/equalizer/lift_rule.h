@@ -531,7 +531,8 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
     if (now != NOISE_UNKNOWN) {
-        s->noise = curve_lerp(s->noise, now << 8, lift_most(part, curve_divide(CURVE_ONE, s->seen + 1)));
+        const uint32_t mean = curve_divide(CURVE_ONE, s->seen + 1);
+        s->noise = curve_lerp(s->noise, now << 8, lift_most(part, mean));
         s->seen += s->seen < LIFT_NOISE_SEEN;
         s->known = 1;
     }

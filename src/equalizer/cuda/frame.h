@@ -30,7 +30,8 @@ cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *
                                  LumeqCudaFrame *frame, cudaStream_t stream);
 
 /* The noise of `in`, which goes into the result, and to the host (NULL: it does not); `before` has
- * no plane where none is known. Comes behind the frame's bars on their stream. Waits for nothing. */
+ * no plane where none is known. Comes behind the frame's bars on their stream. Waits for nothing.
+ */
 cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
                                   const LumeqImage *in, const LumeqImage *before,
                                   LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream);
