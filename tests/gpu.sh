@@ -278,7 +278,7 @@ if [ "$only_decoding" = 1 ]; then
     exit
 fi
 if [ "$plain" = 1 ]; then
-    for name in test_cuda_kernels test_cuda_row test_cuda_bars test_cuda_clahe test_cuda_lift test_cuda_backend \
+    for name in test_cuda_kernels test_cuda_row test_cuda_survey test_cuda_clahe test_cuda_lift test_cuda_backend \
         test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
         test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
         test_look test_meter test_noise test_clahe test_chroma test_bars test_steps test_gpu_loss \
@@ -312,7 +312,7 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         else
             [ -z "$program" ] || LUMEQ_TEST_CASES=8 under "$tool" "$program"
         fi
-        program=$(find_program test_cuda_bars)
+        program=$(find_program test_cuda_survey)
         [ -z "$program" ] || LUMEQ_TEST_CASES=10 under "$tool" "$program"
         program=$(find_program test_cuda_clahe)
         [ -z "$program" ] || LUMEQ_TEST_CASES=20 under "$tool" "$program" rectangles

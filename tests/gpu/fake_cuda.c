@@ -603,62 +603,27 @@ static cudaError_t compute(LumeqJob *job)
     return cudaSuccess;
 }
 
-/* With the curve. */
-cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
-                                 const LumeqImage *in, const CurveResult *before,
-                                 LumeqCudaFrame *frame, cudaStream_t stream)
-{
-    (void)device;
-    (void)job;
-    (void)in;
-    (void)before;
-    CALL();
-    if (frame->profile.blocks_done)
-        abort();                    /* what a frame that was given up has counted was not cleared */
-    frame->profile.blocks_done = 1; /* half done, until it is written */
-    work(stream);
-    return cudaSuccess;
-}
-
-/* With the curve, too: where the frame before is then, and where the noise goes. */
-static LumeqImage frame_before;
-static uint32_t *noise_on_host;
-
-cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *before,
-                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream)
-{
-    (void)device;
-    (void)job;
-    (void)in;
-    CALL();
-    if (frame->noise.blocks_done)
-        abort();
-    frame->noise.blocks_done = 1;
-    frame_before = *before;
-    noise_on_host = on_host;
-    work(stream);
-    return cudaSuccess;
-}
-
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream)
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
 {
-    (void)device;
+    (void)device, (void)row;
     CALL();
     static LumeqJob measured;
+    if (frame->survey.blocks_done)
+        abort(); /* what a frame that was given up has counted was not cleared */
     memcpy(&history.curve, before.curve, sizeof(history.curve));
     memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
     measured = *job;
     measured.frame.in = *in;
-    measured.previous = frame_before;
+    measured.previous = *previous;
     measured.write = 0;
     work(stream);
     compute(&measured);
     frame->result = measured.result;
-    *noise_on_host = measured.result.curve.noise;
-    frame->counters.blocks_done++; /* half done, until it is written */
+    frame->survey.blocks_done = 1; /* half done, until it is written */
+    frame->counters.blocks_done++;
     return cudaSuccess;
 }
 
@@ -671,7 +636,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
         abort(); /* what a frame that was given up has counted was not cleared */
-    frame->counters.blocks_done = frame->profile.blocks_done = frame->noise.blocks_done = 0;
+    frame->counters.blocks_done = frame->survey.blocks_done = 0;
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;

@@ -32,6 +32,7 @@
 typedef struct Memory {
     LumeqCudaFrame frames[FRAMES];
     LumeqState empty;
+    LumeqCudaRow row;
     uint32_t counts[LUMEQ_MAX_BINS];
 } Memory;
 
@@ -46,7 +47,6 @@ typedef struct Bench {
     size_t picture_size;
     int pieces, alone;
     cudaStream_t write; /* the frames' second stream, as the library has one */
-    cudaStream_t bars;  /* so are the noise of a frame and the bars of the next one */
     cudaEvent_t event;
 } Bench;
 
@@ -127,10 +127,6 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
-    if (!error)
-        error = lead(bench, stream, bench->bars);
-    if (!error)
-        error = lead(bench, bench->bars, stream);
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -145,21 +141,9 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const LumeqImage previous = picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0);
     const LumeqState *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
-    cudaError_t error = cudaSuccess;
-    if (bench->alone || piece % FRAMES == 0) /* else they are found while the frame before is */
-        error = lead(bench, stream, bench->bars);
-    if (!error)
-        error = lumeq_cuda_find_bars(&bench->device, &bench->job, &in, &before->curve, frame,
-                                     bench->bars);
-    if (!error)
-        error = lead(bench, bench->bars, stream);
-    if (!error)
-        error = lumeq_cuda_find_noise(&bench->device, &bench->job, &in, &previous, frame, NULL,
-                                      bench->bars);
-    if (!error)
-        error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
-                                      (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
-                                      stream);
+    cudaError_t error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in, &previous,
+                                              (LumeqCudaHistory){&before->curve, &before->tiles},
+                                              &m->row, frame, stream);
     if (!error)
         error = lead(bench, stream, bench->write);
     if (!error)
@@ -230,8 +214,6 @@ static cudaError_t bench_open(Bench *bench)
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
-        error = cudaStreamCreateWithFlags(&bench->bars, cudaStreamNonBlocking);
-    if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
         error = make_pictures(bench);
@@ -246,8 +228,6 @@ static void bench_close(Bench *bench)
         cudaEventDestroy(bench->event);
     if (bench->write)
         cudaStreamDestroy(bench->write);
-    if (bench->bars)
-        cudaStreamDestroy(bench->bars);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

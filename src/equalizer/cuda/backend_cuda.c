@@ -32,24 +32,20 @@ enum {
     /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
      * found while this one is written. */
     WRITE = STAGES,
-    /* Before it, the noise of the frame before and then the bars are found while the curve of that
-     * one is: in one row, as a curve that waits for two begins later by half. */
-    BARS,
     STREAMS
 };
 
-static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
-                                                  "equalize"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
     LumeqState restore[SLOTS], empty;
+    LumeqCudaRow row;
 } DeviceMemory;
 
 /* Its other end on the host, pinned. */
 typedef struct HostMemory {
     LumeqState result[SLOTS], restore[SLOTS];
-    uint32_t noise[SLOTS]; /* of the results, which are there before it is */
 } HostMemory;
 
 typedef struct Slot {
@@ -58,12 +54,9 @@ typedef struct Slot {
     cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
     const LumeqCudaDevice *device;
     cudaEvent_t begin[STAGES], end[STAGES];
-    cudaEvent_t bars;     /* they are there */
-    cudaEvent_t curve;    /* it is there */
-    cudaEvent_t reported; /* and so on the host */
-    cudaEvent_t noise;    /* it is there: the frame before is not looked at any more */
-    LumeqImage host;      /* the input, without a plane where it did not come from the host */
-    LumeqImage luma;      /* its copy */
+    cudaEvent_t curve; /* it is there */
+    LumeqImage host;   /* the input, without a plane where it did not come from the host */
+    LumeqImage luma;   /* its copy */
 } Slot;
 
 /* Pictures' memory that was too small. */
@@ -167,13 +160,7 @@ static cudaError_t create_events(Slot *slot)
             error = cudaEventCreate(&slot->end[stage]);
     }
     if (!error)
-        error = cudaEventCreateWithFlags(&slot->bars, cudaEventDisableTiming);
-    if (!error)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
-    if (!error)
-        error = cudaEventCreateWithFlags(&slot->reported, cudaEventDisableTiming);
-    if (!error)
-        error = cudaEventCreateWithFlags(&slot->noise, cudaEventDisableTiming);
     return error;
 }
 
@@ -297,10 +284,7 @@ static void destroy_slot(Slot *slot)
         destroy_event(slot->begin[stage]);
         destroy_event(slot->end[stage]);
     }
-    destroy_event(slot->bars);
     destroy_event(slot->curve);
-    destroy_event(slot->reported);
-    destroy_event(slot->noise);
     cudaFree(slot->pictures);
 }
 
@@ -503,9 +487,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[UPLOAD];
     cudaError_t error = wait_for_others(cuda, index, job);
-    if (!error) /* the frame before the last one is looked at for that one's noise */
-        error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].noise, 0);
-    if (!error) /* and where that one is lifted */
+    if (!error) /* the last but one looks at what was before it, which is still in this slot */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
         error = cudaEventRecord(slot->begin[UPLOAD], stream);
@@ -520,22 +502,18 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
-/* The curve to the host. */
+/* The curve to the host; not behind it on its stream, where it would hold up the next one. */
 static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    const cudaStream_t stream = cuda->slots[index].streams[EQUALIZE];
-    const size_t size = lumeq_result_size((uint32_t)job->curve.bins);
-    const cudaError_t error =
-        lumeq_cuda_report(&cuda->on_host->result[index].curve,
-                          &cuda->on_device->frames[index].result.curve, size, stream);
-    return error ? error : cudaEventRecord(cuda->slots[index].reported, stream);
+    return lumeq_cuda_report(
+        &cuda->on_host->result[index].curve, &cuda->on_device->frames[index].result.curve,
+        lumeq_result_size((uint32_t)job->curve.bins), cuda->slots[index].streams[WRITE]);
 }
 
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const cudaStream_t bars = slot->streams[BARS];
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -544,36 +522,24 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
-    cudaError_t error = cudaStreamWaitEvent(bars, slot->end[UPLOAD], 0);
+    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[EQUALIZE], bars);
+        error = cudaEventRecord(slot->begin[EQUALIZE], stream);
     if (!error)
-        error = lumeq_cuda_find_bars(device, job, in, before.curve, frame, bars);
-    if (!error)
-        error = cudaEventRecord(slot->bars, bars);
-    if (!error) /* that has read the noise of the frame that was in this slot */
-        error = cudaStreamWaitEvent(bars, cuda->slots[(index + 1) % SLOTS].curve, 0);
-    if (!error)
-        error = lumeq_cuda_find_noise(device, job, in, &previous, frame,
-                                      &cuda->on_host->noise[index], bars);
-    if (!error)
-        error = cudaEventRecord(slot->noise, bars);
-    if (!error) /* behind the noise of the frame before, which is a part of the history */
-        error = cudaStreamWaitEvent(stream, slot->bars, 0);
-    if (!error)
-        error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
+        error = lumeq_cuda_find_curve(device, job, in, &previous, before, &cuda->on_device->row,
+                                      frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)
         error = cudaEventRecord(slot->curve, stream);
-    if (!error)
-        error = report(cuda, index, job);
     if (!error)
         error = cudaStreamWaitEvent(write, slot->curve, 0);
     if (!error)
         error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, write);
     if (!error)
         error = lumeq_pictures_convert(&pictures, write);
+    if (!error)
+        error = report(cuda, index, job);
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], write);
     return error;
@@ -627,10 +593,6 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
         error = download_tiles(cuda, index, job);
     if (!error)
         error = download_pictures(cuda, slot, job);
-    if (!error)
-        error = cudaStreamWaitEvent(stream, slot->reported, 0);
-    if (!error)
-        error = cudaStreamWaitEvent(stream, slot->noise, 0);
     if (!error && sync && sync->finished)
         error = cudaEventRecord((cudaEvent_t)sync->finished, stream);
     if (!error) /* last: a frame that was received is finished */
@@ -648,12 +610,11 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
     cuda->history = history;
     cudaError_t error = cudaMemsetAsync(&frame->counters, 0, sizeof(frame->counters), stream);
     if (!error)
-        error = cudaMemsetAsync(&frame->profile.blocks_done, 0, sizeof(frame->profile.blocks_done),
-                                cuda->streams[BARS]);
-    if (!error)
-        error = cudaMemsetAsync(&frame->noise, 0, sizeof(frame->noise), cuda->streams[BARS]);
+        error = cudaMemsetAsync(&frame->survey, 0, sizeof(frame->survey), stream);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
+    if (!error)
+        error = cudaMemsetAsync(&cuda->on_device->row, 0, sizeof(cuda->on_device->row), stream);
     if (!error) /* the next frame may come on any stream */
         error = finish_streams(cuda);
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;
@@ -796,7 +757,6 @@ static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, 
     if (error && refuse(cuda, error, "a frame", text, text_size) == LUMEQ_ERR_GPU)
         return LUMEQ_ERR_GPU;
     lumeq_copy_state(&job->result, &cuda->on_host->result[cuda->first]);
-    job->result.curve.noise = cuda->on_host->noise[cuda->first];
     cuda->first = (cuda->first + 1) % SLOTS;
     cuda->in_flight--;
     cuda->passed = 0;

@@ -191,36 +191,67 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
         curve_scan_turns<CURVE_TURNS>(values, n, scratch);
 }
 
-/* Where this kernel started before the one in front of it on the stream had ended. */
-CURVE_FN void curve_wait_for_kernel_before(void)
-{
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
+#include "equalizer/cuda/row.cuh"
 #include "equalizer/curve_types.h"
 
 typedef CurveBin CurveWas;
 
 static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
 
-CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
+CURVE_FN void curve_recall_early(const CurveParams *p, const CurveResult *before, CurveWas *was,
+                                 CurveWork *w)
 {
-    curve_wait_for_kernel_before();
+    if (!w->place.row) {
+        row_wait_for_kernel_before();
+    } else {
+        if (threadIdx.x == 0)
+            row_wait(w->place.row, w->number);
+        curve_barrier();
+    }
     CURVE_EACH (i, p->bins)
-        *(uint4 *)&CURVE_OWN(was, i) = __ldcg((const uint4 *)&before->bin[i]);
+        CURVE_OWN(was, i).cdf = __ldcg(&before->bin[i].cdf);
 }
 
+CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
+{
+    row_wait_for_kernel_before();
+    CURVE_EACH (i, p->bins)
+        CURVE_OWN(was, i).smooth = __ldcg(&before->bin[i].smooth);
+}
+
+CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const CurveBin *now,
+                               CurveWork *w)
+{
+    if (!w->place.row)
+        return;
+    CURVE_EACH (i, p->bins)
+        result->bin[i].cdf = CURVE_OWN(now, i).cdf;
+    CURVE_EACH (i, 1)
+        result->noise = w->place.noise ? __ldcg(w->place.noise) : result->noise;
+    curve_barrier();
+    if (threadIdx.x == 0)
+        row_tell(w->place.row, w->number);
+}
+
+#include "equalizer/cuda/kernels.h"
 #include "equalizer/curve.h"
 
-/* Takes the counters, which it clears. */
-CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, CurveBin *now)
+/* Takes the counters, which it clears, and waits for the frame's survey. */
+CURVE_FN void curve_load(const CurveParams &params, LumeqCudaCounters *counters,
+                         const CurvePlace &place, CurveBin *now, CurveWork *work)
 {
     CURVE_EACH (i, params.bins) {
-        CURVE_OWN(now, i).hist = __ldcg(&counts[i]);
-        counts[i] = 0;
+        CURVE_OWN(now, i).hist = __ldcg(&counters->hist[i]);
+        counters->hist[i] = 0;
     }
+    CURVE_EACH (i, 1) {
+        work->place = place;
+        work->number = __ldcg(&counters->number);
+        counters->number = 0;
+        if (place.surveys)
+            row_wait(place.surveys, work->number + 1);
+    }
+    curve_barrier();
 }
 
 CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const CurveBin *now)
@@ -230,11 +261,12 @@ CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const 
 }
 
 /* All of it, from the counters. */
-CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const CurveResult *before,
-                        CurveResult *result, CurveTable *table, CurveWork *work)
+CURVE_FN void curve_run(const CurveParams &params, LumeqCudaCounters *counters,
+                        const CurveResult *before, CurveResult *result, CurveTable *table,
+                        const CurvePlace &place, CurveWork *work)
 {
     CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
-    curve_load(params, counts, now);
+    curve_load(params, counters, place, now, work);
     curve_compute(&params, before, was, result, now, table, work);
     curve_store(params, result, now);
 }

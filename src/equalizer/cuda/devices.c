@@ -107,7 +107,7 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
     if (!error)
         error = lumeq_cuda_load_apply();
     if (!error)
-        error = lumeq_cuda_load_bars();
+        error = lumeq_cuda_load_survey();
     if (!error)
         error = lumeq_cuda_load_chroma();
     if (!error)
@@ -118,8 +118,6 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
         error = lumeq_cuda_load_clahe_apply();
     if (!error)
         error = lumeq_cuda_load_cells();
-    if (!error)
-        error = lumeq_cuda_load_noise();
     if (!error)
         error = lumeq_cuda_load_lift_luma(device);
     if (!error)

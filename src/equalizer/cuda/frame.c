@@ -91,37 +91,31 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     return error;
 }
 
-cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
-                                 const LumeqImage *in, const CurveResult *before,
-                                 LumeqCudaFrame *frame, cudaStream_t stream)
+static cudaError_t survey(const LumeqCudaDevice *device, const LumeqJob *job, const LumeqImage *in,
+                          const LumeqImage *previous, const CurveResult *before, CurveRow *row,
+                          LumeqCudaFrame *frame, cudaStream_t stream)
 {
-    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
-    return lumeq_cuda_bars(device, &luma, &job->bars, &before->bars, &frame->result.curve.bars,
-                           &frame->profile, stream);
-}
-
-cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *before,
-                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream)
-{
-    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
-    const LumeqCudaPlane other = lumeq_pictures_plane(before, 0);
-    return lumeq_cuda_noise(device, &luma, &other, &job->curve, &frame->noise,
-                            &frame->result.curve.noise, on_host, stream);
+    const LumeqCudaLumas luma = {lumeq_pictures_plane(in, 0), lumeq_pictures_plane(previous, 0)};
+    return lumeq_cuda_survey(device, &luma, &job->bars, &job->curve, &before->bars,
+                             &frame->result.curve.bars, &frame->noise, row, &frame->survey, stream);
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream)
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
 {
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
     const LumeqImage metered = lumeq_metered(in, &job->curve);
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
+    const CurvePlace place = {&row->curves, &row->surveys, &frame->noise};
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    const cudaError_t error =
-        histogram(device, &counted, &job->curve, before.curve, &frame->result.curve, &frame->table,
-                  &frame->counters, stream);
+    cudaError_t error =
+        survey(device, job, in, previous, before.curve, &row->surveys, frame, stream);
+    if (!error)
+        error = histogram(device, &counted, &job->curve, before.curve, &frame->result.curve,
+                          &frame->table, &place, &frame->counters, stream);
     return error || !job->clahe
                ? error
                : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,

@@ -8,14 +8,19 @@
 
 /* What a frame has on the device besides its pictures; zeroed before the first that uses it. */
 typedef struct LumeqCudaFrame {
-    LumeqCudaProfile profile;
+    LumeqCudaSurvey survey;
+    uint32_t noise; /* that it found */
     LumeqCudaCounters counters;
-    LumeqCudaNoise noise;
     TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
     LumeqState result;
     CurveTable table;
     TileTables tables;
 } LumeqCudaFrame;
+
+/* The order of frames on the device; zeroed before the first. */
+typedef struct LumeqCudaRow {
+    CurveRow surveys, curves;
+} LumeqCudaRow;
 
 /* On the device. */
 typedef struct LumeqCudaHistory {
@@ -23,24 +28,13 @@ typedef struct LumeqCudaHistory {
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* The bars of `in`, which go into the result. The frames' follow each other on one stream. Waits
- * for nothing. */
-cudaError_t lumeq_cuda_find_bars(const LumeqCudaDevice *device, const LumeqJob *job,
-                                 const LumeqImage *in, const CurveResult *before,
-                                 LumeqCudaFrame *frame, cudaStream_t stream);
-
-/* The noise of `in`, which goes into the result, and to the host (NULL: it does not); `before` has
- * no plane where none is known. Comes behind the frame's bars on their stream. Waits for nothing.
- */
-cudaError_t lumeq_cuda_find_noise(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *before,
-                                  LumeqCudaFrame *frame, uint32_t *on_host, cudaStream_t stream);
-
-/* Histogram and curve of `in`, of which the bars have been found. The frames' follow each other on
- * one stream. Waits for nothing. */
+/* Bars, noise, histogram and curve of `in`; `previous` is the frame before it, without a plane
+ * where none is known. Frames are queued in their row's order, on one stream or each behind all of
+ * the one before. Waits for nothing. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream);
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
+                                  cudaStream_t stream);
 
 /* All that is counted of a frame, whose luma and counts are on the device; these and the counters
  * are zeroed before. Waits for nothing. */

@@ -47,6 +47,7 @@ typedef struct LumeqCudaPlane {
 typedef struct LumeqCudaCounters {
     uint32_t hist[LUMEQ_MAX_BINS];
     uint32_t blocks_done;
+    uint32_t number; /* of the frame in its row */
 } LumeqCudaCounters;
 
 /* Finds out about a device and loads the kernels into the current context, which is one of it. The
@@ -57,21 +58,22 @@ cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were comp
 cudaError_t lumeq_cuda_load_histogram8(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
-cudaError_t lumeq_cuda_load_bars(void);
+cudaError_t lumeq_cuda_load_survey(void);
 cudaError_t lumeq_cuda_load_chroma(void);
 cudaError_t lumeq_cuda_load_report(void);
 cudaError_t lumeq_cuda_load_cells(void);
 cudaError_t lumeq_cuda_load_convert(void);
-cudaError_t lumeq_cuda_load_noise(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
 /* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
- * one for those above. */
+ * one for those above. Frames of a row have to be queued so that each starts behind the one before;
+ * then all that does not need the curve of the one before is done while that is at work. */
 typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const CurveParams *params, const CurveResult *before,
                                        CurveResult *result, CurveTable *table,
-                                       LumeqCudaCounters *counters, cudaStream_t stream);
+                                       const CurvePlace *place, LumeqCudaCounters *counters,
+                                       cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 
 /* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
@@ -82,16 +84,24 @@ typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCu
                                     LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
 
-/* What the blocks of one profile share; as LumeqCudaCounters. */
-typedef struct LumeqCudaProfile {
+/* What the blocks of one survey share; as LumeqCudaCounters. */
+typedef struct LumeqCudaSurvey {
     BarsProfile lines;
-    uint32_t blocks_done;
-} LumeqCudaProfile;
+    NoiseProfile noise;
+    uint32_t blocks_done, number;
+} LumeqCudaSurvey;
 
-/* The bars of a frame, from its luma and the state before it. */
-cudaError_t lumeq_cuda_bars(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,
-                            const BarsParams *params, const BarsState *before, BarsState *state,
-                            LumeqCudaProfile *profile, cudaStream_t stream);
+/* A frame's luma and that of the frame before it, which has no samples where none is known. */
+typedef struct LumeqCudaLumas {
+    LumeqCudaPlane now, before;
+} LumeqCudaLumas;
+
+/* What a frame's luma tells besides its histogram: its bars, from the state before it, and its
+ * noise, by noise_of(). `row` as of a curve. */
+cudaError_t lumeq_cuda_survey(const LumeqCudaDevice *device, const LumeqCudaLumas *luma,
+                              const BarsParams *bars, const CurveParams *params,
+                              const BarsState *before, BarsState *state, uint32_t *noise,
+                              CurveRow *row, LumeqCudaSurvey *work, cudaStream_t stream);
 
 /* The profile alone: `columns` and `rows` have as many entries as the luma. */
 cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,
@@ -101,20 +111,7 @@ cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *par
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
 
-/* What the blocks of one noise share; as LumeqCudaCounters. */
-typedef struct LumeqCudaNoise {
-    NoiseProfile counts;
-    uint32_t blocks_done;
-} LumeqCudaNoise;
-
-/* The noise of luma, from the frame before it: what noise_of() says, NOISE_UNKNOWN where `before`
- * has no samples. It is written to pinned memory, too, unless on_host is NULL. */
-cudaError_t lumeq_cuda_noise(const LumeqCudaDevice *device, const LumeqCudaPlane *luma,
-                             const LumeqCudaPlane *before, const CurveParams *params,
-                             LumeqCudaNoise *work, uint32_t *noise, uint32_t *on_host,
-                             cudaStream_t stream);
-
-/* The counts alone, which are zeroed before. */
+/* What is counted of the noise alone; the counts are zeroed before. */
 cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaPlane *before,
                                     const CurveParams *params, NoiseProfile *counts,
                                     cudaStream_t stream);
