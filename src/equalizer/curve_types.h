@@ -132,7 +132,7 @@ typedef struct CurveRow {
     uint32_t begun, told; /* how many frames have */
 } CurveRow;
 
-/* Where a curve is in its row; zero: it waits for all that was started before it. */
+/* Where a curve is in its row; zero: in none, and it waits for all that was started before it. */
 typedef struct CurvePlace {
     CurveRow *row;
     const CurveRow *surveys; /* that of the frame has its number: it tells the bars and the noise */

@@ -225,6 +225,15 @@ CURVE_FN uint32_t lift_steepest(const LiftWanted *wanted)
     return lift_least(LIFT_SLOPE_MOST, curve_divide(out << 16, lift_most(wanted->noise, 1)));
 }
 
+/* The square root of what is below 2^30, rounded down: an estimate that is at most one off, where
+ * root and product may be wrong by some units in their last places. */
+CURVE_FN uint32_t lift_root(uint32_t square)
+{
+    uint32_t root = (uint32_t)sqrtf((float)square);
+    root -= root * root > square;
+    return root + ((root + 1) * (root + 1) <= square);
+}
+
 /* How wide the picture would be without its noise, 64ths of a code. All but 1 % of noise is 5
  * deviations wide, and what an encoder leaves of it changes less than that from frame to frame;
  * below black there is none. */
@@ -235,11 +244,7 @@ CURVE_FN uint32_t lift_span(const LiftPicture *v)
     const uint32_t half = lift_least(all, span);
     const uint32_t noise = half + lift_least(half, 64 * v->middle);
     const uint32_t square = noise < span ? span * span - noise * noise : 0;
-    uint32_t root = 0;
-    CURVE_ROLLED
-    for (uint32_t bit = 1u << 13; bit; bit >>= 1)
-        root += (root + bit) * (root + bit) <= square ? bit : 0;
-    return root;
+    return lift_root(square);
 }
 
 /* How dark the picture is, and how far it is lifted. */

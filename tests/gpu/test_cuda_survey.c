@@ -182,7 +182,8 @@ static int check_frame(const Film *film, const CheckRect *rect, const CheckRect 
     const uint32_t noise = before ? expected_noise(rect, before, p, &curve) : NOISE_UNKNOWN;
     CHECK(memory.noise == noise, "%dx%d, depth %d, frame %d: noise %u instead of %u", p->width,
           p->height, p->depth, frame, memory.noise, noise);
-    CHECK(!memory.survey.blocks_done && !memory.survey.number, "a counter is left behind");
+    CHECK(!memory.survey.blocks_done && !memory.survey.noise_done && !memory.survey.number,
+          "a counter is left behind");
     const uint32_t all = film->in_row ? (uint32_t)frame + 1 : 0;
     CHECK(memory.row.begun == all && memory.row.told == all,
           "after %d frames %u have begun and %u told", frame + 1, memory.row.begun,

@@ -198,18 +198,31 @@ typedef CurveBin CurveWas;
 
 static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
 
+/* Fetches what lies in front of the bins into the cache of the first level: else each part of it
+ * that is asked for would take its time, one after the other. */
+CURVE_FN void curve_fetch_head(const CurveResult *before)
+{
+    const int words = (int)(offsetof(CurveResult, bin) / sizeof(uint32_t));
+    for (int i = (int)threadIdx.x; i < words; i += CURVE_THREADS)
+        asm volatile("{ .reg .u32 word;\n"
+                     "ld.global.ca.u32 word, [%0]; }" ::"l"((const uint32_t *)before + i));
+}
+
+CURVE_FN void curve_fetch_early(const CurveParams &p, const CurveResult *before, CurveWas *was)
+{
+    curve_fetch_head(before);
+    CURVE_EACH (i, p.bins)
+        CURVE_OWN(was, i).cdf = __ldcg(&before->bin[i].cdf);
+}
+
+/* In a row it has been waited for with the survey. */
 CURVE_FN void curve_recall_early(const CurveParams *p, const CurveResult *before, CurveWas *was,
                                  CurveWork *w)
 {
-    if (!w->place.row) {
-        row_wait_for_kernel_before();
-    } else {
-        if (threadIdx.x == 0)
-            row_wait(w->place.row, w->number);
-        curve_barrier();
-    }
-    CURVE_EACH (i, p->bins)
-        CURVE_OWN(was, i).cdf = __ldcg(&before->bin[i].cdf);
+    if (w->place.row)
+        return;
+    row_wait_for_kernel_before();
+    curve_fetch_early(*p, before, was);
 }
 
 CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
@@ -227,7 +240,7 @@ CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const 
     CURVE_EACH (i, p->bins)
         result->bin[i].cdf = CURVE_OWN(now, i).cdf;
     CURVE_EACH (i, 1)
-        result->noise = w->place.noise ? __ldcg(w->place.noise) : result->noise;
+        result->noise = __ldcg(w->place.noise);
     curve_barrier();
     if (threadIdx.x == 0)
         row_tell(w->place.row, w->number);
@@ -236,7 +249,8 @@ CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const 
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/curve.h"
 
-/* Takes the counters, which it clears, and waits for the frame's survey. */
+/* Takes the counters, which it clears; in a row it waits for what is told of the frame and of the
+ * one before it. */
 CURVE_FN void curve_load(const CurveParams &params, LumeqCudaCounters *counters,
                          const CurvePlace &place, CurveBin *now, CurveWork *work)
 {
@@ -245,11 +259,15 @@ CURVE_FN void curve_load(const CurveParams &params, LumeqCudaCounters *counters,
         counters->hist[i] = 0;
     }
     CURVE_EACH (i, 1) {
-        work->place = place;
-        work->number = __ldcg(&counters->number);
+        const uint32_t number = __ldcg(&counters->number);
         counters->number = 0;
-        if (place.surveys)
-            row_wait(place.surveys, work->number + 1);
+        work->place = place;
+        work->number = number;
+        if (place.row) {
+            row_wait(place.surveys, number + 1);
+            row_wait(place.row, number);
+            row_look();
+        }
     }
     curve_barrier();
 }
@@ -267,6 +285,8 @@ CURVE_FN void curve_run(const CurveParams &params, LumeqCudaCounters *counters,
 {
     CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
     curve_load(params, counters, place, now, work);
+    if (place.row)
+        curve_fetch_early(params, before, was);
     curve_compute(&params, before, was, result, now, table, work);
     curve_store(params, result, now);
 }

@@ -88,7 +88,7 @@ LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
 typedef struct LumeqCudaSurvey {
     BarsProfile lines;
     NoiseProfile noise;
-    uint32_t blocks_done, number;
+    uint32_t noise_done, blocks_done, number;
 } LumeqCudaSurvey;
 
 /* A frame's luma and that of the frame before it, which has no samples where none is known. */

@@ -25,16 +25,21 @@ ROW_FN void row_begin(CurveRow *row, uint32_t *number)
 #endif
 }
 
-/* Waits until so many frames have told. For one thread, before a barrier. */
+/* Waits until so many frames have told. For one thread, before row_look(). */
 ROW_FN void row_wait(const CurveRow *row, uint32_t count)
 {
     for (;;) {
         uint32_t told;
         asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(told) : "l"(&row->told));
         if ((int32_t)(told - count) >= 0)
-            break;
+            return;
         __nanosleep(32);
     }
+}
+
+/* What was told is seen by the thread, and behind a barrier by its block. */
+ROW_FN void row_look(void)
+{
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 

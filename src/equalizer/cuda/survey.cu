@@ -302,58 +302,80 @@ typedef struct SurveyWork {
 } SurveyWork;
 
 /* Waits for the survey of the frame before; in no row, for all that was started before. */
-static __device__ __forceinline__ void wait_for_survey_before(const SurveyWork &work)
+static __device__ __forceinline__ void wait_for_survey_before(CurveRow *row, uint32_t number)
 {
-    if (!work.row) {
+    if (!row) {
         row_wait_for_kernel_before();
         return;
     }
-    if (threadIdx.x == 0)
-        row_wait(work.row, __ldcg(&work.shared->number));
+    if (threadIdx.x == 0) {
+        row_wait(row, number);
+        row_look();
+    }
     __syncthreads();
 }
 
-/* For the last block. */
-static __device__ __forceinline__ void look(const SurveyWork &work)
+/* Whether this block is the last of so many. */
+static __device__ __forceinline__ bool is_last(uint32_t *done, uint32_t all)
+{
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = is_last_block(done, all);
+    __syncthreads();
+    return last;
+}
+
+/* For the last block that has counted noise. */
+static __device__ __forceinline__ void look_at_noise(const SurveyWork &work)
+{
+    NoiseProfile *const counts = &work.shared->noise;
+    if (threadIdx.x < 32) {
+        const uint32_t noise = find_noise(counts);
+        if (threadIdx.x == 0)
+            *work.noise = noise;
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
+        ((uint32_t *)counts)[i] = 0;
+}
+
+/* For the last block of all. */
+static __device__ __forceinline__ void look_at_bars(const SurveyWork &work)
 {
     __shared__ BarsWork bars;
     LumeqCudaSurvey *const shared = work.shared;
-    const uint32_t noise = threadIdx.x < 32 ? find_noise(&shared->noise) : 0;
-    wait_for_survey_before(work);
+    const uint32_t number = __ldcg(&shared->number);
+    wait_for_survey_before(work.row, number);
     const BarsState now = bars_update(&work.bars, work.was, &shared->lines, &bars);
     if (threadIdx.x == 0) {
         *work.state = now;
-        *work.noise = noise;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0 && work.row)
-        row_tell(work.row, __ldcg(&shared->number));
-    for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
-        ((uint32_t *)&shared->noise)[i] = 0;
-    if (threadIdx.x == 0)
+        if (work.row)
+            row_tell(work.row, number);
         shared->number = 0;
+    }
 }
 
+/* All that counts noise is done as one block. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS) survey(const __grid_constant__ SurveyWork work)
 {
-    __shared__ bool last;
     LumeqCudaSurvey *const shared = work.shared;
     const int lines = work.lines.column_blocks + work.lines.row_blocks, block = (int)blockIdx.x;
     row_begin(work.row, &shared->number);
-    if (block < lines)
+    if (block < lines) {
         count_lines<Sample>(work.now, work.bars, work.lines, shared->lines.lit[BARS_COLUMNS],
                             shared->lines.lit[BARS_ROWS]);
-    else
+    } else {
         count_noise<Sample>(work.now, work.before, work.codes, block - lines, work.noise_blocks,
                             &shared->noise);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = is_last_block(&shared->blocks_done, gridDim.x);
-    __syncthreads();
-    if (!last)
+        if (!is_last(&shared->noise_done, (uint32_t)work.noise_blocks))
+            return;
+        look_at_noise(work);
+    }
+    if (!is_last(&shared->blocks_done, (uint32_t)lines + 1))
         return;
-    look(work);
+    look_at_bars(work);
     /* What waits for this kernel waits for the one in front of it, too. */
     row_wait_for_kernel_before();
 }
