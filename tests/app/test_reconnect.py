@@ -14,6 +14,7 @@ from test_network import NetworkCase
 from window import MISSING, WindowCase
 
 PAUSE = 0.02  # seconds, in place of the first second
+OUTAGE = 6  # seconds
 LOSSES = 20 if SANITIZED else 150 if SHORT else 300
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
 # Each frame on its own, so that one that has no history looks as the first.
@@ -281,6 +282,30 @@ class Window(ReconnectCase, WindowCase):
         there.set()
         self.waits_for("is back after")
         self.assertTrue(wait_for(lambda: self.changed(before, 0, 1600) > 0.1), "it does not go on")
+        self.key("q")
+        self.finished(process)
+
+    def test_goes_on_at_once_with_sound(self):
+        """What would have been heard in an outage is not made up for by silence."""
+        there = threading.Event()
+
+        def refuse():
+            if self.connections > 1 and not there.is_set():
+                raise OSError("away")
+        url = self.send(stream("first.ts", size="640x360", sound=1),
+                        stream("then.ts", seconds=3 * OUTAGE, size="640x360", sound=3 * OUTAGE), then=refuse)
+        process = self.start("--network", "--reconnect", "--histogram", "off", url, env=self.environment())
+        self.window(process)
+        self.waits_for("waiting for it")
+        time.sleep(OUTAGE)
+        there.set()
+        self.waits_for("is back after")
+        begin = time.monotonic()
+        middle = range(400, 500)  # where no message is
+        for _ in range(3):  # the first picture comes in any case
+            before = self.server.grab(middle)
+            self.assertTrue(wait_for(lambda: self.server.grab(middle) != before), "it does not go on")
+        self.assertLess(time.monotonic() - begin, OUTAGE - 2)
         self.key("q")
         self.finished(process)
 

@@ -155,8 +155,9 @@ int source_is_stopped(const Source *source);
 /* Not 0: a URL that comes back, and is waited for. Any thread. */
 int source_is_away(const Source *source);
 
-/* Of such a URL, not 0: what follows in the video, this packet included, has nothing to do with
- * what was before. It was lost, and the packet has no data; or it is back, with a key frame. */
+/* Of such a URL, not 0: what follows in the packet's track, itself included, has nothing to do with
+ * what was before. It was lost, which the video alone tells, and the packet has no data; or it is
+ * back, the video with a key frame. */
 int source_is_return(const AVPacket *packet);
 
 /* Not 0: a picture, not a video: also in a container of videos, as GIF and AVIF are. */

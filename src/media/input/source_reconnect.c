@@ -26,17 +26,22 @@
 /* What marks a packet, by its address. */
 static char return_mark;
 
+/* A stream of a connection. */
+typedef struct Track {
+    int place; /* the stream of the outer source, -1: none */
+    int fresh; /* not 0: it has come back, and has given no packet yet */
+} Track;
+
 struct Reconnect {
     SourceOptions options; /* of a connection, their strings its own */
     char *path;
     Source *outer;
-    Source *inner; /* that is read; NULL: it is lost */
-    int *places;   /* by stream of the inner one: that of the outer, -1: none */
-    unsigned place_count;
+    Source *inner;  /* that is read; NULL: it is lost */
+    Track *tracks;  /* by stream of the inner one */
     int64_t shift;  /* added to the inner one's times, AV_TIME_BASE units, once it has begun: */
     int64_t floor;  /* where it goes on: sound before that is left out */
     int begun;      /* not 0: the key frame that it begins with has come */
-    int fresh;      /* not 0: it has come back, and has given no packet of the video yet */
+    int gives;      /* not 0: it has given a packet of the video */
     double pause_s; /* before the next try */
     int64_t lost_at, opened_at;    /* av_gettime_relative() */
     int64_t latest, latest_begins; /* of what was handed out, AV_TIME_BASE units ... */
@@ -195,16 +200,15 @@ static int find_place(const Source *outer, enum AVMediaType type, int n)
     return -1;
 }
 
-static int place_tracks(Reconnect *r)
+static int place_tracks(Reconnect *r, int fresh)
 {
     AVFormatContext *format = r->inner->format;
     int counts[AVMEDIA_TYPE_NB] = {0};
-    av_freep(&r->places);
-    r->place_count = format->nb_streams;
-    r->places = av_malloc_array(r->place_count, sizeof(*r->places));
-    if (!r->places)
+    av_freep(&r->tracks);
+    r->tracks = av_malloc_array(format->nb_streams, sizeof(*r->tracks));
+    if (!r->tracks)
         return AVERROR(ENOMEM);
-    for (unsigned i = 0; i < r->place_count; i++) {
+    for (unsigned i = 0; i < format->nb_streams; i++) {
         AVStream *stream = format->streams[i];
         const enum AVMediaType type = stream->codecpar->codec_type;
         int place = -1;
@@ -214,7 +218,7 @@ static int place_tracks(Reconnect *r)
             place = find_place(r->outer, type, counts[type]++);
         if (place >= 0 && !goes_on(r->outer->format->streams[place]->codecpar, stream->codecpar))
             place = -1;
-        r->places[i] = place;
+        r->tracks[i] = (Track){place, fresh};
         if (place < 0)
             stream->discard = AVDISCARD_ALL;
     }
@@ -280,11 +284,11 @@ static int come_back(Reconnect *r)
     } while (ret < 0);
     ret = check_codec(r);
     if (ret >= 0)
-        ret = place_tracks(r);
+        ret = place_tracks(r, 1);
     if (ret < 0)
         return ret;
-    r->inner->wants_key = r->fresh = 1;
-    r->begun = 0;
+    r->inner->wants_key = 1;
+    r->begun = r->gives = 0;
     say(r, "%s is back after %.1f s", r->outer->name,
         (double)(av_gettime_relative() - r->lost_at) / AV_TIME_BASE);
     atomic_store(&r->away, 0);
@@ -316,13 +320,13 @@ static void note_time(Reconnect *r, const AVPacket *packet, const AVStream *stre
     r->read_at = av_gettime_relative();
 }
 
-/* The decoder goes by what stands before packets, where the container keeps that apart. */
-static int mark_return(Reconnect *r, AVPacket *packet)
+/* The decoder of the video goes by what stands before packets, where the container keeps that
+ * apart. */
+static int mark_return(const Reconnect *r, AVPacket *packet, int is_video)
 {
     const AVCodecParameters *par = r->inner->video->codecpar;
-    r->fresh = 0;
     packet->opaque = &return_mark;
-    if (!par->extradata_size)
+    if (!is_video || !par->extradata_size)
         return 0;
     uint8_t *data =
         av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, (size_t)par->extradata_size);
@@ -334,9 +338,9 @@ static int mark_return(Reconnect *r, AVPacket *packet)
 /* 1: the packet is one of the outer source; 0: it is left out. */
 static int take(Reconnect *r, AVPacket *packet)
 {
-    const int place = r->places[packet->stream_index];
+    Track *track = &r->tracks[packet->stream_index];
     const AVStream *from = r->inner->format->streams[packet->stream_index];
-    const AVStream *to = place >= 0 ? r->outer->format->streams[place] : NULL;
+    const AVStream *to = track->place >= 0 ? r->outer->format->streams[track->place] : NULL;
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int is_video = to && to == r->outer->video;
     if (!to || to->discard == AVDISCARD_ALL)
@@ -351,11 +355,14 @@ static int take(Reconnect *r, AVPacket *packet)
         packet->dts += by;
     if (packet->pts != AV_NOPTS_VALUE)
         packet->pts += by;
-    packet->stream_index = place;
+    packet->stream_index = track->place;
     if (!is_video && packet->dts != AV_NOPTS_VALUE && to_us(packet->dts, to) < r->floor)
         return 0;
     note_time(r, packet, to);
-    return is_video && r->fresh && mark_return(r, packet) < 0 ? AVERROR(ENOMEM) : 1;
+    r->gives |= is_video;
+    const int returns = track->fresh;
+    track->fresh = 0;
+    return returns && mark_return(r, packet, is_video) < 0 ? AVERROR(ENOMEM) : 1;
 }
 
 int source_reconnect_read(Reconnect *r, AVPacket *packet)
@@ -374,7 +381,7 @@ int source_reconnect_read(Reconnect *r, AVPacket *packet)
             return AVERROR_EXIT;
         if (ret == AVERROR(ENOMEM))
             return ret;
-        if (r->begun && !r->fresh)
+        if (r->gives)
             r->pause_s = r->options.reconnect_s;
         return lose(r, packet);
     }
@@ -397,8 +404,8 @@ int source_reconnect_open(Reconnect **reconnect, const SourceOptions *options, S
     const int ret = open_first(r, error);
     if (ret < 0)
         return ret;
-    r->begun = 1;
-    if (describe(outer, r->inner) < 0 || place_tracks(r) < 0)
+    r->begun = r->gives = 1;
+    if (describe(outer, r->inner) < 0 || place_tracks(r, 0) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     return 0;
 }
@@ -412,7 +419,7 @@ void source_reconnect_close(Reconnect **reconnect)
     avformat_free_context(r->outer->format);
     r->outer->format = NULL;
     r->outer->video = NULL;
-    av_freep(&r->places);
+    av_freep(&r->tracks);
     av_freep(&r->path);
     av_freep(reconnect);
 }

@@ -5,6 +5,7 @@
 #include <libavutil/samplefmt.h>
 
 #include "media/codec_name.h"
+#include "media/input/source.h"
 #include "media/output/transcode.h"
 #include "media/sound/sound_graph.h"
 
@@ -127,6 +128,8 @@ static void renew_decoder(Sound *s)
 
 void sound_send(Sound *s, const AVPacket *packet)
 {
+    if (source_is_return(packet)) /* an outage is no hole: its time has passed */
+        sound_start(s, AV_NOPTS_VALUE);
     if (packet && is_long_before(s, packet))
         return;
     s->sent = 1;

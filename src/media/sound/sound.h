@@ -47,7 +47,8 @@ void sound_send(Sound *sound, const AVPacket *packet);
 /*
  * The next block: 0, AVERROR(EAGAIN) (hand in a packet), or AVERROR_EOF. Blocks follow each other
  * in time: holes in the timestamps are filled with silence, what overlaps is cut, and what is only
- * jitter is smoothed. Only where the timestamps jump by more than that can be, the position does.
+ * jitter is smoothed. Only where the timestamps jump by more than that can be, and where a URL has
+ * come back (source_is_return()), the position does.
  */
 int sound_receive(Sound *sound, SoundBlock *block);
 
