@@ -111,27 +111,45 @@ static void deinterlace_text(const Options *o, char *text, size_t size)
     snprintf(text, size, "Deinterlace: %s", names[o->deinterlace]);
 }
 
+/* The textbook does not have it, and some of them contradict --reference: such a setting stays as
+ * it is. */
+static int is_beyond_textbook(const Options *o, PlayerSetting setting)
+{
+    switch (setting) {
+    case PLAYER_MODE:
+    case PLAYER_PROFILE:
+    case PLAYER_CLIP:
+    case PLAYER_TILES:
+    case PLAYER_RANGE:
+    case PLAYER_DEINTERLACE: return 0;
+    default: return o->reference && setting < PLAYER_SETTINGS;
+    }
+}
+
 /* Why it changes nothing now, or NULL. */
 static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
 {
     const Options *o = &s->now;
     const int lifts = window_settings_all(s).params.lift && o->mode == LUMEQ_MODE_GLOBAL;
+    if (is_beyond_textbook(o, setting))
+        return "with --reference";
     switch (setting) {
     case PLAYER_MODE:
     case PLAYER_PROFILE:
     case PLAYER_RANGE:
-    case PLAYER_DEINTERLACE: return NULL;
+    case PLAYER_DEINTERLACE:
     case PLAYER_BRIGHTNESS:
-    case PLAYER_GAMMA: return o->reference ? "with --reference" : NULL;
+    case PLAYER_GAMMA: return NULL;
     default: break;
     }
     if (o->mode == LUMEQ_MODE_OFF)
         return "in mode off";
-    if (o->reference && setting != PLAYER_CLIP && setting != PLAYER_TILES)
-        return "with --reference";
     switch (setting) {
     case PLAYER_TILES: return o->mode == LUMEQ_MODE_CLAHE ? NULL : "but in mode clahe";
-    case PLAYER_CLIP: return o->mode == LUMEQ_MODE_STRETCH ? "in mode stretch" : NULL;
+    case PLAYER_CLIP:
+        return o->mode == LUMEQ_MODE_STRETCH                 ? "in mode stretch"
+               : o->reference && o->mode != LUMEQ_MODE_CLAHE ? "with --reference"
+                                                             : NULL;
     case PLAYER_METER: return o->mode == LUMEQ_MODE_CLAHE ? "in mode clahe" : NULL;
     case PLAYER_DENOISE: return lifts ? NULL : "where nothing is lifted";
     default: return NULL;
@@ -227,7 +245,6 @@ static int turned(int value, int step, int count)
     return ((value + step) % count + count) % count;
 }
 
-/* The textbook has no line. */
 static LumeqMode stepped_mode(const Options *o, int step)
 {
     static const LumeqMode order[] = {LUMEQ_MODE_GLOBAL, LUMEQ_MODE_CLAHE, LUMEQ_MODE_STRETCH,
@@ -261,8 +278,15 @@ static void set_profile(WindowSettings *s, int number)
     s->now.profile_strength = number == s->usual.profile ? s->usual.profile_strength : -1;
     if (number != s->usual.profile)
         option_set_profile(&s->now);
+}
+
+/* The textbook has no line. */
+static void step_profile(WindowSettings *s, int step)
+{
+    const int count = profile_count() + 1;
+    set_profile(s, turned(s->now.profile, step, count));
     if (s->now.reference && s->now.mode == LUMEQ_MODE_STRETCH)
-        s->now.mode = s->usual.mode;
+        set_profile(s, turned(s->now.profile, step > 0 ? 1 : -1, count));
 }
 
 static void put_back(WindowSettings *s, PlayerSetting setting)
@@ -277,9 +301,11 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
                       const LumeqFrameStats *seen)
 {
     Options *o = &s->now;
+    if (is_beyond_textbook(o, setting))
+        return;
     switch (setting) {
     case PLAYER_MODE: o->mode = stepped_mode(o, step); break;
-    case PLAYER_PROFILE: set_profile(s, turned(o->profile, step, profile_count() + 1)); break;
+    case PLAYER_PROFILE: step_profile(s, step); break;
     case PLAYER_STRENGTH: o->strength = stepped_strength(s, step, seen); break;
     case PLAYER_CLIP: o->clip = stepped_clip(o->clip, step); break;
     case PLAYER_TILES: step_tiles(&o->tiles, step); break;
@@ -348,7 +374,8 @@ void window_settings_change(WindowSettings *s, PlayerSetting setting, int step,
 
 void window_settings_meter(WindowSettings *s, LumeqRect part, char *text, size_t size)
 {
-    s->now.meter = part.width > 0 ? part : (LumeqRect){0};
+    if (!is_beyond_textbook(&s->now, PLAYER_METER))
+        s->now.meter = part.width > 0 ? part : (LumeqRect){0};
     say_setting(s, PLAYER_METER, text, size);
 }
 

@@ -50,6 +50,7 @@ static int add_settings(Arguments *a, const Options *o)
     Options film = *o;
     film.from_us = film.to_us = film.frames = -1;
     film.virtual_camera = NULL;
+    film.reference &= film.mode != LUMEQ_MODE_OFF; /* of which there is no textbook */
     return option_arguments(&film, add, a);
 }
 

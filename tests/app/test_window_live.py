@@ -51,6 +51,22 @@ class Window(WindowCase):
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq.mkv")))
         self.assertEqual(raw(command[3]), raw(self.path("it's short-lumeq-2.mkv")))
 
+    def test_the_textbook_is_written_as_it_is_seen(self):
+        """What --reference has no use for stays as it is, and off is no textbook: the command is one that runs."""
+        clip = self.short()
+        process = self.play(clip, "--loop", "--vcodec", "ffv1", "--reference")
+        self.window(process)
+        self.key("B", "g", "1", "5", "W", "e", "W", "e")
+        self.key("Tab", "Down", "Left", "Left", "Tab", "W")  # past a profile that is a line
+        self.key("q")
+        commands = [shlex.split(line) for line in self.ends(process).out.decode().splitlines()]
+        options = [sorted(command[4:]) for command in commands]
+        self.assertEqual(options[:2], [["--reference=yes", "--vcodec=ffv1"], ["--mode=off", "--vcodec=ffv1"]])
+        self.assertIn("--reference=yes", options[2])
+        self.assertIn("--profile=medical-gray", options[2])
+        for command in commands:
+            self.ok(*command[1:], "-y", "--no-config", "--two-pass", "on", "--backend", "cpu")
+
     def writes_long(self):
         """By a window that is paused, so that it computes nothing beside."""
         shutil.copy(SMALL, self.path("long.mkv"))

@@ -61,9 +61,10 @@ OsdSettingsPlaces osd_settings_places(const OsdSettings *s, Rect limit, int size
     if (!s->count || p.size < 1)
         return (OsdSettingsPlaces){0};
     const double left = limit.x + PADDING * p.size;
-    p.all = (Rect){limit.x, limit.y, (int)(c.all * p.size), (int)(lines * p.size)};
     p.row = (int)(LINE * p.size);
-    p.top = limit.y + (int)((PADDING + LINE) * p.size);
+    p.all = (Rect){limit.x, limit.y, (int)(c.all * p.size),
+                   (s->count + MORE_LINES) * p.row + (int)(2 * PADDING * p.size)};
+    p.top = limit.y + (int)(PADDING * p.size) + p.row;
     p.value = (int)(left + (c.name + BETWEEN) * p.size);
     p.end = (int)(p.value + (c.value + 2 * ARROW) * p.size);
     p.usual = (int)(p.end + BETWEEN * p.size);
