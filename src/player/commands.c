@@ -68,11 +68,13 @@ static void go_to_edge(const Situation *now, int end, Intent *i)
     say(i, end ? "The end" : "The beginning");
 }
 
-/* Back goes to where this one begins first, unless that was just now. */
+/* Back goes to where this one begins first, unless that was just now. One may begin within the
+ * frame that is shown. */
 static void change_chapter(const Situation *now, int step, Intent *i)
 {
     const Source *source = now->played->source;
-    const int64_t at = now->position - (step < 0 ? SECOND : 0);
+    const int64_t at =
+        now->position + SDL_max(now->shown->duration - 1, 0) - (step < 0 ? SECOND : 0);
     const int count = source_chapters(source);
     int n = 0; /* chapters that begin up to there */
     while (n < count && source_chapter(source, n) <= at)

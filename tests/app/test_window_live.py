@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, some, make, raw, wait_for
+from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for
 from window import MISSING, WindowCase
 
 
@@ -124,6 +124,26 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: not self.children(process)), "it goes on")
         self.key("q")
         self.ends(process, DONE)
+
+    # Where it goes.
+
+    def title(self, window, position):
+        self.assertTrue(wait_for(lambda: "(0:%02d / " % position in self.xdotool("getwindowname", window)),
+                        "at %s" % self.xdotool("getwindowname", window))
+
+    def test_chapters_that_begin_within_a_frame(self):
+        self.write("chapters", b";FFMETADATA1\n" + b"".join(
+            b"[CHAPTER]\nTIMEBASE=1/10\nSTART=%d\nEND=%d\n" % part for part in ((0, 103), (103, 203), (203, 300))))
+        ffmpeg("-i", clip("slow.mkv", *X264, rate=2, seconds=30), "-i", self.path("chapters"), "-map", 0,
+               "-map_metadata", 1, "-c", "copy", self.path("a.mkv"))
+        process = self.play(self.path("a.mkv"))
+        window = self.window(process)
+        self.key("p")
+        for key, position in (("Page_Up", 10), ("Page_Up", 20), ("Page_Down", 10), ("Page_Down", 0)):
+            self.key(key)
+            self.title(window, position)
+        self.key("q")
+        self.ends(process)
 
     # What is remembered.
 
