@@ -293,8 +293,10 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
         return 1;
     case SDL_WINDOWEVENT:
         c->closed |= event->window.event == SDL_WINDOWEVENT_CLOSE;
-        if (event->window.event == SDL_WINDOWEVENT_LEAVE)
+        if (event->window.event == SDL_WINDOWEVENT_LEAVE) {
             c->at = CONTROLS_PICTURE;
+            c->x = c->y = -1;
+        }
         command->kind = COMMAND_REDRAW;
         return 1;
     case SDL_DROPBEGIN: c->dropping = 1; return 0;
@@ -321,6 +323,8 @@ static int take_event(Controls *c, const SDL_Event *event, int64_t now, Command 
 int controls_next(Controls *c, int64_t now, Command *command)
 {
     SDL_Event event;
+    if (now < c->cursor_until) /* the bar may have come to where the mouse rests */
+        c->at = target_at(c, c->x, c->y);
     if (c->dragging || is_bar(c->at))
         c->cursor_until = now + CURSOR_US;
     memset(command, 0, offsetof(Command, path));

@@ -231,18 +231,20 @@ static void panel_keys(void)
     expect_none();
 }
 
+static int bar_is_away;
+
 /* What the mouse is on, by x. */
 static ControlsTarget target(const void *opaque, int x, int y)
 {
     (void)opaque;
     (void)y;
-    return x < 100   ? CONTROLS_PICTURE
-           : x < 200 ? CONTROLS_SPLIT
-           : x < 300 ? CONTROLS_TRACK
-           : x < 400 ? CONTROLS_VOLUME
-           : x < 500 ? CONTROLS_BUTTON
-           : x < 600 ? CONTROLS_BAR
-                     : CONTROLS_SETTINGS;
+    return x < 100 || bar_is_away ? CONTROLS_PICTURE
+           : x < 200              ? CONTROLS_SPLIT
+           : x < 300              ? CONTROLS_TRACK
+           : x < 400              ? CONTROLS_VOLUME
+           : x < 500              ? CONTROLS_BUTTON
+           : x < 600              ? CONTROLS_BAR
+                                  : CONTROLS_SETTINGS;
 }
 
 static void begin_mouse(void)
@@ -315,6 +317,13 @@ static void bar(void)
     controls.cursor_until = 0;
     expect_none();
     CHECK(!controls.cursor_until, "the bar stays without the mouse");
+    bar_is_away = 1; /* until the mouse has come to where it will be */
+    move(550);
+    expect_at(COMMAND_POINT, 0, 550, 7);
+    bar_is_away = 0;
+    controls.cursor_until = NOW + 1;
+    expect_none();
+    CHECK(controls.cursor_until > NOW + 1, "the bar goes although the mouse rests on it");
 }
 
 static void other_button(int button, int pressed)
