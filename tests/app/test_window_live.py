@@ -1,6 +1,7 @@
 """What the window does beside playing: it writes what is seen, and remembers how it was."""
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -130,6 +131,40 @@ class Window(WindowCase):
     def title(self, window, position):
         self.assertTrue(wait_for(lambda: "(0:%02d / " % position in self.xdotool("getwindowname", window)),
                         "at %s" % self.xdotool("getwindowname", window))
+
+    def test_keys_and_mouse(self):
+        """By a real server's events: what they ask for is seen in the title, the command and what is remembered."""
+        shutil.copy(clip("minute.mkv", *X264, "-g", "5", size="640x360", rate=5, seconds=60), self.path("a.mkv"))
+        process = self.play(self.path("a.mkv"), "--histogram", "off", "--remember", env=self.state())
+        window = self.window(process)
+        place = dict(line.split("=") for line in self.xdotool("getwindowgeometry", "--shell", window).split())
+        self.assertEqual((place["WIDTH"], place["HEIGHT"]), ("640", "360"))
+
+        def mouse(x, y, *more):
+            self.xdotool("mousemove", int(place["X"]) + x, int(place["Y"]) + y, "sleep", 0.1, *more)
+        self.key("p")
+        for key, position in (("Home", 0), ("Right", 5), ("Left", 0), ("End", 59), ("Down", 0)):
+            self.key(key)
+            self.title(window, position)
+        bar = 338
+        mouse(330, bar, "sleep", 0.5, "click", 1)
+        self.assertTrue(wait_for(lambda: re.search(r"\(0:(29|30) / ", self.xdotool("getwindowname", window))),
+                        "the bar does not seek")
+        mouse(350, bar, "mousedown", 1)
+        mouse(77, bar, "mouseup", 1)
+        self.title(window, 0)
+        mouse(300, 150, "click", 5, "click", 5, "click", 4)
+        before = self.grab()
+        self.xdotool("keydown", "ctrl", "click", 4, "click", 4, "keyup", "ctrl")
+        self.assertTrue(wait_for(lambda: self.changed(before, 480, 1120) > 0.2), "it does not zoom")
+        self.key("z", "Return", "2", "4", "6", "B", "G", "D", "W")
+        mouse(300, 150, "click", 3)  # plays on
+        self.title(window, 2)
+        self.key("q")
+        command = shlex.split(self.ends(process).out.decode())
+        self.assertEqual({option.split("=")[0] for option in command[4:]},
+                         {"--strength", "--clip", "--smooth", "--brightness", "--gamma", "--deinterlace", "--meter"})
+        self.assertIn("volume 95", self.lines())
 
     def test_chapters_that_begin_within_a_frame(self):
         self.write("chapters", b";FFMETADATA1\n" + b"".join(
