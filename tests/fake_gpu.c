@@ -29,6 +29,8 @@ static const char *refusal; /* before it is opened; no lock */
 static int only = -1;       /* number of the one that is lost; -1: any */
 static LumeqImage late[SLOTS];
 static void *blocks[BLOCKS]; /* its memory */
+/* What others have of it, in bytes, had at most, and may have. */
+static uint64_t reserved, most_reserved, limit = (uint64_t)1 << 40;
 
 static struct timespec deadline(void)
 {
@@ -136,6 +138,29 @@ static int get_cuda_fake(void *priv, void **context, void **stream, char *text, 
     return 0;
 }
 
+static void memory_use_fake(int device, LumeqMemoryUse *use)
+{
+    (void)device;
+    pthread_mutex_lock(&lock);
+    *use =
+        (LumeqMemoryUse){.device = reserved, .device_most = most_reserved, .device_limit = limit};
+    pthread_mutex_unlock(&lock);
+}
+
+static int reserve_fake(int device, int64_t bytes)
+{
+    int ret = 0;
+    (void)device;
+    pthread_mutex_lock(&lock);
+    if (bytes > 0 && reserved + (uint64_t)bytes > limit)
+        ret = LUMEQ_ERR_MEMORY;
+    else
+        reserved += (uint64_t)bytes;
+    most_reserved = reserved > most_reserved ? reserved : most_reserved;
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
 static void close_fake(void *priv)
 {
     Fake *fake = priv;
@@ -187,12 +212,19 @@ const LumeqBackend lumeq_backend_cuda = {
     .alloc_device = alloc_fake,
     .free_device = free_fake,
     .get_cuda = get_cuda_fake,
+    .memory_use = memory_use_fake,
+    .reserve = reserve_fake,
     .close = close_fake,
 };
 
 void fake_gpu_refuse(const char *why)
 {
     refusal = why;
+}
+
+void fake_gpu_limit(int64_t bytes)
+{
+    limit = (uint64_t)bytes;
 }
 
 void gate_set(int shut)

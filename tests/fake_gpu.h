@@ -28,6 +28,9 @@ int fake_gpu_most(void);
 /* It cannot be opened, and says why: a text that stays; NULL: it can. Before it is opened. */
 void fake_gpu_refuse(const char *why);
 
+/* Surfaces of decoders may have so many bytes of it. Before it is opened. */
+void fake_gpu_limit(int64_t bytes);
+
 /* ---- the loss ---- */
 
 /* It makes no progress once so many frames have come back. Without this call it is never lost. */

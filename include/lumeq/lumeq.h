@@ -273,6 +273,11 @@ typedef struct LumeqConfig {
      * not call the library. NULL: nobody is told. */
     void (*log)(void *user, LumeqLogLevel level, const char *text);
     void *log_user;
+    /* Not 0: an equalizer on a GPU shares its CUDA streams with all others of the process that say
+     * so and work in the same context, as is right for many live videos at once. Frames of all of
+     * them then follow each other: one that waits (LumeqSync) holds up those that are submitted
+     * after it, and what never ends loses the GPU for all. */
+    int share_streams;
 } LumeqConfig;
 
 /*
@@ -403,6 +408,28 @@ typedef struct LumeqGpu {
  * one sentence that says what is missing. Errors: ARGUMENT, UNAVAILABLE, GPU. Any thread.
  */
 LUMEQ_API int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size);
+
+/* How many bytes of memory this process has from the library now, had at most, and may have. */
+typedef struct LumeqMemoryUse {
+    size_t size;
+    /* Of a GPU: lumeq_alloc_device(), lumeq_reserve_device(), and what the library needs itself,
+     * which counts, but is not stopped by the limit. 0, all three: nothing was opened there. */
+    uint64_t device, device_most, device_limit;
+    /* Pinned, of the host: lumeq_alloc_host(), and what the library needs itself, as above. */
+    uint64_t pinned, pinned_most, pinned_limit;
+} LumeqMemoryUse;
+
+/* Errors: ARGUMENT. Any thread. */
+LUMEQ_API int lumeq_memory_use(int device, LumeqMemoryUse *use);
+
+/*
+ * Counts memory that others take of a GPU for the same work, as a decoder for its surfaces, towards
+ * the limit that lumeq_alloc_device() has; they take it only where this succeeds. Each reservation
+ * is released, with its bytes. Errors: ARGUMENT, MEMORY (the limit is reached), UNAVAILABLE (no
+ * equalizer and no context was opened on this GPU). Any thread.
+ */
+LUMEQ_API int lumeq_reserve_device(int device, uint64_t bytes);
+LUMEQ_API void lumeq_release_device(int device, uint64_t bytes);
 
 /* ---- step by step --------------------------------------------------------------------------- */
 
@@ -689,8 +716,9 @@ LUMEQ_API void lumeq_free_host(LumeqEqualizer *equalizer, void *memory);
 
 /*
  * Memory of the equalizer's GPU for images in LUMEQ_MEMORY_CUDA, aligned to 256 bytes, its content
- * undefined. NULL where there is none: the backend is the CPU, or the GPU has none left. Freeing
- * may wait for the GPU; NULL may be freed. Any thread.
+ * undefined. NULL where there is none: the backend is the CPU, or the GPU has none left. What the
+ * process has of a GPU is limited to half of its memory (lumeq_memory_use()). Freeing may wait for
+ * the GPU; NULL may be freed. Any thread.
  */
 LUMEQ_API void *lumeq_alloc_device(LumeqEqualizer *equalizer, size_t size);
 LUMEQ_API void lumeq_free_device(LumeqEqualizer *equalizer, void *memory);

@@ -252,6 +252,10 @@ typedef struct LumeqBackend {
     int (*get_cuda)(void *priv, void **context, void **stream, char *text, size_t text_size);
     /* Of the CUDA backend and its stub: lumeq_list_gpus(), `text` not NULL. */
     int (*list_gpus)(LumeqGpu *gpus, int count, char *text, size_t text_size);
+    /* The same of lumeq_memory_use(), and lumeq_reserve_device(), where bytes below 0 are released;
+     * NULL, both: there is no device. */
+    void (*memory_use)(int device, LumeqMemoryUse *use);
+    int (*reserve)(int device, int64_t bytes);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */
 } LumeqBackend;
 

@@ -97,6 +97,35 @@ int lumeq_list_gpus(LumeqGpu *gpus, int count, char *why, size_t why_size)
     return ret;
 }
 
+int lumeq_memory_use(int device, LumeqMemoryUse *use)
+{
+    LumeqMemoryUse taken, now = {0};
+    if (device < 0 || !use)
+        return lumeq_refuse("there is no GPU %d, or no room for what is used of it", device);
+    if (lumeq_take_struct(&taken, sizeof(taken), use) < 0)
+        return lumeq_refuse("the use of memory has an unknown size");
+    if (lumeq_backend_cuda.memory_use)
+        lumeq_backend_cuda.memory_use(device, &now);
+    return lumeq_give_struct(use, &now, sizeof(now));
+}
+
+int lumeq_reserve_device(int device, uint64_t bytes)
+{
+    if (device < 0 || bytes > INT64_MAX)
+        return lumeq_refuse("there is no GPU %d, or it has no such memory", device);
+    const int ret = lumeq_backend_cuda.reserve ? lumeq_backend_cuda.reserve(device, (int64_t)bytes)
+                                               : LUMEQ_ERR_UNAVAILABLE;
+    if (ret == LUMEQ_ERR_MEMORY)
+        return lumeq_refuse_with(ret, "the process has as much memory of GPU %d as it may", device);
+    return ret < 0 ? lumeq_refuse_with(ret, "nothing was opened on GPU %d", device) : 0;
+}
+
+void lumeq_release_device(int device, uint64_t bytes)
+{
+    if (device >= 0 && bytes <= INT64_MAX && lumeq_backend_cuda.reserve)
+        (void)lumeq_backend_cuda.reserve(device, -(int64_t)bytes);
+}
+
 void lumeq_params_default(LumeqParams *params)
 {
     static const LumeqParams defaults = {

@@ -547,6 +547,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     fake_cuda.outside -= fake_cuda.context && !fake_cuda.pushed; /* it needs none */
     CALL();
     snprintf(properties->name, sizeof(properties->name), "a made-up GPU");
+    properties->totalGlobalMem = fake_cuda.total ? fake_cuda.total : SIZE_MAX;
     return cudaSuccess;
 }
 

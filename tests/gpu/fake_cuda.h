@@ -15,7 +15,8 @@ typedef struct FakeCuda {
     cudaError_t error; /* with this */
     int sticky;        /* and so do all that follow */
     int failed;        /* it has */
-    size_t memory;     /* bytes that the device has, 0: enough */
+    size_t memory;     /* bytes that the device has left, 0: enough */
+    size_t total;      /* that it says it has; 0: enough */
     size_t pinned;     /* bytes of the host that are pinned */
     int hangs;         /* work that is handed in from now on is not done ... */
     int mapped;        /* textures that are */

@@ -3,9 +3,12 @@
  * fail, for once or for ever, and the GPU may hang: no frame is lost, the bits are the same, and a
  * GPU that is lost is not called again.
  */
+#include <pthread.h>
+
 #include "../check.h"
 #include "../default_params.h"
 #include "../equalizer/all_stats.h"
+#include "equalizer/cuda/shared_streams.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
 
@@ -125,11 +128,13 @@ static void play_with(LumeqEqualizer *eq, Run *run)
           lumeq_last_error(eq));
 }
 
+static int sharing; /* CUDA's streams: those that are opened from now on */
+
 static LumeqEqualizer *open_fake(LumeqBackendId id)
 {
     LumeqEqualizer *eq = NULL;
     char why[256] = "";
-    const LumeqConfig config = {.backend = id, .threads = 1};
+    const LumeqConfig config = {.backend = id, .threads = 1, .share_streams = sharing};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     CHECK(ret == 0, "create answers %d: %s", ret, why);
     return eq;
@@ -182,7 +187,9 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
     for (int k = 1, failed = 1; failed; k += step) {
         memset(&run, 0, sizeof(run));
         fake_cuda_start((FakeCuda){.error = error, .sticky = sticky});
+        sharing = k % 3 == 0;
         LumeqEqualizer *eq = open_fake(id);
+        sharing = 0;
         run.pinned = k % 2 ? lumeq_alloc_host(eq, 4 * SIZE) : NULL;
         fake_cuda.fail_at = fake_cuda.calls + k;
         play_with(eq, &run);
@@ -450,8 +457,204 @@ static void one_cap_on_pinned_memory(void)
     CHECK(!fake_cuda.pinned, "%zu bytes are still pinned", fake_cuda.pinned);
 }
 
+/* ---- what equalizers of one process share ---- */
+
+static void hand_in_to(LumeqEqualizer *const *eq, Run *runs, int count, int from, int to)
+{
+    for (int n = from; n < to; n++)
+        for (int i = 0; i < count; i++) {
+            memcpy(runs[i].in[n], expected_run()->in[n], SIZE);
+            set_mode(eq[i], n);
+            hand_in(eq[i], &runs[i], n);
+        }
+}
+
+static void take_all(LumeqEqualizer *eq, Run *run, const char *what)
+{
+    lumeq_flush(eq);
+    while (take(eq, run) == 0)
+        ;
+    CHECK(run->received == FRAMES, "%s: %d of %d frames came back: %s", what, run->received, FRAMES,
+          lumeq_last_error(eq));
+    compare(run, what, 0);
+}
+
+/* Those that say so, whichever is closed first; each has a decoder's stream of its own. */
+static void shared_streams(void)
+{
+    enum { COUNT = 3, EACH = 4 };
+    static Run runs[COUNT];
+    LumeqEqualizer *eq[COUNT];
+    void *context, *stream;
+    for (int first = 0; first < COUNT; first++) {
+        memset(runs, 0, sizeof(runs));
+        fake_cuda_start((FakeCuda){0});
+        sharing = 1;
+        for (int i = 0; i < COUNT; i++)
+            eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
+        sharing = 0;
+        CHECK(fake_cuda.streams == EACH, "%d streams for %d", fake_cuda.streams, COUNT);
+        CHECK(lumeq_get_cuda(eq[0], &context, &stream) == 0 && fake_cuda.streams == EACH + 1,
+              "%d streams with a decoder's", fake_cuda.streams);
+        LumeqEqualizer *alone = open_fake(LUMEQ_BACKEND_CUDA);
+        CHECK(fake_cuda.streams == 2 * EACH + 1, "%d streams with one alone", fake_cuda.streams);
+        lumeq_destroy(&alone);
+        hand_in_to(eq, runs, COUNT, 0, FRAMES);
+        for (int i = 0; i < COUNT; i++) {
+            const int k = (first + i) % COUNT;
+            take_all(eq[k], &runs[k], "shared streams");
+            lumeq_destroy(&eq[k]);
+        }
+        CHECK(!fake_cuda.streams && !fake_cuda.events, "%d streams and %d events are left",
+              fake_cuda.streams, fake_cuda.events);
+    }
+}
+
+/* What one waits for is its own work, and what is before it: another goes on and on. */
+static void others_go_on(void)
+{
+    static Run runs[2];
+    LumeqEqualizer *eq[2];
+    memset(runs, 0, sizeof(runs));
+    fake_cuda_start((FakeCuda){.hangs = 1, .stage_takes = 0.5});
+    sharing = 1;
+    for (int i = 0; i < 2; i++)
+        eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
+    sharing = 0;
+    hand_in_to(eq, runs, 2, 0, FRAMES);
+    lumeq_destroy(&eq[0]);
+    CHECK(!runs[0].calls_when_lost && !runs[1].calls_when_lost, "a slow GPU is lost");
+    take_all(eq[1], &runs[1], "the other one");
+    CHECK(!strcmp(lumeq_backend_name(eq[1]), "cuda"), "the backend is %s",
+          lumeq_backend_name(eq[1]));
+    lumeq_destroy(&eq[1]);
+    CHECK(!fake_cuda.streams, "%d streams are left", fake_cuda.streams);
+}
+
+/* For one of those that share, while the others do not know yet: each finds out itself, with no
+ * frame lost, and who comes after has nothing to do with it. */
+static void lost_for_one(void)
+{
+    static Run runs[3];
+    LumeqEqualizer *eq[3];
+    memset(runs, 0, sizeof(runs));
+    fake_cuda_start((FakeCuda){0});
+    sharing = 1;
+    for (int i = 0; i < 2; i++)
+        eq[i] = open_fake(LUMEQ_BACKEND_AUTO);
+    hand_in_to(eq, runs, 2, 0, 5);
+    while (runs[0].received < 5)
+        take(eq[0], &runs[0]);
+    fake_cuda.hangs = 1;
+    hand_in_to(eq, runs, 1, 5, FRAMES);
+    take_all(eq[0], &runs[0], "the one that is lost first");
+    CHECK(runs[0].calls_when_lost && !runs[1].calls_when_lost, "both are lost, or none");
+    lumeq_destroy(&eq[0]);
+    fake_cuda.hangs = 0;
+    eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
+    sharing = 0;
+    CHECK(fake_cuda.streams == 8, "%d streams: one joins what is lost", fake_cuda.streams);
+    hand_in_to(eq + 2, runs + 2, 1, 0, FRAMES);
+    take_all(eq[2], &runs[2], "one that comes later");
+    CHECK(!runs[2].calls_when_lost, "it is lost, too");
+    hand_in_to(eq + 1, runs + 1, 1, 5, FRAMES);
+    take_all(eq[1], &runs[1], "the other one");
+    lumeq_destroy(&eq[2]);
+    const long calls = fake_cuda.calls;
+    lumeq_destroy(&eq[1]);
+    CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
+          "%ld calls after the GPU was lost", fake_cuda.calls - calls);
+    CHECK(fake_cuda.streams == 4, "%d streams: those that are lost stay, the others do not",
+          fake_cuda.streams);
+}
+
+static void *open_and_close(void *seed)
+{
+    const LumeqCudaHome homes[2] = {{0, NULL}, {1, NULL}};
+    CheckRandom random = {*(const uint64_t *)seed, 0};
+    LumeqCudaStreams *held[4] = {NULL};
+    for (int i = 0; i < 2000; i++) {
+        LumeqCudaStreams **one = &held[check_below(&random, 4)];
+        if (*one)
+            lumeq_cuda_streams_close(one, 0);
+        else
+            lumeq_cuda_streams_open(one, &homes[i & 1], 1);
+    }
+    for (int i = 0; i < 4; i++)
+        lumeq_cuda_streams_close(&held[i], 0);
+    return NULL;
+}
+
+static void shared_by_threads(void)
+{
+    pthread_t threads[6];
+    uint64_t seeds[6];
+    fake_cuda_start((FakeCuda){0});
+    for (int i = 0; i < 6; i++) {
+        seeds[i] = (uint64_t)i;
+        CHECK(pthread_create(&threads[i], NULL, open_and_close, &seeds[i]) == 0, "no thread");
+    }
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(fake_cuda.streams == 0, "%d streams are left", fake_cuda.streams);
+}
+
+static LumeqMemoryUse memory_use(void)
+{
+    LumeqMemoryUse use = {.size = sizeof(use)};
+    CHECK(lumeq_memory_use(0, &use) == 0, "%s", lumeq_last_error(NULL));
+    return use;
+}
+
+/* Half of the GPU's memory: who can do without it gets no more; what is needed counts. */
+static void a_limit_on_device_memory(void)
+{
+    const size_t piece = (size_t)64 << 20;
+    static Run run;
+    void *pieces[4];
+    LumeqEqualizer *eq[2];
+    memset(&run, 0, sizeof(run));
+    fake_cuda_start((FakeCuda){.total = 8 * piece});
+    for (int i = 0; i < 2; i++)
+        eq[i] = open_fake(LUMEQ_BACKEND_CUDA);
+    const LumeqMemoryUse before = memory_use();
+    CHECK(before.device == fake_cuda.on_device && before.device_limit == 4 * piece,
+          "%llu bytes of %llu", (unsigned long long)before.device,
+          (unsigned long long)before.device_limit);
+    CHECK(before.pinned >= fake_cuda.pinned && before.pinned > 0 && before.pinned_limit > piece,
+          "%llu bytes are pinned", (unsigned long long)before.pinned);
+    for (int i = 0; i < 4; i++)
+        pieces[i] = lumeq_alloc_device(eq[i % 2], piece);
+    CHECK(pieces[2] && !pieces[3], "the limit is elsewhere");
+    CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation goes beyond it");
+    CHECK(strstr(lumeq_last_error(NULL), "as it may") != NULL, "it says %s",
+          lumeq_last_error(NULL));
+    play_with(eq[0], &run);
+    compare(&run, "beyond the limit", 0);
+    lumeq_free_device(eq[1], pieces[0]);
+    CHECK(lumeq_reserve_device(0, piece) == 0, "%s", lumeq_last_error(NULL));
+    CHECK(!lumeq_alloc_device(eq[0], piece), "what is reserved does not count");
+    const LumeqMemoryUse use = memory_use();
+    CHECK(use.device == fake_cuda.on_device + piece && use.device_most > 3 * piece,
+          "%llu bytes, %zu of them reserved", (unsigned long long)use.device, piece);
+    lumeq_release_device(0, piece);
+    lumeq_free_device(eq[0], pieces[1]);
+    lumeq_free_device(eq[0], pieces[2]);
+    for (int i = 0; i < 2; i++)
+        lumeq_destroy(&eq[i]);
+    CHECK(memory_use().device == 0 && fake_cuda.on_device == 0, "%llu bytes are left of %zu",
+          (unsigned long long)memory_use().device, fake_cuda.on_device);
+    CHECK(lumeq_reserve_device(1, 1) == LUMEQ_ERR_UNAVAILABLE, "of a GPU that was never opened");
+    CHECK(lumeq_reserve_device(-1, 1) == LUMEQ_ERR_ARGUMENT, "of no GPU");
+    CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "of no GPU");
+}
+
 static const CheckTest tests[] = {
     {"no_error", no_error},
+    {"shared_streams", shared_streams},
+    {"others_go_on", others_go_on},
+    {"shared_by_threads", shared_by_threads},
+    {"a_limit_on_device_memory", a_limit_on_device_memory},
     {"refused_at_any_call", refused_at_any_call},
     {"no_memory_for_larger", no_memory_for_larger},
     {"one_cap_on_pinned_memory", one_cap_on_pinned_memory},
@@ -462,6 +665,7 @@ static const CheckTest tests[] = {
     {"wakes_up", wakes_up},
     {"hangs_at_the_start", hangs_at_the_start},
     {"destroyed_while_it_hangs", destroyed_while_it_hangs},
+    {"lost_for_one", lost_for_one},
     {"lost_at_any_call", lost_at_any_call},
 };
 

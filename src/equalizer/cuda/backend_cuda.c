@@ -14,6 +14,7 @@
 #include "equalizer/cuda/loss.h"
 #include "equalizer/cuda/pictures.h"
 #include "equalizer/cuda/pinned_memory.h"
+#include "equalizer/cuda/shared_streams.h"
 #include "equalizer/cuda/steps.h"
 #include "equalizer/cuda/waiting.h"
 
@@ -34,6 +35,8 @@ enum {
     WRITE = STAGES,
     STREAMS
 };
+
+_Static_assert(STREAMS == LUMEQ_CUDA_STREAMS, "as many as there are");
 
 static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
@@ -68,14 +71,17 @@ typedef struct Outgrown {
 typedef struct CudaBackend {
     LumeqCudaHome home;
     LumeqCudaDevice device;
-    LumeqCudaDevice in_turn; /* the same, where no kernel starts early: the caller's may precede */
+    LumeqCudaDevice in_turn; /* the same, where no kernel starts early: others may precede */
     char name[256];
     int started; /* CUDA has been used: there may be something to clean up */
 
-    cudaStream_t streams[STREAMS];
-    cudaStream_t decoder; /* for the caller's own work, or NULL: none has been asked for */
-    cudaStream_t named;   /* the caller's, while a frame is handed in that names it; else NULL */
-    int was_named;        /* the frame before had one */
+    LumeqCudaStreams *all_streams; /* its own, or shared with others, if it is `sharing` */
+    int sharing;
+    cudaStream_t streams[STREAMS]; /* the same, or NULL */
+    cudaEvent_t mark;              /* of what was queued on one of them */
+    cudaStream_t decoder;          /* for the caller's own work, or NULL: none has been asked for */
+    cudaStream_t named; /* the caller's, while a frame is handed in that names it; else NULL */
+    int was_named;      /* the frame before had one */
     Outgrown *outgrown;
     DeviceMemory *on_device;
     HostMemory *on_host;
@@ -121,13 +127,22 @@ static cudaError_t finish_frames(const CudaBackend *cuda)
     return error;
 }
 
+/* Waits for what was queued before: on a stream that is shared there may always be something. */
+static cudaError_t finish_stream(const CudaBackend *cuda, cudaStream_t stream)
+{
+    if (!cuda->sharing)
+        return lumeq_cuda_await_stream(stream, lumeq_cuda_now());
+    const cudaError_t error = cudaEventRecord(cuda->mark, stream);
+    return error ? error : lumeq_cuda_await_event(cuda->mark, lumeq_cuda_now(), 1);
+}
+
 /* Waits until nothing is under way. */
 static cudaError_t finish_streams(const CudaBackend *cuda)
 {
     cudaError_t error = finish_frames(cuda);
     for (int i = 0; i < STREAMS && !error; i++)
-        if (cuda->streams[i])
-            error = lumeq_cuda_await_stream(cuda->streams[i], lumeq_cuda_now());
+        if (cuda->streams[i] && (cuda->mark || !cuda->sharing))
+            error = finish_stream(cuda, cuda->streams[i]);
     if (!error && cuda->named)
         error = lumeq_cuda_await_stream(cuda->named, lumeq_cuda_now());
     return error;
@@ -166,13 +181,15 @@ static cudaError_t create_events(Slot *slot)
 
 static cudaError_t create_all(CudaBackend *cuda)
 {
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < STREAMS && !error; i++)
-        error = cudaStreamCreateWithFlags(&cuda->streams[i], cudaStreamNonBlocking);
+    cudaError_t error = lumeq_cuda_streams_open(&cuda->all_streams, &cuda->home, cuda->sharing);
+    if (!error)
+        memcpy(cuda->streams, cuda->all_streams->stream, sizeof(cuda->streams));
+    if (!error && cuda->sharing)
+        error = cudaEventCreateWithFlags(&cuda->mark, cudaEventDisableTiming);
     for (int i = 0; i < SLOTS && !error; i++)
         error = create_events(&cuda->slots[i]);
     if (!error)
-        error = cudaMalloc((void **)&cuda->on_device, sizeof(*cuda->on_device));
+        error = lumeq_device_take(&cuda->home, (void **)&cuda->on_device, sizeof(*cuda->on_device));
     if (!error) {
         cuda->on_host = lumeq_pinned_alloc_needed(&cuda->home, sizeof(*cuda->on_host));
         error = cuda->on_host ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -230,6 +247,8 @@ static int start(CudaBackend *cuda, char *text, size_t text_size)
     struct cudaDeviceProp properties;
     cudaError_t error = cudaGetDeviceProperties(&properties, cuda->home.number);
     snprintf(cuda->name, sizeof(cuda->name), "%s", error ? "the GPU" : properties.name);
+    if (!error)
+        lumeq_device_limit(cuda->home.number, properties.totalGlobalMem);
     cuda->started = 1;
     if (!error)
         error = lumeq_cuda_enter(&cuda->home);
@@ -245,6 +264,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     CudaBackend *cuda = priv;
     cuda->home = (LumeqCudaHome){config->device, config->cuda_context};
     cuda->loss.number = config->device;
+    cuda->sharing = config->share_streams != 0;
     int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
     if (ret == 0)
         ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
@@ -273,7 +293,7 @@ static void free_outgrown(CudaBackend *cuda)
     while (cuda->outgrown) {
         Outgrown *old = cuda->outgrown;
         cuda->outgrown = old->next;
-        cudaFree(old->pictures);
+        (void)lumeq_device_give(old->pictures);
         free(old);
     }
 }
@@ -285,7 +305,7 @@ static void destroy_slot(Slot *slot)
         destroy_event(slot->end[stage]);
     }
     destroy_event(slot->curve);
-    cudaFree(slot->pictures);
+    (void)lumeq_device_give(slot->pictures);
 }
 
 static void destroy_all(CudaBackend *cuda)
@@ -294,12 +314,11 @@ static void destroy_all(CudaBackend *cuda)
         destroy_slot(&cuda->slots[i]);
     free_outgrown(cuda);
     destroy_event(cuda->anchor);
-    for (int i = 0; i < STREAMS; i++)
-        if (cuda->streams[i])
-            cudaStreamDestroy(cuda->streams[i]);
+    destroy_event(cuda->mark);
+    lumeq_cuda_streams_close(&cuda->all_streams, 0);
     if (cuda->decoder)
         cudaStreamDestroy(cuda->decoder);
-    cudaFree(cuda->on_device);
+    (void)lumeq_device_give(cuda->on_device);
     if (cuda->on_host)
         lumeq_pinned_free(&cuda->home, cuda->on_host);
 }
@@ -308,6 +327,7 @@ static void destroy_all(CudaBackend *cuda)
 static void forget(CudaBackend *cuda)
 {
     lumeq_cuda_steps_close(&cuda->steps);
+    lumeq_cuda_streams_close(&cuda->all_streams, 1);
     while (cuda->outgrown) {
         Outgrown *old = cuda->outgrown;
         cuda->outgrown = old->next;
@@ -354,7 +374,7 @@ static cudaError_t free_now(CudaBackend *cuda, uint8_t *pictures)
     if (error)
         return error;
     free_outgrown(cuda);
-    return cudaFree(pictures);
+    return lumeq_device_give(pictures);
 }
 
 /* Makes room for larger pictures in a slot that is not in flight; without memory it keeps what it
@@ -363,7 +383,7 @@ static int grow(CudaBackend *cuda, Slot *slot, size_t size, int at_once, char *t
                 size_t text_size)
 {
     uint8_t *larger = NULL;
-    cudaError_t error = cudaMalloc((void **)&larger, size);
+    cudaError_t error = lumeq_device_take(&cuda->home, (void **)&larger, size);
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError(); /* it is reported here */
         snprintf(text, text_size, "%s (GPU %d) is out of memory: a frame needs %zu MB more",
@@ -454,7 +474,7 @@ static cudaError_t prepare_upload(const CudaBackend *cuda, const LumeqImage *in,
                                   const LumeqJob *job, cudaStream_t stream)
 {
     return job->frame.sync && lumeq_pageable_planes(&cuda->home, in, planes)
-               ? lumeq_cuda_await_stream(stream, lumeq_cuda_now())
+               ? finish_stream(cuda, stream)
                : cudaSuccess;
 }
 
@@ -647,7 +667,7 @@ static int not_entered(CudaBackend *cuda, cudaError_t error, char *text, size_t 
 static void choose_streams(CudaBackend *cuda, Slot *slot, const LumeqSync *sync)
 {
     cuda->named = sync ? (cudaStream_t)sync->stream : NULL;
-    slot->device = cuda->named ? &cuda->in_turn : &cuda->device;
+    slot->device = cuda->named || cuda->sharing ? &cuda->in_turn : &cuda->device;
     for (int i = 0; i < STREAMS; i++)
         slot->streams[i] = cuda->named ? cuda->named : cuda->streams[i];
 }
@@ -832,6 +852,12 @@ static int apply_cuda(void *priv, const LumeqApplyJob *job, char *text, size_t t
     return ret;
 }
 
+static void memory_use_cuda(int device, LumeqMemoryUse *use)
+{
+    lumeq_device_use(device, use);
+    lumeq_pinned_use(use);
+}
+
 static void *alloc_cuda(void *priv, size_t size)
 {
     CudaBackend *cuda = priv;
@@ -884,6 +910,8 @@ const LumeqBackend lumeq_backend_cuda = {
     .name = "cuda",
     .build_info = "CPU and CUDA " LUMEQ_CUDA_TOOLKIT,
     .list_gpus = lumeq_cuda_list,
+    .memory_use = memory_use_cuda,
+    .reserve = lumeq_device_reserve,
     .priv_size = sizeof(CudaBackend),
     .slots = SLOTS,
     .open = open_cuda,

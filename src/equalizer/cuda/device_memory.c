@@ -1,21 +1,155 @@
 #include "equalizer/cuda/device_memory.h"
 
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cuda_runtime_api.h>
+
+/* GPUs of one machine, at most: lumeq_list_gpus() knows no more. */
+#define MOST_DEVICES 64
+
+/* Of a GPU's memory: the rest is for what else the process, and the machine, has to do with it. */
+#define SHARE_OF_MEMORY 2
+
+/* What was given out, whose size whoever frees it does not say. */
+typedef struct Block {
+    struct Block *next;
+    void *memory;
+    size_t size;
+    int number; /* of the device */
+} Block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static Block *blocks;
+static struct {
+    uint64_t used, most, limit;
+} devices[MOST_DEVICES];
+
+void lumeq_device_limit(int number, uint64_t memory)
+{
+    pthread_mutex_lock(&lock);
+    if (number < MOST_DEVICES)
+        devices[number].limit = memory / SHARE_OF_MEMORY;
+    pthread_mutex_unlock(&lock);
+}
+
+/* 0: there is no room. What cannot do without (`needed`) is counted all the same. Locked. */
+static int count(int number, uint64_t bytes, int needed)
+{
+    if (!needed &&
+        (bytes > devices[number].limit || devices[number].used > devices[number].limit - bytes))
+        return 0;
+    devices[number].used += bytes;
+    if (devices[number].used > devices[number].most)
+        devices[number].most = devices[number].used;
+    return 1;
+}
+
+int lumeq_device_reserve(int number, int64_t bytes)
+{
+    int ret = 0;
+    if (number >= MOST_DEVICES)
+        return LUMEQ_ERR_UNAVAILABLE;
+    pthread_mutex_lock(&lock);
+    if (bytes < 0)
+        devices[number].used -= (uint64_t)-bytes;
+    else if (!devices[number].limit)
+        ret = LUMEQ_ERR_UNAVAILABLE;
+    else if (!count(number, (uint64_t)bytes, 0))
+        ret = LUMEQ_ERR_MEMORY;
+    pthread_mutex_unlock(&lock);
+    return ret;
+}
+
+void lumeq_device_use(int number, LumeqMemoryUse *use)
+{
+    pthread_mutex_lock(&lock);
+    if (number < MOST_DEVICES) {
+        use->device = devices[number].used;
+        use->device_most = devices[number].most;
+        use->device_limit = devices[number].limit;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* A block that is not in the list yet; NULL: there is no room for it. */
+static Block *new_block(const LumeqCudaHome *home, size_t size, int needed)
+{
+    const int number = home->number < MOST_DEVICES ? home->number : MOST_DEVICES - 1;
+    Block *block = malloc(sizeof(*block));
+    pthread_mutex_lock(&lock);
+    if (block && !count(number, size, needed)) {
+        free(block);
+        block = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (block)
+        *block = (Block){NULL, NULL, size, number};
+    return block;
+}
+
+static void drop_block(Block *block)
+{
+    pthread_mutex_lock(&lock);
+    devices[block->number].used -= block->size;
+    pthread_mutex_unlock(&lock);
+    free(block);
+}
+
+static cudaError_t take(const LumeqCudaHome *home, void **memory, size_t size, int needed)
+{
+    Block *block = new_block(home, size, needed);
+    *memory = NULL;
+    if (!block)
+        return cudaErrorMemoryAllocation;
+    const cudaError_t error = cudaMalloc(&block->memory, size);
+    if (error) {
+        drop_block(block);
+        return error;
+    }
+    *memory = block->memory;
+    pthread_mutex_lock(&lock);
+    block->next = blocks;
+    blocks = block;
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_device_take(const LumeqCudaHome *home, void **memory, size_t size)
+{
+    return take(home, memory, size, 1);
+}
+
+cudaError_t lumeq_device_give(void *memory)
+{
+    Block *block = NULL;
+    pthread_mutex_lock(&lock);
+    for (Block **at = &blocks; *at && memory; at = &(*at)->next)
+        if ((*at)->memory == memory) {
+            block = *at;
+            *at = block->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    if (!block)
+        return cudaSuccess;
+    const cudaError_t error = cudaFree(memory);
+    drop_block(block);
+    return error;
+}
 
 void *lumeq_device_alloc(const LumeqCudaHome *home, size_t size)
 {
     void *memory = NULL;
     cudaError_t error = lumeq_cuda_enter(home);
     if (!error) {
-        error = cudaMalloc(&memory, size); /* aligned to 256 bytes, says the CUDA C++ guide */
+        error = take(home, &memory, size, 0); /* aligned to 256 bytes, says the CUDA C++ guide */
         lumeq_cuda_leave(home);
     }
-    if (error) {
+    if (error)
         (void)cudaGetLastError(); /* the caller goes on without; no later call is to trip over it */
-        return NULL;
-    }
     return memory;
 }
 
@@ -23,7 +157,7 @@ void lumeq_device_free(const LumeqCudaHome *home, void *memory)
 {
     if (lumeq_cuda_enter(home))
         return;
-    cudaFree(memory);
+    (void)lumeq_device_give(memory);
     lumeq_cuda_leave(home);
 }
 

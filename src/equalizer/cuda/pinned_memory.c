@@ -13,7 +13,8 @@
 
 #define ALIGNMENT 64
 
-static atomic_size_t given_out; /* bytes, of all equalizers of the process */
+/* Bytes, of all equalizers of the process: now, and at most. */
+static atomic_size_t given_out, most_given_out;
 
 static size_t most_bytes(void)
 {
@@ -21,6 +22,21 @@ static size_t most_bytes(void)
     const size_t share =
         pages > 0 && page > 0 ? (size_t)pages * (size_t)page / SHARE_OF_RAM : MOST_BYTES;
     return share < MOST_BYTES ? share : MOST_BYTES;
+}
+
+void lumeq_pinned_use(LumeqMemoryUse *use)
+{
+    use->pinned = atomic_load(&given_out);
+    use->pinned_most = atomic_load(&most_given_out);
+    use->pinned_limit = most_bytes();
+}
+
+static void note_most(void)
+{
+    const size_t now = atomic_load(&given_out);
+    size_t before = atomic_load(&most_given_out);
+    while (before < now && !atomic_compare_exchange_weak(&most_given_out, &before, now)) {
+    }
 }
 
 /* How many bytes a piece has stands before it. Mapped: kernels write to it, too. */
@@ -38,6 +54,7 @@ static void *alloc_counted(const LumeqCudaHome *home, size_t whole)
         atomic_fetch_sub(&given_out, whole);
         return NULL;
     }
+    note_most();
     memcpy(memory, &whole, sizeof(whole));
     return (uint8_t *)memory + ALIGNMENT;
 }

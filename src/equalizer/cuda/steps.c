@@ -64,8 +64,7 @@ static void destroy(const LumeqCudaSteps *steps, LumeqCudaStep *step)
         cudaStreamDestroy(step->stream);
     if (step->host)
         lumeq_pinned_free(steps->home, step->host);
-    if (step->device)
-        cudaFree(step->device);
+    (void)lumeq_device_give(step->device);
     free(step);
 }
 
@@ -117,7 +116,7 @@ static cudaError_t fill_step(const LumeqCudaSteps *steps, LumeqCudaStep *step)
         error = step->host ? cudaSuccess : cudaErrorMemoryAllocation;
     }
     if (!error)
-        error = cudaMalloc((void **)&step->device, step->device_size);
+        error = lumeq_device_take(steps->home, (void **)&step->device, step->device_size);
     return error;
 }
 

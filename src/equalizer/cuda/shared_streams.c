@@ -1,0 +1,82 @@
+#include "equalizer/cuda/shared_streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below, and of their users */
+static LumeqCudaStreams *shared;
+
+static void destroy(LumeqCudaStreams *s)
+{
+    for (int i = 0; i < LUMEQ_CUDA_STREAMS && !s->lost; i++)
+        if (s->stream[i])
+            cudaStreamDestroy(s->stream[i]);
+    free(s);
+}
+
+static cudaError_t create(LumeqCudaStreams **streams, const LumeqCudaHome *home)
+{
+    cudaError_t error = cudaSuccess;
+    LumeqCudaStreams *s = calloc(1, sizeof(*s));
+    if (!s)
+        return cudaErrorMemoryAllocation;
+    s->home = *home;
+    for (int i = 0; i < LUMEQ_CUDA_STREAMS && !error; i++)
+        error = cudaStreamCreateWithFlags(&s->stream[i], cudaStreamNonBlocking);
+    if (error)
+        destroy(s);
+    else
+        *streams = s;
+    return error;
+}
+
+static LumeqCudaStreams *find(const LumeqCudaHome *home)
+{
+    LumeqCudaStreams *s = shared;
+    while (s && (s->home.number != home->number || s->home.context != home->context))
+        s = s->next;
+    return s;
+}
+
+static void take_out(const LumeqCudaStreams *s)
+{
+    LumeqCudaStreams **at = &shared;
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (*at)
+        *at = s->next;
+}
+
+cudaError_t lumeq_cuda_streams_open(LumeqCudaStreams **streams, const LumeqCudaHome *home,
+                                    int shares)
+{
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&lock);
+    *streams = shares ? find(home) : NULL;
+    if (!*streams)
+        error = create(streams, home);
+    if (!error && shares && !(*streams)->users) {
+        (*streams)->next = shared;
+        shared = *streams;
+    }
+    if (!error)
+        (*streams)->users++;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void lumeq_cuda_streams_close(LumeqCudaStreams **streams, int lost)
+{
+    LumeqCudaStreams *s = *streams;
+    *streams = NULL;
+    if (!s)
+        return;
+    pthread_mutex_lock(&lock);
+    s->lost |= lost;
+    s->users--;
+    if (s->lost || !s->users)
+        take_out(s);
+    if (!s->users)
+        destroy(s);
+    pthread_mutex_unlock(&lock);
+}
