@@ -36,7 +36,7 @@ static void free_host(void *equalizer, void *memory)
     lumeq_free_host(equalizer, memory);
 }
 
-static LumeqConfig config_of(const Options *options)
+static LumeqConfig config_of(const Options *options, int share_streams)
 {
     static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
                                               LUMEQ_BACKEND_CUDA};
@@ -46,18 +46,20 @@ static LumeqConfig config_of(const Options *options)
         .device = (int)options->device,
         .threads = (int)options->threads,
         .cpu_without = engine_cpu_without(),
+        .share_streams = share_streams,
     };
 }
 
 static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
 {
-    const LumeqConfig config = config_of(options);
+    const LumeqConfig config = config_of(options, engine->share_streams);
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
         return media_fail(error, MEDIA_USAGE, "%s%s",
                           config.backend == LUMEQ_BACKEND_CUDA ? ENGINE_NO_GPU : "", engine->where);
     engine->backend = lumeq_backend_name(engine->equalizer);
+    engine->device = config.device;
     say(SAY_DETAILS, "equalizing on %s", engine->where);
     ret = lumeq_set_params(engine->equalizer, &params);
     if (ret < 0)
@@ -144,13 +146,47 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
     return engine->memory ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-DecoderOptions engine_decoder(const Engine *engine, const Options *o, int leave)
+#define MIB(bytes) ((unsigned long long)((bytes) >> 20))
+
+static int reserve_on_gpu(void *opaque, int64_t bytes)
+{
+    Engine *engine = opaque;
+    LumeqMemoryUse use = {.size = sizeof(use)};
+    if (bytes < 0)
+        lumeq_release_device(engine->device, (uint64_t)-bytes);
+    if (bytes < 0 || lumeq_reserve_device(engine->device, (uint64_t)bytes) == 0)
+        return 0;
+    (void)lumeq_memory_use(engine->device, &use);
+    if (!atomic_exchange(&engine->no_room, 1))
+        say(SAY_WARNINGS,
+            "GPU %d: no room for %llu MiB of a decoder's surfaces: %llu of the %llu MiB that lumeq "
+            "may have are in use; frames come by way of the host, or are decoded in software",
+            engine->device, MIB(bytes), MIB(use.device), MIB(use.device_limit));
+    return -1;
+}
+
+GpuBudget engine_budget(Engine *engine)
+{
+    return (GpuBudget){reserve_on_gpu, engine};
+}
+
+void engine_say_memory(const Engine *engine)
+{
+    LumeqMemoryUse use = {.size = sizeof(use)};
+    if (is_gpu(engine) && lumeq_memory_use(engine->device, &use) == 0)
+        say(SAY_DETAILS, "memory: %llu of %llu MiB of GPU %d, %llu of %llu MiB pinned, at most",
+            MIB(use.device_most), MIB(use.device_limit), engine->device, MIB(use.pinned_most),
+            MIB(use.pinned_limit));
+}
+
+DecoderOptions engine_decoder(Engine *engine, const Options *o, int leave)
 {
     return (DecoderOptions){
         .memory = engine->memory,
         .threads = (int)o->threads,
         .gpu = engine->decodes ? engine->gpu : NULL,
         .gpu_frames = leave ? GPU_FRAMES : 0,
+        .budget = engine_budget(engine),
     };
 }
 
@@ -166,7 +202,7 @@ static void log_warning(void *user, LumeqLogLevel level, const char *text)
 
 int engine_open_context(Engine *engine, const Options *options, MediaError *error)
 {
-    LumeqConfig config = config_of(options);
+    LumeqConfig config = config_of(options, 0);
     char why[256];
     config.log = log_warning;
     config.log_user = engine;
@@ -508,7 +544,7 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer)
 
 int engine_needs_gpu(const Options *options)
 {
-    return config_of(options).backend == LUMEQ_BACKEND_CUDA;
+    return config_of(options, 0).backend == LUMEQ_BACKEND_CUDA;
 }
 
 int engine_is_lost(const Engine *engine)

@@ -24,6 +24,9 @@ typedef struct Engine {
     int decodes, encodes;    /* which of the two */
     char where[256];         /* what it is and why it was taken */
     atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
+    int share_streams;       /* before it is opened: as LumeqConfig has it */
+    int device;              /* of the GPU */
+    atomic_int no_room;      /* it was said that there is none for a decoder's surfaces */
 } Engine;
 
 /* LUMEQ_CPU_MASK in the environment: what the program may use of a CPU, a sum of LUMEQ_CPU_*. As
@@ -38,8 +41,14 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
  * first one. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* What decodes. `leave`: not 0: frames may stay on the GPU. */
-DecoderOptions engine_decoder(const Engine *engine, const Options *options, int leave);
+/* What decodes. `leave`: not 0: frames may stay on the GPU. The engine outlives the decoder. */
+DecoderOptions engine_decoder(Engine *engine, const Options *options, int leave);
+
+/* Who counts a decoder's memory of the GPU. Says, once, where there is no room for it. */
+GpuBudget engine_budget(Engine *engine);
+
+/* How much memory of the GPU, and pinned memory, there was at most, with -v. */
+void engine_say_memory(const Engine *engine);
 
 /* Makes the context, once the engine is open, which stays where it is. MEDIA_USAGE. */
 int engine_open_context(Engine *engine, const Options *options, MediaError *error);

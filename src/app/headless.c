@@ -548,6 +548,7 @@ static void say_details(const Run *run)
             reader_is_on_gpu(run->reader)  ? "on the GPU"
             : engine_is_lost(&run->engine) ? "in software since the GPU was lost"
                                            : "in software: the GPU does not decode it");
+    engine_say_memory(&run->engine);
     if (conversion)
         say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);
     if (frame_memory_report(run->engine.memory, memory, sizeof(memory)))

@@ -421,6 +421,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const PlayerEqualizer equalizer = {
         .opaque = p,
         .gpu = p->engine.gpu,
+        .gpu_budget = engine_budget(&p->engine),
         .stage = {.equalizer = p->engine.equalizer,
                   .params = p->params,
                   .memory = p->engine.memory,
@@ -579,6 +580,7 @@ static int finish(Play *p)
             "ms",
             (long long)state.responses, state.response_ms, state.response_95_ms,
             state.response_most_ms);
+    engine_say_memory(&p->engine);
     if (!player_damage(p->player, damage, sizeof(damage)))
         return EXIT_DONE;
     say(SAY_WARNINGS, "%s", damage);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include <libavutil/hwcontext.h>
+#include <libavutil/imgutils.h>
 #include <libavutil/mathematics.h>
 #include <libavutil/pixdesc.h>
 
@@ -10,6 +11,9 @@
 
 /* Surfaces that NVDEC decodes into, at most. */
 #define MOST_SURFACES 32
+
+/* Of their rows, about. */
+#define SURFACE_ALIGNMENT 256
 
 /* libavcodec keeps the rows of what it crops aligned to so many bytes. */
 #define CROP_ALIGNMENT 32
@@ -35,8 +39,30 @@ SampleLayout gpu_frame_layout(const AVFrame *frame)
     return layout;
 }
 
+void gpu_budget_release(const GpuBudget *budget, int64_t *reserved)
+{
+    if (budget->reserve && *reserved)
+        (void)budget->reserve(budget->opaque, -*reserved);
+    *reserved = 0;
+}
+
+/* Not 0: there is room for the surfaces, each of which is there twice: it is decoded into one, and
+ * what becomes of that is looked at in another. */
+static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, int64_t *reserved)
+{
+    const int picture = av_image_get_buffer_size(surfaces->sw_format, surfaces->width,
+                                                 surfaces->height, SURFACE_ALIGNMENT);
+    const int64_t bytes = 2 * (int64_t)surfaces->initial_pool_size * FFMAX(picture, 0);
+    gpu_budget_release(budget, reserved);
+    if (budget->reserve && budget->reserve(budget->opaque, bytes) != 0)
+        return 0;
+    *reserved = bytes;
+    return 1;
+}
+
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
-                                     AVBufferRef *device, int frames)
+                                     AVBufferRef *device, int frames, const GpuBudget *budget,
+                                     int64_t *reserved)
 {
     AVBufferRef *made = NULL;
     int full;
@@ -52,7 +78,9 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     context->initial_pool_size += frames;
     context->user_opaque = (void *)(intptr_t)format;
     if (odd || context->initial_pool_size > MOST_SURFACES || !convert_is_direct(format) ||
+        !reserve(budget, context, reserved) ||
         av_hwframe_ctx_init(made) < 0) {
+        gpu_budget_release(budget, reserved);
         av_buffer_unref(&made);
         return AV_PIX_FMT_NONE;
     }

@@ -36,10 +36,22 @@ int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 /* The stream that a frame on a GPU was made on; NULL: it is on the host. */
 void *gpu_frame_stream(const AVFrame *frame);
 
+/* Who counts what a decoder takes of the GPU's memory: reserve() answers 0 where there is room for
+ * so many bytes more, and takes those below 0 back. NULL: nobody does. Any thread. */
+typedef struct GpuBudget {
+    int (*reserve)(void *opaque, int64_t bytes);
+    void *opaque;
+} GpuBudget;
+
 /* A decoder's get_format for such a device: takes what decodes on it, with so many frames beyond
- * what the codec needs. AV_PIX_FMT_NONE: it does not decode this there. */
+ * what the codec needs. AV_PIX_FMT_NONE: it does not decode this there, or there is no room.
+ * *reserved: what its surfaces before had of the budget, and those that it gets now have. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
-                                     AVBufferRef *device, int frames);
+                                     AVBufferRef *device, int frames, const GpuBudget *budget,
+                                     int64_t *reserved);
+
+/* Gives it back. */
+void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
 /* For an encoder on that device: a frame like `in`, which is direct, wherever it is, with samples
  * that such encoders take and planes that are not yet written. *surfaces is where frames of this

@@ -34,6 +34,7 @@ typedef struct PlayerState {
     PlayerHistogram histogram;
     int log_scale, statistics, help; /* not 0: to be seen */
     int settings, chosen;            /* the same of their panel; its row */
+    int on_gpu;                      /* not 0: the frame that is shown was decoded there */
     int at_end;                      /* not 0: it came to its end, and the last picture stays */
     int seeking;                     /* not 0: the frame that was asked for is still to come */
     int changing; /* not 0: the frame that is shown is still to come with other settings */

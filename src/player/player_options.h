@@ -3,6 +3,7 @@
 #define LUMEQ_PLAYER_PLAYER_OPTIONS_H
 
 #include "media/error.h"
+#include "media/gpu_frame.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 #include "panel/panel.h"
@@ -45,6 +46,7 @@ typedef struct PlayerSettings {
 typedef struct PlayerEqualizer {
     void *opaque;
     AVBufferRef *gpu;           /* that decodes, too, or NULL */
+    GpuBudget gpu_budget;       /* of its memory */
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 

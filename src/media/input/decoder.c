@@ -52,7 +52,9 @@ struct Decoder {
     int returned;                                     /* see decoder_take_return() */
 
     /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
-    int on_gpu, refused; /* refused: it does not decode this */
+    int on_gpu, refused;  /* refused: it does not decode this */
+    int64_t reserved;     /* of its memory, for surfaces */
+    AVCodecContext *left; /* that decoded there; it may turn out that the GPU was lost */
     RecentPackets recent;
     int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
     int told_end; /* what is decoded anew ends with the stream */
@@ -126,10 +128,12 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
 {
     Decoder *d = codec->opaque;
     enum AVPixelFormat format =
-        gpu_device_choose(codec, formats, d->options.gpu, FFMAX(d->options.gpu_frames, 1));
+        gpu_device_choose(codec, formats, d->options.gpu, FFMAX(d->options.gpu_frames, 1),
+                          &d->options.budget, &d->reserved);
     if (format == AV_PIX_FMT_NONE && d->options.gpu_frames > 1) { /* than it has room for */
         d->options.gpu_frames = 0;
-        format = gpu_device_choose(codec, formats, d->options.gpu, 1);
+        format =
+            gpu_device_choose(codec, formats, d->options.gpu, 1, &d->options.budget, &d->reserved);
     }
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
@@ -295,7 +299,19 @@ static int gpu_has_failed(const Decoder *d, int ret)
     return d->on_gpu && (d->refused || failed || empty);
 }
 
-/* Software takes over. Without the memory for that all stays as it is. */
+/* Frees what decoded on the GPU, unless that is lost: then it is left alone, since to free it is to
+ * call the GPU, and its memory stays counted. */
+static void free_on_gpu(Decoder *d, AVCodecContext **codec)
+{
+    if (*codec && !atomic_load(&d->lost)) {
+        avcodec_free_context(codec);
+        gpu_budget_release(&d->options.budget, &d->reserved);
+    }
+    *codec = NULL;
+}
+
+/* Software takes over. Without the memory for that all stays as it is. Why the GPU has failed is
+ * not known yet: what decoded there is not touched. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -306,9 +322,7 @@ static int leave_gpu(Decoder *d)
         d->on_gpu = 1;
         return AVERROR(ENOMEM);
     }
-    AVCodecContext *left = before;
-    if (!atomic_load(&d->lost)) /* else it is left alone: to free it is to call the GPU */
-        avcodec_free_context(&left);
+    d->left = before;
     d->anew = 0;
     return 0;
 }
@@ -758,6 +772,7 @@ void decoder_lose_gpu(Decoder *d)
 
 void decoder_flush(Decoder *d)
 {
+    free_on_gpu(d, &d->left);
     if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
     stop_deinterlacing(d);
@@ -784,8 +799,10 @@ void decoder_close(Decoder **decoder)
     convert_close(&d->converter);
     deinterlacer_close(&d->deinterlacer);
     av_frame_free(&d->raw);
-    if (!d->on_gpu || !atomic_load(&d->lost))
-        avcodec_free_context(&d->codec);
+    free_on_gpu(d, &d->left);
+    if (d->on_gpu)
+        free_on_gpu(d, &d->codec);
+    avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
     frame_rescue_close(&d->rescue);
     recent_packets_clear(&d->recent);

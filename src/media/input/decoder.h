@@ -5,6 +5,7 @@
 #include <libavcodec/avcodec.h>
 
 #include "media/frame_memory.h"
+#include "media/gpu_frame.h"
 #include "media/input/deinterlacer.h"
 #include "media/input/source.h"
 
@@ -17,6 +18,9 @@ typedef struct DecoderOptions {
      * decoded in software, from a key frame on, with the same frames. */
     AVBufferRef *gpu;
     int gpu_frames; /* how many frames may be held that are left there; 0: all come to the host */
+    /* Of its memory. Where there is no room for those frames, they come to the host; where there is
+     * none for the surfaces that decoding takes, software decodes. */
+    GpuBudget budget;
 } DecoderOptions;
 
 /* The source and the memory must outlive the decoder; once it is open, another thread may read the
