@@ -60,6 +60,15 @@ static int reserve(const GpuBudget *budget, const AVHWFramesContext *surfaces, i
     return 1;
 }
 
+/* FFmpeg takes surfaces of 4:2:0 for what it has no others for. */
+static int same_chroma(enum AVPixelFormat surface, enum AVPixelFormat format)
+{
+    int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
+    return av_pix_fmt_get_chroma_sub_sample(surface, &x, &y) >= 0 &&
+           av_pix_fmt_get_chroma_sub_sample(format, &wanted_x, &wanted_y) >= 0 && x == wanted_x &&
+           y == wanted_y;
+}
+
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved)
@@ -78,7 +87,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     context->initial_pool_size += frames;
     context->user_opaque = (void *)(intptr_t)format;
     if (odd || context->initial_pool_size > MOST_SURFACES || !convert_is_direct(format) ||
-        !reserve(budget, context, reserved) ||
+        !same_chroma(context->sw_format, format) || !reserve(budget, context, reserved) ||
         av_hwframe_ctx_init(made) < 0) {
         gpu_budget_release(budget, reserved);
         av_buffer_unref(&made);
