@@ -4,7 +4,7 @@
  * FAKE_GPU_ONLY: this one alone. FAKE_GPU_LOG: a file that gets
  * a line for each that frames came back from: its number, and how many. FAKE_GPU_REFUSES: none can
  * be used, for this reason. FAKE_GPU_GONE: the frame that would be rescued from a lost one as this
- * one, from 1 on, cannot be.
+ * one, from 1 on, cannot be. FAKE_GPU_LIMIT: bytes that surfaces of decoders may have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +40,11 @@ static void note_closed(int device, int frames)
 __attribute__((constructor)) static void set_up(void)
 {
     const char *after = getenv("FAKE_GPU_LOST"), *only = getenv("FAKE_GPU_ONLY");
-    const char *measures = getenv("FAKE_GPU_LOST_MEASURES");
+    const char *measures = getenv("FAKE_GPU_LOST_MEASURES"), *limit = getenv("FAKE_GPU_LIMIT");
     fake_gpu_closed = note_closed;
     fake_gpu_refuse(getenv("FAKE_GPU_REFUSES"));
+    if (limit)
+        fake_gpu_limit(atoll(limit));
     if (only)
         fake_gpu_lose_only(atoi(only));
     if (after)

@@ -2,6 +2,7 @@
 equalizes them, and is lost after some."""
 
 import os
+import re
 import subprocess
 import unittest
 
@@ -75,6 +76,19 @@ class Loss(Case):
                 with open(self.path("log"), encoding="ascii") as f:
                     self.assertEqual(f.read(), "contexts 0 blocks 0\n")
 
+    def test_too_little_memory(self):
+        """Of the GPU: frames come to the host as they are decoded, or software decodes; the same pictures, and no
+        memory is counted that was given back."""
+        result = self.check(film(), "--two-pass", "off")
+        most, limit = [int(n) for n in re.search(r"memory: (\d+) of (\d+) MiB of GPU 0", result.err).groups()]
+        self.assertTrue(0 < most < limit, result.err)
+        self.assertNotIn("no room", result.err)
+        for room, decoded in ((1 << 20, "on the GPU"), (1 << 10, "in software")):
+            with self.subTest(room):
+                result = self.check(film(), "--two-pass", "off", FAKE_GPU_LIMIT=str(room))
+                self.assertEqual(result.err.count("no room for"), 1, result.err)
+                self.assertIn("decoded " + decoded, result.err)
+
     def test_the_same_pictures(self):
         """Whenever it is lost, in one pass: frames in flight, those that wait, and those before them."""
         for after in (0, 1, 2, 20, 26, 49, 50, 74):
@@ -130,23 +144,58 @@ class Loss(Case):
 
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")
-class OtherCodecs(Case):
-    """Which show what was decoded long before: their decoders number it as what it was decoded from."""
+class OtherFilms(Case):
+    """VP9 and AV1 show what was decoded long before: their decoders number it as what it was decoded from."""
 
-    def check(self, name, *output):
+    def decode(self, path, *tests):
+        """Answers what the tests say."""
+        run = subprocess.run([DECODING, *tests], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=LIVENESS, check=False,
+                             env=dict(environment(), LD_LIBRARY_PATH=FOLDER, LUMEQ_TEST_CLIP=path))
+        self.assertEqual(run.returncode, 0, run.stdout)
+        return run.stdout.decode()
+
+    def check(self, name, *output, tests=("a_decoder_that_fails", "pictures_that_cannot_be_looked_at",
+                                          "frames_that_are_lost")):
         encoder = output[output.index("-c:v") + 1]
         if not has_encoder(encoder):
             self.skipTest("this ffmpeg has no %s" % encoder)
         path = clip(name, *output, "-g", 30, seconds=9, source="testsrc2=size=%s:rate=25,noise=alls=3:allf=t" % SIZE)
-        env = dict(environment(), LD_LIBRARY_PATH=FOLDER, LUMEQ_TEST_CLIP=path)
-        result = finish(subprocess.Popen([DECODING, "a_decoder_that_fails", "pictures_that_cannot_be_looked_at",
-                                          "frames_that_are_lost"],
-                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env), LIVENESS)
-        self.assertEqual(result.code, 0, str(result))
+        return self.decode(path, *tests)
 
     def test_vp9(self):
         self.check("film.webm", "-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", 5, "-auto-alt-ref", 6,
                    "-lag-in-frames", 16, "-b:v", "200k")
+
+    def test_many_references(self):
+        """For as many frames as a window holds there is room beside few references; with 16 of them frames come to the
+        host, and surfaces do not run out either."""
+        for refs, on_gpu in ((3, 80), (16, 0)):
+            with self.subTest(refs):
+                said = self.check("refs%d.mkv" % refs, "-c:v", "libx264", "-preset", "medium", "-x264-params",
+                                  "ref=%d:bframes=3:b-pyramid=normal" % refs, "-pix_fmt", "yuv420p",
+                                  tests=("as_many_as_were_asked_for", "frames_that_are_held"))
+                self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
+
+    def test_changes_in_mid_stream(self):
+        """To another size: it stays on the GPU, and frames are brought to the first one's; to 4:2:2, which a GPU may
+        decode, but FFmpeg has no surfaces for: software goes on. No frame is lost."""
+        def part(name, size, pixels):
+            path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
+                        "-f", "h264", seconds=1.6, source="testsrc2=size=%s:rate=25" % size)
+            with open(path, "rb") as f:
+                return f.read()
+
+        def joined(name, *parts):
+            path = self.path(name)
+            with open(path, "wb") as f:
+                f.write(b"".join(parts))
+            return path
+
+        first = part("first", SIZE, "yuv420p")
+        said = self.decode(joined("size.h264", first, part("larger", "320x180", "yuv420p")), "as_many_as_were_asked_for")
+        self.assertIn("40 of 80 frames on the GPU", said)
+        self.decode(joined("profile.h264", first, part("other", SIZE, "yuv422p")), "a_change_to_software")
 
     def test_av1(self):
         self.check("film.mkv", "-c:v", "libsvtav1", "-preset", 10)

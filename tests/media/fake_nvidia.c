@@ -10,6 +10,7 @@
  * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
  * are what it decodes, in the order of decoding; without, pictures are of one colour.
  * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
+ * No more pictures can be looked at at a time than the decoder was made for, as with a real one.
  * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
  * not given back.
  */
@@ -22,7 +23,17 @@
 
 #define ERROR_UNKNOWN 999
 
-static int contexts, decoders, mapped, most_mapped, decoded, blocks, copied;
+/* Decoders at a time. */
+#define DECODERS 64
+
+static int contexts, decoders, mapped, most_mapped, decoded, blocks, copied, refused;
+
+/* What one was made with, and what can be looked at now. */
+typedef struct Decoder {
+    int open, outputs, mapped;
+} Decoder;
+
+static Decoder all[DECODERS];
 static unsigned char picture[PITCH * ROWS];
 
 /* What it decodes. */
@@ -34,6 +45,10 @@ static int numbers[256]; /* of surfaces: of the picture that was decoded there *
 int fake_contexts(void);
 int fake_open(void);
 int fake_most_mapped(void);
+int fake_mapped(void);
+int fake_outputs(void);
+int fake_refused(void);
+int fake_decoders(void);
 int fake_reset(void);
 int fake_forget(void);
 
@@ -52,14 +67,40 @@ int fake_most_mapped(void)
     return most_mapped;
 }
 
+/* Pictures that can be looked at now; as how many there may be, of all decoders; how often one more
+ * was asked for. */
+int fake_mapped(void)
+{
+    return mapped;
+}
+
+int fake_outputs(void)
+{
+    int outputs = 0;
+    for (int i = 0; i < DECODERS; i++)
+        outputs += all[i].open * all[i].outputs;
+    return outputs;
+}
+
+int fake_refused(void)
+{
+    return refused;
+}
+
+int fake_decoders(void)
+{
+    return decoders;
+}
+
 int fake_reset(void)
 {
-    return contexts = most_mapped = decoded = 0;
+    return contexts = most_mapped = decoded = refused = copied = 0;
 }
 
 /* What was left open on purpose. */
 int fake_forget(void)
 {
+    memset(all, 0, sizeof(all));
     return decoders = mapped = blocks = 0;
 }
 
@@ -280,13 +321,20 @@ __attribute__((destructor)) static void note_end(void)
     (void)fclose(log);
 }
 
+/* The output surfaces in CUVIDDECODECREATEINFO, whose layout nvcuvid never changes. */
+#define OUTPUTS_AT 112
+
 /* CUVIDDECODECREATEINFO: width and height of what is coded are the first two. */
 int cuvidCreateDecoder(void **decoder, void *info)
 {
     const char *path = getenv("FAKE_NVDEC_PICTURES"), *size = getenv("FAKE_NVDEC_SIZE");
-    unsigned long coded[2];
-    if (strcmp(word(), "none") == 0)
+    unsigned long coded[2], outputs;
+    Decoder *made = all;
+    while (made < all + DECODERS && made->open)
+        made++;
+    if (strcmp(word(), "none") == 0 || made == all + DECODERS)
         return ERROR_UNKNOWN;
+    memcpy(&outputs, (char *)info + OUTPUTS_AT, sizeof(outputs));
     memcpy(coded, info, sizeof(coded));
     coded_height = (unsigned)coded[1];
     if (path && !pictures)
@@ -295,14 +343,15 @@ int cuvidCreateDecoder(void **decoder, void *info)
         decoded = 0;
     if (pictures && (!size || sscanf(size, "%ux%u", &width, &height) != 2))
         return ERROR_UNKNOWN;
-    *decoder = picture;
+    *made = (Decoder){1, (int)outputs, 0};
+    *decoder = made;
     decoders++;
     return 0;
 }
 
 int cuvidDestroyDecoder(void *decoder)
 {
-    (void)decoder;
+    ((Decoder *)decoder)->open = 0;
     decoders--;
     return 0;
 }
@@ -337,19 +386,20 @@ static unsigned char *read_picture(int number)
 int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, unsigned *pitch,
                          void *parameters)
 {
-    (void)decoder;
+    Decoder *d = decoder;
+    unsigned char *at = picture;
     (void)parameters;
-    if (pictures) {
-        unsigned char *read = read_picture(numbers[index & 255]);
-        *memory = (unsigned long long)(size_t)read;
-        *pitch = PITCH;
-        mapped += read != NULL;
-        return read ? 0 : ERROR_UNKNOWN;
-    }
-    if (strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4))
+    refused += d->mapped == d->outputs;
+    if (d->mapped == d->outputs ||
+        (!pictures && strncmp(word(), "map ", 4) == 0 && decoded++ >= atoi(word() + 4)))
         return ERROR_UNKNOWN;
-    *memory = (unsigned long long)(size_t)picture;
+    if (pictures)
+        at = read_picture(numbers[index & 255]);
+    if (!at)
+        return ERROR_UNKNOWN;
+    *memory = (unsigned long long)(size_t)at;
     *pitch = PITCH;
+    d->mapped++;
     mapped++;
     most_mapped = mapped > most_mapped ? mapped : most_mapped;
     return 0;
@@ -357,9 +407,9 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
 
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
 {
-    (void)decoder;
     if (pictures)
         free((void *)(size_t)memory);
+    ((Decoder *)decoder)->mapped--;
     mapped--;
     return 0;
 }

@@ -11,6 +11,8 @@
 #include "check.h"
 #include "media/gpu_frame.h"
 #include "media/input/decoder.h"
+#include "media/log.h"
+#include "resident.h"
 
 /* Packets of the clip that are decoded: more than two groups of pictures. */
 #define PACKETS 80
@@ -23,6 +25,8 @@ typedef struct Seen {
     AVFrame *held[MOST];
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
+    int64_t corrupt;   /* frames that are told to be damaged */
+    int decoders;      /* of the GPU, at the end */
 } Seen;
 
 static const atomic_int never;
@@ -32,6 +36,10 @@ static AVBufferRef *gpu;
  * how many frames are held to the end, and from which one on; whether these are rescued then. */
 static struct {
     int no_times, jump_at, holds, holds_from, rescues, all;
+    int skips;       /* packets at the start that the decoder does not get */
+    int in_a_row;    /* not 0: those that are held are the newest at each time */
+    int lost_at_end; /* the GPU is, as is found out then */
+    int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
 } how;
 
 static int ask(const char *name)
@@ -61,6 +69,10 @@ static uint32_t sum_of(const AVFrame *frame)
 
 static void note(Seen *seen, const AVFrame *frame)
 {
+    if (how.in_a_row && seen->held_count == how.in_a_row) {
+        av_frame_free(&seen->held[0]);
+        memmove(seen->held, seen->held + 1, sizeof(seen->held[0]) * (size_t)--seen->held_count);
+    }
     if (gpu_frame_is(frame) && seen->count >= how.holds_from && seen->held_count < how.holds) {
         seen->held_from = seen->held_count ? seen->held_from : seen->count;
         seen->held[seen->held_count++] = av_frame_clone(frame);
@@ -69,7 +81,7 @@ static void note(Seen *seen, const AVFrame *frame)
           "frame %d has no surface", seen->count);
     if (seen->count < MOST) {
         seen->times[seen->count] = frame->pts;
-        seen->sums[seen->count] = gpu_frame_is(frame) ? 0 : sum_of(frame);
+        seen->sums[seen->count] = gpu_frame_is(frame) || how.blank ? 0 : sum_of(frame);
     }
     seen->on_gpu += gpu_frame_is(frame);
     seen->count++;
@@ -144,9 +156,9 @@ static void decode(const DecoderOptions *options, Seen *seen)
     if (source_open(&source, &from, &error) >= 0)
         decoder_open(&decoder, source, options, &error);
     CHECK(decoder != NULL, "%s", error.text);
-    for (int sent = 0;
+    for (int sent = 0, skipped = 0;
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
-        if (packet->stream_index == source->video->index) {
+        if (packet->stream_index == source->video->index && skipped++ >= how.skips) {
             change(packet, sent);
             send(decoder, packet, seen);
             sent++;
@@ -157,10 +169,14 @@ static void decode(const DecoderOptions *options, Seen *seen)
         send(decoder, NULL, seen);
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
+        seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        if (how.lost_at_end)
+            decoder_lose_gpu(decoder);
         if (how.rescues)
             rescue_held(decoder, seen);
     }
     decoder_close(&decoder);
+    seen->decoders = ask("fake_decoders");
     for (int i = 0; i < seen->held_count; i++)
         av_frame_free(&seen->held[i]);
     source_close(&source);
@@ -279,6 +295,147 @@ static void all_on_the_gpu(void)
     CHECK(ask("fake_contexts") == 0, "%d contexts were made", ask("fake_contexts"));
 }
 
+/* As many as were asked for, the newest at each time: as a player has them, who pauses at any time
+ * for as long as he likes. `LUMEQ_TEST_CLIP`: of many references, where there may be no room for
+ * them all. */
+static void as_many_as_were_asked_for(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    how.holds = MOST;
+    how.in_a_row = 16;
+    how.blank = 1;
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 16}, &seen);
+    memset(&how, 0, sizeof(how));
+    const int most = ask("fake_most_mapped");
+    CHECK(seen.at_the_end, "it has left the GPU");
+    CHECK(ask("fake_refused") == 0, "%d pictures too many were wanted", ask("fake_refused"));
+    CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
+          most, seen.on_gpu);
+    compare(&seen, 0, seen.count);
+    printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
+}
+
+/* LUMEQ_TEST_CLIP: one that begins with what a GPU decodes, and goes on with what none does. */
+static void a_change_to_software(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+    compare(&seen, 1, seen.count - 1);
+    CHECK(!seen.at_the_end, "it decodes on a GPU what none does");
+}
+
+/* ---- memory ---- */
+
+static struct {
+    int64_t used, most, limit;
+    int refused;
+} memory;
+
+static int reserve(void *opaque, int64_t bytes)
+{
+    (void)opaque;
+    if (bytes > 0 && memory.used + bytes > memory.limit) {
+        memory.refused++;
+        return -1;
+    }
+    memory.used += bytes;
+    memory.most = memory.used > memory.most ? memory.used : memory.most;
+    return 0;
+}
+
+/* Bytes that were reserved at most. */
+static int64_t decode_within(int64_t limit, Seen *seen)
+{
+    const GpuBudget budget = {reserve, NULL};
+    memset(&memory, 0, sizeof(memory));
+    memory.limit = limit;
+    set_decoder("1000000");
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, seen);
+    CHECK(memory.used == 0, "%lld bytes were not given back", (long long)memory.used);
+    return memory.most;
+}
+
+/* All of it; too little for frames to be left there; too little to decode there. */
+static void too_little_memory(void)
+{
+    static Seen seen;
+    const int64_t all = decode_within(INT64_MAX, &seen);
+    compare(&seen, seen.count, seen.count);
+    CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "%lld bytes for all",
+          (long long)all);
+    how.blank = 1;
+    const int64_t some = decode_within(all - 1, &seen);
+    how.blank = 0;
+    compare(&seen, 0, 0);
+    CHECK(some > 0 && some < all && memory.refused == 1 && seen.at_the_end,
+          "%lld bytes where all are %lld, %s on the GPU", (long long)some, (long long)all,
+          seen.at_the_end ? "" : "not");
+    decode_within(some - 1, &seen);
+    compare(&seen, 0, 0);
+    CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
+}
+
+/* Software takes over, and its frames are what would have been counted on the GPU. */
+static void damage_is_counted_once(void)
+{
+    static Seen expected, seen;
+    how.skips = 3;
+    decode(&(DecoderOptions){.threads = 1}, &expected);
+    for (int copies = 0; copies < 12; copies += 3) {
+        char text[16];
+        snprintf(text, sizeof(text), "%d", copies);
+        set_decoder("1000000");
+        setenv("FAKE_CUDA_COPIES", text, 1);
+        decode(&(DecoderOptions){.threads = 1, .gpu = gpu}, &seen);
+        unsetenv("FAKE_CUDA_COPIES");
+        CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
+              expected.count);
+        CHECK(expected.corrupt > 4 && seen.corrupt == expected.corrupt,
+              "%lld frames are damaged, not %lld", (long long)seen.corrupt,
+              (long long)expected.corrupt);
+        ask("fake_forget");
+    }
+    memset(&how, 0, sizeof(how));
+}
+
+/* Of one that fails and, as is found out later, is lost, nothing is freed. */
+static void lost_before_it_is_known(void)
+{
+    static Seen seen;
+    for (int lost = 0; lost < 2; lost++) {
+        set_decoder("40");
+        how.lost_at_end = lost;
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        memset(&how, 0, sizeof(how));
+        CHECK(seen.decoders == lost, "%d decoders of the GPU are left of %d", seen.decoders, lost);
+        ask("fake_forget");
+        compare(&seen, 20, 40);
+    }
+}
+
+/* Of memory that fell to pieces: with a frame at each open it would be more. */
+#define MOST_GROWTH (24 << 20)
+
+/* LUMEQ_TEST_OPENS: how often. */
+static void opened_again_and_again(void)
+{
+    static Seen seen;
+    const char *opens = getenv("LUMEQ_TEST_OPENS");
+    const int count = opens ? atoi(opens) : 24;
+    int64_t before = 0;
+    for (int i = 0; i < count; i++) {
+        set_decoder(i % 4 == 3 ? "20" : "1000000");
+        decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+        CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+        before = i == count / 4 ? resident_bytes() : before;
+    }
+    const int64_t more = resident_bytes() - before;
+    printf("%d opens: %.1f MB more\n", count, (double)more / 1e6);
+    CHECK(more < MOST_GROWTH, "%lld bytes more after %d opens", (long long)more, count);
+}
+
 /* ---- frames -------------------------------------------------------------------------------- */
 
 static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, int width, int height)
@@ -368,18 +525,35 @@ static const CheckTest tests[] = {
     {"frames_that_are_held", frames_that_are_held},
     {"frames_that_are_lost", frames_that_are_lost},
     {"all_on_the_gpu", all_on_the_gpu},
+    {"as_many_as_were_asked_for", as_many_as_were_asked_for},
+    {"too_little_memory", too_little_memory},
+    {"damage_is_counted_once", damage_is_counted_once},
+    {"lost_before_it_is_known", lost_before_it_is_known},
+    {"opened_again_and_again", opened_again_and_again},
     {"layouts", layouts},
     {"crops", crops},
 };
 
+/* What FFmpeg says tells whether its copies have failed. */
+static void ignore(const char *line)
+{
+    (void)line;
+}
+
+/* For clips that a test elsewhere makes. */
+static const CheckTest of_clips[] = {{"a_change_to_software", a_change_to_software}};
+
 int main(int argc, char **argv)
 {
     static int context, stream;
+    media_log_install(0, ignore);
     if (gpu_device_open(&gpu, &context, &stream) < 0) {
         fprintf(stderr, "FFmpeg takes no driver that is made up\n");
         return 1;
     }
-    const int code = check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+    const int one = argc == 2 && strcmp(argv[1], of_clips[0].name) == 0;
+    const int code = one ? check_main(of_clips, 1, argc, argv)
+                         : check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
     av_buffer_unref(&gpu);
     return code;
 }

@@ -636,8 +636,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
-    if (d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT))
-        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    const int corrupt = d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
     if (set_shape(d, d->raw) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     set_times(d, d->raw);
@@ -657,6 +656,8 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         d->last_duration = last_duration;
         return receive_stored(d, frame, error);
     }
+    if (corrupt)
+        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
     if (differs)
         ret = convert(d, frame, error);
     else
