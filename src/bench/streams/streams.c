@@ -152,6 +152,16 @@ static int next_frame(Stream *s)
                                       : ret;
 }
 
+/* NULL: the GPU has no room for it. */
+static AVFrame *make_on_device(StreamWork *w)
+{
+    AVFrame *out = frame_memory_output(w->device, w->frame, 1);
+    for (int i = 0; out && i < 3; i++)
+        if (out->data[i] && !frame_memory_owns(w->device, out->data[i]))
+            av_frame_free(&out);
+    return out;
+}
+
 static int equalize(Stream *s)
 {
     StreamWork *w = s->work;
@@ -159,14 +169,17 @@ static int equalize(Stream *s)
         av_frame_unref(w->frame);
         return 0;
     }
-    FrameMemory *memory = w->device ? w->device : w->engine.memory;
-    AVFrame *out = equalizer_output(memory, w->frame, 1, &s->error);
+    AVFrame *out = w->device ? make_on_device(w) : NULL;
+    const int on_device = out != NULL;
+    s->hosted += w->device && !out;
+    if (!out)
+        out = equalizer_output(w->engine.memory, w->frame, 1, &s->error);
     if (!out)
         return s->error.fault;
     LumeqFrame frame = equalizer_frame(w->frame, out);
     const LumeqImage before = equalizer_before(w->before, w->frame);
     const LumeqSync sync = equalizer_after(w->frame);
-    if (w->device)
+    if (on_device)
         frame.out.memory = LUMEQ_MEMORY_CUDA;
     if (before.plane[0])
         frame.previous = &before;
@@ -188,6 +201,7 @@ static int open_stream(Stream *s)
     StreamWork *w = s->work = calloc(1, sizeof(*w));
     if (!w)
         return out_of_memory(s);
+    w->engine.share_streams = !s->job->own_streams;
     int ret = engine_open(&w->engine, o, 1, &s->error);
     const FrameAllocator device = {alloc_device, free_device, w->engine.equalizer, 1};
     const DecoderOptions decoder = engine_decoder(&w->engine, o, 1);

@@ -24,9 +24,11 @@ void film_close(Film *film);
 typedef struct StreamsJob {
     const Options *options;
     double seconds;
-    double rate;  /* frames a second at which packets come; 0: as fast as they are taken */
+    double rate; /* frames a second at which packets come; 0: as fast as they are taken */
     int decode_only;
-    int download; /* not 0: what is equalized comes to the host; 0: it stays where it is made */
+    int download;    /* not 0: what is equalized comes to the host; 0: it stays where it is made, as
+                        far as there is room */
+    int own_streams; /* not 0: of CUDA, each has its own; 0: they share them */
 } StreamsJob;
 
 typedef struct Stream {
@@ -37,6 +39,7 @@ typedef struct Stream {
     double wall_us;
     double *delays; /* in milliseconds, sorted, of each frame; NULL where there is no rate */
     int on_gpu;     /* it was decoded there to the end */
+    int64_t hosted; /* frames that came to the host for want of room on the GPU */
     MediaError error;
     struct StreamWork *work;
 } Stream;

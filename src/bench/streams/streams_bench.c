@@ -18,7 +18,7 @@
 typedef struct StreamsOptions {
     BenchProgram program;
     const char *files[MOST_FILES];
-    int file_count, live, unpaced, decode_only, download;
+    int file_count, live, unpaced, decode_only, download, own_streams;
     const char *hwdec;
     double rate, seconds;
 } StreamsOptions;
@@ -35,6 +35,8 @@ enum {
     DELAY_100,
     DECODER,
     GPU_MEMORY,
+    COUNTED,
+    PINNED,
     COLUMNS
 };
 
@@ -50,6 +52,8 @@ static const BenchColumn columns[COLUMNS] = {
     [DELAY_100] = {"delay_100_ms", "all ms", 8, 2},
     [DECODER] = {"decoder_busy_percent", "NVDEC %", 7, 1},
     [GPU_MEMORY] = {"gpu_memory_mib", "GPU MiB", 8, 1},
+    [COUNTED] = {"counted_mib", "counted", 8, 1},
+    [PINNED] = {"pinned_mib", "pinned", 8, 1},
 };
 
 /* ---- options ---- */
@@ -90,6 +94,13 @@ static int take_download(void *options, const char *value)
     return 0;
 }
 
+static int take_own_streams(void *options, const char *value)
+{
+    (void)value;
+    ((StreamsOptions *)options)->own_streams = 1;
+    return 0;
+}
+
 static int take_rate(void *options, const char *value)
 {
     return bench_read_number(value, 1, 1000, &((StreamsOptions *)options)->rate);
@@ -125,6 +136,8 @@ const BenchOption bench_streams_options[] = {
      take_decode_only},
     {"--download", NULL, "", "bring equalized pictures to the host [they stay on the GPU]",
      take_download},
+    {"--own-streams", NULL, "", "CUDA streams of its own for each [all share four]",
+     take_own_streams},
     {"--hwdec", "auto|nvdec|no", "auto, nvdec or no", "as of lumeq [auto]", take_hwdec},
     {"--backend", "auto|cpu|cuda", "auto, cpu or cuda", "as of lumeq [auto]", take_backend},
     {"--chroma", "scale|keep", "scale or keep", "as of lumeq [scale]", bench_take_chroma},
@@ -151,7 +164,14 @@ static void print_notes(void)
         "by which decoders and equalizers are made, come before all that. NVDEC: the share of the\n"
         "time in which its engines were at work, as nvidia-smi tells once a second. GPU MiB: what "
         "all\n"
-        "streams together take of it.\n");
+        "streams together take of it; counted, what lumeq says of that, which is limited to half "
+        "of "
+        "the\n"
+        "GPU's memory, surfaces of decoders included; pinned, what it has pinned of the host's. "
+        "Both "
+        "at\n"
+        "most, in MiB; the limits are told below. A frame for which there is no room comes to the "
+        "host.\n");
     printf(BENCH_ORIGIN_HELP);
 }
 
@@ -195,6 +215,7 @@ typedef struct Bench {
     StreamsJob jobs[MOST_FILES]; /* one for each film, whose rate it has */
     int count;
     double memory_before, memory; /* of the GPU, in MiB */
+    LumeqMemoryUse use;           /* as the library counts */
     double busy;                  /* percents, summed up */
     int asked;                    /* how often they were told */
 } Bench;
@@ -256,8 +277,33 @@ static void print_stream(const BenchReport *report, const Bench *b, int number)
         [DELAY_100] = {.number = share_of(s, 1)},
         [DECODER] = {.number = NAN},
         [GPU_MEMORY] = {.number = NAN},
+        [COUNTED] = {.number = NAN},
+        [PINNED] = {.number = NAN},
     };
     bench_report_row(report, values);
+}
+
+static double mib(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+/* What the process may have, and what became of frames that found no room. */
+static void say_limits(const Bench *b)
+{
+    int64_t hosted = 0;
+    for (int i = 0; i < b->count; i++)
+        hosted += b->streams[i].hosted;
+    if (!b->use.device_limit)
+        return;
+    fprintf(stderr,
+            "lumeq-bench streams: limits: %.0f MiB of GPU %d, of which %.0f were used; %.0f MiB "
+            "pinned, of which %.0f were used\n",
+            mib(b->use.device_limit), (int)b->program.device, mib(b->use.device_most),
+            mib(b->use.pinned_limit), mib(b->use.pinned_most));
+    if (hosted)
+        fprintf(stderr, "lumeq-bench streams: %lld frames came to the host for want of room\n",
+                (long long)hosted);
 }
 
 static void print_all(const BenchReport *report, const Bench *b)
@@ -280,6 +326,8 @@ static void print_all(const BenchReport *report, const Bench *b)
         [DELAY_100] = {.number = NAN},
         [DECODER] = {.number = b->asked ? b->busy / b->asked : NAN},
         [GPU_MEMORY] = {.number = b->memory_before >= 0 && memory > 0 ? memory : NAN},
+        [COUNTED] = {.number = b->use.device_limit ? mib(b->use.device_most) : NAN},
+        [PINNED] = {.number = b->use.device_limit ? mib(b->use.pinned_most) : NAN},
     };
     bench_report_row(report, values);
 }
@@ -297,7 +345,8 @@ static int open_films(Bench *b)
                                   .seconds = b->options.seconds,
                                   .rate = b->options.unpaced ? 0 : rate,
                                   .decode_only = b->options.decode_only,
-                                  .download = b->options.download};
+                                  .download = b->options.download,
+                                  .own_streams = b->options.own_streams};
     }
     return 0;
 }
@@ -310,7 +359,10 @@ static int measure(Bench *b)
         b->streams[i] = (Stream){.job = &b->jobs[film], .film = &b->films[film]};
     }
     b->memory = b->memory_before = bench_gpu_memory((int)b->program.device);
-    if (streams_run(b->streams, b->count, tick, b) >= 0)
+    b->use.size = sizeof(b->use);
+    const int ret = streams_run(b->streams, b->count, tick, b);
+    (void)lumeq_memory_use((int)b->program.device, &b->use);
+    if (ret >= 0)
         return 0;
     for (int i = 0; i < b->count; i++)
         if (b->streams[i].error.fault)
@@ -326,6 +378,7 @@ static void print_rows(const Bench *b, int argc, char **argv)
     for (int i = 0; i < b->count; i++)
         print_stream(&report, b, i);
     print_all(&report, b);
+    say_limits(b);
 }
 
 int bench_streams(int argc, char **argv)
@@ -336,6 +389,9 @@ int bench_streams(int argc, char **argv)
         return ret < 0;
     if (program_options(&b.program, &b.options) < 0)
         return 1;
+    /* As many queues of the GPU as there are, for CUDA's streams: decoders' do not wait for each
+     * other then. Before CUDA starts, which looks at it. */
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     const int failed = open_films(&b) < 0 || measure(&b) < 0;
     if (!failed)
         print_rows(&b, argc, argv);
