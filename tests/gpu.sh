@@ -181,6 +181,9 @@ decoding() {
     check "lost with frames on it, one pass" same_after_loss "$1" --two-pass off
     check "lost with frames on it, two passes" same_after_loss "$1" --two-pass on
     LUMEQ_CLIP=$1 check_program test_cuda_opens
+    check "a pause with frames on it" long_pause "$1"
+    check "a pause of a clip with 16 references" many_references
+    check "streams that share, and that do not" streams_alike "$1"
     check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
     program=$(find_program lumeq)
     [ "$sanitize" = 0 ] || ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
@@ -216,6 +219,39 @@ same_after_loss() {
     cat "$work/cuda.err"
     grep -q 'the CPU goes on without the GPU' "$work/cuda.err" && [ -s "$work/cpu.stats" ] &&
         cmp "$work/cpu.y4m" "$work/cuda.y4m" && cmp "$work/cpu.stats" "$work/cuda.stats"
+}
+
+# A window that is paused for ten minutes of its own clock, and some seconds, goes on decoding there.
+long_pause() {
+    local program
+    program=$(find_program test_session)
+    [ -n "$program" ] || { echo "test_session is not there"; return 1; }
+    limited env LUMEQ_CLIP="$1" LUMEQ_TEST_BACKEND=cuda LUMEQ_TEST_PAUSE_S="${LUMEQ_TEST_PAUSE_S:-5}" \
+        "$program" pauses_for_long
+}
+
+# LUMEQ_REFS_CLIP: such a clip of H.264. Where there is no room for the frames that a window holds, they come to the
+# host; surfaces do not run out.
+many_references() {
+    [ -n "${LUMEQ_REFS_CLIP:-}" ] || { echo "skipped: LUMEQ_REFS_CLIP is not set"; return 77; }
+    limited "$lumeq" "$LUMEQ_REFS_CLIP" --backend cuda -v >"$work/refs.log" 2>&1 || return
+    cat "$work/refs.log"
+    ! grep -q 'No decoder surfaces left' "$work/refs.log" &&
+        same_decoding "$LUMEQ_REFS_CLIP" --two-pass off
+}
+
+# Three live streams, with CUDA streams of their own and with those of all: none is late, and the limits are told.
+streams_alike() {
+    local own
+    [ -n "$bench" ] || { echo "skipped: lumeq-bench is not there"; return 77; }
+    for own in '' --own-streams; do
+        limited "$bench" streams "$1" --hwdec nvdec --live 3 --seconds 2 --csv $own >"$work/streams.csv" \
+            2>"$work/streams.err" || { cat "$work/streams.err"; return 1; }
+        cat "$work/streams.csv" "$work/streams.err"
+        grep -q 'limits: .* MiB of GPU' "$work/streams.err" && [ "$(grep -c ',GPU,' "$work/streams.csv")" = 3 ] &&
+            awk -F, '/^[^#]/ && $1 == "all" { seen = 1; late = $6 } END { exit !seen || late > 0 }' "$work/streams.csv" ||
+            return
+    done
 }
 
 # The same bits, whether the GPU decodes or software does; and the GPU has decoded.

@@ -1,6 +1,8 @@
 /*
  * A GPU that decodes and equalizes, opened and closed again and again: memory does not grow,
- * neither the host's nor the GPU's. LUMEQ_TEST_CASES: how often. LUMEQ_CLIP: a file of H.264.
+ * neither the host's nor the GPU's. LUMEQ_TEST_OPENS: how often what equalizes is,
+ * LUMEQ_TEST_CASES: what decodes as well. LUMEQ_CLIP: a file of H.264. With FAKE_CUDA the GPU is
+ * made up, and does not decode.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,24 +11,124 @@
 
 #include "../check.h"
 #include "../resident.h"
+#include "lumeq/lumeq.h"
+#ifdef FAKE_CUDA
+#include "fake_cuda.h"
+#else
 #include "media/gpu_frame.h"
 #include "media/input/decoder.h"
 #include "open_on.h"
 #include "pipeline/equalizer_frame.h"
+#endif
 
 /* Of the opens, what libraries keep for good is there after so many. */
 #define FIRST 20
 #define MOST_GROWTH                                                                                \
     (16 << 20) /* bytes: a frame of the clip at each open would be a hundred times that */
 
-static const atomic_int never;
-
 static int64_t gpu_memory(void)
 {
+#ifdef FAKE_CUDA
+    return (int64_t)fake_cuda.on_device;
+#else
     size_t left = 0, total = 0;
     CHECK(cudaMemGetInfo(&left, &total) == cudaSuccess, "the GPU does not tell of its memory");
     return (int64_t)(total - left);
+#endif
 }
+
+/* How much there is at first, and what there is more of it at the end. */
+typedef struct Growth {
+    int64_t host, gpu;
+} Growth;
+
+static Growth memory_now(void)
+{
+    return (Growth){resident_bytes(), gpu_memory()};
+}
+
+static void check_growth(Growth first, int count, const char *what)
+{
+    const Growth now = memory_now(), more = {now.host - first.host, now.gpu - first.gpu};
+    printf("%d opens of %s: %.1f MB more of the host's memory, %.1f of the GPU's\n", count, what,
+           (double)more.host / 1e6, (double)more.gpu / 1e6);
+    CHECK(more.host < MOST_GROWTH, "%lld bytes more", (long long)more.host);
+    CHECK(more.gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more.gpu);
+}
+
+static int count_of(const char *variable, int usual)
+{
+    const char *count = getenv(variable);
+    return count ? atoi(count) : usual;
+}
+
+/* ---- what equalizes ---- */
+
+/* One frame of each kind of memory. Every third one is closed by the next, with which it shares its
+ * streams. */
+static int equalize_once(int number)
+{
+    static LumeqEqualizer *before;
+    enum { WIDTH = 320, HEIGHT = 180 };
+    static uint8_t in[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
+    LumeqEqualizer *eq = NULL;
+    char why[256] = "";
+    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .share_streams = number % 3 > 0};
+    const int ret = lumeq_create(&eq, &config, why, sizeof(why));
+    if (ret == LUMEQ_ERR_UNAVAILABLE)
+        check_skip("%s", why);
+    else
+        CHECK(ret == 0, "create answers %d: %s", ret, why);
+    if (ret < 0)
+        return -1;
+    void *device = lumeq_alloc_device(eq, sizeof(out));
+    void *pinned = lumeq_alloc_host(eq, sizeof(out));
+    void *const to[3] = {out, pinned, device};
+    CHECK(device && pinned, "no memory at open %d", number);
+    for (int i = 0; i < 3 && device && pinned; i++) {
+        LumeqFrame frame = {
+            .in = {.plane = {in}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8}};
+        frame.out = frame.in;
+        frame.out.plane[0] = to[i];
+        frame.out.memory = i == 2 ? LUMEQ_MEMORY_CUDA : LUMEQ_MEMORY_HOST;
+        CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
+    }
+    lumeq_free_device(eq, device);
+    lumeq_free_host(eq, pinned);
+    lumeq_destroy(&before);
+    before = number % 3 == 1 ? eq : NULL;
+    if (!before)
+        lumeq_destroy(&eq);
+    return 0;
+}
+
+static void opens(void)
+{
+    const int count = count_of("LUMEQ_TEST_OPENS", 1000);
+    LumeqMemoryUse use = {.size = sizeof(use)};
+    Growth first = {0, 0};
+    for (int i = 0; i < count; i++) {
+        if (equalize_once(i) < 0)
+            return;
+        if (i == FIRST)
+            first = memory_now();
+    }
+    equalize_once(0);
+    check_growth(first, count, "what equalizes");
+    CHECK(lumeq_memory_use(0, &use) == 0 && !use.device && !use.pinned,
+          "%lld bytes of the GPU's and %lld pinned are left", (long long)use.device,
+          (long long)use.pinned);
+#ifdef FAKE_CUDA
+    CHECK(!fake_cuda.on_device && !fake_cuda.pinned && !fake_cuda.streams && !fake_cuda.events,
+          "%zu and %zu bytes, %d streams and %d events are left", fake_cuda.on_device,
+          fake_cuda.pinned, fake_cuda.streams, fake_cuda.events);
+#endif
+}
+
+/* ---- what decodes ---- */
+
+#ifndef FAKE_CUDA
+static const atomic_int never;
 
 static void equalize(LumeqEqualizer *eq, const AVFrame *in)
 {
@@ -90,34 +192,30 @@ static int open_once(const char *clip)
     return on_gpu;
 }
 
-static void opens(void)
+static void opens_of_decoders(void)
 {
-    const char *clip = getenv("LUMEQ_CLIP"), *cases = getenv("LUMEQ_TEST_CASES");
-    const int count = cases ? atoi(cases) : 60;
-    int64_t host = 0, gpu = 0;
+    const char *clip = getenv("LUMEQ_CLIP");
+    const int count = count_of("LUMEQ_TEST_CASES", 60);
+    Growth first = {0, 0};
     int on_gpu = 0;
     for (int i = 0; i < count; i++) {
         const int ret = open_once(clip ? clip : LUMEQ_SAMPLE);
         if (ret < 0)
             return;
         on_gpu += ret;
-        if (i == FIRST) {
-            host = resident_bytes();
-            gpu = gpu_memory();
-        }
+        if (i == FIRST)
+            first = memory_now();
     }
-    const int64_t more_host = resident_bytes() - host, more_gpu = gpu_memory() - gpu;
-    printf(
-        "%d opens, %d decoded on the GPU: %.1f MB more of the host's memory, %.1f of the GPU's\n",
-        count, on_gpu, (double)more_host / 1e6, (double)more_gpu / 1e6);
+    check_growth(first, count, "what decodes");
     CHECK(on_gpu == count, "only %d of %d decoded on the GPU", on_gpu, count);
-    CHECK(more_host < MOST_GROWTH, "%lld bytes more", (long long)more_host);
-    CHECK(more_gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more_gpu);
 }
+#endif
 
-static const CheckTest tests[] = {{"opens", opens}};
+static const CheckTest tests[] = {
+    {"opens", opens},
+#ifndef FAKE_CUDA
+    {"opens_of_decoders", opens_of_decoders},
+#endif
+};
 
-int main(int argc, char **argv)
-{
-    return check_main(tests, 1, argc, argv);
-}
+CHECK_MAIN(tests)

@@ -2,68 +2,10 @@
 #include <stdlib.h>
 
 #include "fake_gpu.h"
-#include "player/view/view_cuda.h"
+#include "made_up_way.h"
 #include "session.h"
 
 #define LOST_AFTER 6
-
-/* The window's way through CUDA, which only counts: planes go the usual way. */
-static struct {
-    int opened, closed, uploads, given_up, too_late;
-} way;
-
-struct ViewCuda {
-    ViewUploader uploader;
-    char failure[64];
-};
-
-static int count_upload(void *opaque, const ViewPlane *planes, int count, char *why, size_t size)
-{
-    (void)opaque;
-    (void)planes;
-    (void)count;
-    (void)why;
-    (void)size;
-    way.uploads++;
-    way.too_late += way.given_up;
-    return 1;
-}
-
-int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size)
-{
-    (void)device;
-    (void)why;
-    (void)size;
-    *cuda = calloc(1, sizeof(**cuda));
-    if (!*cuda)
-        abort();
-    (*cuda)->uploader.upload = count_upload;
-    way.opened++;
-    return 0;
-}
-
-const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
-{
-    return &cuda->uploader;
-}
-
-const char *view_cuda_failure(const ViewCuda *cuda)
-{
-    return cuda->failure[0] ? cuda->failure : NULL;
-}
-
-void view_cuda_give_up(ViewCuda *cuda, const char *why)
-{
-    snprintf(cuda->failure, sizeof(cuda->failure), "%s", why);
-    way.given_up++;
-}
-
-void view_cuda_close(ViewCuda **cuda)
-{
-    way.closed += *cuda != NULL;
-    free(*cuda);
-    *cuda = NULL;
-}
 
 static void the_window_lets_go(void)
 {

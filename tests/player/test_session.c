@@ -190,6 +190,38 @@ static void pauses_and_goes_on(void)
     session_close(&s);
 }
 
+/* Ten minutes of the player's clock; LUMEQ_TEST_PAUSE_S: and so many seconds of the real one. What
+ * decodes then goes on where it was: on the GPU, if that is asked for, whose surfaces have not run
+ * out meanwhile. */
+static void pauses_for_long(void)
+{
+    Session s;
+    const char *seconds = getenv("LUMEQ_TEST_PAUSE_S");
+    const int64_t end = session_now() + (seconds ? atoi(seconds) : 0) * INT64_C(1000000);
+    if (open_clip(&s))
+        return;
+    SESSION_UNTIL(&s, state.shown > 10);
+    const int on_gpu = session_state(&s).on_gpu;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    pass(&s, 600 * SECOND);
+    session_type("e");
+    SESSION_UNTIL(&s, !state.changing);
+    session_type("e");
+    SESSION_UNTIL(&s, !state.changing);
+    while (!s.ended && session_now() < end)
+        session_turns(&s, 1);
+    const int64_t shown = session_state(&s).shown;
+    session_type(" ");
+    SESSION_UNTIL(&s, !state.paused && state.shown >= shown + 60);
+    CHECK(session_state(&s).on_gpu == on_gpu, "it has left the GPU");
+    CHECK(!s.error.fault, "%s", s.error.text);
+    const char *backend = getenv("LUMEQ_TEST_BACKEND");
+    const int wanted = backend && !strcmp(backend, "cuda");
+    CHECK(on_gpu == wanted, "it decodes %s", on_gpu ? "on a GPU" : "in software");
+    session_close(&s);
+}
+
 static void steps_both_ways(void)
 {
     Session s;
@@ -1058,6 +1090,7 @@ static const CheckTest tests[] = {
     {"plays_to_its_end", plays_to_its_end},
     {"comes_with_its_picture", comes_with_its_picture},
     {"pauses_and_goes_on", pauses_and_goes_on},
+    {"pauses_for_long", pauses_for_long},
     {"steps_both_ways", steps_both_ways},
     {"seeks_exactly", seeks_exactly},
     {"steps_back_add_up", steps_back_add_up},
