@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "equalizer/cpu/byte_range.h"
+#include "equalizer/cpu/byte_table.h"
 #include "equalizer/cpu/chroma_blocks.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
@@ -120,33 +121,6 @@ static void apart16(NoiseSums *sums, const void *now, ptrdiff_t now_stride, cons
 }
 
 /* ---- luma --------------------------------------------------------------------------------- */
-
-/*
- * A table of 256 bytes, as 16 parts of 16, and what each differs from the one before in. A shuffle
- * gives 0 where the index is negative, so that an index that 16 is taken from again and again
- * gathers the differences up to its own part.
- */
-#define PARTS 16
-#define HALF (PARTS / 2) /* that indices reach before they are negative */
-
-typedef struct ByteTable {
-    __m128i part[PARTS], differs[PARTS];
-} ByteTable;
-
-static ByteTable byte_table(const uint8_t *bytes)
-{
-    ByteTable table;
-    for (int i = 0; i < PARTS; i++) {
-        table.part[i] = _mm_loadu_si128((const void *)(bytes + 16 * i));
-        table.differs[i] = _mm_xor_si128(table.part[i], table.part[i ? i - 1 : 0]);
-    }
-    return table;
-}
-
-/* The parts that some samples are looked up in. */
-typedef struct Window {
-    int first, parts;
-} Window;
 
 static const Window whole_table = {0, PARTS};
 

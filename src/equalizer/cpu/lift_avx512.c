@@ -10,8 +10,9 @@ typedef struct LiftTable {
     __m512i low[8], high[8];
 } LiftTable;
 
-static inline LiftTable lift_table(const uint32_t *entries)
+static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
 {
+    const uint32_t *const entries = lift_entries(row, which);
     LiftTable table;
     for (int i = 0; i < 8; i++) {
         const __m512i a = _mm512_loadu_si512(entries + 32 * i);
@@ -43,8 +44,10 @@ static inline void lift_look_up(uint16_t *low, uint16_t *high, const LiftTable *
 {
     for (int i = 0; i < LIFT_BLOCK; i += 32) {
         const __m512i code = _mm512_srli_epi16(_mm512_loadu_si512(samples + i), 6);
-        _mm512_storeu_si512(low + i, look_up(table->low, code));
-        _mm512_storeu_si512(high + i, look_up(table->high, code));
+        if (low)
+            _mm512_storeu_si512(low + i, look_up(table->low, code));
+        if (high)
+            _mm512_storeu_si512(high + i, look_up(table->high, code));
     }
 }
 

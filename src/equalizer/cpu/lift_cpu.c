@@ -83,8 +83,12 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
         .stride = row_stride(width),
         .memory = memory,
     };
+    band.row.prepared = memory;
+    band.taken = LIFT_PREPARED / (ptrdiff_t)sizeof(int16_t);
     for (int i = 0; i < LIFT_PAST; i++)
         band.row.scratch[i] = take_rows(&band, 1);
+    if (memory && band.kernels->prepare)
+        band.kernels->prepare(memory, picture->table, picture->params);
     return band;
 }
 
@@ -228,17 +232,31 @@ static void smooth_row(Luma *l, int y)
     l->band.kernels->smooth(ring_row(&l->smooth, y), rows, &l->band.row);
 }
 
+static void tolerance_row(Luma *l, int y)
+{
+    const LiftKernels *kernels = l->band.kernels;
+    const int16_t *rows[5];
+    const uint8_t *whole[5];
+    int16_t *quarter = ring_row(&l->quarter, y);
+    if (kernels->whole_tolerance && !l->noisy && l->picture->in.depth == 8) {
+        for (int i = 0; i < 5; i++)
+            whole[i] = lumeq_row(&l->picture->in, 0, lift_mirrored(y + i - 2, l->band.rows - 1));
+        kernels->whole_tolerance(quarter, whole, &l->band.row);
+    } else {
+        rows_around(rows, &l->band, &l->smooth, y, 2);
+        kernels->tolerance(quarter, rows, ring_row(&l->now, y), &l->band.row);
+    }
+}
+
 /* The row that is to be filtered, and its tolerance. */
 static const int16_t *prepare_row(Luma *l, int y)
 {
-    const int16_t *rows[5], *now = ring_row(&l->now, y);
-    int16_t *quarter = ring_row(&l->quarter, y);
-    rows_around(rows, &l->band, &l->smooth, y, 2);
-    l->band.kernels->tolerance(quarter, rows, now, &l->band.row);
+    const int16_t *rows[3];
+    tolerance_row(l, y);
     if (!l->noisy)
-        return now;
+        return ring_row(&l->now, y);
     rows_around(rows, &l->band, &l->mean, y, 1);
-    l->band.kernels->specks(l->row, rows, quarter, l->margin, &l->band.row);
+    l->band.kernels->specks(l->row, rows, ring_row(&l->quarter, y), l->margin, &l->band.row);
     return l->row;
 }
 

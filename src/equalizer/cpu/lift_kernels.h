@@ -34,13 +34,26 @@ static inline void lift_mirror(int16_t *row, int width, int margin)
     }
 }
 
+/* What the kernels may make of a picture's tables, for all its rows: so many bytes. */
+#define LIFT_PREPARED 8192
+typedef void LiftPrepare(void *prepared, const CurveTable *table, const CurveParams *params);
+
 /* What holds for all rows of a plane. */
 typedef struct LiftRow {
     int width;
     const LiftTables *tables;
+    const void *prepared;
     const CurveParams *params;
     int16_t *scratch[LIFT_PAST]; /* rows */
 } LiftRow;
+
+/* What is looked up by a code of 8 bits. */
+typedef enum LiftEntries { LIFT_NODES, LIFT_TOLERANCES } LiftEntries;
+
+static inline const uint32_t *lift_entries(const LiftRow *row, LiftEntries which)
+{
+    return which == LIFT_NODES ? row->tables->node : row->tables->tolerance;
+}
 
 /* Samples, `step` apart, as Q6; `margin` of them are mirrored at either end. */
 typedef void LiftLoad(int16_t *to, const void *from, int step, int margin, const LiftRow *row);
@@ -63,6 +76,9 @@ typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow
 /* A quarter of the tolerance: from the range of 5x5 samples and the codes of `now`. */
 typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const int16_t *now,
                            const LiftRow *row);
+
+/* The same of samples of 8 bits that have no noise, whose rows end with them. */
+typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
 /* What is above or below all eight around it goes to the nearest. One sample is mirrored in the
  * rows, `margin` become so. */
@@ -100,11 +116,13 @@ typedef struct LiftChroma {
 typedef void LiftScale(const LiftChroma *chroma, const LiftRow *row);
 
 typedef struct LiftKernels {
+    LiftPrepare *prepare; /* NULL: nothing is */
     LiftLoad *load8, *load16;
     LiftApart *apart;
     LiftMean *mean;
     LiftSmooth *smooth;
     LiftTolerance *tolerance;
+    LiftWholeTolerance *whole_tolerance; /* NULL: it is as others are */
     LiftSpecks *specks;
     LiftPass *pass;
     LiftFinish *finish8, *finish16;

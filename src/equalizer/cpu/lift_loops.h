@@ -1,8 +1,10 @@
 /*
  * The kernels of the filter of lifted pictures: plain loops without branches over blocks, which the
  * compiler makes vectors of, as wide as it is told that they are where this is included. That file
- * defines LIFT_KERNELS, the name of the table, and may define LIFT_LOOKS_UP and have lift_table(),
- * lift_look_up() and lift_look_up_gains() of its own.
+ * defines LIFT_KERNELS, the name of the table, and what it has of its own:
+ *   LIFT_LOOKS_UP  LiftTable, lift_table(), lift_look_up() and lift_look_up_gains()
+ *   LIFT_PASSES    pass_block()
+ *   LIFT_BYTES     the kernels of samples of 8 bits, but load8()
  *
  * Each step's result is cast to 16 bits, in which it fits: else the compiler takes 32.
  */
@@ -34,19 +36,21 @@ static inline int16_t within(int16_t value, int16_t limit)
 #ifndef LIFT_LOOKS_UP
 typedef const uint32_t *LiftTable;
 
-static inline LiftTable lift_table(const uint32_t *entries)
+static inline LiftTable lift_table(const LiftRow *row, LiftEntries which)
 {
-    return entries;
+    return lift_entries(row, which);
 }
 
-/* The lower and the upper half of the entries for a block's codes. */
+/* The lower and the upper half of the entries for a block's codes; either may be NULL. */
 static inline void lift_look_up(uint16_t *restrict low, uint16_t *restrict high,
                                 const LiftTable *table, const int16_t *samples)
 {
     for (int i = 0; i < LIFT_BLOCK; i++) {
         const uint32_t entry = (*table)[(uint8_t)(samples[i] >> 6)];
-        low[i] = (uint16_t)entry;
-        high[i] = (uint16_t)(entry >> 16);
+        if (low)
+            low[i] = (uint16_t)entry;
+        if (high)
+            high[i] = (uint16_t)(entry >> 16);
     }
 }
 
@@ -142,7 +146,7 @@ static __attribute__((noinline)) void add_move(int16_t *restrict moves, int16_t 
 static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *past, int count,
                  const LiftRow *row)
 {
-    const LiftTable table = lift_table(row->tables->tolerance);
+    const LiftTable table = lift_table(row, LIFT_TOLERANCES);
     const int16_t near = (int16_t)row->tables->near, half = count == 1 ? 1 : 2;
     const int shift = count == 1 ? 1 : 2;
     for (int p = 0; p < count; p++) {
@@ -150,9 +154,9 @@ static void mean(int16_t *restrict to, const int16_t *now, const LiftPastRow *pa
         lift_mirror(row->scratch[p], row->width, 2);
     }
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
-        uint16_t quarter[LIFT_BLOCK], still[LIFT_BLOCK];
+        uint16_t still[LIFT_BLOCK];
         int16_t moves[LIFT_BLOCK] = {0}, bound[LIFT_BLOCK];
-        lift_look_up(quarter, still, &table, now + x);
+        lift_look_up(NULL, still, &table, now + x);
         memcpy(bound, still, sizeof(bound));
         for (int p = 0; p < count; p++)
             add_move(moves, bound, now + x, past[p].row + x, row->scratch[p] + x, near);
@@ -177,12 +181,12 @@ static void smooth(int16_t *restrict to, const int16_t *const from[3], const Lif
             to[x + i] = (int16_t)(column[x + i - 1] + 2 * column[x + i] + column[x + i + 1]);
 }
 
-static inline int16_t least_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
+static inline int16_t least_of_5(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
 {
     return least(least(least(a, b), least(c, d)), e);
 }
 
-static inline int16_t most_of(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
+static inline int16_t most_of_5(int16_t a, int16_t b, int16_t c, int16_t d, int16_t e)
 {
     return most(most(most(a, b), most(c, d)), e);
 }
@@ -195,10 +199,10 @@ static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
     const int16_t *const d = from[3], *const e = from[4];
     for (int x = 0; x < width; x += LIFT_BLOCK)
         for (int i = 0; i < LIFT_BLOCK; i++)
-            high[x + i] = most_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+            high[x + i] = most_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
     for (int x = 0; x < width; x += LIFT_BLOCK)
         for (int i = 0; i < LIFT_BLOCK; i++)
-            low[x + i] = least_of(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
+            low[x + i] = least_of_5(a[x + i], b[x + i], c[x + i], d[x + i], e[x + i]);
     lift_mirror(high, width, 2);
     lift_mirror(low, width, 2);
 }
@@ -206,16 +210,16 @@ static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
 static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], const int16_t *now,
                       const LiftRow *row)
 {
-    const LiftTable table = lift_table(row->tables->tolerance);
+    const LiftTable table = lift_table(row, LIFT_TOLERANCES);
     const int16_t edge = (int16_t)row->tables->edge;
     find_ends(row->scratch[0], row->scratch[1], from, row->width);
     for (int x = 0; x < row->width; x += LIFT_BLOCK) {
-        uint16_t by_code[LIFT_BLOCK], still[LIFT_BLOCK];
-        lift_look_up(by_code, still, &table, now + x);
+        uint16_t by_code[LIFT_BLOCK];
+        lift_look_up(by_code, NULL, &table, now + x);
         const int16_t *const h = row->scratch[0] + x, *const l = row->scratch[1] + x;
         for (int i = 0; i < LIFT_BLOCK; i++) {
-            const int16_t top = most_of(h[i - 2], h[i - 1], h[i], h[i + 1], h[i + 2]);
-            const int16_t bottom = least_of(l[i - 2], l[i - 1], l[i], l[i + 1], l[i + 2]);
+            const int16_t top = most_of_5(h[i - 2], h[i - 1], h[i], h[i + 1], h[i + 2]);
+            const int16_t bottom = least_of_5(l[i - 2], l[i - 1], l[i], l[i + 1], l[i + 2]);
             const int16_t room = most((int16_t)(edge - (int16_t)(top - bottom)), 0);
             quarter[x + i] = least((int16_t)by_code[i], (int16_t)(room >> 2));
         }
@@ -230,9 +234,9 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
         const int16_t *const a = from[0] + x, *const b = from[1] + x, *const c = from[2] + x;
         for (int i = 0; i < LIFT_BLOCK; i++) {
             int16_t low = least(b[i - 1], b[i + 1]), high = most(b[i - 1], b[i + 1]);
-            low = least_of(low, a[i - 1], a[i], a[i + 1], c[i]);
+            low = least_of_5(low, a[i - 1], a[i], a[i + 1], c[i]);
             low = least(low, least(c[i - 1], c[i + 1]));
-            high = most_of(high, a[i - 1], a[i], a[i + 1], c[i]);
+            high = most_of_5(high, a[i - 1], a[i], a[i + 1], c[i]);
             high = most(high, most(c[i - 1], c[i + 1]));
             const int16_t bound = least((int16_t)(8 * quarter[x + i]), limit);
             const int16_t nearest = most(least(b[i], high), low);
@@ -242,28 +246,35 @@ static void specks(int16_t *restrict to, const int16_t *const from[3], const int
     lift_mirror(to, row->width, margin);
 }
 
+#ifndef LIFT_PASSES
+/* A block of which nothing is to be moved is copied. */
+static inline void pass_block(int16_t *restrict to, const int16_t *before, const int16_t *f,
+                              const int16_t *after, const int16_t *q)
+{
+    int16_t any = 0;
+    for (int i = 0; i < LIFT_BLOCK; i++)
+        any |= q[i];
+    if (!any) {
+        memcpy(to, f, LIFT_BLOCK * sizeof(*to));
+        return;
+    }
+    for (int i = 0; i < LIFT_BLOCK; i++) {
+        const int16_t one = (int16_t)(before[i] - f[i]);
+        const int16_t two = (int16_t)(after[i] - f[i]);
+        const int16_t near = (int16_t)(within(one, q[i]) + within(two, q[i]));
+        const int16_t far = (int16_t)(q[i] << 2);
+        const int16_t all = (int16_t)(within(one, far) + within(two, far));
+        const int16_t eighths = (int16_t)(4 * near - all + 4);
+        to[i] = (int16_t)(f[i] + (eighths >> 3));
+    }
+}
+#endif
+
 static void pass(int16_t *restrict to, const int16_t *before, const int16_t *here,
                  const int16_t *after, const int16_t *quarter, int width)
 {
-    for (int x = 0; x < width; x += LIFT_BLOCK) {
-        const int16_t *const q = quarter + x, *const f = here + x;
-        int16_t any = 0;
-        for (int i = 0; i < LIFT_BLOCK; i++)
-            any |= q[i];
-        if (!any) {
-            memcpy(to + x, f, LIFT_BLOCK * sizeof(*to));
-            continue;
-        }
-        for (int i = 0; i < LIFT_BLOCK; i++) {
-            const int16_t one = (int16_t)(before[x + i] - f[i]);
-            const int16_t two = (int16_t)(after[x + i] - f[i]);
-            const int16_t near = (int16_t)(within(one, q[i]) + within(two, q[i]));
-            const int16_t far = (int16_t)(q[i] << 2);
-            const int16_t all = (int16_t)(within(one, far) + within(two, far));
-            const int16_t eighths = (int16_t)(4 * near - all + 4);
-            to[x + i] = (int16_t)(f[i] + (eighths >> 3));
-        }
-    }
+    for (int x = 0; x < width; x += LIFT_BLOCK)
+        pass_block(to + x, before + x, here + x, after + x, quarter + x);
 }
 
 /* What is added in a row, over and over. */
@@ -276,7 +287,7 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
 #define DEFINE_FINISH(bits)                                                                        \
     static void finish##bits(void *dst, const int16_t *from, int y, int shift, const LiftRow *row) \
     {                                                                                              \
-        const LiftTable table = lift_table(row->tables->node);                                     \
+        const LiftTable table = lift_table(row, LIFT_NODES);                                       \
         const int depth = row->params->depth;                                                      \
         uint16_t add[LIFT_BLOCK];                                                                  \
         find_dither(add, y, row->params);                                                          \
@@ -299,7 +310,9 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
         }                                                                                          \
     }
 
+#ifndef LIFT_BYTES
 DEFINE_FINISH(8)
+#endif
 DEFINE_FINISH(16)
 
 /* ---- chroma -------------------------------------------------------------------------------- */
@@ -348,7 +361,9 @@ DEFINE_FINISH(16)
             quarter[i] = (int16_t)row->tables->chroma[cells[i]];                                   \
     }
 
+#ifndef LIFT_BYTES
 DEFINE_UNDER(8)
+#endif
 DEFINE_UNDER(16)
 
 /* A block's gains, and what ends them: as CurveGain, `to` no more than the range. */
@@ -453,10 +468,16 @@ static inline void end_gains(ScaleBlock *restrict block, uint32_t range, const i
         }                                                                                          \
     }
 
+#ifndef LIFT_BYTES
 DEFINE_SCALE(8)
+#endif
 DEFINE_SCALE(16)
 
 const LiftKernels LIFT_KERNELS = {
+#ifdef LIFT_BYTES
+    .prepare = prepare,
+    .whole_tolerance = whole_tolerance,
+#endif
     .load8 = load8,
     .load16 = load16,
     .apart = apart,
