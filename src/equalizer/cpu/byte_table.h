@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "equalizer/cpu/byte_range.h"
+
 #define PARTS 16
 #define HALF (PARTS / 2) /* that indices reach before they are negative */
 
@@ -27,9 +29,111 @@ static inline ByteTable byte_table(const uint8_t *bytes)
     return table;
 }
 
+/* Bytes `at` of numbers, of which each takes `step` bytes. */
+static inline ByteTable byte_of(const void *numbers, int step, int at)
+{
+    uint8_t bytes[256];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = ((const uint8_t *)numbers)[i * step + at];
+    return byte_table(bytes);
+}
+
 /* The parts that some samples are looked up in. */
 typedef struct Window {
     int first, parts;
 } Window;
+
+/* ---- blocks of 64 bytes -------------------------------------------------------------------- */
+
+#define BYTE_BLOCK 64
+#define HALVES (BYTE_BLOCK / 32)
+
+static inline __m256i load_vector(const void *from)
+{
+    return _mm256_loadu_si256(from);
+}
+
+static inline void store_vector(void *to, __m256i vector)
+{
+    _mm256_storeu_si256(to, vector);
+}
+
+/* The parts of a table that the codes of a block are in. */
+static inline Window block_window(const __m256i code[HALVES])
+{
+    ByteRange range = empty_range();
+    for (int i = 0; i < HALVES; i++)
+        add_to_range(&range, code[i]);
+    const int first = range_first(&range) / PARTS;
+    return (Window){first, range_last(&range) / PARTS - first + 1};
+}
+
+/* Blocks whose windows are found before one of them is looked up in: a loop over parts whose number
+ * is known late waits for it. */
+#define SOME_BLOCKS 16
+
+static inline int some_blocks(int width, int x)
+{
+    const int blocks = (width - x + BYTE_BLOCK - 1) / BYTE_BLOCK;
+    return blocks < SOME_BLOCKS ? blocks : SOME_BLOCKS;
+}
+
+static inline void find_byte_windows(Window *windows, const uint8_t *bytes, int blocks)
+{
+    for (int i = 0; i < blocks; i++)
+        windows[i] = block_window((__m256i[]){load_vector(bytes + i * BYTE_BLOCK),
+                                              load_vector(bytes + i * BYTE_BLOCK + 32)});
+}
+
+/* Adds what is in some parts of `count` tables, which is a constant. */
+static inline __attribute__((always_inline)) void look_up_parts(__m256i (*found)[HALVES],
+                                                                const ByteTable *tables, int count,
+                                                                int first, int parts,
+                                                                const __m256i code[HALVES])
+{
+    const __m256i before = _mm256_set1_epi8((char)(PARTS * first));
+    const __m256i sixteen = _mm256_set1_epi8(PARTS);
+    __m256i at[HALVES];
+    for (int i = 0; i < HALVES; i++)
+        at[i] = _mm256_sub_epi8(code[i], before);
+    for (int t = 0; t < count; t++) {
+        const __m256i start = _mm256_broadcastsi128_si256(tables[t].part[first]);
+        for (int i = 0; i < HALVES; i++)
+            found[t][i] = _mm256_xor_si256(found[t][i], _mm256_shuffle_epi8(start, at[i]));
+    }
+#pragma GCC unroll 1
+    for (int part = first + 1; part < first + parts; part++) {
+        for (int i = 0; i < HALVES; i++)
+            at[i] = _mm256_subs_epi8(at[i], sixteen);
+        for (int t = 0; t < count; t++) {
+            const __m256i more = _mm256_broadcastsi128_si256(tables[t].differs[part]);
+            for (int i = 0; i < HALVES; i++)
+                found[t][i] = _mm256_xor_si256(found[t][i], _mm256_shuffle_epi8(more, at[i]));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)[HALVES],
+                                                                const ByteTable *tables, int count,
+                                                                Window w,
+                                                                const __m256i code[HALVES])
+{
+    for (int t = 0; t < count; t++)
+        for (int i = 0; i < HALVES; i++)
+            found[t][i] = _mm256_setzero_si256();
+    look_up_parts(found, tables, count, w.first, w.parts < HALF ? w.parts : HALF, code);
+    if (w.parts > HALF)
+        look_up_parts(found, tables, count, w.first + HALF, w.parts - HALF, code);
+}
+
+/* Numbers of 16 bits in the order that codes_of() has found samples in. */
+static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
+                              const __m256i high[HALVES])
+{
+    for (int i = 0; i < HALVES; i++) {
+        number[2 * i] = _mm256_unpacklo_epi8(low[i], high[i]);
+        number[2 * i + 1] = _mm256_unpackhi_epi8(low[i], high[i]);
+    }
+}
 
 #endif
