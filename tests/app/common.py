@@ -119,8 +119,8 @@ def lumeq(*args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=None, lim
 
 def start(*args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=None, **more):
     """Starts the program and leaves it running; finish() ends that."""
-    return subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin, stdout=stdout,
-                            stderr=subprocess.PIPE, env=env or environment(), **more)
+    return warm.start([LUMEQ] + [str(a) for a in args], env or environment(), stdin=stdin, stdout=stdout,
+                      stderr=subprocess.PIPE, **more)
 
 
 def finish(process, limit=LIVENESS):
@@ -468,8 +468,8 @@ class Case(unittest.TestCase):
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
         """What standard error shows where it is a terminal."""
         master, slave = open_terminal(120)
-        process = subprocess.Popen([LUMEQ] + [str(a) for a in args], stdin=stdin,
-                                   stdout=subprocess.DEVNULL, stderr=slave, env=environment(), **more)
+        process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
+                             stderr=slave, **more)
         shown = shown_on(master, slave)
         self.assertEqual(process.wait(LIVENESS), USAGE if code is None else code, shown)
         return shown.decode()

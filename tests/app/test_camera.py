@@ -13,7 +13,7 @@ import unittest
 
 from common import (DAMAGED, DONE, FILM, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SANITIZED,
                     USAGE, Case, Result, environment, ffmpeg, frame_times, lumeq, packets, raw,
-                    streams, tool, video, wait_for)
+                    streams, tool, video, wait_for, warm)
 from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
 
 FAKE = os.environ.get("FAKE_CAMERA_LIBRARY", "")
@@ -57,9 +57,8 @@ class CameraCase:
     def start(self, *args, env, **more):
         """Runs on; what it says goes to a file."""
         with open(self.path("said"), "wb") as said:
-            process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
-                                       env=env, cwd=self.folder, **more)
+            process = warm.start([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args], env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, cwd=self.folder, **more)
         self.addCleanup(process.kill)
         self.process = process
         return process

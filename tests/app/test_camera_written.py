@@ -11,7 +11,7 @@ import time
 import unittest
 
 from common import (DONE, FILM, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SANITIZED, SLOWER, USAGE, Case, frame_times,
-                    packets, wait_for)
+                    packets, wait_for, warm)
 from test_camera import FAKE, RATE, CameraCase, camera_environment
 from window import MISSING, WindowCase
 
@@ -21,9 +21,9 @@ class PipeCase(CameraCase):
 
     def piped(self, *args, env=None):
         with open(self.path("said"), "wb") as said:
-            process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu", "--camera", "--format", "matroska",
-                                        "-o", "-", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=said, env=env or camera_environment(self.folder))
+            process = warm.start([LUMEQ, "--no-config", "--backend", "cpu", "--camera", "--format", "matroska", "-o", "-",
+                                  *args], env or camera_environment(self.folder), stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=said)
         self.addCleanup(process.kill)
         self.addCleanup(process.stdout.close)
         self.process = process

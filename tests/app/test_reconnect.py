@@ -9,7 +9,7 @@ import unittest
 
 from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SHORT, SIGINT, SOON, USAGE, X264,
                     clip, environment, frame_times, lumeq, packets, simple, streams,
-                    wait_for)
+                    wait_for, warm)
 from test_network import NetworkCase
 from window import MISSING, WindowCase
 
@@ -37,8 +37,8 @@ class ReconnectCase(NetworkCase):
         """Runs on; what it says goes to a file."""
         env = dict(env or environment(), LUMEQ_RECONNECT_PAUSE=str(pause))
         with open(self.path("said"), "wb") as said:
-            process = subprocess.Popen([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=env)
+            process = warm.start([LUMEQ, "--no-config", "--backend", "cpu"] + [str(a) for a in args], env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.process = process

@@ -2,6 +2,7 @@
 and shares of cases, drawn by the seed, are all of them together."""
 
 import os
+import signal
 import subprocess
 import time
 import unittest
@@ -25,7 +26,7 @@ class WarmStart(Case):
                                **dict({"stdout": subprocess.PIPE}, **more))
         self.assertEqual((result.returncode, result.stdout), (fresh.returncode, fresh.stdout))
         self.assertEqual(result.stderr.decode()[:20], fresh.stderr.decode()[:20])
-        self.assertIn(LUMEQ, warm.programs)
+        self.assertIn(LUMEQ, [path for path, _ in warm.programs])
         return result
 
     def test_code_and_output(self):
@@ -59,9 +60,31 @@ class WarmStart(Case):
         for env, code in ((here, USAGE), (without, DONE), (environment(), DONE)):
             result = warm.run([LUMEQ, simple(), "--null"], env)
             self.assertEqual((result.returncode, b"nonsense" in result.stderr), (code, code == USAGE))
-        start = warm.programs[LUMEQ].env
-        self.assertEqual(warm.differing(without, start), ["HOME=/nonexistent", "XDG_CONFIG_HOME"])
-        self.assertIsNone(warm.differing(dict(start, LD_BIND_NOW="1"), start))
+        program = warm.find(LUMEQ, environment())
+        self.assertIs(warm.find(LUMEQ, without), program)
+        self.assertEqual(program.differing(dict(program.env, HOME="/nonexistent")), ["HOME=/nonexistent"])
+        self.assertIsNot(warm.find(LUMEQ, dict(without, LD_BIND_NOW="1")), program)
+        self.assertIsNone(warm.find(LUMEQ, dict(without, FAULT_ALLOC="1")))
+
+    def test_runs_beside_each_other(self):
+        """Each with its own end, and signals for one are that one's."""
+        process = {}
+        for name in ("one", "other"):
+            os.mkfifo(self.path(name))
+            process[name] = warm.start([LUMEQ, self.path(name), "--null"], environment(), stdin=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            self.catches(process[name], signal.SIGTERM)
+        self.assertEqual(self.both("--version").returncode, DONE)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process["one"].wait(0.1)
+        process["one"].kill()
+        self.assertEqual(process["one"].wait(LIVENESS), -signal.SIGKILL)
+        self.assertIsNone(process["other"].poll())
+        process["other"].terminate()
+        out, err = process["other"].communicate(timeout=LIVENESS)
+        self.assertEqual((process["other"].returncode, out), (common.INTERRUPTED, None), err)
+        process["other"].terminate()  # which is no error
+        process["one"].stderr.close()
 
     def test_hangs(self):
         os.mkfifo(self.path("nobody.mkv"))

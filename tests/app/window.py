@@ -7,7 +7,7 @@ import struct
 import subprocess
 import tempfile
 
-from common import DONE, LUMEQ, Case, environment, finish, wait_for
+from common import DONE, LUMEQ, Case, environment, finish, wait_for, warm
 
 WIDTH, HEIGHT = 1600, 900
 # Of a run that ends without waiting for its threads.
@@ -88,9 +88,8 @@ class WindowCase(Case):
 
     def play(self, *args, env=None, stdin=subprocess.DEVNULL, config=None):
         settings = ["--config", config] if config else ["--no-config"]
-        process = subprocess.Popen([LUMEQ, *settings, "--backend", "cpu"] + [str(a) for a in args],
-                                   stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=env or self.environment())
+        process = warm.start([LUMEQ, *settings, "--backend", "cpu"] + [str(a) for a in args], env or self.environment(),
+                             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         return process
 

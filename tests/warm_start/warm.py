@@ -3,24 +3,30 @@
 import array
 import atexit
 import os
+import select
 import socket
 import subprocess
 import threading
+import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
 MOST = 1 << 16  # bytes of a request
-AT_START = ("LD_", "GLIBC_", "MALLOC_")  # variables that are read before main(), and a sanitizer's
+# What is read before main(), by the linker and by sanitizers: another value is another start.
+AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_")
+# Nor can these be given to a start: libraries of the tests read or count them before main().
+NEVER = ("GLIBC_", "MALLOC_", "FAULT_", "FAKE_DRIVER", "FAKE_GPU_", "FAKE_OPENGL")
 
 programs = {}
 
 
 class Program:
     def __init__(self, path, env):
-        self.env, self.busy = env, threading.Lock()
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        loaded = dict(env, LD_PRELOAD=LIBRARY, WARM_START=str(theirs.fileno()))
+        loaded = dict(env, WARM_START=str(theirs.fileno()))
+        loaded["LD_PRELOAD"] = ":".join(filter(None, (LIBRARY, env.get("LD_PRELOAD"))))
         # A sanitizer's run-time wants to be first.
         loaded["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        self.env = {name: value for name, value in loaded.items() if name not in ("LD_PRELOAD", "WARM_START")}
         with theirs:
             self.process = subprocess.Popen([path], env=loaded, pass_fds=[theirs.fileno()],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -30,125 +36,145 @@ class Program:
         self.socket.close()
         self.process.wait()
 
-    def number(self):
-        data = self.socket.recv(8)
-        if not data:
-            raise AssertionError("the warm start is gone: %r" % self.process.args)
-        return int(array.array("i", data)[0])
+    def differing(self, env):
+        """The variables to set or to unset for another environment."""
+        names = sorted(n for n in {*env, *self.env} if env.get(n) != self.env.get(n))
+        return ["%s=%s" % (n, env[n]) if n in env else n for n in names]
 
-    def run(self, request, files, limit):
-        """Answers the exit code as subprocess does; None: it has run for too long, and is killed."""
-        self.socket.settimeout(None)
-        socket.send_fds(self.socket, [request], files)
-        child = self.number()
-        self.socket.settimeout(limit)
+
+class Run:
+    """One run of a program, with what subprocess.Popen has that the tests ask for."""
+
+    def __init__(self, program, args, request, files):
+        self.args, self.returncode, self.threads, self.data = args, None, [], {}
+        self.stdin, self.stdout, self.stderr = files.near
+        self.answers, theirs = os.pipe()
         try:
-            return os.waitstatus_to_exitcode(self.number())
-        except socket.timeout:
-            os.kill(child, 9)
-            self.socket.settimeout(None)
-            self.number()
+            socket.send_fds(program.socket, [request], files.far + [theirs])
+        finally:
+            os.close(theirs)
+        self.pid = self.number()
+        if self.pid is None:
+            raise AssertionError("the warm start is gone: %r" % program.process.args)
+
+    def number(self):
+        data = os.read(self.answers, 4)
+        return array.array("i", data)[0] if data else None
+
+    def wait(self, timeout=None):
+        if self.returncode is None:
+            if not select.select([self.answers], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            status = self.number()
+            os.close(self.answers)
+            self.returncode = os.waitstatus_to_exitcode(9 if status is None else status)
+        return self.returncode
+
+    def poll(self):
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
             return None
 
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
-class Ends:
-    """The near ends of the three standard files: what is fed, and what is read."""
+    def kill(self):
+        self.send_signal(9)
 
-    def __init__(self):
-        self.theirs, self.threads, self.data = [], [], {}
-
-    def give(self, file):
-        self.theirs.append(os.dup(file if isinstance(file, int) else file.fileno()))
-
-    def nothing(self):
-        self.theirs.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
+    def terminate(self):
+        self.send_signal(15)
 
     def work(self, what, *args):
         self.threads.append(threading.Thread(target=what, args=args, daemon=True))
         self.threads[-1].start()
 
     def feed(self, data):
-        def write():
-            try:
-                with open(near, "wb") as f:
-                    f.write(data)
-            except BrokenPipeError:
-                pass
-        far, near = os.pipe()
-        self.theirs.append(far)
-        self.work(write)
+        try:
+            with self.stdin:
+                self.stdin.write(data)
+        except BrokenPipeError:
+            pass
 
-    def read(self, name):
-        def read():
-            with open(near, "rb") as f:
-                self.data[name] = f.read()
-        near, far = os.pipe()
-        self.theirs.append(far)
-        self.work(read)
+    def read(self, name, file):
+        with file:
+            self.data[name] = file.read()
+
+    def communicate(self, input=None, timeout=None):
+        """May be called again after it took too long."""
+        if not self.threads:
+            for name, file in (("out", self.stdout), ("err", self.stderr)):
+                if file and not file.closed:
+                    self.work(self.read, name, file)
+            if self.stdin and not self.stdin.closed:
+                self.work(self.feed, input or b"")
+        end = None if timeout is None else time.monotonic() + timeout
+        for thread in self.threads:
+            thread.join(end and max(0, end - time.monotonic()))
+            if thread.is_alive():
+                raise subprocess.TimeoutExpired(self.args, timeout)
+        self.wait(end and max(0, end - time.monotonic()))
+        return self.data.get("out"), self.data.get("err")
+
+
+class Files:
+    """The three standard files: the far ends, which go to the program, and the near ones of pipes."""
+
+    def __init__(self, *asked):
+        self.far, self.near = [], []
+        for number, file in enumerate(asked):
+            near = None
+            if file == subprocess.PIPE:
+                ends = os.pipe()
+                far, mine = ends if number == 0 else reversed(ends)
+                near = os.fdopen(mine, "wb" if number == 0 else "rb")
+            elif file == subprocess.DEVNULL:
+                far = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+            else:
+                far = os.dup(number if file is None else file if isinstance(file, int) else file.fileno())
+            self.far.append(far)
+            self.near.append(near)
 
     def close(self):
-        """Theirs, which then end with the program."""
-        for f in self.theirs:
-            os.close(f)
-        self.theirs = []
-
-    def join(self):
-        for t in self.threads:
-            t.join()
-
-
-def differing(env, at_start):
-    """The variables to set or to unset for another environment; None: they would come too late."""
-    names = sorted(n for n in {*env, *at_start} if env.get(n) != at_start.get(n))
-    if any(n.startswith(AT_START) or n.endswith("SAN_OPTIONS") for n in names):
-        return None
-    return ["%s=%s" % (n, env[n]) if n in env else n for n in names]
+        for file in self.far:
+            os.close(file)
 
 
 def find(path, env):
-    """The program and the variables that are to be changed, when it can be asked now."""
-    if not LIBRARY or "LD_PRELOAD" in env:
-        return None, []
-    if path not in programs:
-        programs[path] = Program(path, env)
-    found, variables = programs[path], differing(env, programs[path].env)
-    if variables is None or not found.busy.acquire(blocking=False):
-        return None, []
-    return found, variables
+    """A program that can be asked for such a run."""
+    if not LIBRARY or any(name.startswith(NEVER) for name in env):
+        return None
+    key = path, tuple(sorted((n, v) for n, v in env.items() if n.startswith(AT_START)))
+    if key not in programs:
+        programs[key] = Program(path, env)
+    return programs[key]
 
 
-def run(args, env, input=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=None, cwd=None, **more):
-    """As subprocess.run() with a pipe for standard error; what a warm start cannot do is done by that."""
-    program, variables = (None, []) if more or stdout is None else find(args[0], env)
-    words = [cwd or os.getcwd(), str(len(variables))] + variables + args
-    request = b"\0".join(os.fsencode(a) for a in words) + b"\0"
-    if program and len(request) > MOST:
-        program.busy.release()
-        program = None
-    if not program:
-        return subprocess.run(args, input=input, stdin=None if input is not None else stdin, stdout=stdout,
-                              stderr=subprocess.PIPE, timeout=timeout, cwd=cwd, env=env, **more)
-    ends = Ends()
+def start(args, env, stdin=None, stdout=None, stderr=None, cwd=None, **more):
+    """As subprocess.Popen(); what a warm start cannot do is done by that."""
+    program = None if more else find(args[0], env)
+    if program:
+        variables = program.differing(env)
+        words = [cwd or os.getcwd(), str(len(variables))] + variables + args
+        request = b"\0".join(os.fsencode(word) for word in words) + b"\0"
+        if len(request) <= MOST:
+            files = Files(stdin, stdout, stderr)
+            try:
+                return Run(program, args, request, files)
+            finally:
+                files.close()
+    return subprocess.Popen(args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, **more)
+
+
+def run(args, env, input=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=None, **more):
+    """As subprocess.run() with a pipe for standard error."""
+    process = start(args, env, stdin=stdin if input is None else subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE,
+                    **more)
     try:
-        if input is not None:
-            ends.feed(input)
-        elif stdin == subprocess.DEVNULL:
-            ends.nothing()
-        else:
-            ends.give(stdin)
-        if stdout == subprocess.PIPE:
-            ends.read("out")
-        elif stdout == subprocess.DEVNULL:
-            ends.nothing()
-        else:
-            ends.give(stdout)
-        ends.read("err")
-        code = program.run(request, ends.theirs, timeout)
-    finally:
-        ends.close()
-        program.busy.release()
-    ends.join()
-    out, err = ends.data.get("out"), ends.data["err"]
-    if code is None:
-        raise subprocess.TimeoutExpired(args, timeout, out, err)
-    return subprocess.CompletedProcess(args, code, out, err)
+        out, err = process.communicate(input, timeout)
+    except subprocess.TimeoutExpired as e:
+        process.kill()
+        e.stderr = process.communicate()[1]
+        raise
+    return subprocess.CompletedProcess(args, process.returncode, out, err)

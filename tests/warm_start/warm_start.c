@@ -8,14 +8,16 @@
  * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
  * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
  * not there) and the arguments, the program's name first, each ended by a zero; and with it come
- * the three standard files. The answers are two numbers (int): the process, and how it ended, as
+ * the three standard files and a pipe, for two numbers (int): the process, and how it ended, as
  * waitpid() says it. Limits and signals are those of the start. It ends when the socket is closed.
  */
 #include <dlfcn.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +25,20 @@ typedef int Main(int argc, char **argv, char **environment);
 typedef int Start(Main *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
                   void (*end)(void), void *stack);
 
-enum { MOST_BYTES = 1 << 16, MOST_ARGS = 1 << 12 };
+enum { MOST_BYTES = 1 << 16, MOST_ARGS = 1 << 12, MOST_RUNS = 64 };
+enum { ANSWERS = 3, FILES }; /* of those that come with a request */
+
+typedef struct Run {
+    pid_t pid;
+    int answers;
+} Run;
 
 static Main *program;
 static char request[MOST_BYTES + 1];
 static char *args[MOST_ARGS + 1];
+static Run runs[MOST_RUNS];
+static struct pollfd watched[1 + MOST_RUNS]; /* the socket, and each run's process */
+static int running;
 
 static void give_up(const char *why)
 {
@@ -36,10 +47,10 @@ static void give_up(const char *why)
 }
 
 /* Answers how many bytes the request has; none at the end. */
-static size_t receive(int from, int files[3])
+static size_t receive(int from, int files[FILES])
 {
     union {
-        char bytes[CMSG_SPACE(3 * sizeof *files)];
+        char bytes[CMSG_SPACE(FILES * sizeof *files)];
         struct cmsghdr aligned;
     } space;
     struct iovec text = {.iov_base = request, .iov_len = MOST_BYTES};
@@ -51,9 +62,9 @@ static size_t receive(int from, int files[3])
     if (size <= 0)
         return 0;
     const struct cmsghdr *more = CMSG_FIRSTHDR(&message);
-    if (!more || more->cmsg_len != CMSG_LEN(3 * sizeof *files) || message.msg_flags & MSG_TRUNC)
+    if (!more || more->cmsg_len != CMSG_LEN(FILES * sizeof *files) || message.msg_flags & MSG_TRUNC)
         give_up("warm start: a request");
-    memcpy(files, CMSG_DATA(more), 3 * sizeof *files);
+    memcpy(files, CMSG_DATA(more), FILES * sizeof *files);
     return (size_t)size;
 }
 
@@ -76,15 +87,48 @@ static int split(size_t size)
     return n;
 }
 
-static void take(const int files[3])
+/* What the process of a run begins with: nothing of the others. */
+static void take(const int files[FILES])
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < ANSWERS; i++)
         if (dup2(files[i], i) < 0)
             give_up("warm start: a file");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < FILES; i++)
         close(files[i]);
+    for (int i = 0; i <= running; i++)
+        close(watched[i].fd);
+    for (int i = 0; i < running; i++)
+        close(runs[i].answers);
     if (chdir(request))
         give_up(request);
+}
+
+static int tell(int answers, int number)
+{
+    return write(answers, &number, sizeof number) == sizeof number;
+}
+
+static void keep(pid_t pid, const int files[FILES])
+{
+    for (int i = 0; i < ANSWERS; i++)
+        close(files[i]);
+    runs[running] = (Run){pid, files[ANSWERS]};
+    watched[++running] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    if (pid < 0 || watched[running].fd < 0 || !tell(files[ANSWERS], pid))
+        give_up("warm start");
+}
+
+/* Of a run that may be gone for whoever asked for it. */
+static void end(int n)
+{
+    int status = 0;
+    if (waitpid(runs[n].pid, &status, 0) != runs[n].pid)
+        give_up("warm start: a process");
+    tell(runs[n].answers, status);
+    close(runs[n].answers);
+    close(watched[1 + n].fd);
+    runs[n] = runs[--running];
+    watched[1 + n] = watched[1 + running];
 }
 
 static int serve(int argc, char **argv, char **environment)
@@ -92,26 +136,29 @@ static int serve(int argc, char **argv, char **environment)
     const char *name = getenv("WARM_START");
     if (!name)
         return program(argc, argv, environment);
-    const int client = atoi(name);
+    watched[0] = (struct pollfd){.fd = atoi(name), .events = POLLIN};
     unsetenv("WARM_START");
     unsetenv("LD_PRELOAD");
-    int files[3];
-    for (size_t size; (size = receive(client, files)) > 0;) {
+    for (;;) {
+        if (poll(watched, 1 + (nfds_t)running, -1) < 0)
+            give_up("warm start: poll");
+        for (int i = running; i-- > 0;)
+            if (watched[1 + i].revents)
+                end(i);
+        if (!watched[0].revents || running == MOST_RUNS)
+            continue;
+        int files[FILES];
+        const size_t size = receive(watched[0].fd, files);
+        if (!size)
+            _exit(0);
         const pid_t child = fork();
         if (child == 0) {
-            close(client);
             take(files);
             const int count = split(size);
             return program(count, args, environ);
         }
-        for (int i = 0; i < 3; i++)
-            close(files[i]);
-        int status = 0;
-        if (child < 0 || send(client, &child, sizeof child, 0) < 0 ||
-            waitpid(child, &status, 0) != child || send(client, &status, sizeof status, 0) < 0)
-            give_up("warm start");
+        keep(child, files);
     }
-    _exit(0);
 }
 
 int __libc_start_main(Main *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
