@@ -135,12 +135,13 @@ def finish(process, limit=LIVENESS):
 
 
 def wait_for(condition, limit=LIVENESS):
-    """Polls until condition() is true; answers whether it came true."""
-    end = time.monotonic() + limit
+    """Polls until condition() is true, less often the longer it takes; answers whether it came true."""
+    pause, end = 0.01, time.monotonic() + limit
     while time.monotonic() < end:
         if condition():
             return True
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.1)
     return False
 
 

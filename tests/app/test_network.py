@@ -14,8 +14,8 @@ import threading
 import time
 import unittest
 
-from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SOON,
-                    USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
+from common import (DAMAGED, INPUT, INTERRUPTED, LIVENESS, LUMEQ, SAMPLE, SANITIZED, SIGINT, SLOWER, SMALL,
+                    SOON, USAGE, X264, Case, clip, finish, frame_times, lumeq, packets, simple, start, streams,
                     wait_for)
 from window import MISSING, WindowCase
 
@@ -150,8 +150,8 @@ class NetworkCase(Case):
 
 class Headless(NetworkCase):
     def test_as_the_file(self):
-        self.converted(SAMPLE, "here.mkv", "--two-pass", "off", "--frames", 30, "--preset", "ultrafast")
-        self.converted(self.serve_file(SAMPLE), "there.mkv", "--network", "--frames", 30, "--preset", "ultrafast")
+        self.converted(SMALL, "here.mkv", "--two-pass", "off", "--frames", 30, "--preset", "ultrafast")
+        self.converted(self.serve_file(SMALL), "there.mkv", "--network", "--frames", 30, "--preset", "ultrafast")
         self.same("here.mkv", "there.mkv")
 
     def test_the_whole_file(self):

@@ -50,7 +50,7 @@ class Window(WindowCase):
 
     def test_the_window_follows_the_panel(self):
         """While the picture fills it: what the user has given another shape keeps that."""
-        process = self.play(SAMPLE, "--loop")
+        process = self.play(SMALL, "--loop")
         window = self.window(process)
         self.assertTrue(wait_for(self.picture_is_seen), "no picture is to be seen")
         width, height = self.size(window)

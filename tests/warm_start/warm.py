@@ -3,6 +3,7 @@
 import array
 import atexit
 import os
+import re
 import select
 import socket
 import subprocess
@@ -13,8 +14,8 @@ LIBRARY = os.environ.get("WARM_START_LIBRARY")
 MOST = 1 << 16  # bytes of a request
 # What is read before main(), by the linker and by sanitizers: another value is another start.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_")
-# Nor can these be given to a start: libraries of the tests read or count them before main().
-NEVER = ("GLIBC_", "MALLOC_", "FAULT_", "FAKE_DRIVER", "FAKE_GPU_", "FAKE_OPENGL")
+# With these there is none: what the C library and preloaded libraries of the tests do with them begins before main().
+NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL)$")
 
 programs = {}
 
@@ -143,7 +144,7 @@ class Files:
 
 def find(path, env):
     """A program that can be asked for such a run."""
-    if not LIBRARY or any(name.startswith(NEVER) for name in env):
+    if not LIBRARY or any(map(NEVER.match, env)):
         return None
     key = path, tuple(sorted((n, v) for n, v in env.items() if n.startswith(AT_START)))
     if key not in programs:
