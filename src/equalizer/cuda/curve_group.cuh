@@ -235,12 +235,14 @@ CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, Curv
 CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const CurveBin *now,
                                CurveWork *w)
 {
+    if (w->place.noise) {
+        CURVE_EACH (i, 1)
+            result->noise = __ldcg(w->place.noise);
+    }
     if (!w->place.row)
         return;
     CURVE_EACH (i, p->bins)
         result->bin[i].cdf = CURVE_OWN(now, i).cdf;
-    CURVE_EACH (i, 1)
-        result->noise = __ldcg(w->place.noise);
     curve_barrier();
     if (threadIdx.x == 0)
         row_tell(w->place.row, w->number);

@@ -105,14 +105,15 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
                                   LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
                                   cudaStream_t stream)
 {
+    (void)row;
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
     const LumeqImage metered = lumeq_metered(in, &job->curve);
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
-    const CurvePlace place = {&row->curves, &row->surveys, &frame->noise};
+    const CurvePlace place = {NULL, NULL, &frame->noise};
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     cudaError_t error =
-        survey(device, job, in, previous, before.curve, &row->surveys, frame, stream);
+        survey(device, job, in, previous, before.curve, NULL, frame, stream);
     if (!error)
         error = histogram(device, &counted, &job->curve, before.curve, &frame->result.curve,
                           &frame->table, &place, &frame->counters, stream);
