@@ -386,9 +386,9 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
 
 /* What was before the frame; NULL: a history of another depth or range is none. */
 CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before,
-                                          CurveWas *was, CurveWork *w)
+                                          CurveWas *was)
 {
-    curve_recall_early(p, before, was, w);
+    curve_recall(p, before, was);
     return before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white ? before
                                                                                       : NULL;
 }
@@ -414,8 +414,8 @@ typedef struct CurvePace {
  * or fades in from black, tells nothing of what is to come and is replaced at once.
  */
 CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePace pace,
-                                const CurveResult *before, const CurveResult *last, CurveWas *was,
-                                CurveResult *result, CurveBin *now, CurveWork *w)
+                                const CurveResult *before, const CurveBin *was, CurveResult *result,
+                                CurveBin *now, CurveWork *w)
 {
     const LiftState *old = before && before->lift.on ? &before->lift : NULL;
     const int goes_on = old && old->counted;
@@ -434,15 +434,6 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
             c->count = curve_lerp(share, c->count, pace.slow);
         result->lift.share[i] = c->count;
     }
-    CURVE_EACH (i, 1) {
-        result->lift.on = 1;
-        result->lift.ignored = pace.cut || pace.alone;
-        result->lift.known = s.known;
-        result->lift.noise = s.noise;
-        result->lift.seen = s.seen;
-        result->lift.counted = counted || goes_on;
-    }
-    curve_tell_early(p, result, now, w);
 
     LiftChoice choice = {0, 0, 0, 0};
     if (!pace.alone)
@@ -450,7 +441,6 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     /* The first that is known of the noise changes more than what comes after. */
     const int known_now = old && s.known && !old->known;
     const uint32_t alpha = known_now && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
-    curve_recall(p, last, was);
     CURVE_EACH (i, p->bins) {
         const uint32_t target =
             pace.alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
@@ -464,8 +454,14 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->need = need;
         result->alpha = alpha;
         result->strength = curve_lerp(0, p->strength, need);
+        result->lift.on = 1;
         result->lift.dark = s.dark;
         result->lift.more = s.more;
+        result->lift.ignored = pace.cut || pace.alone;
+        result->lift.known = s.known;
+        result->lift.noise = s.noise;
+        result->lift.seen = s.seen;
+        result->lift.counted = counted || goes_on;
     }
     curve_barrier(); /* before w->hist is used otherwise */
     const CurveLifted lifted = {p->strength != 0, s.dark, s.noise >> 10, pace.cut ? 0 : p->past};
@@ -475,13 +471,9 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
 /* The curve by the strength that is asked for. */
 CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32_t counted,
                              uint32_t flat, uint32_t blank, uint32_t alpha,
-                             const CurveResult *before, const CurveResult *last, CurveWas *was,
-                             CurveResult *result, CurveBin *now, CurveWork *w)
+                             const CurveResult *before, const CurveBin *was, CurveResult *result,
+                             CurveBin *now, CurveWork *w)
 {
-    CURVE_EACH (i, 1)
-        result->lift.on = 0;
-    curve_tell_early(p, result, now, w);
-    curve_recall(p, last, was);
     const uint32_t need =
         curve_lerp(before ? before->need : 0, blank ? 0 : curve_need(view), alpha);
     uint32_t strength = p->strength;
@@ -492,11 +484,12 @@ CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32
         result->need = need;
         result->alpha = alpha;
         result->strength = strength;
+        result->lift.on = 0;
     }
 }
 
 /* lumeq's curve for video. All that the frame tells by itself comes first. */
-CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *last, CurveWas *was,
+CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *before, CurveWas *was,
                                  CurveResult *result, CurveBin *now, CurveWork *w)
 {
     const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
@@ -508,7 +501,7 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *last, 
     if (!flat && !p->stretch && !p->lift)
         curve_shape(p, counted, reciprocal, w);
 
-    const CurveResult *const before = curve_history(p, last, was, w);
+    before = curve_history(p, before, was);
     curve_look_back(p, &view, counted, reciprocal, before, result->bars.grew, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const int same = before && before->lift.on == (uint32_t)p->lift;
@@ -521,6 +514,17 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *last, 
     uint32_t jumps = 0;
     if (before && view.moved && view.distance >= CURVE_JUMP)
         jumps = before->jumps > CURVE_JUMPS ? before->jumps : before->jumps + 1;
+
+    CurveLifted lifted = {0, 0, 0, 0};
+    if (p->lift) {
+        const uint32_t slow =
+            same && !before->fades ? curve_alpha(p, before, &view, p->slow) : CURVE_ONE;
+        const CurvePace pace = {alpha, slow, flat || blank, cut};
+        lifted = curve_lift(p, blank ? 0 : counted, pace, before, was, result, now, w);
+    } else {
+        curve_equalize(p, &view, counted, flat, (uint32_t)blank, alpha, before, was, result, now,
+                       w);
+    }
     CURVE_EACH (i, 1) {
         result->depth = (uint32_t)p->depth;
         result->white = (uint32_t)p->white;
@@ -528,17 +532,6 @@ CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *last, 
         result->jumps = jumps;
         result->blank = (uint32_t)blank;
         result->fades = blank || fades;
-    }
-
-    CurveLifted lifted = {0, 0, 0, 0};
-    if (p->lift) {
-        const uint32_t slow =
-            same && !before->fades ? curve_alpha(p, before, &view, p->slow) : CURVE_ONE;
-        const CurvePace pace = {alpha, slow, flat || blank, cut};
-        lifted = curve_lift(p, blank ? 0 : counted, pace, before, last, was, result, now, w);
-    } else {
-        curve_equalize(p, &view, counted, flat, (uint32_t)blank, alpha, before, last, was, result,
-                       now, w);
     }
     return lifted;
 }
@@ -738,10 +731,7 @@ CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, Cur
     CurveLifted lifted = {0, 0, 0, 0};
     if (p->reference) {
         curve_reference(p, now, w);
-        const CurveResult *const known = curve_history(p, before, was, w);
-        curve_recall(p, before, was);
-        curve_keep_history(p, known, was, result, now);
-        curve_tell_early(p, result, now, w);
+        curve_keep_history(p, curve_history(p, before, was), was, result, now);
     } else {
         lifted = curve_video(p, before, was, result, now, w);
     }

@@ -7,9 +7,8 @@
  * was written before curve_sum() and those after it is seen by all threads afterwards. `was` and
  * `now` are the results' bins before and after the frame, of which a thread has its own,
  * CURVE_OWNED of so many: CURVE_OWN is that of the number handed out. What was before the frame is
- * there only after curve_recall_early() and curve_recall(): a GPU may still be at it. On the CPU
- * the group is one thread. A .cu file defines what is under CURVE_FN below for a thread block
- * before it includes this header.
+ * there only after curve_recall(): a GPU may still be at it. On the CPU the group is one thread. A
+ * .cu file defines what is under CURVE_FN below for a thread block before it includes this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
  * every compiler this builds with.
@@ -94,8 +93,6 @@ typedef struct LiftState {
 /*
  * What a frame leaves behind: the history, all of it, that the next one starts from, and what is
  * reported of this one. Zero is an empty history. What lies behind the first `bins` is undefined.
- * In a row on a GPU most of it is told before the curve is there: all but need, alpha, strength,
- * lift.dark, lift.more and of the bins all but the CDF.
  */
 typedef struct CurveResult {
     uint32_t bins;
@@ -126,27 +123,12 @@ typedef struct CurveTable {
     };
 } CurveTable;
 
-/* Frames in a row on a GPU are worked on at the same time: one kernel of each takes a number as it
- * begins, and tells when the next frame may look at what it has found. Zeroed before the first. */
-typedef struct CurveRow {
-    uint32_t begun, told; /* how many frames have */
-} CurveRow;
-
-/* Where a curve is in its row; zero: in none, and it waits for all that was started before it. */
-typedef struct CurvePlace {
-    CurveRow *row;
-    const CurveRow *surveys; /* that of the frame has its number: it tells the bars and the noise */
-    const uint32_t *noise;   /* by noise_of(): taken to the result */
-} CurvePlace;
-
 /* Working memory of one group. */
 typedef struct CurveWork {
     uint32_t hist[CURVE_BINS]; /* counts in range, then clipped */
     uint32_t cum[CURVE_BINS];
     uint32_t sums[2][2 * 32]; /* for curve_sum() and curve_sum2(), by turns */
     uint32_t scan[128];
-    CurvePlace place; /* on a GPU */
-    uint32_t number;  /* in the row */
 } CurveWork;
 
 /* What the histogram tells of a picture, Q16. */
@@ -166,24 +148,10 @@ typedef struct CurveView {
 
 typedef const CurveBin CurveWas;
 
-/* Waits for what is told early of the frame before, and fetches a thread's own part of it. */
-CURVE_FN void curve_recall_early(const CurveParams *p, const CurveResult *before, CurveWas *was,
-                                 CurveWork *w)
-{
-    (void)p, (void)before, (void)was, (void)w;
-}
-
-/* Waits for all of it. */
+/* Waits for what was before the frame, and fetches a thread's own part of it. */
 CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
 {
     (void)p, (void)before, (void)was;
-}
-
-/* Tells the frame after this one what is told early. */
-CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const CurveBin *now,
-                               CurveWork *w)
-{
-    (void)p, (void)result, (void)now, (void)w;
 }
 
 /* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */

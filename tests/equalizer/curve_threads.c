@@ -106,24 +106,10 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
 
 typedef CurveBin CurveWas;
 
-CURVE_FN void curve_recall_early(const CurveParams *p, const CurveResult *before, CurveWas *was,
-                                 CurveWork *w)
-{
-    (void)w;
-    CURVE_EACH (i, p->bins)
-        was[i].cdf = before->bin[i].cdf;
-}
-
 CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
 {
     CURVE_EACH (i, p->bins)
-        was[i].smooth = before->bin[i].smooth;
-}
-
-CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const CurveBin *now,
-                               CurveWork *w)
-{
-    (void)p, (void)result, (void)now, (void)w;
+        was[i] = before->bin[i];
 }
 
 #include "equalizer/curve.h"

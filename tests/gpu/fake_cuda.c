@@ -604,27 +604,41 @@ static cudaError_t compute(LumeqJob *job)
     return cudaSuccess;
 }
 
-cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
-                                  cudaStream_t stream)
+/* With the curve: where the frame before is then. */
+static LumeqImage frame_before;
+
+cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
+                                    const LumeqImage *in, const LumeqImage *previous,
+                                    const CurveResult *before, LumeqCudaFrame *frame,
+                                    cudaStream_t stream)
 {
-    (void)device, (void)row;
+    (void)device, (void)job, (void)in, (void)before;
+    CALL();
+    if (frame->survey.blocks_done)
+        abort();                   /* what a frame that was given up has counted was not cleared */
+    frame->survey.blocks_done = 1; /* half done, until it is written */
+    frame_before = *previous;
+    work(stream);
+    return cudaSuccess;
+}
+
+cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream)
+{
+    (void)device;
     CALL();
     static LumeqJob measured;
-    if (frame->survey.blocks_done)
-        abort(); /* what a frame that was given up has counted was not cleared */
     memcpy(&history.curve, before.curve, sizeof(history.curve));
     memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
     measured = *job;
     measured.frame.in = *in;
-    measured.previous = *previous;
+    measured.previous = frame_before;
     measured.write = 0;
     work(stream);
     compute(&measured);
     frame->result = measured.result;
-    frame->survey.blocks_done = 1; /* half done, until it is written */
-    frame->counters.blocks_done++;
+    frame->counters.blocks_done++; /* half done, until it is written */
     return cudaSuccess;
 }
 

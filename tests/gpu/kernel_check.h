@@ -76,8 +76,6 @@ static DeviceRect to_device(const CheckRect *rect, const CurveParams *params)
 /* What the kernels work on besides samples. */
 typedef struct Memory {
     LumeqCudaCounters counters;
-    LumeqCudaSurvey survey;
-    uint32_t noise;
     CurveResult before, result;
     CurveTable table;
 } Memory;

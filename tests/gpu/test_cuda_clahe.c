@@ -108,11 +108,10 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
                    const ClaheSettings *settings, const TileGrid *grid)
 {
     const CurveParams *curve = &settings->curve;
-    static const CurvePlace alone;
     LumeqCudaHistogram *const histogram =
         curve->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     OK(histogram(&device, &in[0].plane, curve, &on_device->before, &on_device->result,
-                 &on_device->table, &alone, &on_device->counters, 0));
+                 &on_device->table, NULL, &on_device->counters, 0));
     OK(lumeq_cuda_clahe_histogram(&device, &in[0].plane, grid, &on_device->result,
                                   &on_device->tiles_before, &on_device->tiles, &on_device->tables,
                                   &on_device->tile_counters, 0));

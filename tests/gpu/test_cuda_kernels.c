@@ -34,12 +34,11 @@ static LumeqCudaChroma chroma_of(const Pictures *p, const DeviceRect *in, const 
 static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *out,
                    const CurveParams *params, Memory *on_device)
 {
-    static const CurvePlace alone;
     LumeqCudaHistogram *const histogram =
         params->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     const LumeqCudaChroma chroma = chroma_of(p, in, out);
     OK(histogram(&device, &in[0].plane, params, &on_device->before, &on_device->result,
-                 &on_device->table, &alone, &on_device->counters, 0));
+                 &on_device->table, NULL, &on_device->counters, 0));
     OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table,
                         &on_device->result.bars, params, 0));
     if (chroma.planes)

@@ -113,7 +113,8 @@ static void keep(pid_t pid, const int files[FILES])
     for (int i = 0; i < ANSWERS; i++)
         close(files[i]);
     runs[running] = (Run){pid, files[ANSWERS]};
-    watched[++running] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    watched[++running] =
+        (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     if (pid < 0 || watched[running].fd < 0 || !tell(files[ANSWERS], pid))
         give_up("warm start");
 }

@@ -33,17 +33,18 @@ enum {
     /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
      * found while this one is written. */
     WRITE = STAGES,
+    SURVEY, /* that of the next one, too */
     STREAMS
 };
 
 _Static_assert(STREAMS == LUMEQ_CUDA_STREAMS, "as many as there are");
 
-static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
+                                                  "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
     LumeqState restore[SLOTS], empty;
-    LumeqCudaRow row;
 } DeviceMemory;
 
 /* Its other end on the host, pinned. */
@@ -57,9 +58,9 @@ typedef struct Slot {
     cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
     const LumeqCudaDevice *device;
     cudaEvent_t begin[STAGES], end[STAGES];
-    cudaEvent_t curve; /* it is there */
-    LumeqImage host;   /* the input, without a plane where it did not come from the host */
-    LumeqImage luma;   /* its copy */
+    cudaEvent_t survey, curve; /* they are there */
+    LumeqImage host;           /* the input, without a plane where it did not come from the host */
+    LumeqImage luma;           /* its copy */
 } Slot;
 
 /* Pictures' memory that was too small. */
@@ -174,6 +175,8 @@ static cudaError_t create_events(Slot *slot)
         if (!error)
             error = cudaEventCreate(&slot->end[stage]);
     }
+    if (!error)
+        error = cudaEventCreateWithFlags(&slot->survey, cudaEventDisableTiming);
     if (!error)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
     return error;
@@ -304,6 +307,7 @@ static void destroy_slot(Slot *slot)
         destroy_event(slot->begin[stage]);
         destroy_event(slot->end[stage]);
     }
+    destroy_event(slot->survey);
     destroy_event(slot->curve);
     (void)lumeq_device_give(slot->pictures);
 }
@@ -534,6 +538,7 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
+    const cudaStream_t survey = slot->streams[SURVEY];
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -542,12 +547,17 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
-    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
+    cudaError_t error = cudaStreamWaitEvent(survey, slot->end[UPLOAD], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[EQUALIZE], stream);
+        error = cudaEventRecord(slot->begin[EQUALIZE], survey);
     if (!error)
-        error = lumeq_cuda_find_curve(device, job, in, &previous, before, &cuda->on_device->row,
-                                      frame, stream);
+        error = lumeq_cuda_survey_frame(device, job, in, &previous, before.curve, frame, survey);
+    if (!error)
+        error = cudaEventRecord(slot->survey, survey);
+    if (!error)
+        error = cudaStreamWaitEvent(stream, slot->survey, 0);
+    if (!error)
+        error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)
@@ -633,8 +643,6 @@ static int take_back(CudaBackend *cuda, int index, LumeqCudaHistory history, int
         error = cudaMemsetAsync(&frame->survey, 0, sizeof(frame->survey), stream);
     if (!error)
         error = cudaMemsetAsync(&frame->tile_counters, 0, sizeof(frame->tile_counters), stream);
-    if (!error)
-        error = cudaMemsetAsync(&cuda->on_device->row, 0, sizeof(cuda->on_device->row), stream);
     if (!error) /* the next frame may come on any stream */
         error = finish_streams(cuda);
     return error ? lose(cuda, error, "clearing memory", text, text_size) : ret;

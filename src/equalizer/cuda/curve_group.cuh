@@ -191,7 +191,14 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
         curve_scan_turns<CURVE_TURNS>(values, n, scratch);
 }
 
-#include "equalizer/cuda/row.cuh"
+/* Where this kernel started before the one in front of it on the stream had ended. */
+CURVE_FN void curve_wait_for_kernel_before(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 #include "equalizer/curve_types.h"
 
 typedef CurveBin CurveWas;
@@ -208,70 +215,23 @@ CURVE_FN void curve_fetch_head(const CurveResult *before)
                      "ld.global.ca.u32 word, [%0]; }" ::"l"((const uint32_t *)before + i));
 }
 
-CURVE_FN void curve_fetch_early(const CurveParams &p, const CurveResult *before, CurveWas *was)
-{
-    curve_fetch_head(before);
-    CURVE_EACH (i, p.bins)
-        CURVE_OWN(was, i).cdf = __ldcg(&before->bin[i].cdf);
-}
-
-/* In a row it has been waited for with the survey. */
-CURVE_FN void curve_recall_early(const CurveParams *p, const CurveResult *before, CurveWas *was,
-                                 CurveWork *w)
-{
-    if (w->place.row)
-        return;
-    row_wait_for_kernel_before();
-    curve_fetch_early(*p, before, was);
-}
-
 CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
 {
-    row_wait_for_kernel_before();
+    curve_wait_for_kernel_before();
+    curve_fetch_head(before);
     CURVE_EACH (i, p->bins)
-        CURVE_OWN(was, i).smooth = __ldcg(&before->bin[i].smooth);
+        *(uint4 *)&CURVE_OWN(was, i) = __ldcg((const uint4 *)&before->bin[i]);
 }
 
-CURVE_FN void curve_tell_early(const CurveParams *p, CurveResult *result, const CurveBin *now,
-                               CurveWork *w)
-{
-    if (w->place.noise) {
-        CURVE_EACH (i, 1)
-            result->noise = __ldcg(w->place.noise);
-    }
-    if (!w->place.row)
-        return;
-    CURVE_EACH (i, p->bins)
-        result->bin[i].cdf = CURVE_OWN(now, i).cdf;
-    curve_barrier();
-    if (threadIdx.x == 0)
-        row_tell(w->place.row, w->number);
-}
-
-#include "equalizer/cuda/kernels.h"
 #include "equalizer/curve.h"
 
-/* Takes the counters, which it clears; in a row it waits for what is told of the frame and of the
- * one before it. */
-CURVE_FN void curve_load(const CurveParams &params, LumeqCudaCounters *counters,
-                         const CurvePlace &place, CurveBin *now, CurveWork *work)
+/* Takes the counters, which it clears. */
+CURVE_FN void curve_load(const CurveParams &params, uint32_t *counts, CurveBin *now)
 {
     CURVE_EACH (i, params.bins) {
-        CURVE_OWN(now, i).hist = __ldcg(&counters->hist[i]);
-        counters->hist[i] = 0;
+        CURVE_OWN(now, i).hist = __ldcg(&counts[i]);
+        counts[i] = 0;
     }
-    CURVE_EACH (i, 1) {
-        const uint32_t number = __ldcg(&counters->number);
-        counters->number = 0;
-        work->place = place;
-        work->number = number;
-        if (place.row) {
-            row_wait(place.surveys, number + 1);
-            row_wait(place.row, number);
-            row_look();
-        }
-    }
-    curve_barrier();
 }
 
 CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const CurveBin *now)
@@ -280,17 +240,19 @@ CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const 
         *(uint4 *)&result->bin[i] = *(const uint4 *)&CURVE_OWN(now, i);
 }
 
-/* All of it, from the counters. */
-CURVE_FN void curve_run(const CurveParams &params, LumeqCudaCounters *counters,
-                        const CurveResult *before, CurveResult *result, CurveTable *table,
-                        const CurvePlace &place, CurveWork *work)
+/* All of it, from the counters; `noise` is taken to the result, unless it is NULL. */
+CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const CurveResult *before,
+                        CurveResult *result, CurveTable *table, const uint32_t *noise,
+                        CurveWork *work)
 {
     CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
-    curve_load(params, counters, place, now, work);
-    if (place.row)
-        curve_fetch_early(params, before, was);
+    curve_load(params, counts, now);
     curve_compute(&params, before, was, result, now, table, work);
     curve_store(params, result, now);
+    if (noise) {
+        CURVE_EACH (i, 1)
+            result->noise = __ldcg(noise);
+    }
 }
 
 #endif

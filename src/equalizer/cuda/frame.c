@@ -91,32 +91,28 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     return error;
 }
 
-static cudaError_t survey(const LumeqCudaDevice *device, const LumeqJob *job, const LumeqImage *in,
-                          const LumeqImage *previous, const CurveResult *before, CurveRow *row,
-                          LumeqCudaFrame *frame, cudaStream_t stream)
+cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
+                                    const LumeqImage *in, const LumeqImage *previous,
+                                    const CurveResult *before, LumeqCudaFrame *frame,
+                                    cudaStream_t stream)
 {
     const LumeqCudaLumas luma = {lumeq_pictures_plane(in, 0), lumeq_pictures_plane(previous, 0)};
     return lumeq_cuda_survey(device, &luma, &job->bars, &job->curve, &before->bars,
-                             &frame->result.curve.bars, &frame->noise, row, &frame->survey, stream);
+                             &frame->result.curve.bars, &frame->noise, &frame->survey, stream);
 }
 
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
-                                  cudaStream_t stream)
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream)
 {
-    (void)row;
     const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
     const LumeqImage metered = lumeq_metered(in, &job->curve);
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
-    const CurvePlace place = {NULL, NULL, &frame->noise};
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
-    cudaError_t error =
-        survey(device, job, in, previous, before.curve, NULL, frame, stream);
-    if (!error)
-        error = histogram(device, &counted, &job->curve, before.curve, &frame->result.curve,
-                          &frame->table, &place, &frame->counters, stream);
+    const cudaError_t error =
+        histogram(device, &counted, &job->curve, before.curve, &frame->result.curve, &frame->table,
+                  &frame->noise, &frame->counters, stream);
     return error || !job->clahe
                ? error
                : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,

@@ -17,24 +17,25 @@ typedef struct LumeqCudaFrame {
     TileTables tables;
 } LumeqCudaFrame;
 
-/* The order of frames on the device; zeroed before the first. */
-typedef struct LumeqCudaRow {
-    CurveRow surveys, curves;
-} LumeqCudaRow;
-
 /* On the device. */
 typedef struct LumeqCudaHistory {
     const CurveResult *curve;
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* Bars, noise, histogram and curve of `in`; `previous` is the frame before it, without a plane
- * where none is known. Frames are queued in their row's order, on one stream or each behind all of
- * the one before. Waits for nothing. */
+/* The bars of `in`, which go into the result, and its noise, which the curve takes there.
+ * `previous` is the frame before, without a plane where none is known. The frames' follow each
+ * other on one stream. Waits for nothing. */
+cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
+                                    const LumeqImage *in, const LumeqImage *previous,
+                                    const CurveResult *before, LumeqCudaFrame *frame,
+                                    cudaStream_t stream);
+
+/* Histogram and curve of `in`, of which there is a survey. The frames' follow each other on one
+ * stream. Waits for nothing. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, const LumeqImage *previous,
-                                  LumeqCudaHistory before, LumeqCudaRow *row, LumeqCudaFrame *frame,
-                                  cudaStream_t stream);
+                                  const LumeqImage *in, LumeqCudaHistory before,
+                                  LumeqCudaFrame *frame, cudaStream_t stream);
 
 /* All that is counted of a frame, whose luma and counts are on the device; these and the counters
  * are zeroed before. Waits for nothing. */

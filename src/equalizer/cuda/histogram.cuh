@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "equalizer/cuda/last_block.cuh"
-#include "equalizer/cuda/row.cuh"
 
 /* Adds the block's tables to the counters. Answers whether all blocks have. */
 template <int bins, int warp_tables>
@@ -77,7 +76,7 @@ static __device__ __forceinline__ void clear(uint32_t *tables, int words)
  */
 template <typename Sample, int bins, int warp_tables>
 static __device__ __forceinline__ bool count_plane(uint32_t *tables, const Chunks &chunks,
-                                                   const Codes &in_bins, CurveRow *row,
+                                                   const Codes &in_bins,
                                                    LumeqCudaCounters *counters)
 {
     const int words = warp_tables * bins;
@@ -85,11 +84,16 @@ static __device__ __forceinline__ bool count_plane(uint32_t *tables, const Chunk
     uint32_t own = threadIdx.x / 32 % warp_tables * bins * sizeof(*tables);
     asm volatile("" : "+r"(own));
 
+#if __CUDA_ARCH__ >= 900
+    /* The next kernel may start once all blocks are here: it fetches its samples, or counts them,
+     * then waits for the end of this one. */
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+
     ChunkPosition at = chunk_first(chunks);
     uint4 value = {};
     if (chunk_is_there(chunks, at))
         value = chunk_at(chunks, at);
-    row_begin(row, &counters->number);
     clear(tables, words); /* while it is on its way */
     __syncthreads();
     while (chunk_is_there(chunks, at))
@@ -106,7 +110,7 @@ static __device__ __forceinline__ bool count_plane(uint32_t *tables, const Chunk
 template <typename Sample, int bins, int warp_tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     histogram(const Chunks chunks, const CurveParams params, const CurveResult *before,
-              CurveResult *result, CurveTable *table, const CurvePlace place,
+              CurveResult *result, CurveTable *table, const uint32_t *noise,
               LumeqCudaCounters *counters)
 {
     __shared__ __align__(16) union {
@@ -114,8 +118,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
         CurveWork work; /* once they are no longer in use */
     } memory;
     const Codes in_bins = {params.shift + params.fraction, (uint32_t)params.bins - 1};
-    if (count_plane<Sample, bins, warp_tables>(memory.tables, chunks, in_bins, place.row, counters))
-        curve_run(params, counters, before, result, table, place, &memory.work);
+    if (count_plane<Sample, bins, warp_tables>(memory.tables, chunks, in_bins, counters))
+        curve_run(params, counters->hist, before, result, table, noise, &memory.work);
 }
 
 /* The counts alone. */
@@ -124,9 +128,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     counts(const Chunks chunks, const Codes in_bins, uint32_t *hist, LumeqCudaCounters *counters)
 {
     __shared__ __align__(16) uint32_t tables[warp_tables * bins];
-    if (!count_plane<Sample, bins, warp_tables>(tables, chunks, in_bins, NULL, counters))
+    if (!count_plane<Sample, bins, warp_tables>(tables, chunks, in_bins, counters))
         return;
-    row_wait_for_kernel_before();
+    curve_wait_for_kernel_before();
     CURVE_EACH (i, (int)in_bins.last + 1) {
         hist[i] = __ldcg(&counters->hist[i]);
         counters->hist[i] = 0;

@@ -31,12 +31,12 @@ extern "C" cudaError_t lumeq_cuda_load_histogram16(void)
 extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               const LumeqCudaPlane *src, const CurveParams *params,
                                               const CurveResult *before, CurveResult *result,
-                                              CurveTable *table, const CurvePlace *place,
+                                              CurveTable *table, const uint32_t *noise,
                                               LumeqCudaCounters *counters, cudaStream_t stream)
 {
     return launch<uint16_t>(params->bins > FEW_BINS ? histogram<uint16_t, MANY>
                                                     : histogram<uint16_t, FEW>,
-                            device, src, stream, *params, before, result, table, *place, counters);
+                            device, src, stream, *params, before, result, table, noise, counters);
 }
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,

@@ -47,7 +47,6 @@ typedef struct LumeqCudaPlane {
 typedef struct LumeqCudaCounters {
     uint32_t hist[LUMEQ_MAX_BINS];
     uint32_t blocks_done;
-    uint32_t number; /* of the frame in its row */
 } LumeqCudaCounters;
 
 /* Finds out about a device and loads the kernels into the current context, which is one of it. The
@@ -66,13 +65,12 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* The histogram of samples and, from it and `before`, all of `result` and `table`. One for depth 8,
- * one for those above. Frames of a row have to be queued so that each starts behind the one before;
- * then all that does not need the curve of the one before is done while that is at work. */
+/* The histogram of samples and, from it and `before`, all of `result` and `table`; the noise that
+ * was found (NULL: none) goes into the result, too. One for depth 8, one for those above. */
 typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const CurveParams *params, const CurveResult *before,
                                        CurveResult *result, CurveTable *table,
-                                       const CurvePlace *place, LumeqCudaCounters *counters,
+                                       const uint32_t *noise, LumeqCudaCounters *counters,
                                        cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 
@@ -88,7 +86,7 @@ LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
 typedef struct LumeqCudaSurvey {
     BarsProfile lines;
     NoiseProfile noise;
-    uint32_t noise_done, blocks_done, number;
+    uint32_t noise_done, blocks_done;
 } LumeqCudaSurvey;
 
 /* A frame's luma and that of the frame before it, which has no samples where none is known. */
@@ -97,11 +95,11 @@ typedef struct LumeqCudaLumas {
 } LumeqCudaLumas;
 
 /* What a frame's luma tells besides its histogram: its bars, from the state before it, and its
- * noise, by noise_of(). `row` as of a curve. */
+ * noise, by noise_of(). */
 cudaError_t lumeq_cuda_survey(const LumeqCudaDevice *device, const LumeqCudaLumas *luma,
                               const BarsParams *bars, const CurveParams *params,
                               const BarsState *before, BarsState *state, uint32_t *noise,
-                              CurveRow *row, LumeqCudaSurvey *work, cudaStream_t stream);
+                              LumeqCudaSurvey *work, cudaStream_t stream);
 
 /* The profile alone: `columns` and `rows` have as many entries as the luma. */
 cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,

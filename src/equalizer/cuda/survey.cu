@@ -21,7 +21,6 @@
 
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/last_block.cuh"
-#include "equalizer/cuda/row.cuh"
 
 static_assert(BARS_WORDS == WARPS, "each warp marks a word");
 static_assert(NOISE_BINS == 32, "each lane has a bin");
@@ -297,22 +296,15 @@ typedef struct SurveyWork {
     const BarsState *was; /* the bars before the frame */
     BarsState *state;
     uint32_t *noise;
-    CurveRow *row;
     LumeqCudaSurvey *shared;
 } SurveyWork;
 
-/* Waits for the survey of the frame before; in no row, for all that was started before. */
-static __device__ __forceinline__ void wait_for_survey_before(CurveRow *row, uint32_t number)
+/* For the survey of the frame before. */
+static __device__ __forceinline__ void wait_for_kernel_before(void)
 {
-    if (!row) {
-        row_wait_for_kernel_before();
-        return;
-    }
-    if (threadIdx.x == 0) {
-        row_wait(row, number);
-        row_look();
-    }
-    __syncthreads();
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
 }
 
 /* Whether this block is the last of so many. */
@@ -344,16 +336,10 @@ static __device__ __forceinline__ void look_at_noise(const SurveyWork &work)
 static __device__ __forceinline__ void look_at_bars(const SurveyWork &work)
 {
     __shared__ BarsWork bars;
-    LumeqCudaSurvey *const shared = work.shared;
-    const uint32_t number = __ldcg(&shared->number);
-    wait_for_survey_before(work.row, number);
-    const BarsState now = bars_update(&work.bars, work.was, &shared->lines, &bars);
-    if (threadIdx.x == 0) {
+    wait_for_kernel_before();
+    const BarsState now = bars_update(&work.bars, work.was, &work.shared->lines, &bars);
+    if (threadIdx.x == 0)
         *work.state = now;
-        if (work.row)
-            row_tell(work.row, number);
-        shared->number = 0;
-    }
 }
 
 /* All that counts noise is done as one block. */
@@ -362,7 +348,10 @@ static __global__ void __launch_bounds__(THREADS) survey(const __grid_constant__
 {
     LumeqCudaSurvey *const shared = work.shared;
     const int lines = work.lines.column_blocks + work.lines.row_blocks, block = (int)blockIdx.x;
-    row_begin(work.row, &shared->number);
+#if __CUDA_ARCH__ >= 900
+    /* The next frame's lines may be counted while this one's bars are found. */
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
     if (block < lines) {
         count_lines<Sample>(work.now, work.bars, work.lines, shared->lines.lit[BARS_COLUMNS],
                             shared->lines.lit[BARS_ROWS]);
@@ -376,8 +365,6 @@ static __global__ void __launch_bounds__(THREADS) survey(const __grid_constant__
     if (!is_last(&shared->blocks_done, (uint32_t)lines + 1))
         return;
     look_at_bars(work);
-    /* What waits for this kernel waits for the one in front of it, too. */
-    row_wait_for_kernel_before();
 }
 
 /* ---- the counts alone ---------------------------------------------------------------------- */
@@ -475,8 +462,7 @@ extern "C" cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma,
 extern "C" cudaError_t lumeq_cuda_survey(const LumeqCudaDevice *device, const LumeqCudaLumas *luma,
                                          const BarsParams *bars, const CurveParams *params,
                                          const BarsState *before, BarsState *state, uint32_t *noise,
-                                         CurveRow *row, LumeqCudaSurvey *shared,
-                                         cudaStream_t stream)
+                                         LumeqCudaSurvey *shared, cudaStream_t stream)
 {
     SurveyWork work = {};
     work.now = luma_of(&luma->now);
@@ -489,7 +475,6 @@ extern "C" cudaError_t lumeq_cuda_survey(const LumeqCudaDevice *device, const Lu
     work.was = before;
     work.state = state;
     work.noise = noise;
-    work.row = row;
     work.shared = shared;
 
     cudaLaunchAttribute early = {};
