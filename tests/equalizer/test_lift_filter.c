@@ -186,8 +186,11 @@ static void model(void)
 static Form any_form(CheckRandom *random)
 {
     const Format format = formats[check_below(random, FORMATS)];
-    return (Form){.width = 1 + check_below(random, check_below(random, 4) ? 70 : 400),
-                  .height = 1 + check_below(random, 60),
+    static const int widths[] = {70, 70,  70,  70,
+                                 70, 400, 400, 2500}; /* more than kernels look ahead */
+    const int width = 1 + check_below(random, widths[check_below(random, COUNT(widths))]);
+    return (Form){.width = width,
+                  .height = 1 + check_below(random, width > 400 ? 12 : 60),
                   .depth = format.depth,
                   .shift = format.shift,
                   .sub_x = check_below(random, 3),
