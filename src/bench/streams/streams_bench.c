@@ -136,7 +136,7 @@ const BenchOption bench_streams_options[] = {
      take_decode_only},
     {"--download", NULL, "", "bring equalized pictures to the host [they stay on the GPU]",
      take_download},
-    {"--own-streams", NULL, "", "CUDA streams of its own for each [all share four]",
+    {"--own-streams", NULL, "", "CUDA streams of its own for each [all share five]",
      take_own_streams},
     {"--hwdec", "auto|nvdec|no", "auto, nvdec or no", "as of lumeq [auto]", take_hwdec},
     {"--backend", "auto|cpu|cuda", "auto, cpu or cuda", "as of lumeq [auto]", take_backend},
