@@ -98,7 +98,7 @@ class Compare(Case):
         """As of three planes: chroma lies otherwise, no more."""
         semi = clip("semi.nut", "-c:v", "rawvideo", "-pix_fmt", "nv12", seconds=0.2, source=DULL % ("480x270", 25))
         flat = clip("flat.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=0.2, source=DULL % ("480x270", 25))
-        for kind in ("split", "side"):
+        for kind in some(("split", "side")):
             want = self.lossless(flat, "--compare", kind, "--dither", "off")
             got = self.converted(semi, "out.nut", "--vcodec", "rawvideo", "--compare", kind, "--dither", "off", "-y")
             self.assertEqual(raw(got, "yuv420p"), raw(want, "yuv420p"))
@@ -145,7 +145,7 @@ class Compare(Case):
 
     def test_with_the_panel(self):
         """It stands where the window has it: left of a split, between two pictures."""
-        for kind, where in (("split", 0.1), ("side", 0.5)):
+        for kind, where in some((("split", 0.1), ("side", 0.5))):
             source = self.source(size="960x540")
             both = Picture(self.lossless(source, "--compare", kind, name="both.mkv"))
             panel = Picture(self.lossless(source, "--compare", kind, "--overlay", name="panel.mkv"))

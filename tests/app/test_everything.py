@@ -137,7 +137,7 @@ class ToMatroska(Case):
         ffmpeg("-i", simple(), "-c", "copy", "-attach", picture("cover.png", "blue"),
                "-metadata:s:t:0", "mimetype=image/png", "-attach", picture("back.jpg", "green"),
                "-metadata:s:t:1", "mimetype=image/jpeg", source)
-        for name in ("out.mkv", "out.mp4"):
+        for name in some(("out.mkv", "out.mp4")):
             found = streams(self.converted(source, name, *QUICK), "video")
             self.assertEqual([s["codec_name"] for s in found if s["disposition"]["attached_pic"]],
                              ["png", "mjpeg"], name)
@@ -246,7 +246,7 @@ class ToOthers(Case):
         """Make and model have places in mov, and are keys in mp4."""
         device = {"make": "Canon", "model": "EOS"}
         source = self.recorded(device)
-        for name in ("out.mov", "out.mp4"):
+        for name in some(("out.mov", "out.mp4")):
             found = tags(self.converted(source, name, *QUICK))
             self.assertEqual({k: found.get(k) for k in device}, device)
             self.assertEqual(found["title"], "A title")
@@ -258,7 +258,7 @@ class ToOthers(Case):
         between = self.converted(self.recorded(old), "between.mkv", *QUICK)
         names = probe(between, "-show_format")["format"]["tags"]
         self.assertTrue({"MAKE", "MODEL", "LOCATION", "DATE"} <= set(names), names)
-        for name in ("out.mov", "out.mp4"):
+        for name in some(("out.mov", "out.mp4")):
             result = self.ok(between, "-o", self.path(name), *QUICK)
             self.assertEqual(lines_about(result), [], str(result))
             found = probe(self.path(name), "-show_format")["format"]["tags"]
@@ -325,7 +325,7 @@ class ToOthers(Case):
     def test_timecode_track(self):
         source = self.path("in.mov")
         ffmpeg("-i", simple(), "-c", "copy", "-timecode", "01:02:03:04", source)
-        for name in ("out.mov", "out.mp4"):
+        for name in some(("out.mov", "out.mp4")):
             result = self.ok(source, "-o", self.path(name), *QUICK)
             self.assertEqual(lines_about(result), [], str(result))
             found = streams(self.path(name), "data")
@@ -488,7 +488,7 @@ class Converted(Case):
 
     def test_damage_that_a_checksum_finds(self):
         """Decoders give something out for it, which is noise."""
-        for codec in ("ac3", "eac3", "flac"):
+        for codec in some(("ac3", "eac3", "flac")):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec, "-strict", -2)
                 spoilt = [i for i, p in enumerate(packets(source)) if 0.5 <= p[0] < 1.4]
@@ -532,7 +532,7 @@ class Converted(Case):
         self.refused(lumeq(simple(), "-o", self.path("no.mxf"), "--acodec", "aac"), USAGE, "mxf", "aac")
 
     def test_subtitles(self):
-        for name, codec in (("a.mp4", "mov_text"), ("b.webm", "webvtt")):
+        for name, codec in some((("a.mp4", "mov_text"), ("b.webm", "webvtt"))):
             with self.subTest(name):
                 output = self.converted(everything(), name,
                                         *(QUICK if name == "a.mp4" else ("--vopt", "deadline=realtime")))
@@ -553,7 +553,7 @@ class Converted(Case):
 
 class Part(Case):
     def test_chapters_are_cut_and_shifted(self):
-        for name in ("out.mkv", "out.mp4"):
+        for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "0.5", "--to", "2")
             zero = 0.52 - frame_times(output)[0]  # of the input: its first frame in the part is there
             self.assertTrue(0.5 <= zero <= 0.52, zero)
@@ -568,7 +568,7 @@ class Part(Case):
         self.assertEqual(chapters(output), [(0, 0.4, "One")])
 
     def test_cover_survives_a_seek(self):
-        for name in ("out.mkv", "out.mp4"):
+        for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "1", "--to", "2")
             self.assertEqual([s["disposition"]["attached_pic"] for s in streams(output, "video")],
                              [0, 1])

@@ -61,7 +61,7 @@ class Choice(TwoPass):
             (2, ("-o", out, "--reference", "--two-pass", "on")),
             (2, ("-o", out, "--mode", "off", "--deflicker", "0.5")),
         )
-        for passes, options in cases:
+        for passes, options in some(cases):
             with self.subTest(" ".join(options)):
                 result = self.ok(simple(), "-v", "-y", *options)
                 self.assertEqual(self.passes(result), passes, str(result))
@@ -96,7 +96,7 @@ class Choice(TwoPass):
                 ("--network", "http://localhost:1/x.mkv", "-o", out),
                 (simple(),),
             )
-            for case in cases:
+            for case in some(cases):
                 with self.subTest(asked[0] + " " + " ".join(case)):
                     self.refused(lumeq(*case, *asked), USAGE, asked[0])
         self.assertEqual(self.files(), [])
@@ -152,9 +152,9 @@ class Frames(TwoPass):
         a, b = (clip("after%d.mkv" % i, *options, seconds=4, sound=4,
                      source=dark + ",geq=lum='if(gte(N,50),%s,lum(X,Y))':cb='cb(X,Y)':cr='cr(X,Y)'" % what)
                 for i, what in enumerate(("235-lum(X,Y)", "lum(X,Y)")))
-        for number, (part, count) in enumerate(((("--ss", "0.6", "--to", "2"), 35),
-                                                (("--ss", "1", "--frames", "20"), 20),
-                                                (("--frames", "50"), 50))):
+        for number, (part, count) in some(enumerate(((("--ss", "0.6", "--to", "2"), 35),
+                                                     (("--ss", "1", "--frames", "20"), 20),
+                                                     (("--frames", "50"), 50)))):
             with self.subTest(" ".join(part)):
                 outputs = [raw(self.both(source, "%d%s.mkv" % (number, name), *part))
                            for source, name in ((a, "a"), (b, "b"))]
@@ -301,7 +301,7 @@ class Course(TwoPass):
         return finish(process)
 
     def test_interrupted(self):
-        for number in (SIGINT, SIGTERM):
+        for number in some((SIGINT, SIGTERM)):
             process = self.stopped(large_clip(), 0.3, "--stats", self.path("rows.csv"))
             self.assertEqual([f for f in self.files() if not f.endswith(".part")], [])
             process.send_signal(number)
@@ -321,7 +321,7 @@ class Course(TwoPass):
             shutil.copy2(path, path + ".new")
             os.rename(path + ".new", path)
 
-        for change in (touch, append, replace):
+        for change in some((touch, append, replace)):
             with self.subTest(change.__name__):
                 source = self.own()
                 process = self.stopped(source, 0.3)
