@@ -468,7 +468,8 @@ static void check_whole(const Whole *w)
 static void whole_frames(void)
 {
     for (int i = 0; i < COUNT(wholes); i++)
-        check_whole(&wholes[i]);
+        if (check_drawn(i))
+            check_whole(&wholes[i]);
 }
 
 /* ---- the library --------------------------------------------------------------------------- */

@@ -288,6 +288,8 @@ static void check_cut(LumeqBackendId id, const Scene *from, const Scene *to)
 BACKEND_TEST(cuts_settle)
 {
     for (int i = 0; i < COUNT(dull); i++) {
+        if (!check_drawn(i))
+            continue;
         check_cut(id, &good[i % COUNT(good)], &dull[i]);
         check_cut(id, &dull[i], &good[i % COUNT(good)]);
     }

@@ -479,7 +479,7 @@ static void forged_of(Film *f, Kind kind)
     LumeqHistory *history = NULL;
     CheckRandom random = check_random(kind);
     Packed p = pack(f, kind);
-    const size_t head = 200, step = p.size / check_rounds(30) + 1;
+    const size_t head = check_rounds(200), step = p.size / check_rounds(30) + 1;
     must(lumeq_history_create(&history, &f->params, kind == PLAN ? LOOKAHEAD : 0), "a history");
     int refused = 0;
     for (size_t i = 8; i < p.size - 4;

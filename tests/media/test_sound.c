@@ -187,6 +187,8 @@ static void formats(void)
         char arguments[256];
         Clip clip;
         Played played = {0};
+        if (!check_drawn((int)i))
+            continue;
         snprintf(arguments, sizeof(arguments), "%s %s", kinds[i].arguments, kinds[i].name);
         if (!make(48000, 2, arguments))
             return;
