@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavcodec/avcodec.h>
 #include <libavutil/base64.h>
+
+#include "media/picture_encode.h"
 
 /* Of the encoder's 2 (best) to 31: no step is seen in it, at a tenth of a PNG's size. */
 #define JPEG_QUALITY 3
@@ -77,38 +78,17 @@ static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
     return yuv;
 }
 
-static int encode_with(AVCodecContext *encoder, AVFrame *frame, AVPacket *packet)
-{
-    encoder->width = frame->width;
-    encoder->height = frame->height;
-    encoder->pix_fmt = frame->format;
-    encoder->color_range = frame->color_range;
-    encoder->time_base = (AVRational){1, 25};
-    encoder->thread_count = 1;
-    encoder->flags |= AV_CODEC_FLAG_QSCALE | AV_CODEC_FLAG_BITEXACT;
-    encoder->global_quality = frame->quality = FF_QP2LAMBDA * JPEG_QUALITY;
-    int ret = avcodec_open2(encoder, NULL, NULL);
-    if (ret >= 0)
-        ret = avcodec_send_frame(encoder, frame);
-    if (ret >= 0)
-        ret = avcodec_send_frame(encoder, NULL);
-    return ret >= 0 ? avcodec_receive_packet(encoder, packet) : ret;
-}
-
 static char *encode(AVFrame *frame)
 {
-    const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_MJPEG);
-    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
     AVPacket *packet = av_packet_alloc();
     char *text = NULL;
-    if (encoder && packet && encode_with(encoder, frame, packet) >= 0) {
+    if (packet && picture_encode(AV_CODEC_ID_MJPEG, frame, JPEG_QUALITY, packet) >= 0) {
         const int size = AV_BASE64_SIZE(packet->size);
         text = malloc((size_t)size);
         if (text)
             av_base64_encode(text, size, packet->data, packet->size);
     }
     av_packet_free(&packet);
-    avcodec_free_context(&encoder);
     return text;
 }
 

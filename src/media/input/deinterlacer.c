@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 
-#include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/compat.h"
+#include "media/filter_graph.h"
 
 /* Frames that are inside at most; a power of two. */
 #define INSIDE 8
@@ -18,38 +18,19 @@ typedef struct FrameTime {
 } FrameTime;
 
 struct Deinterlacer {
-    AVFilterGraph *graph;
-    AVFilterContext *in, *out;
+    FilterGraph filters;
     AVRational time_base;
     FrameTime times[INSIDE];
     unsigned sent, received;
 };
 
+/* Formats that bwdif does not know (nv12) go through one with the same samples, and back. */
 static int build(Deinterlacer *d, const AVFrame *first, int all, int threads)
 {
-    AVFilterInOut *inputs = NULL, *outputs = NULL;
-    const char *format = av_get_pix_fmt_name(first->format);
-    char text[320];
-    d->graph = avfilter_graph_alloc();
-    if (!d->graph)
-        return AVERROR(ENOMEM);
-    d->graph->nb_threads = threads;
-    /* Formats that bwdif does not know (nv12) go through one with the same samples, and back. */
-    snprintf(text, sizeof(text),
-             "buffer@in=video_size=%dx%d:pix_fmt=%s:time_base=%d/%d,"
-             "bwdif=mode=send_frame:parity=auto:deint=%s,format=pix_fmts=%s,buffersink@out",
-             first->width, first->height, format, first->time_base.num, first->time_base.den,
-             all ? "all" : "interlaced", format);
-    int ret = avfilter_graph_parse2(d->graph, text, &inputs, &outputs);
-    avfilter_inout_free(&inputs);
-    avfilter_inout_free(&outputs);
-    if (ret >= 0)
-        ret = avfilter_graph_config(d->graph, NULL);
-    if (ret < 0)
-        return ret;
-    d->in = avfilter_graph_get_filter(d->graph, "buffer@in");
-    d->out = avfilter_graph_get_filter(d->graph, "buffersink@out");
-    return d->in && d->out ? 0 : AVERROR_BUG;
+    char text[128];
+    snprintf(text, sizeof(text), "bwdif=mode=send_frame:parity=auto:deint=%s,format=pix_fmts=%s",
+             all ? "all" : "interlaced", av_get_pix_fmt_name(first->format));
+    return filter_graph_open_video(&d->filters, first, first->format, text, threads);
 }
 
 int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all, int threads)
@@ -70,12 +51,12 @@ int deinterlacer_send(Deinterlacer *d, AVFrame *frame)
 {
     if (frame)
         d->times[d->sent++ % INSIDE] = (FrameTime){frame->pts, FRAME_DURATION(frame)};
-    return av_buffersrc_add_frame_flags(d->in, frame, AV_BUFFERSRC_FLAG_PUSH);
+    return av_buffersrc_add_frame_flags(d->filters.in, frame, AV_BUFFERSRC_FLAG_PUSH);
 }
 
 int deinterlacer_receive(Deinterlacer *d, AVFrame *frame)
 {
-    const int ret = av_buffersink_get_frame(d->out, frame);
+    const int ret = av_buffersink_get_frame(d->filters.out, frame);
     if (ret < 0)
         return ret;
     if (d->received == d->sent)
@@ -91,6 +72,6 @@ void deinterlacer_close(Deinterlacer **deinterlacer)
 {
     if (!*deinterlacer)
         return;
-    avfilter_graph_free(&(*deinterlacer)->graph);
+    filter_graph_close(&(*deinterlacer)->filters);
     av_freep(deinterlacer);
 }

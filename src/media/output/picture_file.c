@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <libavcodec/avcodec.h>
 #include <libavutil/avstring.h>
 
 #include "media/output/output_file.h"
+#include "media/picture_encode.h"
 
 typedef struct Picture {
     const uint8_t *pixels; /* RGBA */
@@ -35,29 +35,6 @@ static AVFrame *make_frame(const Picture *picture)
     return frame;
 }
 
-static int encode_with(AVCodecContext *encoder, const AVFrame *frame, AVPacket *packet)
-{
-    encoder->width = frame->width;
-    encoder->height = frame->height;
-    encoder->pix_fmt = frame->format;
-    encoder->time_base = (AVRational){1, 25};
-    int ret = avcodec_open2(encoder, NULL, NULL);
-    if (ret >= 0)
-        ret = avcodec_send_frame(encoder, frame);
-    if (ret >= 0)
-        ret = avcodec_send_frame(encoder, NULL);
-    return ret >= 0 ? avcodec_receive_packet(encoder, packet) : ret;
-}
-
-static int encode(const AVFrame *frame, AVPacket *packet)
-{
-    const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
-    AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
-    const int ret = encoder ? encode_with(encoder, frame, packet) : AVERROR_ENCODER_NOT_FOUND;
-    avcodec_free_context(&encoder);
-    return ret;
-}
-
 /* `kind`: OUTPUT_FREE, or OUTPUT_OWN_NAME, which `overwrite` is for. */
 static int write_to(OutputFile *file, const AVPacket *packet, const char *path, OutputName kind,
                     int overwrite, MediaError *error)
@@ -79,7 +56,7 @@ static int write_picture(const Picture *picture, const char *path, OutputName ki
     OutputFile file = {0};
     AVFrame *frame = make_frame(picture);
     AVPacket *packet = av_packet_alloc();
-    int ret = frame && packet ? encode(frame, packet) : AVERROR(ENOMEM);
+    int ret = frame && packet ? picture_encode(AV_CODEC_ID_PNG, frame, 0, packet) : AVERROR(ENOMEM);
     if (ret < 0)
         ret = media_fail(error, MEDIA_OUTPUT, "cannot make a PNG: %s", media_av_text(ret));
     else

@@ -1,21 +1,18 @@
 #include "media/output/turner.h"
 
-#include <stdio.h>
-
-#include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
 #include "media/compat.h"
 #include "media/convert.h"
+#include "media/filter_graph.h"
 
 struct Turner {
     PictureTurn turn;
     enum AVPixelFormat format; /* of what is turned */
     Converter converter;
-    AVFilterGraph *graph;
-    AVFilterContext *in, *out;
+    FilterGraph filters;
 };
 
 static int is_quarter(PictureTurn turn)
@@ -52,30 +49,6 @@ enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn)
     return AV_PIX_FMT_NONE;
 }
 
-static int build(Turner *t, const AVFrame *first, int threads)
-{
-    AVFilterInOut *inputs = NULL, *outputs = NULL;
-    char text[256];
-    t->graph = avfilter_graph_alloc();
-    if (!t->graph)
-        return AVERROR(ENOMEM);
-    t->graph->nb_threads = threads;
-    snprintf(text, sizeof(text),
-             "buffer@in=video_size=%dx%d:pix_fmt=%s:time_base=%d/%d,%s,buffersink@out",
-             first->width, first->height, av_get_pix_fmt_name(t->format), first->time_base.num,
-             first->time_base.den, filters_of(t->turn));
-    int ret = avfilter_graph_parse2(t->graph, text, &inputs, &outputs);
-    avfilter_inout_free(&inputs);
-    avfilter_inout_free(&outputs);
-    if (ret >= 0)
-        ret = avfilter_graph_config(t->graph, NULL);
-    if (ret < 0)
-        return ret;
-    t->in = avfilter_graph_get_filter(t->graph, "buffer@in");
-    t->out = avfilter_graph_get_filter(t->graph, "buffersink@out");
-    return t->in && t->out ? 0 : AVERROR_BUG;
-}
-
 int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int threads)
 {
     *turner = NULL;
@@ -84,7 +57,10 @@ int turner_open(Turner **turner, const AVFrame *first, PictureTurn turn, int thr
         return AVERROR(ENOMEM);
     t->turn = turn;
     t->format = turner_format(first->format, turn);
-    const int ret = t->format == AV_PIX_FMT_NONE ? AVERROR(ENOSYS) : build(t, first, threads);
+    const int ret =
+        t->format == AV_PIX_FMT_NONE
+            ? AVERROR(ENOSYS)
+            : filter_graph_open_video(&t->filters, first, t->format, filters_of(turn), threads);
     if (ret < 0)
         turner_close(&t);
     *turner = t;
@@ -156,9 +132,9 @@ int turner_run(Turner *t, const AVFrame *frame, AVFrame *to)
     av_frame_unref(to);
     int ret = frame->format == (int)t->format ? av_frame_ref(to, frame) : convert(t, frame, to);
     if (ret >= 0)
-        ret = av_buffersrc_add_frame_flags(t->in, to, 0);
+        ret = av_buffersrc_add_frame_flags(t->filters.in, to, 0);
     if (ret >= 0)
-        ret = av_buffersink_get_frame(t->out, to);
+        ret = av_buffersink_get_frame(t->filters.out, to);
     if (ret >= 0)
         set_properties(t, frame, to);
     return ret;
@@ -169,7 +145,7 @@ void turner_close(Turner **turner)
     Turner *t = *turner;
     if (!t)
         return;
-    avfilter_graph_free(&t->graph);
+    filter_graph_close(&t->filters);
     convert_close(&t->converter);
     av_freep(turner);
 }

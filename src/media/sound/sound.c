@@ -277,9 +277,10 @@ static void smooth(Sound *s, double ahead)
 /* Sees to a graph for `decoded`: 1, or 0 when it is not there yet. */
 static int prepare(Sound *s)
 {
-    if (s->graph.graph && s->graph_speed == s->to.speed && sound_graph_fits(&s->graph, s->decoded))
+    if (s->graph.filters.graph && s->graph_speed == s->to.speed &&
+        sound_graph_fits(&s->graph, s->decoded))
         return 1;
-    if (s->graph.graph) {
+    if (s->graph.filters.graph) {
         drain(s);
         return 0;
     }
@@ -302,7 +303,7 @@ static void place(Sound *s)
     double ahead = position - s->next_in;
     if (!s->decoded->nb_samples)
         return;
-    if ((ahead > MAX_HOLE_US || ahead < -MAX_OVERLAP_US) && !s->graph.graph) {
+    if ((ahead > MAX_HOLE_US || ahead < -MAX_OVERLAP_US) && !s->graph.filters.graph) {
         s->next_in = position;
         ahead = 0;
     }
@@ -331,7 +332,7 @@ static void place(Sound *s)
 static int feed(Sound *s)
 {
     const int ret = s->decoded->nb_samples ? 0 : decode(s);
-    if (ret == AVERROR_EOF && s->graph.graph) {
+    if (ret == AVERROR_EOF && s->graph.filters.graph) {
         drain(s);
         return 0;
     }
@@ -365,7 +366,8 @@ static void give(Sound *s, SoundBlock *block)
 int sound_receive(Sound *s, SoundBlock *block)
 {
     for (;;) {
-        int ret = s->graph.graph ? sound_graph_receive(&s->graph, s->filtered) : AVERROR(EAGAIN);
+        int ret =
+            s->graph.filters.graph ? sound_graph_receive(&s->graph, s->filtered) : AVERROR(EAGAIN);
         if (ret >= 0) {
             give(s, block);
             return 0;

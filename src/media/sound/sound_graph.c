@@ -71,29 +71,14 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
 static int build(SoundGraph *g, const SoundFormat *to)
 {
     AVBPrint text;
-    AVFilterInOut *inputs = NULL, *outputs = NULL;
-    g->graph = avfilter_graph_alloc();
-    if (!g->graph)
-        return AVERROR(ENOMEM);
-    g->graph->nb_threads = 1;
     av_bprint_init(&text, 0, AV_BPRINT_SIZE_UNLIMITED);
     describe(&text, g, to);
-    int ret = av_bprint_is_complete(&text) ? 0 : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = avfilter_graph_parse2(g->graph, text.str, &inputs, &outputs);
+    const int ret = av_bprint_is_complete(&text) ? filter_graph_open(&g->filters, text.str, 1)
+                                                 : AVERROR(ENOMEM);
     av_bprint_finalize(&text, NULL);
-    avfilter_inout_free(&inputs);
-    avfilter_inout_free(&outputs);
     if (ret >= 0)
-        ret = avfilter_graph_config(g->graph, NULL);
-    if (ret < 0)
-        return ret;
-    g->in = avfilter_graph_get_filter(g->graph, "abuffer@in");
-    g->out = avfilter_graph_get_filter(g->graph, "abuffersink@out");
-    if (!g->in || !g->out)
-        return AVERROR_BUG;
-    av_buffersink_set_frame_size(g->out, (unsigned)to->block);
-    return 0;
+        av_buffersink_set_frame_size(g->filters.out, (unsigned)to->block);
+    return ret;
 }
 
 int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
@@ -113,13 +98,13 @@ int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
 
 int sound_graph_fits(const SoundGraph *g, const AVFrame *frame)
 {
-    return g->graph && frame->sample_rate == g->rate && frame->format == g->format &&
+    return g->filters.graph && frame->sample_rate == g->rate && frame->format == g->format &&
            av_channel_layout_compare(&frame->ch_layout, &g->layout) == 0;
 }
 
 int sound_graph_send(SoundGraph *g, AVFrame *frame)
 {
-    const int ret = av_buffersrc_add_frame_flags(g->in, frame, 0);
+    const int ret = av_buffersrc_add_frame_flags(g->filters.in, frame, 0);
     if (frame)
         av_frame_unref(frame);
     return ret;
@@ -127,12 +112,12 @@ int sound_graph_send(SoundGraph *g, AVFrame *frame)
 
 int sound_graph_receive(SoundGraph *g, AVFrame *frame)
 {
-    return av_buffersink_get_frame(g->out, frame);
+    return av_buffersink_get_frame(g->filters.out, frame);
 }
 
 void sound_graph_close(SoundGraph *g)
 {
-    avfilter_graph_free(&g->graph);
+    filter_graph_close(&g->filters);
     av_channel_layout_uninit(&g->layout);
     *g = (SoundGraph){0};
 }

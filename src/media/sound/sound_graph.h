@@ -2,14 +2,14 @@
 #ifndef LUMEQ_MEDIA_SOUND_GRAPH_H
 #define LUMEQ_MEDIA_SOUND_GRAPH_H
 
-#include <libavfilter/avfilter.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/frame.h>
 
+#include "media/filter_graph.h"
+
 /* {0} is a closed one. */
 typedef struct SoundGraph {
-    AVFilterGraph *graph; /* NULL: closed */
-    AVFilterContext *in, *out;
+    FilterGraph filters;
     int rate, format; /* of the frames that it takes */
     AVChannelLayout layout;
     double early_us; /* a sound comes out so much before its share of the samples: microseconds of
