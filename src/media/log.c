@@ -21,6 +21,9 @@
 /* How libavutil begins to refuse a picture. The two numbers are said nowhere else. */
 #define REFUSED_SIZE "Picture size %ux%u "
 
+/* What its decoder of H.264 says of a slice that it had to give up. */
+#define BROKEN_PICTURE "error while decoding MB "
+
 static struct {
     int level;
     void (*print)(const char *line);
@@ -93,6 +96,16 @@ static const char *in_words(const char *error)
     return is_size ? "the size of the picture is missing" : error;
 }
 
+/* Of a decoder of H.264. */
+static void count_broken(void)
+{
+    CodecLog *codec = log_state.codecs;
+    while (here.owner && codec && codec->owner != here.owner)
+        codec = codec->next;
+    if (here.owner && codec && strstr(here.line, BROKEN_PICTURE))
+        codec->broken++;
+}
+
 static void take_line(void)
 {
     clean(here.line);
@@ -102,6 +115,7 @@ static void take_line(void)
     LogNote *note = find_note(here.owner);
     if (here.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
+    count_broken();
     if (here.level <= log_state.level && log_state.print && here.line[0])
         log_state.print(here.line);
     pthread_mutex_unlock(&log_state.lock);
@@ -225,6 +239,14 @@ LogNote codec_log_take(CodecLog *log)
     log->note = (LogNote){0};
     pthread_mutex_unlock(&log_state.lock);
     return note.error[0] ? note : here.note;
+}
+
+int64_t codec_log_broken(const CodecLog *log)
+{
+    pthread_mutex_lock(&log_state.lock);
+    const int64_t broken = log->broken;
+    pthread_mutex_unlock(&log_state.lock);
+    return broken;
 }
 
 void codec_log_close(CodecLog *log)

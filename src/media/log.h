@@ -3,6 +3,7 @@
 #define LUMEQ_MEDIA_LOG_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 
@@ -34,6 +35,7 @@ const char *media_log_error(void);
  * remembered here until it is taken. */
 typedef struct CodecLog {
     LogNote note;
+    int64_t broken;    /* pictures, or slices of them, that were said to be */
     const void *owner; /* the codec's opaque */
     struct CodecLog *next;
 } CodecLog;
@@ -44,6 +46,10 @@ void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
 /* Takes what was said about the codec, or else to this thread. */
 LogNote codec_log_take(CodecLog *log);
+
+/* How many pictures, or slices of them, a decoder has said that it could not decode whole. FFmpeg
+ * up to 6.0 flags not all of them, where several threads decode: which differs from run to run. */
+int64_t codec_log_broken(const CodecLog *log);
 
 /* After the codec is closed. One that was never opened may be closed, too. */
 void codec_log_close(CodecLog *log);

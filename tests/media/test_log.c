@@ -68,6 +68,7 @@ static void *speak_for(void *codec)
     AVCodecContext *copy = avcodec_alloc_context3(NULL);
     copy->opaque = ((const AVCodecContext *)codec)->opaque;
     av_log(copy, AV_LOG_ERROR, "frame %d is broken\n", 7);
+    av_log(copy, AV_LOG_ERROR, "error while decoding MB %d %d\n", 2, 3);
     (void)av_image_check_size2(70000, 60000, 1, AV_PIX_FMT_NONE, 0, copy);
     avcodec_free_context(&copy);
     return NULL;
@@ -92,6 +93,7 @@ static void codecs_keep_what_their_threads_say(void)
           note.refused_height);
     note = codec_log_take(&logs[1]);
     CHECK(!note.error[0], "taken once: '%s'", note.error);
+    CHECK(!codec_log_broken(&logs[0]) && codec_log_broken(&logs[1]) == 1, "not one broken picture");
     for (int i = 0; i < 2; i++) {
         avcodec_free_context(&codecs[i]);
         codec_log_close(&logs[i]);

@@ -34,6 +34,8 @@ struct Decoder {
     size_t packet_size;                     /* of the last one */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
+    int64_t told, told_only;     /* of broken pictures: times, and those not flagged yet */
+    int64_t received, last_told; /* frames; the last one at which that was news */
     Converter converter;
 
     /* Of the first frame; all others are brought to it. */
@@ -269,6 +271,22 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
         d->refused_width = note.refused_width;
         d->refused_height = note.refused_height;
     }
+}
+
+/* The frame that has come. Those that are only told of may come later: each is counted once, as one
+ * frame where several were told of since the last one came. */
+static void note_broken(Decoder *d, int is_flagged)
+{
+    const int64_t told = codec_log_broken(&d->log);
+    const int is_told = told > d->told;
+    d->received++;
+    d->told = told;
+    if (is_told)
+        d->last_told = d->received;
+    if (is_told || (is_flagged && !d->told_only))
+        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    d->told_only += is_told;
+    d->told_only -= is_flagged && d->told_only;
 }
 
 /* What is decoded from now on has nothing to do with what was before. 0; EAGAIN: that is still to
@@ -636,7 +654,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     if ((int64_t)d->raw->width * d->raw->height > d->source->max_pixels)
         return source_refuse_size(d->source, (unsigned)d->raw->width, (unsigned)d->raw->height,
                                   error);
-    const int corrupt = d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
+    const int is_flagged = d->raw->decode_error_flags || (d->raw->flags & AV_FRAME_FLAG_CORRUPT);
     if (set_shape(d, d->raw) < 0)
         return media_fail(error, MEDIA_INPUT, "out of memory");
     set_times(d, d->raw);
@@ -656,8 +674,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
         d->last_duration = last_duration;
         return receive_stored(d, frame, error);
     }
-    if (corrupt)
-        note_damage(d, &d->damage.corrupt_frames, AVERROR_INVALIDDATA);
+    note_broken(d, is_flagged);
     if (differs)
         ret = convert(d, frame, error);
     else
@@ -746,9 +763,14 @@ const Damage *decoder_damage(const Decoder *d)
     return &d->damage;
 }
 
+/* But for pictures that may come yet. */
 void decoder_forget_damage(Decoder *d)
 {
-    d->damage = (Damage){0};
+    const int is_kept = d->last_told && d->received - d->last_told <= decoder_frame_threads(d);
+    Damage kept = {.corrupt_frames = 1};
+    if (is_kept)
+        av_strlcpy(kept.first, d->damage.first, sizeof(kept.first));
+    d->damage = is_kept ? kept : (Damage){0};
 }
 
 int decoder_frame_threads(const Decoder *d)
