@@ -83,8 +83,10 @@ int film_cuts_make(FilmCuts *cuts, MeasureFile *file, int64_t parts, const FilmS
                           : media_fail(error, MEDIA_OUTPUT, "out of memory");
     if (ret >= 0)
         cuts->first[cuts->count++] = 0;
-    for (int64_t i = 1; ret >= 0 && i < parts; i++) {
-        int64_t at = i * frames / parts, beyond = 0;
+    for (int64_t i = 1, at = 0; ret >= 0 && i < parts; i++) {
+        const int64_t wanted = i * frames / parts;
+        int64_t beyond = 0;
+        at = at > wanted ? at : wanted; /* all up to there has been looked at */
         do {
             beyond = beyond_damage(at, damaged, count, &next);
             ret = next_stretch(&s, beyond, &at, error);

@@ -423,26 +423,32 @@ static int64_t quarter_of(int64_t us)
 
 /* A thousand frames, one of them damaged: every cut is behind the one before, and none is within 96
  * frames of the damage. */
+static MeasureFile *measured_film(const LumeqMeasure *measure, int frames, int damaged)
+{
+    MediaError error = {0};
+    MeasureFile *file = NULL;
+    int ret = measure_file_open(&file, NULL, &error);
+    for (int i = 0; ret >= 0 && i < frames; i++) {
+        const MeasuredFrame frame = {.pts = i, .damaged = i == damaged};
+        ret = measure_file_add(file, &frame, measure, &error);
+    }
+    CHECK(ret >= 0 && measure_file_flush(file, &error) == 0, "%s", error.text);
+    return file;
+}
+
 static void test_cuts(void)
 {
     static uint8_t luma[64 * 64];
     const LumeqImage in = {.plane = {luma}, .stride = {64}, .width = 64, .height = 64, .depth = 8};
     MediaError error = {0};
-    MeasureFile *file = NULL;
     LumeqContext *context = NULL;
     LumeqMeasure *measure = NULL;
     FilmCuts cuts = {0};
     CHECK(lumeq_context_create(&context, NULL, NULL, 0) == 0 &&
-              lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0 &&
-              measure_file_open(&file, NULL, &error) == 0,
-          "%s", error.text);
-    for (int i = 0; i < 1000; i++)
-        if (measure_file_add(file, &(MeasuredFrame){.pts = i, .damaged = i == 500}, measure,
-                             &error) < 0)
-            abort();
-    CHECK(measure_file_flush(file, &error) == 0 &&
-              film_cuts_make(&cuts, file, 20, NULL, &error) == 0,
-          "%s", error.text);
+              lumeq_measure(context, &measure, NULL, &in, NULL, NULL) == 0,
+          "%s", lumeq_last_error(NULL));
+    MeasureFile *file = measured_film(measure, 1000, 500);
+    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
     CHECK(cuts.count == 18 && cuts.first[0] == 0 && cuts.first[9] == 597 && cuts.first[18] == 1000,
           "%d parts", cuts.count);
     for (int i = 1; i <= cuts.count; i++)
@@ -454,6 +460,13 @@ static void test_cuts(void)
     CHECK(cuts.count == 17 && cuts.first[1] == 53 && cuts.first[9] == 603, "%d parts", cuts.count);
     for (int i = 1; i < cuts.count; i++)
         CHECK(cuts.first[i] % 25 == 3, "part %d begins at %lld", i, (long long)cuts.first[i]);
+    film_cuts_free(&cuts);
+    measure_file_close(&file);
+    /* Up to the end there is no room for a cut, also not for one that is wanted further on. */
+    file = measured_film(measure, 1000, 950);
+    CHECK(film_cuts_make(&cuts, file, 20, NULL, &error) == 0, "%s", error.text);
+    CHECK(cuts.count == 18 && cuts.first[17] == 850, "%d parts, the last from %lld", cuts.count,
+          (long long)cuts.first[cuts.count - 1]);
     film_cuts_free(&cuts);
     measure_file_close(&file);
     lumeq_measure_free(&measure);
