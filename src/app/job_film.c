@@ -144,7 +144,8 @@ int job_film_open(JobFilm *f)
     if (ret >= 0)
         ret = engine_open_context(&f->engine, o, &f->error);
     f->reader = engine_reader(o, f->writer);
-    f->reader.decoder = (DecoderOptions){.memory = f->engine.memory, .threads = (int)o->threads};
+    f->reader.decoder =
+        (DecoderOptions){.memory = f->engine.memory, .threads = f->plan.decoder_threads};
     if (ret >= 0)
         ret = engine_open_source(&f->source, o, o->input, f->stop, &f->error);
     if (ret >= 0 && source_is_one_picture(f->source))

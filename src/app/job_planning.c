@@ -27,6 +27,8 @@
 /* More threads make an encoder's pictures worse, and no faster. */
 #define MOST_ENCODER_THREADS 16
 
+#define MOST_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
+
 /* Of a part, where nothing else is asked for. */
 #define USUAL_SECONDS 60.0
 #define MOST_PARTS 99999
@@ -55,6 +57,12 @@ static long encoder_threads_of(long cores)
 {
     const long threads = (3 * cores + 1) / 2;
     return threads < 1 ? 1 : threads < MOST_ENCODER_THREADS ? threads : MOST_ENCODER_THREADS;
+}
+
+/* As FFmpeg has it, and so one run: what it makes of damaged pictures depends on them. */
+static long decoder_threads_of(long cores)
+{
+    return cores < 2 ? 1 : cores < MOST_DECODER_THREADS ? cores + 1 : MOST_DECODER_THREADS;
 }
 
 /* What is written beside the output; NULL: nothing. */
@@ -107,6 +115,7 @@ static int begin_plan(JobFilm *f)
     const long cores = part_workers_cores();
     const long share = f->within ? cores / f->at_a_time : cores;
     plan->encoder_threads = o->threads > 0 ? (int)o->threads : (int)encoder_threads_of(share);
+    plan->decoder_threads = o->threads > 0 ? (int)o->threads : (int)decoder_threads_of(cores);
     if (!job_is_own(plan->output) && (check_beside(f, "--stats", plan->rows) < 0 ||
                                       check_beside(f, "--report", plan->report) < 0))
         return f->error.fault;

@@ -140,6 +140,7 @@ static void put_plan(KeyText *text, const JobPlan *plan)
     put_text(text, "encoder", plan->encoder);
     put_text(text, "encoder-version", plan->encoder_version);
     key_text_add(text, "encoder-threads", "%d", plan->encoder_threads);
+    key_text_add(text, "decoder-threads", "%d", plan->decoder_threads);
     key_text_add(text, "depth", "%d", plan->depth);
     key_text_add(text, "zero", "%" PRId64, plan->zero);
     key_text_add(text, "time-base", "%d/%d", plan->time_base_num, plan->time_base_den);
@@ -264,12 +265,21 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
                    {"frames", &plan->frames},
                    {"film-end", &plan->film_end},
                    {"wanted-parts", &plan->wanted_parts}};
+    const struct {
+        const char *key;
+        int *to;
+    } small[] = {{"encoder-threads", &plan->encoder_threads},
+                 {"decoder-threads", &plan->decoder_threads},
+                 {"depth", &plan->depth}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(key, texts[i].key) == 0)
             return take_copy(texts[i].to, value);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (strcmp(key, numbers[i].key) == 0)
             return sscanf(value, "%" SCNd64, numbers[i].to) == 1 ? 0 : -1;
+    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+        if (strcmp(key, small[i].key) == 0)
+            return sscanf(value, "%d", small[i].to) == 1 ? 0 : -1;
     if (strcmp(key, "state") == 0) {
         plan->ready = strcmp(value, "ready") == 0;
         return plan->ready || strcmp(value, "listed") == 0 ? 0 : -1;
@@ -281,10 +291,6 @@ static int take_line(JobPlan *plan, const char *key, const char *value)
                    : -1;
     if (strcmp(key, "argument") == 0)
         return job_plan_add_argument(plan, value);
-    if (strcmp(key, "encoder-threads") == 0)
-        return sscanf(value, "%d", &plan->encoder_threads) == 1 ? 0 : -1;
-    if (strcmp(key, "depth") == 0)
-        return sscanf(value, "%d", &plan->depth) == 1 ? 0 : -1;
     if (strcmp(key, "time-base") == 0)
         return sscanf(value, "%d/%d", &plan->time_base_num, &plan->time_base_den) == 2 ? 0 : -1;
     if (strcmp(key, "part") == 0)

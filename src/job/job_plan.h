@@ -10,7 +10,7 @@
 #include "job/frame_block.h"
 #include "media/error.h"
 
-#define JOB_PLAN_VERSION 5
+#define JOB_PLAN_VERSION 6
 
 /* Frames before a part that are decoded with it: those that its first frame is filtered by, those
  * by which they are made of fields, and one to spare. */
@@ -51,6 +51,7 @@ typedef struct JobPlan {
     char *encoder;
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
+    int decoder_threads; /* what damaged pictures become may depend on them */
     int depth;    /* that frames of 8 bits are brought to; 0: they are not */
     int64_t zero; /* see reader_zero() */
     int time_base_num, time_base_den;

@@ -187,6 +187,7 @@ static void make_plan(JobPlan *plan)
                       .identity = {12, -34, 0xfedcba98, 1},
                       .encoder = strdup("ffv1"),
                       .encoder_threads = 3,
+                      .decoder_threads = 5,
                       .zero = -5,
                       .time_base_num = 1,
                       .time_base_den = 90000,
@@ -218,6 +219,7 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
     CHECK(!memcmp(&a->identity, &b->identity, sizeof(a->identity)), "another identity");
     CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
               a->film_end == b->film_end && a->encoder_threads == b->encoder_threads &&
+              a->decoder_threads == b->decoder_threads &&
               a->length_us == b->length_us && a->wanted_parts == b->wanted_parts,
           "another number");
     CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
