@@ -395,7 +395,7 @@ static int finish(Many *m, double began)
 /* One after the other, without --jobs. */
 static int choose_most(const Many *m)
 {
-    const int most = m->options->jobs != 0 ? job_run_at_a_time(m->options) : 1;
+    const int most = m->options->jobs != 0 ? job_run_at_a_time(m->options, 0) : 1;
     return most < m->list.count ? most : m->list.count;
 }
 

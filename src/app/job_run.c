@@ -55,30 +55,30 @@ static int list_devices(const Options *o, int numbers[MOST_DEVICES])
 }
 
 /* That one run has a use for. */
-static int cores_of_run(const Options *o)
+static int cores_of_run(const Options *o, int rows)
 {
     if (o->threads > 0)
         return (int)o->threads;
     const AVCodec *codec = options_many(o) ? NULL : engine_find_encoder(o);
-    const int cores = codec ? encoder_cores(codec) : 0;
+    const int cores = codec ? encoder_cores(codec, rows) : 0;
     return cores > CORES_OF_RUN ? cores : CORES_OF_RUN;
 }
 
 /* Measuring has no encoder, and goes as far as decoders do. */
-static int measures_at_a_time(const Options *o)
+static int measures_at_a_time(const Options *o, int jobs)
 {
     const int cores = o->threads > 0 ? (int)o->threads : CORES_OF_RUN;
-    const int jobs = job_run_at_a_time(o), measures = part_workers_cores() / cores;
+    const int measures = part_workers_cores() / cores;
     return o->jobs > 0 || measures < jobs ? jobs : measures;
 }
 
-int job_run_at_a_time(const Options *o)
+int job_run_at_a_time(const Options *o, int rows)
 {
     int numbers[MOST_DEVICES];
     const int gpus = list_devices(o, numbers);
     if (o->jobs > 0)
         return (int)o->jobs;
-    const int jobs = part_workers_cores() / cores_of_run(o), least = gpus > 1 ? gpus : 1;
+    const int jobs = part_workers_cores() / cores_of_run(o, rows), least = gpus > 1 ? gpus : 1;
     return jobs > least ? jobs : least;
 }
 
@@ -325,11 +325,21 @@ static const char *state_of(int code)
     return code == EXIT_DONE || code == EXIT_DAMAGED ? "done" : "failed";
 }
 
+/* Of the film's pictures; 0: it cannot be opened, which is said later. */
+static int find_rows(const JobRun *r)
+{
+    MediaError ignored = {0};
+    Source *source = NULL;
+    const Options *o = r->options;
+    const int ret = engine_open_again(&source, o, o->input, r->stop, &ignored);
+    const int rows = ret < 0 ? 0 : source->video->codecpar->height;
+    source_close(&source);
+    return rows;
+}
+
 int job_run(const Options *options, atomic_int *stop)
 {
     JobRun r = {.options = options, .stop = stop};
-    r.jobs = FFMIN(job_run_at_a_time(options), MOST_SLOTS);
-    r.measures = FFMIN(measures_at_a_time(options), MOST_SLOTS);
     JobFilm *f = &r.film;
     int code = EXIT_DONE;
     job_output_look(&f->before, options->output);
@@ -337,6 +347,8 @@ int job_run(const Options *options, atomic_int *stop)
         (job_is_joined(options->output, options->stats, options->report, &code) ||
          job_is_done(options->input, options->output)))
         return code;
+    r.jobs = FFMIN(job_run_at_a_time(options, options->jobs > 0 ? 0 : find_rows(&r)), MOST_SLOTS);
+    r.measures = FFMIN(measures_at_a_time(options, r.jobs), MOST_SLOTS);
     int ret = make_plan(&r);
     if (ret >= 0 && atomic_load(stop) == RUN_ON)
         ret = do_parts(&r);

@@ -10,8 +10,8 @@
 int job_run(const Options *options, atomic_int *stop);
 
 /* How many encoders are to run at a time, by --jobs: as many as asked for; auto: as many as have a
- * use for all cores. At least 1. */
-int job_run_at_a_time(const Options *options);
+ * use for all cores, with pictures of so many rows (0: unknown). At least 1. */
+int job_run_at_a_time(const Options *options, int rows);
 
 /* --devices: the GPU of the one that runs in a place from 0 on, or that of --device. */
 int job_run_device(const Options *options, int slot);

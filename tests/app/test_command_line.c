@@ -287,7 +287,7 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     return 0;
 }
 
-static void check_auto(int count, const char *encoder, int threads, int expected)
+static void check_auto(int count, const char *encoder, int rows, int threads, int expected)
 {
     Options o = options_default();
     o.output = "out.mkv";
@@ -295,25 +295,31 @@ static void check_auto(int count, const char *encoder, int threads, int expected
     o.vcodec = encoder;
     o.threads = threads;
     cores = count;
-    const int jobs = job_run_at_a_time(&o);
-    CHECK(!engine_find_encoder(&o) || jobs == expected, "%s on %d cores: %d at a time", encoder,
-          count, jobs);
+    const int jobs = job_run_at_a_time(&o, rows);
+    CHECK(!engine_find_encoder(&o) || jobs == expected, "%s on %d cores, %d rows: %d at a time",
+          encoder, count, rows, jobs);
     o.jobs = 3;
-    CHECK(job_run_at_a_time(&o) == 3, "--jobs 3 is %d", job_run_at_a_time(&o));
+    CHECK(job_run_at_a_time(&o, rows) == 3, "--jobs 3 is %d", job_run_at_a_time(&o, rows));
 }
 
 /* --jobs auto: parts where an encoder does not fill the cores. */
 static void jobs_auto(void)
 {
-    check_auto(2, "mpeg4", 0, 1);
-    check_auto(16, "mpeg4", 0, 4);
-    check_auto(16, "ffv1", 0, 4);
-    check_auto(16, "libvpx-vp9", 0, 4);
-    check_auto(16, "libx264", 0, 1);
-    check_auto(16, "libx265", 0, 1);
-    check_auto(16, NULL, 0, 1); /* which is x264, or what there is of it */
-    check_auto(64, "libx264", 0, 4);
-    check_auto(16, "libx264", 8, 2);
+    check_auto(2, "mpeg4", 0, 0, 1);
+    check_auto(16, "mpeg4", 0, 0, 4);
+    check_auto(16, "ffv1", 0, 0, 4);
+    check_auto(16, "libvpx-vp9", 0, 0, 4);
+    check_auto(16, "libx264", 0, 0, 1);
+    check_auto(16, "libx265", 0, 0, 1);
+    check_auto(16, NULL, 0, 0, 1); /* which is x264, or what there is of it */
+    check_auto(64, "libx264", 0, 0, 4);
+    check_auto(16, "libx264", 0, 8, 2);
+    check_auto(16, "libx264", 360, 0, 2);
+    check_auto(16, "libx264", 144, 0, 4);
+    check_auto(16, "libx264", 720, 0, 1);
+    check_auto(64, "libx264", 720, 0, 5);
+    check_auto(64, "libx264", 2160, 0, 4);
+    check_auto(16, "ffv1", 2160, 0, 4);
 }
 
 static const CheckTest tests[] = {

@@ -351,7 +351,9 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
-/* x264 filled 12 of 16 cores at 1440p. */
+/* Threads that each encode a picture wait for rows of those before: x264 has a use for some 7 cores
+ * at 360 rows, 10 at 720, and filled 12 of 16 at 1440. */
+#define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
 /* Whether an option has one of these names, or names it within its value, as x264-params does. */
@@ -421,12 +423,13 @@ static int has_quality(const AVCodec *codec, const EncoderOptions *o)
     return 0;
 }
 
-int encoder_cores(const AVCodec *codec)
+int encoder_cores(const AVCodec *codec, int rows)
 {
     static const char *const threaded[] = {"libx264", "libx264rgb", "libx265", "libsvtav1"};
     for (size_t i = 0; i < FF_ARRAY_ELEMS(threaded); i++)
         if (strcmp(codec->name, threaded[i]) == 0)
-            return THREADED_CORES;
+            return rows > 0 && rows < THREADED_CORES * ROWS_OF_CORE ? rows / ROWS_OF_CORE
+                                                                    : THREADED_CORES;
     return 0;
 }
 

@@ -55,8 +55,9 @@ int encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
 /* The quantizer of encoders that would aim at a low rate of bits otherwise; 0: of others. */
 int encoder_usual_quantizer(enum AVCodecID id);
 
-/* How many cores one of these keeps busy, where it is known to be many; 0: it is not. */
-int encoder_cores(const AVCodec *codec);
+/* How many cores one of these keeps busy with pictures of so many rows (0: unknown), where it is
+ * known to be many; 0: it is not. */
+int encoder_cores(const AVCodec *codec, int rows);
 
 /* Whether a film can be encoded in parts, each by itself: at a constant quality. MEDIA_USAGE. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
