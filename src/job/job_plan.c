@@ -178,7 +178,7 @@ int job_plan_write(JobPlan *plan, MediaError *error)
 /* NULL: see errno, which is 0 where it is no text. */
 static char *read_text(const char *path)
 {
-    struct stat about;
+    struct stat about = {0};
     FILE *file = fopen(path, "rbe");
     if (!file)
         return NULL;
@@ -194,7 +194,7 @@ static char *read_text(const char *path)
             text = NULL;
         }
     }
-    const int reason = errno;
+    const int reason = S_ISDIR(about.st_mode) ? EISDIR : errno;
     fclose(file);
     errno = reason;
     return text;

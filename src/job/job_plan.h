@@ -52,8 +52,8 @@ typedef struct JobPlan {
     char *encoder_version; /* as encoder_version_find() has it, or NULL */
     int encoder_threads;
     int decoder_threads; /* what damaged pictures become may depend on them */
-    int depth;    /* that frames of 8 bits are brought to; 0: they are not */
-    int64_t zero; /* see reader_zero() */
+    int depth;           /* that frames of 8 bits are brought to; 0: they are not */
+    int64_t zero;        /* see reader_zero() */
     int time_base_num, time_base_den;
     int64_t frames;
     int64_t length_us; /* of all of them */

@@ -573,6 +573,7 @@ class BadInput(JobCase):
                     self.refused(lumeq(*again), USAGE, "has a plan already", *words)
                 self.assertEqual(self.text(self.made), new)
         self.refused(lumeq("join", self.path("nothing/plan")), INPUT, "there is no plan")
+        self.refused(lumeq("join", self.job), INPUT, "Is a directory")
         with open(self.made, "w", encoding="utf-8") as f:
             f.write(text)
         self.change("curves", 1000, b"xxxxxxxx")
@@ -655,6 +656,7 @@ class BadInput(JobCase):
             self.refused(lumeq(*way, "-o", self.path("x.mkv")), USAGE, "in.png", "is a picture")
         os.unlink(picture)
         self.refused(lumeq(self.source, "--jobs", "2"), USAGE, "--jobs", "-o")
+        self.refused(lumeq("--camera", "-o", self.path("x.mkv"), "--jobs", "2"), USAGE, "--camera", "--jobs", "from a file")
         self.refused(lumeq(self.source, "--resume"), USAGE, "--resume", "-o")
         self.refused(lumeq("plan", self.source), INPUT, "no plan", "-o OUT")
         self.assertEqual(self.files(), ["in.mkv", "out.mkv.lumeq"])

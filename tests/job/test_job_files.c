@@ -219,8 +219,8 @@ static void check_plan(const JobPlan *a, const JobPlan *b)
     CHECK(!memcmp(&a->identity, &b->identity, sizeof(a->identity)), "another identity");
     CHECK(a->zero == b->zero && a->time_base_den == b->time_base_den && a->frames == b->frames &&
               a->film_end == b->film_end && a->encoder_threads == b->encoder_threads &&
-              a->decoder_threads == b->decoder_threads &&
-              a->length_us == b->length_us && a->wanted_parts == b->wanted_parts,
+              a->decoder_threads == b->decoder_threads && a->length_us == b->length_us &&
+              a->wanted_parts == b->wanted_parts,
           "another number");
     CHECK(a->ready == b->ready && a->mark == b->mark && !strcmp(a->damage, b->damage),
           "another state");

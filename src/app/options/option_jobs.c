@@ -113,7 +113,7 @@ static int check_many(const Options *o, const unsigned char *given, const char *
 static int check_film(const Options *o, const unsigned char *given, int is_plan, const char *name,
                       const Refusal *refusal)
 {
-    if (!is_plan && (!o->output || o->camera))
+    if (!is_plan && !o->output && !o->camera)
         return refuse(refusal, "%s is for a film that is written: -o FILE names it", name);
     if (o->sequence || option_inputs_is_pictures(o, o->input))
         return refuse(refusal, "%s is for a film in one file, and pictures are none", name);
