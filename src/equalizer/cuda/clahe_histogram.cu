@@ -43,17 +43,6 @@ typedef struct Tile {
     int x, y, number;
 } Tile;
 
-/* Whether all of them are done. For the whole group. */
-static __device__ __forceinline__ bool is_last(uint32_t *done, uint32_t all)
-{
-    __shared__ bool last;
-    curve_barrier();
-    if (threadIdx.x == 0)
-        last = is_last_block(done, all);
-    curve_barrier();
-    return last;
-}
-
 static __device__ __forceinline__ uint32_t take(uint32_t *counter)
 {
     const uint32_t value = __ldcg(counter);
@@ -140,7 +129,7 @@ static __device__ __forceinline__ bool merge(const uint32_t *tables, int tile, i
                                              TileCounters *counters)
 {
     add_up(tables, has_padding, counters->hist[tile], counters->padding[tile]);
-    return is_last(&counters->blocks_done[tile], gridDim.z);
+    return is_last_block<curve_barrier>(&counters->blocks_done[tile], gridDim.z);
 }
 
 /* The tile's curve, its table, its part of the history and of the sums. */
@@ -245,7 +234,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
         return;
     wait_for_frame();
     finish_tile(grid, tile, frame, before, result, tables, counters, &memory.work);
-    if (is_last(&counters->tiles_done, gridDim.x * gridDim.y))
+    if (is_last_block<curve_barrier>(&counters->tiles_done, gridDim.x * gridDim.y))
         finish_all(grid, frame, result, tables, counters);
 }
 

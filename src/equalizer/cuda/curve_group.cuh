@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "equalizer/cuda/warp.cuh"
 #include "lumeq/lumeq.h"
 
 #ifndef CURVE_BINS
@@ -43,18 +44,6 @@ CURVE_FN void curve_barrier(void)
     asm volatile("bar.sync 1, %0;" ::"n"(CURVE_THREADS) : "memory");
 }
 
-/* Of a warp. */
-CURVE_FN uint32_t curve_warp_sum(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(~0u, value);
-#else
-    for (int lanes = 16; lanes; lanes /= 2)
-        value += __shfl_xor_sync(~0u, value, lanes);
-    return value;
-#endif
-}
-
 CURVE_FN uint32_t curve_warp_scan(uint32_t value)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -70,35 +59,24 @@ CURVE_FN uint32_t curve_warp_scan(uint32_t value)
 /* scratch is aligned to 16 bytes. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
-    value = curve_warp_sum(value);
+    value = warp_sum(value);
     if (threadIdx.x % 32 == 0)
         scratch[threadIdx.x / 32] = value;
     curve_barrier();
     if (CURVE_WARPS == 32)
-        return curve_warp_sum(scratch[threadIdx.x % 32]);
+        return warp_sum(scratch[threadIdx.x % 32]);
     static_assert(CURVE_WARPS == 32 || CURVE_WARPS == 8, "two vectors hold what 8 warps summed up");
     const uint4 a = ((const uint4 *)scratch)[0], b = ((const uint4 *)scratch)[1];
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
 }
 
-CURVE_FN uint32_t curve_warp_max(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(~0u, value);
-#else
-    for (int lanes = 16; lanes; lanes /= 2)
-        value = max(value, __shfl_xor_sync(~0u, value, lanes));
-    return value;
-#endif
-}
-
 CURVE_FN uint32_t curve_max(uint32_t value, uint32_t *scratch)
 {
-    value = curve_warp_max(value);
+    value = warp_max(value);
     if (threadIdx.x % 32 == 0)
         scratch[threadIdx.x / 32] = value;
     curve_barrier();
-    return curve_warp_max(scratch[threadIdx.x % CURVE_WARPS]);
+    return warp_max(scratch[threadIdx.x % CURVE_WARPS]);
 }
 
 /* scratch has room for twice 32. */
@@ -106,7 +84,7 @@ CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const uint32_t sum = curve_warp_sum(values[i]);
+        const uint32_t sum = warp_sum(values[i]);
         if (threadIdx.x % 32 == 0)
             scratch[i * 32 + threadIdx.x / 32] = sum;
     }
@@ -114,7 +92,7 @@ CURVE_FN void curve_sum2(uint32_t values[2], uint32_t *scratch)
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint32_t lane = threadIdx.x % 32;
-        values[i] = curve_warp_sum(lane < CURVE_WARPS ? scratch[i * 32 + lane] : 0);
+        values[i] = warp_sum(lane < CURVE_WARPS ? scratch[i * 32 + lane] : 0);
     }
 }
 

@@ -23,12 +23,7 @@ static __device__ __forceinline__ bool merge(const uint32_t *tables, LumeqCudaCo
         if (sum)
             atomicAdd(&counters->hist[bin], sum);
     }
-    __shared__ bool last;
-    curve_barrier();
-    if (threadIdx.x == 0)
-        last = is_last_block(&counters->blocks_done, gridDim.x);
-    curve_barrier();
-    return last;
+    return is_last_block<curve_barrier>(&counters->blocks_done, gridDim.x);
 }
 
 /* Of a constant, unused: then the hardware merges lanes that hit one address. */

@@ -6,7 +6,7 @@
 #define CURVE_BINS 256
 #include "equalizer/cuda/curve_group.cuh"
 
-#define THREADS 1024 /* many warps, as counting waits for the tables */
+#define THREADS 512 /* more would leave the curve 32 registers each */
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"

@@ -21,6 +21,7 @@
 
 #include "equalizer/cuda/kernels.h"
 #include "equalizer/cuda/last_block.cuh"
+#include "equalizer/cuda/warp.cuh"
 
 static_assert(BARS_WORDS == WARPS, "each warp marks a word");
 static_assert(NOISE_BINS == 32, "each lane has a bin");
@@ -137,17 +138,6 @@ static __device__ __forceinline__ int code_at(const Luma &luma, const Codes &cod
 {
     const int code = ((const Sample *)(luma.data + y * luma.stride))[x];
     return sizeof(Sample) == 1 ? code : min(code >> codes.shift, (1 << codes.depth) - 1);
-}
-
-static __device__ __forceinline__ uint32_t warp_sum(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(~0u, value);
-#else
-    for (int lanes = 16; lanes; lanes /= 2)
-        value += __shfl_xor_sync(~0u, value, lanes);
-    return value;
-#endif
 }
 
 /* Four samples of 8 bits, or two of more. */
@@ -307,15 +297,9 @@ static __device__ __forceinline__ void wait_for_kernel_before(void)
 #endif
 }
 
-/* Whether this block is the last of so many. */
-static __device__ __forceinline__ bool is_last(uint32_t *done, uint32_t all)
+static __device__ __forceinline__ void block_barrier(void)
 {
-    __shared__ bool last;
     __syncthreads();
-    if (threadIdx.x == 0)
-        last = is_last_block(done, all);
-    __syncthreads();
-    return last;
 }
 
 /* For the last block that has counted noise. */
@@ -358,11 +342,11 @@ static __global__ void __launch_bounds__(THREADS) survey(const __grid_constant__
     } else {
         count_noise<Sample>(work.now, work.before, work.codes, block - lines, work.noise_blocks,
                             &shared->noise);
-        if (!is_last(&shared->noise_done, (uint32_t)work.noise_blocks))
+        if (!is_last_block<block_barrier>(&shared->noise_done, (uint32_t)work.noise_blocks))
             return;
         look_at_noise(work);
     }
-    if (!is_last(&shared->blocks_done, (uint32_t)lines + 1))
+    if (!is_last_block<block_barrier>(&shared->blocks_done, (uint32_t)lines + 1))
         return;
     look_at_bars(work);
 }
