@@ -6,20 +6,34 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
-static inline int keep_library(struct dl_phdr_info *info, size_t size, void *data)
+typedef struct LoadedLibraries {
+    char *names[512];
+    int count;
+} LoadedLibraries;
+
+static inline int note_library(struct dl_phdr_info *info, size_t size, void *data)
 {
+    LoadedLibraries *loaded = data;
     (void)size;
-    (void)data;
-    if (info->dlpi_name && info->dlpi_name[0])
-        dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (info->dlpi_name && info->dlpi_name[0] && loaded->count < 512)
+        loaded->names[loaded->count++] = strdup(info->dlpi_name);
     return 0;
 }
 
-/* Once a window is open: nothing that is loaded now is unloaded any more. */
+/* Once a window is open: nothing that is loaded now is unloaded any more. Threads that load some
+ * meanwhile wait for the list's lock, and would never get it if the list loaded any. */
 static inline void keep_libraries(void)
 {
-    dl_iterate_phdr(keep_library, NULL);
+    LoadedLibraries loaded = {0};
+    dl_iterate_phdr(note_library, &loaded);
+    for (int i = 0; i < loaded.count; i++) {
+        if (loaded.names[i])
+            dlopen(loaded.names[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        free(loaded.names[i]);
+    }
 }
 
 #endif
