@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-/* Beyond these a sample more is not seen. */
-#define MOST_COLUMNS 960
-#define MOST_ROWS 270
-
-static int step_for(int length, int most)
+int scopes_step(int length, int most)
 {
     return (length + most - 1) / most;
 }
@@ -23,11 +19,12 @@ static unsigned level_at(const ScopesPlane *plane, ptrdiff_t at)
 
 static void count_luma(Scopes *s, const ScopesPlane *luma)
 {
-    const int across = step_for(luma->width, MOST_COLUMNS);
-    const int down = step_for(luma->height, MOST_ROWS);
-    const int count = step_for(luma->width, across); /* of columns that are looked at */
+    const int across = scopes_step(luma->width, SCOPES_MOST_COLUMNS);
+    const int down = scopes_step(luma->height, SCOPES_MOST_ROWS);
+    const int count = scopes_step(luma->width, across); /* of columns that are looked at */
     s->columns = count < SCOPES_COLUMNS ? count : SCOPES_COLUMNS;
-    s->column_samples = (uint32_t)(step_for(count, s->columns) * step_for(luma->height, down));
+    s->column_samples =
+        (uint32_t)(scopes_step(count, s->columns) * scopes_step(luma->height, down));
     for (int y = 0; y < luma->height; y += down)
         for (int i = 0; i < count; i++) {
             const ptrdiff_t at = (ptrdiff_t)i * across * luma->column + y * luma->row;
@@ -37,7 +34,8 @@ static void count_luma(Scopes *s, const ScopesPlane *luma)
 
 static void count_chroma(Scopes *s, const ScopesPlane *cb, const ScopesPlane *cr)
 {
-    const int across = step_for(cb->width, MOST_COLUMNS), down = step_for(cb->height, MOST_ROWS);
+    const int across = scopes_step(cb->width, SCOPES_MOST_COLUMNS),
+              down = scopes_step(cb->height, SCOPES_MOST_ROWS);
     for (int y = 0; y < cb->height; y += down)
         for (int x = 0; x < cb->width; x += across) {
             const unsigned blue = level_at(cb, x * cb->column + y * cb->row);

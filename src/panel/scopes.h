@@ -36,8 +36,15 @@ typedef struct Scopes {
     uint32_t most_vectors;   /* the greatest count of `vectors` */
 } Scopes;
 
-/* Counts anew. Of a large picture, samples in even steps are enough: each side is taken as a whole
- * up to 960 columns and 270 rows, and of more every second, third one and so on. */
+/* Of a side that is longer, samples in even steps are enough: every second, third one and so on. */
+#define SCOPES_MOST_COLUMNS 960
+#define SCOPES_MOST_ROWS 270
+
+/* The step that takes `most` of them at most. Those that are taken are all taken of a picture that
+ * has only those. */
+int scopes_step(int length, int most);
+
+/* Counts anew. */
 void scopes_count(Scopes *scopes, const ScopesPicture *picture);
 
 #endif

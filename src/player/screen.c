@@ -79,15 +79,9 @@ int screen_is_fullscreen(const Screen *s)
     return window_is_fullscreen(s->window);
 }
 
-int screen_wants_host(const Screen *s)
-{
-    const Look *look = &s->state.look;
-    return look->histogram != PLAYER_HISTOGRAM_OFF && look->scope != PANEL_HISTOGRAM;
-}
-
 int screen_takes_device(const Screen *s)
 {
-    return s->cuda && !view_cuda_failure(s->cuda) && !screen_wants_host(s);
+    return s->cuda && !view_cuda_failure(s->cuda);
 }
 
 void screen_touch(Screen *s)
@@ -738,7 +732,7 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
     if (s->cuda && lost)
         view_cuda_give_up(s->cuda, "the CPU has taken over");
     const int can_stay = can_stay_on_device(s);
-    if (frame->on_device && (!can_stay || screen_wants_host(s)))
+    if (frame->on_device && !can_stay)
         return 1;
     const int ret = upload_both(s, frame, &failed);
     if (ret < 0 && frame->on_device && !can_stay_on_device(s))
@@ -852,13 +846,17 @@ static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double
     s->dirty = 1;
 }
 
-/* Of a frame that is still on its way from the GPU, those before stay. */
+/* Of a frame that the GPU does not give, those before stay. */
 static const Scopes *count_scopes(Screen *s, const EqualizedFrame *f)
 {
+    FrameRows rows[FRAME_ROWS_PLANES];
+    const int mirrored = s->state.look.mirrored;
     if (!s->scopes)
         s->scopes = calloc(1, sizeof(*s->scopes));
-    if (s->scopes && f && !f->on_device)
-        (void)frame_scopes_count(s->scopes, f->out, s->state.look.mirrored);
+    const int planes = s->scopes && f ? frame_scopes_rows(rows, f->out, mirrored) : 0;
+    if (planes <= 0 || (f->on_device && (!s->cuda || view_cuda_fetch(s->cuda, rows, planes) < 0)))
+        return s->scopes;
+    frame_scopes_count_rows(s->scopes, f->out, rows, mirrored);
     return s->scopes;
 }
 
@@ -867,6 +865,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
     const EqualizedFrame *f = content->frame;
     const LumeqFrameStats none = {0}, *m = f ? &f->stats : &none;
     const Rect panel = place_panel(s).panel;
+    const PanelScope scope = s->state.look.scope;
     const PanelData data = {
         .bins = m->bins,
         .depth = f ? equalizer_depth(f->out) : 0,
@@ -877,8 +876,8 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
         .scale = s->state.look.log_scale ? PANEL_LOG : PANEL_LINEAR,
         .translucent = s->state.look.histogram == PLAYER_HISTOGRAM_OVERLAY,
         .words = content->words,
-        .scope = s->state.look.scope,
-        .scopes = screen_wants_host(s) && panel.width > 0 ? count_scopes(s, f) : NULL,
+        .scope = scope,
+        .scopes = scope != PANEL_HISTOGRAM && panel.width > 0 ? count_scopes(s, f) : NULL,
         .text = panel_text(s),
     };
     Overlay overlay = {.x = panel.x, .y = panel.y};

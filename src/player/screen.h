@@ -55,8 +55,6 @@ int screen_is_fullscreen(const Screen *screen);
 /* Not 0: the panel has room for all scopes. */
 int screen_has_room_for_all(const Screen *screen);
 
-/* Not 0: what is shown is counted by the CPU, so that frames have to be in host memory. */
-int screen_wants_host(const Screen *screen);
 /* The window's size in units of the desktop, where the user has given it another one than it had by
  * itself; 0 and 0: it has that, or fills the screen. */
 void screen_own_size(const Screen *screen, int *width, int *height);

@@ -245,13 +245,6 @@ static int is_over(const Showing *s, Playback *b, int64_t now)
     return playback_time(b, now) >= s->shown.position + s->shown.duration;
 }
 
-/* What is shown is on the GPU, and is to be counted here. */
-static int bring_back(Showing *s, Playback *b, MediaError *error)
-{
-    const int is_there = s->frame && s->frame->on_device && !s->missing;
-    return is_there && screen_wants_host(s->screen) ? bring(s, b, error) : 0;
-}
-
 static int run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
     const PlaybackState *is = playback_state(b);
@@ -303,9 +296,6 @@ static int run_live(Showing *s, Playback *b, int step, int64_t now, MediaError *
 
 int showing_run(Showing *s, Playback *b, int step, int64_t now, int64_t *wait, MediaError *error)
 {
-    const int ret = bring_back(s, b, error);
-    if (ret < 0)
-        return ret;
     return playback_state(b)->source->live ? run_live(s, b, step, now, error)
                                            : run(s, b, step, now, wait, error);
 }

@@ -27,6 +27,13 @@ static int cuda_ok(cudaError_t error, const char *what)
 
 #define OK(call) cuda_ok(call, #call)
 
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 /* ---- a window, its view, and the way through CUDA ------------------------------------------ */
 
 typedef struct Stage {
@@ -311,6 +318,40 @@ static void equalized(void)
     close_stage(&s);
 }
 
+/* ---- rows for the scopes -------------------------------------------------------------------- */
+
+/* The rows that scopes look at come from the GPU, and give the same figures as the frame on the
+ * host. */
+static void rows_for_scopes(void)
+{
+    static const Shape shapes[] = {{AV_PIX_FMT_YUV420P, 1919, 1081, 3, 0},
+                                   {AV_PIX_FMT_YUV420P10, 3840, 2160, 64, 0}};
+    static Scopes here, there;
+    Stage s;
+    if (!open_stage(&s, READ_WIDTH, READ_HEIGHT))
+        return;
+    for (int i = 0; i < 2; i++)
+        for (Where where = PINNED; where < WHERES; where++) {
+            FrameRows rows[FRAME_ROWS_PLANES];
+            AVFrame *host = make_frame(&shapes[i], ORDINARY, 9);
+            AVFrame *frame = make_frame(&shapes[i], where, 9);
+            CHECK(frame_scopes_count(&here, host, 0) == 0, "not counted");
+            const int planes = frame_scopes_rows(rows, frame, 0);
+            const double begin = now_ms();
+            CHECK(planes == 3 && view_cuda_fetch(s.cuda, rows, planes) == 0, "%s",
+                  view_cuda_failure(s.cuda));
+            if (where == ALL_ON_DEVICE)
+                printf("rows of %dx%d for the scopes: %.3f ms\n", frame->width, frame->height,
+                       now_ms() - begin);
+            frame_scopes_count_rows(&there, frame, rows, 0);
+            CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: other figures",
+                  where_names[where]);
+            av_frame_free(&frame);
+            av_frame_free(&host);
+        }
+    close_stage(&s);
+}
+
 /* ---- opening, closing, failing ------------------------------------------------------------- */
 
 static void declines(void)
@@ -396,13 +437,6 @@ static void fails_in_mid_run(void)
 #define TIMED_FRAMES 100
 #define WARM_UP 10
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -471,6 +505,7 @@ static const CheckTest tests[] = {
     {"every_layout", every_layout},
     {"both_sides", both_sides},
     {"equalized", equalized},
+    {"rows_for_scopes", rows_for_scopes},
     {"declines", declines},
     {"closes_in_any_order", closes_in_any_order},
     {"fails_in_mid_run", fails_in_mid_run},

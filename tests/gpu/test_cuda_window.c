@@ -5,7 +5,10 @@
 #include "../check.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
+#include "pipeline/frame_scopes.h"
 #include "player/view/view_cuda.h"
+
+#include <libavutil/frame.h>
 
 #define PLANES 2
 #define WIDTH 64
@@ -123,10 +126,106 @@ static void given_up(void)
     CHECK(fake_cuda.calls == calls, "%ld calls", fake_cuda.calls - calls);
 }
 
+/* ---- rows for the scopes ------------------------------------------------------------------ */
+
+enum { LARGE_WIDTH = 640, LARGE_HEIGHT = 1000 };
+
+/* Gray noise. */
+static AVFrame large_frame(Where where)
+{
+    const size_t size = (size_t)LARGE_WIDTH * LARGE_HEIGHT;
+    void *memory = NULL;
+    if (where == ON_DEVICE)
+        cudaMalloc(&memory, size);
+    else
+        cudaHostAlloc(&memory, size, cudaHostAllocPortable);
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)memory)[i] = (uint8_t)check_hash(1, i);
+    return (AVFrame){.format = AV_PIX_FMT_GRAY8,
+                     .width = LARGE_WIDTH,
+                     .height = LARGE_HEIGHT,
+                     .data = {memory},
+                     .linesize = {LARGE_WIDTH}};
+}
+
+/* Scopes count the same of the rows that come from the device as of the frame on the host, which
+ * stays where it is. */
+static void rows_come(void)
+{
+    static Scopes there, here;
+    char why[256] = "";
+    ViewCuda *cuda = NULL;
+    fake_cuda_start((FakeCuda){0});
+    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    for (Where where = PINNED; where <= ON_DEVICE; where++) {
+        const AVFrame frame = large_frame(where);
+        FrameRows rows[FRAME_ROWS_PLANES] = {0};
+        CHECK(frame_scopes_count(&here, &frame, 0) == 0, "not counted");
+        CHECK(frame_scopes_rows(rows, &frame, 0) == 1 && rows[0].count == LARGE_HEIGHT / 4,
+              "%d rows", rows[0].count);
+        CHECK(view_cuda_fetch(cuda, rows, 1) == 0, "%s", view_cuda_failure(cuda));
+        CHECK((rows[0].data == frame.data[0]) == (where == PINNED), "memory %d is %s", where,
+              where == PINNED ? "copied" : "read on the host");
+        if (where == ON_DEVICE)
+            memset(frame.data[0], 0, (size_t)LARGE_WIDTH * LARGE_HEIGHT);
+        frame_scopes_count_rows(&there, &frame, rows, 0);
+        CHECK(memcmp(&there, &here, sizeof(here)) == 0, "memory %d: other figures", where);
+    }
+    const size_t pinned = fake_cuda.pinned;
+    view_cuda_close(&cuda);
+    CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "its memory is left behind");
+}
+
+/* A GPU that hangs is given up there, too, and may write to the rows' memory later on. */
+static void rows_hang(void)
+{
+    char why[256] = "";
+    ViewCuda *cuda = NULL;
+    fake_cuda_start((FakeCuda){.late = 1});
+    CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+    const AVFrame frame = large_frame(ON_DEVICE);
+    FrameRows rows[FRAME_ROWS_PLANES] = {0};
+    frame_scopes_rows(rows, &frame, 0);
+    fake_cuda.hangs = 1;
+    const double begin = fake_cuda.now;
+    CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "rows came");
+    CHECK(fake_cuda.now - begin > 9.9 && fake_cuda.now - begin < 11, "given up after %.1f s",
+          fake_cuda.now - begin);
+    CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"), "it says nothing");
+    const long calls = fake_cuda.calls;
+    CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "it goes on");
+    view_cuda_close(&cuda);
+    CHECK(fake_cuda.calls == calls, "%ld calls", fake_cuda.calls - calls);
+    fake_cuda_wake();
+}
+
+/* Whatever call fails. */
+static void rows_fail(void)
+{
+    for (int call = 1;; call++) {
+        char why[256] = "";
+        ViewCuda *cuda = NULL;
+        fake_cuda_start((FakeCuda){0});
+        CHECK(view_cuda_open(&cuda, 0, why, sizeof(why)) == 0, "%s", why);
+        const AVFrame frame = large_frame(ON_DEVICE);
+        FrameRows rows[FRAME_ROWS_PLANES] = {0};
+        frame_scopes_rows(rows, &frame, 0);
+        fake_cuda.error = cudaErrorUnknown;
+        fake_cuda.fail_at = fake_cuda.calls + call;
+        const int ret = view_cuda_fetch(cuda, rows, 1);
+        CHECK((ret < 0) == fake_cuda.failed && !view_cuda_failure(cuda) == !ret, "call %d: %d",
+              call, ret);
+        view_cuda_close(&cuda);
+        if (!ret) {
+            CHECK(call > 4, "%d calls", call);
+            break;
+        }
+    }
+}
+
 static const CheckTest tests[] = {
-    {"slow", slow},
-    {"given_up", given_up},
-    {"hangs", hangs},
+    {"rows_come", rows_come}, {"rows_hang", rows_hang}, {"rows_fail", rows_fail},
+    {"slow", slow},           {"given_up", given_up},   {"hangs", hangs},
 };
 
 CHECK_MAIN(tests)

@@ -5,6 +5,7 @@
 #include <libavutil/intreadwrite.h>
 
 #include "check.h"
+#include "media/picture_format.h"
 #include "pipeline/frame_scopes.h"
 
 enum { WIDTH = 6, HEIGHT = 4 };
@@ -93,6 +94,107 @@ static void turned(void)
     av_frame_free(&frame);
 }
 
+/* ---- of a large frame some rows are enough ---- */
+
+static AVFrame *make_large(enum AVPixelFormat format, int width, int height, const int32_t *matrix)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        exit(1);
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    AVFrameSideData *data =
+        av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    if (av_frame_get_buffer(frame, 0) < 0 || !data)
+        exit(1);
+    memcpy(data->data, matrix, 9 * sizeof(int32_t));
+    for (int i = 0; i < 3 && frame->buf[i]; i++)
+        for (size_t k = 0; k < frame->buf[i]->size; k++)
+            frame->buf[i]->data[k] = (uint8_t)check_hash((uint64_t)i, k);
+    return frame;
+}
+
+/* All of a plane, as it is watched. */
+static ScopesPlane whole_plane(const AVFrame *frame, const PictureFormat *f, int i, int component)
+{
+    const PicturePlane *plane = &f->plane[i];
+    const int stands = f->turn.xx != 0;
+    const PictureSteps steps =
+        picture_steps(f->turn, plane->width, plane->height, (ptrdiff_t)plane->components * f->bytes,
+                      frame->linesize[i]);
+    return (ScopesPlane){.first = frame->data[i] + (ptrdiff_t)component * f->bytes + steps.first,
+                         .column = steps.column,
+                         .row = steps.row,
+                         .width = stands ? plane->width : plane->height,
+                         .height = stands ? plane->height : plane->width,
+                         .bytes = f->bytes,
+                         .depth = f->depth,
+                         .shift = f->shift};
+}
+
+static void count_whole(const AVFrame *frame)
+{
+    char why[128];
+    PictureFormat f;
+    CHECK(picture_format(&f, frame, why, sizeof(why)) == 0, "%s", why);
+    const ScopesPicture picture = {.luma = whole_plane(frame, &f, 0, 0),
+                                   .cb = whole_plane(frame, &f, 1, 0),
+                                   .cr = whole_plane(frame, &f, f.planes - 1, f.planes == 2),
+                                   .kr = f.kr,
+                                   .kb = f.kb,
+                                   .full_range = f.full_range};
+    scopes_count(&plain, &picture);
+}
+
+/* Other rows are overwritten. */
+static size_t keep_rows(const AVFrame *frame, const FrameRows *rows, int planes)
+{
+    size_t kept = 0;
+    for (int i = 0; i < planes; i++) {
+        uint8_t *const memory = frame->buf[i]->data;
+        uint8_t *const copy = malloc(frame->buf[i]->size);
+        if (!copy)
+            exit(1);
+        memcpy(copy, memory, frame->buf[i]->size);
+        memset(memory, 0x55, frame->buf[i]->size);
+        for (int y = 0; y < rows[i].count; y++) {
+            const ptrdiff_t at = rows[i].data - memory + y * rows[i].stride;
+            memcpy(memory + at, copy + at, (size_t)rows[i].bytes);
+        }
+        kept += (size_t)rows[i].bytes * (size_t)rows[i].count;
+        free(copy);
+    }
+    return kept;
+}
+
+static void rows_are_enough(void)
+{
+    static const int turns[8][4] = {{1, 0, 0, 1},  {-1, 0, 0, -1}, {0, 1, -1, 0}, {0, -1, 1, 0},
+                                    {1, 0, 0, -1}, {-1, 0, 0, 1},  {0, 1, 1, 0},  {0, -1, -1, 0}};
+    static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE};
+    for (int turn = 0; turn < 8; turn++)
+        for (int i = 0; i < 2; i++) {
+            int32_t matrix[9] = {0};
+            for (int k = 0; k < 4; k++)
+                matrix[k / 2 * 3 + k % 2] = turns[turn][k] * (1 << 16);
+            FrameRows rows[FRAME_ROWS_PLANES];
+            AVFrame *frame = make_large(formats[i], 1003, 1999, matrix);
+            count_whole(frame);
+            const int planes = frame_scopes_rows(rows, frame, 0);
+            CHECK(planes == 3 - i, "%d planes", planes);
+            const size_t kept = keep_rows(frame, rows, planes);
+            const size_t most = (turns[turn][0] ? 501 : 1168) * 1003 * (size_t)(i ? 2 : 1);
+            CHECK(kept <= most, "turn %d: %zu bytes", turn, kept);
+            frame_scopes_count_rows(&scopes, frame, rows, 0);
+            CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "turn %d, format %d", turn, i);
+            frame_scopes_count(&scopes, frame, 0);
+            CHECK(memcmp(&scopes, &plain, sizeof(plain)) == 0, "turn %d, format %d: at once", turn,
+                  i);
+            av_frame_free(&frame);
+        }
+}
+
 static void unknown(void)
 {
     AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
@@ -101,6 +203,9 @@ static void unknown(void)
     av_frame_free(&frame);
 }
 
-static const CheckTest tests[] = {{"formats", formats}, {"turned", turned}, {"unknown", unknown}};
+static const CheckTest tests[] = {{"formats", formats},
+                                  {"turned", turned},
+                                  {"rows_are_enough", rows_are_enough},
+                                  {"unknown", unknown}};
 
 CHECK_MAIN(tests)

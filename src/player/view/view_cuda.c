@@ -37,6 +37,8 @@ struct ViewCuda {
     Texture textures[TEXTURES];
     int next; /* the one that makes room when all places are taken */
     ViewUploader uploader;
+    uint8_t *fetched; /* rows of the device, pinned */
+    size_t fetched_size;
     char failure[256];
     int hangs; /* textures may be written to at any time */
 };
@@ -193,6 +195,57 @@ static int upload(void *opaque, const ViewPlane *planes, int count, char *why, s
     return places.device ? why_fail(why, size, "%s", cuda->failure) : 1;
 }
 
+/* ---- from the device ---- */
+
+static cudaError_t make_room_for(ViewCuda *cuda, size_t size)
+{
+    if (size <= cuda->fetched_size)
+        return cudaSuccess;
+    cudaError_t error = cudaFreeHost(cuda->fetched);
+    cuda->fetched = NULL;
+    cuda->fetched_size = 0;
+    if (!error)
+        error = cudaHostAlloc((void **)&cuda->fetched, size, cudaHostAllocDefault);
+    if (!error)
+        cuda->fetched_size = size;
+    return error;
+}
+
+static cudaError_t fetch_plane(const ViewCuda *cuda, FrameRows *rows, uint8_t **to)
+{
+    struct cudaPointerAttributes attributes = {0};
+    const size_t bytes = (size_t)rows->bytes, count = (size_t)rows->count;
+    cudaError_t error = cudaPointerGetAttributes(&attributes, rows->data);
+    if (error || attributes.type != cudaMemoryTypeDevice)
+        return error;
+    error = cudaMemcpy2DAsync(*to, bytes, rows->data, (size_t)rows->stride, bytes, count,
+                              cudaMemcpyDeviceToHost, cuda->stream);
+    rows->data = *to;
+    rows->stride = rows->bytes;
+    *to += bytes * count;
+    return error;
+}
+
+int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count)
+{
+    size_t size = 0;
+    if (cuda->failure[0])
+        return -1;
+    for (int i = 0; i < count; i++)
+        size += (size_t)rows[i].bytes * (size_t)rows[i].count;
+    cudaError_t error = cudaSetDevice(cuda->device);
+    if (!error)
+        error = make_room_for(cuda, size);
+    uint8_t *to = cuda->fetched;
+    for (int i = 0; i < count && !error; i++)
+        error = fetch_plane(cuda, &rows[i], &to);
+    if (!error)
+        error = await(cuda);
+    if (error)
+        give_up(cuda, error);
+    return error ? -1 : 0;
+}
+
 static int forget(void *opaque, unsigned texture)
 {
     ViewCuda *cuda = opaque;
@@ -257,8 +310,9 @@ void view_cuda_close(ViewCuda **cuda)
     if (!c->failure[0]) {
         for (int i = 0; i < TEXTURES; i++)
             unregister(&c->textures[i]);
+        cudaFreeHost(c->fetched);
         cudaStreamDestroy(c->stream);
-    }
+    } /* else the device may still write there */
     free(c);
     *cuda = NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "pipeline/frame_scopes.h"
 #include "player/view/view_uploader.h"
 
 typedef struct ViewCuda ViewCuda;
@@ -24,6 +25,11 @@ int view_cuda_open(ViewCuda **cuda, int device, char *why, size_t size);
 /* For view_set_uploader(); `cuda` stays the owner, and has to live as long as it is in use there.
  */
 const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
+
+/* Brings rows of up to FRAME_ROWS_PLANES planes that are on the device to the host: `data` and
+ * `stride` become those there, until the next call. Rows on the host stay. 0; -1: CUDA has failed.
+ */
+int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
 /*
  * NULL while all is well. Else one sentence: CUDA has failed, or has done nothing for 10 seconds,

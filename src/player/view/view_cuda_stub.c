@@ -16,6 +16,14 @@ const ViewUploader *view_cuda_uploader(const ViewCuda *cuda)
     return NULL;
 }
 
+int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count)
+{
+    (void)cuda;
+    (void)rows;
+    (void)count;
+    return -1;
+}
+
 const char *view_cuda_failure(const ViewCuda *cuda)
 {
     (void)cuda;
