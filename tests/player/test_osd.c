@@ -558,8 +558,19 @@ static void test_pointed(void)
     CHECK(abs(2 * both.x + both.width - 1280) <= 1, "it is elsewhere");
     for (int x = 0; x <= 1280; x += 1280) {
         osd_point(f.osd, x, "a title of a chapter that is not short", &picture);
-        CHECK(is_inside(draw(&f, OSD_POINTED, 1), f.place.area), "outside");
+        const Rect box = draw(&f, OSD_POINTED, 1);
+        CHECK(is_inside(box, f.place.area), "outside");
+        CHECK(box.width == both.width, "%d wide around a picture, not %d", box.width, both.width);
     }
+    osd_point(f.osd, 640, "a title of a chapter that is not short", NULL);
+    CHECK(draw(&f, OSD_POINTED, 1).width > both.width, "without a picture it is cut off");
+    char long_title[OSD_MAX_LINE];
+    memset(long_title, 'm', sizeof(long_title));
+    long_title[sizeof(long_title) - 1] = '\0';
+    osd_point(f.osd, 640, long_title, NULL);
+    const Rect widest = draw(&f, OSD_POINTED, 1);
+    CHECK(widest.width > all.width / 2 && widest.width <= all.width, "%d wide above a bar of %d",
+          widest.width, all.width);
     osd_point(f.osd, 0, NULL, NULL);
     CHECK(!draw(&f, OSD_POINTED, 1).width && f.changed, "still there");
     stop(&f);

@@ -50,6 +50,9 @@
 /* The bar's text, as a share of a message's. */
 #define BAR_TEXT 0.7
 
+/* Of the line below a picture that is narrower, in shares of its size: a time has room there. */
+#define POINTED_LINE 6.0
+
 /* Rows of the help page beside each other. */
 #define HELP_COLUMNS 3
 
@@ -378,14 +381,17 @@ static Overlay draw_bar_part(const Osd *o, const OsdPlace *place)
     return osd_bar_draw(&o->bar, &places, bar_size(place), o->text);
 }
 
-/* Within the bar's width, as far as that goes. */
+/* Within the bar's width. A line that is longer than the picture is cut off. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
+    char line[OSD_MAX_LINE];
     const Rect bar = osd_bar_at(o, place).all;
     const Canvas *picture = &o->pointed_picture;
     const int size = bar_size(place), padding = (int)(PADDING * size), m = margin(place) / 2;
-    const int line = text_width(o->text, size, o->pointed) + 1;
-    const int inside = line > picture->width ? line : picture->width;
+    const double room = picture->width ? fmax(picture->width, POINTED_LINE * size) : bar.width;
+    osd_fit(o->text, size, o->pointed, (int)fmin(room, bar.width - 2 * padding) - 1, line);
+    const int width = text_width(o->text, size, line) + 1;
+    const int inside = width > picture->width ? width : picture->width;
     const int above = picture->height ? picture->height + padding : 0;
     Rect box = {0, 0, inside + 2 * padding, above + (int)(LINE * size) + 2 * padding};
     box.x = o->pointed_column - box.width / 2;
@@ -401,7 +407,7 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
         memcpy(canvas_pixel(&overlay.canvas, (box.width - picture->width) / 2, padding + y),
                picture->pixels + y * picture->stride, (size_t)picture->width * 4);
     text_add(o->text, box.width / 2, box.height - padding - (int)(LINE * size / 2), TEXT_CENTRE,
-             size, OSD_BRIGHT, inside, o->pointed);
+             size, OSD_BRIGHT, inside, line);
     text_draw(o->text, &overlay.canvas);
     return overlay;
 }
