@@ -34,7 +34,9 @@ struct Decoder {
     size_t packet_size;                     /* of the last one */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
-    int64_t told, told_only;     /* of broken pictures: times, and those not flagged yet */
+    int joins; /* the next packet is the first of what may have been joined while it was sent */
+    int64_t joined;          /* the time of that; frames before it lack others. Or AV_NOPTS_VALUE */
+    int64_t told, told_only; /* of broken pictures: times, and those not flagged yet */
     int64_t received, last_told; /* frames; the last one at which that was news */
     Converter converter;
 
@@ -203,7 +205,8 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->usual_duration = usual_duration(source);
     d->start = stream->start_time == AV_NOPTS_VALUE ? 0 : stream->start_time;
     d->options = *options;
-    d->last_pts = AV_NOPTS_VALUE;
+    d->last_pts = d->joined = AV_NOPTS_VALUE;
+    d->joins = source->network || source->reconnect;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->lost, 0);
@@ -508,6 +511,9 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
+    if (packet && (d->joins || source_is_return(packet)))
+        d->joined = packet->pts;
+    d->joins = 0;
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
     if (ret < 0 && ret != AVERROR_EOF)
@@ -624,6 +630,22 @@ static int bring_here(Decoder *d)
     return ret;
 }
 
+/* Of an open group of pictures, those that are shown before its keyframe need the group before,
+ * too: where that was not sent, they are left out, and no damage. */
+static int lacks_others(Decoder *d)
+{
+    const int64_t pts = d->raw->best_effort_timestamp;
+    if (d->joined == AV_NOPTS_VALUE || pts == AV_NOPTS_VALUE)
+        return 0;
+    if (pts >= d->joined) {
+        d->joined = AV_NOPTS_VALUE;
+        return 0;
+    }
+    d->told = codec_log_broken(&d->log);
+    (void)codec_log_take(&d->log);
+    return 1;
+}
+
 /* The next frame as it is stored. */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
@@ -647,7 +669,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
             return ret;
         if (ret < 0)
             note_damage(d, &d->damage.decode_errors, ret);
-    } while (ret < 0);
+    } while (ret < 0 || lacks_others(d));
 
     if (gpu_frame_is(d->raw))
         gpu_frame_crop(d->raw);

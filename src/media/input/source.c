@@ -1,6 +1,7 @@
 #include "media/input/source.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,7 +218,7 @@ void source_seek(Source *s, int64_t position)
         if (seek_before(s, target - back) < 0 || source_is_stopped(s))
             break;
         if (keyframe_fits(s, target)) {
-            s->wants_key = seek_before(s, target - back) >= 0;
+            s->wants_key = seek_before(s, target - back) >= 0 ? INT_MAX : 0;
             return;
         }
     }
@@ -383,9 +384,9 @@ static int is_wanted(Source *s, const AVPacket *packet)
         s->format->streams[packet->stream_index]->discard == AVDISCARD_ALL)
         return 0;
     if (s->wants_key && packet->stream_index == s->video->index) {
-        if (!(packet->flags & AV_PKT_FLAG_KEY))
-            return 0;
-        s->wants_key = 0;
+        const int is_key = packet->flags & AV_PKT_FLAG_KEY;
+        s->wants_key = is_key ? 0 : s->wants_key - 1;
+        return is_key;
     }
     return 1;
 }

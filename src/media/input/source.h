@@ -44,6 +44,10 @@ typedef struct Damage {
 /* Counts a damage; what FFmpeg said of it is kept where it is the first. */
 void damage_note(Damage *damage, int64_t *count, const LogNote *note, int averror);
 
+/* What is joined while it is sent begins with a keyframe; where none comes for so many packets, as
+ * with pictures that are refreshed part by part, it is taken as it is. */
+#define SOURCE_PACKETS_TO_KEY 600
+
 /* Of a track, AV_TIME_BASE units. */
 typedef struct TrackClock {
     int64_t last;     /* of the packet that was handed out last; AV_NOPTS_VALUE: none yet */
@@ -83,7 +87,7 @@ typedef struct Source {
     int64_t failed_at; /* ... and where the last one left off: it may come again */
     atomic_int shares; /* see source_share() */
     unsigned stream_count;
-    int wants_key;      /* after a seek: video packets before the next keyframe are dropped */
+    int wants_key;      /* video packets before the next keyframe are dropped, so many at most */
     TrackClock *clocks; /* by stream */
     int64_t jump;       /* added to all times since one has jumped, AV_TIME_BASE units */
     int64_t last_jump;  /* what was added before that */

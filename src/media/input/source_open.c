@@ -317,6 +317,7 @@ static int open_network(Source *s, const SourceOptions *options, MediaError *err
     else if (ret >= 0 && (ret = open_io(s, error)) >= 0)
         ret = open_format(s, options, error);
     s->network->patient = s->live && options->reconnect_s <= 0;
+    s->wants_key = SOURCE_PACKETS_TO_KEY;
     return ret;
 }
 
