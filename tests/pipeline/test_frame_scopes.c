@@ -96,6 +96,11 @@ static void turned(void)
 
 /* ---- of a large frame some rows are enough ---- */
 
+static size_t plane_size(const AVFrame *frame, int i)
+{
+    return (size_t)(i ? (frame->height + 1) / 2 : frame->height) * (size_t)frame->linesize[i];
+}
+
 static AVFrame *make_large(enum AVPixelFormat format, int width, int height, const int32_t *matrix)
 {
     AVFrame *frame = av_frame_alloc();
@@ -109,9 +114,9 @@ static AVFrame *make_large(enum AVPixelFormat format, int width, int height, con
     if (av_frame_get_buffer(frame, 0) < 0 || !data)
         exit(1);
     memcpy(data->data, matrix, 9 * sizeof(int32_t));
-    for (int i = 0; i < 3 && frame->buf[i]; i++)
-        for (size_t k = 0; k < frame->buf[i]->size; k++)
-            frame->buf[i]->data[k] = (uint8_t)check_hash((uint64_t)i, k);
+    for (int i = 0; i < 3 && frame->data[i]; i++)
+        for (size_t k = 0; k < plane_size(frame, i); k++)
+            frame->data[i][k] = (uint8_t)check_hash((uint64_t)i, k);
     return frame;
 }
 
@@ -152,12 +157,12 @@ static size_t keep_rows(const AVFrame *frame, const FrameRows *rows, int planes)
 {
     size_t kept = 0;
     for (int i = 0; i < planes; i++) {
-        uint8_t *const memory = frame->buf[i]->data;
-        uint8_t *const copy = malloc(frame->buf[i]->size);
+        const size_t size = plane_size(frame, i);
+        uint8_t *const memory = frame->data[i], *const copy = malloc(size);
         if (!copy)
             exit(1);
-        memcpy(copy, memory, frame->buf[i]->size);
-        memset(memory, 0x55, frame->buf[i]->size);
+        memcpy(copy, memory, size);
+        memset(memory, 0x55, size);
         for (int y = 0; y < rows[i].count; y++) {
             const ptrdiff_t at = rows[i].data - memory + y * rows[i].stride;
             memcpy(memory + at, copy + at, (size_t)rows[i].bytes);
