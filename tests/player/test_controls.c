@@ -440,11 +440,178 @@ static void window_and_files(void)
     expect_none();
 }
 
-static void help(void)
+/* ---- every key has a line in the help and in the page, and every line has its keys ---- */
+
+#define MOST_NAMES 160
+#define LONGEST_NAME 16
+
+/* Of keys, "Ctrl+" or "Alt+" before them; each once. */
+typedef struct Names {
+    int count;
+    char name[MOST_NAMES][LONGEST_NAME];
+} Names;
+
+static int has_name(const Names *names, const char *name)
+{
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->name[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+static void add_name(Names *names, const char *with, const char *name)
+{
+    char whole[LONGEST_NAME];
+    snprintf(whole, sizeof(whole), "%s%s", with, name);
+    if (!has_name(names, whole) && names->count < MOST_NAMES)
+        snprintf(names->name[names->count++], LONGEST_NAME, "%s", whole);
+}
+
+/* The keys of a line: "z  z Enter", "Ctrl+← →", "Alt+arrows"; · begins another one. */
+static void read_names(Names *names, const char *line)
+{
+    static const char *const arrows[] = {"←", "→", "↑", "↓"};
+    char copy[256];
+    const char *with = "";
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        if (strcmp(word, "·") == 0) {
+            with = "";
+            continue;
+        }
+        if (strncmp(word, "Ctrl+", 5) == 0 || strncmp(word, "Alt+", 4) == 0) {
+            with = word[0] == 'C' ? "Ctrl+" : "Alt+";
+            word += strlen(with);
+        }
+        if (strcmp(word, "arrows") == 0)
+            for (int i = 0; i < 4; i++)
+                add_name(names, with, arrows[i]);
+        else
+            add_name(names, with, word);
+    }
+}
+
+static const char *key_name(SDL_Keycode code)
+{
+    static const struct {
+        SDL_Keycode code;
+        const char *name;
+    } all[] = {
+        {SDLK_LEFT, "←"},
+        {SDLK_RIGHT, "→"},
+        {SDLK_UP, "↑"},
+        {SDLK_DOWN, "↓"},
+        {SDLK_HOME, "Home"},
+        {SDLK_END, "End"},
+        {SDLK_PAGEUP, "PgUp"},
+        {SDLK_PAGEDOWN, "PgDn"},
+        {SDLK_BACKSPACE, "Backspace"},
+        {SDLK_TAB, "Tab"},
+        {SDLK_RETURN, "Enter"},
+        {SDLK_KP_ENTER, "Enter"},
+        {SDLK_ESCAPE, "Esc"},
+        {SDLK_o, "O"},
+        {SDLK_AUDIOPREV, "media"},
+        {SDLK_AUDIONEXT, "media"},
+        {SDLK_AUDIOPLAY, "media"},
+        {SDLK_AUDIOSTOP, "media"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].code == code)
+            return all[i].name;
+    return SDL_GetKeyName(code);
+}
+
+/* Not 0: it does something. */
+static int try_key(SDL_Keycode code, SDL_Keymod mod, Command *command)
+{
+    controls.metering = 1; /* Enter ends that */
+    press_with(code, mod, 0);
+    return next(command);
+}
+
+/* With Ctrl or Alt, where that is something else than without. */
+static void add_code(Names *names, SDL_Keycode code)
+{
+    static Command alone, with;
+    const int is_alone = try_key(code, KMOD_NONE, &alone);
+    if (is_alone)
+        add_name(names, "", key_name(code));
+    for (int ctrl = 0; ctrl < 2; ctrl++)
+        if (try_key(code, ctrl ? KMOD_LCTRL : KMOD_LALT, &with) &&
+            (!is_alone || with.kind != alone.kind || with.arg != alone.arg))
+            add_name(names, ctrl ? "Ctrl+" : "Alt+", key_name(code));
+}
+
+/* Those that do something, all that a keyboard can have. */
+static void find_keys(Names *names)
+{
+    static Command command;
+    begin();
+    for (char text[2] = " "; text[0] < 127; text[0]++) {
+        controls.metering = 0;
+        type(text);
+        if (next(&command))
+            add_name(names, "", text[0] == ' ' ? "Space" : text);
+    }
+    for (SDL_Keycode code = 1; code < 128; code++)
+        add_code(names, code);
+    for (int scancode = 0; scancode < SDL_NUM_SCANCODES; scancode++)
+        add_code(names, SDL_SCANCODE_TO_KEYCODE(scancode));
+}
+
+static void read_help(Names *names)
 {
     OsdRow rows[OSD_MAX_ROWS];
     const int count = controls_help(rows, OSD_MAX_ROWS);
     CHECK(count > 20 && controls_help(rows, 3) == 3, "%d rows", count);
+    for (int i = 0; i < count; i++)
+        read_names(names, rows[i].name);
+}
+
+/* The first column, up to the mouse. */
+static void read_page(Names *names)
+{
+    enum { BEFORE, TITLE, TABLE } at = BEFORE;
+    char line[1024];
+    FILE *file = fopen(LUMEQ_PAGE, "r");
+    if (!CHECK(file != NULL, "no page"))
+        return;
+    while (fgets(line, sizeof(line), file) && strncmp(line, "| wheel", 7) != 0) {
+        char *end = at == TABLE ? strstr(line + 2, " |") : NULL;
+        if (strncmp(line, "## Keys", 7) == 0)
+            at = TITLE;
+        else if (at == TITLE && strncmp(line, "|---", 4) == 0)
+            at = TABLE;
+        if (end) {
+            *end = '\0';
+            read_names(names, line + 2);
+        }
+    }
+    fclose(file);
+}
+
+static void all_of(const Names *these, const Names *those, const char *what)
+{
+    for (int i = 0; i < these->count; i++)
+        CHECK(has_name(those, these->name[i]), "%s %s", these->name[i], what);
+}
+
+static void help(void)
+{
+    static Names keys, lines, page;
+    static const char *const not_keys[] = {"2",     "clicks", "wheel", "drag",
+                                           "right", "middle", "keys"};
+    find_keys(&keys);
+    CHECK(keys.count > 60, "%d keys do something", keys.count);
+    read_help(&lines);
+    read_page(&page);
+    all_of(&keys, &lines, "is not in the help");
+    all_of(&keys, &page, "is not in the page");
+    for (size_t i = 0; i < sizeof(not_keys) / sizeof(not_keys[0]); i++)
+        add_name(&keys, "", not_keys[i]);
+    all_of(&lines, &keys, "is in the help, and does nothing");
+    all_of(&page, &keys, "is in the page, and does nothing");
     SDL_Quit();
 }
 
