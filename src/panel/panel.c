@@ -413,8 +413,8 @@ static void draw_y_numbers(const Panel *p, Rect plot)
 
 /* ---- headers ---- */
 
-/* The plot's name, and to the right the longest of `facts` (longest first, NULL at the end) that
- * fits beside it. */
+/* The plot's name, which goes on above the axis' numbers where the plot is narrower, and to the
+ * right the longest of `facts` (longest first, NULL at the end) that fits beside it. */
 static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colour colour,
                         const char *const *facts)
 {
@@ -422,12 +422,14 @@ static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colo
     const int name_room = text_room(size, (int)strlen(name));
     if (!size)
         return;
-    text_add(p->text, plot.x, y, TEXT_LEFT, size, colour, plot.width, name);
+    const int end = plot.x + plot.width, is_wider = text_width(p->text, size, name) > plot.width;
+    text_add(p->text, is_wider ? end : plot.x, y, is_wider ? TEXT_RIGHT : TEXT_LEFT, size, colour,
+             is_wider ? end : plot.width, name);
     for (; *facts; facts++) {
         const int room = plot.width - name_room - size / 2;
         if (text_room(size, (int)strlen(*facts)) > room)
             continue;
-        text_add(p->text, plot.x + plot.width, y, TEXT_RIGHT, size, p->theme->dim, room, *facts);
+        text_add(p->text, end, y, TEXT_RIGHT, size, p->theme->dim, room, *facts);
         return;
     }
 }

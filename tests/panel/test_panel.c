@@ -443,6 +443,35 @@ static void test_words(void)
     text_close(&text);
 }
 
+/* A name is whole also above a plot that is narrower, as in large text. */
+static void test_name_of_a_narrow_plot(void)
+{
+    const int width = 480, height = 790;
+    Text *text = NULL;
+    if (text_open(&text) < 0)
+        return;
+    fill_scopes();
+    open_picture(width, height, 0, BINS);
+    picture.data.scope = PANEL_ALL;
+    picture.data.scopes = &scopes;
+    picture.data.text.scale = 2;
+    picture.data.translucent = 1;
+    panel_draw(&picture.data, &picture.canvas, text);
+    const PanelLayout l = panel_layout(width, height, 3, &picture.data);
+    const Rect w = l.waveform;
+    const int name = text_width(text, l.text, "waveform");
+    Rect lit = {0};
+    for (int y = w.y - l.text; y < w.y - 2; y++)
+        for (int x = 0; x < l.vectors.x; x++)
+            if (is_output_bar(x, y))
+                lit = lit.width ? canvas_around(lit, (Rect){x, y, 1, 1}) : (Rect){x, y, 1, 1};
+    CHECK(w.width > 0 && name > w.width, "a name of %d above a plot of %d", name, w.width);
+    CHECK(lit.width >= name - 4 && lit.x + lit.width <= w.x + w.width + 1, "%d of %d are seen",
+          lit.width, name);
+    text_close(&text);
+    check_rect_free(&picture.rect);
+}
+
 /* Empty, missing and extreme data. */
 static void test_no_data(void)
 {
@@ -738,6 +767,7 @@ static const CheckTest tests[] = {
     {"scope_layout", test_scope_layout},
     {"scope_plots", test_scope_plots},
     {"words", test_words},
+    {"name_of_a_narrow_plot", test_name_of_a_narrow_plot},
     {"panel_no_data", test_no_data},
     {"panel_negative_stride", test_negative_stride},
     {"panel_translucent", test_translucent},

@@ -29,7 +29,7 @@
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 235
-#define POINTED_ALPHA 235 /* subtitles may lie below it */
+#define POINTED_ALPHA 255 /* subtitles may lie below it */
 
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
