@@ -37,6 +37,8 @@ class Window(WindowCase):
                         "no help is to be seen")
         self.key("question")
         self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) == 0), "the help stays")
+        self.key("f")
+        self.assertTrue(wait_for(lambda: self.changed(before, 0, WIDTH) > 0.3), "it is not larger")
         self.key("q")
         result = self.ends(process)
         self.assertEqual(result.err, "")
