@@ -28,7 +28,7 @@
 /* Of their grounds: what may lie below pages does not disturb their reading. */
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
-#define HELP_ALPHA 235
+#define HELP_ALPHA 250
 #define POINTED_ALPHA 255 /* subtitles may lie below it */
 
 #define MARGIN_SHARE (1 / 45.0)
