@@ -268,7 +268,7 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
     const uint32_t wide = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
     const uint32_t raised = lift_ramp((int32_t)lift_place(v, lift_most(v->floor, 1)),
                                       LIFT_PERCENT(6), LIFT_PERCENT(14));
-    const uint32_t bright = lift_ramp((int32_t)v->mean, LIFT_PERCENT(45), LIFT_PERCENT(60));
+    const uint32_t bright = lift_ramp((int32_t)v->mean, LIFT_PERCENT(59), LIFT_PERCENT(65));
     v->haze = lift_times(lift_times(bright, raised), lift_times(wide, v->quality));
     v->pulled =
         lift_times(CURVE_ONE - lift_times(LIFT_PERCENT(45), v->haze), lift_place(v, v->floor));

@@ -78,7 +78,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     kept = min(free, reach(x[max(1, p99)], share(60)))
     a, k = times(times(D, Q), min(free, kept + ONE)), times(times(D, Q), kept)
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
-    Hz = times(times(ramp(m, share(45), share(60)), ramp(x[max(1, floor)], share(6), share(14))),
+    Hz = times(times(ramp(m, share(59), share(65)), ramp(x[max(1, floor)], share(6), share(14))),
                times(width(x), Q))
     pulled = times(ONE - times(share(45), Hz), x[floor])
     y = [i * pulled // floor if i < floor else
