@@ -254,6 +254,9 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
                     0, 0};
     v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
                         LIFT_PERCENT(55));
+    /* What is dark and narrow has few codes to be in. */
+    const int32_t codes = (int32_t)(v->p995 - v->floor);
+    v->page = lift_times(v->page, lift_most(lift_ramp(codes, 32, 64), CURVE_ONE - c.dark));
     v->quality = lift_times(lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12), CURVE_ONE - v->page);
     v->aim = LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4,
                                            lift_ramp((int32_t)(v->slope >> 8), 5 * 256, 7 * 256));

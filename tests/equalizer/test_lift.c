@@ -194,6 +194,7 @@ static void test_classes(void)
          {1, 1.5},
          188},
         {"a stage", 6, {{HUMP, 22, 10, 900}, {HUMP, 140, 50, 14}}, {55, 63}, {1, 2}, 190},
+        {"night, a flat sky", 6, {{HUMP, 38, 4, 900}, {HUMP, 28, 12, 100}}, {45, 62}, {2, 9}, 190},
         {"mostly black", 6, {{HUMP, 17, 5, 900}, {HUMP, 28, 8, 30}}, {25, 45}, {3, 9}, 190},
         {"haze, a bright sky",
          6,
