@@ -64,7 +64,7 @@ static DecisionKind decided(const LumeqFrameStats *s, const Light *light)
         return DECISION_LAMPS;
     if (s->dark >= 0.5)
         return light->mean < 0.03 ? DECISION_BLACK : DECISION_EMPTY;
-    if (light->mean > 0.52 && light->floor > 0.1 && light->apart > 0.34)
+    if (light->mean > 0.62 && light->floor > 0.1 && light->apart > 0.34)
         return DECISION_HAZY;
     return s->strength < STRENGTH_SEEN ? DECISION_FINE : DECISION_DULL;
 }

@@ -36,7 +36,8 @@ static const Case cases[] = {
     {16, 235, 0, 0, 0, 1, 0.1, 0.5, "well exposed: left alone, 2 for more"},
     {16, 235, 0, 0, 0, 1, 0.2, 0.5, "too little contrast: equalized by 20 %"},
     {90, 150, 0, 0, 0, 1, 0.4, 0.5, "too little contrast: equalized by 40 %"},
-    {60, 235, 0, 0, 0, 1, 0.35, 0.5, "hazy: black point pulled"},
+    {100, 235, 0, 0, 0, 1, 0.35, 0.5, "hazy: black point pulled"},
+    {60, 235, 0, 0, 0, 1, 0.1, 0.5, "well exposed: left alone, 2 for more"},
     {150, 220, 0, 0, 0, 1, 0.5, 0.5, "too little contrast: equalized by 50 %"},
 };
 
