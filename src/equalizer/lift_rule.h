@@ -254,10 +254,11 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
                     0, 0};
     v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
                         LIFT_PERCENT(55));
-    /* What is dark and narrow has few codes to be in. */
-    const int32_t codes = (int32_t)(v->p995 - v->floor);
-    v->page = lift_times(v->page, lift_most(lift_ramp(codes, 32, 64), CURVE_ONE - c.dark));
-    v->quality = lift_times(lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12), CURVE_ONE - v->page);
+    /* A picture that is dark and narrow has few codes to be in. */
+    const uint32_t picture = lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12);
+    const uint32_t wide = lift_ramp((int32_t)(v->p995 - v->floor), 32, 64);
+    v->page = lift_times(v->page, lift_most(wide, CURVE_ONE - lift_times(c.dark, picture)));
+    v->quality = lift_times(picture, CURVE_ONE - v->page);
     v->aim = LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4,
                                            lift_ramp((int32_t)(v->slope >> 8), 5 * 256, 7 * 256));
     const uint32_t share = lift_times(c.dark, v->quality);
@@ -268,11 +269,11 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
     c.lift = lift_times(share, kept < LIFT_MOST ? lift_least(most, kept + LIFT_DARK_MORE) : most);
 
     const uint32_t apart = lift_place(v, v->p90) - lift_place(v, v->p10);
-    const uint32_t wide = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
+    const uint32_t open = lift_ramp((int32_t)apart, LIFT_PERCENT(27), LIFT_PERCENT(42));
     const uint32_t raised = lift_ramp((int32_t)lift_place(v, lift_most(v->floor, 1)),
                                       LIFT_PERCENT(6), LIFT_PERCENT(14));
     const uint32_t bright = lift_ramp((int32_t)v->mean, LIFT_PERCENT(59), LIFT_PERCENT(65));
-    v->haze = lift_times(lift_times(bright, raised), lift_times(wide, v->quality));
+    v->haze = lift_times(lift_times(bright, raised), lift_times(open, v->quality));
     v->pulled =
         lift_times(CURVE_ONE - lift_times(LIFT_PERCENT(45), v->haze), lift_place(v, v->floor));
     return c;

@@ -68,10 +68,11 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     span = 64 * (code(995) - floor)
-    page = times(page, max(ramp(span, 64 * 32, 64 * 64), ONE - D))      # narrow and dark: few codes
     half = min(6 * n, 5 * n // 2 + 224)     # all but 1 % of noise is as wide, twice; none below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
-    Q = times(ramp(alone, 64 * 4, 64 * 12), ONE - page)
+    picture = ramp(alone, 64 * 4, 64 * 12)
+    page = times(page, max(ramp(span, 64 * 32, 64 * 64), ONE - times(D, picture)))  # dark: few codes
+    Q = times(picture, ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
     aim = share(17) + times(share(15) // 4, ramp(G >> 8, 5 * 256, 7 * 256))

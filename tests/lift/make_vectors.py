@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 50 histograms, for test_lift to compare the library with:
+"""Writes what lift_model.py decides on 51 histograms, for test_lift to compare the library with:
     make_vectors.py > ../equalizer/lift_vectors.h
 Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
 weight). Their counts are in integers, so that C makes the same. Needs numpy.
@@ -33,6 +33,7 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
     ('page', 0, -1, 0, [(SPIKE, 46, 0, 8000), (HUMP, 180, 80, 20), (FLAT, 46, 20, 30)]),
     ('page in part', 0, -1, 0, [(SPIKE, 46, 0, 400), (HUMP, 70, 60, 20), (FLAT, 46, 20, 3)]),
     ('dark and narrow', 6, -1, 0, [(HUMP, 38, 4, 900), (HUMP, 28, 12, 100)]),
+    ('dark, narrow, noisy', 100, -1, 0, [(HUMP, 38, 4, 900), (HUMP, 28, 12, 100)]),
     ('dim and narrow', 6, -1, 0, [(HUMP, 52, 4, 900), (HUMP, 28, 12, 100), (FLAT, 20, 46, 9)]),
     ('white page', 0, -1, 0, [(SPIKE, 235, 0, 8000), (HUMP, 40, 30, 20)]),
     ('bars', 8, -1, 0, [(SPIKE, 16, 0, 90000), (HUMP, 70, 60, 300), (HUMP, 140, 80, 200)]),
