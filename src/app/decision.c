@@ -79,7 +79,8 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params, 
                   .strength = stats->strength,
                   .noise = stats->noise};
     if (params->mode == LUMEQ_MODE_OFF) {
-        d.kind = DECISION_OFF;
+        const int light = params->brightness != 0 || (params->gamma != 0 && params->gamma != 1);
+        d.kind = light ? DECISION_LIGHT : DECISION_OFF;
     } else if (params->reference) {
         d.kind = DECISION_REFERENCE;
     } else if (params->mode == LUMEQ_MODE_GLOBAL && params->lift) {
@@ -119,6 +120,7 @@ void decision_text(const Decision *d, const char *key, char *text, size_t size)
 {
     switch (d->kind) {
     case DECISION_OFF: snprintf(text, size, "off"); break;
+    case DECISION_LIGHT: snprintf(text, size, "not equalized: brightness and gamma alone"); break;
     case DECISION_REFERENCE: snprintf(text, size, "equalized as OpenCV does it"); break;
     case DECISION_ORDERED: ordered_text(d, text, size); break;
     case DECISION_LIFTED: lifted_text(d, text, size); break;

@@ -9,6 +9,7 @@
 
 typedef enum DecisionKind {
     DECISION_OFF,
+    DECISION_LIGHT, /* off, but for --brightness and --gamma */
     DECISION_REFERENCE,
     DECISION_ORDERED, /* with --strength or by a mode that judges no picture: see `mode` */
     DECISION_LIFTED,

@@ -90,13 +90,17 @@ static void orders(void)
     const struct {
         LumeqMode mode;
         int lift, reference;
+        double brightness, gamma;
         const char *text;
     } all[] = {
-        {LUMEQ_MODE_OFF, 1, 0, "off"},
-        {LUMEQ_MODE_GLOBAL, 0, 0, "equalized by 80 %"},
-        {LUMEQ_MODE_CLAHE, 1, 0, "equalized in tiles by 80 %"},
-        {LUMEQ_MODE_STRETCH, 1, 0, "stretched by 80 %"},
-        {LUMEQ_MODE_GLOBAL, 1, 1, "equalized as OpenCV does it"},
+        {LUMEQ_MODE_OFF, 1, 0, 0, 1, "off"},
+        {LUMEQ_MODE_OFF, 1, 0, 0, 0, "off"},
+        {LUMEQ_MODE_OFF, 1, 0, 0, 1.3, "not equalized: brightness and gamma alone"},
+        {LUMEQ_MODE_OFF, 1, 0, 0.3, 1, "not equalized: brightness and gamma alone"},
+        {LUMEQ_MODE_GLOBAL, 0, 0, 0, 1.3, "equalized by 80 %"},
+        {LUMEQ_MODE_CLAHE, 1, 0, 0, 1, "equalized in tiles by 80 %"},
+        {LUMEQ_MODE_STRETCH, 1, 0, 0, 1, "stretched by 80 %"},
+        {LUMEQ_MODE_GLOBAL, 1, 1, 0, 1, "equalized as OpenCV does it"},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         char text[128];
@@ -104,6 +108,8 @@ static void orders(void)
         params.mode = all[i].mode;
         params.lift = all[i].lift;
         params.reference = all[i].reference;
+        params.brightness = all[i].brightness;
+        params.gamma = all[i].gamma;
         const Decision d = find(&c, &params, 8, 0);
         decision_text(&d, "2", text, sizeof(text));
         CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
