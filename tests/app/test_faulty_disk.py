@@ -72,7 +72,7 @@ class FaultyDisk(Case):
         self.assertEqual(self.files(), [left, "out.mkv"])
 
     def test_finished_but_not_synced(self):
-        for fault in ("fsync", "close"):
+        for fault in some(("fsync", "close")):
             with self.subTest(fault):
                 self.write("out.mkv", b"precious")
                 result = self.run_with(fault, "-o", self.path("out.mkv"), "-y")
@@ -98,7 +98,7 @@ class FaultyDisk(Case):
                 self.assertEqual(calls, [["fsync", part], ["rename", part], ["fsync", self.path("videos")]])
 
     def test_disk_full(self):
-        for passes, said in (("off", "out.mkv"), ("on", "--two-pass off"), ("auto", "out.mkv")):
+        for passes, said in some((("off", "out.mkv"), ("on", "--two-pass off"), ("auto", "out.mkv"))):
             result = self.run_with("write", "-o", self.path("out.mkv"), "--two-pass", passes)
             self.refused(result, OUTPUT, said, "No space left")
             self.assertEqual(self.files(), [])
@@ -107,7 +107,7 @@ class FaultyDisk(Case):
 
     def test_nothing_is_replaced(self):
         """With each way to rename: OUTPUT that appears meanwhile stays, and the new file too."""
-        for faults in ("", "renameat2", "renameat2 link"):
+        for faults in some(("", "renameat2", "renameat2 link")):
             with self.subTest(faults):
                 out = self.path("out.mkv")
                 self.assertEqual(self.run_with(faults, "-o", out).code, DONE)
@@ -142,9 +142,9 @@ class FaultyDisk(Case):
     # ---- interrupted ----
 
     def test_interrupted(self):
-        for faults, name in (("rename", r"\.out\.mkv\.lumeq-[0-9a-f]{8}\.part"),
-                             ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
-                             ("write", r"out\.partial\.mkv")):
+        for faults, name in some((("rename", r"\.out\.mkv\.lumeq-[0-9a-f]{8}\.part"),
+                                  ("fsync", r"out\.partial\.mkv"), ("close", r"out\.partial\.mkv"),
+                                  ("write", r"out\.partial\.mkv"))):
             with self.subTest(faults):
                 result = self.interrupted(faults, begun=faults == "write")
                 left = self.told(result)
@@ -156,9 +156,9 @@ class FaultyDisk(Case):
 
     def test_interrupted_and_nothing_can_be_played(self):
         """Of the part that a full disk has broken off: no file is told that is of no use."""
-        for name, begun, text in (("out.mkv", False, "nothing of it could be written"),
-                                   ("out.avi", False, "nothing of it could be written"),
-                                   ("out.mp4", True, "what was written cannot be played, and is deleted")):
+        for name, begun, text in some((("out.mkv", False, "nothing of it could be written"),
+                                       ("out.avi", False, "nothing of it could be written"),
+                                       ("out.mp4", True, "what was written cannot be played, and is deleted"))):
             with self.subTest(name):
                 result = self.interrupted("write", name, begun=begun)
                 self.assertIn("No space left on device; " + text, result.err)
@@ -219,7 +219,7 @@ class FaultyDisk(Case):
 
     def test_signals_in_a_row_are_one(self):
         """A terminal that closes sends SIGHUP twice, a session that ends SIGTERM and SIGHUP."""
-        for numbers in ((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT)):
+        for numbers in some(((signal.SIGHUP, signal.SIGHUP), (SIGTERM, signal.SIGHUP), (SIGINT, SIGINT))):
             with self.subTest([n.name for n in numbers]):
                 process = self.ending()
                 for number in numbers:
@@ -251,7 +251,7 @@ class FaultyDisk(Case):
 
     def test_a_later_signal_ends_it_at_once(self):
         """And says what is deleted by that."""
-        for more in ((), ("--stats", self.path("s.csv"))):
+        for more in some(((), ("--stats", self.path("s.csv")))):
             with self.subTest(more):
                 process = self.ending(*more)
                 self.assertGreater(self.pressed(process), 1)
@@ -264,7 +264,7 @@ class FaultyDisk(Case):
 
     def test_a_later_signal_with_nothing_to_delete(self):
         """What has taken the place of the temporary file is somebody else's."""
-        for text in (None, b"precious"):
+        for text in some((None, b"precious")):
             with self.subTest(text):
                 process = self.ending()
                 left, = [f for f in self.files() if f.endswith(".part")]
@@ -293,7 +293,7 @@ class FaultyDisk(Case):
 
     def test_stats_on_a_full_disk(self):
         """They end, and are said to, once; the video is whole."""
-        for row in ("s.csv", "s.jsonl"):
+        for row in some(("s.csv", "s.jsonl")):
             with self.subTest(row):
                 result = self.run_with("write", "-o", self.path("out.mkv"), "--stats",
                                        self.path(row), FAULTY_DISK_NAME="s.")

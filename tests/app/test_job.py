@@ -29,7 +29,7 @@ TIMES = ("decode_us", "upload_us", "equalize_us", "download_us", "sink_us")
 
 def film():
     """Four seconds with sound, in open groups of pictures."""
-    return clip("film.mkv", *OPEN, "-c:a", "aac", seconds=4, sound=4)
+    return clip("film.mkv", *OPEN, "-c:a", "aac", seconds=4, sound=4, size="96x64")
 
 
 def whole_film():
@@ -220,7 +220,7 @@ class Equal(JobCase):
     def test_damaged_whoever_decodes(self):
         """What FFmpeg makes of it depends on its threads, and is told by them in any order."""
         source = self.path("broken.mkv")
-        with open(clip("noisy.mkv", *OPEN, seconds=10, filters="noise=alls=8:allf=t"), "rb") as f:
+        with open(clip("noisy.mkv", *OPEN, seconds=10, size="96x64", filters="noise=alls=8:allf=t"), "rb") as f:
             data = bytearray(f.read())
         for share in (0.3, 0.35, 0.4):
             at = int(share * len(data))
@@ -410,7 +410,7 @@ class Steps(JobCase):
                 self.refused(lumeq("segment", plan, "0"), INPUT, words + "1", "here is " + words, "same encoder")
 
     def test_no_more_is_read_than_the_part(self):
-        plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11), "--no-measure", parts=5)
+        plan = self.plan(clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64"), "--no-measure", parts=5)
         for part, least, most in ((0, 2, 5), (4, 10, 13)):
             self.ok("measure", plan, part, "-q")
             read = re.search(r"^damage .* (\d+)$", self.text(plan[:-4] + "measured-%05d" % part), re.M)[1]
@@ -869,7 +869,7 @@ class Run(JobCase):
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_measured_in_parts(self):
         """Where it is long enough, and gone on with: what is measured stays."""
-        source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11)
+        source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
         env = dict(environment(), LD_PRELOAD=LIBRARY, FAULTY_DISK="write", FAULTY_DISK_IN=self.folder,
                    FAULTY_DISK_NAME="measures-00001")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
