@@ -126,6 +126,10 @@ static int run_step(JobFilm *f, int command, int argc, char **argv, int *code)
     long part = 0;
     int used = 0, ret = 0;
     const int has_part = command == MEASURE || command == SEGMENT;
+    if (command == PLAN && argc < 1)
+        return media_fail(&f->error, MEDIA_USAGE,
+                          "lumeq plan needs a film and its name, IN -o OUT, or a plan to finish, "
+                          "OUT.lumeq/plan; a file called plan is ./plan");
     if (argc < 1 || argv[0][0] == '-')
         return media_fail(&f->error, MEDIA_USAGE,
                           "lumeq %s needs a plan, OUT.lumeq/plan; a file called %s is ./%s",
