@@ -26,7 +26,7 @@ import warm
 
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", os.path.join(HERE, "../../build/lumeq")))
 SAMPLE = os.path.join(HERE, "../../samples/lumeq-sample.mkv")
-SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # a quarter of its pixels, where ctest has made that
+SMALL = os.environ.get("SMALL_SAMPLE", SAMPLE)  # a tenth of its pixels, where ctest has made that
 SUPPRESSIONS = os.path.join(os.path.dirname(HERE), "tsan.supp")
 
 # ctest takes this line for "skipped" (SKIP_REGULAR_EXPRESSION).

@@ -44,7 +44,7 @@ class Window(WindowCase):
         self.assertEqual(result.err, "")
 
     def picture_is_seen(self):
-        return self.share(self.grab(), WIDTH // 2 - 300, WIDTH // 2, lambda r, g, b: r > 30) > 0.3
+        return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2
 
     def size(self, window):
         return [int(n) for n in re.findall(r"(?:WIDTH|HEIGHT)=(\d+)", self.xdotool(
@@ -227,7 +227,7 @@ class Window(WindowCase):
     def test_signal(self):
         """What has been shown so far is a part: it takes no name, and the same command may come again."""
         for number, part in ((2, "s.partial.jsonl"), (15, "s.partial-2.jsonl")):
-            process = self.play(SMALL, "--loop", "--stats", self.path("s.jsonl"))
+            process = self.play(SMALL, "--loop", "--histogram", "off", "--stats", self.path("s.jsonl"))
             self.window(process)
             self.assertTrue(wait_for(lambda: any(os.path.getsize(self.path(f)) for f in self.files()
                                                  if f.endswith(".part"))), "no rows are written")

@@ -1,6 +1,7 @@
 """What tests of a window share: an X server without a screen, and hands and eyes on it."""
 
 import contextlib
+import glob
 import os
 import shutil
 import struct
@@ -12,6 +13,9 @@ from common import DONE, LUMEQ, Case, environment, finish, wait_for, warm
 WIDTH, HEIGHT = 1600, 900
 # Of a run that ends without waiting for its threads.
 THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
+# What SDL and Mesa open for each window: as long as that takes, most of a short run takes.
+DRIVER = ":".join(["libGL.so.1", "libGLX_mesa.so.0", *glob.glob("/usr/lib*/dri/swrast_dri.so"),
+                   *glob.glob("/usr/lib/*/dri/swrast_dri.so")])
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
 
 
@@ -68,7 +72,7 @@ class WindowCase(Case):
 
     def environment(self, **more):
         env = environment()
-        env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
+        env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy", WARM_START_OPENS=DRIVER)
         # SDL unloads the OpenGL driver with the window: what that keeps for ever cannot be named to
         # be suppressed then. Leaks of lumeq's own are looked for by test_session, which keeps it.
         env["ASAN_OPTIONS"] += ":detect_leaks=0"

@@ -12,8 +12,8 @@ import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
 MOST = 1 << 16  # bytes of a request
-# What is read before main(), by the linker and by sanitizers: another value is another start.
-AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_")
+# What is read before main(), by the linker, by sanitizers and by the library: another value is another start.
+AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
 # With these there is none: what the C library and preloaded libraries of the tests do with them begins before main().
 NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL)$")
 

@@ -3,7 +3,9 @@
  * once for each request, in a process of its own. To link FFmpeg's two hundred libraries takes ten
  * times as long as most of what the tests ask for.
  *
- *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
+ *     LD_PRELOAD=libwarm_start.so WARM_START=fd [WARM_START_OPENS=library:library] program
+ *
+ * Libraries that the program would open as it runs are opened before; what is not there is left to it.
  *
  * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
  * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
@@ -132,6 +134,14 @@ static void end(int n)
     watched[1 + n] = watched[1 + running];
 }
 
+static void open_libraries(void)
+{
+    const char *names = getenv("WARM_START_OPENS");
+    char *rest = names ? strdup(names) : NULL;
+    for (const char *name; rest && (name = strsep(&rest, ":"));)
+        (void)dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+}
+
 static int serve(int argc, char **argv, char **environment)
 {
     const char *name = getenv("WARM_START");
@@ -140,6 +150,7 @@ static int serve(int argc, char **argv, char **environment)
     watched[0] = (struct pollfd){.fd = atoi(name), .events = POLLIN};
     unsetenv("WARM_START");
     unsetenv("LD_PRELOAD");
+    open_libraries();
     for (;;) {
         if (poll(watched, 1 + (nfds_t)running, -1) < 0)
             give_up("warm start: poll");
