@@ -631,7 +631,7 @@ static void what_waits_is_bounded(void)
 {
     for (int small = 0; small < 2; small++) {
         Rig r;
-        const int64_t at_most = small ? 0 : 640 * 360 * 3; /* there is the decoded frame, too */
+        const int64_t at_most = small ? 0 : 400 * 224 * 3; /* there is the decoded frame, too */
         if (open_bounded(&r, 0, at_most) && start(&r, AV_NOPTS_VALUE))
             for (int i = 0; i < 4; i++) {
                 show_next(&r, "before");

@@ -5,7 +5,8 @@
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd [WARM_START_OPENS=library:library] program
  *
- * Libraries that the program would open as it runs are opened before; what is not there is left to it.
+ * Libraries that the program would open as it runs are opened before; what is not there is left to
+ * it.
  *
  * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
  * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is

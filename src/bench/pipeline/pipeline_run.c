@@ -161,7 +161,7 @@ static uint64_t sum_planes(const AVFrame *frame, uint64_t sum)
 
 /* ---- runs ---- */
 
-/* How long the equalizer runs alone: for each frame that there may be, a second for the usual 250; a second at most. */
+/* How long the equalizer runs alone: a second at most, as for the usual 250 frames. */
 #define LIBRARY_US 1e6
 #define LIBRARY_FRAME_US 4e3
 
@@ -527,7 +527,8 @@ int pipeline_library(const void *job, PipelineResult *result)
     result->frames = 0;
     pipeline_meter_begin(&meter);
     if (ret >= 0)
-        ret = run_turns(&s, &turns, 1, fmin(LIBRARY_US, LIBRARY_FRAME_US * (double)s.job->options->frames));
+        ret = run_turns(&s, &turns, 1,
+                        fmin(LIBRARY_US, LIBRARY_FRAME_US * (double)s.job->options->frames));
     pipeline_meter_end(&meter, result);
     if (ret >= 0)
         ret = check_backend(&s);
