@@ -194,7 +194,7 @@ class Look(Case):
     # ---- bars ----
 
     def test_bars_stay_as_they_are(self):
-        boxed = clip("boxed.mkv", *FFV1, size="320x180",
+        boxed = clip("boxed.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters="crop=320:120,pad=320:184:0:32:color=black")
         source = Picture(boxed)
         out = Picture(self.lossless(boxed))
@@ -204,7 +204,7 @@ class Look(Case):
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
         # What is in them does not count: the picture is what it is without them.
-        bare = clip("bare.mkv", *FFV1, size="320x180", filters="crop=320:120")
+        bare = clip("bare.mkv", *FFV1, size="320x180", seconds=0.4, filters="crop=320:120")
         self.assertEqual([y[bar:-bar] for y in out.luma], Picture(self.lossless(bare)).luma)
         self.assertNotEqual(out.luma, Picture(self.lossless(boxed, "--bars", "ignore")).luma)
 
@@ -212,10 +212,11 @@ class Look(Case):
 
     def test_the_curve_is_made_for_what_is_metered(self):
         # Left a picture, right the same in another light: each is the other's part.
-        both = clip("halves.mkv", *FFV1, size="320x180", filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
+        both = clip("halves.mkv", *FFV1, size="320x180", seconds=0.4,
+                    filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack")
         for part, crop in (("0,0,320,180", "crop=320:180:0:0"), ("320,0,320,180", "crop=320:180:320:0")):
             with self.subTest(part):
-                half = clip("half%s.mkv" % part[0], *FFV1, size="320x180",
+                half = clip("half%s.mkv" % part[0], *FFV1, size="320x180", seconds=0.4,
                             filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack," + crop)
                 left = int(part.split(",")[0])
                 # A literal strength: a filter would look across the edge.
@@ -261,7 +262,7 @@ class Look(Case):
         """Its statistics, made once."""
         path = Store.path("rows.jsonl")
         if not os.path.exists(path):
-            self.ok(SAMPLE, "--null", "--stats", path)
+            self.ok(SMALL if SHORT else SAMPLE, "--null", "--stats", path)
         with open(path) as f:
             return [json.loads(line) for line in f]
 

@@ -11,6 +11,7 @@ import threading
 import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
+TOOLS = ("ffmpeg", "ffprobe")  # which are not what is tested
 MOST = 1 << 16  # bytes of a request
 # What is read before main(), by the linker, by sanitizers and by the library: another value is another start.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
@@ -28,6 +29,8 @@ class Program:
         # A sanitizer's run-time wants to be first.
         loaded["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         self.env = {name: value for name, value in loaded.items() if name not in ("LD_PRELOAD", "WARM_START")}
+        if os.path.basename(path) in TOOLS:
+            loaded["WARM_START_TOOL"] = "1"
         with theirs:
             self.process = subprocess.Popen([path], env=loaded, pass_fds=[theirs.fileno()],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -3,10 +3,10 @@
  * once for each request, in a process of its own. To link FFmpeg's two hundred libraries takes ten
  * times as long as most of what the tests ask for.
  *
- *     LD_PRELOAD=libwarm_start.so WARM_START=fd [WARM_START_OPENS=library:library] program
+ *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
- * Libraries that the program would open as it runs are opened before; what is not there is left to
- * it.
+ * With WARM_START_OPENS=library:library it has these open, where they are there, which it would open
+ * as it runs. With WARM_START_TOOL its libraries are not ended one by one.
  *
  * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
  * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
@@ -135,6 +135,14 @@ static void end(int n)
     watched[1 + n] = watched[1 + running];
 }
 
+/* Of a tool, which nobody tests: the ends of its libraries take as long as the rest of a short run. */
+static void end_at_once(int code, void *unused)
+{
+    (void)unused;
+    fflush(NULL);
+    _exit(code);
+}
+
 static void open_libraries(void)
 {
     const char *names = getenv("WARM_START_OPENS");
@@ -149,7 +157,9 @@ static int serve(int argc, char **argv, char **environment)
     if (!name)
         return program(argc, argv, environment);
     watched[0] = (struct pollfd){.fd = atoi(name), .events = POLLIN};
+    const int is_tool = getenv("WARM_START_TOOL") != NULL;
     unsetenv("WARM_START");
+    unsetenv("WARM_START_TOOL");
     unsetenv("LD_PRELOAD");
     open_libraries();
     for (;;) {
@@ -168,6 +178,8 @@ static int serve(int argc, char **argv, char **environment)
         if (child == 0) {
             take(files);
             const int count = split(size);
+            if (is_tool && on_exit(end_at_once, NULL))
+                give_up("warm start: its end");
             return program(count, args, environ);
         }
         keep(child, files);
