@@ -167,7 +167,7 @@ class Compare(Case):
 
     def test_a_job(self):
         """Its frames are those of one run."""
-        film = clip("film.mkv", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", seconds=2,
+        film = clip("film.mkv", "-c:v", "libx264", "-g", "10", "-pix_fmt", "yuv420p", seconds=1.2,
                     source=DULL % ("320x180", 25))
         for kind in some(("split", "side")):
             one = self.lossless(film, "--compare", kind, "--two-pass", "on", name="one.mkv")

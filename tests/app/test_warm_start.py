@@ -66,6 +66,27 @@ class WarmStart(Case):
         self.assertIsNot(warm.find(LUMEQ, dict(without, LD_BIND_NOW="1")), program)
         self.assertIsNone(warm.find(LUMEQ, dict(without, FAULT_ALLOC="1")))
 
+    def test_a_tool(self):
+        """What it has written is all there, although its libraries are not ended."""
+        for args, code in ((("ffmpeg", "-v", "error", "-i", simple(), "-f", "rawvideo", "-"), 0),
+                           (("ffprobe", "-v", "error", "-show_packets", simple()), 0),
+                           (("ffprobe", "-v", "error", self.path("nothing")), 1)):
+            with self.subTest(args[0], code=code):
+                fresh = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                result = warm.run(list(args), dict(os.environ))
+                self.assertEqual((result.returncode, result.stdout), (code, fresh.stdout))
+                self.assertEqual(result.stderr, fresh.stderr)
+
+    def test_libraries_that_are_open(self):
+        """Before the program asks for them; what there is none of is no failure."""
+        env = dict(environment(), WARM_START_OPENS="/nonexistent.so:libanl.so.1")
+        for env, there in ((env, True), (environment(), False)):
+            process = warm.start([LUMEQ, "-", "--null"], env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.catches(process, signal.SIGTERM)
+            with open("/proc/%d/maps" % process.pid, encoding="utf-8") as f:
+                self.assertEqual("libanl" in f.read(), there)
+            process.communicate(timeout=LIVENESS)
+
     def test_runs_beside_each_other(self):
         """Each with its own end, and signals for one are that one's."""
         process = {}
