@@ -5,8 +5,8 @@
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
- * With WARM_START_OPENS=library:library it has these open, where they are there, which it would open
- * as it runs. With WARM_START_TOOL its libraries are not ended one by one.
+ * With WARM_START_OPENS=library:library it has these open, where they are there, which it would
+ * open as it runs. With WARM_START_TOOL its libraries are not ended one by one.
  *
  * fd is a socket of whole messages (SOCK_SEQPACKET). A request has the working directory, the
  * number of variables that differ from the start's environment, these (NAME=VALUE, or NAME: it is
@@ -135,7 +135,8 @@ static void end(int n)
     watched[1 + n] = watched[1 + running];
 }
 
-/* Of a tool, which nobody tests: the ends of its libraries take as long as the rest of a short run. */
+/* Of a tool, which nobody tests: the ends of its libraries take as long as the rest of a short run.
+ */
 static void end_at_once(int code, void *unused)
 {
     (void)unused;
