@@ -320,7 +320,7 @@ class Headless(NetworkCase):
             port = self.free_port() & ~1
             url = "%s://127.0.0.1:%d" % (scheme, port)
             runs.append((scheme, start("--no-config", "--network", "--network-timeout", 3, url, "-o",
-                                       self.path(scheme + ".mkv"))))
+                                       self.path(scheme + ".mkv"), "--preset", "ultrafast")))
             self.bound(port)
             self.send(url, "-f", muxer)
         for scheme, process in runs:
@@ -404,7 +404,7 @@ class Headless(NetworkCase):
                 port = self.free_port()
                 mine, its = (("?listen=1", "") if scheme == "tcp" else ("?mode=listener", "?mode=caller"))
                 process = start("--no-config", "--network", "%s://127.0.0.1:%d%s" % (scheme, port, mine), "-o",
-                                self.path(scheme + ".mkv"))
+                                self.path(scheme + ".mkv"), "--preset", "ultrafast")
                 self.bound(port)
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
                 result = finish(process)

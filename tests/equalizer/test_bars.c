@@ -311,8 +311,7 @@ static void too_small_or_too_large(void)
     static const int bars[][4] = {
         {0, 0, 3, 3}, {4, 4, 0, 0}, {0, 0, 125, 125}, {220, 220, 0, 0}, {4, 4, 3, 3}};
     for (int i = 0; i < 5; i++) {
-        Film f =
-            with_bars(film(480, 270, LIT), bars[i][0], bars[i][1], bars[i][2], bars[i][3]);
+        Film f = with_bars(film(480, 270, LIT), bars[i][0], bars[i][1], bars[i][2], bars[i][3]);
         const Film none = film(480, 270, LIT);
         BarsState state = {0};
         check_frames(&state, &f, &none, 30, "too small or too large");

@@ -804,7 +804,7 @@ static void test_growing(void)
                      i + 1, 50 + i % 500, 80 + i / 2, i);
             put_text(&f, 1000, 4000, line);
         }
-        for (int ms = 1000; ms < 5000; ms += 100) {
+        for (int ms = 1000; ms < 5000; ms += 200) {
             draw(&f, ms);
             const long more = resident_mb() - before;
             most = more > most ? more : most;
