@@ -305,21 +305,20 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
 /* --jobs auto: parts where an encoder does not fill the cores. */
 static void jobs_auto(void)
 {
-    check_auto(2, "mpeg4", 0, 0, 1);
-    check_auto(16, "mpeg4", 0, 0, 4);
-    check_auto(16, "ffv1", 0, 0, 4);
-    check_auto(16, "libvpx-vp9", 0, 0, 4);
-    check_auto(16, "libx264", 0, 0, 1);
-    check_auto(16, "libx265", 0, 0, 1);
-    check_auto(16, NULL, 0, 0, 1); /* which is x264, or what there is of it */
-    check_auto(64, "libx264", 0, 0, 4);
-    check_auto(16, "libx264", 0, 8, 2);
-    check_auto(16, "libx264", 360, 0, 2);
-    check_auto(16, "libx264", 144, 0, 4);
-    check_auto(16, "libx264", 720, 0, 1);
-    check_auto(64, "libx264", 720, 0, 5);
-    check_auto(64, "libx264", 2160, 0, 4);
-    check_auto(16, "ffv1", 2160, 0, 4);
+    static const struct {
+        int cores;
+        const char *encoder;
+        int rows, threads, expected;
+    } all[] = {
+        {2, "mpeg4", 0, 0, 1},       {16, "mpeg4", 0, 0, 4},     {16, "ffv1", 0, 0, 4},
+        {16, "libvpx-vp9", 0, 0, 4}, {16, "libx264", 0, 0, 1},   {16, "libx265", 0, 0, 1},
+        {16, NULL, 0, 0, 1}, /* which is x264, or what there is of it */
+        {64, "libx264", 0, 0, 4},    {16, "libx264", 0, 8, 2},   {16, "libx264", 360, 0, 2},
+        {16, "libx264", 144, 0, 4},  {16, "libx264", 720, 0, 1}, {64, "libx264", 720, 0, 5},
+        {64, "libx264", 2160, 0, 4}, {16, "ffv1", 2160, 0, 4},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        check_auto(all[i].cores, all[i].encoder, all[i].rows, all[i].threads, all[i].expected);
 }
 
 static const CheckTest tests[] = {

@@ -12,15 +12,21 @@ enum { WIDTH = 6, HEIGHT = 4 };
 
 static Scopes scopes, plain;
 
-/* Luma 16 + 10 x + y; the left half has Cb 90 and Cr 200, the right one gray. */
-static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
+static AVFrame *describe(enum AVPixelFormat format, int width, int height)
 {
     AVFrame *frame = av_frame_alloc();
     if (!frame)
         exit(1);
     frame->format = format;
-    frame->width = WIDTH;
-    frame->height = HEIGHT;
+    frame->width = width;
+    frame->height = height;
+    return frame;
+}
+
+/* Luma 16 + 10 x + y; the left half has Cb 90 and Cr 200, the right one gray. */
+static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
+{
+    AVFrame *frame = describe(format, WIDTH, HEIGHT);
     frame->color_range = AVCOL_RANGE_MPEG;
     frame->colorspace = AVCOL_SPC_BT709;
     if (av_frame_get_buffer(frame, 0) < 0)
@@ -103,12 +109,7 @@ static size_t plane_size(const AVFrame *frame, int i)
 
 static AVFrame *make_large(enum AVPixelFormat format, int width, int height, const int32_t *matrix)
 {
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        exit(1);
-    frame->format = format;
-    frame->width = width;
-    frame->height = height;
+    AVFrame *frame = describe(format, width, height);
     AVFrameSideData *data =
         av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
     if (av_frame_get_buffer(frame, 0) < 0 || !data)
