@@ -36,23 +36,29 @@ static void free_host(void *equalizer, void *memory)
     lumeq_free_host(equalizer, memory);
 }
 
-static LumeqConfig config_of(const Options *options, int share_streams)
+static LumeqBackendId backend_of(const Options *options)
 {
     static const LumeqBackendId backends[] = {LUMEQ_BACKEND_AUTO, LUMEQ_BACKEND_CPU,
                                               LUMEQ_BACKEND_CUDA};
+    return backends[options->backend];
+}
+
+static LumeqConfig config_of(const Engine *engine, const Options *options)
+{
     return (LumeqConfig){
         .size = sizeof(LumeqConfig),
-        .backend = backends[options->backend],
+        .backend = backend_of(options),
         .device = (int)options->device,
         .threads = (int)options->threads,
         .cpu_without = engine_cpu_without(),
-        .share_streams = share_streams,
+        .share_streams = engine->share_streams,
+        .real_time = engine->real_time,
     };
 }
 
 static int open_equalizer(Engine *engine, const Options *options, MediaError *error)
 {
-    const LumeqConfig config = config_of(options, engine->share_streams);
+    const LumeqConfig config = config_of(engine, options);
     const LumeqParams params = options_params(options);
     int ret = lumeq_create(&engine->equalizer, &config, engine->where, sizeof(engine->where));
     if (ret < 0)
@@ -202,7 +208,7 @@ static void log_warning(void *user, LumeqLogLevel level, const char *text)
 
 int engine_open_context(Engine *engine, const Options *options, MediaError *error)
 {
-    LumeqConfig config = config_of(options, 0);
+    LumeqConfig config = config_of(engine, options);
     char why[256];
     config.log = log_warning;
     config.log_user = engine;
@@ -544,7 +550,7 @@ ReaderOptions engine_reader(const Options *o, const Writer *writer)
 
 int engine_needs_gpu(const Options *options)
 {
-    return config_of(options, 0).backend == LUMEQ_BACKEND_CUDA;
+    return backend_of(options) == LUMEQ_BACKEND_CUDA;
 }
 
 int engine_is_lost(const Engine *engine)

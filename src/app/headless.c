@@ -742,6 +742,7 @@ static int run_all(Run *run, ProgressShare *share)
         ret = virtual_camera_open(&run->virtual, run->options, run->stop, &run->error);
     if (ret >= 0)
         ret = run->passes = passes_choose(run->options, run->writer, &run->error);
+    run->engine.real_time = run->options->camera || run->options->virtual_camera;
     if (ret >= 0)
         ret =
             engine_open(&run->engine, run->options, equalizer_writes_chroma(&params), &run->error);

@@ -503,6 +503,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
         recall(p);
     if (ret >= 0)
         ret = open_rows(p, source, error);
+    p->engine.real_time = 1;
     if (ret >= 0)
         ret = engine_open(&p->engine, options, 1, error);
     if (ret >= 0 && lumeq_set_params(p->engine.equalizer, &p->params) < 0)

@@ -1003,8 +1003,9 @@ static int64_t held_until(const Player *p)
 
 static void show_settings(Player *p)
 {
-    OsdSettings rows;
-    p->equalizer.list(p->equalizer.opaque, &rows);
+    OsdSettings rows = {0};
+    if (p->seen->look.settings)
+        p->equalizer.list(p->equalizer.opaque, &rows);
     screen_set_settings(p->screen, &rows);
 }
 

@@ -30,6 +30,11 @@
  * empty, and who has to wait is to see that, and to be able to close it. */
 #define HIDDEN_US 1000000
 
+/* Frames that follow each other faster have no panel each: of 60 a second every other one has. The
+ * last one has its own after the second time. */
+#define PANEL_US 25000
+#define PANEL_LAST_US 60000
+
 /* How often statistics are written anew. */
 #define STATISTICS_US 500000
 
@@ -56,7 +61,8 @@ struct Screen {
     Osd *osd;
     PanelCache *panel;
     Scopes *scopes;        /* NULL: none were shown yet */
-    int64_t panel_at;      /* when its numbers are to be drawn anew, 0: they are not */
+    int64_t panel_drawn;   /* when it was */
+    int64_t panel_at;      /* when it is to be drawn anew without a frame, 0: it is not */
     int64_t statistics_at; /* when they are to be written anew */
     double opacity[OSD_PARTS];
     OsdSettings settings;
@@ -485,9 +491,8 @@ void screen_set_bar(Screen *s, const OsdBar *bar)
 
 void screen_set_settings(Screen *s, OsdSettings *rows)
 {
-    rows->chosen = s->state.look.chosen;
-    if (!s->state.look.settings)
-        *rows = (OsdSettings){0};
+    if (rows->count)
+        rows->chosen = s->state.look.chosen;
     s->settings = *rows;
     osd_set_settings(s->osd, rows);
 }
@@ -886,6 +891,7 @@ static void draw_panel(Screen *s, const ScreenContent *content, int64_t now)
         canvas = panel_cache_draw(s->panel, &data, panel.width, panel.height, s->text, now);
     if (canvas)
         overlay.canvas = *canvas;
+    s->panel_drawn = now;
     s->panel_at = canvas && panel_cache_is_late(s->panel) ? now + PANEL_NUMBERS_US : 0;
     put_layer(s, VIEW_LAYER_PANEL, &overlay, 1);
 }
@@ -989,14 +995,21 @@ static int draw(Screen *s, MediaError *error)
     return 1;
 }
 
+static void update_panel(Screen *s, const ScreenContent *content, int64_t now)
+{
+    const int changed = s->dirty || (s->panel_at && now >= s->panel_at);
+    if (changed || (content->fresh && now >= s->panel_drawn + PANEL_US))
+        draw_panel(s, content, now);
+    else if (content->fresh)
+        s->panel_at = s->panel_drawn + PANEL_LAST_US;
+    s->dirty |= content->fresh;
+}
+
 int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error)
 {
-    if (content->fresh || (s->panel_at && now >= s->panel_at))
-        s->dirty = 1;
     const int64_t begin = clock_now();
-    if (s->dirty)
-        draw_panel(s, content, now);
+    update_panel(s, content, now);
     osd_notice(s->osd, content->notice);
     osd_recording(s->osd, content->recording);
     draw_osd(s, now);

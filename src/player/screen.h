@@ -105,7 +105,7 @@ void screen_say(Screen *screen, const char *format, ...) __attribute__((format(p
 /* `share`: as in osd_message(). */
 void screen_message(Screen *screen, const char *line, double share);
 
-/* The rows of the settings' panel, while it is there. */
+/* The rows of the settings' panel; none while it is not there. */
 void screen_set_settings(Screen *screen, OsdSettings *rows);
 
 /* The bar's content; it is seen at least until then. */

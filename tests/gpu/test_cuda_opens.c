@@ -73,7 +73,8 @@ static int equalize_once(int number)
     static uint8_t in[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
     LumeqEqualizer *eq = NULL;
     char why[256] = "";
-    const LumeqConfig config = {.backend = LUMEQ_BACKEND_CUDA, .share_streams = number % 3 > 0};
+    const LumeqConfig config = {
+        .backend = LUMEQ_BACKEND_CUDA, .share_streams = number % 3 > 0, .real_time = number % 2};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     if (ret == LUMEQ_ERR_UNAVAILABLE)
         check_skip("%s", why);

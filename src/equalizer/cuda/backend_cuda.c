@@ -78,6 +78,7 @@ typedef struct CudaBackend {
 
     LumeqCudaStreams *all_streams; /* its own, or shared with others, if it is `sharing` */
     int sharing;
+    LumeqCudaWait waits;           /* how who receives does */
     cudaStream_t streams[STREAMS]; /* the same, or NULL */
     cudaEvent_t mark;              /* of what was queued on one of them */
     cudaStream_t decoder;          /* for the caller's own work, or NULL: none has been asked for */
@@ -115,7 +116,7 @@ static cudaError_t finish_stages(const Slot *slot, int stages)
 {
     cudaError_t error = cudaSuccess;
     for (int stage = 0; stage < stages && !error; stage++)
-        error = lumeq_cuda_await_event(slot->end[stage], lumeq_cuda_now(), 1);
+        error = lumeq_cuda_await_event(slot->end[stage], lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     return error;
 }
 
@@ -134,7 +135,7 @@ static cudaError_t finish_stream(const CudaBackend *cuda, cudaStream_t stream)
     if (!cuda->sharing)
         return lumeq_cuda_await_stream(stream, lumeq_cuda_now());
     const cudaError_t error = cudaEventRecord(cuda->mark, stream);
-    return error ? error : lumeq_cuda_await_event(cuda->mark, lumeq_cuda_now(), 1);
+    return error ? error : lumeq_cuda_await_event(cuda->mark, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
 /* Waits until nothing is under way. */
@@ -205,7 +206,7 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error)
         error = cudaEventRecord(cuda->anchor, cuda->streams[EQUALIZE]);
     if (!error)
-        error = lumeq_cuda_await_event(cuda->anchor, lumeq_cuda_now(), 1);
+        error = lumeq_cuda_await_event(cuda->anchor, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     return error;
 }
 
@@ -268,6 +269,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     cuda->home = (LumeqCudaHome){config->device, config->cuda_context};
     cuda->loss.number = config->device;
     cuda->sharing = config->share_streams != 0;
+    cuda->waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
     int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
     if (ret == 0)
         ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
@@ -760,7 +762,7 @@ static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
 }
 
 /* Whether the oldest frame is done: cudaErrorNotReady if not. Each stage has its time. */
-static cudaError_t await_oldest(CudaBackend *cuda, int wait)
+static cudaError_t await_oldest(CudaBackend *cuda, LumeqCudaWait wait)
 {
     const Slot *slot = &cuda->slots[cuda->first];
     cudaError_t error = cudaSuccess;
@@ -776,7 +778,7 @@ static cudaError_t await_oldest(CudaBackend *cuda, int wait)
 
 static int receive_here(CudaBackend *cuda, LumeqJob *job, int wait, char *text, size_t text_size)
 {
-    cudaError_t error = await_oldest(cuda, wait);
+    cudaError_t error = await_oldest(cuda, wait ? cuda->waits : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !lumeq_cuda_overdue(cuda->progress))
         return LUMEQ_ERR_AGAIN;
     if (!error)

@@ -73,7 +73,7 @@ static cudaError_t finish_all(const LumeqCudaSteps *steps)
     cudaError_t error = cudaSuccess;
     for (LumeqCudaStep *step = steps->first; step && !error; step = step->next)
         if (step->used || step->busy)
-            error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1);
+            error = lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
     return error;
 }
 
@@ -129,7 +129,7 @@ static LumeqCudaStep *find_step(LumeqCudaSteps *steps, size_t device_size, size_
         if (step->busy || step->device_size < device_size || step->host_size < host_size ||
             (found && found->device_size <= step->device_size))
             continue;
-        if (step->used && lumeq_cuda_await_event(step->done, 0, 0) == cudaSuccess)
+        if (step->used && lumeq_cuda_await_event(step->done, 0, LUMEQ_CUDA_LOOK) == cudaSuccess)
             step->used = 0;
         if (!step->used)
             found = step;
@@ -235,7 +235,7 @@ static int waits(const LumeqSync *sync)
 static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
 {
     const cudaError_t error = cudaEventRecord(step->done, stream);
-    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1);
+    return error ? error : lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN);
 }
 
 /* CUDA's copies from and to ordinary memory are waited for inside CUDA, for ever: not before there
@@ -404,7 +404,8 @@ int lumeq_cuda_steps_finish(LumeqCudaSteps *steps, void *pending, const LumeqCou
 {
     LumeqCudaStep *step = pending;
     const double since = waiting_since(steps, step, wait);
-    const cudaError_t error = lumeq_cuda_await_event(step->done, since, wait);
+    const cudaError_t error =
+        lumeq_cuda_await_event(step->done, since, wait ? LUMEQ_CUDA_SPIN : LUMEQ_CUDA_LOOK);
     if (error == cudaErrorNotReady && !wait && !lumeq_cuda_overdue(since))
         return LUMEQ_ERR_AGAIN;
     if (error)
@@ -524,7 +525,7 @@ static int finish_apply(LumeqCudaSteps *steps, LumeqCudaStep *step, const LumeqS
 {
     const int wait = waits(sync);
     const cudaError_t error =
-        wait ? lumeq_cuda_await_event(step->done, lumeq_cuda_now(), 1) : cudaSuccess;
+        wait ? lumeq_cuda_await_event(step->done, lumeq_cuda_now(), LUMEQ_CUDA_SPIN) : cudaSuccess;
     if (error)
         return lose(steps, error, "a frame", text, text_size);
     give_step(steps, step, wait);

@@ -6,7 +6,7 @@
 
 /* A frame takes less, and while the host slept the copies of an H200's machine were 8 % slower. */
 #define SPIN_S 0.05
-#define NAP_NS 200000
+#define NAP_NS 100000
 
 double lumeq_cuda_now(void)
 {
@@ -29,26 +29,26 @@ static cudaError_t ask(cudaEvent_t event, cudaStream_t stream)
 }
 
 /* Asks once more at the end: this process may have been the one that was stopped. */
-static cudaError_t await(cudaEvent_t event, cudaStream_t stream, double since, int wait)
+static cudaError_t await(cudaEvent_t event, cudaStream_t stream, double since, LumeqCudaWait wait)
 {
-    const double begin = wait ? lumeq_cuda_now() : 0;
+    const double begin = wait == LUMEQ_CUDA_SPIN ? lumeq_cuda_now() : 0;
     const struct timespec nap = {0, NAP_NS};
     cudaError_t error;
     while ((error = ask(event, stream)) == cudaErrorNotReady && wait) {
         if (lumeq_cuda_overdue(since))
             return ask(event, stream);
-        if (lumeq_cuda_now() - begin > SPIN_S)
+        if (wait == LUMEQ_CUDA_NAP || lumeq_cuda_now() - begin > SPIN_S)
             nanosleep(&nap, NULL);
     }
     return error;
 }
 
-cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, int wait)
+cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait)
 {
     return await(event, NULL, since, wait);
 }
 
 cudaError_t lumeq_cuda_await_stream(cudaStream_t stream, double since)
 {
-    return await(NULL, stream, since, 1);
+    return await(NULL, stream, since, LUMEQ_CUDA_SPIN);
 }
