@@ -103,6 +103,10 @@ cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number)
     if (!error)
         error = lumeq_cuda_load_histogram8();
     if (!error)
+        error = lumeq_cuda_load_counts8();
+    if (!error)
+        error = lumeq_cuda_load_histogram10();
+    if (!error)
         error = lumeq_cuda_load_histogram16();
     if (!error)
         error = lumeq_cuda_load_apply();

@@ -11,15 +11,46 @@
 
 #include "equalizer/cuda/last_block.cuh"
 
-/* Adds the block's tables to the counters. Answers whether all blocks have. */
-template <int bins, int warp_tables>
-static __device__ __forceinline__ bool merge(const uint32_t *tables, LumeqCudaCounters *counters)
-{
-    CURVE_EACH (bin, bins) {
+/*
+ * A block's tables. As many as a warp has lanes: each lane has its own, in a bank of shared memory
+ * of its own, so that no two ever wait for each other, whatever the picture. Fewer, where so many
+ * would not fit: they are shared out among the warps, and lie one behind the other.
+ */
+template <int bins, int tables> struct Tables {
+    static constexpr bool by_lane = tables == 32;
+    static constexpr int words = bins * tables;
+    static constexpr int scale = sizeof(uint32_t) * (by_lane ? tables : 1); /* of a code */
+
+    /* Where the thread's table begins, in bytes. */
+    static __device__ __forceinline__ uint32_t own()
+    {
+        const uint32_t number = threadIdx.x / 32 % tables;
+        return (by_lane ? threadIdx.x % 32 : number * bins) * (uint32_t)sizeof(uint32_t);
+    }
+
+    static __device__ __forceinline__ uint32_t sum(const uint32_t *counts, int bin)
+    {
         uint32_t sum = 0;
 #pragma unroll
-        for (int i = 0; i < warp_tables; i++)
-            sum += tables[i * bins + bin];
+        for (int i = 0; i < (by_lane ? 8 : tables); i++) {
+            if (by_lane) { /* each lane begins elsewhere, for the sake of the banks */
+                const uint4 four =
+                    ((const uint4 *)counts)[bin * 8 + (int)(threadIdx.x + (unsigned)i) % 8];
+                sum += four.x + four.y + four.z + four.w;
+            } else {
+                sum += counts[i * bins + bin];
+            }
+        }
+        return sum;
+    }
+};
+
+/* Adds the block's tables to the counters. Answers whether all blocks have. */
+template <int bins, int tables>
+static __device__ __forceinline__ bool merge(const uint32_t *counts, LumeqCudaCounters *counters)
+{
+    CURVE_EACH (bin, bins) {
+        const uint32_t sum = Tables<bins, tables>::sum(counts, bin);
         if (sum)
             atomicAdd(&counters->hist[bin], sum);
     }
@@ -32,17 +63,19 @@ static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
     atomicAdd((uint32_t *)((char *)tables + offset), 1u);
 }
 
-template <typename Sample>
+template <typename Sample, int scale>
 static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t own, uint4 value,
                                                    const Codes &bins)
 {
 #pragma unroll
     for (int i = 0; i < CHUNK_BYTES / (int)sizeof(Sample); i++)
-        count(tables, own | chunk_code<Sample, sizeof(uint32_t)>(value, i, bins));
+        count(tables, own | chunk_code<Sample, scale>(value, i, bins));
 }
 
-/* Counts the chunk at `at` while the thread's next one is on its way. */
-template <typename Sample>
+/* Counts the chunk at `at` while the thread's next one is on its way. More of them on their way
+ * gain a single picture 1 us at 4K and take each 0.4: the code becomes longer, and is fetched anew.
+ */
+template <typename Sample, int scale>
 static __device__ __forceinline__ void count_one(uint32_t *tables, uint32_t own,
                                                  const Chunks &chunks, const Codes &bins,
                                                  ChunkPosition *at, uint4 *value)
@@ -52,31 +85,31 @@ static __device__ __forceinline__ void count_one(uint32_t *tables, uint32_t own,
     chunk_next(chunks, &next);
     if (chunk_is_there(chunks, next))
         *value = chunk_at(chunks, next);
-    count_chunk<Sample>(tables, own, now, bins);
+    count_chunk<Sample, scale>(tables, own, now, bins);
     *at = next;
 }
 
 static __device__ __forceinline__ void clear(uint32_t *tables, int words)
 {
+    uint4 *const fours = (uint4 *)tables;
 #pragma unroll
-    for (int i = 0; i < words; i += THREADS)
-        if (words % THREADS == 0 || i + (int)threadIdx.x < words)
-            tables[i + threadIdx.x] = 0;
+    for (int i = 0; i < words / 4; i += THREADS)
+        if (words / 4 % THREADS == 0 || i + (int)threadIdx.x < words / 4)
+            fours[i + threadIdx.x] = make_uint4(0, 0, 0, 0);
 }
 
 /*
  * Counts the block's share of a plane and adds it to the counters. Answers whether all blocks have:
- * then to the first CURVE_THREADS threads, which go on. `warp_tables`: tables of a block, one for
- * each so many-th warp.
+ * then to the first CURVE_THREADS threads, which go on.
  */
-template <typename Sample, int bins, int warp_tables>
-static __device__ __forceinline__ bool count_plane(uint32_t *tables, const Chunks &chunks,
+template <typename Sample, int bins, int tables>
+static __device__ __forceinline__ bool count_plane(uint32_t *counts, const Chunks &chunks,
                                                    const Codes &in_bins,
                                                    LumeqCudaCounters *counters)
 {
-    const int words = warp_tables * bins;
-    /* Of the thread's table, in bytes. Opaque: else it is worked out again for each sample. */
-    uint32_t own = threadIdx.x / 32 % warp_tables * bins * sizeof(*tables);
+    typedef Tables<bins, tables> T;
+    /* Opaque: else it is worked out again for each sample. */
+    uint32_t own = T::own();
     asm volatile("" : "+r"(own));
 
 #if __CUDA_ARCH__ >= 900
@@ -89,41 +122,41 @@ static __device__ __forceinline__ bool count_plane(uint32_t *tables, const Chunk
     uint4 value = {};
     if (chunk_is_there(chunks, at))
         value = chunk_at(chunks, at);
-    clear(tables, words); /* while it is on its way */
+    clear(counts, T::words); /* while it is on its way */
     __syncthreads();
     while (chunk_is_there(chunks, at))
-        count_one<Sample>(tables, own, chunks, in_bins, &at, &value);
+        count_one<Sample, T::scale>(counts, own, chunks, in_bins, &at, &value);
     for_each_at_ends<Sample>(chunks, [&](int row, int x) {
         const Sample sample = *(const Sample *)(chunks.data + (int64_t)row * chunks.stride + x);
-        count(tables, own | code_of<Sample>(sample, in_bins) * (uint32_t)sizeof(*tables));
+        count(counts, own | code_of<Sample>(sample, in_bins) * (uint32_t)T::scale);
     });
 
     __syncthreads();
-    return threadIdx.x < CURVE_THREADS && merge<bins, warp_tables>(tables, counters);
+    return threadIdx.x < CURVE_THREADS && merge<bins, tables>(counts, counters);
 }
 
-template <typename Sample, int bins, int warp_tables>
+template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     histogram(const Chunks chunks, const CurveParams params, const CurveResult *before,
               CurveResult *result, CurveTable *table, const uint32_t *noise,
               LumeqCudaCounters *counters)
 {
     __shared__ __align__(16) union {
-        uint32_t tables[warp_tables * bins];
+        uint32_t counts[Tables<bins, tables>::words];
         CurveWork work; /* once they are no longer in use */
     } memory;
     const Codes in_bins = {params.shift + params.fraction, (uint32_t)params.bins - 1};
-    if (count_plane<Sample, bins, warp_tables>(memory.tables, chunks, in_bins, counters))
+    if (count_plane<Sample, bins, tables>(memory.counts, chunks, in_bins, counters))
         curve_run(params, counters->hist, before, result, table, noise, &memory.work);
 }
 
 /* The counts alone. */
-template <typename Sample, int bins, int warp_tables>
+template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     counts(const Chunks chunks, const Codes in_bins, uint32_t *hist, LumeqCudaCounters *counters)
 {
-    __shared__ __align__(16) uint32_t tables[warp_tables * bins];
-    if (!count_plane<Sample, bins, warp_tables>(tables, chunks, in_bins, counters))
+    __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
+    if (!count_plane<Sample, bins, tables>(own, chunks, in_bins, counters))
         return;
     curve_wait_for_kernel_before();
     CURVE_EACH (i, (int)in_bins.last + 1) {

@@ -4,28 +4,23 @@
 #define CURVE_THREADS 1024
 #include "equalizer/cuda/curve_group.cuh"
 
-#define THREADS 1024 /* as for 8 bits */
+#define THREADS 1024
 #include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"
 
-/* Up to 10 bits, and deeper. Twice the tables gain nothing, and take longer to add up. */
+#define TABLES 1
+
+/* Bins of histogram10.cu. */
 #define FEW_BINS 1024
-#define FEW_WARP_TABLES 4
-#define MANY_WARP_TABLES 1
 
-#include "equalizer/cuda/histogram.cuh"
-
-#define FEW FEW_BINS, FEW_WARP_TABLES
-#define MANY CURVE_BINS, MANY_WARP_TABLES
+#define HISTOGRAM histogram<uint16_t, CURVE_BINS, TABLES>
+#define COUNTS counts<uint16_t, CURVE_BINS, TABLES>
 
 extern "C" cudaError_t lumeq_cuda_load_histogram16(void)
 {
-    cudaError_t error = load(histogram<uint16_t, FEW>);
-    if (!error)
-        error = load(histogram<uint16_t, MANY>);
-    if (!error)
-        error = load(counts<uint16_t, FEW>);
-    return error ? error : load(counts<uint16_t, MANY>);
+    const cudaError_t error = load(HISTOGRAM);
+    return error ? error : load(COUNTS);
 }
 
 extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
@@ -34,9 +29,10 @@ extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               CurveTable *table, const uint32_t *noise,
                                               LumeqCudaCounters *counters, cudaStream_t stream)
 {
-    return launch<uint16_t>(params->bins > FEW_BINS ? histogram<uint16_t, MANY>
-                                                    : histogram<uint16_t, FEW>,
-                            device, src, stream, *params, before, result, table, noise, counters);
+    return params->bins > FEW_BINS ? launch<uint16_t>(HISTOGRAM, device, src, stream, *params,
+                                                      before, result, table, noise, counters)
+                                   : lumeq_cuda_histogram10(device, src, params, before, result,
+                                                            table, noise, counters, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
@@ -44,6 +40,6 @@ extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const 
                                            LumeqCudaCounters *counters, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return launch<uint16_t>(bins > FEW_BINS ? counts<uint16_t, MANY> : counts<uint16_t, FEW>,
-                            device, src, stream, in_bins, hist, counters);
+    return bins > FEW_BINS ? launch<uint16_t>(COUNTS, device, src, stream, in_bins, hist, counters)
+                           : lumeq_cuda_counts10(device, src, shift, bins, hist, counters, stream);
 }

@@ -11,10 +11,7 @@
 #include "equalizer/cuda/histogram.cuh"
 #include "equalizer/cuda/kernels.h"
 
-#define WARP_TABLES 8
-
-#define HISTOGRAM histogram<uint8_t, CURVE_BINS, WARP_TABLES>
-#define COUNTS counts<uint8_t, CURVE_BINS, WARP_TABLES>
+#define HISTOGRAM histogram<uint8_t, CURVE_BINS, 8>
 
 extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 {
@@ -26,8 +23,7 @@ extern "C" cudaError_t lumeq_cuda_code_version(int *version)
 
 extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
 {
-    const cudaError_t error = load(HISTOGRAM);
-    return error ? error : load(COUNTS);
+    return load(HISTOGRAM);
 }
 
 extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
@@ -38,12 +34,4 @@ extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
 {
     return launch<uint8_t>(HISTOGRAM, device, src, stream, *params, before, result, table, noise,
                            counters);
-}
-
-extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
-                                          int, int, uint32_t *hist, LumeqCudaCounters *counters,
-                                          cudaStream_t stream)
-{
-    const Codes in_bins = {0, CURVE_BINS - 1};
-    return launch<uint8_t>(COUNTS, device, src, stream, in_bins, hist, counters);
 }

@@ -55,6 +55,8 @@ cudaError_t lumeq_cuda_prepare(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_code_version(int *version); /* that the kernels were compiled for: 90 */
 cudaError_t lumeq_cuda_load_histogram8(void);
+cudaError_t lumeq_cuda_load_counts8(void);
+cudaError_t lumeq_cuda_load_histogram10(void);
 cudaError_t lumeq_cuda_load_histogram16(void);
 cudaError_t lumeq_cuda_load_apply(void);
 cudaError_t lumeq_cuda_load_survey(void);
@@ -72,7 +74,7 @@ typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const Lume
                                        CurveResult *result, CurveTable *table,
                                        const uint32_t *noise, LumeqCudaCounters *counters,
                                        cudaStream_t stream);
-LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
+LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
 
 /* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
  * samples. A bin is what is left of those above their lowest `shift` bits; what is beyond counts as
@@ -80,7 +82,7 @@ LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram16;
 typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                     int shift, int bins, uint32_t *hist,
                                     LumeqCudaCounters *counters, cudaStream_t stream);
-LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts16;
+LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
 
 /* What the blocks of one survey share; as LumeqCudaCounters. */
 typedef struct LumeqCudaSurvey {

@@ -1,0 +1,40 @@
+/* The histogram of samples of 16 bits, with up to 1024 bins: codes of 9 and 10 bits. */
+#include <stdint.h>
+
+#define CURVE_THREADS 256
+#define CURVE_BINS 1024
+#include "equalizer/cuda/curve_group.cuh"
+
+#define THREADS 512 /* as for 8 bits */
+#include "equalizer/cuda/chunks.cuh"
+#include "equalizer/cuda/histogram.cuh"
+#include "equalizer/cuda/kernels.h"
+
+#define TABLES 4 /* twice as many gain nothing, and take longer to add up */
+
+#define HISTOGRAM histogram<uint16_t, CURVE_BINS, TABLES>
+#define COUNTS counts<uint16_t, CURVE_BINS, TABLES>
+
+extern "C" cudaError_t lumeq_cuda_load_histogram10(void)
+{
+    const cudaError_t error = load(HISTOGRAM);
+    return error ? error : load(COUNTS);
+}
+
+extern "C" cudaError_t lumeq_cuda_histogram10(const LumeqCudaDevice *device,
+                                              const LumeqCudaPlane *src, const CurveParams *params,
+                                              const CurveResult *before, CurveResult *result,
+                                              CurveTable *table, const uint32_t *noise,
+                                              LumeqCudaCounters *counters, cudaStream_t stream)
+{
+    return launch<uint16_t>(HISTOGRAM, device, src, stream, *params, before, result, table, noise,
+                            counters);
+}
+
+extern "C" cudaError_t lumeq_cuda_counts10(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
+                                           int shift, int bins, uint32_t *hist,
+                                           LumeqCudaCounters *counters, cudaStream_t stream)
+{
+    const Codes in_bins = {shift, (uint32_t)bins - 1};
+    return launch<uint16_t>(COUNTS, device, src, stream, in_bins, hist, counters);
+}
