@@ -690,8 +690,8 @@ static int shows_input(const Screen *s)
 /* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. */
 static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 {
-    AVFrame *host = av_frame_alloc();
-    int ret = host ? gpu_frame_download(host, frame) : AVERROR(ENOMEM);
+    AVFrame *host;
+    int ret = frame_memory_download(s->options.memory, &host, frame);
     ret = ret < 0 ? media_fail(error, MEDIA_INPUT, "the picture cannot be brought from the GPU: %s",
                                media_av_text(ret))
                   : upload(s, VIEW_INPUT, host, error);

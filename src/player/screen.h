@@ -39,6 +39,7 @@ typedef struct ScreenState {
 typedef struct ScreenOptions {
     const PlayerOptions *player; /* outlives it */
     int device;                  /* as in PlayerEqualizer */
+    FrameMemory *memory;         /* that frames on the GPU are brought to; outlives it */
     void (*wake)(void *opaque);  /* there is something for screen_follow(); any thread */
     void *opaque;
 } ScreenOptions;

@@ -31,6 +31,7 @@ typedef struct Seen {
 
 static const atomic_int never;
 static AVBufferRef *gpu;
+static FrameMemory *on_host; /* that comes to the host */
 
 /* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
  * how many frames are held to the end, and from which one on; whether these are rescued then. */
@@ -143,8 +144,10 @@ static void change(AVPacket *packet, int number)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
 }
 
-static void decode(const DecoderOptions *options, Seen *seen)
+static void decode(const DecoderOptions *wanted, Seen *seen)
 {
+    DecoderOptions options = *wanted;
+    options.memory = on_host;
     const char *other = getenv("LUMEQ_TEST_CLIP");
     const SourceOptions from = {
         .path = other ? other : LUMEQ_CLIP, .max_pixels = 1 << 26, .stop = &never};
@@ -154,7 +157,7 @@ static void decode(const DecoderOptions *options, Seen *seen)
     AVPacket *packet = av_packet_alloc();
     memset(seen, 0, sizeof(*seen));
     if (source_open(&source, &from, &error) >= 0)
-        decoder_open(&decoder, source, options, &error);
+        decoder_open(&decoder, source, &options, &error);
     CHECK(decoder != NULL, "%s", error.text);
     for (int sent = 0, skipped = 0;
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
@@ -547,7 +550,8 @@ int main(int argc, char **argv)
 {
     static int context, stream;
     media_log_install(0, ignore);
-    if (gpu_device_open(&gpu, &context, &stream) < 0) {
+    on_host = frame_memory_create(NULL);
+    if (!on_host || gpu_device_open(&gpu, &context, &stream) < 0) {
         fprintf(stderr, "FFmpeg takes no driver that is made up\n");
         return 1;
     }
@@ -555,5 +559,6 @@ int main(int argc, char **argv)
     const int code = one ? check_main(of_clips, 1, argc, argv)
                          : check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
     av_buffer_unref(&gpu);
+    frame_memory_close(&on_host);
     return code;
 }

@@ -615,8 +615,8 @@ static int is_wanted_here(Decoder *d)
 /* What cannot be brought here is on a GPU that is lost. */
 static int bring_here(Decoder *d)
 {
-    AVFrame *host = av_frame_alloc();
-    const int ret = host ? gpu_frame_download(host, d->raw) : AVERROR(ENOMEM);
+    AVFrame *host;
+    const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
         atomic_store(&d->lost, 1);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
