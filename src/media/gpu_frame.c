@@ -1,6 +1,8 @@
 #include "media/gpu_frame.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <libavutil/hwcontext.h>
 #include <libavutil/imgutils.h>
@@ -103,6 +105,23 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     return AV_PIX_FMT_CUDA;
 }
 
+typedef struct Left {
+    void *object;
+    struct Left *next;
+} Left;
+
+static _Atomic(Left *) all_left;
+
+void gpu_leave(void *object)
+{
+    Left *left = object ? malloc(sizeof(*left)) : NULL;
+    if (!left)
+        return;
+    *left = (Left){object, atomic_load(&all_left)};
+    while (!atomic_compare_exchange_weak(&all_left, &left->next, left))
+        ;
+}
+
 void gpu_frame_leave(AVFrame *frame)
 {
     AVFrame *left = av_frame_alloc();
@@ -110,6 +129,7 @@ void gpu_frame_leave(AVFrame *frame)
         av_frame_move_ref(left, frame);
     else
         av_frame_unref(frame);
+    gpu_leave(left);
 }
 
 /* ---- for encoders ---------------------------------------------------------------------------- */

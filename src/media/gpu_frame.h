@@ -64,6 +64,10 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
  * room. The caller frees it. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
+/* Of a GPU that is lost: this is left alone for good, on purpose, as whoever looks for leaks can
+ * tell. Any thread. */
+void gpu_leave(void *object);
+
 /* Of a GPU that is lost: leaves the frame blank, and what it had there alone for good, since to
  * give it back is a call to the GPU, too. */
 void gpu_frame_leave(AVFrame *frame);

@@ -328,6 +328,7 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
         avcodec_free_context(codec);
         gpu_budget_release(&d->options.budget, &d->reserved);
     }
+    gpu_leave(*codec);
     *codec = NULL;
 }
 
