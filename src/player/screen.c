@@ -231,6 +231,12 @@ static OsdPlace osd_place(const Screen *s)
     return place;
 }
 
+int screen_help_parts(const Screen *s)
+{
+    const OsdPlace place = osd_place(s);
+    return osd_help_parts(s->osd, &place);
+}
+
 /* ---- where the mouse is ---- */
 
 static int column_of(const Screen *s, int x)
@@ -770,10 +776,11 @@ static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *erro
     return upload_input(s, frame, error);
 }
 
-static void show_help(Screen *s, int shown)
+static void show_help(Screen *s, int part)
 {
     OsdRow rows[OSD_MAX_ROWS];
-    osd_set_rows(s->osd, OSD_HELP, rows, shown ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    osd_set_rows(s->osd, OSD_HELP, rows, part ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    osd_set_help_part(s->osd, part - 1);
 }
 
 static void show_statistics(Screen *s, int shown)
