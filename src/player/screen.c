@@ -59,6 +59,7 @@ struct Screen {
     int64_t panel_at;      /* when its numbers are to be drawn anew, 0: they are not */
     int64_t statistics_at; /* when they are to be written anew */
     double opacity[OSD_PARTS];
+    int pointed_y, pointed_height; /* what stands above the bar; 0: nothing does */
     OsdSettings settings;
     int cursor_shown;
     int given_width, given_height; /* the window's, in units, by the program's own hand */
@@ -906,11 +907,11 @@ static int is_turned(const AVFrame *frame)
            format.turn.xx == 0;
 }
 
-/* Rows of the picture that the bar is over. */
+/* Rows of the picture that the bar is over, or what stands above it. */
 static int covered_rows(const Screen *s, Rect picture)
 {
-    const Rect bar = bar_of(s).all;
-    const int rows = picture.y + picture.height - bar.y;
+    const int top = s->pointed_height ? s->pointed_y : bar_of(s).all.y;
+    const int rows = picture.y + picture.height - top;
     return s->opacity[OSD_BAR] > 0 ? av_clip(rows, 0, picture.height) : 0;
 }
 
@@ -974,6 +975,10 @@ static void draw_osd(Screen *s, int64_t now)
             s->dirty = 1;
         }
         s->opacity[part] = layer.opacity;
+        if (part == OSD_POINTED) {
+            s->pointed_y = layer.overlay.y;
+            s->pointed_height = layer.opacity > 0 ? layer.overlay.canvas.height : 0;
+        }
     }
 }
 
