@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/hwdec_choice.h"
 #include "app/options/option_inputs.h"
 #include "app/output_depth.h"
 #include "app/terminal.h"
@@ -77,14 +78,6 @@ static int open_equalizer(Engine *engine, const Options *options, MediaError *er
  * them. */
 #define GPU_FRAMES 14
 
-/* A GPU does not tell of damage inside of pictures: whose exit code is looked at decodes in
- * software, unless it is asked for. */
-static int may_decode(const Options *o)
-{
-    return o->hwdec == OPTIONS_HWDEC_NVDEC ||
-           (o->hwdec == OPTIONS_HWDEC_AUTO && !options_headless(o));
-}
-
 /* FFmpeg's use of the GPU. */
 static int open_gpu(Engine *engine, char *why, size_t size)
 {
@@ -115,7 +108,7 @@ static int make_ready_to_decode(Engine *engine, const Options *o, MediaError *er
         return media_fail(error, MEDIA_USAGE,
                           "--hwdec nvdec decodes on the GPU that equalizes, but that is done by %s",
                           engine->where);
-    if (!is_gpu(engine) || !may_decode(o))
+    if (!is_gpu(engine) || !hwdec_choice(o, AV_CODEC_ID_NONE))
         return 0;
     engine->decodes = open_gpu(engine, why, sizeof(why)) >= 0;
     if (!engine->decodes && asked)
@@ -185,13 +178,14 @@ void engine_say_memory(const Engine *engine)
             MIB(use.pinned_limit));
 }
 
-DecoderOptions engine_decoder(Engine *engine, const Options *o, int leave)
+DecoderOptions engine_decoder(Engine *engine, const Options *o, const Source *source)
 {
+    const int on_gpu = engine->decodes && hwdec_choice(o, source->video->codecpar->codec_id);
     return (DecoderOptions){
         .memory = engine->memory,
         .threads = (int)o->threads,
-        .gpu = engine->decodes ? engine->gpu : NULL,
-        .gpu_frames = leave ? GPU_FRAMES : 0,
+        .gpu = on_gpu ? engine->gpu : NULL,
+        .gpu_frames = GPU_FRAMES,
         .budget = engine_budget(engine),
     };
 }

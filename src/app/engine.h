@@ -42,8 +42,9 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
  * first one. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* What decodes. `leave`: not 0: frames may stay on the GPU. The engine outlives the decoder. */
-DecoderOptions engine_decoder(Engine *engine, const Options *options, int leave);
+/* What decodes a source; frames that a GPU has decoded stay there. The engine outlives the
+ * decoder. */
+DecoderOptions engine_decoder(Engine *engine, const Options *options, const Source *source);
 
 /* Who counts a decoder's memory of the GPU. Says, once, where there is no room for it. */
 GpuBudget engine_budget(Engine *engine);

@@ -163,7 +163,8 @@ static int looks_at_source(const Run *run)
 /* The pictures are looked at here, which may lie on the GPU that has decoded them. */
 static int needs_pictures(const Run *run)
 {
-    return run->engine.decodes && (run->writer || run->virtual || run->overlay);
+    return run->reader_options.decoder.gpu &&
+           (run->writer || run->virtual || run->overlay || looks_at_source(run));
 }
 
 /* Nobody but the encoder looks at them. */
@@ -178,8 +179,9 @@ static int open_input(Run *run)
 {
     const Options *o = run->options;
     run->reader_options = engine_reader(o, run->writer);
-    run->reader_options.decoder = engine_decoder(&run->engine, o, !looks_at_source(run));
     int ret = engine_open_source(&run->source, o, o->input, run->stop, &run->error);
+    if (ret >= 0)
+        run->reader_options.decoder = engine_decoder(&run->engine, o, run->source);
     if (ret >= 0 && run->writer)
         ret = writer_map(run->writer, run->source, &run->error);
     if (ret >= 0)
@@ -491,6 +493,7 @@ static int process(Run *run)
         .planned = run->planned,
         .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
+        .source = looks_at_source(run),
         .arrays = run->stats || run->report || run->overlay ||
                   run->options->verbose, /* -v says what was decided */
         .lost = &run->lost,
@@ -545,9 +548,10 @@ static void say_details(const Run *run)
             run->noise_gain);
     if (run->engine.decodes)
         say(SAY_DETAILS, "decoded %s",
-            reader_is_on_gpu(run->reader)  ? "on the GPU"
-            : engine_is_lost(&run->engine) ? "in software since the GPU was lost"
-                                           : "in software: the GPU does not decode it");
+            reader_is_on_gpu(run->reader)      ? "on the GPU"
+            : !run->reader_options.decoder.gpu ? "in software, which is faster here"
+            : engine_is_lost(&run->engine)     ? "in software since the GPU was lost"
+                                               : "in software: the GPU does not decode it");
     engine_say_memory(&run->engine);
     if (conversion)
         say(SAY_DETAILS, "frames were converted from %s for the equalizer", conversion);

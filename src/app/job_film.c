@@ -124,6 +124,7 @@ int job_film_open(JobFilm *f)
 {
     const Options *o = &f->options;
     const LumeqParams params = options_params(o);
+    f->options.hwdec = OPTIONS_HWDEC_NO; /* damage decides where parts are cut */
     void *const opaque = f->writer_options.take_opaque;
     int (*const take)(void *, const AVPacket *, MediaError *) = f->writer_options.take_encoded;
     f->writer_options = engine_writer(o, f->stop);

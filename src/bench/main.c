@@ -12,14 +12,23 @@ static void print_usage(FILE *to)
     fprintf(to, "\nlumeq-bench COMMAND --help shows the options.\n");
 }
 
+/* The exit code: rows that were not written are none. */
+static int end(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "lumeq-bench: standard output cannot be written\n");
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     for (const BenchCommand *c = bench_commands; argc > 1 && c->name; c++)
         if (!strcmp(argv[1], c->name))
-            return c->run(argc - 1, argv + 1);
+            return end(c->run(argc - 1, argv + 1));
     const int asked = argc == 1 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
     if (!asked)
         fprintf(stderr, "lumeq-bench: %s is no command\n", argv[1]);
     print_usage(asked ? stdout : stderr);
-    return asked ? 0 : 1;
+    return end(asked ? 0 : 1);
 }

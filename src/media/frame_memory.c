@@ -34,6 +34,7 @@ struct FrameMemory {
     pthread_mutex_t pools_lock;
     PlanePool decoded[4];           /* by plane; decoder threads take from them */
     PlanePool output[3];            /* by plane */
+    PlanePool by_turns;             /* of chroma that comes from a GPU so */
     AVBufferRef *device, *surfaces; /* of outputs for an encoder on a GPU, or NULL */
     AVBufferRef **aside;            /* buffers that are not given out again */
     int aside_count;
@@ -322,26 +323,65 @@ static AVFrame *output_on_gpu(FrameMemory *m, const AVFrame *in)
     return out;
 }
 
+/* The first planes of a frame get buffers of their own. */
+static int give_planes(FrameMemory *m, AVFrame *frame, int planes)
+{
+    int ordinary = 0;
+    for (int plane = 0; plane < planes; plane++) {
+        int stride;
+        AVBufferRef *buffer = get_output(m, frame, plane, &stride);
+        if (!buffer || replace_plane(frame, plane, buffer, stride) < 0) {
+            av_buffer_unref(&buffer);
+            return AVERROR(ENOMEM);
+        }
+        ordinary |= (plane == 0 || m->allocator.all_planes) && !frame_memory_owns(m, buffer->data);
+    }
+    m->ordinary += m->has_allocator && ordinary;
+    return 0;
+}
+
 AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
 {
     AVFrame *surface = m->device ? output_on_gpu(m, in) : NULL;
     if (m->device)
         return surface;
     AVFrame *out = gpu_frame_is(in) ? like_in_software(in) : av_frame_clone(in);
-    const int planes = out ? colour_planes(out, chroma || gpu_frame_is(in)) : 0;
-    int ordinary = 0;
-    for (int plane = 0; plane < planes; plane++) {
-        int stride;
-        AVBufferRef *buffer = get_output(m, out, plane, &stride);
-        if (!buffer || replace_plane(out, plane, buffer, stride) < 0) {
-            av_buffer_unref(&buffer);
-            av_frame_free(&out);
-            return NULL;
-        }
-        ordinary |= (plane == 0 || m->allocator.all_planes) && !frame_memory_owns(m, buffer->data);
-    }
-    m->ordinary += m->has_allocator && ordinary;
+    if (out && give_planes(m, out, colour_planes(out, chroma || gpu_frame_is(in))) < 0)
+        av_frame_free(&out);
     return out;
+}
+
+/* For the samples as they lie on the GPU: the planes of `host`, but for chroma by turns. */
+static AVFrame *make_stored(FrameMemory *m, const AVFrame *host, const AVFrame *frame)
+{
+    const enum AVPixelFormat format = gpu_frame_stored(frame);
+    const int by_turns = gpu_frame_layout(frame).planes == 2;
+    const int stride = FFALIGN(av_image_get_linesize(format, host->width, 1), ALIGNMENT);
+    AVFrame *stored = av_frame_clone(host);
+    AVBufferRef *buffer = NULL;
+    if (stored && by_turns)
+        buffer =
+            pool_get(m, &m->by_turns,
+                     (size_t)stride * (size_t)plane_height(host, 1) + PLANE_PADDING, alloc_plane);
+    if (stored && by_turns && (!buffer || replace_plane(stored, 1, buffer, stride) < 0)) {
+        av_buffer_unref(&buffer);
+        av_frame_free(&stored);
+    }
+    if (stored)
+        stored->format = format;
+    return stored;
+}
+
+int frame_memory_download(FrameMemory *m, AVFrame **host, const AVFrame *frame)
+{
+    AVFrame *made = *host = like_in_software(frame), *stored = NULL;
+    if (made && give_planes(m, made, colour_planes(made, 1)) >= 0)
+        stored = make_stored(m, made, frame);
+    const int ret = stored ? gpu_frame_download(made, stored, frame) : AVERROR(ENOMEM);
+    if (ret < 0)
+        av_frame_free(host);
+    av_frame_free(&stored);
+    return ret;
 }
 
 int frame_memory_report(FrameMemory *m, char *text, size_t size)
@@ -367,6 +407,7 @@ void frame_memory_close(FrameMemory **memory)
         av_buffer_pool_uninit(&m->decoded[i].pool);
     for (int i = 0; i < 3; i++)
         av_buffer_pool_uninit(&m->output[i].pool);
+    av_buffer_pool_uninit(&m->by_turns.pool);
     pthread_mutex_destroy(&m->blocks_lock);
     pthread_mutex_destroy(&m->pools_lock);
     av_freep(memory);

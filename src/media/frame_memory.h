@@ -37,6 +37,10 @@ void frame_memory_adopt(FrameMemory *memory, AVFrame *frame);
  * frees it. One thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
+/* A frame like one on a GPU, on the host, with planes in this memory, to which it is brought with
+ * one copy: 0 or AVERROR, and *host is NULL then. The caller frees it. Any thread. */
+int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
+
 /* Outputs are made for an encoder on this device from now on (gpu_device_open()), as frames in its
  * memory; the first one that cannot be there ends that. NULL: no more of them are. In the thread of
  * frame_memory_output(), or before there is one. */

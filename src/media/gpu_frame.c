@@ -1,6 +1,8 @@
 #include "media/gpu_frame.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <libavutil/hwcontext.h>
 #include <libavutil/imgutils.h>
@@ -29,12 +31,17 @@ enum AVPixelFormat gpu_frame_format(const AVFrame *frame)
                                : frame->format;
 }
 
+enum AVPixelFormat gpu_frame_stored(const AVFrame *frame)
+{
+    return frames_of(frame)->sw_format;
+}
+
 SampleLayout gpu_frame_layout(const AVFrame *frame)
 {
     SampleLayout layout = convert_layout(gpu_frame_format(frame));
     if (!gpu_frame_is(frame))
         return layout;
-    layout.planes = convert_layout(frames_of(frame)->sw_format).planes;
+    layout.planes = convert_layout(gpu_frame_stored(frame)).planes;
     layout.shift = layout.depth > 8 ? 16 - layout.depth : 0;
     return layout;
 }
@@ -98,6 +105,23 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     return AV_PIX_FMT_CUDA;
 }
 
+typedef struct Left {
+    void *object;
+    struct Left *next;
+} Left;
+
+static _Atomic(Left *) all_left;
+
+void gpu_leave(void *object)
+{
+    Left *left = object ? malloc(sizeof(*left)) : NULL;
+    if (!left)
+        return;
+    *left = (Left){object, atomic_load(&all_left)};
+    while (!atomic_compare_exchange_weak(&all_left, &left->next, left))
+        ;
+}
+
 void gpu_frame_leave(AVFrame *frame)
 {
     AVFrame *left = av_frame_alloc();
@@ -105,6 +129,7 @@ void gpu_frame_leave(AVFrame *frame)
         av_frame_move_ref(left, frame);
     else
         av_frame_unref(frame);
+    gpu_leave(left);
 }
 
 /* ---- for encoders ---------------------------------------------------------------------------- */
@@ -224,7 +249,8 @@ static void take_planes(AVFrame *to, const AVFrame *from, const SampleLayout *la
         const int width = i ? AV_CEIL_RSHIFT(to->width, layout->chroma_x) : to->width;
         const int height = i ? AV_CEIL_RSHIFT(to->height, layout->chroma_y) : to->height;
         const uint8_t *first = from->data[place] + (by_turns ? (i - 1) * bytes : 0);
-        for (int y = 0; y < height; y++)
+        const int is_there = to->data[i] == first && !layout->shift;
+        for (int y = 0; y < height && !is_there; y++)
             take_row(to->data[i] + (ptrdiff_t)y * to->linesize[i],
                      first + (ptrdiff_t)y * from->linesize[place], width, by_turns ? 2 : 1, layout);
     }
@@ -238,22 +264,11 @@ static int copy_stored(AVFrame *stored, const AVFrame *frame)
     return ret >= 0 && *media_log_error() ? AVERROR_EXTERNAL : ret;
 }
 
-int gpu_frame_download(AVFrame *host, const AVFrame *frame)
+int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
-    AVFrame *stored = av_frame_alloc();
-    int ret = stored ? copy_stored(stored, frame) : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = av_frame_copy_props(host, frame);
-    host->format = gpu_frame_format(frame);
-    host->width = frame->width;
-    host->height = frame->height;
-    if (ret >= 0)
-        ret = av_frame_get_buffer(host, 0);
+    const int ret = copy_stored(stored, frame);
     if (ret >= 0)
         take_planes(host, stored, &layout);
-    else
-        av_frame_unref(host);
-    av_frame_free(&stored);
     return ret;
 }

@@ -25,9 +25,13 @@ enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
 /* How the samples of a direct frame lie, wherever it is. */
 SampleLayout gpu_frame_layout(const AVFrame *frame);
 
-/* Brings a frame on a GPU to the host: `host` is empty, and gets the format in software, memory of
- * its own and everything else. Waits for the GPU. 0 or AVERROR. */
-int gpu_frame_download(AVFrame *host, const AVFrame *frame);
+/* How the samples of a frame on a GPU lie there: NV12 and so on. */
+enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
+
+/* Brings the samples of a frame on a GPU to the planes of `host`, which is of the format in
+ * software, with one copy: by way of those of `stored`, where they lie as they do there. Planes of
+ * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR. */
+int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
 /* FFmpeg's device for decoding in this CUDA context (a CUcontext), on this stream (a CUstream),
  * which both must outlive it. AVERROR(ENOSYS): this build has no CUDA. */
@@ -59,6 +63,10 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
  * such samples, or no odd sides, or it may have to be turned first; another AVERROR: there is no
  * room. The caller frees it. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
+
+/* Of a GPU that is lost: this is left alone for good, on purpose, as whoever looks for leaks can
+ * tell. Any thread. */
+void gpu_leave(void *object);
 
 /* Of a GPU that is lost: leaves the frame blank, and what it had there alone for good, since to
  * give it back is a call to the GPU, too. */

@@ -258,27 +258,36 @@ static int are_readable(const PanelLayout *l)
     return 1;
 }
 
+/* With text of that size, 0: without. */
+static PanelLayout lay_out(int width, int height, int digits, const PanelData *data, int text,
+                           PanelScope scope)
+{
+    PanelLayout layout = {.digits = digits, .text = text};
+    layout.marks = max_int(3, min_int(width, height) / 36);
+    const int margin = max_int(min_int(width, height) / 40, text * 3 / 4);
+    /* The last number of an axis is centred on its end. */
+    const int end = text ? max_int(0, text_room(text, digits) / 2 + text / 3 - margin) : 0;
+    Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
+    if (data->words && text)
+        lay_words(&layout, &inner);
+    lay_plots(&layout, inner, width * 4 >= height * 5, scope, data->translucent);
+    return layout;
+}
+
+/* Where text as large as the user wants it leaves no room for all, it is smaller. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
-    PanelLayout layout = {.digits = digits};
-    const int is_wide = width * 4 >= height * 5;
-    if (digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT)
-        layout.text = text_size(width, height, data->text);
-    layout.marks = max_int(3, min_int(width, height) / 36);
-    const int margin = max_int(min_int(width, height) / 40, layout.text * 3 / 4);
-    /* The last number of an axis is centred on its end. */
-    const int end =
-        layout.text ? max_int(0, text_room(layout.text, digits) / 2 + layout.text / 3 - margin) : 0;
-    Rect inner = {margin, margin, width - 2 * margin - end, height - 2 * margin};
-    if (data->words && layout.text)
-        lay_words(&layout, &inner);
-    const PanelLayout empty = layout;
-    lay_plots(&layout, inner, is_wide, data->scope, data->translucent);
-    if (data->scope != PANEL_ALL || are_readable(&layout))
-        return layout;
-    layout = empty;
-    lay_plots(&layout, inner, is_wide, PANEL_HISTOGRAM, data->translucent);
-    return layout;
+    const PanelText usual = {.density = data->text.density};
+    const int has_text = digits && width >= MIN_TEXT_WIDTH && height >= MIN_TEXT_HEIGHT;
+    const int text = has_text ? text_size(width, height, data->text) : 0;
+    const int least = has_text ? min_int(text, text_size(width, height, usual)) : 0;
+    for (int size = text; data->scope == PANEL_ALL && size >= least; size--) {
+        const PanelLayout layout = lay_out(width, height, digits, data, size, PANEL_ALL);
+        if (are_readable(&layout))
+            return layout;
+    }
+    return lay_out(width, height, digits, data, text,
+                   data->scope == PANEL_ALL ? PANEL_HISTOGRAM : data->scope);
 }
 
 /* With text, for the largest codes that there are. */

@@ -205,6 +205,8 @@ static void keep(EqualizeStage *s, const FeedFrame *decoded)
     const int first = s->apart || decoded->returned;
     const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
     AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
+    if (equalizer_meet(s->options.memory, before, decoded->frame) < 0)
+        av_frame_free(&before);
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = (Kept){

@@ -69,6 +69,20 @@ LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
                : none;
 }
 
+int equalizer_meet(FrameMemory *memory, AVFrame *before, const AVFrame *in)
+{
+    AVFrame *host;
+    if (!before || !gpu_frame_is(before) || gpu_frame_is(in))
+        return 0;
+    const int ret = frame_memory_download(memory, &host, before);
+    if (ret < 0)
+        return ret;
+    av_frame_unref(before);
+    av_frame_move_ref(before, host);
+    av_frame_free(&host);
+    return 0;
+}
+
 LumeqSync equalizer_after(const AVFrame *in)
 {
     return (LumeqSync){.size = sizeof(LumeqSync), .after = gpu_frame_stream(in)};

@@ -35,6 +35,10 @@ LumeqSync equalizer_after(const AVFrame *in);
  * NULL, or of another size, format or range. */
 LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);
 
+/* Brings the frame before one to the host where that is there and it is not: their decoder has left
+ * the GPU between them. NULL: nothing is done. 0, or AVERROR: the GPU may be lost. */
+int equalizer_meet(FrameMemory *memory, AVFrame *before, const AVFrame *in);
+
 /* What `in` is equalized into, with chroma of its own where that is written, too; in no memory,
  * NULL: `in` itself, which is only measured. NULL: MEDIA_INPUT (out of memory). */
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);

@@ -96,7 +96,11 @@ static int rescue(Work *w, AVFrame *frame, MediaError *error)
 
 static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
 {
-    int ret = measure(w, frame, w->before[0], error);
+    int ret = equalizer_meet(w->pass->reader.decoder.memory, w->before[0], frame);
+    if (ret < 0)
+        ret = rescue(w, w->before[0], error);
+    if (ret >= 0)
+        ret = measure(w, frame, w->before[0], error);
     if (ret <= 0)
         return ret;
     for (int i = BEFORE - 1; i >= 0 && ret >= 0; i--)

@@ -75,20 +75,6 @@ static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
     return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
 }
 
-/* A decoder on the GPU has few frames to give: what is equalized stands for what was decoded, which
- * nobody looks at then. */
-static int leave_gpu(Item *item, MediaError *error)
-{
-    Message *message = &item->message;
-    if (!message->frame || !gpu_frame_is(message->frame) ||
-        message->frame->data[0] == message->output->data[0])
-        return 0;
-    av_frame_unref(message->frame);
-    return av_frame_ref(message->frame, message->output) < 0
-               ? media_fail(error, MEDIA_INPUT, "out of memory")
-               : 0;
-}
-
 /* 1: the frame is not on a GPU that was lost, or not any more; 0: there is none any more. */
 static int rescue_frame(Pipeline *p, AVFrame **frame)
 {
@@ -108,6 +94,45 @@ static int rescue_wanted(Pipeline *p, Item *item)
     if (!rescued && p->parts.lost)
         (*p->parts.lost)++;
     return rescued;
+}
+
+/* One that is only measured does without. */
+static void meet(Pipeline *p, AVFrame **before, const AVFrame *in)
+{
+    if (p->parts.memory && equalizer_meet(p->parts.memory, *before, in) < 0)
+        rescue_frame(p, before);
+}
+
+/* The decoded frame comes to the host, too; from a GPU that is lost, by way of the decoder. */
+static int bring_here(Pipeline *p, Item *item, MediaError *error)
+{
+    AVFrame **frame = &item->message.frame, *host;
+    const int ret = frame_memory_download(p->parts.memory, &host, *frame);
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret >= 0) {
+        av_frame_free(frame);
+        *frame = host;
+    } else if (!rescue_wanted(p, item)) {
+        av_frame_free(&item->message.output);
+    }
+    return 0;
+}
+
+/* A decoder on the GPU has few frames to give: what is equalized stands for what was decoded, where
+ * nobody looks at that. */
+static int leave_gpu(Pipeline *p, Item *item, MediaError *error)
+{
+    Message *message = &item->message;
+    if (!message->frame || !gpu_frame_is(message->frame) ||
+        message->frame->data[0] == message->output->data[0])
+        return 0;
+    if (p->parts.source)
+        return bring_here(p, item, error);
+    av_frame_unref(message->frame);
+    return av_frame_ref(message->frame, message->output) < 0
+               ? media_fail(error, MEDIA_INPUT, "out of memory")
+               : 0;
 }
 
 /* See EqualizeLoopOptions. Those before it come first. */
@@ -150,6 +175,8 @@ static int apply_once(Pipeline *p, Item *item, MediaError *error)
 static int apply_planned(Pipeline *p, Item *item, MediaError *error)
 {
     Message *message = &item->message;
+    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
+        meet(p, &p->before[i], message->frame);
     int ret = apply_once(p, item, error);
     if (ret == PLANNED_LOST) {
         if (!rescue_planned(p, item)) {
@@ -165,7 +192,7 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
     if (ret > 0 && keep_before(p, message->frame, error) < 0)
         return error->fault;
     if (ret > 0)
-        return leave_gpu(item, error) < 0 ? error->fault : 1;
+        return leave_gpu(p, item, error) < 0 ? error->fault : 1;
     av_frame_free(&message->output);
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
@@ -191,6 +218,7 @@ static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *er
         forget_before(p);
     item->before = p->before[0];
     p->before[0] = NULL;
+    meet(p, &item->before, item->message.frame);
     if (keep_before(p, item->message.frame, error) < 0)
         return error->fault;
     *task = (EqualizeTask){
@@ -251,7 +279,7 @@ static int pass_item(void *opaque, void *done, MediaError *error)
     Pipeline *p = opaque;
     Item *item = done;
     av_frame_free(&item->before);
-    int ret = leave_gpu(item, error);
+    int ret = leave_gpu(p, item, error);
     if (ret >= 0)
         ret = send(p, &item);
     item_free(&item);

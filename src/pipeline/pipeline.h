@@ -35,6 +35,7 @@ typedef struct PipelineParts {
      * they are the decoded ones, only measured. */
     FrameMemory *memory;
     int chroma;    /* is written, too */
+    int source;    /* decoded frames are looked at, too, and not on a GPU; with `memory` */
     int arrays;    /* frames come with histograms and curve */
     int64_t *lost; /* counts frames that could not be had again from a lost GPU; or NULL */
     void (*note)(const char *line); /* takes one line that everybody should see; any thread */

@@ -234,7 +234,9 @@ static void change_look(const Command *command, const Situation *now, Intent *i)
     case COMMAND_SCALE: look->log_scale = !look->log_scale; break;
     case COMMAND_MIRROR: look->mirrored = !look->mirrored; break;
     case COMMAND_STATISTICS: look->statistics = !look->statistics; break;
-    case COMMAND_HELP: look->help = !look->help; break;
+    case COMMAND_HELP:
+        look->help = look->help < screen_help_parts(now->screen) ? look->help + 1 : 0;
+        break;
     case COMMAND_SETTINGS: look->settings = !look->settings; break;
     case COMMAND_SUBTITLES: look->subtitles_on = !look->subtitles_on; break;
     case COMMAND_SOURCE: look->source = arg; break;

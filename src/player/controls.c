@@ -99,7 +99,7 @@ static const Row rows[] = {
     {"f  2 clicks", "fullscreen", COMMAND_FULLSCREEN, 0, {{"f", 0, 0}}},
     {"s", "screenshot", COMMAND_SCREENSHOT, 0, {{"s", 0, 0}}},
     {"i", "statistics", COMMAND_STATISTICS, 0, {{"i", 0, 0}}},
-    {"?", "this help", COMMAND_HELP, 0, {{"?", 0, 0}}},
+    {"?", "this help, its next page", COMMAND_HELP, 0, {{"?", 0, 0}}},
     {"wheel", "volume; Ctrl: zoom", COMMAND_KINDS, 0, {{0}}},
     {"drag", "seek; move line, picture", COMMAND_KINDS, 0, {{0}}},
     {"right  middle", "pause; whole picture", COMMAND_KINDS, 0, {{0}}},

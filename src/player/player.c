@@ -247,7 +247,8 @@ static ControlsTarget target(const void *opaque, int x, int y)
 
 static int open_screen(Player *p, const Source *source, MediaError *error)
 {
-    const ScreenOptions options = {&p->options, p->equalizer.device, wake, p};
+    const ScreenOptions options = {&p->options, p->equalizer.device, p->equalizer.stage.memory,
+                                   wake, p};
     const int ret = screen_open(&p->screen, &options, source, error);
     if (ret < 0)
         return ret;

@@ -65,6 +65,7 @@ struct Screen {
     int64_t panel_at;      /* when it is to be drawn anew without a frame, 0: it is not */
     int64_t statistics_at; /* when they are to be written anew */
     double opacity[OSD_PARTS];
+    int pointed_y, pointed_height; /* what stands above the bar; 0: nothing does */
     OsdSettings settings;
     int cursor_shown;
     int given_width, given_height; /* the window's, in units, by the program's own hand */
@@ -235,6 +236,12 @@ static OsdPlace osd_place(const Screen *s)
     };
     window_size(s->window, &place.width, &place.height);
     return place;
+}
+
+int screen_help_parts(const Screen *s)
+{
+    const OsdPlace place = osd_place(s);
+    return osd_help_parts(s->osd, &place);
 }
 
 /* ---- where the mouse is ---- */
@@ -695,8 +702,8 @@ static int shows_input(const Screen *s)
 /* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. */
 static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 {
-    AVFrame *host = av_frame_alloc();
-    int ret = host ? gpu_frame_download(host, frame) : AVERROR(ENOMEM);
+    AVFrame *host;
+    int ret = frame_memory_download(s->options.memory, &host, frame);
     ret = ret < 0 ? media_fail(error, MEDIA_INPUT, "the picture cannot be brought from the GPU: %s",
                                media_av_text(ret))
                   : upload(s, VIEW_INPUT, host, error);
@@ -775,10 +782,11 @@ static int show_compare(Screen *s, const EqualizedFrame *frame, MediaError *erro
     return upload_input(s, frame, error);
 }
 
-static void show_help(Screen *s, int shown)
+static void show_help(Screen *s, int part)
 {
     OsdRow rows[OSD_MAX_ROWS];
-    osd_set_rows(s->osd, OSD_HELP, rows, shown ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    osd_set_rows(s->osd, OSD_HELP, rows, part ? controls_help(rows, OSD_MAX_ROWS) : 0);
+    osd_set_help_part(s->osd, part - 1);
 }
 
 static void show_statistics(Screen *s, int shown)
@@ -905,11 +913,11 @@ static int is_turned(const AVFrame *frame)
            format.turn.xx == 0;
 }
 
-/* Rows of the picture that the bar is over. */
+/* Rows of the picture that the bar is over, or what stands above it. */
 static int covered_rows(const Screen *s, Rect picture)
 {
-    const Rect bar = bar_of(s).all;
-    const int rows = picture.y + picture.height - bar.y;
+    const int top = s->pointed_height ? s->pointed_y : bar_of(s).all.y;
+    const int rows = picture.y + picture.height - top;
     return s->opacity[OSD_BAR] > 0 ? av_clip(rows, 0, picture.height) : 0;
 }
 
@@ -973,6 +981,10 @@ static void draw_osd(Screen *s, int64_t now)
             s->dirty = 1;
         }
         s->opacity[part] = layer.opacity;
+        if (part == OSD_POINTED) {
+            s->pointed_y = layer.overlay.y;
+            s->pointed_height = layer.opacity > 0 ? layer.overlay.canvas.height : 0;
+        }
     }
 }
 

@@ -17,7 +17,8 @@ typedef struct Look {
     PlayerCompare compare;
     PlayerHistogram histogram;
     PanelScope scope;
-    int log_scale, statistics, help, mirrored, subtitles_on;
+    int log_scale, statistics, mirrored, subtitles_on;
+    int help;     /* which part of it, from 1 on; 0: none */
     int settings; /* their panel is there, */
     int chosen;   /* with this row chosen */
     int source;   /* the untouched picture, where nothing is compared */
@@ -39,6 +40,7 @@ typedef struct ScreenState {
 typedef struct ScreenOptions {
     const PlayerOptions *player; /* outlives it */
     int device;                  /* as in PlayerEqualizer */
+    FrameMemory *memory;         /* that frames on the GPU are brought to; outlives it */
     void (*wake)(void *opaque);  /* there is something for screen_follow(); any thread */
     void *opaque;
 } ScreenOptions;
@@ -51,6 +53,9 @@ int screen_open(Screen **screen, const ScreenOptions *options, const Source *sou
 /* Follows what happens; valid until screen_close(). */
 const ScreenState *screen_state(const Screen *screen);
 int screen_is_fullscreen(const Screen *screen);
+
+/* Into how many parts the help is cut, once it is shown. */
+int screen_help_parts(const Screen *screen);
 
 /* Not 0: the panel has room for all scopes. */
 int screen_has_room_for_all(const Screen *screen);

@@ -8,6 +8,7 @@
 
 #include "player/view/gl.h"
 #include "player/why.h"
+#include "player/window_manager.h"
 
 /* Where nothing says how large the window should be. */
 #define USUAL_WIDTH 1280
@@ -29,6 +30,8 @@ struct Window {
     SDL_GLContext context;
     int video_started;
     int awake;
+    int covers;      /* the screen, by itself: nobody else on X11 does that */
+    SDL_Rect before; /* where it was then */
     void *xlib;
     SDL_threadID thread; /* that opened it */
     void (*lost)(void *opaque);
@@ -172,16 +175,46 @@ static void set_attributes(int any_version)
     SDL_GL_SetAttribute(SDL_GL_DOUBLEBUFFER, 1);
 }
 
+static int display_of(const Window *window)
+{
+    return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
+}
+
+/* SDL asks the window manager of X11 to make a window cover the screen, and takes it for done. */
+static int lacks_manager(void)
+{
+    return has_driver("x11") && !window_manager_is_there();
+}
+
+/* What a window manager would do; or back to where it was. */
+static void cover(Window *w, int covers)
+{
+    SDL_Rect to = w->before;
+    if (covers) {
+        SDL_GetWindowPosition(w->window, &w->before.x, &w->before.y);
+        SDL_GetWindowSize(w->window, &w->before.w, &w->before.h);
+        if (SDL_GetDisplayBounds(display_of(w), &to) < 0)
+            return;
+    }
+    w->covers = covers;
+    SDL_SetWindowBordered(w->window, covers ? SDL_FALSE : SDL_TRUE);
+    SDL_SetWindowSize(w->window, to.w, to.h);
+    SDL_SetWindowPosition(w->window, to.x, to.y);
+}
+
 static int create(Window *w, const WindowOptions *options, int width, int height)
 {
+    const int covers = options->fullscreen && lacks_manager();
     const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE |
                          SDL_WINDOW_ALLOW_HIGHDPI |
-                         (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
+                         (options->fullscreen && !covers ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
     const int centred = (int)SDL_WINDOWPOS_CENTERED_DISPLAY((unsigned)display_of_mouse());
     w->window = SDL_CreateWindow(options->title ? options->title : "", centred, centred, width,
                                  height, flags);
     if (w->window)
         w->context = SDL_GL_CreateContext(w->window);
+    if (w->context && covers)
+        cover(w, 1);
     return w->context ? 0 : -1;
 }
 
@@ -273,11 +306,6 @@ void window_show(Window *window)
     SDL_ShowWindow(window->window);
 }
 
-static int display_of(const Window *window)
-{
-    return SDL_max(SDL_GetWindowDisplayIndex(window->window), 0);
-}
-
 void window_most(const Window *window, int *width, int *height)
 {
     find_most(display_of(window), width, height);
@@ -303,14 +331,20 @@ static int moved(int at, int length, int from, int room)
     return SDL_max(SDL_min(at, from + room - length), from);
 }
 
+/* Not 0: it fills the screen, or is maximized. */
+static int is_whole(const Window *window)
+{
+    return window_is_fullscreen(window) ||
+           (SDL_GetWindowFlags(window->window) & SDL_WINDOW_MAXIMIZED) != 0;
+}
+
 int window_change(Window *window, int width, int height)
 {
-    const Uint32 whole = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_MAXIMIZED;
     SDL_Rect room = usable_part(display_of(window));
     int top = 0, left = 0, bottom = 0, right = 0, x, y;
     (void)SDL_GetWindowBordersSize(window->window, &top, &left, &bottom, &right); /* or none */
     room = (SDL_Rect){room.x + left, room.y + top, room.w - left - right, room.h - top - bottom};
-    if ((SDL_GetWindowFlags(window->window) & whole) || width > room.w || height > room.h)
+    if (is_whole(window) || width > room.w || height > room.h)
         return 0;
     SDL_GetWindowPosition(window->window, &x, &y);
     const int new_x = moved(x, width, room.x, room.w), new_y = moved(y, height, room.y, room.h);
@@ -322,9 +356,8 @@ int window_change(Window *window, int width, int height)
 
 void window_own_size(const Window *window, int *width, int *height)
 {
-    const Uint32 whole = SDL_WINDOW_FULLSCREEN | SDL_WINDOW_MAXIMIZED;
     *width = *height = 0;
-    if (!(SDL_GetWindowFlags(window->window) & whole))
+    if (!is_whole(window))
         SDL_GetWindowSize(window->window, width, height);
 }
 
@@ -365,6 +398,10 @@ void window_set_title(Window *window, const char *title)
 
 int window_set_fullscreen(Window *window, int fullscreen, char *why, size_t size)
 {
+    if (window->covers || (fullscreen && lacks_manager())) {
+        cover(window, fullscreen);
+        return 0;
+    }
     if (SDL_SetWindowFullscreen(window->window, fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) < 0)
         return why_fail(why, size, "the window cannot %s: %s",
                         fullscreen ? "cover the screen" : "leave fullscreen", SDL_GetError());
@@ -373,7 +410,7 @@ int window_set_fullscreen(Window *window, int fullscreen, char *why, size_t size
 
 int window_is_fullscreen(const Window *window)
 {
-    return (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
+    return window->covers || (SDL_GetWindowFlags(window->window) & SDL_WINDOW_FULLSCREEN) != 0;
 }
 
 void window_show_cursor(Window *window, int shown)

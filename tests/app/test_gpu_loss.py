@@ -1,6 +1,7 @@
 """Decoded on a GPU, which is lost: a driver that is made up gives the pictures (fake_nvidia.c), a GPU that is made up
 equalizes them, and is lost after some."""
 
+import json
 import os
 import re
 import subprocess
@@ -32,7 +33,8 @@ class Loss(Case):
             with open(pictures, "wb") as f:
                 f.write(raw(source, "nv12"))
         more = dict(environment(), LD_LIBRARY_PATH=FOLDER, FAKE_NVDEC_PICTURES=pictures, FAKE_NVDEC_SIZE=SIZE,
-                    FAKE_NVIDIA_LOG=self.path("log"), **env)
+                    FAKE_NVIDIA_LOG=self.path("log"))
+        more.update(env)
         return finish(subprocess.Popen([PROGRAM, "-" if stdin else source, "--backend", "cuda", "--hwdec", "nvdec",
                                         "-v", "-y"] + [str(o) for o in options], stdin=stdin or subprocess.DEVNULL,
                                        stderr=subprocess.PIPE, env=more), LIVENESS)
@@ -96,6 +98,14 @@ class Loss(Case):
                 result = self.check(film(), "--two-pass", "off", FAKE_GPU_LOST=str(after))
                 self.assertIn("the CPU goes on without the GPU", result.err)
 
+    def test_a_decoder_that_fails(self):
+        """Software goes on: what its first frame is compared with was on the GPU."""
+        for passes in ("off", "on"):
+            for after in (1, 30, 60):
+                with self.subTest(after, passes=passes):
+                    result = self.check(film(), "--two-pass", passes, FAKE_NVDEC=str(after))
+                    self.assertIn("decoded in software", result.err)
+
     def test_two_passes(self):
         for after in (0, 30, 73):
             with self.subTest(after):
@@ -136,11 +146,40 @@ class Loss(Case):
         self.check(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
 
     def test_pictures_that_are_wanted_here(self):
-        """They are decoded there, and brought here at once, until that fails: the same frame comes from software."""
-        for lost in ({"FAKE_GPU_LOST": "33"}, {"FAKE_CUDA_COPIES": "0"}, {"FAKE_CUDA_COPIES": "77"}):
-            with self.subTest(lost):
-                result = self.check(film(), "--two-pass", "off", "--compare", "split", **lost)
-                self.assertEqual("decoded on the GPU" in result.err, "FAKE_GPU_LOST" in lost)
+        """They are equalized on the GPU, and brought here beside that, until it fails: the same frame comes from
+        software."""
+        for passes in ("off", "on"):
+            for lost in ({}, {"FAKE_GPU_LOST": "33"}, {"FAKE_CUDA_COPIES": "0"}, {"FAKE_CUDA_COPIES": "77"}):
+                with self.subTest(lost, passes=passes):
+                    result = self.check(film(), "--two-pass", passes, "--compare", "split", **lost)
+                    self.assertEqual("decoded on the GPU" in result.err, not lost)
+                    self.assertFalse(not lost and "copied into pinned memory" in result.err, result.err)
+
+    def test_reports(self):
+        """What looks at decoded pictures, also where there is nothing to equalize."""
+        for options in ((), ("--mode", "off")):
+            reports = []
+            for backend in (("--backend", "cpu", "--hwdec", "no"), ("--hwdec", "nvdec")):
+                path = self.path("report.json")
+                result = self.run_on_gpu(film(), "--null", "--report", path, *options, *backend)
+                self.assertEqual(result.code, DONE, str(result))
+                with open(path, encoding="utf-8") as f:
+                    reports.append(json.load(f))
+            self.assertIn("decoded on the GPU", result.err)
+            self.assertEqual(*[r["shots"] for r in reports])
+
+    def test_auto(self):
+        """The GPU where few cores would decode, of what it decodes."""
+        films = {"h264": (film(), 4), "mpeg2": (clip("film.mpg", "-c:v", "mpeg2video", source=DARK), 0)}
+        if has_encoder("libvpx"):
+            films["vp8"] = (clip("film.webm", "-c:v", "libvpx", "-g", 25, source=DARK), 3)
+        for name, (source, most) in films.items():
+            for threads in (1, 3, 4, 5):
+                with self.subTest(name, threads=threads):
+                    result = self.run_on_gpu(source, "--null", "--hwdec", "auto", "--threads", threads,
+                                             FAKE_NVDEC="999", FAKE_NVDEC_PICTURES="")
+                    self.assertEqual(result.code, DONE, str(result))
+                    self.assertEqual("decoded on the GPU" in result.err, threads <= most, str(result))
 
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")

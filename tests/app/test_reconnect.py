@@ -244,6 +244,10 @@ class Headless(ReconnectCase):
         url = self.send(stream("short.ts", seconds=0.4, sound=0.4), then=look)
         process = self.start("--network", "--reconnect", url, "-o", "/dev/null", "--format", "mpegts", "--preset",
                              "ultrafast", "--frames", 10 * LOSSES)
+        seen_before = -1  # it may take any time, as long as it comes back
+        while seen_before < self.connections and process.poll() is None:
+            seen_before = self.connections
+            wait_for(lambda: self.connections > seen_before or process.poll() is not None)
         self.finished(process)
         self.assertGreaterEqual(len(seen), LOSSES - 5)
         first, last = seen[LOSSES // 2], seen[-5]

@@ -11,7 +11,12 @@ import unittest
 import test_upright as upright
 from common import (DAMAGED, DONE, INPUT, INTERRUPTED, LIVENESS, LUMEQ, OUTPUT, SAMPLE, SMALL, USAGE, X264, ffmpeg, finish,
                     make, video, wait_for)
-from window import MISSING, THREADS_STAY, WIDTH, WindowCase
+from window import HEIGHT, MISSING, THREADS_STAY, WIDTH, WindowCase
+
+
+def is_blue(r, g, b):
+    """The bars of the input's histogram."""
+    return b > 180 and b > r + 60
 
 
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
@@ -20,7 +25,6 @@ class Window(WindowCase):
         process = self.play(SAMPLE, "--loop")
         self.window(process)
         is_grey = lambda r, g, b: 40 < r < 220 and abs(r - g) < 25 and abs(g - b) < 25
-        is_blue = lambda r, g, b: b > 180 and b > r + 60  # the bars of the input
         middle = WIDTH // 2
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle - 300, middle, is_grey) > 0.3),
                         "the fog is not to be seen")
@@ -70,6 +74,27 @@ class Window(WindowCase):
         self.assertEqual(self.size(window), [900, 300])
         self.key("q")
         self.ends(process)
+
+    def test_fullscreen_without_a_window_manager(self):
+        """The window covers the screen by itself, from the start or by the key, and goes back to where it was."""
+        for options in ((), ("--fullscreen",)):
+            with self.subTest(options):
+                process = self.play(SMALL, "--loop", *options)
+                window = self.window(process)
+                covers = lambda: self.size(window) == [WIDTH, HEIGHT]
+                if options:
+                    self.assertTrue(wait_for(covers), self.size(window))
+                    self.key("f")
+                    self.assertTrue(wait_for(lambda: not covers()), "it stays")
+                before = self.size(window)
+                self.key("f")
+                self.assertTrue(wait_for(covers), self.size(window))
+                self.assertTrue(wait_for(lambda: self.share(self.grab(), WIDTH - 300, WIDTH, is_blue) > 0.005),
+                                "the panel is not at the edge")
+                self.key("Escape")
+                self.assertTrue(wait_for(lambda: self.size(window) == before), self.size(window))
+                self.key("q")
+                self.ends(process)
 
     def test_ends_by_itself_and_counts(self):
         process = self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv"))

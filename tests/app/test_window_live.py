@@ -10,7 +10,7 @@ import time
 import unittest
 
 from common import DONE, INTERRUPTED, LUMEQ, SMALL, X264, clip, ffmpeg, make, raw, some, wait_for
-from window import MISSING, WindowCase
+from window import MISSING, WIDTH, WindowCase
 
 BAR = 338  # the row that it is in, of a window of 360
 
@@ -292,10 +292,12 @@ class Window(WindowCase):
         return path
 
     def leave_at(self, clip, *keys, args=("--remember",), env=None):
-        """Paused, since it is short, and so that nothing is left out; answers its settings."""
+        """Paused, since it is short, and so that nothing is left out, once a picture is shown; answers its settings."""
         process = self.play(clip, "-v", *args, env=env or self.state())
         window = self.window(process)
         self.key("p", *keys)
+        colourful = lambda r, g, b: max(r, g, b) - min(r, g, b) > 120
+        self.assertTrue(wait_for(lambda: self.share(self.grab(), 0, WIDTH, colourful) > 0.0005), "no picture is shown")
         self.key("W")
         self.size_of_it = self.size(window)
         self.key("q")

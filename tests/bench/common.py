@@ -18,7 +18,7 @@ def run(command, *args, mask=None, **more):
     if mask is not None:
         env["LUMEQ_CPU_MASK"] = mask
     result = warm.run([BENCH, command] + list(args), env, timeout=LIVENESS, **more)
-    result.stdout, result.stderr = result.stdout.decode(), result.stderr.decode()
+    result.stdout, result.stderr = (result.stdout or b"").decode(), result.stderr.decode()
     return result
 
 

@@ -58,11 +58,19 @@ class Streams(common.Case):
     def test_refused(self):
         for args, said in ((("--live", "0"), "1 to 256"), (("--rate", "0"), "1 to 1000"),
                            (("--unpaced", "--rate", "5"), "contradict"),
-                           (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "files that are")):
+                           (("--hwdec", "cuvid"), "nvdec"), (("nowhere.mkv",), "file that is there"),
+                           ((__file__,), "is not a video that can be read")):
             result = bench(*args)
             self.assertEqual(result.returncode, 1, args)
             self.assertIn(said, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
             self.assertEqual(result.stdout, "")
+
+    def test_rows_that_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            result = common.run("streams", CLIP, "--backend", "cpu", "--seconds", "0.1", "--csv", stdout=full)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot be written", result.stderr)
 
 
 if __name__ == "__main__":

@@ -131,11 +131,10 @@ static void opens(void)
 #ifndef FAKE_CUDA
 static const atomic_int never;
 
-static void equalize(LumeqEqualizer *eq, const AVFrame *in)
+static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
 {
     MediaError error = {0};
-    FrameMemory *memory = frame_memory_create(NULL);
-    AVFrame *out = memory ? equalizer_output(memory, in, 1, &error) : NULL;
+    AVFrame *out = equalizer_output(memory, in, 1, &error);
     if (CHECK(out != NULL, "out of memory")) {
         LumeqFrame frame = equalizer_frame(in, out);
         const LumeqSync sync = equalizer_after(in);
@@ -144,14 +143,14 @@ static void equalize(LumeqEqualizer *eq, const AVFrame *in)
         CHECK(lumeq_process(eq, &frame, NULL) == 0, "%s", lumeq_last_error(eq));
     }
     av_frame_free(&out);
-    frame_memory_close(&memory);
 }
 
 /* 1: the first frame of the clip was decoded on the GPU and equalized. */
 static int decode_one(LumeqEqualizer *eq, AVBufferRef *gpu, const char *clip)
 {
     const SourceOptions from = {.path = clip, .max_pixels = 1 << 26, .stop = &never};
-    const DecoderOptions options = {.gpu = gpu, .gpu_frames = 4};
+    FrameMemory *memory = frame_memory_create(NULL);
+    const DecoderOptions options = {.memory = memory, .gpu = gpu, .gpu_frames = 4};
     MediaError error = {0};
     Source *source = NULL;
     Decoder *decoder = NULL;
@@ -168,11 +167,12 @@ static int decode_one(LumeqEqualizer *eq, AVBufferRef *gpu, const char *clip)
     }
     if (CHECK(ret >= 0, "no frame: %s", error.text)) {
         on_gpu = gpu_frame_is(frame);
-        equalize(eq, frame);
+        equalize(eq, memory, frame);
     }
     av_frame_free(&frame);
     av_packet_free(&packet);
     decoder_close(&decoder);
+    frame_memory_close(&memory);
     source_close(&source);
     return on_gpu;
 }

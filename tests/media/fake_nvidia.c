@@ -4,7 +4,7 @@
  * does:
  *
  * - none: it cannot be made
- * - N: N pictures are decoded, and each one after that fails
+ * - N: N pictures are decoded, and each one after that fails, also where there is a file of them
  * - map N: all are, and N of them can be looked at
  *
  * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
@@ -14,6 +14,7 @@
  * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
  * not given back.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,7 +365,7 @@ int cuvidDecodePicture(void *decoder, void *parameters)
     memcpy(begin, parameters, sizeof(begin));
     numbers[begin[2] & 255] = decoded;
     if (pictures)
-        return decoded++ < 0;
+        return decoded++ >= atoi(word()) && isdigit((unsigned char)*word()) ? ERROR_UNKNOWN : 0;
     return strncmp(word(), "map ", 4) == 0 || decoded++ < atoi(word()) ? 0 : ERROR_UNKNOWN;
 }
 

@@ -31,6 +31,7 @@ typedef struct Seen {
 
 static const atomic_int never;
 static AVBufferRef *gpu;
+static FrameMemory *on_host; /* that comes to the host */
 
 /* What becomes of the clip's packets: times that are missing, or jump back from one packet on; and
  * how many frames are held to the end, and from which one on; whether these are rescued then. */
@@ -143,8 +144,10 @@ static void change(AVPacket *packet, int number)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
 }
 
-static void decode(const DecoderOptions *options, Seen *seen)
+static void decode(const DecoderOptions *wanted, Seen *seen)
 {
+    DecoderOptions options = *wanted;
+    options.memory = on_host;
     const char *other = getenv("LUMEQ_TEST_CLIP");
     const SourceOptions from = {
         .path = other ? other : LUMEQ_CLIP, .max_pixels = 1 << 26, .stop = &never};
@@ -154,7 +157,7 @@ static void decode(const DecoderOptions *options, Seen *seen)
     AVPacket *packet = av_packet_alloc();
     memset(seen, 0, sizeof(*seen));
     if (source_open(&source, &from, &error) >= 0)
-        decoder_open(&decoder, source, options, &error);
+        decoder_open(&decoder, source, &options, &error);
     CHECK(decoder != NULL, "%s", error.text);
     for (int sent = 0, skipped = 0;
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
@@ -446,7 +449,10 @@ static AVFrame *made_up(enum AVPixelFormat stored, enum AVPixelFormat format, in
     frame->height = height;
     frame->hw_frames_ctx = av_hwframe_ctx_alloc(gpu);
     AVHWFramesContext *frames = (AVHWFramesContext *)frame->hw_frames_ctx->data;
+    frames->format = AV_PIX_FMT_CUDA;
     frames->sw_format = stored;
+    frames->width = width;
+    frames->height = height;
     frames->user_opaque = (void *)(intptr_t)format;
     return frame;
 }
@@ -517,6 +523,80 @@ static void crops(void)
         }
 }
 
+static int surface_code(int plane, int x, int y, int depth)
+{
+    return (x * 7 + y * 13 + plane * 31) & ((1 << depth) - 1);
+}
+
+/* With rows `pitch` bytes apart, as the samples of such a surface lie. */
+static AVBufferRef *draw_surface(AVFrame *frame, const SampleLayout *layout, int extra)
+{
+    const int size = layout->depth > 8 ? 2 : 1, whole = 2 * size * (frame->width + extra);
+    AVBufferRef *surface = av_buffer_allocz((size_t)whole * (size_t)frame->height * 3 + 64);
+    uint8_t *at = surface->data;
+    for (int plane = 0; plane < layout->planes; plane++) {
+        const int turns = plane && layout->planes == 2;
+        const int width = plane ? frame->width >> layout->chroma_x : frame->width;
+        const int height = plane ? frame->height >> layout->chroma_y : frame->height;
+        frame->data[plane] = at;
+        frame->linesize[plane] = width * size * (turns ? 2 : 1) + extra;
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width * (turns ? 2 : 1); x++) {
+                const int code = turns ? surface_code(1 + x % 2, x / 2, y, layout->depth)
+                                       : surface_code(plane, x, y, layout->depth);
+                const uint16_t sample = (uint16_t)(code << layout->shift);
+                memcpy(at + (ptrdiff_t)y * frame->linesize[plane] + (ptrdiff_t)x * size, &sample,
+                       (size_t)size);
+            }
+        at += (ptrdiff_t)frame->linesize[plane] * height;
+    }
+    return surface;
+}
+
+static int wrong_samples(const AVFrame *host, const SampleLayout *layout)
+{
+    int wrong = 0;
+    for (int plane = 0; plane < 3; plane++) {
+        const int width = plane ? host->width >> layout->chroma_x : host->width;
+        const int height = plane ? host->height >> layout->chroma_y : host->height;
+        for (int y = 0; y < height; y++) {
+            const uint8_t *row = host->data[plane] + (ptrdiff_t)y * host->linesize[plane];
+            for (int x = 0; x < width; x++)
+                wrong += surface_code(plane, x, y, layout->depth) !=
+                         (layout->depth > 8 ? ((const uint16_t *)row)[x] : row[x]);
+        }
+    }
+    return wrong;
+}
+
+/* Rows as close to each other as they can be, and by odd numbers of bytes further apart. */
+static void downloads(void)
+{
+    static const enum AVPixelFormat formats[][2] = {
+        {AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P},        {AV_PIX_FMT_P010, AV_PIX_FMT_YUV420P10},
+        {AV_PIX_FMT_P016, AV_PIX_FMT_YUV420P12},      {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P},
+        {AV_PIX_FMT_YUV444P16, AV_PIX_FMT_YUV444P10},
+    };
+    static const int extras[] = {0, 1, 7, 15, 34};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        for (size_t k = 0; k < sizeof(extras) / sizeof(extras[0]); k++) {
+            AVFrame *frame = made_up(formats[i][0], formats[i][1], 194, 66), *host = NULL;
+            CHECK(av_hwframe_ctx_init(frame->hw_frames_ctx) == 0, "no surfaces");
+            const SampleLayout layout = gpu_frame_layout(frame);
+            frame->buf[0] = draw_surface(frame, &layout, extras[k]);
+            const int ret = frame_memory_download(on_host, &host, frame);
+            if (CHECK(ret == 0, "format %d, %d bytes: answered %d", (int)i, extras[k], ret)) {
+                CHECK(host->format == formats[i][1] && host->width == 194 && host->height == 66,
+                      "format %d became %d", (int)i, host->format);
+                const int wrong = wrong_samples(host, &layout);
+                CHECK(!wrong, "format %d, %d bytes: %d samples are wrong", (int)i, extras[k],
+                      wrong);
+            }
+            av_frame_free(&host);
+            av_frame_free(&frame);
+        }
+}
+
 static const CheckTest tests[] = {
     {"a_decoder_that_cannot_be_made", a_decoder_that_cannot_be_made},
     {"a_decoder_that_fails", a_decoder_that_fails},
@@ -532,6 +612,7 @@ static const CheckTest tests[] = {
     {"opened_again_and_again", opened_again_and_again},
     {"layouts", layouts},
     {"crops", crops},
+    {"downloads", downloads},
 };
 
 /* What FFmpeg says tells whether its copies have failed. */
@@ -547,7 +628,8 @@ int main(int argc, char **argv)
 {
     static int context, stream;
     media_log_install(0, ignore);
-    if (gpu_device_open(&gpu, &context, &stream) < 0) {
+    on_host = frame_memory_create(NULL);
+    if (!on_host || gpu_device_open(&gpu, &context, &stream) < 0) {
         fprintf(stderr, "FFmpeg takes no driver that is made up\n");
         return 1;
     }
@@ -555,5 +637,6 @@ int main(int argc, char **argv)
     const int code = one ? check_main(of_clips, 1, argc, argv)
                          : check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
     av_buffer_unref(&gpu);
+    frame_memory_close(&on_host);
     return code;
 }

@@ -331,8 +331,9 @@ static void test_scope_layout(void)
                     CHECK(!l.waveform.width == !l.vectors.width, "one of two");
             }
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){0}), "%dx%d", all[i][0],
-              all[i][1]);
+        for (int scale = 0; scale < 4; scale++) /* text takes none of it */
+            CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){.scale = scale}),
+                  "%dx%d, text times %d", all[i][0], all[i][1], scale);
     for (int width = 216; width < 1300; width += 31) { /* on a screen with more pixels as large */
         const PanelData once = {.words = ""}, twice = {.words = "", .text.density = 2};
         const int text = panel_layout(width, 400, 3, &once).text;

@@ -130,6 +130,19 @@ static inline double difference(const Grab *a, const Grab *b, double left, doubl
     return (double)count / (double)all;
 }
 
+/* Through all parts of the help, of which one at least is shown: answers how many there were. */
+static inline int end_help(Session *s)
+{
+    int parts = 0;
+    do {
+        parts++;
+        session_type("?");
+        session_turns(s, 3);
+    } while (session_state(s).help && parts < 20);
+    CHECK(!session_state(s).help, "the help does not end");
+    return parts;
+}
+
 /* The help page is there at once, when there are fonts. */
 static inline void wait_for_text(Session *s)
 {
@@ -144,7 +157,7 @@ static inline void wait_for_text(Session *s)
         free(now.pixels);
     }
     CHECK(changed >= 0.3, "no help is to be seen");
-    session_type("?");
+    end_help(s);
     free(before.pixels);
 }
 

@@ -166,6 +166,55 @@ static void subtitles_above_the_bar(void)
     session_close(&session);
 }
 
+/* The small picture above the bar comes, which is seen by its height; a grab with it. */
+static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
+{
+    const int x = at->track.x + at->track.width / 2, y = at->track.y + at->track.height / 2;
+    const int64_t end = session_now() + LIVENESS_US;
+    Grab now = {0};
+    for (int count = 0; count < 80 * before->height / 8 && session_now() < end;) {
+        free(now.pixels);
+        send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), y);
+        session_turns(&session, 1);
+        now = grab(&session);
+        count = differ_above(before, &now, at, x);
+    }
+    CHECK(session_now() < end, "there is no small picture");
+    return now;
+}
+
+/* They make way for the small picture, too, and for all of its width. */
+static void subtitles_above_the_preview(void)
+{
+    if (!has_text() || open_at(9 * SECOND / 2))
+        return;
+    wait_for_text(&session);
+    session_type("v");
+    session_turns(&session, 4);
+    const OsdBarPlaces at = show_bar(1);
+    const Grab before = grab(&session), without = point_to_track(&at, &before);
+    const int lower = before.height / 3; /* no message stands there */
+    int top = lower, above = 0;
+    while (top < at.all.y && !row_differs(&before, &without, top))
+        top++;
+    const int64_t end = session_now() + LIVENESS_US;
+    session_type("v");
+    while (!above && session_now() < end) {
+        send_mouse(SDL_MOUSEMOTION, at.track.x + at.track.width / 2 + (int)(session_now() % 2),
+                   at.track.y + at.track.height / 2);
+        session_turns(&session, 1);
+        const Grab now = grab(&session);
+        above = differ_in_rows(&without, &now, (Rect){0, lower, 0, top - lower});
+        CHECK(differ_in_rows(&without, &now, (Rect){0, top, 0, at.all.y - top}) == 0,
+              "they are beside it");
+        free(now.pixels);
+    }
+    CHECK(session_now() < end, "no subtitles are to be seen");
+    free(before.pixels);
+    free(without.pixels);
+    session_close(&session);
+}
+
 /* Above the track there is a picture of what would be there. */
 static void preview(void)
 {
@@ -174,17 +223,9 @@ static void preview(void)
     wait_for_text(&session);
     const OsdBarPlaces at = show_bar(1);
     const Grab before = grab(&session);
-    const int x = at.track.x + at.track.width / 2, y = at.track.y + at.track.height / 2;
-    const int64_t end = session_now() + LIVENESS_US;
-    int count = 0;
-    while (count < 80 * before.height / 8 && session_now() < end) {
-        send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), y);
-        session_turns(&session, 1);
-        const Grab now = grab(&session);
-        count = differ_above(&before, &now, &at, x);
-        free(now.pixels);
-    }
-    CHECK(count >= 80 * before.height / 8, "%d pixels are all of it", count);
+    const int x = at.track.x + at.track.width / 2;
+    const Grab with = point_to_track(&at, &before);
+    free(with.pixels);
     send_mouse(SDL_MOUSEMOTION, x, 100);
     session_turns(&session, 3);
     const Grab now = grab(&session);
@@ -664,6 +705,7 @@ static void opens_by_a_dialog(void)
 static const CheckTest tests[] = {
     {"bar", bar},
     {"subtitles_above_the_bar", subtitles_above_the_bar},
+    {"subtitles_above_the_preview", subtitles_above_the_preview},
     {"preview", preview},
     {"chapters_and_edges", chapters_and_edges},
     {"repeats", repeats},

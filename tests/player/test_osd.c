@@ -576,6 +576,40 @@ static void test_pointed(void)
     stop(&f);
 }
 
+/* In a small window it comes in parts: each inside, as large as can be read, and another picture.
+ */
+static void test_help_parts(void)
+{
+    static const int all[][3] = {{1280, 720, 1}, {640, 360, 1}, {480, 270, 1},
+                                 {300, 400, 1},  {300, 170, 2}, {200, 200, 2}};
+    Fixture f;
+    if (!start(&f))
+        return;
+    CHECK(osd_help_parts(f.osd, &f.place) == 1, "in parts without rows");
+    osd_set_rows(f.osd, OSD_HELP, keys, KEYS);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        const Rect window = {0, 0, all[i][0], all[i][1]};
+        uint64_t before = 0;
+        f.place = (OsdPlace){window.width, window.height, window, window, window, 1, 1};
+        const int parts = osd_help_parts(f.osd, &f.place);
+        CHECK(all[i][2] == 1 ? parts == 1 : parts >= all[i][2], "%d parts in %dx%d", parts,
+              window.width, window.height);
+        for (int part = 0; part <= parts; part++) {
+            osd_set_help_part(f.osd, part);
+            const Rect help = draw(&f, OSD_HELP, 1);
+            const Canvas *canvas = &f.layer.overlay.canvas;
+            const uint64_t hash = check_fnv(CHECK_FNV_START, canvas->pixels,
+                                            (size_t)canvas->stride * (size_t)canvas->height);
+            CHECK(help.width && is_inside(help, window), "outside");
+            check_ink(&f, "a part of the help");
+            CHECK((hash == before) == (part == parts), "%dx%d: part %d of %d is %sthe one before",
+                  window.width, window.height, part, parts, part == parts ? "not " : "");
+            before = hash;
+        }
+    }
+    stop(&f);
+}
+
 static OsdSettings make_settings(void)
 {
     OsdSettings s;
@@ -678,6 +712,7 @@ static const CheckTest tests[] = {
     {"osd_settings", test_settings},
     {"osd_without_text", test_without_text},
     {"osd_tiny_windows", test_tiny_windows},
+    {"osd_help_parts", test_help_parts},
 };
 
 CHECK_MAIN(tests)

@@ -794,10 +794,11 @@ static void pages(void)
     session_type("i");
     SESSION_UNTIL(&s, state.statistics);
     session_type("?");
-    SESSION_UNTIL(&s, state.help);
-    session_type("?");
+    SESSION_UNTIL(&s, state.help == 1);
+    const int parts = end_help(&s);
+    CHECK(parts > 1, "%d part of the help in a small window", parts);
     session_type("i");
-    SESSION_UNTIL(&s, !state.statistics && !state.help);
+    SESSION_UNTIL(&s, !state.statistics);
     for (int i = 0; i < 3; i++) {
         static const char *const words[] = {"all frames", "off", "where"};
         session_type("D");

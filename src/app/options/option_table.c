@@ -199,8 +199,8 @@ const Option option_table[] = {
     {"backend", 0, OPTION_CHOICE, COMMON, FIELD(backend), 0, 0, "auto|cpu|cuda",
      "what computes; both give the same picture [auto]"},
     {"hwdec", 0, OPTION_CHOICE, 0, FIELD(hwdec), 0, 0, "auto|nvdec|no",
-     "decode on the GPU that equalizes what it can decode, and leave frames there; nvdec: also for "
-     "files, whose damage it may not see; auto: in the window [auto]"},
+     "decode on the GPU that equalizes what it can decode, and leave frames there; auto: in the "
+     "window, and where few cores would decode; damage inside of pictures is not told then [auto]"},
     {"device", 0, OPTION_INTEGER, 0, FIELD(device), 0, 255, "N", "number of the GPU [0]"},
     {"list-gpus", 0, OPTION_FLAG, ONCE, FIELD(list_gpus), 0, 0, NULL, "show the GPUs there are"},
     {"threads", 0, OPTION_INTEGER, 0, FIELD(threads), 0, 256, "N",

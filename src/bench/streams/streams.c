@@ -205,7 +205,7 @@ static int open_stream(Stream *s)
     w->engine.real_time = s->job->rate > 0;
     int ret = engine_open(&w->engine, o, 1, &s->error);
     const FrameAllocator device = {alloc_device, free_device, w->engine.equalizer, 1};
-    const DecoderOptions decoder = engine_decoder(&w->engine, o, 1);
+    const DecoderOptions decoder = engine_decoder(&w->engine, o, s->film->source);
     if (ret >= 0)
         ret = decoder_open(&w->decoder, s->film->source, &decoder, &s->error);
     if (ret < 0)

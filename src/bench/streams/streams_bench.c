@@ -10,6 +10,7 @@
 #include "bench/program_options.h"
 #include "bench/report.h"
 #include "bench/streams/streams.h"
+#include "media/log.h"
 
 #define MOST_FILES 64
 #define MOST_STREAMS 256
@@ -126,7 +127,7 @@ static int take_hwdec(void *options, const char *value)
 }
 
 const BenchOption bench_streams_options[] = {
-    {"INPUT", NULL, "video files that are there, 64 at most",
+    {"INPUT", NULL, "a video file that is there, one of 64 at most",
      "the videos, each over and over again; streams take them in turns", take_input},
     {"--live", "N", "1 to 256", "so many streams at once [one for each INPUT]", take_live},
     {"--rate", "X", "1 to 1000", "frames a second of each [as INPUT has]", take_rate},
@@ -171,7 +172,10 @@ static void print_notes(void)
         "Both "
         "at\n"
         "most, in MiB; the limits are told below. A frame for which there is no room comes to the "
-        "host.\n");
+        "host.\n"
+        "The exit code is 0, also where frames were late, and 1 where an option, a video or the "
+        "GPU\n"
+        "cannot be used, or rows cannot be written.\n");
     printf(BENCH_ORIGIN_HELP);
 }
 
@@ -389,6 +393,7 @@ int bench_streams(int argc, char **argv)
         return ret < 0;
     if (program_options(&b.program, &b.options) < 0)
         return 1;
+    media_log_install(0, NULL);
     /* As many queues of the GPU as there are, for CUDA's streams: decoders' do not wait for each
      * other then. Before CUDA starts, which looks at it. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);

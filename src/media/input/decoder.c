@@ -328,6 +328,7 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
         avcodec_free_context(codec);
         gpu_budget_release(&d->options.budget, &d->reserved);
     }
+    gpu_leave(*codec);
     *codec = NULL;
 }
 
@@ -615,8 +616,8 @@ static int is_wanted_here(Decoder *d)
 /* What cannot be brought here is on a GPU that is lost. */
 static int bring_here(Decoder *d)
 {
-    AVFrame *host = av_frame_alloc();
-    const int ret = host ? gpu_frame_download(host, d->raw) : AVERROR(ENOMEM);
+    AVFrame *host;
+    const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
         atomic_store(&d->lost, 1);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);

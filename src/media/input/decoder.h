@@ -12,7 +12,7 @@
 typedef struct Decoder Decoder;
 
 typedef struct DecoderOptions {
-    FrameMemory *memory; /* where luma goes; NULL = ordinary memory */
+    FrameMemory *memory; /* where luma goes; NULL = ordinary memory, without a GPU alone */
     int threads;         /* 0 = one for each core */
     /* That decodes what it can (gpu_frame.h), or NULL. What it cannot decode, or fails at, is
      * decoded in software, from a key frame on, with the same frames. */

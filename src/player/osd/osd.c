@@ -66,6 +66,7 @@ struct Osd {
     Text *text;
     Part parts[OSD_PARTS];
     OsdPage pages[OSD_PARTS]; /* that of the message is empty */
+    int help_part;
     char message[OSD_MAX_LINE];
     double share;
     int64_t message_end; /* when it begins to fade */
@@ -481,10 +482,12 @@ static OsdSettingsPlaces place_settings(const Osd *o, const OsdPlace *place)
     return osd_settings_places(&o->settings, below_message(&message, place->area), size, o->text);
 }
 
-static Overlay draw_help(const Osd *o, const OsdPlace *place)
+/* The name is for as long as the style. */
+static OsdPageStyle help_style(const Osd *o, const OsdPlace *place, char name[OSD_MAX_LINE])
 {
     const OsdPlace message = place_of(o, OSD_MESSAGE, place);
-    const OsdPageStyle style = {
+    const Rect window = {0, 0, place->width, place->height};
+    OsdPageStyle style = {
         .limit = below_message(&message, place->picture),
         .around = place->picture,
         .size = scaled(place, HELP_SHARE, HELP_UNITS),
@@ -493,8 +496,37 @@ static Overlay draw_help(const Osd *o, const OsdPlace *place)
         .alpha = HELP_ALPHA,
         .name = OSD_ACCENT,
         .value = OSD_BRIGHT,
+        .part_name = name,
     };
+    snprintf(name, OSD_MAX_LINE, "99 of 99, ? goes on"); /* as it is at most */
+    style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
+    if (style.parts > 1) { /* than over the picture alone */
+        style.limit = below_message(&message, window);
+        style.parts = osd_page_parts(&o->pages[OSD_HELP], &style, o->text);
+    }
+    style.part = o->help_part < style.parts ? o->help_part : style.parts - 1;
+    snprintf(name, OSD_MAX_LINE, "%d of %d, ? %s", style.part + 1, style.parts,
+             style.part + 1 < style.parts ? "goes on" : "ends");
+    return style;
+}
+
+static Overlay draw_help(const Osd *o, const OsdPlace *place)
+{
+    char name[OSD_MAX_LINE];
+    const OsdPageStyle style = help_style(o, place, name);
     return osd_page_draw(&o->pages[OSD_HELP], &style, o->text);
+}
+
+int osd_help_parts(const Osd *o, const OsdPlace *place)
+{
+    char name[OSD_MAX_LINE];
+    return o->text && o->pages[OSD_HELP].count ? help_style(o, place, name).parts : 1;
+}
+
+void osd_set_help_part(Osd *o, int part)
+{
+    o->help_part = part;
+    o->parts[OSD_HELP].valid = 0;
 }
 
 /* ---- parts ---- */

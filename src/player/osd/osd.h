@@ -90,6 +90,11 @@ void osd_point(Osd *osd, int column, const char *line, const Canvas *picture);
 /* The statistics or the help page; copied. A count of 0 hides it. */
 void osd_set_rows(Osd *osd, OsdPart part, const OsdRow *rows, int count);
 
+/* The help page comes in so many parts where the window is small, once it has rows; which of them
+ * is shown, from 0 on, or else the last one. */
+int osd_help_parts(const Osd *osd, const OsdPlace *place);
+void osd_set_help_part(Osd *osd, int part);
+
 /* The panel of settings; copied. Without rows: there is none. */
 void osd_set_settings(Osd *osd, const OsdSettings *settings);
 

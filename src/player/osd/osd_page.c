@@ -1,6 +1,7 @@
 #include "player/osd/osd_page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ typedef struct PageLayout {
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the whole */
     double size;          /* of the text, in pixels, such that all fits */
+    int is_whole;         /* all of it can be read */
 } PageLayout;
 
 /* Width of each cell in shares of the text's size. */
@@ -125,13 +127,17 @@ typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
 
+static double width_of(Text *text, const char *line)
+{
+    return (double)text_width(text, MEASURE_SIZE, line) / MEASURE_SIZE;
+}
+
 static void measure(const OsdPage *page, Text *text, Widths *widths)
 {
     for (int row = 0; row < page->count; row++)
         for (int i = 0; i < 2; i++) {
             const char *cell = page->cells[row][i];
-            widths->cells[row][i] =
-                cell ? (double)text_width(text, MEASURE_SIZE, cell) / MEASURE_SIZE : 0;
+            widths->cells[row][i] = cell ? width_of(text, cell) : 0;
         }
 }
 
@@ -167,6 +173,7 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
     /* Rather than become too small, lines are cut off. */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
+    layout.is_whole = fmin(across, layout.size) >= style->smallest;
     if (style->usual_height)
         layout.size = fmin(layout.size, fmax(style->usual_height / layout.height, style->easy));
     return layout;
@@ -183,6 +190,64 @@ static PageLayout lay_out(const OsdPage *page, const Widths *widths, const OsdPa
     }
     best.size = fmax(floor(fmin(style->size, best.size)), 1);
     return best;
+}
+
+/* ---- parts ---- */
+
+/* Of a page; cells are the page's. */
+typedef struct Part {
+    OsdPage page;
+    Widths widths;
+    char name[OSD_MAX_LINE];
+} Part;
+
+/* One of them, below its name, where there are several. `name_width`: as the widths are. */
+static void take_part(Part *cut, const Part *whole, int parts, int part, double name_width)
+{
+    int count = 0;
+    *cut = *whole;
+    if (parts < 2)
+        return;
+    const int rows = (whole->page.count + parts - 1) / parts, first = part * rows;
+    cut->page.cells[0][0] = NULL;
+    cut->page.cells[0][1] = cut->name;
+    cut->widths.cells[0][0] = 0;
+    cut->widths.cells[0][1] = name_width;
+    for (int i = first; i < whole->page.count && i < first + rows && ++count < OSD_MAX_ROWS; i++)
+        for (int k = 0; k < 2; k++) {
+            cut->page.cells[count][k] = whole->page.cells[i][k];
+            cut->widths.cells[count][k] = whole->widths.cells[i][k];
+        }
+    cut->page.count = count + 1;
+}
+
+static void open_part(Part *whole, const OsdPage *page, const OsdPageStyle *style, Text *text)
+{
+    *whole = (Part){.page = *page};
+    snprintf(whole->name, sizeof(whole->name), "%s", style->part_name ? style->part_name : "");
+    measure(page, text, &whole->widths);
+}
+
+static int can_be_read(const Part *whole, const OsdPageStyle *style, int parts, double name_width)
+{
+    int is_whole = 1;
+    for (int i = 0; i < parts && is_whole; i++) {
+        Part cut;
+        take_part(&cut, whole, parts, i, name_width);
+        is_whole = lay_out(&cut.page, &cut.widths, style).is_whole;
+    }
+    return is_whole;
+}
+
+int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text)
+{
+    Part whole;
+    int parts = 1;
+    open_part(&whole, page, style, text);
+    const double name_width = width_of(text, whole.name);
+    while (parts < page->count && !can_be_read(&whole, style, parts, name_width))
+        parts++;
+    return parts < page->count ? parts : 1;
 }
 
 /* ---- drawing ---- */
@@ -228,11 +293,13 @@ static int middle(int from, int span, int length, int least, int room)
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);
 }
 
-Overlay osd_page_draw(const OsdPage *page, const OsdPageStyle *style, Text *text)
+Overlay osd_page_draw(const OsdPage *whole, const OsdPageStyle *style, Text *text)
 {
-    Widths widths;
-    measure(page, text, &widths);
-    const PageLayout layout = lay_out(page, &widths, style);
+    Part all, part;
+    open_part(&all, whole, style, text);
+    take_part(&part, &all, style->parts, style->part, width_of(text, all.name));
+    const OsdPage *page = &part.page;
+    const PageLayout layout = lay_out(page, &part.widths, style);
     const Rect limit = style->limit;
     const int wanted =
         max_int((int)ceil(layout.width * layout.size) + SPARE * layout.columns, style->min_width);

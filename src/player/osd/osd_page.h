@@ -40,11 +40,16 @@ typedef struct OsdPageStyle {
     int max_columns;    /* of rows beside each other */
     int alpha;          /* of the ground */
     Colour name, value;
-    int min_width; /* of the whole, where that fits */
+    int min_width;         /* of the whole, where that fits */
+    int parts, part;       /* it is cut into so many, of which this one is drawn; 0: it is not */
+    const char *part_name; /* above the rows of one of several */
 } OsdPageStyle;
 
 /* Copies the rows, up to OSD_MAX_ROWS. Without memory it has fewer. */
 void osd_page_set(OsdPage *page, const OsdRow *rows, int count);
+
+/* Into how many parts of about as many rows it has to be cut for text that can be read. */
+int osd_page_parts(const OsdPage *page, const OsdPageStyle *style, Text *text);
 
 /* Draws it into a new canvas, which is the caller's to free; without memory or room it has no
  * pixels. */

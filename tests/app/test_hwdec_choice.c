@@ -1,0 +1,44 @@
+/* --hwdec: what decodes for which job, by codec and cores; README.md of src/app has the table. */
+#include "app/hwdec_choice.h"
+#include "check.h"
+
+static Options options_of(int hwdec, int headless, int cores)
+{
+    Options options = {.hwdec = hwdec, .null_output = headless, .threads = cores};
+    return options;
+}
+
+static void by_itself(void)
+{
+    static const struct {
+        enum AVCodecID codec;
+        int most; /* cores, with which the GPU decodes what is written */
+    } rows[] = {{AV_CODEC_ID_H264, 4}, {AV_CODEC_ID_HEVC, 4}, {AV_CODEC_ID_VP9, 4},
+                {AV_CODEC_ID_VP8, 3},  {AV_CODEC_ID_AV1, 3},  {AV_CODEC_ID_MPEG2VIDEO, 0},
+                {AV_CODEC_ID_NONE, 4}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int cores = 1; cores < 17; cores++) {
+            const Options written = options_of(OPTIONS_HWDEC_AUTO, 1, cores);
+            const Options shown = options_of(OPTIONS_HWDEC_AUTO, 0, cores);
+            CHECK(hwdec_choice(&written, rows[i].codec) == (cores <= rows[i].most), "%s, %d cores",
+                  avcodec_get_name(rows[i].codec), cores);
+            CHECK(hwdec_choice(&shown, rows[i].codec), "not in a window, %d cores", cores);
+        }
+}
+
+static void as_asked(void)
+{
+    for (int i = 0; i < 4; i++) {
+        const Options nvdec = options_of(OPTIONS_HWDEC_NVDEC, i & 1, i & 2 ? 16 : 1);
+        const Options no = options_of(OPTIONS_HWDEC_NO, i & 1, i & 2 ? 16 : 1);
+        CHECK(hwdec_choice(&nvdec, AV_CODEC_ID_H264), "not where it was asked for");
+        CHECK(!hwdec_choice(&no, AV_CODEC_ID_H264), "where it is not to be");
+    }
+}
+
+static const CheckTest tests[] = {{"by_itself", by_itself}, {"as_asked", as_asked}};
+
+int main(int argc, char **argv)
+{
+    return check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);
+}
