@@ -113,6 +113,13 @@ LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
     return rule;
 }
 
+/* What is above black stays so: up to this code, of the picture's depth, no sample gets darker than
+ * it was. Grain that is a code above black would be lost among what is black. */
+LIFT_ALONE uint32_t lift_floor(int32_t black, int32_t depth)
+{
+    return (uint32_t)black + (1u << (depth - 8));
+}
+
 /* Entry `code` of node. */
 LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
 {

@@ -237,11 +237,12 @@ def to_q6(samples, depth):
     s = samples.astype(np.int32)
     return s << 14 - depth if depth <= 14 else s >> depth - 14
 
-def finish(f, nodes, frame, depth):
-    """The curve at fractional codes, dithered: codes of `depth` bits."""
+def finish(f, nodes, frame, depth, source):
+    """The curve at fractional codes, dithered: codes of `depth` bits. What is above black stays so."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
-    return out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
+    out = out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
+    return np.maximum(out, np.minimum(source, BLACK + 1 << depth - 8))
 
 def mean_luma(y, sub_x, sub_y):
     """Of the codes under each sample of chroma, edges repeated."""
@@ -282,7 +283,7 @@ def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), de
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f
     steps = next(s for h, s in STEPS.items() if (height or f.shape[0]) >= h)
-    y = finish(a_trous(f, steps, quarter), nodes, frame, depth)
+    y = finish(a_trous(f, steps, quarter), nodes, frame, depth, frames[-1][0].astype(np.int32))
     u, v = (c.astype(np.int64) for c in frames[-1][1:])
     size = np.uint8 if depth == 8 else np.uint16
     return tuple(p.astype(size) for p in (y, *chroma((u, v), frames[-1][0], t, frame, depth, *sub)))
