@@ -216,6 +216,11 @@ typedef struct LumeqParams {
     /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: tones x of the range become x^(1 / gamma), and then what
      * `brightness` makes of them; 1, and 0 as well: none. */
     double gamma;
+    /* With `lift` and without lookahead, not 0: the first frame of all begins a video whose frames
+     * have `previous`. Noise is told from the third one on; until then a dark picture that may be
+     * nothing but noise, as with a covered lens, is left alone, and others are lifted a little
+     * less. 0, for single pictures: they are lifted as if they had little noise. */
+    int await_noise;
 } LumeqParams;
 
 #define LUMEQ_CLIP_AUTO (-1.0)

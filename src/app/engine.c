@@ -274,9 +274,10 @@ static void note_denoise(const LumeqParams *params, const Options *o, const char
         say(SAY_WARNINGS, "--denoise has no effect: with %s nothing is lifted", why);
 }
 
-int engine_is_hdr(const Source *source)
+EngineInput engine_input(const Source *source)
 {
-    return hdr_name(source->video->codecpar) != NULL;
+    return (EngineInput){.hdr = hdr_name(source->video->codecpar) != NULL,
+                         .still = source_is_still(source) && !source->live};
 }
 
 /* The strength is halved. */
@@ -286,12 +287,13 @@ static int is_spared(const Options *o)
     return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
 }
 
-void engine_params_for(LumeqParams *params, const Options *o, int hdr, int fine)
+void engine_params_for(LumeqParams *params, const Options *o, EngineInput input, int fine)
 {
     *params = options_params(o);
+    params->await_noise = !input.still;
     if (o->dither == OPTIONS_DITHER_AUTO)
         params->dither = fine;
-    if (!hdr || !is_spared(o))
+    if (!input.hdr || !is_spared(o))
         return;
     params->lift = 0;
     params->strength *= HDR_SHARE;
@@ -301,7 +303,7 @@ int engine_params(LumeqParams *params, const Options *o, const Source *source, i
                   MediaError *error)
 {
     const char *hdr = hdr_name(source->video->codecpar);
-    engine_params_for(params, o, hdr != NULL, fine);
+    engine_params_for(params, o, engine_input(source), fine);
     if (hdr && is_spared(o))
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "

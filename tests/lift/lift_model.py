@@ -48,9 +48,10 @@ def equalize(y, h, total, clip):
         below += s
     return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
+def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
-    limit) or Q16; denoise: the share of the noise that is filtered. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is not
+    known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
@@ -68,14 +69,16 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     span = 64 * (code(995) - floor)
-    half = min(6 * n, 5 * n // 2 + 224)     # all but 1 % of noise is as wide, twice; none below black
+    likely = max(n, 6 * 64) if awaited else n
+    half = min(6 * likely, 5 * likely // 2 + 224)   # all but 1 % of noise is as wide, twice; none below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)
     page = times(page, max(ramp(span, 64 * 32, 64 * 64), ONE - times(D, picture)))  # dark: few codes
     Q = times(picture, ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    aim = share(17) + times(share(15) // 4, ramp(G >> 8, 5 * 256, 7 * 256))
+    light = min(G >> 8, (6 if awaited else 7) * 256)
+    aim = share(17) + times(share(15) // 4, ramp(light, 5 * 256, 7 * 256))
     free = min(8 * ONE, reach(m, aim), max(0, G - ONE))
     kept = min(free, reach(x[max(1, p99)], share(60)))
     a, k = times(times(D, Q), min(free, kept + ONE)), times(times(D, Q), kept)
