@@ -192,10 +192,10 @@ typedef struct LumeqParams {
     double deflicker;
     /* The part of the picture that its curve is made for, as a camera's metering does it: samples
      * outside are not counted, and equalized all the same. Width and height 0: all of it; both -1:
-     * the middle half of its columns and rows. What lies
-     * beyond the picture does not count; where nothing is left, all of it does. LumeqFrameStats'
-     * histograms and means are those of the part, without its bars. With the reference, and for the
-     * tiles of mode CLAHE, it has no effect. */
+     * the middle half of its columns and rows. What lies beyond the picture does not count; where
+     * nothing is left, all of it does. That is no error, as frames may change their size on the
+     * way. LumeqFrameStats' histograms and means are those of the part, without its bars. With the
+     * reference, and for the tiles of mode CLAHE, it has no effect. */
     LumeqRect meter;
     /* Not 0, in mode GLOBAL without reference: the picture decides. What is dark is lifted first,
      * as far as its noise allows, haze is darkened, and of the equalization as much is taken as

@@ -247,11 +247,19 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
 {
     const LumeqRect *m = &o->meter;
     const AVCodecParameters *video = source->video->codecpar;
-    if (m->width < 1 || (m->x < video->width && m->y < video->height))
+    const int right = video->width - m->x, below = video->height - m->y;
+    if (m->width < 1 || (m->width <= right && m->height <= below))
         return 0;
-    return media_fail(error, MEDIA_USAGE,
-                      "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels", m->x,
-                      m->y, m->width, m->height, source->name, video->width, video->height);
+    if (right <= 0 || below <= 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels",
+                          m->x, m->y, m->width, m->height, source->name, video->width,
+                          video->height);
+    say(SAY_WARNINGS,
+        "--meter %d,%d,%d,%d reaches beyond the picture: %s has %dx%d pixels; %d,%d,%d,%d is used",
+        m->x, m->y, m->width, m->height, source->name, video->width, video->height, m->x, m->y,
+        m->width < right ? m->width : right, m->height < below ? m->height : below);
+    return 0;
 }
 
 /* Why nothing can be lifted, whatever is in the picture, or NULL. */

@@ -234,6 +234,20 @@ class Look(Case):
         self.refused(lumeq(simple(), "--null", "--meter", "5000,0,10,10"), USAGE, "--meter", "5000,0,10,10",
                      "outside")
 
+    def test_a_part_that_reaches_beyond_the_picture(self):
+        args = ("--frames", "2", "--strength", "1", "--bars", "ignore")
+        for part, used in (("100,40,200,60", "100,40,60,50"), ("0,80,160,11", "0,80,160,10"),
+                           ("90,0,9999,9999", "90,0,70,90")):
+            with self.subTest(part):
+                output = self.path("beyond.mkv")
+                told = [line for line in self.ok(simple(), "-o", output, "-y", "--vcodec", "ffv1", "--meter", part,
+                                                 *args).err.splitlines() if "--meter" in line]
+                self.assertEqual(len(told), 1)
+                for text in (part, "beyond", "160x90", used):
+                    self.assertIn(text, told[0])
+                self.assertEqual(Picture(output).luma, Picture(self.lossless(simple(), "--meter", used, *args)).luma)
+        self.assertNotIn("--meter", self.ok(simple(), "--null", "--meter", "0,0,160,90").err)
+
     # ---- HDR and depth ----
 
     def test_hdr_is_equalized_gently(self):
