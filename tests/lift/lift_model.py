@@ -241,11 +241,11 @@ def to_q6(samples, depth):
     return s << 14 - depth if depth <= 14 else s >> depth - 14
 
 def finish(f, nodes, frame, depth, source):
-    """The curve at fractional codes, dithered: codes of `depth` bits. What is above black stays so."""
+    """The curve at fractional codes, dithered: codes of `depth` bits. What is between black and white stays so."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
     out = out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
-    return np.maximum(out, np.minimum(source, BLACK + 1 << depth - 8))
+    return np.clip(out, np.minimum(source, BLACK + 1 << depth - 8), np.maximum(source, WHITE - 1 << depth - 8))
 
 def mean_luma(y, sub_x, sub_y):
     """Of the codes under each sample of chroma, edges repeated."""

@@ -90,7 +90,7 @@ typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, c
                       const int16_t *quarter, int width);
 
 /* The curve and the dither of row `y`: samples, shifted by `shift`. Nothing else is written. Below
- * lift_floor() none is darker than the source's. */
+ * lift_floor() none is darker than the source's, above lift_ceiling() none lighter. */
 typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
                         const LiftRow *row);
 

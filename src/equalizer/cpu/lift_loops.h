@@ -291,6 +291,7 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
         const LiftTable table = lift_table(row, LIFT_NODES);                                       \
         const int depth = row->params->depth, in_shift = row->params->shift;                       \
         const uint16_t floor = (uint16_t)lift_floor(row->params->black, depth);                    \
+        const uint16_t ceiling = (uint16_t)lift_ceiling(row->params->white, depth);                \
         uint16_t add[LIFT_BLOCK];                                                                  \
         find_dither(add, y, row->params);                                                          \
         for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
@@ -308,8 +309,10 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
                 const uint16_t value = (uint16_t)(node[i] + (uint16_t)more + add[i]);              \
                 const uint16_t code = (uint16_t)(value >> (16 - depth));                           \
                 const uint16_t before = (uint16_t)(out[i] >> in_shift);                            \
-                const uint16_t lowest = before < floor ? before : floor;                           \
-                out[i] = (uint##bits##_t)((code > lowest ? code : lowest) << shift);               \
+                const uint16_t low = before < floor ? before : floor;                              \
+                const uint16_t high = before > ceiling ? before : ceiling;                         \
+                const uint16_t bound = code > low ? code : low;                                    \
+                out[i] = (uint##bits##_t)((bound < high ? bound : high) << shift);                 \
             }                                                                                      \
             memcpy((uint##bits##_t *)dst + x, out, (size_t)count * sizeof(*out));                  \
         }                                                                                          \

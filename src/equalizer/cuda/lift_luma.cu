@@ -33,8 +33,8 @@ typedef struct LumaWork {
     LumeqCudaLift luma;
     int aligned; /* groups are vectors */
     LiftCodes codes;
-    uint32_t floor; /* lift_floor() */
-    uint32_t frame; /* of the dither */
+    uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
+    uint32_t frame;          /* of the dither */
     const LiftTables *tables;
     const BarsState *bars;
 } LumaWork;
@@ -466,20 +466,23 @@ LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word
     return value >> (sizeof(Sample) == 1 ? VALUE_BITS : VALUE_BITS + 8 - codes.depth);
 }
 
-/* What gets darker than the source in the darkest codes does not. Few groups have such a one, and
- * only those load their source again. */
+/* In the darkest codes nothing gets darker than the source, in the lightest ones nothing lighter.
+ * Few groups have such codes, and only those load their source again. */
 template <typename Sample>
-LIFT_FN void keep_above_black(const LumaWork &work, const LumeqCudaPlane &in, uint32_t s[GROUP],
-                              int x, int y)
+LIFT_FN void keep_between(const LumaWork &work, const LumeqCudaPlane &in, uint32_t s[GROUP], int x,
+                          int y)
 {
-    if (min(min(s[0], s[1]), min(s[2], s[3])) >= work.floor)
+    if (min(min(s[0], s[1]), min(s[2], s[3])) >= work.floor &&
+        max(max(s[0], s[1]), max(s[2], s[3])) <= work.ceiling)
         return;
     const uint2 v = spread(load_raw<Sample>(in, x, y, work.aligned && x + GROUP <= in.width));
     const uint32_t before[GROUP] = {v.x & 0xffff, v.x >> 16, v.y & 0xffff, v.y >> 16};
     const int shift = sizeof(Sample) == 1 ? 0 : work.codes.shift;
 #pragma unroll
-    for (int i = 0; i < GROUP; i++)
-        s[i] = max(s[i], min(before[i] >> shift, work.floor));
+    for (int i = 0; i < GROUP; i++) {
+        const uint32_t code = before[i] >> shift;
+        s[i] = min(max(s[i], min(code, work.floor)), max(code, work.ceiling));
+    }
 }
 
 LIFT_FN void store_group(uint8_t *to, const uint32_t s[GROUP])
@@ -504,7 +507,7 @@ LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumaP
                          look_up_q6<Sample>(rule, work.codes, f.x, 1, dither.y),
                          look_up_q6<Sample>(rule, work.codes, f.y, 0, dither.z),
                          look_up_q6<Sample>(rule, work.codes, f.y, 1, dither.w)};
-    keep_above_black<Sample>(work, picture.in, s, x, y);
+    keep_between<Sample>(work, picture.in, s, x, y);
     if (sizeof(Sample) > 1)
 #pragma unroll
         for (int i = 0; i < GROUP; i++)
@@ -778,6 +781,7 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.aligned = all_aligned(luma, params->depth);
     work.codes = {params->shift, params->depth};
     work.floor = lift_floor(params->black, params->depth);
+    work.ceiling = lift_ceiling(params->white, params->depth);
     work.frame = params->frame;
     work.tables = tables;
     work.bars = bars;
