@@ -127,8 +127,9 @@ CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
 }
 
 /* Scales the counts, which are in `code`, and sums them up in w->cum. Black bars that were not
- * found count for next to nothing. Answers the sum; 0: there are none. */
-CURVE_FN uint32_t lift_scale(LiftCode *code, CurveWork *w)
+ * found count for next to nothing. Answers the sum; 0: there are none. `share`: how many
+ * are black for each that is not, Q16, at most 1. */
+CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
 {
     uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, CURVE_CELLS)
@@ -136,6 +137,7 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, CurveWork *w)
     curve_sum2(sums, w->sums[0]);
     const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
     const uint32_t sum = sums[0] + black;
+    *share = sums[1] < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE;
     if (!sum)
         return 0;
     int up = 0, down = 0;
@@ -466,11 +468,17 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
     const int black = wanted.black;
     LiftPicture v;
     LiftChoice c = {0, 0, 0, 0};
-    v.noise = lift_most(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
+    uint32_t hidden;
     v.slope = lift_steepest(&wanted);
     v.last = (uint32_t)(wanted.white - black);
     v.inverse = UINT32_MAX / v.last + 1;
-    v.total = lift_scale(code, w);
+    v.total = lift_scale(code, &hidden, w);
+    /* Where half of all is black, noise around it changes by as little as 0.6 of what it does
+     * elsewhere. */
+    v.noise = lift_most(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
+    v.noise +=
+        lift_times(v.noise, lift_times(LIFT_PERCENT(70),
+                                       lift_ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));
     if (v.total) {
         lift_look(&v, code, w);
         c = lift_choose(&v, &wanted);

@@ -417,7 +417,7 @@ static void test_covered_from_the_first(void)
     for (size_t lens = 0; lens < sizeof(lenses) / sizeof(lenses[0]); lens++) {
         Video *v = video_open(&live);
         CheckRandom random = check_random(1);
-        for (int frame = 0; frame < 2; frame++) {
+        for (int frame = 0; frame < 20; frame++) {
             paint(v, lenses[lens][0], 1, 1, lenses[lens][1], &random);
             video_frame(v);
             CHECK(v->stats.mean_out <= v->stats.mean_in + 2,

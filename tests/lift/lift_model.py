@@ -54,6 +54,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
+    pinned = min((h[0] << 16) // max(sum(h[1:]), 1), ONE)   # black for each that is not
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
@@ -70,6 +71,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     D = ONE - ramp(m, share(12), share(25))
     span = 64 * (code(995) - floor)
     likely = max(n, 6 * 64) if awaited else n
+    likely += times(likely, times(share(70), ramp(pinned, ONE // 2, ONE)))   # black hides half of it
     half = min(6 * likely, 5 * likely // 2 + 224)   # all but 1 % of noise is as wide, twice; none below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)

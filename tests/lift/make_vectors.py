@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 54 histograms, for test_lift to compare the library with:
+"""Writes what lift_model.py decides on 56 histograms, for test_lift to compare the library with:
     make_vectors.py > ../equalizer/lift_vectors.h
 Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
 weight). Their counts are in integers, so that C makes the same. Needs numpy.
@@ -62,6 +62,8 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
     ('dark, noise awaited', 45, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)], 16, 1),
     ('narrow, noise awaited', 45, -1, 0, [(HUMP, 22, 16, 900)], 16, 1),
     ('much noise, more awaited', 512, -1, 1, [(HUMP, 20, 24, 900), (HUMP, 40, 56, 300)], 16, 1),
+    ('noise around black', 224, -1, 0, [(SPIKE, 16, 0, 1000), (HUMP, 16, 18, 90)]),
+    ('noise above much black', 130, -1, 0, [(SPIKE, 16, 0, 850), (HUMP, 20, 22, 90)]),
     ('no clip limit, two codes', 6, 0, 0, [(SPIKE, 16, 0, 900), (SPIKE, 17, 0, 1)]),
 ]
 
