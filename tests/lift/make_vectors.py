@@ -98,8 +98,8 @@ def main():
         some = ', '.join(str(nodes[i]) for i in range(16, 208, 24))
         q16 = ', '.join(str(round(v.get(k, 0) * ONE)) for k in ('a', 'need'))
         rows = ', '.join('{%d, %d, %d, %d}' % p for p in parts)
-        print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}}, {denoise}, {awaited},')
-        print(f'     {dark}, {q16}, {{{some}}}, 0x{crc:08x}}},')
+        print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}}, {denoise},')
+        print(f'     {awaited}, {dark}, {q16}, {{{some}}}, 0x{crc:08x}}},')
     print('};\n/* clang-format on */\n\n#endif')
 
 if __name__ == '__main__':
