@@ -192,10 +192,10 @@ typedef struct LumeqParams {
     double deflicker;
     /* The part of the picture that its curve is made for, as a camera's metering does it: samples
      * outside are not counted, and equalized all the same. Width and height 0: all of it; both -1:
-     * the middle half of its columns and rows. What lies
-     * beyond the picture does not count; where nothing is left, all of it does. LumeqFrameStats'
-     * histograms and means are those of the part, without its bars. With the reference, and for the
-     * tiles of mode CLAHE, it has no effect. */
+     * the middle half of its columns and rows. What lies beyond the picture does not count; where
+     * nothing is left, all of it does. That is no error, as frames may change their size on the
+     * way. LumeqFrameStats' histograms and means are those of the part, without its bars. With the
+     * reference, and for the tiles of mode CLAHE, it has no effect. */
     LumeqRect meter;
     /* Not 0, in mode GLOBAL without reference: the picture decides. What is dark is lifted first,
      * as far as its noise allows, haze is darkened, and of the equalization as much is taken as
@@ -216,6 +216,11 @@ typedef struct LumeqParams {
     /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: tones x of the range become x^(1 / gamma), and then what
      * `brightness` makes of them; 1, and 0 as well: none. */
     double gamma;
+    /* With `lift` and without lookahead, not 0: the first frame of all begins a video whose frames
+     * have `previous`. Noise is told from the third one on; until then a dark picture that may be
+     * nothing but noise, as with a covered lens, is left alone, and others are lifted a little
+     * less. 0, for single pictures: they are lifted as if they had little noise. */
+    int await_noise;
 } LumeqParams;
 
 #define LUMEQ_CLIP_AUTO (-1.0)

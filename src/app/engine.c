@@ -241,11 +241,19 @@ static int check_meter(const Options *o, const Source *source, MediaError *error
 {
     const LumeqRect *m = &o->meter;
     const AVCodecParameters *video = source->video->codecpar;
-    if (m->width < 1 || (m->x < video->width && m->y < video->height))
+    const int right = video->width - m->x, below = video->height - m->y;
+    if (m->width < 1 || (m->width <= right && m->height <= below))
         return 0;
-    return media_fail(error, MEDIA_USAGE,
-                      "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels", m->x,
-                      m->y, m->width, m->height, source->name, video->width, video->height);
+    if (right <= 0 || below <= 0)
+        return media_fail(error, MEDIA_USAGE,
+                          "--meter %d,%d,%d,%d is outside of the picture: %s has %dx%d pixels",
+                          m->x, m->y, m->width, m->height, source->name, video->width,
+                          video->height);
+    say(SAY_WARNINGS,
+        "--meter %d,%d,%d,%d reaches beyond the picture: %s has %dx%d pixels; %d,%d,%d,%d is used",
+        m->x, m->y, m->width, m->height, source->name, video->width, video->height, m->x, m->y,
+        m->width < right ? m->width : right, m->height < below ? m->height : below);
+    return 0;
 }
 
 /* Why nothing can be lifted, whatever is in the picture, or NULL. */
@@ -268,9 +276,10 @@ static void note_denoise(const LumeqParams *params, const Options *o, const char
         say(SAY_WARNINGS, "--denoise has no effect: with %s nothing is lifted", why);
 }
 
-int engine_is_hdr(const Source *source)
+EngineInput engine_input(const Source *source)
 {
-    return hdr_name(source->video->codecpar) != NULL;
+    return (EngineInput){.hdr = hdr_name(source->video->codecpar) != NULL,
+                         .still = source_is_still(source) && !source->live};
 }
 
 /* The strength is halved. */
@@ -280,12 +289,13 @@ static int is_spared(const Options *o)
     return !asked && o->mode != LUMEQ_MODE_OFF && !o->reference;
 }
 
-void engine_params_for(LumeqParams *params, const Options *o, int hdr, int fine)
+void engine_params_for(LumeqParams *params, const Options *o, EngineInput input, int fine)
 {
     *params = options_params(o);
+    params->await_noise = !input.still;
     if (o->dither == OPTIONS_DITHER_AUTO)
         params->dither = fine;
-    if (!hdr || !is_spared(o))
+    if (!input.hdr || !is_spared(o))
         return;
     params->lift = 0;
     params->strength *= HDR_SHARE;
@@ -295,7 +305,7 @@ int engine_params(LumeqParams *params, const Options *o, const Source *source, i
                   MediaError *error)
 {
     const char *hdr = hdr_name(source->video->codecpar);
-    engine_params_for(params, o, hdr != NULL, fine);
+    engine_params_for(params, o, engine_input(source), fine);
     if (hdr && is_spared(o))
         say(SAY_WARNINGS,
             "this is HDR video (%s): it is equalized at half strength, %.2g at most; "

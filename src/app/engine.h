@@ -105,11 +105,16 @@ int engine_needs_gpu(const Options *options);
 /* Not 0: the CPU has taken over. When no other thread uses the equalizer. */
 int engine_is_lost(const Engine *engine);
 
-/* Not 0: its codes are those of HDR. */
-int engine_is_hdr(const Source *source);
+/* What of an input the equalizer's parameters depend on. */
+typedef struct EngineInput {
+    int hdr;   /* its codes are those of HDR */
+    int still; /* it is one picture */
+} EngineInput;
+
+EngineInput engine_input(const Source *source);
 
 /* What the options make of the equalizer's parameters for such an input, without a word. */
-void engine_params_for(LumeqParams *params, const Options *options, int hdr, int fine);
+void engine_params_for(LumeqParams *params, const Options *options, EngineInput input, int fine);
 
 /* What options and input together make of the equalizer's parameters. `fine`: the output shows
  * fractions of codes: --dither auto is on. Says what is chosen because of the input. MEDIA_USAGE

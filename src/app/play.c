@@ -31,8 +31,8 @@ struct Play {
     atomic_int *stop;
     Engine engine;
     WindowSettings settings;
-    LumeqParams params; /* what they come to */
-    int next_hdr;       /* of an input that was opened, but not taken yet */
+    LumeqParams params;     /* what they come to */
+    EngineInput next_input; /* of an input that was opened, but not taken yet */
     StatsFile *rows;
     int64_t row;
     int64_t begin; /* when it was opened */
@@ -246,7 +246,8 @@ static int take_opened(void *opaque, Source **source, MediaError *error)
     if (ret >= 0)
         ret = engine_params(&usual, p->options, *source, 1, error);
     p->next_live = ret >= 0 && (*source)->live;
-    p->next_hdr = ret >= 0 && engine_is_hdr(*source);
+    if (ret >= 0)
+        p->next_input = engine_input(*source);
     if (ret < 0)
         source_close(source);
     return ret;
@@ -259,7 +260,7 @@ static int replace_source(void *opaque, LumeqParams *params)
     Play *p = opaque;
     if (!window_recording_let_go(&p->recording))
         return AVERROR(EAGAIN);
-    window_settings_next(&p->settings, p->next_hdr);
+    window_settings_next(&p->settings, p->next_input);
     p->params = window_settings_all(&p->settings).params;
     atomic_store(&p->live, p->next_live);
     *params = p->params;
@@ -448,7 +449,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
 static void take_settings(Play *p, const Source *source)
 {
     atomic_store(&p->live, source->live);
-    window_settings_next(&p->settings, engine_is_hdr(source));
+    window_settings_next(&p->settings, engine_input(source));
     p->params = window_settings_all(&p->settings).params;
 }
 
@@ -498,7 +499,7 @@ int play_open(Play **play, const Options *options, atomic_int *stop, MediaError 
     if (ret >= 0)
         ret = engine_params(&p->params, options, source, 1, error);
     if (ret >= 0)
-        window_settings_open(&p->settings, options, engine_is_hdr(source));
+        window_settings_open(&p->settings, options, engine_input(source));
     if (ret >= 0)
         recall(p);
     if (ret >= 0)

@@ -41,15 +41,15 @@ static const Row rows[PLAYER_SETTINGS] = {
     [PLAYER_DEINTERLACE] = {"deinterlace", "Deinterlace"},
 };
 
-void window_settings_open(WindowSettings *s, const Options *options, int hdr)
+void window_settings_open(WindowSettings *s, const Options *options, EngineInput input)
 {
-    *s = (WindowSettings){.usual = *options, .now = *options, .hdr = hdr};
+    *s = (WindowSettings){.usual = *options, .now = *options, .input = input};
     s->on = options->mode == LUMEQ_MODE_OFF ? LUMEQ_MODE_GLOBAL : options->mode;
 }
 
-void window_settings_next(WindowSettings *s, int hdr)
+void window_settings_next(WindowSettings *s, EngineInput input)
 {
-    s->hdr = hdr;
+    s->input = input;
     s->now.meter = s->usual.meter;
 }
 
@@ -386,6 +386,6 @@ PlayerSettings window_settings_all(const WindowSettings *s)
                                                   DEINTERLACE_OFF};
     PlayerSettings all = {.range = ranges[s->now.range],
                           .deinterlace = deinterlace[s->now.deinterlace]};
-    engine_params_for(&all.params, &s->now, s->hdr, 1);
+    engine_params_for(&all.params, &s->now, s->input, 1);
     return all;
 }

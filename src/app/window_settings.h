@@ -2,6 +2,7 @@
 #ifndef LUMEQ_APP_WINDOW_SETTINGS_H
 #define LUMEQ_APP_WINDOW_SETTINGS_H
 
+#include "app/engine.h"
 #include "app/options/option_value.h"
 #include "player/player_options.h"
 
@@ -9,13 +10,13 @@
 typedef struct WindowSettings {
     Options usual, now;
     LumeqMode on; /* that the equalizer's key goes back to */
-    int hdr;      /* of the input, by engine_is_hdr() */
+    EngineInput input;
 } WindowSettings;
 
-void window_settings_open(WindowSettings *settings, const Options *options, int hdr);
+void window_settings_open(WindowSettings *settings, const Options *options, EngineInput input);
 
 /* Another input is played: settings stay, but for the part of the picture that is metered. */
-void window_settings_next(WindowSettings *settings, int hdr);
+void window_settings_next(WindowSettings *settings, EngineInput input);
 
 /* The option behind a setting of the panel. */
 const char *window_settings_option(PlayerSetting setting);

@@ -422,7 +422,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
     LiftCode code[CURVE_OWNED(CURVE_CELLS)];
     LiftState s;
     const uint32_t noise = old && !old->ignored ? before->noise : NOISE_UNKNOWN;
-    lift_follow_noise(&s, old, noise, p->slow, pace.cut || pace.alone);
+    lift_follow_noise(&s, old, noise, p->slow, pace.cut || pace.alone, p->first);
     if (counted)
         lift_count(p, counted, code, w);
     CURVE_EACH (i, CURVE_CELLS) {
@@ -437,10 +437,11 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
 
     LiftChoice choice = {0, 0, 0, 0};
     if (!pace.alone)
-        choice = lift_decide(code, lift_wanted(p, s.noise), &p->light, w);
-    /* The first that is known of the noise changes more than what comes after. */
-    const int known_now = old && s.known && !old->known;
-    const uint32_t alpha = known_now && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
+        choice = lift_decide(code, lift_wanted(p, s.noise, s.awaited), &p->light, w);
+    /* The first that is known of the noise changes more than what comes after. What is darker for
+     * it is so at once; light comes up calmly. */
+    const int noisier = old && s.known && !old->known && s.noise > old->noise;
+    const uint32_t alpha = noisier && !pace.alone && !before->fades ? CURVE_ONE : pace.alpha;
     CURVE_EACH (i, p->bins) {
         const uint32_t target =
             pace.alone ? CURVE_OWN(now, i).curve : lift_target(p, w->hist, (uint32_t)i);
@@ -459,6 +460,7 @@ CURVE_FN CurveLifted curve_lift(const CurveParams *p, uint32_t counted, CurvePac
         result->lift.more = s.more;
         result->lift.ignored = pace.cut || pace.alone;
         result->lift.known = s.known;
+        result->lift.awaited = s.awaited;
         result->lift.noise = s.noise;
         result->lift.seen = s.seen;
         result->lift.counted = counted || goes_on;
@@ -589,6 +591,7 @@ CURVE_FN void curve_keep_history(const CurveParams *p, const CurveResult *before
         result->lift.more = before ? before->lift.more : 0;
         result->lift.ignored = 1;
         result->lift.known = before ? before->lift.known : 0;
+        result->lift.awaited = before ? before->lift.awaited : 0;
         result->lift.noise = before ? before->lift.noise : 0;
         result->lift.seen = before ? before->lift.seen : 0;
         result->lift.counted = before ? before->lift.counted : 0;

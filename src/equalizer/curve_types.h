@@ -62,6 +62,7 @@ typedef struct CurveParams {
     uint32_t slow;    /* Q16 share of this frame in what it decides on */
     uint32_t denoise; /* with a lift: the share of the noise that is filtered, Q16 */
     int32_t past;     /* frames before this one that the filter may look at */
+    int32_t first;    /* with a lift: the first frame of all, whose noise those to come will tell */
     int32_t scene_cut;
     int32_t reference; /* only with 8 bits */
     int32_t chroma;    /* the gains are not all 1 */
@@ -84,9 +85,10 @@ typedef struct LiftState {
     uint32_t dark, more; /* Q16, smoothed as the curve is: LiftChoice.dark, LiftChoice.lift */
     uint32_t ignored;    /* the frame's own noise, by which the next is decided: of another scene */
     uint32_t known;      /* noise has been measured */
-    uint32_t noise;      /* smoothed: codes of 8 bits, Q16 */
-    uint32_t seen;       /* how often it was measured in this scene, LIFT_NOISE_SEEN at most */
-    uint32_t counted;    /* there are shares */
+    uint32_t awaited; /* frames that it is waited for: LIFT_AWAITED with the first of all, .. 0 */
+    uint32_t noise;   /* smoothed: codes of 8 bits, Q16 */
+    uint32_t seen;    /* how often it was measured in this scene, LIFT_NOISE_SEEN at most */
+    uint32_t counted; /* there are shares */
     uint32_t share[CURVE_CELLS]; /* of the pictures' counts, by code from black on, smoothed */
 } LiftState;
 

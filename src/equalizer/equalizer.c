@@ -471,6 +471,7 @@ static int submit(LumeqEqualizer *eq, const LumeqFrame *frame, const LumeqClock 
     job->previous = frame->previous ? *frame->previous : (LumeqImage){.plane = {NULL}};
     job->curve = lumeq_curve_params(&eq->params, &frame->in, clock);
     job->curve.past = frame->previous != NULL;
+    job->curve.first = lumeq_is_first(&eq->params, &eq->clock);
     follow_params(eq, &job->curve);
     job->bars = lumeq_bars_params(&eq->params, &frame->in, clock->step);
     job->clahe = lumeq_tiles_params(&job->grid, &eq->params, &frame->in, &job->curve);

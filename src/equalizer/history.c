@@ -92,7 +92,8 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
     const LumeqClock clock = lumeq_clock_next(moment->discontinuity ? &beginning : &h->clock,
                                               moment->number, moment->time, moment->duration);
     const LumeqImage image = lumeq_shape_image(&m->shape);
-    const CurveParams params = lumeq_curve_params(&h->params, &image, &clock);
+    CurveParams params = lumeq_curve_params(&h->params, &image, &clock);
+    params.first = lumeq_is_first(&h->params, &h->clock);
     const BarsParams bars = lumeq_bars_params(&h->params, &image, clock.step);
     TileGrid grid;
     const int tiles = lumeq_tiles_params(&grid, &h->params, &image, &params);
@@ -190,7 +191,8 @@ int lumeq_history_get(LumeqHistory *h, LumeqCurve **curve)
 static void put_lift(ByteWriter *w, const CurveResult *c)
 {
     const LiftState *s = &c->lift;
-    const uint32_t fields[] = {s->on, s->dark, s->more, s->known, s->noise, s->seen, s->counted};
+    const uint32_t known = s->known | s->awaited << 1;
+    const uint32_t fields[] = {s->on, s->dark, s->more, known, s->noise, s->seen, s->counted};
     lumeq_put32(w, s->on);
     if (!s->on)
         return;
@@ -209,7 +211,9 @@ static void take_lift(ByteReader *r, CurveResult *c)
         return;
     s->dark = (uint32_t)lumeq_take_range(r, 0, CURVE_ONE);
     s->more = (uint32_t)lumeq_take_range(r, 0, LIFT_MOST);
-    s->known = (uint32_t)lumeq_take_range(r, 0, 1);
+    const uint32_t known = (uint32_t)lumeq_take_range(r, 0, 1 | LIFT_AWAITED << 1);
+    s->known = known & 1;
+    s->awaited = known >> 1;
     s->noise = (uint32_t)lumeq_take_range(r, 0, 256 << 16);
     s->seen = (uint32_t)lumeq_take_range(r, 0, LIFT_NOISE_SEEN);
     s->counted = (uint32_t)lumeq_take_range(r, 0, 1);

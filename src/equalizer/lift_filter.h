@@ -113,6 +113,19 @@ LIFT_ALONE CurveGainRule lift_gain_rule(int32_t noise)
     return rule;
 }
 
+/* What is between black and white stays so: up to the one of these codes, of the picture's depth,
+ * no sample gets darker than it was, and from the other one on none lighter. Grain that is a code
+ * above black would be lost among what is black, and what is a code below white by the dither. */
+LIFT_ALONE uint32_t lift_floor(int32_t black, int32_t depth)
+{
+    return (uint32_t)black + (1u << (depth - 8));
+}
+
+LIFT_ALONE uint32_t lift_ceiling(int32_t white, int32_t depth)
+{
+    return (uint32_t)white - (1u << (depth - 8));
+}
+
 /* Entry `code` of node. */
 LIFT_ALONE uint32_t lift_node(const uint32_t *nodes, int code)
 {

@@ -24,6 +24,11 @@
 /* What the noise is taken for until some is measured, in codes, Q16. */
 #define LIFT_NOISE_USUAL (CURVE_ONE * 7 / 10)
 
+/* What it may be until then in the first frames of all, in codes, and how many these are: the first
+ * one has none before it, and the second is decided by what the first one has told. */
+#define LIFT_NOISE_POSSIBLE 6
+#define LIFT_AWAITED 2
+
 /* Measurements of noise that are averaged before it is followed at its own pace. */
 #define LIFT_NOISE_SEEN 255
 
@@ -53,7 +58,7 @@ typedef struct LiftPicture {
     uint32_t mean, peak;  /* peak: the most of three neighbours that are not dark */
     /* Codes below which so much of it lies; floor: 0.5 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
-    uint32_t noise, slope; /* 64ths of a code; the steepest slope that it allows, Q16 */
+    uint32_t noise, slope; /* 64ths of a code, at most; the steepest slope that it allows, Q16 */
     uint32_t page;         /* it is a page or a screen, which is left alone */
     uint32_t quality;      /* it is none, and not noise alone */
     uint32_t aim;          /* the mean that is wanted of a dark picture */
@@ -68,6 +73,7 @@ typedef struct LiftWanted {
     uint32_t noise;   /* 64ths of a code */
     uint32_t denoise; /* the share of it that is filtered, Q16 */
     uint32_t clip;    /* CurveParams.clip */
+    int awaited;      /* the noise may be another one, which is about to be known */
 } LiftWanted;
 
 /* What is decided besides the curve, Q16. */
@@ -121,8 +127,9 @@ CURVE_FN uint64_t lift_sum(uint64_t value, uint32_t *scratch)
 }
 
 /* Scales the counts, which are in `code`, and sums them up in w->cum. Black bars that were not
- * found count for next to nothing. Answers the sum; 0: there are none. */
-CURVE_FN uint32_t lift_scale(LiftCode *code, CurveWork *w)
+ * found count for next to nothing. Answers the sum; 0: there are none. `share`: how many
+ * are black for each that is not, Q16, at most 1. */
+CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
 {
     uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, CURVE_CELLS)
@@ -130,6 +137,7 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, CurveWork *w)
     curve_sum2(sums, w->sums[0]);
     const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
     const uint32_t sum = sums[0] + black;
+    *share = sums[1] < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE;
     if (!sum)
         return 0;
     int up = 0, down = 0;
@@ -248,8 +256,11 @@ CURVE_FN uint32_t lift_span(const LiftPicture *v)
 }
 
 /* How dark the picture is, and how far it is lifted. */
-CURVE_FN LiftChoice lift_choose(LiftPicture *v)
+CURVE_FN LiftChoice lift_choose(LiftPicture *v, const LiftWanted *wanted)
 {
+    /* In the middle of what is right without noise and with much of it. */
+    const int32_t most_light = wanted->awaited ? 6 * 256 : 7 * 256;
+    const int32_t light = (int32_t)lift_least(v->slope >> 8, (uint32_t)most_light);
     LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->mean, LIFT_PERCENT(12), LIFT_PERCENT(25)), 0,
                     0, 0};
     v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
@@ -259,8 +270,8 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v)
     const uint32_t wide = lift_ramp((int32_t)(v->p995 - v->floor), 32, 64);
     v->page = lift_times(v->page, lift_most(wide, CURVE_ONE - lift_times(c.dark, picture)));
     v->quality = lift_times(picture, CURVE_ONE - v->page);
-    v->aim = LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4,
-                                           lift_ramp((int32_t)(v->slope >> 8), 5 * 256, 7 * 256));
+    v->aim =
+        LIFT_PERCENT(17) + lift_times(LIFT_PERCENT(15) / 4, lift_ramp(light, 5 * 256, 7 * 256));
     const uint32_t share = lift_times(c.dark, v->quality);
     uint32_t most = lift_least(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = lift_least(most, lift_reach(v->mean, v->aim));
@@ -457,14 +468,20 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
     const int black = wanted.black;
     LiftPicture v;
     LiftChoice c = {0, 0, 0, 0};
-    v.noise = wanted.noise;
+    uint32_t hidden;
     v.slope = lift_steepest(&wanted);
     v.last = (uint32_t)(wanted.white - black);
     v.inverse = UINT32_MAX / v.last + 1;
-    v.total = lift_scale(code, w);
+    v.total = lift_scale(code, &hidden, w);
+    /* Where half of all is black, noise around it changes by as little as 0.6 of what it does
+     * elsewhere. */
+    v.noise = lift_most(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
+    v.noise +=
+        lift_times(v.noise, lift_times(LIFT_PERCENT(70),
+                                       lift_ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));
     if (v.total) {
         lift_look(&v, code, w);
-        c = lift_choose(&v);
+        c = lift_choose(&v, &wanted);
         lift_raise(&v, code, c.lift, light, w);
         const uint32_t mean = lift_mean(&v, code, 0, w);
         const uint32_t apart = w->hist[v.p90] - w->hist[v.p10];
@@ -494,11 +511,11 @@ CURVE_FN LiftChoice lift_decide(LiftCode *code, LiftWanted wanted, const CurveLi
 }
 
 /* `noise`: Q16 codes. */
-CURVE_FN LiftWanted lift_wanted(const CurveParams *p, uint32_t noise)
+CURVE_FN LiftWanted lift_wanted(const CurveParams *p, uint32_t noise, uint32_t awaited)
 {
     const int down = p->depth - 8;
-    const LiftWanted wanted = {p->black >> down, p->white >> down, noise >> 10, p->denoise,
-                               p->clip};
+    const LiftWanted wanted = {p->black >> down, p->white >> down, noise >> 10,
+                               p->denoise,       p->clip,          awaited != 0};
     return wanted;
 }
 
@@ -534,9 +551,10 @@ CURVE_FN void lift_count(const CurveParams *p, uint32_t counted, LiftCode *code,
  * first frames, then with a share of `part` of each. A new scene is taken to have the noise of the
  * one before until its own is measured. */
 CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t now, uint32_t part,
-                                int cut)
+                                int cut, int first)
 {
     s->known = before ? before->known : 0;
+    s->awaited = first ? LIFT_AWAITED : before && before->awaited ? before->awaited - 1 : 0;
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
     if (now != NOISE_UNKNOWN) {
@@ -544,6 +562,7 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
         s->noise = curve_lerp(s->noise, now << 8, lift_most(part, mean));
         s->seen += s->seen < LIFT_NOISE_SEEN;
         s->known = 1;
+        s->awaited = 0;
     }
     if (cut)
         s->seen = 0;

@@ -93,7 +93,8 @@ void lumeq_plan_lift(LumeqPlan *plan, size_t i, const PlanLight *past, const Cur
             const uint64_t share = sums.share[k] / sums.weight;
             code[k].count = share < MOST_SHARE ? (uint32_t)share : MOST_SHARE;
         }
-        choice = lift_decide(code, lift_wanted(p, lumeq_plan_noise(plan)), &p->light, &plan->work);
+        choice =
+            lift_decide(code, lift_wanted(p, lumeq_plan_noise(plan), 0), &p->light, &plan->work);
     }
     for (int bin = 0; bin < p->bins; bin++) {
         curve->bin[bin] = light_bin(p, bin);

@@ -73,6 +73,11 @@ LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t tim
     };
 }
 
+int lumeq_is_first(const LumeqParams *params, const LumeqClock *before)
+{
+    return params->await_noise && !before->started;
+}
+
 static uint32_t to_q16(double value)
 {
     return (uint32_t)lrint(value * CURVE_ONE);

@@ -36,6 +36,9 @@ typedef struct LumeqClock {
 LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time,
                             int64_t duration);
 
+/* Whether the first frame of all comes now, with the noise still to be told. */
+int lumeq_is_first(const LumeqParams *params, const LumeqClock *before);
+
 /* What of the image is black, white and counted; all else is 0. */
 CurveParams lumeq_sample_params(const LumeqImage *image);
 

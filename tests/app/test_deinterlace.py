@@ -98,7 +98,7 @@ class Filtered(Case):
     """What is lifted is filtered field by field, where frames keep their fields."""
 
     # The lower field is brighter by a code: to a filter of frames that is a step to be smoothed.
-    DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/8':cb=128:cr=128,setfield=%%s" % (
+    DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/4':cb=128:cr=128,setfield=%%s" % (
         WIDTH, HEIGHT)
 
     def apart(self, kind, *options):

@@ -208,6 +208,32 @@ class Look(Case):
         self.assertEqual([y[bar:-bar] for y in out.luma], Picture(self.lossless(bare)).luma)
         self.assertNotEqual(out.luma, Picture(self.lossless(boxed, "--bars", "ignore")).luma)
 
+    # ---- before the noise is known ----
+
+    def light(self, source, *options):
+        """The mean luma of each frame, before and after."""
+        mean = lambda path: [sum(y) / len(y) for y in Picture(path).luma]
+        return mean(source), mean(self.lossless(source, *options))
+
+    def test_a_covered_lens_is_black_in_one_pass(self):
+        # What two passes know of its noise, one pass is to know from the first frame on.
+        lens = clip("lens.mkv", *FFV1, seconds=0.4, source="color=0x020202:size=320x180:rate=25,format=gray,"
+                    "noise=alls=10:allf=t:all_seed=1,format=yuv420p")
+        before, after = self.light(lens, "--two-pass", "off")
+        for frame in range(len(before)):
+            self.assertLess(after[frame], before[frame] + 3, frame)
+
+    def test_a_picture_by_itself_is_no_covered_lens(self):
+        # As narrow as noise: of a video's first frame nobody knows, a picture stays what it is.
+        narrow = "color=black:size=320x64:rate=25,format=gray,geq=lum='18+X/20',format=yuv420p"
+        video = clip("narrow.mkv", *FFV1, seconds=0.2, source=narrow)
+        picture = clip("narrow.mkv", *FFV1, "-frames:v", "1", seconds=0.2, source=narrow)
+        before, after = self.light(video, "--two-pass", "off")
+        self.assertLess(after[0], before[0] + 2)
+        self.assertGreater(after[-1], after[0] + 2)
+        before, after = self.light(picture)
+        self.assertGreater(after[0], before[0] + 9)
+
     # ---- metering ----
 
     def test_the_curve_is_made_for_what_is_metered(self):
@@ -233,6 +259,20 @@ class Look(Case):
     def test_a_part_outside_of_the_picture(self):
         self.refused(lumeq(simple(), "--null", "--meter", "5000,0,10,10"), USAGE, "--meter", "5000,0,10,10",
                      "outside")
+
+    def test_a_part_that_reaches_beyond_the_picture(self):
+        args = ("--frames", "2", "--strength", "1", "--bars", "ignore")
+        for part, used in (("100,40,200,60", "100,40,60,50"), ("0,80,160,11", "0,80,160,10"),
+                           ("90,0,9999,9999", "90,0,70,90")):
+            with self.subTest(part):
+                output = self.path("beyond.mkv")
+                told = [line for line in self.ok(simple(), "-o", output, "-y", "--vcodec", "ffv1", "--meter", part,
+                                                 *args).err.splitlines() if "--meter" in line]
+                self.assertEqual(len(told), 1)
+                for text in (part, "beyond", "160x90", used):
+                    self.assertIn(text, told[0])
+                self.assertEqual(Picture(output).luma, Picture(self.lossless(simple(), "--meter", used, *args)).luma)
+        self.assertNotIn("--meter", self.ok(simple(), "--null", "--meter", "0,0,160,90").err)
 
     # ---- HDR and depth ----
 

@@ -31,7 +31,7 @@ static void add_part(uint32_t counts[CODES], const int part[4])
 
 /* `denoise`: the share of the noise that is filtered, Q16. */
 static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noise,
-                            uint32_t denoise, uint32_t clip, const CurveLight *light,
+                            uint32_t denoise, int awaited, uint32_t clip, const CurveLight *light,
                             uint32_t nodes[CODES])
 {
     static CurveWork work;
@@ -39,7 +39,7 @@ static LiftChoice decide_as(const uint32_t counts[CODES], int full, uint32_t noi
     const int black = full ? 0 : 16, white = full ? 255 : 235;
     for (int i = 0; i < CODES; i++)
         code[i].count = i <= white - black ? counts[i + black] : 0;
-    const LiftWanted wanted = {black, white, noise, denoise, clip};
+    const LiftWanted wanted = {black, white, noise, denoise, clip, awaited};
     const LiftChoice choice = lift_decide(code, wanted, light, &work);
     memcpy(nodes, work.hist, CODES * sizeof(nodes[0]));
     return choice;
@@ -49,7 +49,7 @@ static LiftChoice decide(const uint32_t counts[CODES], int full, uint32_t noise,
                          uint32_t nodes[CODES])
 {
     static const CurveLight none;
-    return decide_as(counts, full, noise, CURVE_ONE, clip, &none, nodes);
+    return decide_as(counts, full, noise, CURVE_ONE, 0, clip, &none, nodes);
 }
 
 /* CRC-32 of the values, little-endian. */
@@ -74,7 +74,7 @@ static void test_model(void)
             if (v->parts[part][3])
                 add_part(counts, v->parts[part]);
         const LiftChoice c =
-            decide_as(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16,
+            decide_as(counts, v->full, (uint32_t)v->noise, v->denoise * CURVE_ONE / 16, v->awaited,
                       v->clip < 0 ? CURVE_CLIP_AUTO : (uint32_t)v->clip, &none, nodes);
         CHECK(c.dark == v->dark && c.lift == v->lift && c.need == v->need,
               "%s: dark %u, lift %u, need %u; the model has %u, %u, %u", v->name, c.dark, c.lift,
@@ -116,7 +116,7 @@ static void test_rises(void)
             light.power = CURVE_LIGHT_ONE / 10 * (uint32_t)(check_below(&random, 100) + 1);
             light.lift = (int32_t)CURVE_LIGHT_ONE / 10 * (check_below(&random, 121) - 60);
         }
-        const LiftChoice c = decide_as(counts, full, noise, CURVE_ONE, clip, &light, nodes);
+        const LiftChoice c = decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, nodes);
         int rises = 1;
         for (int i = 1; i < CODES; i++)
             rises &= nodes[i] >= nodes[i - 1];
@@ -126,7 +126,7 @@ static void test_rises(void)
               "picture %d: dark %u, lift %u, need %u", k, c.dark, c.lift, c.need);
         for (int i = 0; i < CODES; i++)
             counts[i] *= 16;
-        decide_as(counts, full, noise, CURVE_ONE, clip, &light, again);
+        decide_as(counts, full, noise, CURVE_ONE, 0, clip, &light, again);
         CHECK(memcmp(nodes, again, sizeof(nodes)) == 0, "picture %d: 16 times as large", k);
     }
 }
@@ -408,6 +408,57 @@ static void test_covered_lens(void)
     video_close(v);
 }
 
+/* From the first frame on, when nothing is known of its noise. */
+static void test_covered_from_the_first(void)
+{
+    LumeqParams live = DEFAULT_PARAMS;
+    live.await_noise = 1;
+    static const int lenses[][2] = {{17, 4}, {17, 11}, {24, 5}, {24, 10}};
+    for (size_t lens = 0; lens < sizeof(lenses) / sizeof(lenses[0]); lens++) {
+        Video *v = video_open(&live);
+        CheckRandom random = check_random(1);
+        for (int frame = 0; frame < 20; frame++) {
+            paint(v, lenses[lens][0], 1, 1, lenses[lens][1], &random);
+            video_frame(v);
+            CHECK(v->stats.mean_out <= v->stats.mean_in + 2,
+                  "lens %zu, frame %d: from %.2f to %.2f", lens, frame, v->stats.mean_in,
+                  v->stats.mean_out);
+        }
+        video_close(v);
+    }
+}
+
+/* Nights are lifted from the first frame on, but for the darkest, and none of them jumps when its
+ * noise is known. */
+static void test_no_jump_at_the_beginning(void)
+{
+    LumeqParams live = DEFAULT_PARAMS;
+    live.await_noise = 1;
+    for (int narrow = 0; narrow < 2; narrow++) {
+        const int width = narrow ? 16 : 60;
+        Video *v = video_open(&live), *picture = video_open(&usual);
+        CheckRandom random = check_random(1);
+        double first = 0, before = 0;
+        for (int frame = 0; frame < 50; frame++) {
+            paint(v, 17, width, 1, 0, &random);
+            v->in[frame] ^= 1; /* not the very same again */
+            video_frame(v);
+            first = frame ? first : v->stats.mean_out;
+            CHECK(!frame || fabs(v->stats.mean_out - before) < 4,
+                  "width %d, frame %d: %.2f to %.2f", width, frame, before, v->stats.mean_out);
+            before = v->stats.mean_out;
+        }
+        memcpy(picture->in, v->in, sizeof(picture->in));
+        video_frame(picture);
+        CHECK(fabs(picture->stats.mean_out - before) < 2, "width %d: alone %.2f, video %.2f", width,
+              picture->stats.mean_out, before);
+        CHECK(narrow ? first < before - 9 : first > before - 6, "width %d: first %.2f, then %.2f",
+              width, first, before);
+        video_close(v);
+        video_close(picture);
+    }
+}
+
 /* Out of black and back: the light goes one way, and not beyond where it leads. */
 static void test_fades(void)
 {
@@ -634,6 +685,8 @@ static const CheckTest tests[] = {
     {"passing_cars", test_passing_cars},
     {"cut", test_cut},
     {"covered_lens", test_covered_lens},
+    {"covered_from_the_first", test_covered_from_the_first},
+    {"no_jump_at_the_beginning", test_no_jump_at_the_beginning},
     {"fades", test_fades},
     {"noise_is_soon_known", test_noise_is_soon_known},
     {"change_of_kind", test_change_of_kind},

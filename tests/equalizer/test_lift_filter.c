@@ -685,6 +685,30 @@ static void interlaced(void)
     lumeq_context_destroy(&context);
 }
 
+/* Single samples that are a code above the black around them are not flattened into it. */
+static void grain_stays_above_black(void)
+{
+    static uint8_t film[FILM_SIZE], out[FILM_SIZE];
+    const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU};
+    LumeqEqualizer *eq = NULL;
+    LumeqFrameStats stats = {.size = sizeof(stats)};
+    for (int i = 0; i < FILM_SIZE; i++) {
+        const int lit = i > FILM_SIZE / 4;
+        film[i] = (uint8_t)(lit ? 20 + i % FILM_WIDTH / 8 : i % 7 ? 16 : 17);
+    }
+    LumeqFrame frame = {.size = sizeof(frame), .in = film_image(film), .out = film_image(out)};
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, &stats) == 0,
+          "it is processed");
+    CHECK(stats.filtered && stats.lift > 2, "lifted by %g", stats.lift);
+    int lost = 0, specks = 0;
+    for (int i = 0; i < FILM_SIZE; i++) {
+        lost += film[i] > 16 && out[i] <= 16;
+        specks += i < FILM_SIZE / 5 && out[i] > 18;
+    }
+    CHECK(!lost && !specks, "%d samples are newly black, %d stand out", lost, specks);
+    lumeq_destroy(&eq);
+}
+
 /* The first frame of another scene has nothing of the one before. */
 static void never_across_a_cut(void)
 {
@@ -718,6 +742,7 @@ static const CheckTest tests[] = {
     {"whole_frames", whole_frames},
     {"through_the_library", through_the_library},
     {"planned_looks_further", planned_looks_further},
+    {"grain_stays_above_black", grain_stays_above_black},
     {"interlaced", interlaced},
     {"never_across_a_cut", never_across_a_cut},
 };

@@ -48,11 +48,13 @@ def equalize(y, h, total, clip):
         below += s
     return [(v - t[0] << 16) // (t[-1] - t[0]) for v in t] if t[-1] > t[0] else y
 
-def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
+def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
-    limit) or Q16; denoise: the share of the noise that is filtered. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
+    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is not
+    known yet, but about to be. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
     0..255 and once more the last."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
+    pinned = min((h[0] << 16) // max(sum(h[1:]), 1), ONE)   # black for each that is not
     h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
@@ -68,14 +70,17 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE):
     page = ramp((peak << 16) // total, share(35), share(55))
     D = ONE - ramp(m, share(12), share(25))
     span = 64 * (code(995) - floor)
-    half = min(6 * n, 5 * n // 2 + 224)     # all but 1 % of noise is as wide, twice; none below black
+    likely = max(n, 6 * 64) if awaited else n
+    likely += times(likely, times(share(70), ramp(pinned, ONE // 2, ONE)))   # black hides half of it
+    half = min(6 * likely, 5 * likely // 2 + 224)   # all but 1 % of noise is as wide, twice; none below black
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)
     page = times(page, max(ramp(span, 64 * 32, 64 * 64), ONE - times(D, picture)))  # dark: few codes
     Q = times(picture, ONE - page)
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # what becomes of the noise at most
     G = min(13 * ONE, (out << 16) // max(n, 1))
-    aim = share(17) + times(share(15) // 4, ramp(G >> 8, 5 * 256, 7 * 256))
+    light = min(G >> 8, (6 if awaited else 7) * 256)
+    aim = share(17) + times(share(15) // 4, ramp(light, 5 * 256, 7 * 256))
     free = min(8 * ONE, reach(m, aim), max(0, G - ONE))
     kept = min(free, reach(x[max(1, p99)], share(60)))
     a, k = times(times(D, Q), min(free, kept + ONE)), times(times(D, Q), kept)
@@ -237,11 +242,12 @@ def to_q6(samples, depth):
     s = samples.astype(np.int32)
     return s << 14 - depth if depth <= 14 else s >> depth - 14
 
-def finish(f, nodes, frame, depth):
-    """The curve at fractional codes, dithered: codes of `depth` bits."""
+def finish(f, nodes, frame, depth, source):
+    """The curve at fractional codes, dithered: codes of `depth` bits. What is between black and white stays so."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
-    return out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
+    out = out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
+    return np.clip(out, np.minimum(source, BLACK + 1 << depth - 8), np.maximum(source, WHITE - 1 << depth - 8))
 
 def mean_luma(y, sub_x, sub_y):
     """Of the codes under each sample of chroma, edges repeated."""
@@ -282,7 +288,7 @@ def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), de
     quarter = tolerance(planes[0], f, t)
     f = clamp_specks(f, quarter, t) if t['noisy'] else f
     steps = next(s for h, s in STEPS.items() if (height or f.shape[0]) >= h)
-    y = finish(a_trous(f, steps, quarter), nodes, frame, depth)
+    y = finish(a_trous(f, steps, quarter), nodes, frame, depth, frames[-1][0].astype(np.int32))
     u, v = (c.astype(np.int64) for c in frames[-1][1:])
     size = np.uint8 if depth == 8 else np.uint16
     return tuple(p.astype(size) for p in (y, *chroma((u, v), frames[-1][0], t, frame, depth, *sub)))

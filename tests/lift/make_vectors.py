@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what lift_model.py decides on 51 histograms, for test_lift to compare the library with:
+"""Writes what lift_model.py decides on 56 histograms, for test_lift to compare the library with:
     make_vectors.py > ../equalizer/lift_vectors.h
 Histograms are a few humps and spikes each, described rather than listed: (what, place, width,
 weight). Their counts are in integers, so that C makes the same. Needs numpy.
@@ -8,7 +8,7 @@ import zlib
 from lift_model import ONE, decide
 
 FLAT, HUMP, SPIKE = 0, 1, 2
-CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that are filtered (all)
+CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that are filtered (all), whether it is awaited
     ('dark, clean', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('dark, clean, full range', 6, -1, 1, [(HUMP, 3, 14, 900), (HUMP, 14, 20, 300), (FLAT, 20, 90, 1)]),
     ('dark, noise of 2.5', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)]),
@@ -59,6 +59,11 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
     ('2.5, some filtered', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)], 5),
     ('6, none filtered', 384, -1, 1, [(HUMP, 20, 24, 900), (HUMP, 30, 26, 300), (FLAT, 30, 90, 1)], 0),
     ('clean, none filtered', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)], 0),
+    ('dark, noise awaited', 45, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)], 16, 1),
+    ('narrow, noise awaited', 45, -1, 0, [(HUMP, 22, 16, 900)], 16, 1),
+    ('much noise, more awaited', 512, -1, 1, [(HUMP, 20, 24, 900), (HUMP, 40, 56, 300)], 16, 1),
+    ('noise around black', 224, -1, 0, [(SPIKE, 16, 0, 1000), (HUMP, 16, 18, 90)]),
+    ('noise above much black', 130, -1, 0, [(SPIKE, 16, 0, 850), (HUMP, 20, 22, 90)]),
     ('no clip limit, two codes', 6, 0, 0, [(SPIKE, 16, 0, 900), (SPIKE, 17, 0, 1)]),
 ]
 
@@ -81,19 +86,20 @@ def main():
     print('enum { FLAT, HUMP, SPIKE };\n')
     print('typedef struct LiftVector {\n    const char *name;\n    int noise;\n    int64_t clip; /* -1: auto */')
     print('    int full;\n    int parts[3][4];   /* what, place, width, weight */')
-    print('    uint32_t denoise;  /* 16ths of the noise that are filtered */\n    uint32_t dark, lift, need;')
+    print('    uint32_t denoise;  /* 16ths of the noise that are filtered */')
+    print('    int awaited;       /* another noise may be known soon */\n    uint32_t dark, lift, need;')
     print('    uint32_t some[8];  /* nodes 16, 40, 64, .. */\n    uint32_t crc;      /* of all 256 nodes, 32 bits each, little-endian */\n} LiftVector;\n')
     print('/* clang-format off */\nstatic const LiftVector lift_vectors[] = {')
-    for name, noise, clip, full, parts, *denoise in CASES:
-        counts, denoise = counts_of(parts), (denoise or [16])[0]
+    for name, noise, clip, full, parts, *more in CASES:
+        counts, (denoise, awaited) = counts_of(parts), more + [16, 0][len(more):]
         black, white = (0, 255) if full else (16, 235)
-        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip, denoise * ONE // 16)
+        nodes, dark, v = decide(counts, noise, black, white, None if clip < 0 else clip, denoise * ONE // 16, bool(awaited))
         crc = zlib.crc32(b''.join(int(n).to_bytes(4, 'little') for n in nodes[:256]))
         some = ', '.join(str(nodes[i]) for i in range(16, 208, 24))
         q16 = ', '.join(str(round(v.get(k, 0) * ONE)) for k in ('a', 'need'))
         rows = ', '.join('{%d, %d, %d, %d}' % p for p in parts)
         print(f'    {{"{name}", {noise}, {clip}, {full}, {{{rows}}}, {denoise},')
-        print(f'     {dark}, {q16}, {{{some}}}, 0x{crc:08x}}},')
+        print(f'     {awaited}, {dark}, {q16}, {{{some}}}, 0x{crc:08x}}},')
     print('};\n/* clang-format on */\n\n#endif')
 
 if __name__ == '__main__':

@@ -268,39 +268,59 @@ static inline void find_values(__m256i value[VECTORS], const __m256i f[VECTORS],
     }
 }
 
-static inline void finish_block(uint8_t *to, const int16_t *from, __m256i add, Window window,
-                                const ByteTable *nodes)
+/* What all blocks are finished by. */
+typedef struct Finish {
+    const ByteTable *nodes;
+    __m256i add, floor, ceiling;
+} Finish;
+
+static inline void finish_block(uint8_t *to, const int16_t *from, const uint8_t *source,
+                                Window window, const Finish *finish)
 {
     __m256i code[HALVES], f[VECTORS], value[VECTORS];
     codes_of(code, from);
     for (int i = 0; i < VECTORS; i++)
         f[i] = load_vector(from + 16 * i);
-    find_values(value, f, nodes, window, code);
+    find_values(value, f, finish->nodes, window, code);
     for (int i = 0; i < VECTORS; i++)
-        value[i] = _mm256_srli_epi16(_mm256_add_epi16(value[i], add), 8);
+        value[i] = _mm256_srli_epi16(_mm256_add_epi16(value[i], finish->add), 8);
     for (int i = 0; i < HALVES; i++) {
         const __m256i packed = _mm256_packus_epi16(value[2 * i], value[2 * i + 1]);
-        store_vector(to + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8));
+        const __m256i found = _mm256_permute4x64_epi64(packed, 0xd8);
+        const __m256i before = load_vector(source + 32 * i);
+        const __m256i low = _mm256_min_epu8(before, finish->floor);
+        const __m256i high = _mm256_max_epu8(before, finish->ceiling);
+        store_vector(to + 32 * i, _mm256_min_epu8(_mm256_max_epu8(found, low), high));
     }
 }
 
-static void finish8(void *dst, const int16_t *from, int y, int shift, const LiftRow *row)
+static void finish8(void *dst, const int16_t *from, const void *source, int y, int shift,
+                    const LiftRow *row)
 {
-    const ByteTable *const nodes = lift_table(row, LIFT_NODES);
     uint16_t dither[LIFT_BLOCK];
     (void)shift;
     find_dither(dither, y, row->params);
-    const __m256i add = load_vector(dither);
+    const Finish finish = {
+        .nodes = lift_table(row, LIFT_NODES),
+        .add = load_vector(dither),
+        .floor = _mm256_set1_epi8((char)lift_floor(row->params->black, 8)),
+        .ceiling = _mm256_set1_epi8((char)lift_ceiling(row->params->white, 8)),
+    };
     for (int x = 0; x < row->width;) {
         Window windows[SOME_BLOCKS];
         const int blocks = some_blocks(row->width, x);
         find_windows(windows, from + x, blocks);
         for (int i = 0; i < blocks; i++, x += LIFT_BLOCK) {
             const int left = row->width - x;
-            uint8_t out[LIFT_BLOCK], *const to = left < LIFT_BLOCK ? out : (uint8_t *)dst + x;
-            finish_block(to, from + x, add, windows[i], nodes);
-            if (left < LIFT_BLOCK)
-                memcpy((uint8_t *)dst + x, out, (size_t)left);
+            uint8_t rest[LIFT_BLOCK] = {0}, *const to = (uint8_t *)dst + x;
+            const uint8_t *const before = (const uint8_t *)source + x;
+            if (left >= LIFT_BLOCK) {
+                finish_block(to, from + x, before, windows[i], &finish);
+            } else {
+                memcpy(rest, before, (size_t)left);
+                finish_block(rest, from + x, rest, windows[i], &finish);
+                memcpy(to, rest, (size_t)left);
+            }
         }
     }
 }

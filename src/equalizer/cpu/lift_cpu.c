@@ -264,8 +264,8 @@ static void finish_row(const Luma *l, const int16_t *row, int y)
 {
     const LumeqImage *out = &l->picture->out;
     const LiftKernels *kernels = l->band.kernels;
-    (out->depth > 8 ? kernels->finish16 : kernels->finish8)(lumeq_row(out, 0, y), row, y,
-                                                            out->shift, &l->band.row);
+    (out->depth > 8 ? kernels->finish16 : kernels->finish8)(
+        lumeq_row(out, 0, y), row, lumeq_row(&l->picture->in, 0, y), y, out->shift, &l->band.row);
 }
 
 void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end)

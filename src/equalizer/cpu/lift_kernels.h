@@ -89,8 +89,10 @@ typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t
 typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, const int16_t *after,
                       const int16_t *quarter, int width);
 
-/* The curve and the dither of row `y`: samples, shifted by `shift`. Nothing else is written. */
-typedef void LiftFinish(void *dst, const int16_t *from, int y, int shift, const LiftRow *row);
+/* The curve and the dither of row `y`: samples, shifted by `shift`. Nothing else is written. Below
+ * lift_floor() none is darker than the source's, above lift_ceiling() none lighter. */
+typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
+                        const LiftRow *row);
 
 /* Luma under a row of chroma. */
 typedef struct LiftUnder {

@@ -285,28 +285,36 @@ static inline void find_dither(uint16_t add[LIFT_BLOCK], int y, const CurveParam
 }
 
 #define DEFINE_FINISH(bits)                                                                        \
-    static void finish##bits(void *dst, const int16_t *from, int y, int shift, const LiftRow *row) \
+    static void finish##bits(void *dst, const int16_t *from, const void *source, int y, int shift, \
+                             const LiftRow *row)                                                   \
     {                                                                                              \
         const LiftTable table = lift_table(row, LIFT_NODES);                                       \
-        const int depth = row->params->depth;                                                      \
+        const int depth = row->params->depth, in_shift = row->params->shift;                       \
+        const uint16_t floor = (uint16_t)lift_floor(row->params->black, depth);                    \
+        const uint16_t ceiling = (uint16_t)lift_ceiling(row->params->white, depth);                \
         uint16_t add[LIFT_BLOCK];                                                                  \
         find_dither(add, y, row->params);                                                          \
         for (int i = 0; i < LIFT_BLOCK; i++)                                                       \
             add[i] = (uint16_t)(add[i] >> (depth - 8));                                            \
         for (int x = 0; x < row->width; x += LIFT_BLOCK) {                                         \
             uint16_t node[LIFT_BLOCK], rise[LIFT_BLOCK];                                           \
-            uint##bits##_t out[LIFT_BLOCK];                                                        \
+            uint##bits##_t out[LIFT_BLOCK] = {0};                                                  \
+            const int left = row->width - x, count = left < LIFT_BLOCK ? left : LIFT_BLOCK;        \
+            memcpy(out, (const uint##bits##_t *)source + x, (size_t)count * sizeof(*out));         \
             lift_look_up(node, rise, &table, from + x);                                            \
             for (int i = 0; i < LIFT_BLOCK; i++) {                                                 \
                 const int16_t part = (int16_t)((from[x + i] & 63) << 9);                           \
                 const int16_t more =                                                               \
                     (int16_t)((((int32_t)(int16_t)rise[i] * part >> 14) + 1) >> 1);                \
                 const uint16_t value = (uint16_t)(node[i] + (uint16_t)more + add[i]);              \
-                out[i] = (uint##bits##_t)(value >> (16 - depth) << shift);                         \
+                const uint16_t code = (uint16_t)(value >> (16 - depth));                           \
+                const uint16_t before = (uint16_t)(out[i] >> in_shift);                            \
+                const uint16_t low = before < floor ? before : floor;                              \
+                const uint16_t high = before > ceiling ? before : ceiling;                         \
+                const uint16_t bound = code > low ? code : low;                                    \
+                out[i] = (uint##bits##_t)((bound < high ? bound : high) << shift);                 \
             }                                                                                      \
-            const int left = row->width - x;                                                       \
-            memcpy((uint##bits##_t *)dst + x, out,                                                 \
-                   (size_t)(left < LIFT_BLOCK ? left : LIFT_BLOCK) * sizeof(*out));                \
+            memcpy((uint##bits##_t *)dst + x, out, (size_t)count * sizeof(*out));                  \
         }                                                                                          \
     }
 

@@ -33,7 +33,8 @@ typedef struct LumaWork {
     LumeqCudaLift luma;
     int aligned; /* groups are vectors */
     LiftCodes codes;
-    uint32_t frame; /* of the dither */
+    uint32_t floor, ceiling; /* lift_floor(), lift_ceiling() */
+    uint32_t frame;          /* of the dither */
     const LiftTables *tables;
     const BarsState *bars;
 } LumaWork;
@@ -454,7 +455,7 @@ LIFT_FN void clamp_specks(const LumaRule &rule, uint32_t *to, const uint32_t *fr
 #define VALUE_BITS 14
 #define VALUE_HALF 32
 
-/* The output sample of sample `index`, 0 or 1, of a word of Q6. */
+/* The output code of sample `index`, 0 or 1, of a word of Q6. */
 template <typename Sample>
 LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word, int index,
                             uint32_t dither)
@@ -462,8 +463,26 @@ LIFT_FN uint32_t look_up_q6(const LumaRule &rule, LiftCodes codes, uint32_t word
     const uint32_t entry = look_up(rule.node, word, index * 16 + 4);
     const int32_t more = ((int32_t)entry >> 16) * (int32_t)(word >> (index * 16) & 63);
     const uint32_t value = (entry & 0xffff) * 64 + dither + (uint32_t)more;
-    return sizeof(Sample) == 1 ? value >> VALUE_BITS
-                               : value >> (VALUE_BITS + 8 - codes.depth) << codes.shift;
+    return value >> (sizeof(Sample) == 1 ? VALUE_BITS : VALUE_BITS + 8 - codes.depth);
+}
+
+/* In the darkest codes nothing gets darker than the source, in the lightest ones nothing lighter.
+ * Few groups have such codes, and only those load their source again. */
+template <typename Sample>
+LIFT_FN void keep_between(const LumaWork &work, const LumeqCudaPlane &in, uint32_t s[GROUP], int x,
+                          int y)
+{
+    if (min(min(s[0], s[1]), min(s[2], s[3])) >= work.floor &&
+        max(max(s[0], s[1]), max(s[2], s[3])) <= work.ceiling)
+        return;
+    const uint2 v = spread(load_raw<Sample>(in, x, y, work.aligned && x + GROUP <= in.width));
+    const uint32_t before[GROUP] = {v.x & 0xffff, v.x >> 16, v.y & 0xffff, v.y >> 16};
+    const int shift = sizeof(Sample) == 1 ? 0 : work.codes.shift;
+#pragma unroll
+    for (int i = 0; i < GROUP; i++) {
+        const uint32_t code = before[i] >> shift;
+        s[i] = min(max(s[i], min(code, work.floor)), max(code, work.ceiling));
+    }
 }
 
 LIFT_FN void store_group(uint8_t *to, const uint32_t s[GROUP])
@@ -479,14 +498,20 @@ LIFT_FN void store_group(uint16_t *to, const uint32_t s[GROUP])
 
 /* A group of the result, of which `f` has two words of Q6. */
 template <typename Sample>
-LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumeqCudaPlane &out,
+LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                          uint2 f, int x, int y)
 {
+    const LumeqCudaPlane &out = picture.out;
     const ushort4 dither = rule.dither[y % 8 * 2 + x / GROUP % 2];
-    const uint32_t s[GROUP] = {look_up_q6<Sample>(rule, work.codes, f.x, 0, dither.x),
-                               look_up_q6<Sample>(rule, work.codes, f.x, 1, dither.y),
-                               look_up_q6<Sample>(rule, work.codes, f.y, 0, dither.z),
-                               look_up_q6<Sample>(rule, work.codes, f.y, 1, dither.w)};
+    uint32_t s[GROUP] = {look_up_q6<Sample>(rule, work.codes, f.x, 0, dither.x),
+                         look_up_q6<Sample>(rule, work.codes, f.x, 1, dither.y),
+                         look_up_q6<Sample>(rule, work.codes, f.y, 0, dither.z),
+                         look_up_q6<Sample>(rule, work.codes, f.y, 1, dither.w)};
+    keep_between<Sample>(work, picture.in, s, x, y);
+    if (sizeof(Sample) > 1)
+#pragma unroll
+        for (int i = 0; i < GROUP; i++)
+            s[i] <<= work.codes.shift;
     Sample *const to = (Sample *)(out.data + (int64_t)y * out.stride) + x;
     if (work.aligned && x + GROUP <= out.width) {
         store_group(to, s);
@@ -500,7 +525,7 @@ LIFT_FN void write_group(const LumaWork &work, const LumaRule &rule, const Lumeq
 
 /* `bias`: what the tile has been made more by. */
 template <typename Sample, typename S>
-LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumeqCudaPlane &out,
+LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumaPicture &picture,
                         const LiftPlace &place, const uint32_t *tile, uint32_t bias)
 {
     constexpr int groups = S::width / GROUP;
@@ -508,9 +533,9 @@ LIFT_FN void write_tile(const LumaWork &work, const LumaRule &rule, const LumeqC
         const int row = S::halo_y + i / groups, column = S::halo_x + i % groups * GROUP;
         const int at = row * S::pitch + column / S::in_word;
         const int x = place.x + column, y = place.y + row;
-        if (x < out.width && y < out.height) {
+        if (x < picture.out.width && y < picture.out.height) {
             const uint2 f = load_pair(tile, at);
-            write_group<Sample>(work, rule, out, make_uint2(f.x - bias, f.y - bias), x, y);
+            write_group<Sample>(work, rule, picture, make_uint2(f.x - bias, f.y - bias), x, y);
         }
     }
     __syncthreads();
@@ -572,7 +597,7 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
     }
     if (any)
         smooth<S>(place, tile, other, quarters);
-    write_tile<Sample, S>(work, rule, picture.out, place, tile, any ? end : base);
+    write_tile<Sample, S>(work, rule, picture, place, tile, any ? end : base);
 }
 
 /* For one thread. Pictures of one row have one field. */
@@ -755,6 +780,8 @@ extern "C" cudaError_t lumeq_cuda_lift_luma(const LumeqCudaDevice *device,
     work.luma = *luma;
     work.aligned = all_aligned(luma, params->depth);
     work.codes = {params->shift, params->depth};
+    work.floor = lift_floor(params->black, params->depth);
+    work.ceiling = lift_ceiling(params->white, params->depth);
     work.frame = params->frame;
     work.tables = tables;
     work.bars = bars;
