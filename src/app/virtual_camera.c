@@ -17,6 +17,10 @@
 /* Of an input that does not say its rate. */
 #define USUAL_RATE 30
 
+/* What more pictures a second than this are said to be is the unit of their times: the last one is
+ * repeated no faster. */
+#define MOST_REPEATS 120
+
 /* Intervals without a picture until the last one is repeated: those of cameras are uneven, and in
  * the dark twice as long. */
 #define PATIENCE 2.5
@@ -211,7 +215,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
     v->interval = v->rate.num > 0 && v->rate.den > 0
                       ? av_rescale(AV_TIME_BASE, v->rate.den, v->rate.num)
                       : AV_TIME_BASE / USUAL_RATE;
-    v->interval = FFMAX(v->interval, 1);
+    v->interval = FFMAX(v->interval, AV_TIME_BASE / MOST_REPEATS);
     v->watched = watch ? source->camera : NULL;
     v->running = pthread_create(&v->thread, NULL, repeat_main, v) == 0;
     return v->running

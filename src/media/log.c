@@ -24,6 +24,11 @@
 /* What its decoder of H.264 says of a slice that it had to give up. */
 #define BROKEN_PICTURE "error while decoding MB "
 
+/* How its demuxer of Matroska begins, and what it says of a file that ends within an element. All
+ * else that it calls an error is of bytes that it passes over, which it tells in no other way. */
+#define MATROSKA "matroska,webm: "
+static const char *const cut_off[] = {"File ended prematurely", "Read error"};
+
 static struct {
     int level;
     void (*print)(const char *line);
@@ -106,6 +111,15 @@ static void count_broken(void)
         codec->broken++;
 }
 
+static int is_skipped(void)
+{
+    int skipped =
+        here.level <= AV_LOG_ERROR && strncmp(here.line, MATROSKA, sizeof(MATROSKA) - 1) == 0;
+    for (size_t i = 0; i < sizeof(cut_off) / sizeof(cut_off[0]); i++)
+        skipped = skipped && !strstr(here.line, cut_off[i]);
+    return skipped;
+}
+
 static void take_line(void)
 {
     clean(here.line);
@@ -115,6 +129,7 @@ static void take_line(void)
     LogNote *note = find_note(here.owner);
     if (here.level <= AV_LOG_ERROR && !note->error[0])
         snprintf(note->error, sizeof(note->error), "%.255s", in_words(here.line));
+    note->skipped |= is_skipped();
     count_broken();
     if (here.level <= log_state.level && log_state.print && here.line[0])
         log_state.print(here.line);

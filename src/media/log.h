@@ -19,6 +19,7 @@ void media_log_hide(const char *url);
 typedef struct LogNote {
     char error[256];                        /* the first line of an error, or "" */
     unsigned refused_width, refused_height; /* of a picture that is too large for it, or 0 */
+    int skipped; /* not 0: a demuxer went on behind bytes that make no sense to it */
 } LogNote;
 
 /* Each thread remembers what it was told. Forgets that, to know afterwards what the next calls of

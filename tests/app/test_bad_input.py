@@ -241,6 +241,24 @@ class Damaged(Case):
             self.assertEqual(result.code, DAMAGED if words else DONE, str(result))
             self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
 
+    def test_damage_between_the_packets_of_matroska(self):
+        """Its reader goes on behind it, and says so in its log alone; at the front and at the end, where it comes to
+        nothing more. A file that ends within an element is cut off, and no more than that."""
+        with open(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5),
+                  "rb") as f:
+            data = f.read()
+        clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
+        for count in (2, len(clusters) // 2, len(clusters) - 1):
+            with self.subTest(count):
+                broken, block = bytearray(data), data.index(b"\xa3", clusters[count] + 16)
+                broken[block:block + 2] = b"\0\xff"
+                result = self.damaged(self.write("broken.mkv", bytes(broken)), "unreadable", "(first: matroska")
+                self.assertLess(len(frame_times(self.path("out.mkv"))), 125)
+        for more in (1, 7, 30):
+            with self.subTest(cut=more):
+                result = lumeq(self.write("cut.mkv", data[:clusters[-2] + more]), "--null", "-q")
+                self.assertEqual(result.code, DONE, str(result))
+
     def test_damage_before_the_part_does_not_count(self):
         source = clip("long-gop.mkv", *X264, "-g", "1000", "-bf", "0", seconds=3)
         with open(source, "rb") as f:

@@ -315,6 +315,8 @@ class Headless(OutputCase, Case):
             with self.subTest(state=state, device=device):
                 result = self.give("in.nut", "--virtual-camera" + device, "--null", "-q", state=state, code=code)
                 self.refused(result, code, *words)
+        make(self.path("one.mkv"), "-c:v", "ffv1", source="testsrc2=size=160x90:rate=25,scale=1:1", seconds=0.2)
+        self.refused(self.give("one.mkv", "--virtual-camera", "--null", "-q", code=OUTPUT), OUTPUT, "2x2", "1x1")
         self.assertEqual(self.read("out") if os.path.exists(self.path("out")) else b"", b"")
 
     def test_it_is_looked_for_before_the_input(self):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
 
@@ -13,6 +14,34 @@
 
 #define ROUNDS 2000
 #define STAGES 4
+
+/* ---- what a demuxer passes over ---- */
+
+static void bytes_that_are_passed_over(void)
+{
+    static const struct {
+        const char *demuxer, *line;
+        int level, skipped;
+    } said[] = {
+        {"matroska", "Element at 0x1 ending at 0x9 exceeds containing master element", AV_LOG_ERROR,
+         1},
+        {"matroska", "0x00 at pos 5 (0x5) invalid as first byte of an EBML number", AV_LOG_ERROR,
+         1},
+        {"matroska", "File ended prematurely at pos. 7 (0x7)", AV_LOG_ERROR, 0},
+        {"matroska", "Unknown entry", AV_LOG_WARNING, 0},
+        {"mpegts", "PES packet size mismatch", AV_LOG_ERROR, 0},
+    };
+    media_log_install(0, NULL);
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        AVFormatContext *format = avformat_alloc_context();
+        format->iformat = av_find_input_format(said[i].demuxer);
+        media_log_clear();
+        av_log(format, said[i].level, "%s\n", said[i].line);
+        CHECK(media_log_note()->skipped == said[i].skipped, "%s: %s", said[i].demuxer,
+              said[i].line);
+        avformat_free_context(format);
+    }
+}
 
 /* ---- stages at the same time ---- */
 
@@ -117,6 +146,7 @@ static void other_contexts_speak_to_their_thread(void)
 /* ---- */
 
 static const CheckTest tests[] = {
+    {"bytes_that_are_passed_over", bytes_that_are_passed_over},
     {"stages_keep_their_own", stages_keep_their_own},
     {"codecs_keep_what_their_threads_say", codecs_keep_what_their_threads_say},
     {"other_contexts_speak_to_their_thread", other_contexts_speak_to_their_thread},

@@ -221,17 +221,23 @@ static void preview(void)
     if (!has_text() || open_at(1 * SECOND))
         return;
     wait_for_text(&session);
+    session_type("v"); /* they come when they are drawn, which is not what is looked at here */
+    session_turns(&session, 4);
     const OsdBarPlaces at = show_bar(1);
     const Grab before = grab(&session);
     const int x = at.track.x + at.track.width / 2;
     const Grab with = point_to_track(&at, &before);
     free(with.pixels);
-    send_mouse(SDL_MOUSEMOTION, x, 100);
-    session_turns(&session, 3);
-    const Grab now = grab(&session);
-    CHECK(differ_above(&before, &now, &at, x) == 0, "it stays");
+    const int64_t end = session_now() + LIVENESS_US;
+    for (int differs = 1; differs && session_now() < end;) {
+        send_mouse(SDL_MOUSEMOTION, x + (int)(session_now() % 2), 100);
+        session_turns(&session, 1);
+        const Grab now = grab(&session);
+        differs = differ_above(&before, &now, &at, x);
+        free(now.pixels);
+    }
+    CHECK(session_now() < end, "it stays");
     CHECK(session_state(&session).position < 2 * SECOND, "pointing to it seeks");
-    free(now.pixels);
     free(before.pixels);
     session_close(&session);
 }

@@ -219,6 +219,10 @@ int camera_output_set(CameraOutput *o, const AVFrame *first, AVRational rate, Me
     char text[400];
     struct v4l2_pix_format set = {0};
     int ret = AVERROR(EINVAL);
+    if (first->width < 2 || first->height < 2)
+        return media_fail(error, MEDIA_OUTPUT,
+                          "%s takes pictures of 2x2 pixels or more, and this one has %dx%d",
+                          what(&o->device, text), first->width, first->height);
     order_formats(first, order);
     for (int i = 0; i < FORMATS && ret == AVERROR(EINVAL); i++)
         ret = ask_for(o, order[i], first, &set);

@@ -300,6 +300,12 @@ static void note_damage(Source *s, int64_t *count, int ret)
     damage_note(&s->damage, count, media_log_note(), ret);
 }
 
+void source_note_skipped(Source *s)
+{
+    if (media_log_note()->skipped)
+        note_damage(s, &s->damage.read_errors, AVERROR_INVALIDDATA);
+}
+
 static void move(AVPacket *packet, int64_t by_us, const AVStream *stream)
 {
     const int64_t by = av_rescale_q(by_us, AV_TIME_BASE_Q, stream->time_base);
@@ -480,6 +486,8 @@ int source_read(Source *s, AVPacket *packet)
         media_log_clear();
         source_watch_memory(s);
         int ret = read_frame(s, packet);
+        if (ret == 0 || ret == AVERROR_EOF)
+            source_note_skipped(s);
         if (source_lacks_memory(s)) {
             av_packet_unref(packet);
             ret = AVERROR(ENOMEM);

@@ -251,6 +251,7 @@ static int find_streams(Source *s, MediaError *error)
         return fail_to_open(s, ret, error);
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
+    source_note_skipped(s);
     return 0;
 }
 
