@@ -15,8 +15,10 @@
 #define LEAST_TOGETHER (1 << 14)
 #define MOST_TOGETHER (1 << 19)
 
-/* Where the greatest counter is at most this, twice as many pairs are likely to fit. */
+/* Where the greatest counter is at most this, twice or eight times as many pairs are likely to fit.
+ */
 #define HALF_FULL 100
+#define EIGHTH_FULL 25
 
 /* Samples that are counted one by one after even LEAST_TOGETHER pairs were too many. */
 #define PAUSE (128 * LEAST_TOGETHER)
@@ -150,7 +152,7 @@ static inline void finish_pairs(PairCounters *pairs, Counters *counters)
     if (sums.sum == pairs->counted) {
         add_pairs(counters->codes[0], (const uint8_t *)pairs->words);
         if (sums.most <= HALF_FULL && pairs->together < MOST_TOGETHER)
-            pairs->together *= 2;
+            pairs->together *= sums.most <= EIGHTH_FULL ? 8 : 2;
     } else {
         for (int i = 0; i < pairs->block_count; i++)
             count_block_again(counters, &pairs->blocks[i]);
