@@ -15,8 +15,7 @@
 #define LEAST_TOGETHER (1 << 14)
 #define MOST_TOGETHER (1 << 19)
 
-/* Where the greatest counter is at most this, twice or eight times as many pairs are likely to fit.
- */
+/* Where the greatest counter is at most this, twice or eight times as many pairs should fit. */
 #define HALF_FULL 100
 #define EIGHTH_FULL 25
 
