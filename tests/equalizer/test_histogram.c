@@ -76,6 +76,55 @@ static void meetings_of_two_codes(void)
     for_each_variant(meetings_variant);
 }
 
+/* Any codes down to some row, so many rows of two that are far apart, and any again: the counters
+ * of pairs overflow, or one by one are just full, after many that did not. */
+static void crowds_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const struct {
+        int from, rows;
+    } crowds[] = {{0, 2}, {16, 1}, {160, 2}, {160, 600}, {1000, 40}};
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int i = 0; i < (int)(sizeof(crowds) / sizeof(crowds[0])); i++) {
+        CheckRect src = check_rect(1024, 3400, 1024, 0, 0);
+        picture_fill(&src, PICTURE_NOISE, (uint64_t)i);
+        for (int y = crowds[i].from; y < crowds[i].from + crowds[i].rows; y++)
+            for (int x = 0; x < src.width; x++)
+                check_row(&src, y)[x] = x % 64 < 32 ? 3 : 203;
+        check_histogram(name, kernels, &src, &p);
+        check_rect_free(&src);
+    }
+}
+
+static void crowds(void)
+{
+    for_each_variant(crowds_variant);
+}
+
+/* One pair 250 to 260 times among others: the most that a byte counts, and one more. */
+static void full_counters_variant(const char *name, const LumeqKernels *kernels)
+{
+    const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
+    for (int code = 0; code < 4; code++)
+        for (int times = 250; times <= 260; times++) {
+            CheckRect src = check_rect(4096, 64, 4096, 0, 0);
+            for (int y = 0; y < src.height; y++)
+                for (int x = 0; x < src.width; x++)
+                    check_row(&src, y)[x] = (uint8_t)(x % 64 < 32 ? 8 * y % 256 : x / 64 * 2);
+            for (int n = 0; n < times; n++) {
+                uint8_t *const pair = check_row(&src, n / 64) + n % 64 * 64 + 7;
+                pair[0] = (uint8_t)(252 + code);
+                pair[32] = (uint8_t)(100 + code);
+            }
+            check_histogram(name, kernels, &src, &p);
+            check_rect_free(&src);
+        }
+}
+
+static void full_counters(void)
+{
+    for_each_variant(full_counters_variant);
+}
+
 /* Codes from `first` on, of which a sample has one of `span`. */
 static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *random)
 {
@@ -177,6 +226,8 @@ static const CheckTest tests[] = {
     {"large_counts", large_counts},
     {"large_pictures", large_pictures},
     {"meetings_of_two_codes", meetings_of_two_codes},
+    {"crowds", crowds},
+    {"full_counters", full_counters},
     {"few_codes", few_codes},
     {"patchwork", patchwork},
     {"nearly_flat", nearly_flat},

@@ -8,8 +8,8 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
-/* Rows that are measured at once: they stay in a core's second cache. */
-#define CPU_STRIP_BYTES (256 * 1024)
+/* Rows that are measured at once: they stay in the caches, and few more are counted anew. */
+#define CPU_STRIP_BYTES (1024 * 1024)
 
 /* What computes: one caller at a time. */
 typedef struct CpuTeam {

@@ -89,18 +89,21 @@ static inline void count_in_pairs(Counters *counters, const uint8_t *samples)
     count_eight_pairs(counters, _mm256_extracti128_si256(rest, 1));
 }
 
+/* Sums of WAYS counters at most fit in 16 bits. */
 static void add_pairs(uint32_t *hist, const uint8_t pairs[PAIRS])
 {
-    uint16_t from[256] = {0}, to[256 + WAYS - 1] = {0}; /* WAYS * 255 at most */
+    uint16_t from[256] = {0};
+    uint16_t to[4][256 + WAYS - 1] = {{0}}; /* by turns: each is read soon after it was written */
     for (int way = 0; way < WAYS; way++)
         for (int i = 0; i < 256; i++) {
             from[i] += pairs[256 * way + i];
-            to[i + way] += pairs[256 * way + i];
+            to[way % 4][i + way] += pairs[256 * way + i];
         }
     for (int i = 0; i < 256; i++)
         hist[i] += from[i];
     for (int i = 0; i < 256 + WAYS - 1; i++)
-        hist[i & 255] += to[i];
+        for (int t = 0; t < 4; t++)
+            hist[i & 255] += to[t][i];
 }
 
 static inline void count_row(Counters *counters, const uint8_t *row, int width)

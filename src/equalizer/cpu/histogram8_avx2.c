@@ -2,8 +2,8 @@
 #include <immintrin.h>
 
 #include "equalizer/cpu/byte_range.h"
-#include "equalizer/cpu/counters8.h"
 #include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/pairs8.h"
 
 /*
  * A picture is counted in blocks. In most of a real picture a block has few codes next to each
@@ -16,18 +16,13 @@
 #define BLOCK_ROWS 16   /* at most; samples that a lane counts in 8 bits: BLOCK_VECTORS each */
 #define MOST_CODES 56   /* that comparing is faster for */
 #define CODES_AT_ONCE 6 /* as many as there are registers for */
-#define ONE_OF_BLOCKS 8 /* is looked at before the others of its rows */
+#define ONE_OF_BLOCKS 8 /* is looked at before the others of its rows, */
+#define ONE_OF_ROWS 4   /* and so many of its own */
 
 /* Of each code, in four lanes. */
 typedef struct CodeCounts {
     __m256i of[256];
 } CodeCounts;
-
-typedef struct Block {
-    const uint8_t *samples;
-    ptrdiff_t stride;
-    int rows;
-} Block;
 
 static inline __m256i block_vector(const Block *block, int y, int v)
 {
@@ -107,57 +102,78 @@ static void add_codes(uint32_t *hist, const CodeCounts *counts)
 
 /* ---- picture ------------------------------------------------------------------------------ */
 
-static inline void count_rows(Counters *counters, const Block *block, int width)
-{
-    for (int y = 0; y < block->rows; y++)
-        count_row(counters, block->samples + y * block->stride, width);
-}
-
 /* By some blocks of the rows. Those of many codes are counted faster along the whole rows. */
-static inline int has_many_codes(const Block *strip, int width)
+static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;
-    for (int x = 0; x + BLOCK_WIDTH <= width; x += ONE_OF_BLOCKS * BLOCK_WIDTH) {
-        const Block block = {strip->samples + x, strip->stride, strip->rows};
+    for (int x = 0; x < strip->width; x += ONE_OF_BLOCKS * BLOCK_WIDTH) {
+        const Block block = {strip->samples + x, ONE_OF_ROWS * strip->stride, BLOCK_WIDTH,
+                             (strip->rows + ONE_OF_ROWS - 1) / ONE_OF_ROWS};
         blocks++;
         wide += code_range(&block).codes > MOST_CODES;
     }
     return 8 * wide > 7 * blocks;
 }
 
-static void count_strip(CodeCounts *counts, Counters *counters, const Block *strip, int width)
+/* Of a strip, so many rows at a time as a few have pairs. */
+static inline void count_many_codes(PairCounters *pairs, Counters *counters, const Block *strip)
 {
-    int x = 0;
-    if (!has_many_codes(strip, width))
-        for (; x + BLOCK_WIDTH <= width; x += BLOCK_WIDTH) {
-            const Block block = {strip->samples + x, strip->stride, strip->rows};
-            const CodeRange range = code_range(&block);
-            if (range.codes == 1)
-                counters->codes[0][range.first] += (uint32_t)(BLOCK_WIDTH * block.rows);
-            else if (range.codes <= MOST_CODES)
-                count_few_codes(counts, &block, range);
-            else
-                count_rows(counters, &block, BLOCK_WIDTH);
-        }
-    const Block rest = {strip->samples + x, strip->stride, strip->rows};
-    count_rows(counters, &rest, width - x);
+    const int rows = 1 + LEAST_TOGETHER / strip->width;
+    for (int y = 0; y < strip->rows; y += rows) {
+        const int left = strip->rows - y;
+        const Block some = {strip->samples + y * strip->stride, strip->stride, strip->width,
+                            left < rows ? left : rows};
+        count_in_pairs_or_each(pairs, counters, &some);
+    }
+}
+
+static inline void count_block(CodeCounts *counts, PairCounters *pairs, Counters *counters,
+                               const Block *block)
+{
+    const CodeRange range = code_range(block);
+    if (range.codes == 1)
+        counters->codes[0][range.first] += (uint32_t)(BLOCK_WIDTH * block->rows);
+    else if (range.codes <= MOST_CODES)
+        count_few_codes(counts, block, range);
+    else
+        count_in_pairs_or_each(pairs, counters, block);
+}
+
+/* Its width is that of blocks. */
+static void count_strip(CodeCounts *counts, PairCounters *pairs, Counters *counters,
+                        const Block *strip)
+{
+    if (has_many_codes(strip)) {
+        count_many_codes(pairs, counters, strip);
+        return;
+    }
+    for (int x = 0; x < strip->width; x += BLOCK_WIDTH) {
+        const Block block = {strip->samples + x, strip->stride, BLOCK_WIDTH, strip->rows};
+        count_block(counts, pairs, counters, &block);
+    }
 }
 
 void lumeq_histogram8_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                            const CurveParams *params)
 {
     (void)params;
-    const int strips = (height + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int strips = (height + BLOCK_ROWS - 1) / BLOCK_ROWS, rest = width % BLOCK_WIDTH;
     CodeCounts counts;
     Counters counters;
+    PairCounters pairs;
     memset(&counts, 0, sizeof(counts));
     start_counting(&counters, 0);
+    start_pairs(&pairs, (int64_t)width * height);
     for (int i = 0; i < strips; i++) { /* as high as each other */
         const int y = (int)((int64_t)height * i / strips);
         const int end = (int)((int64_t)height * (i + 1) / strips);
-        const Block strip = {(const uint8_t *)src + y * stride, stride, end - y};
-        count_strip(&counts, &counters, &strip, width);
+        const Block strip = {(const uint8_t *)src + y * stride, stride, width - rest, end - y};
+        const Block right = {strip.samples + width - rest, stride, rest, end - y};
+        if (strip.width)
+            count_strip(&counts, &pairs, &counters, &strip);
+        count_rows(&counters, &right);
     }
+    finish_pairs(&pairs, &counters);
     add_codes(hist, &counts);
     add_counters(hist, &counters);
 }
