@@ -3,6 +3,8 @@
 import csv
 import io
 import os
+import subprocess
+import tempfile
 import unittest
 
 import common
@@ -71,6 +73,41 @@ class Streams(common.Case):
             result = common.run("streams", CLIP, "--backend", "cpu", "--seconds", "0.1", "--csv", stdout=full)
         self.assertEqual(result.returncode, 1)
         self.assertIn("cannot be written", result.stderr)
+
+
+@unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
+class MadeUpGpu(unittest.TestCase):
+    """Decoded by a driver and equalized on a GPU that are made up; what is in the pictures plays no part."""
+
+    def rows(self, *args, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            film, pictures = os.path.join(folder, "film.mkv"), os.path.join(folder, "pictures.nv12")
+            subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25", "-t", "2",
+                            "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "0", "-g", "10", film], check=True)
+            with open(pictures, "wb") as f:
+                f.write(bytes(160 * 90 * 3 // 2) * 50)
+            env = dict(os.environ, LC_ALL="C.UTF-8", LD_LIBRARY_PATH=os.environ["FAKE_DRIVER_FOLDER"],
+                       FAKE_NVDEC_PICTURES=pictures, FAKE_NVDEC_SIZE="160x90",
+                       FAKE_NVIDIA_LOG=os.path.join(folder, "log"), **more)
+            result = subprocess.run([os.environ["FAKE_GPU_BENCH"], "streams", film, "--backend", "cuda", "--hwdec",
+                                     "nvdec", "--csv", *args], env=env, capture_output=True, text=True,
+                                    timeout=common.LIVENESS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
+
+    def test_live(self):
+        rows, said = self.rows("--live", "3", "--rate", "2", "--seconds", "1")
+        self.assertEqual([row["stream"] for row in rows], ["1", "2", "3", "all"])
+        for row in rows[:-1]:
+            self.assertEqual(row["decoded_on"], "GPU")
+            self.assertGreaterEqual(int(row["frames"]), 2)
+            self.assertGreater(float(row["delay_100_ms"]), 0)
+        self.assertIn("limits: ", said)
+
+    def test_no_room_for_surfaces(self):
+        rows, said = self.rows("--live", "2", "--rate", "2", "--seconds", "1", FAKE_GPU_LIMIT="1000")
+        self.assertEqual([row["decoded_on"] for row in rows[:-1]], ["CPU"] * 2)
+        self.assertIn("room", said)
 
 
 if __name__ == "__main__":
