@@ -26,6 +26,7 @@ typedef struct Seen {
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
     int64_t corrupt;   /* frames that are told to be damaged */
+    char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
 } Seen;
 
@@ -173,6 +174,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         if (how.lost_at_end)
             decoder_lose_gpu(decoder);
         if (how.rescues)
@@ -403,6 +405,23 @@ static void damage_is_counted_once(void)
     memset(&how, 0, sizeof(how));
 }
 
+/* What is said of damage is what software has met, and not why the GPU has failed. */
+static void damage_is_told_by_software(void)
+{
+    static const char *const words[] = {"none", "5", "40"};
+    static Seen expected, seen;
+    how.skips = 3;
+    decode(&(DecoderOptions){.threads = 1}, &expected);
+    CHECK(expected.first[0], "nothing is said");
+    for (int i = 0; i < 3; i++) {
+        set_decoder(words[i]);
+        decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+        CHECK(!strcmp(seen.first, expected.first), "%s: it says \"%s\", not \"%s\"", words[i],
+              seen.first, expected.first);
+    }
+    memset(&how, 0, sizeof(how));
+}
+
 /* Of one that fails and, as is found out later, is lost, nothing is freed. */
 static void lost_before_it_is_known(void)
 {
@@ -608,6 +627,7 @@ static const CheckTest tests[] = {
     {"as_many_as_were_asked_for", as_many_as_were_asked_for},
     {"too_little_memory", too_little_memory},
     {"damage_is_counted_once", damage_is_counted_once},
+    {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},
     {"opened_again_and_again", opened_again_and_again},
     {"layouts", layouts},

@@ -332,6 +332,15 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
+/* What the GPU's decoder has said of itself is none of what software meets. */
+static void forget_words(Decoder *d)
+{
+    (void)codec_log_take(&d->log);
+    media_log_clear();
+    atomic_store(&d->no_memory, 0);
+    errno = 0;
+}
+
 /* Software takes over. Without the memory for that all stays as it is. Why the GPU has failed is
  * not known yet: what decoded there is not touched. */
 static int leave_gpu(Decoder *d)
@@ -346,6 +355,7 @@ static int leave_gpu(Decoder *d)
     }
     d->left = before;
     d->anew = 0;
+    forget_words(d);
     return 0;
 }
 
