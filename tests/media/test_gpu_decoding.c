@@ -28,6 +28,7 @@ typedef struct Seen {
     int64_t corrupt;   /* frames that are told to be damaged */
     char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
+    int64_t reserved;  /* of its memory, before the decoder is closed */
 } Seen;
 
 static const atomic_int never;
@@ -43,6 +44,12 @@ static struct {
     int lost_at_end; /* the GPU is, as is found out then */
     int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
 } how;
+
+/* Of the GPU, as it is counted. */
+static struct {
+    int64_t used, most, limit;
+    int refused;
+} memory;
 
 static int ask(const char *name)
 {
@@ -175,6 +182,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
+        seen->reserved = memory.used;
         if (how.lost_at_end)
             decoder_lose_gpu(decoder);
         if (how.rescues)
@@ -333,11 +341,6 @@ static void a_change_to_software(void)
 
 /* ---- memory ---- */
 
-static struct {
-    int64_t used, most, limit;
-    int refused;
-} memory;
-
 static int reserve(void *opaque, int64_t bytes)
 {
     (void)opaque;
@@ -351,12 +354,12 @@ static int reserve(void *opaque, int64_t bytes)
 }
 
 /* Bytes that were reserved at most. */
-static int64_t decode_within(int64_t limit, Seen *seen)
+static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
 {
     const GpuBudget budget = {reserve, NULL};
     memset(&memory, 0, sizeof(memory));
     memory.limit = limit;
-    set_decoder("1000000");
+    set_decoder(word);
     decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, seen);
     CHECK(memory.used == 0, "%lld bytes were not given back", (long long)memory.used);
     return memory.most;
@@ -366,20 +369,29 @@ static int64_t decode_within(int64_t limit, Seen *seen)
 static void too_little_memory(void)
 {
     static Seen seen;
-    const int64_t all = decode_within(INT64_MAX, &seen);
+    const int64_t all = decode_within(INT64_MAX, "1000000", &seen);
     compare(&seen, seen.count, seen.count);
     CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "%lld bytes for all",
           (long long)all);
     how.blank = 1;
-    const int64_t some = decode_within(all - 1, &seen);
+    const int64_t some = decode_within(all - 1, "1000000", &seen);
     how.blank = 0;
     compare(&seen, 0, 0);
     CHECK(some > 0 && some < all && memory.refused == 1 && seen.at_the_end,
           "%lld bytes where all are %lld, %s on the GPU", (long long)some, (long long)all,
           seen.at_the_end ? "" : "not");
-    decode_within(some - 1, &seen);
+    decode_within(some - 1, "1000000", &seen);
     compare(&seen, 0, 0);
     CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
+}
+
+/* Where the GPU's decoder cannot be made, nothing stays counted while software decodes. */
+static void memory_that_is_not_used(void)
+{
+    static Seen seen;
+    const int64_t most = decode_within(INT64_MAX, "none", &seen);
+    CHECK(most > 0 && seen.reserved == 0, "%lld bytes of %lld are counted to the end",
+          (long long)seen.reserved, (long long)most);
 }
 
 /* Software takes over, and its frames are what would have been counted on the GPU. */
@@ -626,6 +638,7 @@ static const CheckTest tests[] = {
     {"all_on_the_gpu", all_on_the_gpu},
     {"as_many_as_were_asked_for", as_many_as_were_asked_for},
     {"too_little_memory", too_little_memory},
+    {"memory_that_is_not_used", memory_that_is_not_used},
     {"damage_is_counted_once", damage_is_counted_once},
     {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},

@@ -142,6 +142,7 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
     d->refused = 1;
+    gpu_budget_release(&d->options.budget, &d->reserved);
     while (formats[1] != AV_PIX_FMT_NONE) /* software is the last one */
         formats++;
     return *formats;
