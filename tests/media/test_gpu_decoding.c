@@ -42,6 +42,7 @@ static struct {
     int skips;       /* packets at the start that the decoder does not get */
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
+    int hurry, calm; /* from which packet on it is in a hurry, and no more */
     int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
 } how;
 
@@ -171,6 +172,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
         if (packet->stream_index == source->video->index && skipped++ >= how.skips) {
             change(packet, sent);
+            decoder_hurry(decoder, sent >= how.hurry && sent < how.calm);
             send(decoder, packet, seen);
             sent++;
         }
@@ -260,6 +262,23 @@ static void times_that_tell_nothing(void)
         compare(&seen, 20, 40);
         how.no_times = how.jump_at = 0;
     }
+}
+
+/* In a hurry, frames that the GPU has left out do not come from software, and software leaves out
+ * what the GPU would have. */
+static void frames_that_are_left_out(void)
+{
+    static const char *const after[] = {"30", "45", "55", "map 45"};
+    static Seen seen;
+    how.hurry = 40;
+    how.calm = 60;
+    for (int i = 0; i < 4; i++) {
+        set_decoder(after[i]);
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        compare(&seen, 20, 55);
+        CHECK(seen.count < PACKETS - 4 && !seen.at_the_end, "%d frames", seen.count);
+    }
+    memset(&how, 0, sizeof(how));
 }
 
 /* More than were asked for. */
@@ -633,6 +652,7 @@ static const CheckTest tests[] = {
     {"a_decoder_that_fails", a_decoder_that_fails},
     {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
     {"times_that_tell_nothing", times_that_tell_nothing},
+    {"frames_that_are_left_out", frames_that_are_left_out},
     {"frames_that_are_held", frames_that_are_held},
     {"frames_that_are_lost", frames_that_are_lost},
     {"all_on_the_gpu", all_on_the_gpu},

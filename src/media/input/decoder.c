@@ -32,6 +32,7 @@ struct Decoder {
     DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* of the last one */
+    int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
     int joins; /* the next packet is the first of what may have been joined while it was sent */
@@ -380,23 +381,31 @@ static void clear_recent(Decoder *d)
 static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
 {
     pthread_mutex_lock(&d->recent_lock);
-    AVPacket *kept = recent_packets_add(&d->recent, packet);
+    AVPacket *kept = recent_packets_add(&d->recent, packet, d->hurry);
     if (kept)
         codec_number(d->codec, kept, d->recent.before + d->recent.count);
     pthread_mutex_unlock(&d->recent_lock);
     return kept;
 }
 
+static void set_hurry(AVCodecContext *codec, int hurry)
+{
+    codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+}
+
 /* The next packet that is decoded anew; EAGAIN: all are. */
 static int send_anew(Decoder *d)
 {
     if (d->anew < d->recent.count) {
-        AVPacket *packet = d->recent.packets[d->anew++];
+        const RecentPacket *next = &d->recent.packets[d->anew++];
+        AVPacket *packet = next->packet;
+        set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
         codec_number(d->codec, packet, d->recent.before + d->anew);
         const int ret = avcodec_send_packet(d->codec, packet);
         return ret == AVERROR_INVALIDDATA ? 0 : ret;
     }
     d->anew = -1;
+    set_hurry(d->codec, d->hurry);
     drop_recent(d);
     return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
                                                      : AVERROR(EAGAIN);
@@ -477,13 +486,13 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     const RecentPackets *r = &d->recent;
     AVPacket *packet = NULL;
     pthread_mutex_lock(&d->recent_lock);
-    const int from_key =
-        r->count && r->packets[0] && (!r->before || (r->packets[0]->flags & AV_PKT_FLAG_KEY));
+    const int from_key = r->count && r->packets[0].packet &&
+                         (!r->before || (r->packets[0].packet->flags & AV_PKT_FLAG_KEY));
     if (!*number && from_key)
         *number = r->before + 1;
     const int64_t at = *number - r->before - 1;
-    if (at >= 0 && at < r->count && r->packets[at])
-        packet = av_packet_clone(r->packets[at]);
+    if (at >= 0 && at < r->count && r->packets[at].packet)
+        packet = av_packet_clone(r->packets[at].packet);
     pthread_mutex_unlock(&d->recent_lock);
     return packet;
 }
@@ -814,7 +823,9 @@ int decoder_frame_threads(const Decoder *d)
 
 void decoder_hurry(Decoder *d, int hurry)
 {
-    d->codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+    d->hurry = hurry;
+    if (d->anew < 0)
+        set_hurry(d->codec, hurry);
 }
 
 const char *decoder_conversion(const Decoder *d)
@@ -832,6 +843,7 @@ void decoder_flush(Decoder *d)
     free_on_gpu(d, &d->left);
     if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
+    set_hurry(d->codec, d->hurry);
     stop_deinterlacing(d);
     d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;
