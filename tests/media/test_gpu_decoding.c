@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "media/gpu_frame.h"
+#include "media/input/damage.h"
 #include "media/input/decoder.h"
 #include "media/log.h"
 #include "resident.h"
@@ -17,6 +18,8 @@
 /* Packets of the clip that are decoded: more than two groups of pictures. */
 #define PACKETS 80
 #define MOST 200
+
+#define KEY_AT 49 /* the second one of the sample */
 
 typedef struct Seen {
     int64_t times[MOST];
@@ -26,6 +29,7 @@ typedef struct Seen {
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
     int64_t corrupt;   /* frames that are told to be damaged */
+    int64_t lost;      /* frames that are told to be */
     char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
     int64_t reserved;  /* of its memory, before the decoder is closed */
@@ -43,6 +47,7 @@ static struct {
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
     int hurry, calm; /* from which packet on it is in a hurry, and no more */
+    int large;       /* packets take so many bytes more */
     int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
 } how;
 
@@ -151,6 +156,9 @@ static void change(AVPacket *packet, int number)
     }
     if (how.no_times)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
+    if (how.large)
+        CHECK(av_packet_new_side_data(packet, AV_PKT_DATA_WEBVTT_SETTINGS, (size_t)how.large),
+              "out of memory");
 }
 
 static void decode(const DecoderOptions *wanted, Seen *seen)
@@ -183,6 +191,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        seen->lost = decoder_damage(decoder)->lost_frames;
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         seen->reserved = memory.used;
         if (how.lost_at_end)
@@ -279,6 +288,48 @@ static void frames_that_are_left_out(void)
         CHECK(seen.count < PACKETS - 4 && !seen.at_the_end, "%d frames", seen.count);
     }
     memset(&how, 0, sizeof(how));
+}
+
+/* Its start is kept no more: software goes on with the next key frame, no picture is broken, and
+ * the frames between are told as lost. */
+static void a_group_that_is_large(void)
+{
+    static const char *const after[] = {"25", "map 40"};
+    static Seen expected, seen;
+    decode(&(DecoderOptions){.threads = 2}, &expected);
+    CHECK(expected.lost == 0, "%lld are lost in software", (long long)expected.lost);
+    for (int i = 0; i < 2; i++) {
+        set_decoder(after[i]);
+        how.large = 8 << 20;
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        how.large = 0;
+        const int came = seen.on_gpu, left = expected.count - KEY_AT;
+        CHECK(came > 15 && seen.count == came + left && seen.lost == KEY_AT - came,
+              "%d frames, %d of them from the GPU, and %lld are lost", seen.count, came,
+              (long long)seen.lost);
+        for (int k = 0; k < seen.count && k < expected.count; k++) {
+            const int at = k < came ? k : k + KEY_AT - came;
+            CHECK(seen.times[k] == expected.times[at], "frame %d is at %lld, not %lld", k,
+                  (long long)seen.times[k], (long long)expected.times[at]);
+            CHECK(k < came || seen.sums[k] == expected.sums[at], "frame %d is another one", k);
+        }
+        CHECK(seen.corrupt == 0 && !seen.first[0], "damage is told: %s", seen.first);
+    }
+}
+
+/* The input is not damaged, unless it is, too. */
+static void lost_frames_in_words(void)
+{
+    DamageReport report = {.frames = {.lost_frames = 20}};
+    char text[256];
+    CHECK(damage_is_seen(&report) && damage_describe(NULL, &report, text, sizeof(text)) &&
+              strncmp(text, "20 frames were lost where the GPU failed", 40) == 0,
+          "%s", text);
+    report.frames = (Damage){.lost_frames = 1, .decode_errors = 2};
+    CHECK(damage_describe(NULL, &report, text, sizeof(text)) &&
+              strncmp(text, "the input is damaged; 2 packets", 31) == 0 &&
+              strstr(text, "; 1 frame was lost where the GPU failed"),
+          "%s", text);
 }
 
 /* More than were asked for. */
@@ -653,6 +704,7 @@ static const CheckTest tests[] = {
     {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
     {"times_that_tell_nothing", times_that_tell_nothing},
     {"frames_that_are_left_out", frames_that_are_left_out},
+    {"lost_frames_in_words", lost_frames_in_words},
     {"frames_that_are_held", frames_that_are_held},
     {"frames_that_are_lost", frames_that_are_lost},
     {"all_on_the_gpu", all_on_the_gpu},
@@ -666,6 +718,7 @@ static const CheckTest tests[] = {
     {"layouts", layouts},
     {"crops", crops},
     {"downloads", downloads},
+    {"a_group_that_is_large", a_group_that_is_large}, /* behind where memory is counted */
 };
 
 /* What FFmpeg says tells whether its copies have failed. */

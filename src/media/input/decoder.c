@@ -37,6 +37,7 @@ struct Decoder {
     Damage damage;
     int joins; /* the next packet is the first of what may have been joined while it was sent */
     int64_t joined;          /* the time of that; frames before it lack others. Or AV_NOPTS_VALUE */
+    int joined_anew;         /* by software that goes on: they are lost */
     int64_t told, told_only; /* of broken pictures: times, and those not flagged yet */
     int64_t received, last_told; /* frames; the last one at which that was news */
     Converter converter;
@@ -63,6 +64,7 @@ struct Decoder {
     RecentPackets recent;
     int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
     int told_end; /* what is decoded anew ends with the stream */
+    int awaits;   /* no packet is decoded before the next key frame, or so many that are lost */
 
     /* Of a GPU that is lost, which is not called any more: what it had decoded. */
     atomic_int lost;
@@ -357,6 +359,7 @@ static int leave_gpu(Decoder *d)
     }
     d->left = before;
     d->anew = 0;
+    d->awaits = recent_packets_lack_key(&d->recent) ? SOURCE_PACKETS_TO_KEY : 0;
     forget_words(d);
     return 0;
 }
@@ -376,6 +379,7 @@ static void clear_recent(Decoder *d)
     pthread_mutex_lock(&d->recent_lock);
     recent_packets_clear(&d->recent);
     pthread_mutex_unlock(&d->recent_lock);
+    d->awaits = 0;
 }
 
 static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
@@ -393,12 +397,30 @@ static void set_hurry(AVCodecContext *codec, int hurry)
     codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
 }
 
+/* Not 0: it builds on packets that are kept no more. Its frame is lost, unless that is there. */
+static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
+{
+    if (!d->awaits)
+        return 0;
+    if (packet->flags & AV_PKT_FLAG_KEY) {
+        d->awaits = 0;
+        d->joined = is_there ? AV_NOPTS_VALUE : packet->pts;
+        d->joined_anew = 1;
+        return 0;
+    }
+    d->awaits -= !is_there;
+    d->damage.lost_frames += !is_there;
+    return 1;
+}
+
 /* The next packet that is decoded anew; EAGAIN: all are. */
 static int send_anew(Decoder *d)
 {
     if (d->anew < d->recent.count) {
         const RecentPacket *next = &d->recent.packets[d->anew++];
         AVPacket *packet = next->packet;
+        if (is_left_out(d, packet, next->came || next->hurried))
+            return 0;
         set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
         codec_number(d->codec, packet, d->recent.before + d->anew);
         const int ret = avcodec_send_packet(d->codec, packet);
@@ -451,6 +473,8 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 {
     if (d->on_gpu && atomic_load(&d->lost))
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
+    if (packet && is_left_out(d, packet, 0))
+        return 0;
     AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
@@ -532,8 +556,10 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    if (packet && (d->joins || source_is_return(packet)))
+    if (packet && (d->joins || source_is_return(packet))) {
         d->joined = packet->pts;
+        d->joined_anew = 0;
+    }
     d->joins = 0;
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
@@ -664,6 +690,7 @@ static int lacks_others(Decoder *d)
     }
     d->told = codec_log_broken(&d->log);
     (void)codec_log_take(&d->log);
+    d->damage.lost_frames += d->joined_anew;
     return 1;
 }
 

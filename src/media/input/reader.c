@@ -430,8 +430,8 @@ static int advance(Reader *r, MediaError *error)
 static int64_t damage_count(const Reader *r)
 {
     const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
-    return frames->decode_errors + frames->corrupt_frames + packets->corrupt_packets +
-           packets->read_errors;
+    return frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
+           packets->corrupt_packets + packets->read_errors;
 }
 
 int reader_next(Reader *r, Message *message, MediaError *error)

@@ -8,7 +8,7 @@
 
 #include "media/packet_bytes.h"
 
-/* A stream without key frames is kept as far as this. */
+/* What is kept at most. */
 #define MOST_BYTES ((size_t)128 << 20)
 
 static void forget(RecentPackets *r, int count)
@@ -77,6 +77,11 @@ AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet, int hurri
     return kept;
 }
 
+int recent_packets_lack_key(const RecentPackets *r)
+{
+    return r->before != r->begun && (!r->count || !is_key(r, 0));
+}
+
 void recent_packets_take_back(RecentPackets *r)
 {
     AVPacket **packet = &r->packets[--r->count].packet;
@@ -128,5 +133,6 @@ void recent_packets_clear(RecentPackets *r)
 {
     recent_packets_drop(r);
     av_freep(&r->packets);
-    *r = (RecentPackets){.before = r->before + r->count};
+    const int64_t before = r->before + r->count;
+    *r = (RecentPackets){.before = before, .begun = before};
 }
