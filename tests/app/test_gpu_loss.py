@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 import unittest
 
 from common import DAMAGED, DONE, LIVENESS, Case, clip, environment, finish, frame_times, has_encoder, raw
@@ -27,7 +28,7 @@ def film(keys=25):
 
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Loss(Case):
-    def run_on_gpu(self, source, *options, stdin=None, **env):
+    def start_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
         if not os.path.exists(pictures):
             with open(pictures, "wb") as f:
@@ -35,9 +36,12 @@ class Loss(Case):
         more = dict(environment(), LD_LIBRARY_PATH=FOLDER, FAKE_NVDEC_PICTURES=pictures, FAKE_NVDEC_SIZE=SIZE,
                     FAKE_NVIDIA_LOG=self.path("log"))
         more.update(env)
-        return finish(subprocess.Popen([PROGRAM, "-" if stdin else source, "--backend", "cuda", "--hwdec", "nvdec",
-                                        "-v", "-y"] + [str(o) for o in options], stdin=stdin or subprocess.DEVNULL,
-                                       stderr=subprocess.PIPE, env=more), LIVENESS)
+        return subprocess.Popen([PROGRAM, "-" if stdin else source, "--backend", "cuda", "--hwdec", "nvdec", "-v",
+                                 "-y"] + [str(o) for o in options], stdin=stdin or subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env=more, bufsize=0)
+
+    def run_on_gpu(self, source, *options, **more):
+        return finish(self.start_on_gpu(source, *options, **more), LIVENESS)
 
     def on_cpu(self, source, *options):
         out, stats = self.path("cpu.mkv"), self.path("cpu.csv")
@@ -144,6 +148,23 @@ class Loss(Case):
 
     def test_what_cannot_be_read_twice(self):
         self.check(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
+
+    def test_an_input_that_ends_later(self):
+        """The GPU is lost while more is waited for, which does not come."""
+        out = self.path("gpu.mkv")
+        process = self.start_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", "off", stdin=subprocess.PIPE,
+                                    FAKE_GPU_LOST=str(FRAMES - 2))
+        with open(film(), "rb") as f, process.stdin:
+            process.stdin.write(f.read())
+            said = b""
+            while b"goes on without the GPU" not in said:
+                line = process.stderr.readline()
+                self.assertTrue(line, said)
+                said += line
+            time.sleep(0.5)  # what is there is decoded
+        process.stdin = None
+        self.assertEqual(finish(process, LIVENESS).code, DONE)
+        self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_pictures_that_are_wanted_here(self):
         """They are equalized on the GPU, and brought here beside that, until it fails: the same frame comes from

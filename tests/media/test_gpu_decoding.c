@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "media/gpu_frame.h"
+#include "media/input/damage.h"
 #include "media/input/decoder.h"
 #include "media/log.h"
 #include "resident.h"
@@ -17,6 +18,8 @@
 /* Packets of the clip that are decoded: more than two groups of pictures. */
 #define PACKETS 80
 #define MOST 200
+
+#define KEY_AT 49 /* the second one of the sample */
 
 typedef struct Seen {
     int64_t times[MOST];
@@ -26,7 +29,10 @@ typedef struct Seen {
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
     int64_t corrupt;   /* frames that are told to be damaged */
+    int64_t lost;      /* frames that are told to be */
+    char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
+    int64_t reserved;  /* of its memory, before the decoder is closed */
 } Seen;
 
 static const atomic_int never;
@@ -40,8 +46,16 @@ static struct {
     int skips;       /* packets at the start that the decoder does not get */
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
+    int hurry, calm; /* from which packet on it is in a hurry, and no more */
+    int large;       /* packets take so many bytes more */
     int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
 } how;
+
+/* Of the GPU, as it is counted. */
+static struct {
+    int64_t used, most, limit;
+    int refused;
+} memory;
 
 static int ask(const char *name)
 {
@@ -142,6 +156,9 @@ static void change(AVPacket *packet, int number)
     }
     if (how.no_times)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
+    if (how.large)
+        CHECK(av_packet_new_side_data(packet, AV_PKT_DATA_WEBVTT_SETTINGS, (size_t)how.large),
+              "out of memory");
 }
 
 static void decode(const DecoderOptions *wanted, Seen *seen)
@@ -163,6 +180,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
         if (packet->stream_index == source->video->index && skipped++ >= how.skips) {
             change(packet, sent);
+            decoder_hurry(decoder, sent >= how.hurry && sent < how.calm);
             send(decoder, packet, seen);
             sent++;
         }
@@ -173,6 +191,9 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        seen->lost = decoder_damage(decoder)->lost_frames;
+        memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
+        seen->reserved = memory.used;
         if (how.lost_at_end)
             decoder_lose_gpu(decoder);
         if (how.rescues)
@@ -250,6 +271,65 @@ static void times_that_tell_nothing(void)
         compare(&seen, 20, 40);
         how.no_times = how.jump_at = 0;
     }
+}
+
+/* In a hurry, frames that the GPU has left out do not come from software, and software leaves out
+ * what the GPU would have. */
+static void frames_that_are_left_out(void)
+{
+    static const char *const after[] = {"30", "45", "55", "map 45"};
+    static Seen seen;
+    how.hurry = 40;
+    how.calm = 60;
+    for (int i = 0; i < 4; i++) {
+        set_decoder(after[i]);
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        compare(&seen, 20, 55);
+        CHECK(seen.count < PACKETS - 4 && !seen.at_the_end, "%d frames", seen.count);
+    }
+    memset(&how, 0, sizeof(how));
+}
+
+/* Its start is kept no more: software goes on with the next key frame, no picture is broken, and
+ * the frames between are told as lost. */
+static void a_group_that_is_large(void)
+{
+    static const char *const after[] = {"25", "map 40"};
+    static Seen expected, seen;
+    decode(&(DecoderOptions){.threads = 2}, &expected);
+    CHECK(expected.lost == 0, "%lld are lost in software", (long long)expected.lost);
+    for (int i = 0; i < 2; i++) {
+        set_decoder(after[i]);
+        how.large = 8 << 20;
+        decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+        how.large = 0;
+        const int came = seen.on_gpu, left = expected.count - KEY_AT;
+        CHECK(came > 15 && seen.count == came + left && seen.lost == KEY_AT - came,
+              "%d frames, %d of them from the GPU, and %lld are lost", seen.count, came,
+              (long long)seen.lost);
+        for (int k = 0; k < seen.count && k < expected.count; k++) {
+            const int at = k < came ? k : k + KEY_AT - came;
+            CHECK(seen.times[k] == expected.times[at], "frame %d is at %lld, not %lld", k,
+                  (long long)seen.times[k], (long long)expected.times[at]);
+            CHECK(k < came || seen.sums[k] == expected.sums[at], "frame %d is another one", k);
+        }
+        CHECK(seen.corrupt == 0 && !seen.first[0], "damage is told: %s", seen.first);
+    }
+}
+
+/* The input is not damaged, unless it is, too. */
+static void lost_frames_in_words(void)
+{
+    DamageReport report = {.frames = {.lost_frames = 20}};
+    char text[256];
+    CHECK(damage_is_seen(&report) && damage_describe(NULL, &report, text, sizeof(text)) &&
+              strncmp(text, "20 frames were lost where the GPU failed", 40) == 0,
+          "%s", text);
+    report.frames = (Damage){.lost_frames = 1, .decode_errors = 2};
+    CHECK(damage_describe(NULL, &report, text, sizeof(text)) &&
+              strncmp(text, "the input is damaged; 2 packets", 31) == 0 &&
+              strstr(text, "; 1 frame was lost where the GPU failed"),
+          "%s", text);
 }
 
 /* More than were asked for. */
@@ -331,11 +411,6 @@ static void a_change_to_software(void)
 
 /* ---- memory ---- */
 
-static struct {
-    int64_t used, most, limit;
-    int refused;
-} memory;
-
 static int reserve(void *opaque, int64_t bytes)
 {
     (void)opaque;
@@ -349,12 +424,12 @@ static int reserve(void *opaque, int64_t bytes)
 }
 
 /* Bytes that were reserved at most. */
-static int64_t decode_within(int64_t limit, Seen *seen)
+static int64_t decode_within(int64_t limit, const char *word, Seen *seen)
 {
     const GpuBudget budget = {reserve, NULL};
     memset(&memory, 0, sizeof(memory));
     memory.limit = limit;
-    set_decoder("1000000");
+    set_decoder(word);
     decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14, .budget = budget}, seen);
     CHECK(memory.used == 0, "%lld bytes were not given back", (long long)memory.used);
     return memory.most;
@@ -364,20 +439,29 @@ static int64_t decode_within(int64_t limit, Seen *seen)
 static void too_little_memory(void)
 {
     static Seen seen;
-    const int64_t all = decode_within(INT64_MAX, &seen);
+    const int64_t all = decode_within(INT64_MAX, "1000000", &seen);
     compare(&seen, seen.count, seen.count);
     CHECK(all > 14 * 2 * 256 * 144 * 3 / 2 && !memory.refused, "%lld bytes for all",
           (long long)all);
     how.blank = 1;
-    const int64_t some = decode_within(all - 1, &seen);
+    const int64_t some = decode_within(all - 1, "1000000", &seen);
     how.blank = 0;
     compare(&seen, 0, 0);
     CHECK(some > 0 && some < all && memory.refused == 1 && seen.at_the_end,
           "%lld bytes where all are %lld, %s on the GPU", (long long)some, (long long)all,
           seen.at_the_end ? "" : "not");
-    decode_within(some - 1, &seen);
+    decode_within(some - 1, "1000000", &seen);
     compare(&seen, 0, 0);
     CHECK(!seen.at_the_end && memory.refused == 2, "it decodes on a GPU without room");
+}
+
+/* Where the GPU's decoder cannot be made, nothing stays counted while software decodes. */
+static void memory_that_is_not_used(void)
+{
+    static Seen seen;
+    const int64_t most = decode_within(INT64_MAX, "none", &seen);
+    CHECK(most > 0 && seen.reserved == 0, "%lld bytes of %lld are counted to the end",
+          (long long)seen.reserved, (long long)most);
 }
 
 /* Software takes over, and its frames are what would have been counted on the GPU. */
@@ -399,6 +483,23 @@ static void damage_is_counted_once(void)
               "%lld frames are damaged, not %lld", (long long)seen.corrupt,
               (long long)expected.corrupt);
         ask("fake_forget");
+    }
+    memset(&how, 0, sizeof(how));
+}
+
+/* What is said of damage is what software has met, and not why the GPU has failed. */
+static void damage_is_told_by_software(void)
+{
+    static const char *const words[] = {"none", "5", "40"};
+    static Seen expected, seen;
+    how.skips = 3;
+    decode(&(DecoderOptions){.threads = 1}, &expected);
+    CHECK(expected.first[0], "nothing is said");
+    for (int i = 0; i < 3; i++) {
+        set_decoder(words[i]);
+        decode(&(DecoderOptions){.threads = 1, .gpu = gpu, .gpu_frames = 8}, &seen);
+        CHECK(!strcmp(seen.first, expected.first), "%s: it says \"%s\", not \"%s\"", words[i],
+              seen.first, expected.first);
     }
     memset(&how, 0, sizeof(how));
 }
@@ -602,17 +703,22 @@ static const CheckTest tests[] = {
     {"a_decoder_that_fails", a_decoder_that_fails},
     {"pictures_that_cannot_be_looked_at", pictures_that_cannot_be_looked_at},
     {"times_that_tell_nothing", times_that_tell_nothing},
+    {"frames_that_are_left_out", frames_that_are_left_out},
+    {"lost_frames_in_words", lost_frames_in_words},
     {"frames_that_are_held", frames_that_are_held},
     {"frames_that_are_lost", frames_that_are_lost},
     {"all_on_the_gpu", all_on_the_gpu},
     {"as_many_as_were_asked_for", as_many_as_were_asked_for},
     {"too_little_memory", too_little_memory},
+    {"memory_that_is_not_used", memory_that_is_not_used},
     {"damage_is_counted_once", damage_is_counted_once},
+    {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},
     {"opened_again_and_again", opened_again_and_again},
     {"layouts", layouts},
     {"crops", crops},
     {"downloads", downloads},
+    {"a_group_that_is_large", a_group_that_is_large}, /* behind where memory is counted */
 };
 
 /* What FFmpeg says tells whether its copies have failed. */

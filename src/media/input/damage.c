@@ -1,5 +1,8 @@
 #include "media/input/damage.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include <libavutil/avstring.h>
 #include <libavutil/parseutils.h>
 
@@ -49,9 +52,15 @@ static int64_t lost_packets(const DamageReport *r)
     return r->packets.read_errors + r->packets.corrupt_packets;
 }
 
-int damage_is_seen(const DamageReport *r)
+/* The input itself. */
+static int is_damaged(const DamageReport *r)
 {
     return lost_packets(r) + r->frames.decode_errors + r->frames.corrupt_frames > 0;
+}
+
+int damage_is_seen(const DamageReport *r)
+{
+    return is_damaged(r) || r->frames.lost_frames > 0;
 }
 
 static void add(Damage *damage, const Damage *next)
@@ -60,6 +69,7 @@ static void add(Damage *damage, const Damage *next)
     damage->corrupt_packets += next->corrupt_packets;
     damage->decode_errors += next->decode_errors;
     damage->corrupt_frames += next->corrupt_frames;
+    damage->lost_frames += next->lost_frames;
     if (!damage->first[0])
         av_strlcpy(damage->first, next->first, sizeof(damage->first));
 }
@@ -75,16 +85,16 @@ void damage_add(DamageReport *r, const DamageReport *next)
         r->part.any_end = next->part.any_end;
 }
 
-int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size)
+static int describe_input(const Source *source, const DamageReport *report, char *text, size_t size)
 {
     const ReadPart *part = &report->part;
     const Damage *frames = &report->frames;
     const char *first = report->packets.first[0] ? report->packets.first : frames->first;
     const int known = part->whole && !source_has_fragments(source);
     const int64_t total = known ? source_frame_count(source) : 0;
-    const double missing = cut_off(source, part);
+    const double missing = frames->lost_frames ? 0 : cut_off(source, part);
     const int64_t lost = lost_packets(report);
-    if (!damage_is_seen(report) && missing <= 0)
+    if (!is_damaged(report) && missing <= 0)
         return 0;
     av_strlcpy(text, "the input is damaged", size);
     if (total > part->frames)
@@ -104,4 +114,16 @@ int damage_describe(const Source *source, const DamageReport *report, char *text
     if (first[0])
         av_strlcatf(text, size, " (first: %s)", first);
     return 1;
+}
+
+int damage_describe(const Source *source, const DamageReport *report, char *text, size_t size)
+{
+    const int64_t lost = report->frames.lost_frames;
+    const size_t used = describe_input(source, report, text, size) ? strlen(text) : 0;
+    if (lost)
+        snprintf(text + used, size - used,
+                 "%s%" PRId64
+                 " frame%s lost where the GPU failed to decode, up to the next key frame",
+                 used ? "; " : "", lost, lost == 1 ? " was" : "s were");
+    return used || lost;
 }

@@ -32,10 +32,12 @@ struct Decoder {
     DecoderOptions options;
     AVFrame *raw;
     size_t packet_size;                     /* of the last one */
+    int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* beyond max_pixels, or 0 */
     Damage damage;
     int joins; /* the next packet is the first of what may have been joined while it was sent */
     int64_t joined;          /* the time of that; frames before it lack others. Or AV_NOPTS_VALUE */
+    int joined_anew;         /* by software that goes on: they are lost */
     int64_t told, told_only; /* of broken pictures: times, and those not flagged yet */
     int64_t received, last_told; /* frames; the last one at which that was news */
     Converter converter;
@@ -62,6 +64,7 @@ struct Decoder {
     RecentPackets recent;
     int anew;     /* of those, the next one to be decoded anew; -1: nothing is */
     int told_end; /* what is decoded anew ends with the stream */
+    int awaits;   /* no packet is decoded before the next key frame, or so many that are lost */
 
     /* Of a GPU that is lost, which is not called any more: what it had decoded. */
     atomic_int lost;
@@ -142,6 +145,7 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
     d->refused = 1;
+    gpu_budget_release(&d->options.budget, &d->reserved);
     while (formats[1] != AV_PIX_FMT_NONE) /* software is the last one */
         formats++;
     return *formats;
@@ -332,6 +336,15 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
+/* What the GPU's decoder has said of itself is none of what software meets. */
+static void forget_words(Decoder *d)
+{
+    (void)codec_log_take(&d->log);
+    media_log_clear();
+    atomic_store(&d->no_memory, 0);
+    errno = 0;
+}
+
 /* Software takes over. Without the memory for that all stays as it is. Why the GPU has failed is
  * not known yet: what decoded there is not touched. */
 static int leave_gpu(Decoder *d)
@@ -346,6 +359,8 @@ static int leave_gpu(Decoder *d)
     }
     d->left = before;
     d->anew = 0;
+    d->awaits = recent_packets_lack_key(&d->recent) ? SOURCE_PACKETS_TO_KEY : 0;
+    forget_words(d);
     return 0;
 }
 
@@ -364,28 +379,55 @@ static void clear_recent(Decoder *d)
     pthread_mutex_lock(&d->recent_lock);
     recent_packets_clear(&d->recent);
     pthread_mutex_unlock(&d->recent_lock);
+    d->awaits = 0;
 }
 
 static AVPacket *keep_packet(Decoder *d, const AVPacket *packet)
 {
     pthread_mutex_lock(&d->recent_lock);
-    AVPacket *kept = recent_packets_add(&d->recent, packet);
+    AVPacket *kept = recent_packets_add(&d->recent, packet, d->hurry);
     if (kept)
         codec_number(d->codec, kept, d->recent.before + d->recent.count);
     pthread_mutex_unlock(&d->recent_lock);
     return kept;
 }
 
+static void set_hurry(AVCodecContext *codec, int hurry)
+{
+    codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+}
+
+/* Not 0: it builds on packets that are kept no more. Its frame is lost, unless that is there. */
+static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
+{
+    if (!d->awaits)
+        return 0;
+    if (packet->flags & AV_PKT_FLAG_KEY) {
+        d->awaits = 0;
+        d->joined = is_there ? AV_NOPTS_VALUE : packet->pts;
+        d->joined_anew = 1;
+        return 0;
+    }
+    d->awaits -= !is_there;
+    d->damage.lost_frames += !is_there;
+    return 1;
+}
+
 /* The next packet that is decoded anew; EAGAIN: all are. */
 static int send_anew(Decoder *d)
 {
     if (d->anew < d->recent.count) {
-        AVPacket *packet = d->recent.packets[d->anew++];
+        const RecentPacket *next = &d->recent.packets[d->anew++];
+        AVPacket *packet = next->packet;
+        if (is_left_out(d, packet, next->came || next->hurried))
+            return 0;
+        set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
         codec_number(d->codec, packet, d->recent.before + d->anew);
         const int ret = avcodec_send_packet(d->codec, packet);
         return ret == AVERROR_INVALIDDATA ? 0 : ret;
     }
     d->anew = -1;
+    set_hurry(d->codec, d->hurry);
     drop_recent(d);
     return d->told_end || d->coming_back == DRAINING ? avcodec_send_packet(d->codec, NULL)
                                                      : AVERROR(EAGAIN);
@@ -431,6 +473,8 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 {
     if (d->on_gpu && atomic_load(&d->lost))
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
+    if (packet && is_left_out(d, packet, 0))
+        return 0;
     AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
         return AVERROR(ENOMEM);
@@ -466,13 +510,13 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     const RecentPackets *r = &d->recent;
     AVPacket *packet = NULL;
     pthread_mutex_lock(&d->recent_lock);
-    const int from_key =
-        r->count && r->packets[0] && (!r->before || (r->packets[0]->flags & AV_PKT_FLAG_KEY));
+    const int from_key = r->count && r->packets[0].packet &&
+                         (!r->before || (r->packets[0].packet->flags & AV_PKT_FLAG_KEY));
     if (!*number && from_key)
         *number = r->before + 1;
     const int64_t at = *number - r->before - 1;
-    if (at >= 0 && at < r->count && r->packets[at])
-        packet = av_packet_clone(r->packets[at]);
+    if (at >= 0 && at < r->count && r->packets[at].packet)
+        packet = av_packet_clone(r->packets[at].packet);
     pthread_mutex_unlock(&d->recent_lock);
     return packet;
 }
@@ -512,8 +556,10 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     const int ret = send_packet(d, packet);
     if (ret == AVERROR(EAGAIN))
         return ret;
-    if (packet && (d->joins || source_is_return(packet)))
+    if (packet && (d->joins || source_is_return(packet))) {
         d->joined = packet->pts;
+        d->joined_anew = 0;
+    }
     d->joins = 0;
     if (is_out_of_memory(d, ret))
         return AVERROR(ENOMEM);
@@ -644,6 +690,7 @@ static int lacks_others(Decoder *d)
     }
     d->told = codec_log_broken(&d->log);
     (void)codec_log_take(&d->log);
+    d->damage.lost_frames += d->joined_anew;
     return 1;
 }
 
@@ -803,7 +850,9 @@ int decoder_frame_threads(const Decoder *d)
 
 void decoder_hurry(Decoder *d, int hurry)
 {
-    d->codec->skip_frame = hurry ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+    d->hurry = hurry;
+    if (d->anew < 0)
+        set_hurry(d->codec, hurry);
 }
 
 const char *decoder_conversion(const Decoder *d)
@@ -821,6 +870,7 @@ void decoder_flush(Decoder *d)
     free_on_gpu(d, &d->left);
     if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
+    set_hurry(d->codec, d->hurry);
     stop_deinterlacing(d);
     d->ended = 0;
     d->last_pts = AV_NOPTS_VALUE;

@@ -224,8 +224,6 @@ static int read_one(Reader *r)
         return ret;
     if (ret < 0) {
         r->input_ended = 1;
-        if (!r->frames_ended)
-            (void)decoder_send(r->decoder, NULL);
         return ret == AVERROR_EXIT ? ret : 0;
     }
     const int64_t time = packet_time(r, r->packet);
@@ -417,8 +415,8 @@ static int advance(Reader *r, MediaError *error)
             end_frames(r);
         if (!r->frames_ended)
             ret = decode_one(r, error);
-        if (ret == AVERROR(EAGAIN) && !r->input_ended)
-            ret = read_one(r);
+        if (ret == AVERROR(EAGAIN))
+            ret = r->input_ended ? decoder_send(r->decoder, NULL) : read_one(r);
         if (ret == AVERROR_EXIT)
             return AVERROR_EOF;
         if (ret == AVERROR(ENOMEM))
@@ -432,8 +430,8 @@ static int advance(Reader *r, MediaError *error)
 static int64_t damage_count(const Reader *r)
 {
     const Damage *frames = decoder_damage(r->decoder), *packets = &r->source->damage;
-    return frames->decode_errors + frames->corrupt_frames + packets->corrupt_packets +
-           packets->read_errors;
+    return frames->decode_errors + frames->corrupt_frames + frames->lost_frames +
+           packets->corrupt_packets + packets->read_errors;
 }
 
 int reader_next(Reader *r, Message *message, MediaError *error)

@@ -8,22 +8,25 @@
 
 #include "media/packet_bytes.h"
 
-/* A stream without key frames is kept as far as this. */
+/* What is kept at most. */
 #define MOST_BYTES ((size_t)128 << 20)
 
 static void forget(RecentPackets *r, int count)
 {
     for (int i = 0; i < count; i++) {
-        r->bytes -= r->packets[i] ? packet_bytes(r->packets[i]) : 0;
-        av_packet_free(&r->packets[i]);
+        AVPacket *packet = r->packets[i].packet;
+        r->bytes -= packet ? packet_bytes(packet) : 0;
+        av_packet_free(&packet);
     }
     r->count -= count;
     r->before += count;
-    if (r->count) {
+    if (r->count)
         memmove(r->packets, r->packets + count, (size_t)r->count * sizeof(r->packets[0]));
-        memmove(r->came, r->came + count, (size_t)r->count);
-        memmove(r->pts, r->pts + count, (size_t)r->count * sizeof(r->pts[0]));
-    }
+}
+
+static int is_key(const RecentPackets *r, int at)
+{
+    return (r->packets[at].packet->flags & AV_PKT_FLAG_KEY) != 0;
 }
 
 /* Frames that wait behind a decoder, and their packets that are in it, are no more than this. */
@@ -33,7 +36,7 @@ static void forget(RecentPackets *r, int count)
 static int last_key(const RecentPackets *r)
 {
     int at = r->count - LEAST_PACKETS;
-    while (at > 0 && !(r->packets[at]->flags & AV_PKT_FLAG_KEY))
+    while (at > 0 && !is_key(r, at))
         at--;
     return at > 0 ? at : 0;
 }
@@ -43,17 +46,10 @@ static int make_room(RecentPackets *r)
     const int room = r->room ? 2 * r->room : 64;
     if (r->count < r->room)
         return 0;
-    AVPacket **packets = av_realloc_array(r->packets, (size_t)room, sizeof(packets[0]));
-    if (packets)
-        r->packets = packets;
-    uint8_t *came = packets ? av_realloc(r->came, (size_t)room) : NULL;
-    if (!came)
+    RecentPacket *packets = av_realloc_array(r->packets, (size_t)room, sizeof(packets[0]));
+    if (!packets)
         return AVERROR(ENOMEM);
-    r->came = came;
-    int64_t *pts = av_realloc_array(r->pts, (size_t)room, sizeof(pts[0]));
-    if (!pts)
-        return AVERROR(ENOMEM);
-    r->pts = pts;
+    r->packets = packets;
     r->room = room;
     return 0;
 }
@@ -62,12 +58,12 @@ static int make_room(RecentPackets *r)
 static void forget_group(RecentPackets *r)
 {
     int next = 1;
-    while (next < r->count && !(r->packets[next]->flags & AV_PKT_FLAG_KEY))
+    while (next < r->count && !is_key(r, next))
         next++;
     forget(r, next < r->count ? next : 1);
 }
 
-AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet)
+AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet, int hurried)
 {
     if (packet->flags & AV_PKT_FLAG_KEY)
         forget(r, last_key(r));
@@ -76,18 +72,21 @@ AVPacket *recent_packets_add(RecentPackets *r, const AVPacket *packet)
     AVPacket *kept = make_room(r) < 0 ? NULL : av_packet_clone(packet);
     if (!kept)
         return NULL;
-    r->came[r->count] = 0;
-    r->pts[r->count] = kept->pts;
-    r->packets[r->count++] = kept;
+    r->packets[r->count++] = (RecentPacket){kept, kept->pts, 0, hurried != 0};
     r->bytes += packet_bytes(kept);
     return kept;
 }
 
+int recent_packets_lack_key(const RecentPackets *r)
+{
+    return r->before != r->begun && (!r->count || !is_key(r, 0));
+}
+
 void recent_packets_take_back(RecentPackets *r)
 {
-    r->count--;
-    r->bytes -= packet_bytes(r->packets[r->count]);
-    av_packet_free(&r->packets[r->count]);
+    AVPacket **packet = &r->packets[--r->count].packet;
+    r->bytes -= packet_bytes(*packet);
+    av_packet_free(packet);
 }
 
 static int is_here(const RecentPackets *r, int64_t number)
@@ -98,7 +97,7 @@ static int is_here(const RecentPackets *r, int64_t number)
 static int64_t find_pts(const RecentPackets *r, int from, int to, int64_t pts)
 {
     for (int i = from; i < to; i++)
-        if (r->pts[i] == pts)
+        if (r->packets[i].pts == pts)
             return r->before + i + 1;
     return 0;
 }
@@ -115,18 +114,18 @@ int64_t recent_packets_number(const RecentPackets *r, int64_t pts, int64_t numbe
 void recent_packets_mark(RecentPackets *r, int64_t number, int came)
 {
     if (is_here(r, number))
-        r->came[number - r->before - 1] = came != 0;
+        r->packets[number - r->before - 1].came = came != 0;
 }
 
 int recent_packets_came(const RecentPackets *r, int64_t number)
 {
-    return is_here(r, number) && r->came[number - r->before - 1];
+    return is_here(r, number) && r->packets[number - r->before - 1].came;
 }
 
 void recent_packets_drop(RecentPackets *r)
 {
     for (int i = 0; i < r->count; i++)
-        av_packet_free(&r->packets[i]);
+        av_packet_free(&r->packets[i].packet);
     r->bytes = 0;
 }
 
@@ -134,7 +133,6 @@ void recent_packets_clear(RecentPackets *r)
 {
     recent_packets_drop(r);
     av_freep(&r->packets);
-    av_freep(&r->came);
-    av_freep(&r->pts);
-    *r = (RecentPackets){.before = r->before + r->count};
+    const int64_t before = r->before + r->count;
+    *r = (RecentPackets){.before = before, .begun = before};
 }

@@ -8,20 +8,30 @@
 
 #include <libavcodec/packet.h>
 
+typedef struct RecentPacket {
+    AVPacket *packet; /* NULL: it was dropped */
+    int64_t pts;
+    uint8_t came;    /* not 0: its frame has */
+    uint8_t hurried; /* not 0: it was decoded in a hurry, which may have left its frame out */
+} RecentPacket;
+
 /* {0} is an empty one. Packets are numbered from 1 on. */
 typedef struct RecentPackets {
-    AVPacket **packets; /* the oldest first */
-    uint8_t *came;      /* beside them: not 0: its frame has */
-    int64_t *pts;       /* beside them */
+    RecentPacket *packets; /* the oldest first */
     int count, room;
     int64_t before; /* packets before the first one that is here */
+    int64_t begun;  /* those before it was cleared */
     size_t bytes;
 } RecentPackets;
 
 /* Keeps a reference, and answers it: the packet numbered before + count. Before a key frame, what
  * lies before the key frame before it is forgotten: frames between the two may refer to both. So
- * are no fewer kept than frames may wait that were decoded. NULL: out of memory. */
-AVPacket *recent_packets_add(RecentPackets *recent, const AVPacket *packet);
+ * are no fewer kept than frames may wait that were decoded. Of a group that is larger than what is
+ * kept, the last ones are. NULL: out of memory. */
+AVPacket *recent_packets_add(RecentPackets *recent, const AVPacket *packet, int hurried);
+
+/* Not 0: the first packet that is here builds on others that were forgotten. */
+int recent_packets_lack_key(const RecentPackets *recent);
 
 /* The one that was added last was none. */
 void recent_packets_take_back(RecentPackets *recent);

@@ -37,6 +37,7 @@ typedef struct SourceOptions {
 /* What is known to be wrong with the packets of the input, and with the frames in them. */
 typedef struct Damage {
     int64_t read_errors, corrupt_packets, decode_errors, corrupt_frames;
+    int64_t lost_frames;    /* that a GPU had failed at, and software could not go back to */
     char first[256];        /* FFmpeg's first word on it, or "" */
     unsigned width, height; /* of a picture that was too large for it, or 0 */
 } Damage;
