@@ -7,6 +7,7 @@
 #include <libavutil/error.h>
 #include <libavutil/time.h>
 
+#include "media/gpu_frame.h"
 #include "media/message.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
@@ -96,8 +97,8 @@ void equalized_frame_free(EqualizedFrame **frame)
     EqualizedFrame *f = *frame;
     if (!f)
         return;
-    av_frame_free(&f->decoded.frame);
-    av_frame_free(&f->out);
+    gpu_frame_free(&f->decoded.frame);
+    gpu_frame_free(&f->out);
     free(f);
     *frame = NULL;
 }
@@ -190,8 +191,8 @@ static void free_equalized(void *frame)
 
 static void forget(EqualizeStage *s, int index)
 {
-    av_frame_free(&s->kept[index].decoded.frame);
-    av_frame_free(&s->kept[index].before);
+    gpu_frame_free(&s->kept[index].decoded.frame);
+    gpu_frame_free(&s->kept[index].before);
     s->kept_count--;
     s->done -= index < s->done;
     s->begun -= index < s->begun;
@@ -206,7 +207,7 @@ static void keep(EqualizeStage *s, const FeedFrame *decoded)
     const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
     AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
     if (equalizer_meet(s->options.memory, before, decoded->frame) < 0)
-        av_frame_free(&before);
+        gpu_frame_free(&before);
     if (s->kept_count == KEPT)
         forget(s, 0);
     s->kept[s->kept_count++] = (Kept){
@@ -323,7 +324,7 @@ static void drop_coming(EqualizeStage *s)
     FeedFrame frame = take_coming(s);
     if (s->coming_count)
         note_left_out(&s->coming[0], &frame);
-    av_frame_free(&frame.frame);
+    gpu_frame_free(&frame.frame);
 }
 
 static void fetch(EqualizeStage *s)

@@ -144,7 +144,7 @@ static int measure_all(Work *w, MediaError *error)
         ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
         if (ret >= 0 && message.frame) {
             ret = take(w, &message, error);
-            av_frame_free(&w->before[BEFORE - 1]);
+            gpu_frame_free(&w->before[BEFORE - 1]);
             memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
             w->before[0] = message.frame;
             message.frame = NULL;
@@ -171,7 +171,7 @@ int first_pass_run(FirstPass *pass, MediaError *error)
     decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     for (int i = 0; i < BEFORE; i++)
-        av_frame_free(&w.before[i]);
+        gpu_frame_free(&w.before[i]);
     reader_close(&w.reader);
     return ret;
 }

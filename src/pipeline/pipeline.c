@@ -32,7 +32,7 @@ void item_free(Item **item)
     if (!*item)
         return;
     message_clear(&(*item)->message);
-    av_frame_free(&(*item)->before);
+    gpu_frame_free(&(*item)->before);
     free((*item)->arrays);
     free(*item);
     *item = NULL;
@@ -69,7 +69,7 @@ static int take(Pipeline *p, QueueWait wait, MediaError *error)
 static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 {
     const int last = p->parts.planned ? PLANNED_BEFORE - 1 : 0;
-    av_frame_free(&p->before[last]);
+    gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
     p->before[0] = av_frame_clone(frame);
     return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
@@ -208,7 +208,7 @@ static int apply_planned(Pipeline *p, Item *item, MediaError *error)
 static void forget_before(Pipeline *p)
 {
     for (int i = 0; i < PLANNED_BEFORE; i++)
-        av_frame_free(&p->before[i]);
+        gpu_frame_free(&p->before[i]);
 }
 
 /* The frame before goes with it, and this one is kept for the next. */
@@ -278,7 +278,7 @@ static int pass_item(void *opaque, void *done, MediaError *error)
 {
     Pipeline *p = opaque;
     Item *item = done;
-    av_frame_free(&item->before);
+    gpu_frame_free(&item->before);
     int ret = leave_gpu(p, item, error);
     if (ret >= 0)
         ret = send(p, &item);

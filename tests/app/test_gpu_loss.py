@@ -25,8 +25,7 @@ def film(keys=25):
                 source=DARK)
 
 
-@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
-class Loss(Case):
+class OnGpu(Case):
     def run_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
         if not os.path.exists(pictures):
@@ -39,6 +38,14 @@ class Loss(Case):
                                         "-v", "-y"] + [str(o) for o in options], stdin=stdin or subprocess.DEVNULL,
                                        stderr=subprocess.PIPE, env=more), LIVENESS)
 
+    def show(self, source, *options, **env):
+        """In a window, to its end."""
+        return self.run_on_gpu(source, "--no-config", *options, SDL_VIDEODRIVER="offscreen", SDL_AUDIODRIVER="dummy",
+                               **env)
+
+
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
+class Loss(OnGpu):
     def on_cpu(self, source, *options):
         out, stats = self.path("cpu.mkv"), self.path("cpu.csv")
         run = subprocess.Popen([PROGRAM, source, "-o", out, "--stats", stats, "--backend", "cpu", "-q", "-y", "--vcodec",
@@ -180,6 +187,22 @@ class Loss(Case):
                                              FAKE_NVDEC="999", FAKE_NVDEC_PICTURES="")
                     self.assertEqual(result.code, DONE, str(result))
                     self.assertEqual("decoded on the GPU" in result.err, threads <= most, str(result))
+
+
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
+class Window(OnGpu):
+    def test_it_is_let_alone(self):
+        """Frames that wait, that may be equalized anew, and those on the screen: nothing is given back to a GPU that is
+        lost, in which that might never end."""
+        for options in ((), ("--null",)):
+            for after in (20, 40):
+                with self.subTest(after, options=options):
+                    show = self.run_on_gpu if options else self.show
+                    result = show(film(), *options, FAKE_GPU_LOST=str(after), FAKE_NVIDIA_TELLS="1")
+                    self.assertEqual(result.code, DONE, str(result))
+                    before, behind = result.err.split("the CPU goes on without the GPU", 1)
+                    self.assertIn("is given back", before)
+                    self.assertNotIn("is given back", behind)
 
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")

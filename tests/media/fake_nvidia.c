@@ -11,6 +11,7 @@
  * are what it decodes, in the order of decoding; without, pictures are of one colour.
  * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
  * No more pictures can be looked at at a time than the decoder was made for, as with a real one.
+ * FAKE_NVIDIA_TELLS: standard error gets a line whenever a picture is given back, or a decoder.
  * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
  * not given back.
  */
@@ -109,6 +110,12 @@ static const char *word(void)
 {
     const char *words = getenv("FAKE_NVDEC");
     return words ? words : "";
+}
+
+static void tell(const char *what)
+{
+    if (getenv("FAKE_NVIDIA_TELLS"))
+        (void)fprintf(stderr, "%s is given back\n", what);
 }
 
 /* Each has arguments of its own, which are not looked at. */
@@ -352,6 +359,7 @@ int cuvidCreateDecoder(void **decoder, void *info)
 
 int cuvidDestroyDecoder(void *decoder)
 {
+    tell("a decoder");
     ((Decoder *)decoder)->open = 0;
     decoders--;
     return 0;
@@ -408,6 +416,7 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
 
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
 {
+    tell("a picture");
     if (pictures)
         free((void *)(size_t)memory);
     ((Decoder *)decoder)->mapped--;

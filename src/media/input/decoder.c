@@ -64,7 +64,6 @@ struct Decoder {
     int told_end; /* what is decoded anew ends with the stream */
 
     /* Of a GPU that is lost, which is not called any more: what it had decoded. */
-    atomic_int lost;
     pthread_mutex_t recent_lock; /* of which packets there are */
     FrameRescue *rescue;         /* of another thread; NULL: none so far */
 
@@ -209,11 +208,11 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->joins = source->network || source->reconnect;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
-    atomic_init(&d->lost, 0);
     pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    const AVCodec *on_gpu = options->gpu && usual ? find_gpu_decoder(stream) : NULL;
+    const int can = usual && options->gpu && !gpu_device_is_lost(options->gpu);
+    const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
     d->parameters = avcodec_parameters_alloc();
@@ -324,7 +323,7 @@ static int gpu_has_failed(const Decoder *d, int ret)
  * call the GPU, and its memory stays counted. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 {
-    if (*codec && !atomic_load(&d->lost)) {
+    if (*codec && !gpu_device_is_lost(d->options.gpu)) {
         avcodec_free_context(codec);
         gpu_budget_release(&d->options.budget, &d->reserved);
     }
@@ -408,12 +407,12 @@ static int is_known(Decoder *d)
 static int receive_raw(Decoder *d)
 {
     for (;;) {
-        const int lost = d->on_gpu && atomic_load(&d->lost);
+        const int lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
         int ret = lost ? leave_gpu(d) : 0;
         if (ret >= 0)
             ret = avcodec_receive_frame(d->codec, d->raw);
         if (gpu_has_failed(d, ret)) {
-            av_frame_unref(d->raw);
+            gpu_frame_unref(d->raw);
             ret = leave_gpu(d);
         } else if (ret == AVERROR(EAGAIN) && d->anew >= 0) {
             ret = send_anew(d);
@@ -429,7 +428,7 @@ static int receive_raw(Decoder *d)
  */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
-    if (d->on_gpu && atomic_load(&d->lost))
+    if (d->on_gpu && gpu_device_is_lost(d->options.gpu))
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     AVPacket *kept = d->on_gpu && packet ? keep_packet(d, packet) : NULL;
     if (d->on_gpu && packet && !kept)
@@ -489,7 +488,7 @@ static int64_t find_number(void *opaque, const AVFrame *frame)
 int decoder_rescue(Decoder *d, AVFrame *frame)
 {
     const FrameRescueOptions options = {open_software, find_packet, find_number, d};
-    atomic_store(&d->lost, 1);
+    gpu_device_lose(d->options.gpu);
     if (!d->rescue)
         d->rescue = frame_rescue_create(&options);
     return d->rescue ? frame_rescue(d->rescue, frame) : AVERROR(ENOMEM);
@@ -619,7 +618,7 @@ static int bring_here(Decoder *d)
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
-        atomic_store(&d->lost, 1);
+        gpu_device_lose(d->options.gpu);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_leave(d->raw);
     } else {
@@ -813,13 +812,13 @@ const char *decoder_conversion(const Decoder *d)
 
 void decoder_lose_gpu(Decoder *d)
 {
-    atomic_store(&d->lost, 1);
+    gpu_device_lose(d->options.gpu);
 }
 
 void decoder_flush(Decoder *d)
 {
     free_on_gpu(d, &d->left);
-    if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
+    if (!d->on_gpu || !gpu_device_is_lost(d->options.gpu) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
     stop_deinterlacing(d);
     d->ended = 0;
@@ -844,7 +843,7 @@ void decoder_close(Decoder **decoder)
         return;
     convert_close(&d->converter);
     deinterlacer_close(&d->deinterlacer);
-    av_frame_free(&d->raw);
+    gpu_frame_free(&d->raw);
     free_on_gpu(d, &d->left);
     if (d->on_gpu)
         free_on_gpu(d, &d->codec);
