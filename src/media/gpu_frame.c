@@ -157,7 +157,7 @@ void gpu_frame_lose(const AVFrame *frame)
         gpu_device_lose(frames_of(frame)->device_ref);
 }
 
-static int is_lost(const AVFrame *frame)
+int gpu_frame_is_lost(const AVFrame *frame)
 {
     return gpu_frame_is(frame) && frame->hw_frames_ctx &&
            gpu_device_is_lost(frames_of(frame)->device_ref);
@@ -165,7 +165,7 @@ static int is_lost(const AVFrame *frame)
 
 void gpu_frame_unref(AVFrame *frame)
 {
-    if (is_lost(frame))
+    if (gpu_frame_is_lost(frame))
         gpu_frame_leave(frame);
     else
         av_frame_unref(frame);
@@ -313,7 +313,7 @@ static int copy_stored(AVFrame *stored, const AVFrame *frame)
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
-    const int ret = is_lost(frame) ? AVERROR_EXTERNAL : copy_stored(stored, frame);
+    const int ret = gpu_frame_is_lost(frame) ? AVERROR_EXTERNAL : copy_stored(stored, frame);
     if (ret >= 0)
         take_planes(host, stored, &layout);
     return ret;

@@ -30,8 +30,8 @@ enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
 /* Brings the samples of a frame on a GPU to the planes of `host`, which is of the format in
  * software, with one copy: by way of those of `stored`, where they lie as they do there. Planes of
- * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR, which a lost
- * one is not asked for. */
+ * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR, which a
+ * lost one is not asked for. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
 /* FFmpeg's device for decoding in this CUDA context (a CUcontext), on this stream (a CUstream),
@@ -82,7 +82,11 @@ void gpu_frame_leave(AVFrame *frame);
 /* The GPU that the frame is on is lost; of one on the host nothing is done. Any thread. */
 void gpu_frame_lose(const AVFrame *frame);
 
-/* As av_frame_unref() and av_frame_free(), of any frame; one on a GPU that is lost is left alone. */
+/* Not 0: it is on a GPU that is lost. Any thread. */
+int gpu_frame_is_lost(const AVFrame *frame);
+
+/* As av_frame_unref() and av_frame_free(), of any frame; one on a GPU that is lost is left alone.
+ */
 void gpu_frame_unref(AVFrame *frame);
 void gpu_frame_free(AVFrame **frame);
 

@@ -127,7 +127,7 @@ static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error);
 
 static int is_on_lost_gpu(const EqualizeLoop *l, const EqualizeTask *task)
 {
-    return l->options.rescue && lumeq_backend_name(l->options.equalizer) != l->backend &&
+    return lumeq_backend_name(l->options.equalizer) != l->backend &&
            (gpu_frame_is(task->in) || (task->before && gpu_frame_is(task->before)));
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/equalize_stage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,8 @@ struct EqualizeStage {
     int running;
     Queue *results; /* of Result */
 
-    pthread_mutex_t lock; /* of these four; never held for long */
+    pthread_mutex_t rescuing; /* the feed that is attached stays; before `lock` */
+    pthread_mutex_t lock;     /* of these four; never held for long */
     pthread_cond_t changed;
     Orders orders;
     int woken;
@@ -90,6 +92,7 @@ struct EqualizeStage {
     int apart;       /* the next frame does not follow it */
     int end;         /* of the feed, 0: not yet */
     int end_sent;
+    atomic_llong gone; /* frames that were lost with a GPU */
 };
 
 void equalized_frame_free(EqualizedFrame **frame)
@@ -166,13 +169,20 @@ static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
     return 0;
 }
 
-/* The oldest one that was handed in is equalized. */
+static void lose(EqualizeStage *s, int index);
+
+/* The oldest one that was handed in is equalized, or it was lost with a GPU. */
 static int end_kept(void *opaque, void *done, MediaError *error)
 {
     EqualizeStage *s = opaque;
-    Kept *kept = &s->kept[s->done++];
     EqualizedFrame *f = done;
     (void)error;
+    if (!f->decoded.frame) {
+        equalized_frame_free(&f);
+        lose(s, s->done);
+        return 0;
+    }
+    Kept *kept = &s->kept[s->done++];
     s->sent_at = av_gettime_relative();
     f->equalize_us = (double)(s->sent_at - kept->begun_at);
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
@@ -200,13 +210,83 @@ static void forget(EqualizeStage *s, int index)
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
 }
 
+/* Has it on the host: 1. */
+static int rescue(EqualizeStage *s, int generation, AVFrame *frame)
+{
+    int ret = AVERROR(ENOENT); /* its feed has gone elsewhere since */
+    if (!gpu_frame_is(frame))
+        return 1;
+    pthread_mutex_lock(&s->rescuing);
+    if (s->orders.feed && s->orders.generation == generation)
+        ret = video_feed_rescue(s->orders.feed, frame);
+    pthread_mutex_unlock(&s->rescuing);
+    return ret >= 0;
+}
+
+/* Has all that is kept there, as far as it can be had, in order. */
+static void rescue_kept(EqualizeStage *s)
+{
+    for (int i = 0; i < s->kept_count; i++) {
+        Kept *k = &s->kept[i];
+        if (k->before && !rescue(s, k->generation, k->before))
+            gpu_frame_free(&k->before);
+        (void)rescue(s, k->generation, k->decoded.frame);
+    }
+}
+
+/* It cannot be had any more. */
+static void lose(EqualizeStage *s, int index)
+{
+    if (!s->kept[index].taken)
+        atomic_fetch_add(&s->gone, 1);
+    forget(s, index);
+}
+
+/* Not 0: one of those that are kept is to be handed in. */
+static int has_kept(EqualizeStage *s)
+{
+    while (s->begun < s->kept_count) {
+        const AVFrame *frame = s->kept[s->begun].decoded.frame;
+        if (gpu_frame_is_lost(frame))
+            rescue_kept(s);
+        if (!gpu_frame_is_lost(frame))
+            return 1;
+        lose(s, s->begun);
+    }
+    return 0;
+}
+
+static const Kept *find_kept(const EqualizeStage *s, int64_t number)
+{
+    for (int i = 0; i < s->kept_count; i++)
+        if (s->kept[i].number == number)
+            return &s->kept[i];
+    return NULL;
+}
+
+/* See EqualizeLoopOptions: of one in flight, which is kept. */
+static int rescue_task(void *opaque, EqualizeTask *task)
+{
+    EqualizeStage *s = opaque;
+    EqualizedFrame *f = task->item;
+    const Kept *kept = find_kept(s, f->number);
+    rescue_kept(s);
+    gpu_frame_free(&f->decoded.frame);
+    if (kept && !gpu_frame_is(kept->decoded.frame))
+        f->decoded.frame = av_frame_clone(kept->decoded.frame);
+    task->in = f->decoded.frame;
+    task->before = kept ? kept->before : NULL;
+    return task->in != NULL;
+}
+
 /* Takes the frame over. Without memory it has none before it. */
 static void keep(EqualizeStage *s, const FeedFrame *decoded)
 {
     const int first = s->apart || decoded->returned;
     const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
     AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
-    if (equalizer_meet(s->options.memory, before, decoded->frame) < 0)
+    if (equalizer_meet(s->options.memory, before, decoded->frame) < 0 &&
+        !rescue(s, last->generation, before))
         gpu_frame_free(&before);
     if (s->kept_count == KEPT)
         forget(s, 0);
@@ -431,7 +511,7 @@ static int next_frame(void *opaque, EqualizeTask *task, int idle, MediaError *er
         const int changed = s->revision != s->now.revision || s->generation != s->now.generation;
         if (!idle && (changed || s->now.live))
             return AVERROR(EAGAIN);
-        if (!changed && s->begun < s->kept_count)
+        if (!changed && has_kept(s))
             return begin_kept(s, task, error);
         more = changed ? follow_orders(s, error) : take_next(s, error);
         if (more < 0)
@@ -488,6 +568,8 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     s->options = *options;
     s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;
+    atomic_init(&s->gone, 0);
+    pthread_mutex_init(&s->rescuing, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     const EqualizeLoopOptions loop = {
@@ -495,6 +577,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
         .next = next_frame,
         .done = end_kept,
         .free = free_equalized,
+        .rescue = rescue_task,
         .opaque = s,
         .note = options->note,
     };
@@ -530,12 +613,14 @@ void equalize_stage_wake(EqualizeStage *s)
 
 void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
 {
+    pthread_mutex_lock(&s->rescuing);
     Orders *o = begin_orders(s);
     o->feed = feed;
     o->live = live;
     o->generation++;
     o->late_from = o->late_to = INT64_MIN;
     give_orders(s);
+    pthread_mutex_unlock(&s->rescuing);
 }
 
 void equalize_stage_detach(EqualizeStage *s)
@@ -638,6 +723,11 @@ int equalize_stage_waiting(EqualizeStage *s)
     return queue_count(s->results);
 }
 
+int64_t equalize_stage_gone(const EqualizeStage *s)
+{
+    return atomic_load(&s->gone);
+}
+
 int equalize_stage_is_lost(EqualizeStage *s)
 {
     return equalize_loop_is_lost(s->loop);
@@ -665,6 +755,7 @@ void equalize_stage_close(EqualizeStage **stage)
     equalize_loop_free(&s->loop);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->rescuing);
     free(s);
     *stage = NULL;
 }

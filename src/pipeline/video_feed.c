@@ -326,9 +326,9 @@ void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
     decoder_deinterlace(f->decoder, mode);
 }
 
-void video_feed_avoid_gpu(VideoFeed *f)
+int video_feed_rescue(VideoFeed *f, AVFrame *frame)
 {
-    decoder_lose_gpu(f->decoder);
+    return decoder_rescue(f->decoder, frame);
 }
 
 void video_feed_stop(VideoFeed *f)

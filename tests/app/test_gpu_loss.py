@@ -191,6 +191,27 @@ class Loss(OnGpu):
 
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
+    def test_all_frames_are_shown(self):
+        """Whenever it is lost, of a file and of what cannot be read twice; compared as well."""
+        for after in (0, 1, 20, 60):
+            for stdin, options in ((False, ()), (True, ()), (False, ("--compare", "split"))):
+                with self.subTest(after, stdin=stdin, options=options), open(film(), "rb") as f:
+                    result = self.show(film(), *options, stdin=f if stdin else None, FAKE_GPU_LOST=str(after))
+                    self.assertEqual(result.code, DONE, str(result))
+                    self.assertEqual(result.err.count("without the GPU"), 1, result.err)
+                    shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
+                    self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
+
+    def test_what_cannot_be_brought(self):
+        """For the picture it is compared with: software decodes it, and goes on."""
+        result = self.show(film(), "--compare", "split", FAKE_CUDA_COPIES="20")
+        self.assertEqual(result.code, DONE, str(result))
+
+    def test_a_frame_that_cannot_be_had(self):
+        result = self.show(film(), FAKE_GPU_LOST="30", FAKE_GPU_GONE="8")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("1 frame was lost with the GPU", result.err)
+
     def test_it_is_let_alone(self):
         """Frames that wait, that may be equalized anew, and those on the screen: nothing is given back to a GPU that is
         lost, in which that might never end."""
