@@ -54,6 +54,7 @@ typedef struct Orders {
 typedef struct Kept {
     FeedFrame decoded;
     AVFrame *before; /* a reference to the frame that it is compared with; NULL: none */
+    AVFrame *away;   /* the frame on the GPU, where it is here for that; else NULL */
     int64_t number;
     int generation;
     int first;         /* it does not follow the one before */
@@ -203,6 +204,7 @@ static void forget(EqualizeStage *s, int index)
 {
     gpu_frame_free(&s->kept[index].decoded.frame);
     gpu_frame_free(&s->kept[index].before);
+    gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
     s->done -= index < s->done;
     s->begun -= index < s->begun;
@@ -279,24 +281,38 @@ static int rescue_task(void *opaque, EqualizeTask *task)
     return task->in != NULL;
 }
 
-/* Takes the frame over. Without memory it has none before it. */
+/* That the frame behind it is compared with. */
+static AVFrame *clone_before(const Kept *last)
+{
+    return last ? av_frame_clone(last->away ? last->away : last->decoded.frame) : NULL;
+}
+
+/* Both are where they can be compared; without memory it has none before it. */
+static void meet(EqualizeStage *s, Kept *kept)
+{
+    kept->away = gpu_frame_is(kept->decoded.frame) ? av_frame_clone(kept->decoded.frame) : NULL;
+    if (equalizer_meet(s->options.memory, kept->before, kept->decoded.frame) < 0 &&
+        !rescue(s, kept->generation, kept->before))
+        gpu_frame_free(&kept->before);
+    if (gpu_frame_is(kept->decoded.frame))
+        gpu_frame_free(&kept->away);
+}
+
+/* Takes the frame over. */
 static void keep(EqualizeStage *s, const FeedFrame *decoded)
 {
     const int first = s->apart || decoded->returned;
-    const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
-    AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
-    if (equalizer_meet(s->options.memory, before, decoded->frame) < 0 &&
-        !rescue(s, last->generation, before))
-        gpu_frame_free(&before);
-    if (s->kept_count == KEPT)
-        forget(s, 0);
-    s->kept[s->kept_count++] = (Kept){
+    Kept kept = {
         .decoded = *decoded,
-        .before = before,
+        .before = clone_before(s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL),
         .number = ++s->number,
         .generation = s->generation,
         .first = first,
     };
+    meet(s, &kept);
+    if (s->kept_count == KEPT)
+        forget(s, 0);
+    s->kept[s->kept_count++] = kept;
     s->apart = decoded->preview;
 }
 

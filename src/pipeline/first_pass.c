@@ -94,13 +94,28 @@ static int rescue(Work *w, AVFrame *frame, MediaError *error)
                       lumeq_last_error(NULL));
 }
 
+/* As measure(), of frames that are where they can be compared; what they are of stays where it is.
+ */
+static int measure_pair(Work *w, AVFrame *in, AVFrame *before, MediaError *error)
+{
+    int ret = 0;
+    if (equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0) {
+        ret = rescue(w, before, error);
+        if (ret >= 0)
+            ret = rescue(w, in, error);
+    }
+    return ret < 0 ? ret : measure(w, in, before, error);
+}
+
 static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
 {
-    int ret = equalizer_meet(w->pass->reader.decoder.memory, w->before[0], frame);
-    if (ret < 0)
-        ret = rescue(w, w->before[0], error);
-    if (ret >= 0)
-        ret = measure(w, frame, w->before[0], error);
+    AVFrame *in = av_frame_clone(frame), *before = NULL;
+    if (in && w->before[0])
+        before = av_frame_clone(w->before[0]);
+    int ret = in && (before || !w->before[0]) ? measure_pair(w, in, before, error)
+                                              : media_fail(error, MEDIA_INPUT, "out of memory");
+    gpu_frame_free(&before);
+    gpu_frame_free(&in);
     if (ret <= 0)
         return ret;
     for (int i = BEFORE - 1; i >= 0 && ret >= 0; i--)

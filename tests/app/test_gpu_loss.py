@@ -19,6 +19,13 @@ DARK = "testsrc2=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=6:allf=t" % SIZE
 FRAMES = 75
 
 
+NOISY = "smptebars=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=12:allf=t"
+
+
+def noisy():
+    return clip("noisy.mkv", *H264, "-qp", 4, "-g", 25, seconds=3, source=NOISY % SIZE)
+
+
 def film(keys=25):
     """Three seconds; a key frame after so many frames."""
     return clip("film%d.mkv" % keys, *H264, "-g", keys, "-sc_threshold", 0, "-c:a", "aac", seconds=3, sound=3,
@@ -122,13 +129,32 @@ class Loss(OnGpu):
 
     def test_two_passes_of_noise(self):
         """Curves look at three frames before, which the filter wants."""
-        source = clip("noisy.mkv", "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-pix_fmt", "yuv420p", "-qp", 4,
-                      "-g", 25, seconds=3,
-                      source="smptebars=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=12:allf=t" % SIZE)
+        source = noisy()
         for after in (0, 30):
             with self.subTest(after):
                 result = self.check(source, "--two-pass", "on", "--denoise", "1", FAKE_GPU_LOST=str(after))
                 self.assertIn("noisy: lifted", result.err)
+
+    def test_another_size_and_back(self):
+        """Frames of the first size are on the GPU, and those between them brought here, to that size: the first one behind
+        them is compared with the last of them, as it is in software."""
+        sizes, films, pictures = ("160x96", "320x176", "160x96"), [], []
+        for size in sizes:
+            path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
+            pictures.append(self.path(size + ".nv12"))
+            with open(pictures[-1], "wb") as f:
+                f.write(raw(path, "nv12"))
+            with open(path, "rb") as f:
+                films.append(f.read())
+        joined = self.path("joined.h264")
+        with open(joined, "wb") as f:
+            f.write(b"".join(films))
+        for passes in ("off", "on"):
+            for more in ((), ("--compare", "split")):
+                with self.subTest(more, passes=passes):
+                    result = self.check(joined, "--two-pass", passes, "--denoise", "1", *more,
+                                        FAKE_NVDEC_PICTURES=",".join(pictures), FAKE_NVDEC_SIZE=",".join(sizes))
+                    self.assertIn("decoded on the GPU", result.err)
 
     def test_a_frame_that_cannot_be_had(self):
         """It is left out, and told of; the others are there."""
