@@ -96,11 +96,10 @@ static int rescue_wanted(Pipeline *p, Item *item)
     return rescued;
 }
 
-/* One that is only measured does without. From a GPU that does not give them, by way of the
- * decoder. */
+/* From a GPU that does not give them, by way of the decoder. */
 static void meet(Pipeline *p, AVFrame **before, AVFrame *in)
 {
-    if (!p->parts.memory || equalizer_meet(p->parts.memory, *before, in) >= 0)
+    if (equalizer_meet(reader_memory(p->parts.reader), *before, in) >= 0)
         return;
     rescue_frame(p, before);
     if (gpu_frame_is(in))

@@ -156,6 +156,18 @@ class Loss(OnGpu):
                                         FAKE_NVDEC_PICTURES=",".join(pictures), FAKE_NVDEC_SIZE=",".join(sizes))
                     self.assertIn("decoded on the GPU", result.err)
 
+    def test_statistics_alone(self):
+        """Of pictures that nobody wants; the decoder fails, or the GPU is lost."""
+        rows = []
+        for backend, env in ((("--backend", "cpu", "--hwdec", "no"), {}), ((), {"FAKE_NVDEC": "30"}),
+                             ((), {"FAKE_GPU_LOST": "30"})):
+            stats = self.path("stats.csv")
+            result = self.run_on_gpu(noisy(), "--null", "--mode", "off", "--stats", stats, *backend, **env)
+            self.assertEqual(result.code, DONE, str(result))
+            rows.append(self.numbers(stats))
+        self.assertEqual(rows[1], rows[0])
+        self.assertEqual(rows[2], rows[0])
+
     def test_a_frame_that_cannot_be_had(self):
         """It is left out, and told of; the others are there."""
         for passes, gone in (("off", 2), ("on", 4)):
