@@ -1,8 +1,15 @@
 /* The one place where FFmpeg's CUDA and lumeq's meet. */
+#include <stdatomic.h>
+
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_cuda.h>
 
 #include "media/gpu_frame.h"
+
+static void free_flag(AVHWDeviceContext *device)
+{
+    av_freep(&device->user_opaque);
+}
 
 /* The device that FFmpeg makes by itself would have a context of its own. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream)
@@ -10,10 +17,13 @@ int gpu_device_open(AVBufferRef **device, void *context, void *stream)
     *device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
     if (!*device)
         return AVERROR(ENOMEM);
-    AVCUDADeviceContext *cuda = ((AVHWDeviceContext *)(*device)->data)->hwctx;
+    AVHWDeviceContext *made = (AVHWDeviceContext *)(*device)->data;
+    AVCUDADeviceContext *cuda = made->hwctx;
     cuda->cuda_ctx = context;
     cuda->stream = stream;
-    const int ret = av_hwdevice_ctx_init(*device);
+    made->user_opaque = av_mallocz(sizeof(atomic_int)); /* whether it is lost */
+    made->free = free_flag;
+    const int ret = made->user_opaque ? av_hwdevice_ctx_init(*device) : AVERROR(ENOMEM);
     if (ret < 0)
         av_buffer_unref(device);
     return ret;

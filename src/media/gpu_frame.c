@@ -132,6 +132,52 @@ void gpu_frame_leave(AVFrame *frame)
     gpu_leave(left);
 }
 
+/* gpu_device_open() has put it there. */
+static atomic_int *lost_flag(const AVBufferRef *device)
+{
+    return device ? ((AVHWDeviceContext *)device->data)->user_opaque : NULL;
+}
+
+void gpu_device_lose(AVBufferRef *device)
+{
+    atomic_int *lost = lost_flag(device);
+    if (lost)
+        atomic_store(lost, 1);
+}
+
+int gpu_device_is_lost(const AVBufferRef *device)
+{
+    atomic_int *lost = lost_flag(device);
+    return lost && atomic_load(lost);
+}
+
+void gpu_frame_lose(const AVFrame *frame)
+{
+    if (gpu_frame_is(frame))
+        gpu_device_lose(frames_of(frame)->device_ref);
+}
+
+int gpu_frame_is_lost(const AVFrame *frame)
+{
+    return gpu_frame_is(frame) && frame->hw_frames_ctx &&
+           gpu_device_is_lost(frames_of(frame)->device_ref);
+}
+
+void gpu_frame_unref(AVFrame *frame)
+{
+    if (gpu_frame_is_lost(frame))
+        gpu_frame_leave(frame);
+    else
+        av_frame_unref(frame);
+}
+
+void gpu_frame_free(AVFrame **frame)
+{
+    if (*frame)
+        gpu_frame_unref(*frame);
+    av_frame_free(frame);
+}
+
 /* ---- for encoders ---------------------------------------------------------------------------- */
 
 /* How encoders on a GPU take the samples of a planar format; AV_PIX_FMT_NONE: not at all. */
@@ -267,7 +313,7 @@ static int copy_stored(AVFrame *stored, const AVFrame *frame)
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
-    const int ret = copy_stored(stored, frame);
+    const int ret = gpu_frame_is_lost(frame) ? AVERROR_EXTERNAL : copy_stored(stored, frame);
     if (ret >= 0)
         take_planes(host, stored, &layout);
     return ret;

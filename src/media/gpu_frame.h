@@ -30,12 +30,19 @@ enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
 /* Brings the samples of a frame on a GPU to the planes of `host`, which is of the format in
  * software, with one copy: by way of those of `stored`, where they lie as they do there. Planes of
- * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR. */
+ * the two may be the same where their samples are as many. Waits for the GPU. 0 or AVERROR, which a
+ * lost one is not asked for. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
 /* FFmpeg's device for decoding in this CUDA context (a CUcontext), on this stream (a CUstream),
  * which both must outlive it. AVERROR(ENOSYS): this build has no CUDA. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
+
+/* Its GPU is lost: what is called here makes no call to it any more. Any thread. */
+void gpu_device_lose(AVBufferRef *device);
+
+/* NULL is allowed. Any thread. */
+int gpu_device_is_lost(const AVBufferRef *device);
 
 /* The stream that a frame on a GPU was made on; NULL: it is on the host. */
 void *gpu_frame_stream(const AVFrame *frame);
@@ -71,6 +78,17 @@ void gpu_leave(void *object);
 /* Of a GPU that is lost: leaves the frame blank, and what it had there alone for good, since to
  * give it back is a call to the GPU, too. */
 void gpu_frame_leave(AVFrame *frame);
+
+/* The GPU that the frame is on is lost; of one on the host nothing is done. Any thread. */
+void gpu_frame_lose(const AVFrame *frame);
+
+/* Not 0: it is on a GPU that is lost. Any thread. */
+int gpu_frame_is_lost(const AVFrame *frame);
+
+/* As av_frame_unref() and av_frame_free(), of any frame; one on a GPU that is lost is left alone.
+ */
+void gpu_frame_unref(AVFrame *frame);
+void gpu_frame_free(AVFrame **frame);
 
 /* Crops a frame on a GPU as libavcodec crops one on the host. */
 void gpu_frame_crop(AVFrame *frame);

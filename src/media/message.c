@@ -1,5 +1,6 @@
 #include "media/message.h"
 
+#include "media/gpu_frame.h"
 #include "media/packet_bytes.h"
 
 void message_clear(Message *message)
@@ -7,8 +8,8 @@ void message_clear(Message *message)
     for (int i = 0; i < message->packet_count; i++)
         av_packet_free(&message->packets[i]);
     message->packet_count = 0;
-    av_frame_free(&message->frame);
-    av_frame_free(&message->output);
+    gpu_frame_free(&message->frame);
+    gpu_frame_free(&message->output);
 }
 
 static int has_buffer(const AVFrame *frame, const AVBufferRef *buffer)

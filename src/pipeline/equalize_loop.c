@@ -83,9 +83,21 @@ static EqualizeTask *task_at(EqualizeLoop *l, int index)
     return &l->tasks[(l->first + index) % MOST];
 }
 
-static void note_loss(EqualizeLoop *l)
+/* What was decoded on it is not given back to it from here on. */
+static void lose_frames(const EqualizeTask *task)
 {
-    if (atomic_load(&l->lost) || lumeq_backend_name(l->options.equalizer) == l->backend)
+    gpu_frame_lose(task->in);
+    if (task->before)
+        gpu_frame_lose(task->before);
+}
+
+/* `task`: of those in flight, or the one that was to be. */
+static void note_loss(EqualizeLoop *l, const EqualizeTask *task)
+{
+    if (lumeq_backend_name(l->options.equalizer) == l->backend)
+        return;
+    lose_frames(task);
+    if (atomic_load(&l->lost))
         return;
     l->options.note(lumeq_last_error(l->options.equalizer));
     if (l->memory)
@@ -115,7 +127,7 @@ static int submit(EqualizeLoop *l, const EqualizeTask *task, MediaError *error);
 
 static int is_on_lost_gpu(const EqualizeLoop *l, const EqualizeTask *task)
 {
-    return l->options.rescue && lumeq_backend_name(l->options.equalizer) != l->backend &&
+    return lumeq_backend_name(l->options.equalizer) != l->backend &&
            (gpu_frame_is(task->in) || (task->before && gpu_frame_is(task->before)));
 }
 
@@ -215,7 +227,7 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
     int ret = lumeq_receive(l->options.equalizer, &frame, task->stats);
     if (ret == LUMEQ_ERR_AGAIN)
         return 0;
-    note_loss(l);
+    note_loss(l, task);
     if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, task))
         return rescue_all(l, error);
     if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
@@ -271,7 +283,7 @@ static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error
         return submit(l, &task, error);
     }
     if (ret < 0 && is_on_lost_gpu(l, &task)) {
-        note_loss(l);
+        note_loss(l, &task);
         leave_output(&task);
         ret = pass_on_until(l, 0, error);
         return ret < 0 ? ret : submit(l, &task, error);

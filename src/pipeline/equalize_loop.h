@@ -33,7 +33,7 @@ typedef struct EqualizeLoopOptions {
     int (*done)(void *opaque, void *item, MediaError *error); /* takes it; negative: ends */
     void (*free)(void *item);                                 /* takes it: it is not done */
     /* Has what the task had on a GPU, which was lost, on the host: 1; 0: it cannot be had any more,
-     * and the item goes on without its frame. NULL: the loss ends the loop. */
+     * and the item goes on without its frame. */
     int (*rescue)(void *opaque, EqualizeTask *task);
     void *opaque;
     void (*note)(const char *line); /* takes one line that everybody should see */

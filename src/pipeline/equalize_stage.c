@@ -1,12 +1,14 @@
 #include "pipeline/equalize_stage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <libavutil/error.h>
 #include <libavutil/time.h>
 
+#include "media/gpu_frame.h"
 #include "media/message.h"
 #include "pipeline/equalize_loop.h"
 #include "pipeline/queue.h"
@@ -52,6 +54,7 @@ typedef struct Orders {
 typedef struct Kept {
     FeedFrame decoded;
     AVFrame *before; /* a reference to the frame that it is compared with; NULL: none */
+    AVFrame *away;   /* the frame on the GPU, where it is here for that; else NULL */
     int64_t number;
     int generation;
     int first;         /* it does not follow the one before */
@@ -65,7 +68,8 @@ struct EqualizeStage {
     int running;
     Queue *results; /* of Result */
 
-    pthread_mutex_t lock; /* of these four; never held for long */
+    pthread_mutex_t rescuing; /* the feed that is attached stays; before `lock` */
+    pthread_mutex_t lock;     /* of these four; never held for long */
     pthread_cond_t changed;
     Orders orders;
     int woken;
@@ -89,6 +93,7 @@ struct EqualizeStage {
     int apart;       /* the next frame does not follow it */
     int end;         /* of the feed, 0: not yet */
     int end_sent;
+    atomic_llong gone; /* frames that were lost with a GPU */
 };
 
 void equalized_frame_free(EqualizedFrame **frame)
@@ -96,8 +101,8 @@ void equalized_frame_free(EqualizedFrame **frame)
     EqualizedFrame *f = *frame;
     if (!f)
         return;
-    av_frame_free(&f->decoded.frame);
-    av_frame_free(&f->out);
+    gpu_frame_free(&f->decoded.frame);
+    gpu_frame_free(&f->out);
     free(f);
     *frame = NULL;
 }
@@ -165,13 +170,20 @@ static int begin_kept(EqualizeStage *s, EqualizeTask *task, MediaError *error)
     return 0;
 }
 
-/* The oldest one that was handed in is equalized. */
+static void lose(EqualizeStage *s, int index);
+
+/* The oldest one that was handed in is equalized, or it was lost with a GPU. */
 static int end_kept(void *opaque, void *done, MediaError *error)
 {
     EqualizeStage *s = opaque;
-    Kept *kept = &s->kept[s->done++];
     EqualizedFrame *f = done;
     (void)error;
+    if (!f->decoded.frame) {
+        equalized_frame_free(&f);
+        lose(s, s->done);
+        return 0;
+    }
+    Kept *kept = &s->kept[s->done++];
     s->sent_at = av_gettime_relative();
     f->equalize_us = (double)(s->sent_at - kept->begun_at);
     s->usual_us += (s->usual_us > 0 ? USUAL_WEIGHT : 1) * (f->equalize_us - s->usual_us);
@@ -190,8 +202,9 @@ static void free_equalized(void *frame)
 
 static void forget(EqualizeStage *s, int index)
 {
-    av_frame_free(&s->kept[index].decoded.frame);
-    av_frame_free(&s->kept[index].before);
+    gpu_frame_free(&s->kept[index].decoded.frame);
+    gpu_frame_free(&s->kept[index].before);
+    gpu_frame_free(&s->kept[index].away);
     s->kept_count--;
     s->done -= index < s->done;
     s->begun -= index < s->begun;
@@ -199,23 +212,107 @@ static void forget(EqualizeStage *s, int index)
             (size_t)(s->kept_count - index) * sizeof(s->kept[0]));
 }
 
-/* Takes the frame over. Without memory it has none before it. */
+/* Has it on the host: 1. */
+static int rescue(EqualizeStage *s, int generation, AVFrame *frame)
+{
+    int ret = AVERROR(ENOENT); /* its feed has gone elsewhere since */
+    if (!gpu_frame_is(frame))
+        return 1;
+    pthread_mutex_lock(&s->rescuing);
+    if (s->orders.feed && s->orders.generation == generation)
+        ret = video_feed_rescue(s->orders.feed, frame);
+    pthread_mutex_unlock(&s->rescuing);
+    return ret >= 0;
+}
+
+/* Has all that is kept there, as far as it can be had, in order. */
+static void rescue_kept(EqualizeStage *s)
+{
+    for (int i = 0; i < s->kept_count; i++) {
+        Kept *k = &s->kept[i];
+        if (k->before && !rescue(s, k->generation, k->before))
+            gpu_frame_free(&k->before);
+        (void)rescue(s, k->generation, k->decoded.frame);
+    }
+}
+
+/* It cannot be had any more. */
+static void lose(EqualizeStage *s, int index)
+{
+    if (!s->kept[index].taken)
+        atomic_fetch_add(&s->gone, 1);
+    forget(s, index);
+}
+
+/* Not 0: one of those that are kept is to be handed in. */
+static int has_kept(EqualizeStage *s)
+{
+    while (s->begun < s->kept_count) {
+        const AVFrame *frame = s->kept[s->begun].decoded.frame;
+        if (gpu_frame_is_lost(frame))
+            rescue_kept(s);
+        if (!gpu_frame_is_lost(frame))
+            return 1;
+        lose(s, s->begun);
+    }
+    return 0;
+}
+
+static const Kept *find_kept(const EqualizeStage *s, int64_t number)
+{
+    for (int i = 0; i < s->kept_count; i++)
+        if (s->kept[i].number == number)
+            return &s->kept[i];
+    return NULL;
+}
+
+/* See EqualizeLoopOptions: of one in flight, which is kept. */
+static int rescue_task(void *opaque, EqualizeTask *task)
+{
+    EqualizeStage *s = opaque;
+    EqualizedFrame *f = task->item;
+    const Kept *kept = find_kept(s, f->number);
+    rescue_kept(s);
+    gpu_frame_free(&f->decoded.frame);
+    if (kept && !gpu_frame_is(kept->decoded.frame))
+        f->decoded.frame = av_frame_clone(kept->decoded.frame);
+    task->in = f->decoded.frame;
+    task->before = kept ? kept->before : NULL;
+    return task->in != NULL;
+}
+
+/* That the frame behind it is compared with. */
+static AVFrame *clone_before(const Kept *last)
+{
+    return last ? av_frame_clone(last->away ? last->away : last->decoded.frame) : NULL;
+}
+
+/* Both are where they can be compared; without memory it has none before it. */
+static void meet(EqualizeStage *s, Kept *kept)
+{
+    kept->away = gpu_frame_is(kept->decoded.frame) ? av_frame_clone(kept->decoded.frame) : NULL;
+    if (equalizer_meet(s->options.memory, kept->before, kept->decoded.frame) < 0 &&
+        !rescue(s, kept->generation, kept->before))
+        gpu_frame_free(&kept->before);
+    if (gpu_frame_is(kept->decoded.frame))
+        gpu_frame_free(&kept->away);
+}
+
+/* Takes the frame over. */
 static void keep(EqualizeStage *s, const FeedFrame *decoded)
 {
     const int first = s->apart || decoded->returned;
-    const Kept *last = s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL;
-    AVFrame *before = last ? av_frame_clone(last->decoded.frame) : NULL;
-    if (equalizer_meet(s->options.memory, before, decoded->frame) < 0)
-        av_frame_free(&before);
-    if (s->kept_count == KEPT)
-        forget(s, 0);
-    s->kept[s->kept_count++] = (Kept){
+    Kept kept = {
         .decoded = *decoded,
-        .before = before,
+        .before = clone_before(s->kept_count && !first ? &s->kept[s->kept_count - 1] : NULL),
         .number = ++s->number,
         .generation = s->generation,
         .first = first,
     };
+    meet(s, &kept);
+    if (s->kept_count == KEPT)
+        forget(s, 0);
+    s->kept[s->kept_count++] = kept;
     s->apart = decoded->preview;
 }
 
@@ -323,7 +420,7 @@ static void drop_coming(EqualizeStage *s)
     FeedFrame frame = take_coming(s);
     if (s->coming_count)
         note_left_out(&s->coming[0], &frame);
-    av_frame_free(&frame.frame);
+    gpu_frame_free(&frame.frame);
 }
 
 static void fetch(EqualizeStage *s)
@@ -430,7 +527,7 @@ static int next_frame(void *opaque, EqualizeTask *task, int idle, MediaError *er
         const int changed = s->revision != s->now.revision || s->generation != s->now.generation;
         if (!idle && (changed || s->now.live))
             return AVERROR(EAGAIN);
-        if (!changed && s->begun < s->kept_count)
+        if (!changed && has_kept(s))
             return begin_kept(s, task, error);
         more = changed ? follow_orders(s, error) : take_next(s, error);
         if (more < 0)
@@ -487,6 +584,8 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     s->options = *options;
     s->now.params = s->orders.params = options->params;
     s->orders.late_from = s->orders.late_to = INT64_MIN;
+    atomic_init(&s->gone, 0);
+    pthread_mutex_init(&s->rescuing, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     const EqualizeLoopOptions loop = {
@@ -494,6 +593,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
         .next = next_frame,
         .done = end_kept,
         .free = free_equalized,
+        .rescue = rescue_task,
         .opaque = s,
         .note = options->note,
     };
@@ -529,12 +629,14 @@ void equalize_stage_wake(EqualizeStage *s)
 
 void equalize_stage_attach(EqualizeStage *s, VideoFeed *feed, int live)
 {
+    pthread_mutex_lock(&s->rescuing);
     Orders *o = begin_orders(s);
     o->feed = feed;
     o->live = live;
     o->generation++;
     o->late_from = o->late_to = INT64_MIN;
     give_orders(s);
+    pthread_mutex_unlock(&s->rescuing);
 }
 
 void equalize_stage_detach(EqualizeStage *s)
@@ -637,6 +739,11 @@ int equalize_stage_waiting(EqualizeStage *s)
     return queue_count(s->results);
 }
 
+int64_t equalize_stage_gone(const EqualizeStage *s)
+{
+    return atomic_load(&s->gone);
+}
+
 int equalize_stage_is_lost(EqualizeStage *s)
 {
     return equalize_loop_is_lost(s->loop);
@@ -664,6 +771,7 @@ void equalize_stage_close(EqualizeStage **stage)
     equalize_loop_free(&s->loop);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->rescuing);
     free(s);
     *stage = NULL;
 }

@@ -3,10 +3,10 @@
  *
  * Frames come out in order. When settings change, those ahead are equalized anew, and before them
  * the one that is shown: the result is as if the settings had held before. What was decoded before
- * a detach never comes out after it.
+ * a detach never comes out after it. What was on a GPU that is lost is decoded once more.
  *
  * Functions are for one thread, the window's, unless they say otherwise; none of them waits, but
- * for equalize_stage_stop() and equalize_stage_close().
+ * for equalize_stage_stop(), equalize_stage_close() and what attaches or detaches.
  */
 #ifndef LUMEQ_PIPELINE_EQUALIZE_STAGE_H
 #define LUMEQ_PIPELINE_EQUALIZE_STAGE_H
@@ -54,7 +54,8 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
  * one, the newest alone waits. */
 void equalize_stage_attach(EqualizeStage *stage, VideoFeed *feed, int live);
 
-/* The feed is not touched again. */
+/* The feed is not touched again. Waits for a frame that is decoded once more, once a GPU is lost.
+ */
 void equalize_stage_detach(EqualizeStage *stage);
 
 /* The feed has something, or has ended. Any thread. */
@@ -91,6 +92,9 @@ void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Frames that wait to be received. */
 int equalize_stage_waiting(EqualizeStage *stage);
+
+/* Frames that were lost with the GPU, and could not be decoded once more. Any thread. */
+int64_t equalize_stage_gone(const EqualizeStage *stage);
 
 /* Not 0: the GPU was lost. Any thread. */
 int equalize_stage_is_lost(EqualizeStage *stage);

@@ -58,27 +58,32 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out)
     };
 }
 
+/* Wherever they are. */
+static int is_alike(const AVFrame *before, const AVFrame *in)
+{
+    return before->width == in->width && before->height == in->height &&
+           gpu_frame_format(before) == gpu_frame_format(in) &&
+           before->color_range == in->color_range;
+}
+
 LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in)
 {
     const LumeqImage none = {.plane = {NULL}};
-    return before && before->width == in->width && before->height == in->height &&
-                   before->format == in->format &&
-                   gpu_frame_format(before) == gpu_frame_format(in) &&
-                   before->color_range == in->color_range
-               ? image_of(before, 0)
-               : none;
+    return before && before->format == in->format && is_alike(before, in) ? image_of(before, 0)
+                                                                          : none;
 }
 
-int equalizer_meet(FrameMemory *memory, AVFrame *before, const AVFrame *in)
+int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in)
 {
     AVFrame *host;
-    if (!before || !gpu_frame_is(before) || gpu_frame_is(in))
+    if (!before || gpu_frame_is(before) == gpu_frame_is(in) || !is_alike(before, in))
         return 0;
-    const int ret = frame_memory_download(memory, &host, before);
+    AVFrame *away = gpu_frame_is(in) ? in : before;
+    const int ret = frame_memory_download(memory, &host, away);
     if (ret < 0)
         return ret;
-    av_frame_unref(before);
-    av_frame_move_ref(before, host);
+    av_frame_unref(away);
+    av_frame_move_ref(away, host);
     av_frame_free(&host);
     return 0;
 }

@@ -35,9 +35,11 @@ LumeqSync equalizer_after(const AVFrame *in);
  * NULL, or of another size, format or range. */
 LumeqImage equalizer_before(const AVFrame *before, const AVFrame *in);
 
-/* Brings the frame before one to the host where that is there and it is not: their decoder has left
- * the GPU between them. NULL: nothing is done. 0, or AVERROR: the GPU may be lost. */
-int equalizer_meet(FrameMemory *memory, AVFrame *before, const AVFrame *in);
+/* Where one of them is on the host, and the other on a GPU, that one is brought to the host: their
+ * decoder has left the GPU between them, or has come back to it. What follows is compared with `in`
+ * as it was, which whoever calls this keeps. NULL: nothing is done. 0, or AVERROR: the GPU may be
+ * lost. */
+int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* What `in` is equalized into, with chroma of its own where that is written, too; in no memory,
  * NULL: `in` itself, which is only measured. NULL: MEDIA_INPUT (out of memory). */

@@ -94,13 +94,28 @@ static int rescue(Work *w, AVFrame *frame, MediaError *error)
                       lumeq_last_error(NULL));
 }
 
+/* As measure(), of frames that are where they can be compared; what they are of stays where it is.
+ */
+static int measure_pair(Work *w, AVFrame *in, AVFrame *before, MediaError *error)
+{
+    int ret = 0;
+    if (equalizer_meet(w->pass->reader.decoder.memory, before, in) < 0) {
+        ret = rescue(w, before, error);
+        if (ret >= 0)
+            ret = rescue(w, in, error);
+    }
+    return ret < 0 ? ret : measure(w, in, before, error);
+}
+
 static int measure_frame(Work *w, AVFrame *frame, MediaError *error)
 {
-    int ret = equalizer_meet(w->pass->reader.decoder.memory, w->before[0], frame);
-    if (ret < 0)
-        ret = rescue(w, w->before[0], error);
-    if (ret >= 0)
-        ret = measure(w, frame, w->before[0], error);
+    AVFrame *in = av_frame_clone(frame), *before = NULL;
+    if (in && w->before[0])
+        before = av_frame_clone(w->before[0]);
+    int ret = in && (before || !w->before[0]) ? measure_pair(w, in, before, error)
+                                              : media_fail(error, MEDIA_INPUT, "out of memory");
+    gpu_frame_free(&before);
+    gpu_frame_free(&in);
     if (ret <= 0)
         return ret;
     for (int i = BEFORE - 1; i >= 0 && ret >= 0; i--)
@@ -144,7 +159,7 @@ static int measure_all(Work *w, MediaError *error)
         ret = decode_stage_take(w->decoded, &message, QUEUE_WAIT, error);
         if (ret >= 0 && message.frame) {
             ret = take(w, &message, error);
-            av_frame_free(&w->before[BEFORE - 1]);
+            gpu_frame_free(&w->before[BEFORE - 1]);
             memmove(&w->before[1], &w->before[0], (BEFORE - 1) * sizeof(w->before[0]));
             w->before[0] = message.frame;
             message.frame = NULL;
@@ -171,7 +186,7 @@ int first_pass_run(FirstPass *pass, MediaError *error)
     decode_stage_close(&w.decoded);
     lumeq_measure_free(&w.measure);
     for (int i = 0; i < BEFORE; i++)
-        av_frame_free(&w.before[i]);
+        gpu_frame_free(&w.before[i]);
     reader_close(&w.reader);
     return ret;
 }

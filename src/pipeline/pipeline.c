@@ -32,7 +32,7 @@ void item_free(Item **item)
     if (!*item)
         return;
     message_clear(&(*item)->message);
-    av_frame_free(&(*item)->before);
+    gpu_frame_free(&(*item)->before);
     free((*item)->arrays);
     free(*item);
     *item = NULL;
@@ -69,7 +69,7 @@ static int take(Pipeline *p, QueueWait wait, MediaError *error)
 static int keep_before(Pipeline *p, const AVFrame *frame, MediaError *error)
 {
     const int last = p->parts.planned ? PLANNED_BEFORE - 1 : 0;
-    av_frame_free(&p->before[last]);
+    gpu_frame_free(&p->before[last]);
     memmove(&p->before[1], &p->before[0], (size_t)last * sizeof(p->before[0]));
     p->before[0] = av_frame_clone(frame);
     return p->before[0] ? 0 : media_fail(error, MEDIA_INPUT, "out of memory");
@@ -96,11 +96,14 @@ static int rescue_wanted(Pipeline *p, Item *item)
     return rescued;
 }
 
-/* One that is only measured does without. */
-static void meet(Pipeline *p, AVFrame **before, const AVFrame *in)
+/* From a GPU that does not give them, by way of the decoder. */
+static void meet(Pipeline *p, AVFrame **before, AVFrame *in)
 {
-    if (p->parts.memory && equalizer_meet(p->parts.memory, *before, in) < 0)
-        rescue_frame(p, before);
+    if (equalizer_meet(reader_memory(p->parts.reader), *before, in) >= 0)
+        return;
+    rescue_frame(p, before);
+    if (gpu_frame_is(in))
+        (void)reader_rescue(p->parts.reader, in);
 }
 
 /* The decoded frame comes to the host, too; from a GPU that is lost, by way of the decoder. */
@@ -148,11 +151,11 @@ static int rescue_item(void *opaque, EqualizeTask *task)
 }
 
 /* The same for curves that are planned. */
-static int rescue_planned(Pipeline *p, Item *item)
+static int rescue_planned(Pipeline *p, Item *item, AVFrame *before[PLANNED_BEFORE])
 {
     AVFrame **output = &item->message.output;
     for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
-        rescue_frame(p, &p->before[i]);
+        rescue_frame(p, &before[i]);
     frame_memory_encode_on(p->parts.memory, NULL);
     gpu_frame_leave(*output); /* it may still be written to */
     av_frame_free(output);
@@ -160,55 +163,82 @@ static int rescue_planned(Pipeline *p, Item *item)
 }
 
 /* 1: it is equalized; otherwise as planned_apply(). */
-static int apply_once(Pipeline *p, Item *item, MediaError *error)
+static int apply_once(Pipeline *p, Item *item, AVFrame *const before[PLANNED_BEFORE],
+                      MediaError *error)
 {
     Message *message = &item->message;
     message->output = equalizer_output(p->parts.memory, message->frame, p->parts.chroma, error);
     if (!message->output)
         return error->fault;
-    return planned_apply(p->parts.planned, message->frame, p->before,
+    return planned_apply(p->parts.planned, message->frame, before,
                          p->parts.memory ? message->output : NULL, reader_zero(p->parts.reader),
                          &item->stats, error);
 }
 
-/* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
-static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+/* Those before the next item, all where its frame is. */
+static void take_before(Pipeline *p, AVFrame *in, AVFrame *before[PLANNED_BEFORE])
 {
-    Message *message = &item->message;
-    for (int i = PLANNED_BEFORE - 1; i >= 0; i--)
-        meet(p, &p->before[i], message->frame);
-    int ret = apply_once(p, item, error);
-    if (ret == PLANNED_LOST) {
-        if (!rescue_planned(p, item)) {
-            planned_skip(p->parts.planned);
-            return 1;
-        }
-        ret = apply_once(p, item, error);
-    }
-    if (ret == PLANNED_LOST)
-        ret = media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL));
-    if (ret < 0)
+    for (int i = 0; i < PLANNED_BEFORE && p->before[i]; i++)
+        before[i] = av_frame_clone(p->before[i]);
+    for (int i = 2 * PLANNED_BEFORE - 1; i >= 0; i--) /* twice: one may have brought it here */
+        meet(p, &before[i % PLANNED_BEFORE], in);
+}
+
+/* As planned_apply(), but PLANNED_LOST: the item's frame is, and the item goes on without it. */
+static int apply_with(Pipeline *p, Item *item, AVFrame *before[PLANNED_BEFORE], MediaError *error)
+{
+    int ret = apply_once(p, item, before, error);
+    if (ret != PLANNED_LOST)
         return ret;
-    if (ret > 0 && keep_before(p, message->frame, error) < 0)
-        return error->fault;
-    if (ret > 0)
-        return leave_gpu(p, item, error) < 0 ? error->fault : 1;
-    av_frame_free(&message->output);
+    if (!rescue_planned(p, item, before))
+        return PLANNED_LOST;
+    ret = apply_once(p, item, before, error);
+    return ret == PLANNED_LOST
+               ? media_fail(error, MEDIA_INPUT, "the equalizer failed: %s", lumeq_last_error(NULL))
+               : ret;
+}
+
+/* From here on the equalizer makes the curves. */
+static void leave_plan(Pipeline *p, Item *item)
+{
+    char line[160];
+    av_frame_free(&item->message.output);
     p->number = planned_count(p->parts.planned);
     p->parts.planned = NULL;
-    char line[160];
     snprintf(line, sizeof(line),
              "frame %lld is not the one that the first pass had there: from it on curves go by the "
              "frames before alone",
              (long long)p->number);
     p->parts.note(line);
-    return 0;
+}
+
+/* 1: it is, and can be handed on; 0: there is no curve for it, nor for those that follow. */
+static int apply_planned(Pipeline *p, Item *item, MediaError *error)
+{
+    AVFrame *before[PLANNED_BEFORE] = {NULL}, *decoded = av_frame_clone(item->message.frame);
+    if (!decoded)
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    take_before(p, item->message.frame, before);
+    int ret = apply_with(p, item, before, error);
+    for (int i = 0; i < PLANNED_BEFORE; i++)
+        gpu_frame_free(&before[i]);
+    if (ret == PLANNED_LOST)
+        planned_skip(p->parts.planned);
+    else if (ret == 0)
+        leave_plan(p, item);
+    else if (ret > 0 &&
+             keep_before(p, gpu_frame_is_lost(decoded) ? item->message.frame : decoded, error) < 0)
+        ret = error->fault;
+    gpu_frame_free(&decoded);
+    if (ret > 0 && ret != PLANNED_LOST)
+        ret = leave_gpu(p, item, error) < 0 ? error->fault : 1;
+    return ret > 0 ? 1 : ret;
 }
 
 static void forget_before(Pipeline *p)
 {
     for (int i = 0; i < PLANNED_BEFORE; i++)
-        av_frame_free(&p->before[i]);
+        gpu_frame_free(&p->before[i]);
 }
 
 /* The frame before goes with it, and this one is kept for the next. */
@@ -218,9 +248,9 @@ static int make_task(Pipeline *p, Item *item, EqualizeTask *task, MediaError *er
         forget_before(p);
     item->before = p->before[0];
     p->before[0] = NULL;
-    meet(p, &item->before, item->message.frame);
     if (keep_before(p, item->message.frame, error) < 0)
         return error->fault;
+    meet(p, &item->before, item->message.frame);
     *task = (EqualizeTask){
         .item = item,
         .in = item->message.frame,
@@ -278,7 +308,7 @@ static int pass_item(void *opaque, void *done, MediaError *error)
 {
     Pipeline *p = opaque;
     Item *item = done;
-    av_frame_free(&item->before);
+    gpu_frame_free(&item->before);
     int ret = leave_gpu(p, item, error);
     if (ret >= 0)
         ret = send(p, &item);

@@ -3,6 +3,7 @@
 #include <libavutil/time.h>
 
 #include "media/compat.h"
+#include "media/gpu_frame.h"
 #include "media/message.h"
 #include "media/side_data.h"
 #include "pipeline/decode_stage.h"
@@ -47,7 +48,7 @@ struct VideoFeed {
 
 static void free_frame(void *message)
 {
-    av_frame_free(&((FeedFrame *)message)->frame);
+    gpu_frame_free(&((FeedFrame *)message)->frame);
 }
 
 /* The newest one wins. */
@@ -70,7 +71,7 @@ static int is_early(const VideoFeed *f, const FeedFrame *frame)
 /* Takes the frame over. 1: it is a preview. */
 static int hold(VideoFeed *f, FeedFrame *frame)
 {
-    av_frame_free(&f->held.frame);
+    gpu_frame_free(&f->held.frame);
     f->held = *frame;
     frame->frame = NULL;
     if (!f->start.preview || f->previewed)
@@ -92,7 +93,7 @@ static int choose(VideoFeed *f, FeedFrame *frame)
 {
     const int late = f->options.end != AV_NOPTS_VALUE && frame->position >= f->options.end;
     if (late || (f->options.frames >= 0 && f->given >= f->options.frames)) {
-        av_frame_free(&frame->frame);
+        gpu_frame_free(&frame->frame);
         f->part = 1;
         return AVERROR_EOF;
     }
@@ -104,7 +105,7 @@ static int choose(VideoFeed *f, FeedFrame *frame)
         *frame = take(&f->held);
         f->given++;
     }
-    av_frame_free(&f->held.frame);
+    gpu_frame_free(&f->held.frame);
     f->given++;
     return 1;
 }
@@ -156,7 +157,7 @@ static int decode_one(VideoFeed *f, FeedFrame *decoded, MediaError *error)
         ret = media_fail(error, MEDIA_INPUT, "out of memory");
     f->busy_us += (double)(av_gettime_relative() - begin);
     if (ret < 0) {
-        av_frame_free(&frame.frame);
+        gpu_frame_free(&frame.frame);
         return ret;
     }
     const int range = atomic_load(&f->range);
@@ -325,16 +326,16 @@ void video_feed_deinterlace(VideoFeed *f, DeinterlaceMode mode)
     decoder_deinterlace(f->decoder, mode);
 }
 
-void video_feed_avoid_gpu(VideoFeed *f)
+int video_feed_rescue(VideoFeed *f, AVFrame *frame)
 {
-    decoder_lose_gpu(f->decoder);
+    return decoder_rescue(f->decoder, frame);
 }
 
 void video_feed_stop(VideoFeed *f)
 {
     decode_stage_stop(f->stage);
-    av_frame_free(&f->held.frame);
-    av_frame_free(&f->following.frame);
+    gpu_frame_free(&f->held.frame);
+    gpu_frame_free(&f->following.frame);
     av_packet_unref(f->packet);
     decoder_flush(f->decoder);
 }

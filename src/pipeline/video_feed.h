@@ -69,8 +69,8 @@ void video_feed_hurry(VideoFeed *feed, int hurry);
 /* For frames that are decoded from now on. Any thread. */
 void video_feed_deinterlace(VideoFeed *feed, DeinterlaceMode mode);
 
-/* From the next start on, software decodes. */
-void video_feed_avoid_gpu(VideoFeed *feed);
+/* As decoder_rescue(), of a frame that has come since the last start. */
+int video_feed_rescue(VideoFeed *feed, AVFrame *frame);
 
 void video_feed_set_range(VideoFeed *feed, int range);
 

@@ -584,11 +584,6 @@ void playback_deinterlace(Playback *p, DeinterlaceMode mode)
     video_feed_deinterlace(p->feed, mode);
 }
 
-void playback_avoid_gpu(Playback *p)
-{
-    video_feed_avoid_gpu(p->feed);
-}
-
 void playback_set_range(Playback *p, int range)
 {
     video_feed_set_range(p->feed, range);

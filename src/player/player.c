@@ -1,8 +1,10 @@
 #include "player/player.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <SDL.h>
 
@@ -631,6 +633,17 @@ static void want(Player *p, const Wanted *wanted)
         go(p, (FeedStart){.position = from_where(p)}); /* at its end it stays there */
 }
 
+/* What is to be seen of the frame may have been lost with a GPU: it comes anew. */
+static int set_look(Player *p, const Look *look, MediaError *error)
+{
+    const int ret = screen_set_look(p->screen, look, p->shown->frame, error);
+    if (ret <= 0)
+        return ret;
+    playback_forget_ahead(p->playback);
+    equalize_stage_redo(p->stage);
+    return 0;
+}
+
 static int select_subtitles(Player *p, const AVStream *track, MediaError *error)
 {
     Look look = p->seen->look;
@@ -639,7 +652,7 @@ static int select_subtitles(Player *p, const AVStream *track, MediaError *error)
     p->kept = 0;
     p->kept_end = playback_subtitles(p->playback)->count;
     look.subtitles_on = 1;
-    return screen_set_look(p->screen, &look, p->shown->frame, error);
+    return set_look(p, &look, error);
 }
 
 /* Of the frames to come, of those that wait and of the one that is shown. */
@@ -668,7 +681,7 @@ static int change_setting(Player *p, const Intent *intent, const Command *comman
     wanted.range = settings.range;
     wanted.deinterlace = settings.deinterlace;
     want(p, &wanted);
-    return screen_set_look(p->screen, &intent->look, p->shown->frame, error);
+    return set_look(p, &intent->look, error);
 }
 
 static int meter(Player *p, Rect part, const Command *command, MediaError *error)
@@ -680,7 +693,7 @@ static int meter(Player *p, Rect part, const Command *command, MediaError *error
     p->equalizer.meter(p->equalizer.opaque, counted, &params, text, sizeof(text));
     set_params(p, &params, text, command->at);
     look.mark = (Rect){0};
-    return screen_set_look(p->screen, &look, p->shown->frame, error);
+    return set_look(p, &look, error);
 }
 
 static void show_dialog(Player *p)
@@ -784,7 +797,7 @@ static int carry_out(Player *p, const Command *command, Intent *intent, MediaErr
     case INTENT_STEP: step(p, command); break;
     case INTENT_SPEED: playback_set_speed(p->playback, intent->speed, clock_now()); break;
     case INTENT_WANT: want(p, &intent->wanted); break;
-    case INTENT_LOOK: return screen_set_look(p->screen, &intent->look, p->shown->frame, error);
+    case INTENT_LOOK: return set_look(p, &intent->look, error);
     case INTENT_SOUND: playback_select_audio(p->playback, intent->track, from_where(p)); break;
     case INTENT_SUBTITLES: return select_subtitles(p, intent->track, error);
     case INTENT_SETTING: return change_setting(p, intent, command, error);
@@ -1162,21 +1175,6 @@ static int pass_over(Player *p, MediaError *error)
     return 0;
 }
 
-/* Frames on a GPU are lost with it, or it fails to decode: from where it is, software does. */
-static int decode_without_gpu(Player *p, MediaError *error)
-{
-    char line[sizeof(error->text) + 64];
-    if (!p->equalizer.gpu || !p->shown->count || !playback_can_seek(p->playback))
-        return 0;
-    p->equalizer.gpu = NULL;
-    snprintf(line, sizeof(line), "%s; decoding in software from here on", error->text);
-    p->options.note(line);
-    *error = (MediaError){0};
-    playback_avoid_gpu(p->playback);
-    go(p, (FeedStart){.position = from_where(p)});
-    return 1;
-}
-
 static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
 {
     if (p->broken.fault)
@@ -1185,8 +1183,6 @@ static int play(Player *p, int64_t now, int64_t *wait, MediaError *error)
     camera_watch(&p->camera, played(p)->source->camera, p->shown->came, now, p->options.note);
     if (ret >= 0)
         ret = show(p, now, wait, error);
-    if (ret < 0 && decode_without_gpu(p, error))
-        return 0;
     return ret < 0 ? pass_over(p, error) : 0;
 }
 
@@ -1282,7 +1278,13 @@ PlayerState player_state(const Player *p)
 
 int player_damage(Player *p, char *text, size_t size)
 {
-    return playback_damage(p->playback, p->ended, text, size);
+    const int damaged = playback_damage(p->playback, p->ended, text, size);
+    const int64_t gone = equalize_stage_gone(p->stage);
+    const size_t length = damaged ? strlen(text) : 0;
+    if (gone)
+        snprintf(text + length, size - length, "%s%" PRId64 " frame%s lost with the GPU",
+                 length ? "; " : "", gone, gone == 1 ? " was" : "s were");
+    return damaged || gone;
 }
 
 int player_has_ended(const Player *p)

@@ -699,19 +699,24 @@ static int shows_input(const Screen *s)
     return s->state.look.compare != PLAYER_COMPARE_OFF || s->state.look.source;
 }
 
-/* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. */
+/* From the GPU that has decoded it, by way of the host: it is compared, which seldom is. 1: that is
+ * lost. */
 static int upload_from_gpu(Screen *s, const AVFrame *frame, MediaError *error)
 {
     AVFrame *host;
     int ret = frame_memory_download(s->options.memory, &host, frame);
-    ret = ret < 0 ? media_fail(error, MEDIA_INPUT, "the picture cannot be brought from the GPU: %s",
-                               media_av_text(ret))
-                  : upload(s, VIEW_INPUT, host, error);
+    if (ret == AVERROR(ENOMEM))
+        return media_fail(error, MEDIA_INPUT, "out of memory");
+    if (ret < 0) {
+        gpu_frame_lose(frame);
+        return 1;
+    }
+    ret = upload(s, VIEW_INPUT, host, error);
     av_frame_free(&host);
     return ret;
 }
 
-/* Shows the untouched picture as well, or not any more. */
+/* Shows the untouched picture as well, or not any more. 1: it was lost with a GPU. */
 static int upload_input(Screen *s, const EqualizedFrame *f, MediaError *error)
 {
     const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
@@ -751,6 +756,8 @@ int screen_put(Screen *s, const EqualizedFrame *frame, int lost, MediaError *err
         return 1;
     if (ret < 0)
         return media_fail(error, failed.fault, "%s", failed.text);
+    if (ret > 0)
+        return 1;
     const int64_t took = clock_now() - begin;
     s->state.drawing += took;
     s->state.upload_us = (double)took;

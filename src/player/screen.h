@@ -95,7 +95,7 @@ Rect screen_find(const Screen *screen, Rect part);
 
 /* ---- what is to be seen ---- */
 
-/* `frame` is the one that is shown, or NULL. 0 or MEDIA_INPUT. */
+/* `frame` is the one that is shown, or NULL. 1: it has to come anew; 0 or MEDIA_INPUT. */
 int screen_set_look(Screen *screen, const Look *look, const EqualizedFrame *frame,
                     MediaError *error);
 

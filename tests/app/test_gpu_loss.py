@@ -20,14 +20,20 @@ DARK = "testsrc2=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=6:allf=t" % SIZE
 FRAMES = 75
 
 
+NOISY = "smptebars=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=12:allf=t"
+
+
+def noisy():
+    return clip("noisy.mkv", *H264, "-qp", 4, "-g", 25, seconds=3, source=NOISY % SIZE)
+
+
 def film(keys=25):
     """Three seconds; a key frame after so many frames."""
     return clip("film%d.mkv" % keys, *H264, "-g", keys, "-sc_threshold", 0, "-c:a", "aac", seconds=3, sound=3,
                 source=DARK)
 
 
-@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
-class Loss(Case):
+class OnGpu(Case):
     def start_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
         if not os.path.exists(pictures):
@@ -43,6 +49,14 @@ class Loss(Case):
     def run_on_gpu(self, source, *options, **more):
         return finish(self.start_on_gpu(source, *options, **more), LIVENESS)
 
+    def show(self, source, *options, **env):
+        """In a window, to its end."""
+        return self.run_on_gpu(source, "--no-config", *options, SDL_VIDEODRIVER="offscreen", SDL_AUDIODRIVER="dummy",
+                               **env)
+
+
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
+class Loss(OnGpu):
     def on_cpu(self, source, *options):
         out, stats = self.path("cpu.mkv"), self.path("cpu.csv")
         run = subprocess.Popen([PROGRAM, source, "-o", out, "--stats", stats, "--backend", "cpu", "-q", "-y", "--vcodec",
@@ -119,13 +133,44 @@ class Loss(Case):
 
     def test_two_passes_of_noise(self):
         """Curves look at three frames before, which the filter wants."""
-        source = clip("noisy.mkv", "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-pix_fmt", "yuv420p", "-qp", 4,
-                      "-g", 25, seconds=3,
-                      source="smptebars=size=%s:rate=25,lutyuv=y='16+val/6',noise=alls=12:allf=t" % SIZE)
+        source = noisy()
         for after in (0, 30):
             with self.subTest(after):
                 result = self.check(source, "--two-pass", "on", "--denoise", "1", FAKE_GPU_LOST=str(after))
                 self.assertIn("noisy: lifted", result.err)
+
+    def test_another_size_and_back(self):
+        """Frames of the first size are on the GPU, and those between them brought here, to that size: the first one behind
+        them is compared with the last of them, as it is in software."""
+        sizes, films, pictures = ("160x96", "320x176", "160x96"), [], []
+        for size in sizes:
+            path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
+            pictures.append(self.path(size + ".nv12"))
+            with open(pictures[-1], "wb") as f:
+                f.write(raw(path, "nv12"))
+            with open(path, "rb") as f:
+                films.append(f.read())
+        joined = self.path("joined.h264")
+        with open(joined, "wb") as f:
+            f.write(b"".join(films))
+        for passes in ("off", "on"):
+            for more in ((), ("--compare", "split")):
+                with self.subTest(more, passes=passes):
+                    result = self.check(joined, "--two-pass", passes, "--denoise", "1", *more,
+                                        FAKE_NVDEC_PICTURES=",".join(pictures), FAKE_NVDEC_SIZE=",".join(sizes))
+                    self.assertIn("decoded on the GPU", result.err)
+
+    def test_statistics_alone(self):
+        """Of pictures that nobody wants; the decoder fails, or the GPU is lost."""
+        rows = []
+        for backend, env in ((("--backend", "cpu", "--hwdec", "no"), {}), ((), {"FAKE_NVDEC": "30"}),
+                             ((), {"FAKE_GPU_LOST": "30"})):
+            stats = self.path("stats.csv")
+            result = self.run_on_gpu(noisy(), "--null", "--mode", "off", "--stats", stats, *backend, **env)
+            self.assertEqual(result.code, DONE, str(result))
+            rows.append(self.numbers(stats))
+        self.assertEqual(rows[1], rows[0])
+        self.assertEqual(rows[2], rows[0])
 
     def test_a_frame_that_cannot_be_had(self):
         """It is left out, and told of; the others are there."""
@@ -201,6 +246,43 @@ class Loss(Case):
                                              FAKE_NVDEC="999", FAKE_NVDEC_PICTURES="")
                     self.assertEqual(result.code, DONE, str(result))
                     self.assertEqual("decoded on the GPU" in result.err, threads <= most, str(result))
+
+
+@unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
+class Window(OnGpu):
+    def test_all_frames_are_shown(self):
+        """Whenever it is lost, of a file and of what cannot be read twice; compared as well."""
+        for after in (0, 1, 20, 60):
+            for stdin, options in ((False, ()), (True, ()), (False, ("--compare", "split"))):
+                with self.subTest(after, stdin=stdin, options=options), open(film(), "rb") as f:
+                    result = self.show(film(), *options, stdin=f if stdin else None, FAKE_GPU_LOST=str(after))
+                    self.assertEqual(result.code, DONE, str(result))
+                    self.assertEqual(result.err.count("without the GPU"), 1, result.err)
+                    shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
+                    self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
+
+    def test_what_cannot_be_brought(self):
+        """For the picture it is compared with: software decodes it, and goes on."""
+        result = self.show(film(), "--compare", "split", FAKE_CUDA_COPIES="20")
+        self.assertEqual(result.code, DONE, str(result))
+
+    def test_a_frame_that_cannot_be_had(self):
+        result = self.show(film(), FAKE_GPU_LOST="30", FAKE_GPU_GONE="8")
+        self.assertEqual(result.code, DAMAGED, str(result))
+        self.assertIn("1 frame was lost with the GPU", result.err)
+
+    def test_it_is_let_alone(self):
+        """Frames that wait, that may be equalized anew, and those on the screen: nothing is given back to a GPU that is
+        lost, in which that might never end."""
+        for options in ((), ("--null",)):
+            for after in (20, 40):
+                with self.subTest(after, options=options):
+                    show = self.run_on_gpu if options else self.show
+                    result = show(film(), *options, FAKE_GPU_LOST=str(after), FAKE_NVIDIA_TELLS="1")
+                    self.assertEqual(result.code, DONE, str(result))
+                    before, behind = result.err.split("the CPU goes on without the GPU", 1)
+                    self.assertIn("is given back", before)
+                    self.assertNotIn("is given back", behind)
 
 
 @unittest.skipUnless(DECODING and FOLDER, "this build has no CUDA")

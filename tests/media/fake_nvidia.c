@@ -8,9 +8,11 @@
  * - map N: all are, and N of them can be looked at
  *
  * FAKE_NVDEC_PICTURES: a file of NV12 pictures without padding, of FAKE_NVDEC_SIZE (160x90), which
- * are what it decodes, in the order of decoding; without, pictures are of one colour.
+ * are what it decodes, in the order of decoding; without, pictures are of one colour. Of several
+ * files, with commas between them and as many sizes, each decoder that is made takes the next one.
  * FAKE_CUDA_COPIES: nothing more is copied after so many planes. All memory is the host's.
  * No more pictures can be looked at at a time than the decoder was made for, as with a real one.
+ * FAKE_NVIDIA_TELLS: standard error gets a line whenever a picture is given back, or a decoder.
  * FAKE_NVIDIA_LOG: a file that gets a line at the end: how many contexts were made, and what was
  * not given back.
  */
@@ -109,6 +111,12 @@ static const char *word(void)
 {
     const char *words = getenv("FAKE_NVDEC");
     return words ? words : "";
+}
+
+static void tell(const char *what)
+{
+    if (getenv("FAKE_NVIDIA_TELLS"))
+        (void)fprintf(stderr, "%s is given back\n", what);
 }
 
 /* Each has arguments of its own, which are not looked at. */
@@ -325,10 +333,37 @@ __attribute__((destructor)) static void note_end(void)
 /* The output surfaces in CUVIDDECODECREATEINFO, whose layout nvcuvid never changes. */
 #define OUTPUTS_AT 112
 
+/* Of a list with commas, the one for this decoder, and over again behind the last one. */
+static const char *take_entry(const char *list, int number, char *text, size_t size)
+{
+    int count = 1;
+    for (const char *c = list; *c; c++)
+        count += *c == ',';
+    for (number %= count; number; number--)
+        list = strchr(list, ',') + 1;
+    (void)snprintf(text, size, "%.*s", (int)strcspn(list, ","), list);
+    return text;
+}
+
+/* Not 0: it has none, or those that it was given. */
+static int open_pictures(void)
+{
+    const char *paths = getenv("FAKE_NVDEC_PICTURES"), *sizes = getenv("FAKE_NVDEC_SIZE");
+    static int number;
+    char path[4096], size[64];
+    if (!paths || !*paths)
+        return 1;
+    if (pictures)
+        (void)fclose(pictures);
+    pictures = fopen(take_entry(paths, number, path, sizeof(path)), "rb");
+    decoded = 0;
+    return !pictures || (sizes && sscanf(take_entry(sizes, number++, size, sizeof(size)), "%ux%u",
+                                         &width, &height) == 2);
+}
+
 /* CUVIDDECODECREATEINFO: width and height of what is coded are the first two. */
 int cuvidCreateDecoder(void **decoder, void *info)
 {
-    const char *path = getenv("FAKE_NVDEC_PICTURES"), *size = getenv("FAKE_NVDEC_SIZE");
     unsigned long coded[2], outputs;
     Decoder *made = all;
     while (made < all + DECODERS && made->open)
@@ -338,11 +373,7 @@ int cuvidCreateDecoder(void **decoder, void *info)
     memcpy(&outputs, (char *)info + OUTPUTS_AT, sizeof(outputs));
     memcpy(coded, info, sizeof(coded));
     coded_height = (unsigned)coded[1];
-    if (path && !pictures)
-        pictures = fopen(path, "rb");
-    if (pictures)
-        decoded = 0;
-    if (pictures && (!size || sscanf(size, "%ux%u", &width, &height) != 2))
+    if (!open_pictures())
         return ERROR_UNKNOWN;
     *made = (Decoder){1, (int)outputs, 0};
     *decoder = made;
@@ -352,6 +383,7 @@ int cuvidCreateDecoder(void **decoder, void *info)
 
 int cuvidDestroyDecoder(void *decoder)
 {
+    tell("a decoder");
     ((Decoder *)decoder)->open = 0;
     decoders--;
     return 0;
@@ -408,6 +440,7 @@ int cuvidMapVideoFrame64(void *decoder, int index, unsigned long long *memory, u
 
 int cuvidUnmapVideoFrame64(void *decoder, unsigned long long memory)
 {
+    tell("a picture");
     if (pictures)
         free((void *)(size_t)memory);
     ((Decoder *)decoder)->mapped--;

@@ -161,10 +161,26 @@ static void change(AVPacket *packet, int number)
               "out of memory");
 }
 
+/* What has lost its GPU has lost it for good. */
+static void renew_gpu(void)
+{
+    static int context, stream;
+    if (gpu && !gpu_device_is_lost(gpu))
+        return;
+    av_buffer_unref(&gpu);
+    if (gpu_device_open(&gpu, &context, &stream) < 0) {
+        fprintf(stderr, "FFmpeg takes no driver that is made up\n");
+        exit(1);
+    }
+}
+
 static void decode(const DecoderOptions *wanted, Seen *seen)
 {
     DecoderOptions options = *wanted;
     options.memory = on_host;
+    renew_gpu();
+    if (options.gpu)
+        options.gpu = gpu;
     const char *other = getenv("LUMEQ_TEST_CLIP");
     const SourceOptions from = {
         .path = other ? other : LUMEQ_CLIP, .max_pixels = 1 << 26, .stop = &never};
@@ -732,13 +748,11 @@ static const CheckTest of_clips[] = {{"a_change_to_software", a_change_to_softwa
 
 int main(int argc, char **argv)
 {
-    static int context, stream;
     media_log_install(0, ignore);
     on_host = frame_memory_create(NULL);
-    if (!on_host || gpu_device_open(&gpu, &context, &stream) < 0) {
-        fprintf(stderr, "FFmpeg takes no driver that is made up\n");
+    if (!on_host)
         return 1;
-    }
+    renew_gpu();
     const int one = argc == 2 && strcmp(argv[1], of_clips[0].name) == 0;
     const int code = one ? check_main(of_clips, 1, argc, argv)
                          : check_main(tests, (int)(sizeof(tests) / sizeof(tests[0])), argc, argv);

@@ -1,6 +1,7 @@
 /*
  * A window that is paused has frames that were decoded on the GPU, and no more than there are
  * surfaces for: however long it stays so and whatever is done meanwhile, it goes on decoding there.
+ * If the GPU is lost meanwhile, what is shown is decoded once more.
  * GPU and driver are made up (fake_gpu.c, ../media/fake_nvidia.c), and so is the time.
  */
 #include <dlfcn.h>
@@ -92,8 +93,44 @@ static void a_long_pause(void)
     fake_gpu_free();
 }
 
+/* With settings that change it comes anew, and so it does where it is compared. */
+static void lost_while_it_is_paused(void)
+{
+    Session s;
+    const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "-q", "--no-audio", NULL};
+    setenv("LUMEQ_TEST_BACKEND", "cuda", 1);
+    setenv("FAKE_NVDEC", "1000000", 1);
+    if (session_open(&s, arguments) < 0)
+        return;
+    SESSION_UNTIL(&s, state.shown > 20);
+    session_type(" ");
+    SESSION_UNTIL(&s, state.paused);
+    const int64_t position = session_state(&s).position;
+    CHECK(session_state(&s).on_gpu, "it does not decode on the GPU");
+    fake_gpu_lose_after(0);
+    session_type("e");
+    SESSION_UNTIL(&s, fake_gpu_is_lost() && !state.changing);
+    CHECK(!session_state(&s).on_gpu, "what is shown is on a lost GPU");
+    CHECK(session_state(&s).position == position, "it shows %lld us, not %lld",
+          (long long)session_state(&s).position, (long long)position);
+    session_type("c");
+    session_turns(&s, 4);
+    session_type(".");
+    SESSION_UNTIL(&s, state.position > position);
+    session_type(",");
+    SESSION_UNTIL(&s, state.position == position);
+    const int64_t shown = session_state(&s).shown;
+    session_type(" ");
+    SESSION_UNTIL(&s, state.shown > shown + 20);
+    CHECK(!s.ended, "it ends: %s", s.error.text);
+    session_close(&s);
+    fake_gpu_lose_after(1000000);
+    fake_gpu_free();
+}
+
 static const CheckTest tests[] = {
     {"a_long_pause", a_long_pause},
+    {"lost_while_it_is_paused", lost_while_it_is_paused},
 };
 
 CHECK_MAIN(tests)

@@ -67,7 +67,6 @@ struct Decoder {
     int awaits;   /* no packet is decoded before the next key frame, or so many that are lost */
 
     /* Of a GPU that is lost, which is not called any more: what it had decoded. */
-    atomic_int lost;
     pthread_mutex_t recent_lock; /* of which packets there are */
     FrameRescue *rescue;         /* of another thread; NULL: none so far */
 
@@ -213,11 +212,11 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->joins = source->network || source->reconnect;
     d->anew = -1;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
-    atomic_init(&d->lost, 0);
     pthread_mutex_init(&d->recent_lock, NULL);
     /* Alpha beside the packets is for that decoder alone. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
-    const AVCodec *on_gpu = options->gpu && usual ? find_gpu_decoder(stream) : NULL;
+    const int can = usual && options->gpu && !gpu_device_is_lost(options->gpu);
+    const AVCodec *on_gpu = can ? find_gpu_decoder(stream) : NULL;
     d->on_gpu = on_gpu != NULL;
     d->raw = av_frame_alloc();
     d->parameters = avcodec_parameters_alloc();
@@ -328,7 +327,7 @@ static int gpu_has_failed(const Decoder *d, int ret)
  * call the GPU, and its memory stays counted. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 {
-    if (*codec && !atomic_load(&d->lost)) {
+    if (*codec && !gpu_device_is_lost(d->options.gpu)) {
         avcodec_free_context(codec);
         gpu_budget_release(&d->options.budget, &d->reserved);
     }
@@ -450,12 +449,12 @@ static int is_known(Decoder *d)
 static int receive_raw(Decoder *d)
 {
     for (;;) {
-        const int lost = d->on_gpu && atomic_load(&d->lost);
+        const int lost = d->on_gpu && gpu_device_is_lost(d->options.gpu);
         int ret = lost ? leave_gpu(d) : 0;
         if (ret >= 0)
             ret = avcodec_receive_frame(d->codec, d->raw);
         if (gpu_has_failed(d, ret)) {
-            av_frame_unref(d->raw);
+            gpu_frame_unref(d->raw);
             ret = leave_gpu(d);
         } else if (ret == AVERROR(EAGAIN) && d->anew >= 0) {
             ret = send_anew(d);
@@ -471,7 +470,7 @@ static int receive_raw(Decoder *d)
  */
 static int send_packet(Decoder *d, const AVPacket *packet)
 {
-    if (d->on_gpu && atomic_load(&d->lost))
+    if (d->on_gpu && gpu_device_is_lost(d->options.gpu))
         return leave_gpu(d) < 0 ? AVERROR(ENOMEM) : AVERROR(EAGAIN);
     if (packet && is_left_out(d, packet, 0))
         return 0;
@@ -533,7 +532,7 @@ static int64_t find_number(void *opaque, const AVFrame *frame)
 int decoder_rescue(Decoder *d, AVFrame *frame)
 {
     const FrameRescueOptions options = {open_software, find_packet, find_number, d};
-    atomic_store(&d->lost, 1);
+    gpu_device_lose(d->options.gpu);
     if (!d->rescue)
         d->rescue = frame_rescue_create(&options);
     return d->rescue ? frame_rescue(d->rescue, frame) : AVERROR(ENOMEM);
@@ -665,7 +664,7 @@ static int bring_here(Decoder *d)
     AVFrame *host;
     const int ret = frame_memory_download(d->options.memory, &host, d->raw);
     if (ret < 0 && ret != AVERROR(ENOMEM)) {
-        atomic_store(&d->lost, 1);
+        gpu_device_lose(d->options.gpu);
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_leave(d->raw);
     } else {
@@ -862,13 +861,13 @@ const char *decoder_conversion(const Decoder *d)
 
 void decoder_lose_gpu(Decoder *d)
 {
-    atomic_store(&d->lost, 1);
+    gpu_device_lose(d->options.gpu);
 }
 
 void decoder_flush(Decoder *d)
 {
     free_on_gpu(d, &d->left);
-    if (!d->on_gpu || !atomic_load(&d->lost) || leave_gpu(d) < 0)
+    if (!d->on_gpu || !gpu_device_is_lost(d->options.gpu) || leave_gpu(d) < 0)
         avcodec_flush_buffers(d->codec);
     set_hurry(d->codec, d->hurry);
     stop_deinterlacing(d);
@@ -894,7 +893,7 @@ void decoder_close(Decoder **decoder)
         return;
     convert_close(&d->converter);
     deinterlacer_close(&d->deinterlacer);
-    av_frame_free(&d->raw);
+    gpu_frame_free(&d->raw);
     free_on_gpu(d, &d->left);
     if (d->on_gpu)
         free_on_gpu(d, &d->codec);

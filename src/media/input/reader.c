@@ -494,6 +494,11 @@ int64_t reader_zero(const Reader *r)
     return r->zero;
 }
 
+FrameMemory *reader_memory(const Reader *r)
+{
+    return r->options.decoder.memory;
+}
+
 int reader_rescue(Reader *r, AVFrame *frame)
 {
     return decoder_rescue(r->decoder, frame);

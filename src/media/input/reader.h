@@ -66,6 +66,9 @@ int64_t reader_zero(const Reader *reader);
 double reader_duration(const Reader *reader);
 int64_t reader_frames(const Reader *reader);
 
+/* That frames are brought to from a GPU; NULL: ordinary memory. */
+FrameMemory *reader_memory(const Reader *reader);
+
 /* See decoder.h, also for the threads. */
 int reader_rescue(Reader *reader, AVFrame *frame);
 void reader_lose_gpu(Reader *reader);
