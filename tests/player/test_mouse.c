@@ -141,14 +141,22 @@ static int differ_in_rows(const Grab *a, const Grab *b, Rect rows)
     return count;
 }
 
-/* Subtitles are above the bar, and not behind it. */
-static void subtitles_above_the_bar(void)
+/* Without subtitles, which come when they are drawn. */
+static int open_without_subtitles(int64_t position)
 {
-    if (!has_text() || open_at(9 * SECOND / 2))
-        return;
+    if (!has_text() || open_at(position))
+        return -1;
     wait_for_text(&session);
     session_type("v");
     session_turns(&session, 4);
+    return 0;
+}
+
+/* Subtitles are above the bar, and not behind it. */
+static void subtitles_above_the_bar(void)
+{
+    if (open_without_subtitles(9 * SECOND / 2))
+        return;
     const OsdBarPlaces at = show_bar(1);
     const Grab without = grab(&session);
     const int64_t end = session_now() + LIVENESS_US;
@@ -186,11 +194,8 @@ static Grab point_to_track(const OsdBarPlaces *at, const Grab *before)
 /* They make way for the small picture, too, and for all of its width. */
 static void subtitles_above_the_preview(void)
 {
-    if (!has_text() || open_at(9 * SECOND / 2))
+    if (open_without_subtitles(9 * SECOND / 2))
         return;
-    wait_for_text(&session);
-    session_type("v");
-    session_turns(&session, 4);
     const OsdBarPlaces at = show_bar(1);
     const Grab before = grab(&session), without = point_to_track(&at, &before);
     const int lower = before.height / 3; /* no message stands there */
@@ -218,11 +223,8 @@ static void subtitles_above_the_preview(void)
 /* Above the track there is a picture of what would be there. */
 static void preview(void)
 {
-    if (!has_text() || open_at(1 * SECOND))
+    if (open_without_subtitles(1 * SECOND))
         return;
-    wait_for_text(&session);
-    session_type("v"); /* they come when they are drawn, which is not what is looked at here */
-    session_turns(&session, 4);
     const OsdBarPlaces at = show_bar(1);
     const Grab before = grab(&session);
     const int x = at.track.x + at.track.width / 2;

@@ -62,19 +62,27 @@ static void press(Session *s, const char *keys, const char *when)
     }
 }
 
-static void a_long_pause(void)
+/* Has shown some frames, decoded on the GPU. */
+static int open_paused(Session *s)
 {
-    Session s;
     const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "-q", "--no-audio", NULL};
     setenv("LUMEQ_TEST_BACKEND", "cuda", 1);
     setenv("FAKE_NVDEC", "1000000", 1);
-    if (session_open(&s, arguments) < 0)
-        return;
-    SESSION_UNTIL(&s, state.shown > 20);
-    CHECK(session_state(&s).on_gpu, "it does not decode on the GPU");
+    if (session_open(s, arguments) < 0)
+        return -1;
+    SESSION_UNTIL(s, state.shown > 20);
+    CHECK(session_state(s).on_gpu, "it does not decode on the GPU");
     check_held("while it plays");
     session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
+    SESSION_UNTIL(s, state.paused);
+    return s->ended;
+}
+
+static void a_long_pause(void)
+{
+    Session s;
+    if (open_paused(&s))
+        return;
     pass_minutes(&s, "while it is paused");
     press(&s, "ebcc", "with settings that change");
     press(&s, "....,,", "while it steps");
@@ -97,16 +105,9 @@ static void a_long_pause(void)
 static void lost_while_it_is_paused(void)
 {
     Session s;
-    const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "-q", "--no-audio", NULL};
-    setenv("LUMEQ_TEST_BACKEND", "cuda", 1);
-    setenv("FAKE_NVDEC", "1000000", 1);
-    if (session_open(&s, arguments) < 0)
+    if (open_paused(&s))
         return;
-    SESSION_UNTIL(&s, state.shown > 20);
-    session_type(" ");
-    SESSION_UNTIL(&s, state.paused);
     const int64_t position = session_state(&s).position;
-    CHECK(session_state(&s).on_gpu, "it does not decode on the GPU");
     fake_gpu_lose_after(0);
     session_type("e");
     SESSION_UNTIL(&s, fake_gpu_is_lost() && !state.changing);

@@ -195,4 +195,15 @@ static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const Lume
     return cudaLaunchKernelEx(&config, kernel, chunks, arguments...);
 }
 
+/* One that kernels.h declares, of one kind of samples. */
+#define HISTOGRAM_FUNCTION(name, Sample, kernel)                                                   \
+    extern "C" cudaError_t name(const LumeqCudaDevice *device, const LumeqCudaPlane *src,          \
+                                const CurveParams *params, const CurveResult *before,              \
+                                CurveResult *result, CurveTable *table, const uint32_t *noise,     \
+                                LumeqCudaCounters *counters, cudaStream_t stream)                  \
+    {                                                                                              \
+        return launch<Sample>(kernel, device, src, stream, *params, before, result, table, noise,  \
+                              counters);                                                           \
+    }
+
 #endif

@@ -21,15 +21,7 @@ extern "C" cudaError_t lumeq_cuda_load_histogram10(void)
     return error ? error : load(COUNTS);
 }
 
-extern "C" cudaError_t lumeq_cuda_histogram10(const LumeqCudaDevice *device,
-                                              const LumeqCudaPlane *src, const CurveParams *params,
-                                              const CurveResult *before, CurveResult *result,
-                                              CurveTable *table, const uint32_t *noise,
-                                              LumeqCudaCounters *counters, cudaStream_t stream)
-{
-    return launch<uint16_t>(HISTOGRAM, device, src, stream, *params, before, result, table, noise,
-                            counters);
-}
+HISTOGRAM_FUNCTION(lumeq_cuda_histogram10, uint16_t, HISTOGRAM)
 
 extern "C" cudaError_t lumeq_cuda_counts10(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                            int shift, int bins, uint32_t *hist,

@@ -26,12 +26,4 @@ extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
     return load(HISTOGRAM);
 }
 
-extern "C" cudaError_t lumeq_cuda_histogram8(const LumeqCudaDevice *device,
-                                             const LumeqCudaPlane *src, const CurveParams *params,
-                                             const CurveResult *before, CurveResult *result,
-                                             CurveTable *table, const uint32_t *noise,
-                                             LumeqCudaCounters *counters, cudaStream_t stream)
-{
-    return launch<uint8_t>(HISTOGRAM, device, src, stream, *params, before, result, table, noise,
-                           counters);
-}
+HISTOGRAM_FUNCTION(lumeq_cuda_histogram8, uint8_t, HISTOGRAM)
