@@ -180,7 +180,8 @@ decoding() {
     check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off --to 4
     LUMEQ_CLIP=$1 check_program test_cuda_opens
     check "a pause with frames on it" long_pause "$1"
-    check "a pause of a clip with 16 references" many_references
+    check "a window and a clip with 16 references" many_references
+    every_clip
     check "streams that share, and that do not" streams_alike "$1"
     check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
     program=$(find_program lumeq)
@@ -239,14 +240,38 @@ long_pause() {
         "$program" pauses_for_long
 }
 
-# LUMEQ_REFS_CLIP: such a clip of H.264. Where there is no room for the frames that a window holds, they come to the
-# host; surfaces do not run out.
+# Where there is no room for the frames that a window holds, they come to the host; surfaces do not run out.
 many_references() {
-    [ -n "${LUMEQ_REFS_CLIP:-}" ] || { echo "skipped: LUMEQ_REFS_CLIP is not set"; return 77; }
-    limited "$lumeq" "$LUMEQ_REFS_CLIP" --backend cuda -v >"$work/refs.log" 2>&1 || return
+    local clip=${LUMEQ_GPU_CLIPS:-}/h264-refs16.mkv
+    [ -f "$clip" ] || { echo "skipped: no h264-refs16.mkv in LUMEQ_GPU_CLIPS"; return 77; }
+    limited "$lumeq" "$clip" --backend cuda --hwdec nvdec -v >"$work/refs.log" 2>&1 || return
     cat "$work/refs.log"
-    ! grep -q 'No decoder surfaces left' "$work/refs.log" &&
-        same_decoding "$LUMEQ_REFS_CLIP" --two-pass off
+    ! grep -q 'No decoder surfaces left' "$work/refs.log"
+}
+
+# LUMEQ_GPU_CLIPS: what tests/gpu_clips.sh made. What only software is known to decode is to have its bits, too.
+every_clip() {
+    local clip
+    for clip in "${LUMEQ_GPU_CLIPS:-}"/*.mkv; do
+        [ -f "$clip" ] || { skip "clips of all codecs: none in LUMEQ_GPU_CLIPS"; return; }
+        check "decoded on the GPU, $(basename "$clip" .mkv)" same_clip "$clip"
+    done
+}
+
+same_clip() {
+    local how
+    for how in no nvdec; do
+        limited "$lumeq" "$1" --backend cuda --hwdec "$how" -o - --stats "$work/$how.jsonl" -y -v \
+            2>"$work/$how.err" >"$work/$how.y4m" || { cat "$work/$how.err"; return 1; }
+        sed -E 's/"(decode|upload|equalize|download|sink)_us":[0-9.]+,?//g' \
+            "$work/$how.jsonl" >"$work/$how.stats"
+    done
+    cat "$work/nvdec.err"
+    case $1 in
+    *-software.mkv) ;;
+    *) grep -q 'decoded on the GPU' "$work/nvdec.err" || return ;;
+    esac
+    [ -s "$work/no.stats" ] && cmp "$work/no.y4m" "$work/nvdec.y4m" && cmp "$work/no.stats" "$work/nvdec.stats"
 }
 
 # Three live streams, with CUDA streams of their own and with those of all: none is late, and the limits are told.
