@@ -54,6 +54,7 @@ static LumeqConfig config_of(const Engine *engine, const Options *options)
         .cpu_without = engine_cpu_without(),
         .share_streams = engine->share_streams,
         .real_time = engine->real_time,
+        .no_stage_times = engine->no_stage_times,
     };
 }
 

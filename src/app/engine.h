@@ -24,8 +24,8 @@ typedef struct Engine {
     int decodes, encodes;    /* which of the two */
     char where[256];         /* what it is and why it was taken */
     atomic_int context_lost; /* not 0: the CPU has taken over from the context's GPU; any thread */
-    int share_streams;       /* before it is opened, as LumeqConfig has them: this and the next */
-    int real_time;
+    int share_streams; /* before it is opened, as LumeqConfig has them: this and the next two */
+    int real_time, no_stage_times;
     int device;         /* of the GPU */
     atomic_int no_room; /* it was said that there is none for a decoder's surfaces */
 } Engine;

@@ -747,6 +747,7 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0)
         ret = run->passes = passes_choose(run->options, run->writer, &run->error);
     run->engine.real_time = run->options->camera || run->options->virtual_camera;
+    run->engine.no_stage_times = !run->options->stats && !run->options->verbose;
     if (ret >= 0)
         ret =
             engine_open(&run->engine, run->options, equalizer_writes_chroma(&params), &run->error);

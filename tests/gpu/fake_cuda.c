@@ -644,7 +644,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
-                             const LumeqImage *out, LumeqCudaFrame *frame, cudaStream_t stream)
+                             const LumeqImage *out, LumeqCudaFrame *frame,
+                             const LumeqCudaReport *report, cudaStream_t stream)
 {
     (void)device;
     CALL();
@@ -658,15 +659,9 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     written.previous = *previous;
     written.write = job->write > 1 ? lumeq_planes(in) : job->write;
     work(stream);
+    if (report)
+        memcpy(report->host, report->from, report->size);
     return job->write ? compute(&written) : cudaSuccess;
-}
-
-cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size, cudaStream_t stream)
-{
-    (void)stream;
-    CALL();
-    memcpy(host, from, size);
-    return cudaSuccess;
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
@@ -686,12 +681,12 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   cudaStream_t stream)
+                                   const LumeqCudaReport *report, cudaStream_t stream)
 {
     char text[256];
     CALL();
-    if (device->early_launches || (job->write > 1 && lumeq_planes(&job->in) != job->write) ||
-        job->in.shift != job->out.shift)
+    if (report || device->early_launches ||
+        (job->write > 1 && lumeq_planes(&job->in) != job->write) || job->in.shift != job->out.shift)
         abort(); /* kernels write in the input's layout */
     work(stream);
     if (lumeq_backend_cpu.apply(cpu_backend(), job, text, sizeof(text)) < 0)

@@ -6,17 +6,22 @@
 #include "lumeq/lumeq.h"
 
 /* NULL: there is none, and the test is skipped or has failed. */
-static inline LumeqEqualizer *open_on(LumeqBackendId backend)
+static inline LumeqEqualizer *open_timed(LumeqBackendId backend, int timed)
 {
     LumeqEqualizer *eq = NULL;
     char why[256] = "";
-    const LumeqConfig config = {.backend = backend};
+    const LumeqConfig config = {.backend = backend, .no_stage_times = !timed};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     if (ret == LUMEQ_ERR_UNAVAILABLE)
         check_skip("%s", why);
     else
         CHECK(ret == 0, "create answers %d: %s", ret, why);
     return eq;
+}
+
+static inline LumeqEqualizer *open_on(LumeqBackendId backend)
+{
+    return open_timed(backend, 1);
 }
 
 #endif

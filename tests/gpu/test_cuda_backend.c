@@ -192,31 +192,45 @@ static void end(Sequence *s)
     lumeq_destroy(&s->eq);
 }
 
-/* Two equalizers on the GPU in turn, one with pinned memory, and the CPU: three times the same. */
+#define SEQUENCES 4
+
+static int all_received(const Sequence *s)
+{
+    int received = 0;
+    for (int i = 0; i < SEQUENCES; i++)
+        received += s[i].received;
+    return received == SEQUENCES * FRAMES;
+}
+
+/* The CPU and equalizers on the GPU in turn, with ordinary memory, with pinned memory, and without
+ * times: the same all four times. */
 static void sequences(void)
 {
-    static Sequence s[3];
-    for (int i = 0; i < 3; i++) {
-        s[i] =
-            (Sequence){.eq = open_on(i ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU), .pinned = i == 2};
+    static Sequence s[SEQUENCES];
+    for (int i = 0; i < SEQUENCES; i++) {
+        s[i] = (Sequence){.eq = open_timed(i ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU, i < 3),
+                          .pinned = i >= 2};
         if (!s[i].eq)
             return;
     }
-    while (s[0].received < FRAMES || s[1].received < FRAMES || s[2].received < FRAMES)
-        for (int i = 0; i < 3; i++)
+    while (!all_received(s))
+        for (int i = 0; i < SEQUENCES; i++)
             if (s[i].received < FRAMES)
                 step(&s[i]);
-    compare(&s[0], &s[1]);
-    compare(&s[0], &s[2]);
+    for (int i = 1; i < SEQUENCES; i++)
+        compare(&s[0], &s[i]);
     for (int i = 0; i < FRAMES; i++) {
-        const LumeqFrameStats *t = &s[2].stats[i].told;
-        for (int stage = 0; stage < LUMEQ_STAGES; stage++)
+        const LumeqFrameStats *t = &s[2].stats[i].told, *untimed = &s[3].stats[i].told;
+        for (int stage = 0; stage < LUMEQ_STAGES; stage++) {
+            CHECK(!untimed->stage_begin_us[stage] && !untimed->stage_end_us[stage],
+                  "frame %d: stage %d has times that nobody asked for", i, stage);
             CHECK(t->stage_begin_us[stage] <= t->stage_end_us[stage] &&
                       (!stage || t->stage_end_us[stage - 1] <= t->stage_begin_us[stage] + 1),
                   "frame %d: stage %d lasts from %.1f to %.1f us", i, stage,
                   t->stage_begin_us[stage], t->stage_end_us[stage]);
+        }
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SEQUENCES; i++)
         end(&s[i]);
 }
 

@@ -134,8 +134,11 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
 {
     LumeqEqualizer *eq = NULL;
     char why[256] = "";
-    const LumeqConfig config = {
-        .backend = id, .threads = 1, .share_streams = sharing, .real_time = sharing};
+    const LumeqConfig config = {.backend = id,
+                                .threads = 1,
+                                .share_streams = sharing,
+                                .real_time = sharing,
+                                .no_stage_times = sharing};
     const int ret = lumeq_create(&eq, &config, why, sizeof(why));
     CHECK(ret == 0, "create answers %d: %s", ret, why);
     return eq;

@@ -40,7 +40,7 @@ static void launch(const Pictures *p, const DeviceRect *in, const DeviceRect *ou
     OK(histogram(&device, &in[0].plane, params, &on_device->before, &on_device->result,
                  &on_device->table, NULL, &on_device->counters, 0));
     OK(lumeq_cuda_apply(&device, &out[0].plane, &in[0].plane, &on_device->table,
-                        &on_device->result.bars, params, 0));
+                        &on_device->result.bars, params, NULL, 0));
     if (chroma.planes)
         OK(lumeq_cuda_chroma(&device, &chroma, &on_device->table, params, 0));
     OK(cudaDeviceSynchronize());

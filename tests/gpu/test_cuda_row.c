@@ -73,7 +73,7 @@ static void queue_frame(Film *film, int i, int write)
         OK(cudaStreamWaitEvent(film->streams[write], film->curve, 0));
     }
     OK(lumeq_cuda_apply(&device, &film->out[i].plane, &film->in[i].plane, &m->table,
-                        &m->result.bars, params, film->streams[write]));
+                        &m->result.bars, params, NULL, film->streams[write]));
 }
 
 /* All frames in a graph, where kernels do start early, with each frame's last one on the same

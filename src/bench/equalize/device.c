@@ -160,7 +160,7 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     if (!error)
         error = lead(bench, stream, bench->write);
     if (!error)
-        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame,
+        error = lumeq_cuda_write(&bench->device, &bench->job, &in, &previous, &out, frame, NULL,
                                  bench->write);
     return error ? error : come_back(bench, piece, stream);
 }
@@ -189,7 +189,7 @@ static cudaError_t apply(void *data, int piece, cudaStream_t stream)
     return bench->job.clahe ? lumeq_cuda_clahe_apply(&bench->device, &to, &from, &bench->job.grid,
                                                      &frame->tables, NULL, stream)
                             : lumeq_cuda_apply(&bench->device, &to, &from, &frame->table, NULL,
-                                               &bench->job.curve, stream);
+                                               &bench->job.curve, NULL, stream);
 }
 
 static cudaError_t copy(void *data, int piece, cudaStream_t stream)

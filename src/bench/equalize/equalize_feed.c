@@ -147,7 +147,8 @@ int feed_open(Feed *feed, const EqualizeCase *c, int device)
                                 .backend = on_gpu ? LUMEQ_BACKEND_CUDA : LUMEQ_BACKEND_CPU,
                                 .device = device,
                                 .threads = c->threads,
-                                .cpu_without = engine_cpu_without()};
+                                .cpu_without = engine_cpu_without(),
+                                .no_stage_times = 1};
     *feed = (Feed){.of = c};
     if (open_equalizer(&feed->eq, &config, &params) < 0)
         return -1;

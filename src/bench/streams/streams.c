@@ -203,6 +203,7 @@ static int open_stream(Stream *s)
         return out_of_memory(s);
     w->engine.share_streams = !s->job->own_streams;
     w->engine.real_time = s->job->rate > 0;
+    w->engine.no_stage_times = 1;
     int ret = engine_open(&w->engine, o, 1, &s->error);
     const FrameAllocator device = {alloc_device, free_device, w->engine.equalizer, 1};
     const DecoderOptions decoder = engine_decoder(&w->engine, o, s->film->source);

@@ -6,6 +6,7 @@
 #define CHUNKS_AT_ONCE 8
 #include "equalizer/cuda/chunks.cuh"
 #include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/report.cuh"
 
 /*
  * A kind of table: what a block keeps of it in shared memory (Memory), how that is filled by all
@@ -259,7 +260,7 @@ apply_chunks(const Table &table, const Active &active, const Chunks &chunks, uin
 template <typename Table>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     apply(const Chunks chunks, uint8_t *dst, int dst_stride, const CurveTable *from,
-          const BarsState *bars, const CurveParams params)
+          const BarsState *bars, const CurveParams params, const Report report)
 {
     typedef typename Table::Sample Sample;
     __shared__ typename Table::Memory memory;
@@ -277,6 +278,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     if (chunk_is_there(chunks, at))
         chunks_load(chunks, &at, values);
     wait_for_kernel_before();
+    if (blockIdx.x == 0)
+        make_report(report, (int)threadIdx.x, THREADS);
     if (threadIdx.x == 0) {
         find_active(&active, bars);
         lifted = params.lift && __ldcg(&from->lift.luma_on);
@@ -321,7 +324,8 @@ extern "C" cudaError_t lumeq_cuda_load_apply(void)
 template <typename Table>
 static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                           const LumeqCudaPlane *src, const CurveTable *table, const BarsState *bars,
-                          const CurveParams *params, cudaStream_t stream)
+                          const CurveParams *params, const LumeqCudaReport *report,
+                          cudaStream_t stream)
 {
     Chunks chunks;
     cudaLaunchAttribute early = {};
@@ -336,18 +340,16 @@ static cudaError_t launch(const LumeqCudaDevice *device, const LumeqCudaPlane *d
     config.attrs = &early;
     config.numAttrs = device->early_launches ? 1 : 0;
     return cudaLaunchKernelEx(&config, apply<Table>, chunks, dst->data, (int)dst->stride, table,
-                              bars, *params);
+                              bars, *params, report_of(report));
 }
 
 extern "C" cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                         const LumeqCudaPlane *src, const CurveTable *table,
                                         const BarsState *bars, const CurveParams *params,
-                                        cudaStream_t stream)
+                                        const LumeqCudaReport *report, cudaStream_t stream)
 {
-    if (params->depth == 8)
-        return params->dither ? launch<Dithered8>(device, dst, src, table, bars, params, stream)
-                              : launch<Rounded8>(device, dst, src, table, bars, params, stream);
-    if (!curve_has_nodes(params))
-        return launch<Codes16>(device, dst, src, table, bars, params, stream);
-    return launch<Nodes>(device, dst, src, table, bars, params, stream);
+    const auto start = params->depth == 8 ? params->dither ? launch<Dithered8> : launch<Rounded8>
+                       : curve_has_nodes(params) ? launch<Nodes>
+                                                 : launch<Codes16>;
+    return start(device, dst, src, table, bars, params, report, stream);
 }

@@ -57,10 +57,11 @@ typedef struct Slot {
     size_t size;                   /* bytes of them */
     cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
     const LumeqCudaDevice *device;
-    cudaEvent_t begin[STAGES], end[STAGES];
-    cudaEvent_t survey, curve; /* they are there */
-    LumeqImage host;           /* the input, without a plane where it did not come from the host */
-    LumeqImage luma;           /* its copy */
+    cudaEvent_t begin[STAGES], end[STAGES]; /* begin: only where times are asked for */
+    cudaEvent_t survey, curve;              /* they are there */
+    int pageable_out;                       /* planes that are written to ordinary memory */
+    LumeqImage host; /* the input, without a plane where it did not come from the host */
+    LumeqImage luma; /* its copy */
 } Slot;
 
 /* Pictures' memory that was too small. */
@@ -79,6 +80,7 @@ typedef struct CudaBackend {
     LumeqCudaStreams *all_streams; /* its own, or shared with others, if it is `sharing` */
     int sharing;
     LumeqCudaWait waits;           /* how who receives does */
+    int timed;                     /* the stages are */
     cudaStream_t streams[STREAMS]; /* the same, or NULL */
     cudaEvent_t mark;              /* of what was queued on one of them */
     cudaStream_t decoder;          /* for the caller's own work, or NULL: none has been asked for */
@@ -166,15 +168,17 @@ static int refuse(CudaBackend *cuda, cudaError_t error, const char *what, char *
     return error == cudaErrorMemoryAllocation ? LUMEQ_ERR_MEMORY : LUMEQ_ERR_UNAVAILABLE;
 }
 
-static cudaError_t create_events(Slot *slot)
+static cudaError_t create_events(Slot *slot, int timed)
 {
     cudaError_t error = cudaSuccess;
     for (int stage = 0; stage < STAGES && !error; stage++) {
         /* Waiting for one spins: it takes less than a frame, and the host asleep slowed the copies
          * of an H200's machine by 8 %. */
-        error = cudaEventCreate(&slot->begin[stage]);
+        if (timed)
+            error = cudaEventCreate(&slot->begin[stage]);
         if (!error)
-            error = cudaEventCreate(&slot->end[stage]);
+            error = cudaEventCreateWithFlags(&slot->end[stage],
+                                             timed ? cudaEventDefault : cudaEventDisableTiming);
     }
     if (!error)
         error = cudaEventCreateWithFlags(&slot->survey, cudaEventDisableTiming);
@@ -191,7 +195,7 @@ static cudaError_t create_all(CudaBackend *cuda)
     if (!error && cuda->sharing)
         error = cudaEventCreateWithFlags(&cuda->mark, cudaEventDisableTiming);
     for (int i = 0; i < SLOTS && !error; i++)
-        error = create_events(&cuda->slots[i]);
+        error = create_events(&cuda->slots[i], cuda->timed);
     if (!error)
         error = lumeq_device_take(&cuda->home, (void **)&cuda->on_device, sizeof(*cuda->on_device));
     if (!error) {
@@ -270,6 +274,7 @@ static int open_cuda(void *priv, const LumeqConfig *config, char *text, size_t t
     cuda->loss.number = config->device;
     cuda->sharing = config->share_streams != 0;
     cuda->waits = config->real_time ? LUMEQ_CUDA_NAP : LUMEQ_CUDA_SPIN;
+    cuda->timed = !config->no_stage_times;
     int ret = lumeq_cuda_check(cuda->home.number, text, text_size);
     if (ret == 0)
         ret = lumeq_cuda_home_check(&cuda->home, text, text_size);
@@ -458,6 +463,12 @@ static cudaError_t upload_history(CudaBackend *cuda, int index, const LumeqState
     return error;
 }
 
+static cudaError_t stage_begins(const CudaBackend *cuda, const Slot *slot, int stage,
+                                cudaStream_t stream)
+{
+    return cuda->timed ? cudaEventRecord(slot->begin[stage], stream) : cudaSuccess;
+}
+
 /* What has to be over before the frame: what the caller says, and on a stream of the caller's, or
  * behind one, the frame before, whose history this one goes on from. */
 static cudaError_t wait_for_others(const CudaBackend *cuda, int index, const LumeqJob *job)
@@ -516,7 +527,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error) /* the last but one looks at what was before it, which is still in this slot */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[UPLOAD], stream);
+        error = stage_begins(cuda, slot, UPLOAD, stream);
     if (!error)
         error = upload_pictures(cuda, slot, job);
     if (!error)
@@ -528,12 +539,12 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     return error;
 }
 
-/* The curve to the host; not behind it on its stream, where it would hold up the next one. */
-static cudaError_t report(CudaBackend *cuda, int index, const LumeqJob *job)
+/* The curve, to the host. */
+static LumeqCudaReport report_of(const CudaBackend *cuda, int index, const LumeqJob *job)
 {
-    return lumeq_cuda_report(
-        &cuda->on_host->result[index].curve, &cuda->on_device->frames[index].result.curve,
-        lumeq_result_size((uint32_t)job->curve.bins), cuda->slots[index].streams[WRITE]);
+    return (LumeqCudaReport){&cuda->on_host->result[index].curve,
+                             &cuda->on_device->frames[index].result.curve,
+                             lumeq_result_size((uint32_t)job->curve.bins)};
 }
 
 static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
@@ -546,12 +557,13 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     const LumeqCudaPictures pictures = pictures_of(slot, job);
     const LumeqImage *in = &pictures.in;
     const LumeqImage previous = find_previous(cuda, index, job);
+    const LumeqCudaReport report = report_of(cuda, index, job);
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
     cudaError_t error = cudaStreamWaitEvent(survey, slot->end[UPLOAD], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[EQUALIZE], survey);
+        error = stage_begins(cuda, slot, EQUALIZE, survey);
     if (!error)
         error = lumeq_cuda_survey_frame(device, job, in, &previous, before.curve, frame, survey);
     if (!error)
@@ -567,11 +579,10 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     if (!error)
         error = cudaStreamWaitEvent(write, slot->curve, 0);
     if (!error)
-        error = lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, write);
+        error =
+            lumeq_cuda_write(device, job, in, &previous, &pictures.written, frame, &report, write);
     if (!error)
         error = lumeq_pictures_convert(&pictures, write);
-    if (!error)
-        error = report(cuda, index, job);
     if (!error)
         error = cudaEventRecord(slot->end[EQUALIZE], write);
     return error;
@@ -587,18 +598,12 @@ static cudaError_t download_tiles(CudaBackend *cuda, int index, const LumeqJob *
                       : cudaSuccess;
 }
 
-static int pageable_outputs(const CudaBackend *cuda, const LumeqJob *job)
-{
-    return lumeq_pageable_planes(&cuda->home, &job->frame.out, job->write);
-}
-
 /* CUDA's copies into ordinary memory are waited for inside CUDA, for ever: not before there is
  * something to copy. */
-static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
+static cudaError_t prepare_copy(const CudaBackend *cuda, const Slot *slot)
 {
-    const int pageable = pageable_outputs(cuda, job);
-    const cudaError_t error = pageable ? finish_frames(cuda) : cudaSuccess;
-    return error || !pageable ? error : finish_stages(slot, DOWNLOAD);
+    const cudaError_t error = slot->pageable_out ? finish_frames(cuda) : cudaSuccess;
+    return error || !slot->pageable_out ? error : finish_stages(slot, DOWNLOAD);
 }
 
 static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, const LumeqJob *job)
@@ -607,7 +612,7 @@ static cudaError_t download_pictures(const CudaBackend *cuda, const Slot *slot, 
     if (!job->write || out->memory != LUMEQ_MEMORY_HOST)
         return cudaSuccess;
     const LumeqCudaPictures pictures = pictures_of(slot, job);
-    const cudaError_t error = prepare_copy(cuda, slot, job);
+    const cudaError_t error = prepare_copy(cuda, slot);
     return error ? error
                  : lumeq_pictures_copy(out, &pictures.out, job->write, cudaMemcpyDeviceToHost,
                                        slot->streams[DOWNLOAD]);
@@ -620,7 +625,7 @@ static cudaError_t download(CudaBackend *cuda, int index, const LumeqJob *job)
     const cudaStream_t stream = slot->streams[DOWNLOAD];
     cudaError_t error = cudaStreamWaitEvent(stream, slot->end[EQUALIZE], 0);
     if (!error)
-        error = cudaEventRecord(slot->begin[DOWNLOAD], stream);
+        error = stage_begins(cuda, slot, DOWNLOAD, stream);
     if (!error)
         error = download_tiles(cuda, index, job);
     if (!error)
@@ -688,18 +693,20 @@ static int submit_here(CudaBackend *cuda, LumeqJob *job, char *text, size_t text
     Slot *slot = &cuda->slots[index];
     const LumeqSync *sync = job->frame.sync;
     const int planes = job->write > 1 ? lumeq_planes(&job->frame.in) : 1;
-    int ret = lumeq_check_places(&cuda->home, &job->frame.in, planes, "input", text, text_size);
+    int ret =
+        lumeq_check_places(&cuda->home, &job->frame.in, planes, "input", NULL, text, text_size);
     if (ret == 0)
-        ret =
-            lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output", text, text_size);
+        ret = lumeq_check_places(&cuda->home, &job->frame.out, job->write, "output",
+                                 &slot->pageable_out, text, text_size);
     if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(&cuda->home, &job->previous, 1, "frame before", text, text_size);
+        ret = lumeq_check_places(&cuda->home, &job->previous, 1, "frame before", NULL, text,
+                                 text_size);
     size_t size = lumeq_pictures_place(NULL, &job->frame.in, &job->frame.out, job->write).size;
     if (misses_previous(cuda, index, &job->previous))
         size += lumeq_pictures_size(&job->previous, 1);
     const int at_once = sync && (sync->stream || sync->finished);
     if (ret == 0) /* into ordinary memory nothing is copied once the call has returned */
-        job->late = pageable_outputs(cuda, job) < job->write;
+        job->late = slot->pageable_out < job->write;
     if (ret == 0 && size > slot->size)
         ret = grow(cuda, slot, size, at_once, text, text_size);
     choose_streams(cuda, slot, sync);
@@ -747,6 +754,8 @@ static cudaError_t time_of(const CudaBackend *cuda, cudaEvent_t event, double *u
 static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
 {
     cudaError_t error = cudaSuccess;
+    if (!cuda->timed)
+        return error;
     for (int stage = 0; stage < STAGES && !error; stage++) {
         error = time_of(cuda, slot->begin[stage], &job->stage_begin_us[stage]);
         if (!error)
@@ -765,7 +774,13 @@ static cudaError_t read_times(CudaBackend *cuda, Slot *slot, LumeqJob *job)
 static cudaError_t await_oldest(CudaBackend *cuda, LumeqCudaWait wait)
 {
     const Slot *slot = &cuda->slots[cuda->first];
-    cudaError_t error = cudaSuccess;
+    /* Mostly all are. */
+    cudaError_t error =
+        lumeq_cuda_await_event(slot->end[STAGES - 1], cuda->progress, LUMEQ_CUDA_LOOK);
+    if (!error)
+        cuda->passed = STAGES;
+    if (error == cudaErrorNotReady)
+        error = cudaSuccess;
     while (cuda->passed < STAGES && !error) {
         error = lumeq_cuda_await_event(slot->end[cuda->passed], cuda->progress, wait);
         if (!error) {

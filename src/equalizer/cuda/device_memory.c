@@ -195,11 +195,16 @@ int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, in
 }
 
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
-                       const char *name, char *text, size_t text_size)
+                       const char *name, int *pageable, char *text, size_t text_size)
 {
     const int on_device = image->memory == LUMEQ_MEMORY_CUDA;
+    int count = 0;
+    if (!pageable)
+        pageable = &count;
+    *pageable = 0;
     for (int i = 0; i < planes; i++) {
         const Place place = place_of(home, image->plane[i]);
+        *pageable += place == PAGEABLE;
         const int right = on_device ? place == DEVICE : place <= HOST;
         if (right || place == UNKNOWN)
             continue;

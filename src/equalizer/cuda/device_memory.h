@@ -32,8 +32,9 @@ void lumeq_device_free(const LumeqCudaHome *home, void *memory);
 int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes);
 
 /* Whether the first planes of an image, the caller's `name`, lie where it says, to be reached from
- * the context, in which the thread is. ARGUMENT, with one sentence in `text`. */
+ * the context, in which the thread is. ARGUMENT, with one sentence in `text`. `pageable` (NULL:
+ * nowhere) is told what lumeq_pageable_planes() would. */
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
-                       const char *name, char *text, size_t text_size);
+                       const char *name, int *pageable, char *text, size_t text_size);
 
 #endif

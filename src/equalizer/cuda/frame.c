@@ -2,15 +2,18 @@
 
 #include "equalizer/cuda/pictures.h"
 
+/* The report goes with it, where there is one. */
 static cudaError_t apply_luma(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                              cudaStream_t stream)
+                              const LumeqCudaReport *report, cudaStream_t stream)
 {
     const LumeqCudaPlane in = lumeq_pictures_plane(&job->in, 0);
     const LumeqCudaPlane out = lumeq_pictures_plane(&job->out, 0);
-    return job->clahe
-               ? lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars,
-                                        stream)
-               : lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, stream);
+    if (!job->clahe)
+        return lumeq_cuda_apply(device, &out, &in, job->table, job->bars, &job->curve, report,
+                                stream);
+    const cudaError_t error =
+        lumeq_cuda_clahe_apply(device, &out, &in, job->grid, job->tables, job->bars, stream);
+    return error || !report ? error : lumeq_cuda_report(report, stream);
 }
 
 static int may_be_lifted(const LumeqApplyJob *job)
@@ -58,9 +61,9 @@ static cudaError_t apply_chroma(const LumeqCudaDevice *device, const LumeqApplyJ
 }
 
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
-                                   cudaStream_t stream)
+                                   const LumeqCudaReport *report, cudaStream_t stream)
 {
-    cudaError_t error = apply_luma(device, job, stream);
+    cudaError_t error = apply_luma(device, job, report, stream);
     if (!error && may_be_lifted(job))
         error = lift_luma(device, job, stream);
     return error || job->write == 1 ? error : apply_chroma(device, job, stream);
@@ -122,7 +125,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
 
 cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
                              const LumeqImage *in, const LumeqImage *previous,
-                             const LumeqImage *out, LumeqCudaFrame *frame, cudaStream_t stream)
+                             const LumeqImage *out, LumeqCudaFrame *frame,
+                             const LumeqCudaReport *report, cudaStream_t stream)
 {
     const LumeqApplyJob apply = {
         .in = *in,
@@ -138,5 +142,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
         .grid = &job->grid,
         .tables = &frame->tables,
     };
-    return job->write ? lumeq_cuda_apply_curve(device, &apply, stream) : cudaSuccess;
+    if (job->write)
+        return lumeq_cuda_apply_curve(device, &apply, report, stream);
+    return report ? lumeq_cuda_report(report, stream) : cudaSuccess;
 }

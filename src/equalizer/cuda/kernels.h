@@ -116,12 +116,23 @@ cudaError_t lumeq_cuda_noise_counts(const LumeqCudaPlane *luma, const LumeqCudaP
                                     const CurveParams *params, NoiseProfile *counts,
                                     cudaStream_t stream);
 
-/* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. The two
- * planes must not overlap. Of luma that is lifted, with the parameters' `lift`, it does nothing:
- * lumeq_cuda_lift_luma() is to follow. The same is so of chroma. */
+/* What is to be copied from device memory to pinned memory of the host, both aligned to 16 bytes,
+ * whole 16 of them: by a kernel, since while large copies are under way a small one would have to
+ * wait for its turn. */
+typedef struct LumeqCudaReport {
+    void *host;
+    const void *from;
+    size_t size;
+} LumeqCudaReport;
+
+/* Looks the samples of src up, but those of bars, which are copied; NULL: there are none. Copies
+ * the report, too; NULL: there is none. The two planes must not overlap. Of luma that is lifted,
+ * with the parameters' `lift`, it does nothing: lumeq_cuda_lift_luma() is to follow. The same is so
+ * of chroma. */
 cudaError_t lumeq_cuda_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                              const LumeqCudaPlane *src, const CurveTable *table,
-                             const BarsState *bars, const CurveParams *params, cudaStream_t stream);
+                             const BarsState *bars, const CurveParams *params,
+                             const LumeqCudaReport *report, cudaStream_t stream);
 
 /* Luma that may be lifted. */
 typedef struct LumeqCudaLift {
@@ -173,9 +184,8 @@ typedef struct LumeqCudaSamples {
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
-/* Copies from device memory to pinned memory of the host, both aligned to 16 bytes, whole 16 of
- * them: while large copies are under way a small one would have to wait for its turn. */
-cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size, cudaStream_t stream);
+/* Starts a kernel that does it. */
+cudaError_t lumeq_cuda_report(const LumeqCudaReport *report, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

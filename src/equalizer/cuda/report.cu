@@ -1,16 +1,11 @@
 /* Takes results to the host without a copy: the engines that copy are busy with pictures. */
-#include <stdint.h>
-
-#include "equalizer/cuda/kernels.h"
+#include "equalizer/cuda/report.cuh"
 
 #define THREADS 256
 
-static __global__ void __launch_bounds__(THREADS)
-    report(uint4 *__restrict__ to, const uint4 *__restrict__ from, int vectors)
+static __global__ void __launch_bounds__(THREADS) report(const Report what)
 {
-    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    if (i < vectors)
-        to[i] = from[i];
+    make_report(what, (int)(blockIdx.x * THREADS + threadIdx.x), (int)gridDim.x * THREADS);
 }
 
 extern "C" cudaError_t lumeq_cuda_load_report(void)
@@ -19,13 +14,12 @@ extern "C" cudaError_t lumeq_cuda_load_report(void)
     return cudaFuncGetAttributes(&attributes, report);
 }
 
-extern "C" cudaError_t lumeq_cuda_report(void *host, const void *from, size_t size,
-                                         cudaStream_t stream)
+extern "C" cudaError_t lumeq_cuda_report(const LumeqCudaReport *of, cudaStream_t stream)
 {
-    const int vectors = (int)(size / sizeof(uint4));
+    const Report what = report_of(of);
     cudaLaunchConfig_t config = {};
-    config.gridDim = (unsigned)(vectors + THREADS - 1) / THREADS;
+    config.gridDim = (unsigned)(what.vectors + THREADS - 1) / THREADS;
     config.blockDim = THREADS;
     config.stream = stream;
-    return cudaLaunchKernelEx(&config, report, (uint4 *)host, (const uint4 *)from, vectors);
+    return cudaLaunchKernelEx(&config, report, what);
 }

@@ -363,9 +363,10 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
 {
     LumeqCudaStep *step;
     *pending = NULL;
-    int ret = lumeq_check_places(steps->home, &job->in, 1, "input", text, text_size);
+    int ret = lumeq_check_places(steps->home, &job->in, 1, "input", NULL, text, text_size);
     if (ret == 0 && job->previous.plane[0])
-        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", text, text_size);
+        ret = lumeq_check_places(steps->home, &job->previous, 1, "frame before", NULL, text,
+                                 text_size);
     if (ret < 0)
         return ret;
     const MeasureShape shape = shape_of(job);
@@ -512,7 +513,7 @@ static cudaError_t start_apply(const LumeqCudaSteps *steps, const LumeqCudaStep 
     if (!error)
         error = upload_previous(steps, step, &on_device, job, at, stream);
     if (!error)
-        error = lumeq_cuda_apply_curve(&steps->device, &on_device, stream);
+        error = lumeq_cuda_apply_curve(&steps->device, &on_device, NULL, stream);
     if (!error)
         error = lumeq_pictures_convert(&pictures, stream);
     if (!error)
@@ -537,12 +538,13 @@ int lumeq_cuda_steps_apply(LumeqCudaSteps *steps, const LumeqApplyJob *job, char
 {
     LumeqCudaStep *step;
     const int planes = job->write > 1 ? lumeq_planes(&job->in) : 1;
-    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", text, text_size);
+    int ret = lumeq_check_places(steps->home, &job->in, planes, "input", NULL, text, text_size);
     if (ret == 0)
-        ret = lumeq_check_places(steps->home, &job->out, job->write, "output", text, text_size);
-    for (int i = 0; i < count_previous(job) && ret == 0; i++)
         ret =
-            lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", text, text_size);
+            lumeq_check_places(steps->home, &job->out, job->write, "output", NULL, text, text_size);
+    for (int i = 0; i < count_previous(job) && ret == 0; i++)
+        ret = lumeq_check_places(steps->home, &job->previous[i], 1, "frame before", NULL, text,
+                                 text_size);
     if (ret < 0)
         return ret;
     const ApplyPlaces at = place_apply(job);
