@@ -604,27 +604,10 @@ static cudaError_t compute(LumeqJob *job)
     return cudaSuccess;
 }
 
-/* With the curve: where the frame before is then. */
-static LumeqImage frame_before;
-
-cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
-                                    const LumeqImage *in, const LumeqImage *previous,
-                                    const CurveResult *before, LumeqCudaFrame *frame,
-                                    cudaStream_t stream)
-{
-    (void)device, (void)job, (void)in, (void)before;
-    CALL();
-    if (frame->survey.blocks_done)
-        abort();                   /* what a frame that was given up has counted was not cleared */
-    frame->survey.blocks_done = 1; /* half done, until it is written */
-    frame_before = *previous;
-    work(stream);
-    return cudaSuccess;
-}
-
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream)
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
 {
     (void)device;
     CALL();
@@ -633,7 +616,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     memcpy(&history.tiles, before.tiles, sizeof(history.tiles));
     measured = *job;
     measured.frame.in = *in;
-    measured.previous = frame_before;
+    measured.previous = *previous;
     measured.write = 0;
     work(stream);
     compute(&measured);
@@ -652,7 +635,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
         abort(); /* what a frame that was given up has counted was not cleared */
-    frame->counters.blocks_done = frame->survey.blocks_done = 0;
+    frame->counters.blocks_done = 0;
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;

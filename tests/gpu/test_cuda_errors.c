@@ -486,7 +486,7 @@ static void take_all(LumeqEqualizer *eq, Run *run, const char *what)
 /* Those that say so, whichever is closed first; each has a decoder's stream of its own. */
 static void shared_streams(void)
 {
-    enum { COUNT = 3, EACH = 5 };
+    enum { COUNT = 3, EACH = LUMEQ_CUDA_STREAMS };
     static Run runs[COUNT];
     LumeqEqualizer *eq[COUNT];
     void *context, *stream;
@@ -557,7 +557,8 @@ static void lost_for_one(void)
     fake_cuda.hangs = 0;
     eq[2] = open_fake(LUMEQ_BACKEND_AUTO);
     sharing = 0;
-    CHECK(fake_cuda.streams == 10, "%d streams: one joins what is lost", fake_cuda.streams);
+    CHECK(fake_cuda.streams == 2 * LUMEQ_CUDA_STREAMS, "%d streams: one joins what is lost",
+          fake_cuda.streams);
     hand_in_to(eq + 2, runs + 2, 1, 0, FRAMES);
     take_all(eq[2], &runs[2], "one that comes later");
     CHECK(!runs[2].calls_when_lost, "it is lost, too");
@@ -568,8 +569,8 @@ static void lost_for_one(void)
     lumeq_destroy(&eq[1]);
     CHECK(runs[1].calls_when_lost == 0 || fake_cuda.calls == calls,
           "%ld calls after the GPU was lost", fake_cuda.calls - calls);
-    CHECK(fake_cuda.streams == 5, "%d streams: those that are lost stay, the others do not",
-          fake_cuda.streams);
+    CHECK(fake_cuda.streams == LUMEQ_CUDA_STREAMS,
+          "%d streams: those that are lost stay, the others do not", fake_cuda.streams);
 }
 
 static void *open_and_close(void *seed)

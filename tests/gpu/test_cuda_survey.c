@@ -11,9 +11,10 @@
 #define FRAMES 8
 
 typedef struct Memory {
-    BarsState state[2];
-    uint32_t noise;
+    CurveResult result[2];
+    CurveTable table;
     LumeqCudaSurvey survey;
+    LumeqCudaCounters counters;
 } Memory;
 
 typedef struct Film {
@@ -146,6 +147,29 @@ static void check_lines(const BarsParams *p, const BarsProfile *got, const BarsP
           "%dx%d, depth %d, frame %d: the columns differ", p->width, p->height, p->depth, frame);
 }
 
+/* It is made of the frame, too. */
+static CurveParams curve_of(const BarsParams *p)
+{
+    const int fraction = p->depth > 12 ? p->depth - 12 : 0;
+    return (CurveParams){.depth = p->depth,
+                         .shift = p->shift,
+                         .bins = 1 << (p->depth - fraction),
+                         .fraction = fraction,
+                         .black = p->range ? 0 : 16 << (p->depth - 8),
+                         .white = p->range ? (1 << p->depth) - 1 : 235 << (p->depth - 8),
+                         .alpha = CURVE_ONE,
+                         .strength = CURVE_ONE};
+}
+
+/* What is counted is taken out again. */
+static void check_left(const Memory *memory)
+{
+    static const NoiseProfile noise;
+    static const LumeqCudaCounters counters;
+    CHECK(!memcmp(&memory->survey.noise, &noise, sizeof(noise)), "counts of noise are left behind");
+    CHECK(!memcmp(&memory->counters, &counters, sizeof(counters)), "counters are left behind");
+}
+
 /* `before`: of the noise; NULL: none is known. Answers whether there is some. */
 static int check_frame(const Film *film, const CheckRect *rect, const CheckRect *before,
                        BarsState *state, Memory *on_device, int frame)
@@ -153,16 +177,18 @@ static int check_frame(const Film *film, const CheckRect *rect, const CheckRect 
     static Memory memory;
     static BarsProfile profile;
     const BarsParams *p = &film->params;
-    const CurveParams curve = {
-        .depth = p->depth, .shift = p->shift, .black = p->range ? 0 : 16 << (p->depth - 8)};
+    const CurveParams curve = curve_of(p);
     BarsWork work;
     uint8_t *twin = NULL, *twin_before = NULL;
-    LumeqCudaLumas luma = {.now = copy_of(rect, p, &twin)};
+    LumeqCudaSurveyJob survey = {
+        .now = copy_of(rect, p, &twin), .bars = *p, .work = &on_device->survey};
     if (before)
-        luma.before = copy_of(before, p, &twin_before);
-    OK(lumeq_cuda_survey(&device, &luma, p, &curve, &on_device->state[frame % 2],
-                         &on_device->state[(frame + 1) % 2], &on_device->noise, &on_device->survey,
-                         0));
+        survey.before = copy_of(before, p, &twin_before);
+    LumeqCudaHistogram *const histogram =
+        p->depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
+    OK(histogram(&device, &survey.now, &curve, &on_device->result[frame % 2],
+                 &on_device->result[(frame + 1) % 2], &on_device->table, &survey,
+                 &on_device->counters, 0));
     OK(cudaMemcpy(&memory, on_device, sizeof(memory), cudaMemcpyDeviceToHost));
     OK(cudaFree(twin));
     OK(cudaFree(twin_before));
@@ -171,15 +197,16 @@ static int check_frame(const Film *film, const CheckRect *rect, const CheckRect 
     lumeq_profile_columns(p, profile.lit[BARS_COLUMNS], rect->pixels, rect->stride, 0, p->width);
     *state = bars_update(p, state, &profile, &work);
     check_lines(p, &memory.survey.lines, &profile, frame);
-    const BarsState *now = &memory.state[(frame + 1) % 2];
+    const CurveResult *result = &memory.result[(frame + 1) % 2];
+    const BarsState *now = &result->bars;
     CHECK(same_state(now, state), "%dx%d, depth %d, frame %d: %d,%d %dx%d instead of %d,%d %dx%d",
           p->width, p->height, p->depth, frame, now->active.x, now->active.y, now->active.width,
           now->active.height, state->active.x, state->active.y, state->active.width,
           state->active.height);
     const uint32_t noise = before ? expected_noise(rect, before, p, &curve) : NOISE_UNKNOWN;
-    CHECK(memory.noise == noise, "%dx%d, depth %d, frame %d: noise %u instead of %u", p->width,
-          p->height, p->depth, frame, memory.noise, noise);
-    CHECK(!memory.survey.blocks_done && !memory.survey.noise_done, "a counter is left behind");
+    CHECK(result->noise == noise, "%dx%d, depth %d, frame %d: noise %u instead of %u", p->width,
+          p->height, p->depth, frame, result->noise, noise);
+    check_left(&memory);
     return noise != NOISE_UNKNOWN;
 }
 

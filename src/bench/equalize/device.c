@@ -45,8 +45,7 @@ typedef struct Bench {
     uint8_t *pictures; /* in turns one that is read and one that is written */
     size_t picture_size;
     int pieces, alone;
-    cudaStream_t write;  /* the frames' second stream, as the library has one */
-    cudaStream_t survey; /* so is the survey of the next one */
+    cudaStream_t write; /* the frames' second stream, as the library has one */
     cudaEvent_t event;
 } Bench;
 
@@ -127,10 +126,6 @@ static cudaError_t come_back(const Bench *bench, int piece, cudaStream_t stream)
     cudaError_t error = lead(bench, stream, bench->write);
     if (!error)
         error = lead(bench, bench->write, stream);
-    if (!error)
-        error = lead(bench, stream, bench->survey);
-    if (!error)
-        error = lead(bench, bench->survey, stream);
     return error || end
                ? error
                : cudaMemsetAsync(bench->memory->counts, 0, sizeof(*bench->memory->counts), stream);
@@ -145,18 +140,9 @@ static cudaError_t equalize(void *data, int piece, cudaStream_t stream)
     const LumeqImage previous = picture_of(bench, (piece + bench->pieces - 1) % bench->pieces, 0);
     const LumeqState *const before =
         bench->history ? &m->frames[(piece + FRAMES - 1) % FRAMES].result : &m->empty;
-    cudaError_t error = cudaSuccess;
-    if (bench->alone || piece % FRAMES == 0) /* else it is made while the frame before is */
-        error = lead(bench, stream, bench->survey);
-    if (!error)
-        error = lumeq_cuda_survey_frame(&bench->device, &bench->job, &in, &previous, &before->curve,
-                                        frame, bench->survey);
-    if (!error)
-        error = lead(bench, bench->survey, stream);
-    if (!error)
-        error = lumeq_cuda_find_curve(&bench->device, &bench->job, &in,
-                                      (LumeqCudaHistory){&before->curve, &before->tiles}, frame,
-                                      stream);
+    cudaError_t error =
+        lumeq_cuda_find_curve(&bench->device, &bench->job, &in, &previous,
+                              (LumeqCudaHistory){&before->curve, &before->tiles}, frame, stream);
     if (!error)
         error = lead(bench, stream, bench->write);
     if (!error)
@@ -227,8 +213,6 @@ static cudaError_t bench_open(Bench *bench)
     if (!error)
         error = cudaStreamCreateWithFlags(&bench->write, cudaStreamNonBlocking);
     if (!error)
-        error = cudaStreamCreateWithFlags(&bench->survey, cudaStreamNonBlocking);
-    if (!error)
         error = cudaEventCreateWithFlags(&bench->event, cudaEventDisableTiming);
     if (!error)
         error = make_pictures(bench);
@@ -243,8 +227,6 @@ static void bench_close(Bench *bench)
         cudaEventDestroy(bench->event);
     if (bench->write)
         cudaStreamDestroy(bench->write);
-    if (bench->survey)
-        cudaStreamDestroy(bench->survey);
     cudaFree(bench->pictures);
     cudaFree(bench->memory);
     free(bench->input.plane[0]);

@@ -33,14 +33,12 @@ enum {
     /* Streams: one for each stage, but two to equalize, so that the curve of the next frame is
      * found while this one is written. */
     WRITE = STAGES,
-    SURVEY, /* that of the next one, too */
     STREAMS
 };
 
 _Static_assert(STREAMS == LUMEQ_CUDA_STREAMS, "as many as there are");
 
-static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize",
-                                                  "equalize"};
+static const char *const stream_names[STREAMS] = {"upload", "equalize", "download", "equalize"};
 
 typedef struct DeviceMemory {
     LumeqCudaFrame frames[SLOTS];
@@ -58,7 +56,7 @@ typedef struct Slot {
     cudaStream_t streams[STREAMS]; /* of the frame: the backend's, or the caller's in all places */
     const LumeqCudaDevice *device;
     cudaEvent_t begin[STAGES], end[STAGES]; /* begin: only where times are asked for */
-    cudaEvent_t survey, curve;              /* they are there */
+    cudaEvent_t curve;                      /* it is there */
     int pageable_out;                       /* planes that are written to ordinary memory */
     LumeqImage host; /* the input, without a plane where it did not come from the host */
     LumeqImage luma; /* its copy */
@@ -180,8 +178,6 @@ static cudaError_t create_events(Slot *slot, int timed)
             error = cudaEventCreateWithFlags(&slot->end[stage],
                                              timed ? cudaEventDefault : cudaEventDisableTiming);
     }
-    if (!error)
-        error = cudaEventCreateWithFlags(&slot->survey, cudaEventDisableTiming);
     if (!error)
         error = cudaEventCreateWithFlags(&slot->curve, cudaEventDisableTiming);
     return error;
@@ -314,7 +310,6 @@ static void destroy_slot(Slot *slot)
         destroy_event(slot->begin[stage]);
         destroy_event(slot->end[stage]);
     }
-    destroy_event(slot->survey);
     destroy_event(slot->curve);
     (void)lumeq_device_give(slot->pictures);
 }
@@ -551,7 +546,6 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
 {
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[EQUALIZE], write = slot->streams[WRITE];
-    const cudaStream_t survey = slot->streams[SURVEY];
     const LumeqCudaDevice *device = slot->device;
     LumeqCudaFrame *frame = &cuda->on_device->frames[index];
     const LumeqCudaPictures pictures = pictures_of(slot, job);
@@ -561,17 +555,11 @@ static cudaError_t equalize(CudaBackend *cuda, int index, const LumeqJob *job)
     LumeqCudaHistory before = cuda->history;
     if (!before.tiles)
         before.tiles = &cuda->on_device->empty.tiles;
-    cudaError_t error = cudaStreamWaitEvent(survey, slot->end[UPLOAD], 0);
+    cudaError_t error = cudaStreamWaitEvent(stream, slot->end[UPLOAD], 0);
     if (!error)
-        error = stage_begins(cuda, slot, EQUALIZE, survey);
+        error = stage_begins(cuda, slot, EQUALIZE, stream);
     if (!error)
-        error = lumeq_cuda_survey_frame(device, job, in, &previous, before.curve, frame, survey);
-    if (!error)
-        error = cudaEventRecord(slot->survey, survey);
-    if (!error)
-        error = cudaStreamWaitEvent(stream, slot->survey, 0);
-    if (!error)
-        error = lumeq_cuda_find_curve(device, job, in, before, frame, stream);
+        error = lumeq_cuda_find_curve(device, job, in, &previous, before, frame, stream);
     cuda->history =
         (LumeqCudaHistory){&frame->result.curve, job->clahe ? &frame->result.tiles : NULL};
     if (!error)

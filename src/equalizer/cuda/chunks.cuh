@@ -34,6 +34,7 @@ typedef struct Chunks {
     int stride, height;
     int start, per_row, end;  /* of a row: bytes before its chunks, chunks, bytes in all */
     int step_rows, step_cols; /* from one chunk of a thread to its next */
+    int blocks;               /* the grid's first ones */
 } Chunks;
 
 typedef struct ChunkPosition {
@@ -68,6 +69,7 @@ static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
     chunks->start = per_row ? start : 0;
     chunks->per_row = per_row;
     chunks->end = bytes;
+    chunks->blocks = blocks;
     chunks->step_rows = per_row ? blocks * THREADS / per_row : 0;
     chunks->step_cols = per_row ? blocks * THREADS % per_row : 0;
     return (unsigned)blocks;
@@ -196,7 +198,7 @@ static __device__ __forceinline__ void for_each_at_ends(const Chunks &chunks, Vi
         return;
     const int lane = (int)(threadIdx.x % 32 * sizeof(Sample));
     for (int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32); row < chunks.height;
-         row += (int)(gridDim.x * blockDim.x / 32))
+         row += chunks.blocks * (int)(blockDim.x / 32))
         for (int i = lane; i < chunks.end - in_chunks; i += (int)(32 * sizeof(Sample)))
             visit(row, i < chunks.start ? i : i + in_chunks);
 }

@@ -3,6 +3,8 @@
 
 #define CURVE_THREADS 256
 #define CURVE_BINS 256
+#include "equalizer/cuda/survey_group.cuh"
+
 #include "equalizer/cuda/curve_group.cuh"
 
 #define THREADS 1024
@@ -22,5 +24,5 @@ extern "C" cudaError_t lumeq_cuda_counts8(const LumeqCudaDevice *device, const L
                                           cudaStream_t stream)
 {
     const Codes in_bins = {0, CURVE_BINS - 1};
-    return launch<uint8_t>(COUNTS, device, src, stream, in_bins, hist, counters);
+    return launch<uint8_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters);
 }

@@ -218,19 +218,14 @@ CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const 
         *(uint4 *)&result->bin[i] = *(const uint4 *)&CURVE_OWN(now, i);
 }
 
-/* All of it, from the counters; `noise` is taken to the result, unless it is NULL. */
+/* All of it, from the counters. */
 CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const CurveResult *before,
-                        CurveResult *result, CurveTable *table, const uint32_t *noise,
-                        CurveWork *work)
+                        CurveResult *result, CurveTable *table, CurveWork *work)
 {
     CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
     curve_load(params, counts, now);
     curve_compute(&params, before, was, result, now, table, work);
     curve_store(params, result, now);
-    if (noise) {
-        CURVE_EACH (i, 1)
-            result->noise = __ldcg(noise);
-    }
 }
 
 #endif

@@ -94,31 +94,27 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
     return error;
 }
 
-cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
-                                    const LumeqImage *in, const LumeqImage *previous,
-                                    const CurveResult *before, LumeqCudaFrame *frame,
-                                    cudaStream_t stream)
-{
-    const LumeqCudaLumas luma = {lumeq_pictures_plane(in, 0), lumeq_pictures_plane(previous, 0)};
-    return lumeq_cuda_survey(device, &luma, &job->bars, &job->curve, &before->bars,
-                             &frame->result.curve.bars, &frame->noise, &frame->survey, stream);
-}
-
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream)
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream)
 {
-    const LumeqCudaPlane luma = lumeq_pictures_plane(in, 0);
+    const LumeqCudaSurveyJob survey = {
+        .now = lumeq_pictures_plane(in, 0),
+        .before = lumeq_pictures_plane(previous, 0),
+        .bars = job->bars,
+        .work = &frame->survey,
+    };
     const LumeqImage metered = lumeq_metered(in, &job->curve);
     const LumeqCudaPlane counted = lumeq_pictures_plane(&metered, 0);
     LumeqCudaHistogram *const histogram =
         job->curve.depth > 8 ? lumeq_cuda_histogram16 : lumeq_cuda_histogram8;
     const cudaError_t error =
         histogram(device, &counted, &job->curve, before.curve, &frame->result.curve, &frame->table,
-                  &frame->noise, &frame->counters, stream);
+                  &survey, &frame->counters, stream);
     return error || !job->clahe
                ? error
-               : lumeq_cuda_clahe_histogram(device, &luma, &job->grid, &frame->result.curve,
+               : lumeq_cuda_clahe_histogram(device, &survey.now, &job->grid, &frame->result.curve,
                                             before.tiles, &frame->result.tiles, &frame->tables,
                                             &frame->tile_counters, stream);
 }

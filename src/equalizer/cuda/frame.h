@@ -9,7 +9,6 @@
 /* What a frame has on the device besides its pictures; zeroed before the first that uses it. */
 typedef struct LumeqCudaFrame {
     LumeqCudaSurvey survey;
-    uint32_t noise; /* that it found */
     LumeqCudaCounters counters;
     TileCounters tile_counters; /* the tiles' parts: only with mode CLAHE */
     LumeqState result;
@@ -23,19 +22,12 @@ typedef struct LumeqCudaHistory {
     const TileResult *tiles;
 } LumeqCudaHistory;
 
-/* The bars of `in`, which go into the result, and its noise, which the curve takes there.
- * `previous` is the frame before, without a plane where none is known. The frames' follow each
- * other on one stream. Waits for nothing. */
-cudaError_t lumeq_cuda_survey_frame(const LumeqCudaDevice *device, const LumeqJob *job,
-                                    const LumeqImage *in, const LumeqImage *previous,
-                                    const CurveResult *before, LumeqCudaFrame *frame,
-                                    cudaStream_t stream);
-
-/* Histogram and curve of `in`, of which there is a survey. The frames' follow each other on one
- * stream. Waits for nothing. */
+/* Bars, noise, histogram and curve of `in`. `previous` is the frame before, without a plane where
+ * none is known. The frames' follow each other on one stream. Waits for nothing. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob *job,
-                                  const LumeqImage *in, LumeqCudaHistory before,
-                                  LumeqCudaFrame *frame, cudaStream_t stream);
+                                  const LumeqImage *in, const LumeqImage *previous,
+                                  LumeqCudaHistory before, LumeqCudaFrame *frame,
+                                  cudaStream_t stream);
 
 /* All that is counted of a frame, whose luma and counts are on the device; these and the counters
  * are zeroed before. Waits for nothing. */

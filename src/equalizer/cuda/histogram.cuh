@@ -1,8 +1,10 @@
 /*
- * Histogram and curve in one kernel. Each block counts into tables of its own in shared memory and
- * adds them to the common counters once; the block that is the last to do so computes the curve.
+ * Histogram, survey and curve in one kernel. Some blocks count into tables of their own in shared
+ * memory and add them to the common counters once, others count for the survey; the block that is
+ * the last to be done looks at that and computes the curve.
  *
- * A .cu file includes curve_group.cuh and chunks.cuh before it includes this header.
+ * A .cu file includes survey_group.cuh, curve_group.cuh and chunks.cuh before it includes this
+ * header.
  */
 #ifndef LUMEQ_CUDA_HISTOGRAM_CUH
 #define LUMEQ_CUDA_HISTOGRAM_CUH
@@ -10,6 +12,7 @@
 #include <stdint.h>
 
 #include "equalizer/cuda/last_block.cuh"
+#include "equalizer/cuda/survey.cuh"
 
 /*
  * A block's tables. As many as a warp has lanes: each lane has its own, in a bank of shared memory
@@ -45,16 +48,15 @@ template <int bins, int tables> struct Tables {
     }
 };
 
-/* Adds the block's tables to the counters. Answers whether all blocks have. */
+/* Adds the block's tables to the counters. For the first CURVE_THREADS threads. */
 template <int bins, int tables>
-static __device__ __forceinline__ bool merge(const uint32_t *counts, LumeqCudaCounters *counters)
+static __device__ __forceinline__ void merge(const uint32_t *counts, LumeqCudaCounters *counters)
 {
     CURVE_EACH (bin, bins) {
         const uint32_t sum = Tables<bins, tables>::sum(counts, bin);
         if (sum)
             atomicAdd(&counters->hist[bin], sum);
     }
-    return is_last_block<curve_barrier>(&counters->blocks_done, gridDim.x);
 }
 
 /* Of a constant, unused: then the hardware merges lanes that hit one address. */
@@ -98,12 +100,9 @@ static __device__ __forceinline__ void clear(uint32_t *tables, int words)
             fours[i + threadIdx.x] = make_uint4(0, 0, 0, 0);
 }
 
-/*
- * Counts the block's share of a plane and adds it to the counters. Answers whether all blocks have:
- * then to the first CURVE_THREADS threads, which go on.
- */
+/* Counts the block's share of a plane and adds it to the counters. */
 template <typename Sample, int bins, int tables>
-static __device__ __forceinline__ bool count_plane(uint32_t *counts, const Chunks &chunks,
+static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunks &chunks,
                                                    const Codes &in_bins,
                                                    LumeqCudaCounters *counters)
 {
@@ -111,12 +110,6 @@ static __device__ __forceinline__ bool count_plane(uint32_t *counts, const Chunk
     /* Opaque: else it is worked out again for each sample. */
     uint32_t own = T::own();
     asm volatile("" : "+r"(own));
-
-#if __CUDA_ARCH__ >= 900
-    /* The next kernel may start once all blocks are here: it fetches its samples, or counts them,
-     * then waits for the end of this one. */
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
 
     ChunkPosition at = chunk_first(chunks);
     uint4 value = {};
@@ -132,22 +125,57 @@ static __device__ __forceinline__ bool count_plane(uint32_t *counts, const Chunk
     });
 
     __syncthreads();
-    return threadIdx.x < CURVE_THREADS && merge<bins, tables>(counts, counters);
+    if (threadIdx.x < CURVE_THREADS)
+        merge<bins, tables>(counts, counters);
+}
+
+/* The next kernel may start once all blocks are here: it fetches its samples, or counts them, then
+ * waits for the end of this one. */
+static __device__ __forceinline__ void let_next_kernel_start(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+static __device__ __forceinline__ void block_barrier(void)
+{
+    __syncthreads();
+}
+
+/* Whether all blocks have counted. For all threads. */
+static __device__ __forceinline__ bool all_is_counted(LumeqCudaCounters *counters)
+{
+    return is_last_block<block_barrier>(&counters->blocks_done, gridDim.x);
 }
 
 template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
-    histogram(const Chunks chunks, const CurveParams params, const CurveResult *before,
-              CurveResult *result, CurveTable *table, const uint32_t *noise,
-              LumeqCudaCounters *counters)
+    histogram(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
+              const CurveResult *before, CurveResult *result, CurveTable *table,
+              const __grid_constant__ SurveyWork survey, LumeqCudaCounters *counters)
 {
     __shared__ __align__(16) union {
         uint32_t counts[Tables<bins, tables>::words];
         CurveWork work; /* once they are no longer in use */
     } memory;
     const Codes in_bins = {params.shift + params.fraction, (uint32_t)params.bins - 1};
-    if (count_plane<Sample, bins, tables>(memory.counts, chunks, in_bins, counters))
-        curve_run(params, counters->hist, before, result, table, noise, &memory.work);
+    const int block = (int)blockIdx.x;
+    let_next_kernel_start();
+    if (block < chunks.blocks)
+        count_plane<Sample, bins, tables>(memory.counts, chunks, in_bins, counters);
+    else
+        survey_count<Sample>(survey, block - chunks.blocks);
+    if (!all_is_counted(counters))
+        return;
+    /* The last warp has nothing to do with the curve, if that is not for all. */
+    if (survey.shared && threadIdx.x / 32 == WARPS - 1)
+        survey_noise(survey, result);
+    if (threadIdx.x >= CURVE_THREADS)
+        return;
+    if (survey.shared)
+        survey_bars(survey, before, result);
+    curve_run(params, counters->hist, before, result, table, &memory.work);
 }
 
 /* The counts alone. */
@@ -156,7 +184,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     counts(const Chunks chunks, const Codes in_bins, uint32_t *hist, LumeqCudaCounters *counters)
 {
     __shared__ __align__(16) uint32_t own[Tables<bins, tables>::words];
-    if (!count_plane<Sample, bins, tables>(own, chunks, in_bins, counters))
+    let_next_kernel_start();
+    count_plane<Sample, bins, tables>(own, chunks, in_bins, counters);
+    if (!all_is_counted(counters) || threadIdx.x >= CURVE_THREADS)
         return;
     curve_wait_for_kernel_before();
     CURVE_EACH (i, (int)in_bins.last + 1) {
@@ -175,11 +205,12 @@ template <typename Kernel> static cudaError_t load(Kernel kernel)
                                         cudaSharedmemCarveoutMaxShared);
 }
 
-/* One kernel over a plane, with what it takes behind the chunks. It may start before the one in
- * front of it on the stream has ended. */
+/* One kernel over a plane, with what it takes behind the chunks, and with more blocks. It may start
+ * before the one in front of it on the stream has ended. */
 template <typename Sample, typename... Arguments>
 static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const LumeqCudaDevice *device,
-                          const LumeqCudaPlane *src, cudaStream_t stream, Arguments... arguments)
+                          const LumeqCudaPlane *src, unsigned more, cudaStream_t stream,
+                          Arguments... arguments)
 {
     Chunks chunks;
     cudaLaunchAttribute early = {};
@@ -187,7 +218,7 @@ static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const Lume
     early.val.programmaticStreamSerializationAllowed = 1;
 
     cudaLaunchConfig_t config = {};
-    config.gridDim = chunks_share(&chunks, src, src, sizeof(Sample), device->processors);
+    config.gridDim = chunks_share(&chunks, src, src, sizeof(Sample), device->processors) + more;
     config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = &early;
@@ -196,14 +227,15 @@ static cudaError_t launch(void (*kernel)(const Chunks, Arguments...), const Lume
 }
 
 /* One that kernels.h declares, of one kind of samples. */
-#define HISTOGRAM_FUNCTION(name, Sample, kernel)                                                   \
-    extern "C" cudaError_t name(const LumeqCudaDevice *device, const LumeqCudaPlane *src,          \
-                                const CurveParams *params, const CurveResult *before,              \
-                                CurveResult *result, CurveTable *table, const uint32_t *noise,     \
-                                LumeqCudaCounters *counters, cudaStream_t stream)                  \
+#define HISTOGRAM_FUNCTION(linkage, name, Sample, kernel)                                          \
+    linkage cudaError_t name(                                                                      \
+        const LumeqCudaDevice *device, const LumeqCudaPlane *src, const CurveParams *params,       \
+        const CurveResult *before, CurveResult *result, CurveTable *table,                         \
+        const LumeqCudaSurveyJob *survey, LumeqCudaCounters *counters, cudaStream_t stream)        \
     {                                                                                              \
-        return launch<Sample>(kernel, device, src, stream, *params, before, result, table, noise,  \
-                              counters);                                                           \
+        const SurveyWork work = survey_of(survey, params);                                         \
+        return launch<Sample>(kernel, device, src, survey_blocks(&work), stream, *params, before,  \
+                              result, table, work, counters);                                      \
     }
 
 #endif

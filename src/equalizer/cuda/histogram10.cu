@@ -3,6 +3,8 @@
 
 #define CURVE_THREADS 256
 #define CURVE_BINS 1024
+#include "equalizer/cuda/survey_group.cuh"
+
 #include "equalizer/cuda/curve_group.cuh"
 
 #define THREADS 512 /* as for 8 bits */
@@ -21,12 +23,12 @@ extern "C" cudaError_t lumeq_cuda_load_histogram10(void)
     return error ? error : load(COUNTS);
 }
 
-HISTOGRAM_FUNCTION(lumeq_cuda_histogram10, uint16_t, HISTOGRAM)
+HISTOGRAM_FUNCTION(extern "C", lumeq_cuda_histogram10, uint16_t, HISTOGRAM)
 
 extern "C" cudaError_t lumeq_cuda_counts10(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                            int shift, int bins, uint32_t *hist,
                                            LumeqCudaCounters *counters, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return launch<uint16_t>(COUNTS, device, src, stream, in_bins, hist, counters);
+    return launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters);
 }

@@ -2,6 +2,8 @@
 #include <stdint.h>
 
 #define CURVE_THREADS 1024
+#include "equalizer/cuda/survey_group.cuh"
+
 #include "equalizer/cuda/curve_group.cuh"
 
 #define THREADS 1024
@@ -23,16 +25,17 @@ extern "C" cudaError_t lumeq_cuda_load_histogram16(void)
     return error ? error : load(COUNTS);
 }
 
+HISTOGRAM_FUNCTION(static, histogram_many, uint16_t, HISTOGRAM)
+
 extern "C" cudaError_t lumeq_cuda_histogram16(const LumeqCudaDevice *device,
                                               const LumeqCudaPlane *src, const CurveParams *params,
                                               const CurveResult *before, CurveResult *result,
-                                              CurveTable *table, const uint32_t *noise,
+                                              CurveTable *table, const LumeqCudaSurveyJob *survey,
                                               LumeqCudaCounters *counters, cudaStream_t stream)
 {
-    return params->bins > FEW_BINS ? launch<uint16_t>(HISTOGRAM, device, src, stream, *params,
-                                                      before, result, table, noise, counters)
-                                   : lumeq_cuda_histogram10(device, src, params, before, result,
-                                                            table, noise, counters, stream);
+    LumeqCudaHistogram *const histogram =
+        params->bins > FEW_BINS ? histogram_many : lumeq_cuda_histogram10;
+    return histogram(device, src, params, before, result, table, survey, counters, stream);
 }
 
 extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
@@ -40,6 +43,7 @@ extern "C" cudaError_t lumeq_cuda_counts16(const LumeqCudaDevice *device, const 
                                            LumeqCudaCounters *counters, cudaStream_t stream)
 {
     const Codes in_bins = {shift, (uint32_t)bins - 1};
-    return bins > FEW_BINS ? launch<uint16_t>(COUNTS, device, src, stream, in_bins, hist, counters)
-                           : lumeq_cuda_counts10(device, src, shift, bins, hist, counters, stream);
+    return bins > FEW_BINS
+               ? launch<uint16_t>(COUNTS, device, src, 0, stream, in_bins, hist, counters)
+               : lumeq_cuda_counts10(device, src, shift, bins, hist, counters, stream);
 }

@@ -4,6 +4,8 @@
 /* A thread a bin: the other warps of the last block end before the curve begins. */
 #define CURVE_THREADS 256
 #define CURVE_BINS 256
+#include "equalizer/cuda/survey_group.cuh"
+
 #include "equalizer/cuda/curve_group.cuh"
 
 #define THREADS 512 /* more would leave the curve 32 registers each */
@@ -26,4 +28,4 @@ extern "C" cudaError_t lumeq_cuda_load_histogram8(void)
     return load(HISTOGRAM);
 }
 
-HISTOGRAM_FUNCTION(lumeq_cuda_histogram8, uint8_t, HISTOGRAM)
+HISTOGRAM_FUNCTION(extern "C", lumeq_cuda_histogram8, uint8_t, HISTOGRAM)

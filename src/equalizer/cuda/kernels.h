@@ -67,13 +67,28 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* The histogram of samples and, from it and `before`, all of `result` and `table`; the noise that
- * was found (NULL: none) goes into the result, too. One for depth 8, one for those above. */
+/* What the blocks of one survey share; as LumeqCudaCounters. */
+typedef struct LumeqCudaSurvey {
+    BarsProfile lines;
+    NoiseProfile noise;
+} LumeqCudaSurvey;
+
+/* What a frame's luma is to tell besides its histogram: its bars, from those before it, and its
+ * noise, by noise_of(). */
+typedef struct LumeqCudaSurveyJob {
+    LumeqCudaPlane now, before; /* luma, and that of the frame before: no samples where none is */
+    BarsParams bars;
+    LumeqCudaSurvey *work;
+} LumeqCudaSurveyJob;
+
+/* The histogram of samples and, from it and `before`, all of `result` and `table`. The survey's
+ * bars and noise go into the result first; NULL: they are there. One for depth 8, one for those
+ * above. */
 typedef cudaError_t LumeqCudaHistogram(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const CurveParams *params, const CurveResult *before,
                                        CurveResult *result, CurveTable *table,
-                                       const uint32_t *noise, LumeqCudaCounters *counters,
-                                       cudaStream_t stream);
+                                       const LumeqCudaSurveyJob *survey,
+                                       LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaHistogram lumeq_cuda_histogram8, lumeq_cuda_histogram10, lumeq_cuda_histogram16;
 
 /* The counts alone, as many as there are bins: 256 of 8 bits, LUMEQ_MAX_BINS at most of deeper
@@ -83,25 +98,6 @@ typedef cudaError_t LumeqCudaCounts(const LumeqCudaDevice *device, const LumeqCu
                                     int shift, int bins, uint32_t *hist,
                                     LumeqCudaCounters *counters, cudaStream_t stream);
 LumeqCudaCounts lumeq_cuda_counts8, lumeq_cuda_counts10, lumeq_cuda_counts16;
-
-/* What the blocks of one survey share; as LumeqCudaCounters. */
-typedef struct LumeqCudaSurvey {
-    BarsProfile lines;
-    NoiseProfile noise;
-    uint32_t noise_done, blocks_done;
-} LumeqCudaSurvey;
-
-/* A frame's luma and that of the frame before it, which has no samples where none is known. */
-typedef struct LumeqCudaLumas {
-    LumeqCudaPlane now, before;
-} LumeqCudaLumas;
-
-/* What a frame's luma tells besides its histogram: its bars, from the state before it, and its
- * noise, by noise_of(). */
-cudaError_t lumeq_cuda_survey(const LumeqCudaDevice *device, const LumeqCudaLumas *luma,
-                              const BarsParams *bars, const CurveParams *params,
-                              const BarsState *before, BarsState *state, uint32_t *noise,
-                              LumeqCudaSurvey *work, cudaStream_t stream);
 
 /* The profile alone: `columns` and `rows` have as many entries as the luma. */
 cudaError_t lumeq_cuda_profile(const LumeqCudaPlane *luma, const BarsParams *params,

@@ -5,7 +5,7 @@
 
 #include "equalizer/cuda/cuda_context.h"
 
-#define LUMEQ_CUDA_STREAMS 5
+#define LUMEQ_CUDA_STREAMS 4
 
 typedef struct LumeqCudaStreams {
     struct LumeqCudaStreams *next; /* of those that are shared */

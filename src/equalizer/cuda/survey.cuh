@@ -1,0 +1,110 @@
+/*
+ * A frame's survey, as a part of a kernel: blocks of it count, and the one that is the last to be
+ * done looks at bars and noise.
+ *
+ * A .cu file includes survey_group.cuh and curve_group.cuh before it includes this header.
+ */
+#ifndef LUMEQ_CUDA_SURVEY_CUH
+#define LUMEQ_CUDA_SURVEY_CUH
+
+#include "equalizer/cuda/survey_counts.cuh"
+
+/* `shared` NULL: there is none. */
+typedef struct SurveyWork {
+    Luma now, before;
+    BarsParams bars;
+    Lines lines;
+    NoiseCodes codes;
+    int noise_blocks;
+    LumeqCudaSurvey *shared;
+} SurveyWork;
+
+static inline SurveyWork survey_of(const LumeqCudaSurveyJob *job, const CurveParams *params)
+{
+    SurveyWork work = {};
+    if (!job)
+        return work;
+    work.now = luma_of(&job->now);
+    work.before = luma_of(&job->before);
+    work.bars = job->bars;
+    if (!job->bars.ignore)
+        work.lines = lines_of(&job->bars);
+    work.codes = noise_codes(&job->now, &job->before, params);
+    work.noise_blocks = noise_blocks(&work.codes);
+    work.shared = job->work;
+    return work;
+}
+
+static inline unsigned survey_blocks(const SurveyWork *work)
+{
+    return (unsigned)(work->lines.column_blocks + work->lines.row_blocks + work->noise_blocks);
+}
+
+/* What block number `block` of it counts, the longest work first. For all its threads, which have
+ * done so afterwards. */
+template <typename Sample>
+static __device__ __forceinline__ void survey_count(const SurveyWork &work, int block)
+{
+    LumeqCudaSurvey *const shared = work.shared;
+    if (block < work.noise_blocks)
+        count_noise<Sample>(work.now, work.before, work.codes, block, work.noise_blocks,
+                            &shared->noise);
+    else
+        count_lines<Sample>(work.now, work.bars, work.lines, block - work.noise_blocks,
+                            shared->lines.lit[BARS_COLUMNS], shared->lines.lit[BARS_ROWS]);
+    __syncthreads();
+}
+
+/* What noise_of() answers, by a warp. */
+static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t blocks[NOISE_LEVELS], all_blocks = 0, here = 0;
+#pragma unroll
+    for (int level = 0; level < NOISE_LEVELS; level++)
+        all_blocks += blocks[level] = __ldcg(&counts->blocks[level]);
+    const NoiseDark dark = noise_dark(blocks);
+#pragma unroll
+    for (int level = 0; level < NOISE_LEVELS; level++)
+        if (level >= dark.from && level <= dark.to)
+            here += __ldcg(&counts->still[level][lane]);
+    uint32_t sum = here;
+    for (int step = 1; step < 32; step *= 2) {
+        const uint32_t left = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step)
+            sum += left;
+    }
+    const uint32_t all = __shfl_sync(~0u, sum, 31);
+    if (all < NOISE_LEAST || __ldcg(&counts->repeated) == all_blocks)
+        return NOISE_UNKNOWN;
+    const int bin = __ffs((int)__ballot_sync(~0u, 4 * sum >= all)) - 1;
+    const uint32_t noise = noise_quartile(lane, all, sum - here, here ? here : 1);
+    return __shfl_sync(~0u, noise, bin);
+}
+
+/* The noise to the result, when all is counted. For a warp. */
+static __device__ __forceinline__ void survey_noise(const SurveyWork &work, CurveResult *result)
+{
+    NoiseProfile *const counts = &work.shared->noise;
+    const int lane = (int)threadIdx.x % 32;
+    const uint32_t noise = find_noise(counts);
+    if (lane == 0)
+        result->noise = noise;
+    __syncwarp();
+    for (int i = lane; i < NOISE_COUNTS; i += 32)
+        ((uint32_t *)counts)[i] = 0;
+}
+
+/* The bars, from those before, likewise. For the group. */
+static __device__ __forceinline__ void survey_bars(const SurveyWork &work,
+                                                   const CurveResult *before, CurveResult *result)
+{
+    __shared__ BarsWork bars;
+    curve_wait_for_kernel_before();
+    const BarsState now = bars_update(&work.bars, &before->bars, &work.shared->lines, &bars);
+    if (threadIdx.x == 0)
+        result->bars = now;
+    curve_barrier();
+}
+
+#endif
