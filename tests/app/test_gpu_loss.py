@@ -320,11 +320,12 @@ class OtherFilms(Case):
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
-        """To another size: it stays on the GPU, and frames are brought to the first one's; to 4:2:2, which a GPU may
-        decode, but FFmpeg has no surfaces for: software goes on. No frame is lost."""
-        def part(name, size, pixels):
+        """To another size: it stays on the GPU, and frames are brought to the first one's; to many references, beside which
+        there is no room for frames, and back; to 4:2:2, which a GPU may decode, but FFmpeg has no surfaces for: software
+        goes on. No frame is lost."""
+        def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
-                        "-f", "h264", seconds=1.6, source="testsrc2=size=%s:rate=25" % size)
+                        *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)
             with open(path, "rb") as f:
                 return f.read()
 
@@ -337,6 +338,10 @@ class OtherFilms(Case):
         first = part("first", SIZE, "yuv420p")
         said = self.decode(joined("size.h264", first, part("larger", "320x180", "yuv420p")), "as_many_as_were_asked_for")
         self.assertIn("40 of 80 frames on the GPU", said)
+        few = part("few", SIZE, "yuv420p", seconds=0.8)
+        many = part("many", "320x180", "yuv420p", "-refs", 16, "-bf", 2, seconds=0.8)
+        said = self.decode(joined("refs.h264", few, many, few), "as_many_as_were_asked_for")
+        self.assertIn("39 of 60 frames on the GPU", said)
         self.decode(joined("profile.h264", first, part("other", SIZE, "yuv422p")), "a_change_to_software")
 
     def test_av1(self):

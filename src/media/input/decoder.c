@@ -59,6 +59,7 @@ struct Decoder {
 
     /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
     int on_gpu, refused;  /* refused: it does not decode this */
+    int leaves;           /* there is room for gpu_frames that are left there */
     int64_t reserved;     /* of its memory, for surfaces */
     AVCodecContext *left; /* that decoded there; it may turn out that the GPU was lost */
     RecentPackets recent;
@@ -133,14 +134,13 @@ static const AVCodec *find_gpu_decoder(const AVStream *stream)
 static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
 {
     Decoder *d = codec->opaque;
+    const GpuBudget *budget = &d->options.budget;
+    const int frames = FFMAX(d->options.gpu_frames, 1);
     enum AVPixelFormat format =
-        gpu_device_choose(codec, formats, d->options.gpu, FFMAX(d->options.gpu_frames, 1),
-                          &d->options.budget, &d->reserved);
-    if (format == AV_PIX_FMT_NONE && d->options.gpu_frames > 1) { /* than it has room for */
-        d->options.gpu_frames = 0;
-        format =
-            gpu_device_choose(codec, formats, d->options.gpu, 1, &d->options.budget, &d->reserved);
-    }
+        gpu_device_choose(codec, formats, d->options.gpu, frames, budget, &d->reserved);
+    d->leaves = d->options.gpu_frames > 0 && format != AV_PIX_FMT_NONE;
+    if (format == AV_PIX_FMT_NONE && frames > 1) /* than it has room for */
+        format = gpu_device_choose(codec, formats, d->options.gpu, 1, budget, &d->reserved);
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
     d->refused = 1;
@@ -654,7 +654,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 static int is_wanted_here(Decoder *d)
 {
     const int mode = atomic_load(&d->deinterlace);
-    return !d->options.gpu_frames || d->deinterlacer || mode == DEINTERLACE_ON ||
+    return !d->leaves || d->deinterlacer || mode == DEINTERLACE_ON ||
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
