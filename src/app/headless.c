@@ -490,6 +490,7 @@ static int process(Run *run)
     const PipelineParts parts = {
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
+        .gpu = run->engine.gpu,
         .planned = run->planned,
         .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
@@ -778,8 +779,6 @@ static int run_all(Run *run, ProgressShare *share)
         ret = look_ahead(run);
         if (ret < 0)
             ret = do_without(run);
-        if (engine_is_lost(&run->engine))
-            reader_lose_gpu(run->reader);
         if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
             progress_second_pass(&run->progress);
     }

@@ -184,6 +184,16 @@ class Loss(OnGpu):
                 self.assertNotIn("is not the one that the first pass had", result.err)
                 self.assertEqual(len(frame_times(out)), FRAMES - 1)
 
+    def test_frames_that_came_to_the_host(self):
+        """The GPU that equalizes them is lost: it decodes no more, either, whichever pass that is in."""
+        for passes, lost in (("off", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST_MEASURES")):
+            with self.subTest(lost, passes=passes):
+                result = self.check(film(), "--two-pass", passes, "--deinterlace", "on", FAKE_NVIDIA_TELLS="1",
+                                    **{lost: "20"})
+                self.assertIn("decoded in software since the GPU was lost", result.err)
+                behind = result.err.split("the CPU goes on without the GPU", 1)[1]
+                self.assertNotIn("is given back", behind)
+
     def test_other_groups(self):
         """Of one picture each, and of one group."""
         for keys in (1, 3, 250):

@@ -211,7 +211,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         seen->reserved = memory.used;
         if (how.lost_at_end)
-            decoder_lose_gpu(decoder);
+            gpu_device_lose(gpu);
         if (how.rescues)
             rescue_held(decoder, seen);
     }

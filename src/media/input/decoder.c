@@ -668,7 +668,7 @@ static int bring_here(Decoder *d)
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_leave(d->raw);
     } else {
-        av_frame_unref(d->raw);
+        gpu_frame_unref(d->raw);
         if (host)
             av_frame_move_ref(d->raw, host);
     }
@@ -857,11 +857,6 @@ void decoder_hurry(Decoder *d, int hurry)
 const char *decoder_conversion(const Decoder *d)
 {
     return d->conversion[0] ? d->conversion : NULL;
-}
-
-void decoder_lose_gpu(Decoder *d)
-{
-    gpu_device_lose(d->options.gpu);
 }
 
 void decoder_flush(Decoder *d)
