@@ -312,14 +312,14 @@ static int come_back(Decoder *d)
 
 /* ---- what the GPU cannot decode ------------------------------------------------------------ */
 
-/* Whatever it is, software tells whether it is damage. Where no surface was left, some decoders
- * give a frame without one. */
+/* Whatever it is, software tells whether it is damage. Where no surface was left, or of a packet
+ * that tells nothing to decode, some decoders give a frame without one. */
 static int gpu_has_failed(const Decoder *d, int ret)
 {
     const AVFrame *f = d->raw;
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
-                      (!f->data[0] || (!f->buf[1] && f->buf[0]->size <= 1));
+                      (!f->data[0] || (!f->buf[1] && (NVDEC_MAPS || f->buf[0]->size <= 1)));
     return d->on_gpu && (d->refused || failed || empty);
 }
 
@@ -509,9 +509,8 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     const RecentPackets *r = &d->recent;
     AVPacket *packet = NULL;
     pthread_mutex_lock(&d->recent_lock);
-    const int from_key = r->count && r->packets[0].packet &&
-                         (!r->before || (r->packets[0].packet->flags & AV_PKT_FLAG_KEY));
-    if (!*number && from_key)
+    const int from_start = r->count && r->packets[0].packet && !recent_packets_lack_key(r);
+    if (!*number && from_start)
         *number = r->before + 1;
     const int64_t at = *number - r->before - 1;
     if (at >= 0 && at < r->count && r->packets[at].packet)
