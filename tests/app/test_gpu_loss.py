@@ -33,6 +33,33 @@ def film(keys=25):
                 source=DARK)
 
 
+def flv_tags(path):
+    """Type, time in ms and content of each, but for what is told of the file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, tags = 13, []
+    while at < len(data):
+        size = int.from_bytes(data[at + 1:at + 4], "big")
+        time_ms = int.from_bytes(data[at + 4:at + 7], "big") | data[at + 7] << 24
+        if data[at] == 9:
+            tags.append((time_ms, data[at + 11:at + 11 + size]))
+        at += size + 15
+    return data[:13], tags
+
+
+def other_headers(path):
+    """One second, and seven that are coded with others, which are told once. Answers the number of frames."""
+    flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
+    first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
+        ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))
+    with open(path, "wb") as f:
+        f.write(first[0])
+        for time_ms, body in first[1] + [(t + 1000, b) for t, b in second[1]]:
+            head = b"\t" + len(body).to_bytes(3, "big") + time_ms.to_bytes(3, "big") + bytes(4)
+            f.write(head + body + (len(body) + 11).to_bytes(4, "big"))
+    return 200
+
+
 class OnGpu(Case):
     def start_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
@@ -88,7 +115,7 @@ class Loss(OnGpu):
         self.assertEqual(finish(run, LIVENESS).code, DONE)
         return raw(out), self.numbers(stats)
 
-    def check(self, source, *options, stdin=False, **env):
+    def check(self, source, *options, stdin=False, frames=FRAMES, **env):
         expected, stats = self.on_cpu(source, *options)
         out, written = self.path("gpu.mkv"), self.path("gpu.csv")
         if stdin:
@@ -98,7 +125,7 @@ class Loss(OnGpu):
         else:
             result = self.run_on_gpu(source, "-o", out, "--stats", written, "--vcodec", "ffv1", *options, **env)
         self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(len(frame_times(out)), FRAMES)
+        self.assertEqual(len(frame_times(out)), frames)
         self.assertTrue(raw(out) == expected, str(result))
         self.assertEqual(self.numbers(written), stats)
         return result
@@ -210,6 +237,15 @@ class Loss(OnGpu):
             with self.subTest(keys):
                 os.path.exists(self.path("pictures.nv12")) and os.unlink(self.path("pictures.nv12"))
                 self.check(film(keys), "--two-pass", "off", FAKE_GPU_LOST="40")
+
+    def test_other_headers(self):
+        """Those that hold for the packets that are decoded anew came with one that is kept no more."""
+        source = self.path("headers.flv")
+        frames = other_headers(source)
+        for lost in ({"FAKE_NVDEC": "20"}, {"FAKE_NVDEC": "190"}, {"FAKE_GPU_LOST": "190"}):
+            with self.subTest(lost):
+                result = self.check(source, "--two-pass", "off", frames=frames, **lost)
+                self.assertIn("decoded in software", result.err)
 
     def test_what_cannot_be_read_twice(self):
         self.check(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")

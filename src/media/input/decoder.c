@@ -150,11 +150,29 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     return *formats;
 }
 
+/* Where the stream has changed its headers, those that hold for the packets that are kept. */
+static int take_headers(Decoder *d, AVCodecContext *codec)
+{
+    size_t size = 0;
+    pthread_mutex_lock(&d->recent_lock);
+    const uint8_t *headers = recent_packets_headers(&d->recent, &size);
+    if (headers) {
+        av_freep(&codec->extradata);
+        codec->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+        codec->extradata_size = codec->extradata ? (int)size : 0;
+    }
+    if (headers && codec->extradata)
+        memcpy(codec->extradata, headers, size);
+    pthread_mutex_unlock(&d->recent_lock);
+    return headers && !codec->extradata ? AVERROR(ENOMEM) : 0;
+}
+
 /* A codec of the track with the settings that all have; NULL: out of memory. */
-static AVCodecContext *prepare(const Decoder *d, const AVCodec *decoder)
+static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
 {
     AVCodecContext *codec = avcodec_alloc_context3(decoder);
-    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0) {
+    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0 ||
+        take_headers(d, codec) < 0) {
         avcodec_free_context(&codec);
         return NULL;
     }
@@ -495,7 +513,7 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 
 static AVCodecContext *open_software(void *opaque)
 {
-    const Decoder *d = opaque;
+    Decoder *d = opaque;
     const AVCodec *decoder = find_decoder(d->stream);
     AVCodecContext *codec = prepare(d, decoder);
     if (codec && avcodec_open2(codec, decoder, NULL) < 0)
@@ -894,7 +912,7 @@ void decoder_close(Decoder **decoder)
     avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
     frame_rescue_close(&d->rescue);
-    recent_packets_clear(&d->recent);
+    recent_packets_free(&d->recent);
     pthread_mutex_destroy(&d->recent_lock);
     codec_log_close(&d->log);
     av_freep(decoder);
