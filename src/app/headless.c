@@ -416,7 +416,8 @@ static int measure(Run *run, FirstPass *pass)
     return ret;
 }
 
-/* The curves would miss the frames that a GPU has lost: without it there are all, in both passes. */
+/* The curves would miss the frames that a GPU has lost: without it there are all, in both passes.
+ */
 static int measure_anew(Run *run, FirstPass *pass)
 {
     say(SAY_WARNINGS, "frames were lost with the GPU: the first pass begins anew in software");

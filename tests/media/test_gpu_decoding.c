@@ -29,6 +29,7 @@ typedef struct Seen {
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
     int64_t corrupt;   /* frames that are told to be damaged */
+    int64_t errors;    /* packets that are */
     int64_t lost;      /* frames that are told to be */
     char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
@@ -46,6 +47,7 @@ static struct {
     int skips;       /* packets at the start that the decoder does not get */
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
+    int spoils;      /* not 0: this packet is nothing that can be decoded */
     int seek_to;     /* not 0: before this packet it forgets what was before, as after a seek */
     int hurry, calm; /* from which packet on it is in a hurry, and no more */
     int large;       /* packets take so many bytes more */
@@ -157,6 +159,9 @@ static void change(AVPacket *packet, int number)
     }
     if (how.no_times)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
+    if (how.spoils && number == how.spoils &&
+        CHECK(av_packet_make_writable(packet) == 0, "no memory"))
+        memset(packet->data, 0xff, (size_t)packet->size);
     if (how.large)
         CHECK(av_packet_new_side_data(packet, AV_PKT_DATA_WEBVTT_SETTINGS, (size_t)how.large),
               "out of memory");
@@ -210,6 +215,7 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        seen->errors = decoder_damage(decoder)->decode_errors;
         seen->lost = decoder_damage(decoder)->lost_frames;
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         seen->reserved = memory.used;
@@ -542,6 +548,23 @@ static void damage_is_counted_once(void)
     memset(&how, 0, sizeof(how));
 }
 
+/* One by one, packets are found to be damaged as they are handed in. */
+static void packets_that_are_damaged(void)
+{
+    static Seen expected, seen;
+    for (int threads = 1; threads < 3; threads++) {
+        how.spoils = 33;
+        decode(&(DecoderOptions){.threads = threads}, &expected);
+        set_decoder("1000000");
+        decode(&(DecoderOptions){.threads = threads, .gpu = gpu, .gpu_frames = 8}, &seen);
+        CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
+              expected.count);
+        CHECK(expected.errors == 1 && seen.errors == 1, "%lld packets are damaged, not %lld",
+              (long long)seen.errors, (long long)expected.errors);
+    }
+    memset(&how, 0, sizeof(how));
+}
+
 /* What is said of damage is what software has met, and not why the GPU has failed. */
 static void damage_is_told_by_software(void)
 {
@@ -769,6 +792,7 @@ static const CheckTest tests[] = {
     {"too_little_memory", too_little_memory},
     {"memory_that_is_not_used", memory_that_is_not_used},
     {"damage_is_counted_once", damage_is_counted_once},
+    {"packets_that_are_damaged", packets_that_are_damaged},
     {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},
     {"opened_again_and_again", opened_again_and_again},

@@ -430,7 +430,7 @@ static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
     return 1;
 }
 
-/* The next packet that is decoded anew; EAGAIN: all are. */
+/* The next packet that is decoded anew; EAGAIN: all are. What it fails with is damage. */
 static int send_anew(Decoder *d)
 {
     if (d->anew < d->recent.count) {
@@ -440,8 +440,7 @@ static int send_anew(Decoder *d)
             return 0;
         set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
         codec_number(d->codec, packet, d->recent.before + d->anew);
-        const int ret = avcodec_send_packet(d->codec, packet);
-        return ret == AVERROR_INVALIDDATA ? 0 : ret;
+        return avcodec_send_packet(d->codec, packet);
     }
     d->anew = -1;
     set_hurry(d->codec, d->hurry);

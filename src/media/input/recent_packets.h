@@ -46,7 +46,8 @@ int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t 
 void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
 int recent_packets_came(const RecentPackets *recent, int64_t number);
 
-/* The headers (extradata) that hold for the first packet that is here; NULL: those of the stream. */
+/* The headers (extradata) that hold for the first packet that is here; NULL: those of the stream.
+ */
 const uint8_t *recent_packets_headers(const RecentPackets *recent, size_t *size);
 
 /* Frees the packets; what has come, and when it is shown, is still known. */
