@@ -198,6 +198,7 @@ static void log_warning(void *user, LumeqLogLevel level, const char *text)
     if (level != LUMEQ_LOG_WARNING)
         return;
     atomic_store(&engine->context_lost, 1);
+    gpu_device_lose(engine->gpu);
     say(SAY_WARNINGS, "%s", text);
 }
 

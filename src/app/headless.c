@@ -23,6 +23,7 @@
 #include "app/timeline.h"
 #include "app/virtual_camera.h"
 #include "media/compat.h"
+#include "media/gpu_frame.h"
 #include "media/output/writer.h"
 #include "pipeline/curve_planner.h"
 #include "pipeline/first_pass.h"
@@ -400,11 +401,39 @@ static const char *measures_place(const Options *o)
     return o->output ? o->output : o->stats ? o->stats : o->report;
 }
 
+static int measure(Run *run, FirstPass *pass)
+{
+    const Options *o = run->options;
+    Source *source = NULL;
+    int ret = open_first(run, &source);
+    if (ret >= 0)
+        ret = measure_file_open(&run->measures, measures_place(o), &run->error);
+    pass->source = source;
+    pass->file = run->measures;
+    if (ret >= 0)
+        ret = first_pass_run(pass, &run->error);
+    source_close(&source);
+    return ret;
+}
+
+/* The curves would miss the frames that a GPU has lost: without it there are all, in both passes.
+ */
+static int measure_anew(Run *run, FirstPass *pass)
+{
+    say(SAY_WARNINGS, "frames were lost with the GPU: the first pass begins anew in software");
+    gpu_device_lose(run->engine.gpu);
+    run->error = (MediaError){0};
+    measure_file_close(&run->measures);
+    run->progress.frame = 0;
+    run->progress.time = 0;
+    pass->lost = 0;
+    return measure(run, pass);
+}
+
 /* The first of two passes, and curves for the second where there are frames. */
 static int look_ahead(Run *run)
 {
     const Options *o = run->options;
-    Source *source = NULL;
     FirstPass pass = {.reader = run->reader_options,
                       .context = run->engine.context,
                       .params = &run->params,
@@ -412,14 +441,9 @@ static int look_ahead(Run *run)
                       .done = note_measured,
                       .opaque = run};
     pass.reader.copy = 0;
-    int ret = open_first(run, &source);
-    if (ret >= 0)
-        ret = measure_file_open(&run->measures, measures_place(o), &run->error);
-    pass.source = source;
-    pass.file = run->measures;
-    if (ret >= 0)
-        ret = first_pass_run(&pass, &run->error);
-    source_close(&source);
+    int ret = measure(run, &pass);
+    if (pass.lost && atomic_load(run->stop) == RUN_ON)
+        ret = measure_anew(run, &pass);
     if (ret < 0 || atomic_load(run->stop) != RUN_ON)
         return ret;
     run->first_damaged = pass.damaged;
@@ -490,6 +514,7 @@ static int process(Run *run)
     const PipelineParts parts = {
         .reader = run->reader,
         .equalizer = run->engine.equalizer,
+        .gpu = run->engine.gpu,
         .planned = run->planned,
         .memory = equalizer_writes(&run->params) || needs_pictures(run) ? run->engine.memory : NULL,
         .chroma = equalizer_writes_chroma(&run->params),
@@ -779,8 +804,6 @@ static int run_all(Run *run, ProgressShare *share)
         ret = look_ahead(run);
         if (ret < 0)
             ret = do_without(run);
-        if (engine_is_lost(&run->engine))
-            reader_lose_gpu(run->reader);
         if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
             progress_second_pass(&run->progress);
     }

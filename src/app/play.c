@@ -421,9 +421,9 @@ static int open_player(Play *p, Source *source, MediaError *error)
     };
     const PlayerEqualizer equalizer = {
         .opaque = p,
-        .gpu = p->engine.gpu,
         .gpu_budget = engine_budget(&p->engine),
         .stage = {.equalizer = p->engine.equalizer,
+                  .gpu = p->engine.gpu,
                   .params = p->params,
                   .memory = p->engine.memory,
                   .copies = p->engine.gpu != NULL,

@@ -107,6 +107,14 @@ static inline void codec_number(AVCodecContext *codec, AVPacket *packet, int64_t
 }
 #endif
 
+/* Not 0: what NVDEC has decoded is its own memory, which is buf[1] of each frame; later versions
+ * bring it to that of buf[0]. */
+#ifdef AV_HWACCEL_FLAG_UNSAFE_OUTPUT
+#define NVDEC_MAPS 0
+#else
+#define NVDEC_MAPS 1
+#endif
+
 /* Lets a decoder call get_buffer2 from its own threads, which later versions always do. */
 static inline void allow_threaded_callbacks(AVCodecContext *codec)
 {

@@ -151,6 +151,11 @@ int gpu_device_is_lost(const AVBufferRef *device)
     return lost && atomic_load(lost);
 }
 
+int gpu_surfaces_are_lost(const AVBufferRef *surfaces)
+{
+    return gpu_device_is_lost(((AVHWFramesContext *)surfaces->data)->device_ref);
+}
+
 void gpu_frame_lose(const AVFrame *frame)
 {
     if (gpu_frame_is(frame))
@@ -160,7 +165,7 @@ void gpu_frame_lose(const AVFrame *frame)
 int gpu_frame_is_lost(const AVFrame *frame)
 {
     return gpu_frame_is(frame) && frame->hw_frames_ctx &&
-           gpu_device_is_lost(frames_of(frame)->device_ref);
+           gpu_surfaces_are_lost(frame->hw_frames_ctx);
 }
 
 void gpu_frame_unref(AVFrame *frame)

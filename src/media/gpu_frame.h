@@ -44,6 +44,9 @@ void gpu_device_lose(AVBufferRef *device);
 /* NULL is allowed. Any thread. */
 int gpu_device_is_lost(const AVBufferRef *device);
 
+/* The same of an AVHWFramesContext on such a device. Any thread. */
+int gpu_surfaces_are_lost(const AVBufferRef *surfaces);
+
 /* The stream that a frame on a GPU was made on; NULL: it is on the host. */
 void *gpu_frame_stream(const AVFrame *frame);
 

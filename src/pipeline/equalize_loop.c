@@ -83,22 +83,12 @@ static EqualizeTask *task_at(EqualizeLoop *l, int index)
     return &l->tasks[(l->first + index) % MOST];
 }
 
-/* What was decoded on it is not given back to it from here on. */
-static void lose_frames(const EqualizeTask *task)
+/* Nothing is decoded on it from here on, nor given back to it. */
+static void note_loss(EqualizeLoop *l)
 {
-    gpu_frame_lose(task->in);
-    if (task->before)
-        gpu_frame_lose(task->before);
-}
-
-/* `task`: of those in flight, or the one that was to be. */
-static void note_loss(EqualizeLoop *l, const EqualizeTask *task)
-{
-    if (lumeq_backend_name(l->options.equalizer) == l->backend)
+    if (lumeq_backend_name(l->options.equalizer) == l->backend || atomic_load(&l->lost))
         return;
-    lose_frames(task);
-    if (atomic_load(&l->lost))
-        return;
+    gpu_device_lose(l->options.gpu);
     l->options.note(lumeq_last_error(l->options.equalizer));
     if (l->memory)
         frame_memory_encode_on(l->memory, NULL);
@@ -227,7 +217,7 @@ static int receive(EqualizeLoop *l, int wait, void **item, MediaError *error)
     int ret = lumeq_receive(l->options.equalizer, &frame, task->stats);
     if (ret == LUMEQ_ERR_AGAIN)
         return 0;
-    note_loss(l, task);
+    note_loss(l);
     if (ret == LUMEQ_ERR_GPU && is_on_lost_gpu(l, task))
         return rescue_all(l, error);
     if (ret == LUMEQ_ERR_GPU) /* its input is lost with the GPU, and it was given back */
@@ -283,7 +273,7 @@ static int submit(EqualizeLoop *l, const EqualizeTask *wanted, MediaError *error
         return submit(l, &task, error);
     }
     if (ret < 0 && is_on_lost_gpu(l, &task)) {
-        note_loss(l, &task);
+        note_loss(l);
         leave_output(&task);
         ret = pass_on_until(l, 0, error);
         return ret < 0 ? ret : submit(l, &task, error);

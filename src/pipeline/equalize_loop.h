@@ -26,6 +26,7 @@ typedef struct EqualizeTask {
 
 typedef struct EqualizeLoopOptions {
     LumeqEqualizer *equalizer;
+    AVBufferRef *gpu; /* FFmpeg's use of it (gpu_frame.h), which is lost with it; or NULL */
     /* The next frame: 0; AVERROR(EAGAIN): none as long as others are in flight, which are waited
      * for then; another negative number ends the loop. `idle`: none is in flight, and it is the
      * call that has to wait. */

@@ -590,6 +590,7 @@ int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *optio
     pthread_cond_init(&s->changed, NULL);
     const EqualizeLoopOptions loop = {
         .equalizer = options->equalizer,
+        .gpu = options->gpu,
         .next = next_frame,
         .done = end_kept,
         .free = free_equalized,

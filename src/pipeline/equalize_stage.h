@@ -30,6 +30,7 @@ void equalized_frame_free(EqualizedFrame **frame);
 
 typedef struct EqualizeStageOptions {
     LumeqEqualizer *equalizer; /* the thread's alone, until the stage is stopped */
+    AVBufferRef *gpu;          /* that decodes frames (gpu_frame.h), or NULL */
     LumeqParams params;        /* that it has */
     FrameMemory *memory;       /* that equalized frames are made in; outlives them */
     int copies;                /* not 0: unchanged ones, too, as decoded ones may lie on a GPU */

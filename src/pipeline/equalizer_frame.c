@@ -82,7 +82,7 @@ int equalizer_meet(FrameMemory *memory, AVFrame *before, AVFrame *in)
     const int ret = frame_memory_download(memory, &host, away);
     if (ret < 0)
         return ret;
-    av_frame_unref(away);
+    gpu_frame_unref(away);
     av_frame_move_ref(away, host);
     av_frame_free(&host);
     return 0;

@@ -90,6 +90,7 @@ static int rescue(Work *w, AVFrame *frame, MediaError *error)
 {
     if (!frame || !gpu_frame_is(frame) || reader_rescue(w->reader, frame) >= 0)
         return 0;
+    w->pass->lost = 1;
     return media_fail(error, MEDIA_INPUT, "a frame was lost with the GPU: %s",
                       lumeq_last_error(NULL));
 }
@@ -180,6 +181,7 @@ int first_pass_run(FirstPass *pass, MediaError *error)
         ret = measure_file_flush(pass->file, error);
     if (ret >= 0) {
         pass->report = reader_report(w.reader);
+        pass->lost = pass->report.frames.lost_frames > 0;
         pass->damaged =
             damage_describe(pass->source, &pass->report, pass->damage, sizeof(pass->damage));
     }

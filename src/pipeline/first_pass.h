@@ -22,6 +22,9 @@ typedef struct FirstPass {
      * none are. */
     int64_t from_pts;
 
+    /* Afterwards, also where it has failed. */
+    int lost; /* frames were, with a GPU that decoded them: in software there are all */
+
     /* Afterwards. */
     int damaged;          /* the input is known to be, as the sentence says */
     char damage[512];     /* the sentence */

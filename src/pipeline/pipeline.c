@@ -114,7 +114,7 @@ static int bring_here(Pipeline *p, Item *item, MediaError *error)
     if (ret == AVERROR(ENOMEM))
         return media_fail(error, MEDIA_INPUT, "out of memory");
     if (ret >= 0) {
-        av_frame_free(frame);
+        gpu_frame_free(frame);
         *frame = host;
     } else if (!rescue_wanted(p, item)) {
         av_frame_free(&item->message.output);
@@ -132,7 +132,7 @@ static int leave_gpu(Pipeline *p, Item *item, MediaError *error)
         return 0;
     if (p->parts.source)
         return bring_here(p, item, error);
-    av_frame_unref(message->frame);
+    gpu_frame_unref(message->frame);
     return av_frame_ref(message->frame, message->output) < 0
                ? media_fail(error, MEDIA_INPUT, "out of memory")
                : 0;
@@ -334,6 +334,7 @@ static int start(Pipeline *p, MediaError *error)
         .item = sizeof(Item *), .count = QUEUE_LENGTH, .bytes = QUEUE_BYTES, .free = free_queued};
     const EqualizeLoopOptions loop = {
         .equalizer = p->parts.equalizer,
+        .gpu = p->parts.gpu,
         .next = next_item,
         .done = pass_item,
         .free = free_item,

@@ -26,6 +26,7 @@ typedef struct Pipeline Pipeline;
 typedef struct PipelineParts {
     Reader *reader;
     LumeqEqualizer *equalizer;
+    AVBufferRef *gpu; /* see EqualizeLoopOptions */
     /* Has the curves; where that has none for a frame, the equalizer goes on from there by itself.
      * NULL: it does from the start. */
     PlannedCurves *planned;

@@ -141,7 +141,7 @@ static PlaybackOptions playback_options(Player *p, int first)
     return (PlaybackOptions){
         .video = {.decoder = {.memory = p->equalizer.stage.memory,
                               .threads = p->options.threads,
-                              .gpu = p->equalizer.gpu,
+                              .gpu = p->equalizer.stage.gpu,
                               .gpu_frames = GPU_FRAMES,
                               .budget = p->equalizer.gpu_budget},
                   .range = p->wanted.range,

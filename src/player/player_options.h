@@ -45,8 +45,7 @@ typedef struct PlayerSettings {
 /* What is done to frames, and what its caller has to do with it. */
 typedef struct PlayerEqualizer {
     void *opaque;
-    AVBufferRef *gpu;           /* that decodes, too, or NULL */
-    GpuBudget gpu_budget;       /* of its memory */
+    GpuBudget gpu_budget;       /* of the memory of the GPU that decodes */
     EqualizeStageOptions stage; /* but for the wake, which is the player's */
     int device;                 /* the CUDA device that equalizes, -1: none */
 

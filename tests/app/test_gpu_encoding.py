@@ -114,13 +114,15 @@ class Encoding(Case):
         self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
 
     def test_a_gpu_that_is_lost(self):
-        """And with it the encoder. There is no output, and what was in its place stays."""
+        """And with it the encoder, which is let alone. There is no output, and what was in its place stays."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         out = self.path("out.h264")
         with open(out, "w", encoding="ascii") as f:
             f.write("as it was")
-        result = self.encoded(source, "--two-pass", "off", code=OUTPUT, FAKE_GPU_LOST="7")
-        self.assertIn("the encoder h264_nvenc is on the GPU, which was lost", result.err)
+        for passes in ("off", "on"):
+            result = self.encoded(source, "--two-pass", passes, code=OUTPUT, FAKE_GPU_LOST="7", FAKE_NVIDIA_TELLS="1")
+            self.assertIn("the encoder h264_nvenc is on the GPU, which was lost", result.err)
+            self.assertNotIn("is given back", result.err)
         with open(out, encoding="ascii") as f:
             self.assertEqual(f.read(), "as it was")
 

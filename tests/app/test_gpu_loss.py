@@ -33,6 +33,33 @@ def film(keys=25):
                 source=DARK)
 
 
+def flv_tags(path):
+    """Type, time in ms and content of each, but for what is told of the file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, tags = 13, []
+    while at < len(data):
+        size = int.from_bytes(data[at + 1:at + 4], "big")
+        time_ms = int.from_bytes(data[at + 4:at + 7], "big") | data[at + 7] << 24
+        if data[at] == 9:
+            tags.append((time_ms, data[at + 11:at + 11 + size]))
+        at += size + 15
+    return data[:13], tags
+
+
+def other_headers(path):
+    """One second, and seven that are coded with others, which are told once. Answers the number of frames."""
+    flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
+    first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
+        ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))
+    with open(path, "wb") as f:
+        f.write(first[0])
+        for time_ms, body in first[1] + [(t + 1000, b) for t, b in second[1]]:
+            head = b"\t" + len(body).to_bytes(3, "big") + time_ms.to_bytes(3, "big") + bytes(4)
+            f.write(head + body + (len(body) + 11).to_bytes(4, "big"))
+    return 200
+
+
 class OnGpu(Case):
     def start_on_gpu(self, source, *options, stdin=None, **env):
         pictures = self.path("pictures.nv12")
@@ -49,6 +76,30 @@ class OnGpu(Case):
     def run_on_gpu(self, source, *options, **more):
         return finish(self.start_on_gpu(source, *options, **more), LIVENESS)
 
+    def another_size_and_back(self):
+        """A film, and what has its pictures: those of the first size are on the GPU, and those between them brought here,
+        to that size."""
+        sizes, films, pictures = ("160x96", "320x176", "160x96"), [], []
+        for size in sizes:
+            path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
+            pictures.append(self.path(size + ".nv12"))
+            with open(pictures[-1], "wb") as f:
+                f.write(raw(path, "nv12"))
+            with open(path, "rb") as f:
+                films.append(f.read())
+        joined = self.path("joined.h264")
+        with open(joined, "wb") as f:
+            f.write(b"".join(films))
+        return joined, {"FAKE_NVDEC_PICTURES": ",".join(pictures), "FAKE_NVDEC_SIZE": ",".join(sizes)}
+
+    @staticmethod
+    def numbers(path):
+        """Of the statistics, without what was timed."""
+        with open(path, encoding="ascii") as f:
+            rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
+        kept = [i for i, name in enumerate(rows[0]) if not name.endswith(("_us", "_ms"))]
+        return [[row[i] for i in kept] for row in rows]
+
     def show(self, source, *options, **env):
         """In a window, to its end."""
         return self.run_on_gpu(source, "--no-config", *options, SDL_VIDEODRIVER="offscreen", SDL_AUDIODRIVER="dummy",
@@ -64,15 +115,7 @@ class Loss(OnGpu):
         self.assertEqual(finish(run, LIVENESS).code, DONE)
         return raw(out), self.numbers(stats)
 
-    @staticmethod
-    def numbers(path):
-        """Of the statistics, without what was timed."""
-        with open(path, encoding="ascii") as f:
-            rows = [line.rstrip("\n").split(",") for line in f if not line.startswith("#")]
-        kept = [i for i, name in enumerate(rows[0]) if not name.endswith(("_us", "_ms"))]
-        return [[row[i] for i in kept] for row in rows]
-
-    def check(self, source, *options, stdin=False, **env):
+    def check(self, source, *options, stdin=False, frames=FRAMES, **env):
         expected, stats = self.on_cpu(source, *options)
         out, written = self.path("gpu.mkv"), self.path("gpu.csv")
         if stdin:
@@ -82,7 +125,7 @@ class Loss(OnGpu):
         else:
             result = self.run_on_gpu(source, "-o", out, "--stats", written, "--vcodec", "ffv1", *options, **env)
         self.assertEqual(result.code, DONE, str(result))
-        self.assertEqual(len(frame_times(out)), FRAMES)
+        self.assertEqual(len(frame_times(out)), frames)
         self.assertTrue(raw(out) == expected, str(result))
         self.assertEqual(self.numbers(written), stats)
         return result
@@ -140,24 +183,12 @@ class Loss(OnGpu):
                 self.assertIn("noisy: lifted", result.err)
 
     def test_another_size_and_back(self):
-        """Frames of the first size are on the GPU, and those between them brought here, to that size: the first one behind
-        them is compared with the last of them, as it is in software."""
-        sizes, films, pictures = ("160x96", "320x176", "160x96"), [], []
-        for size in sizes:
-            path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
-            pictures.append(self.path(size + ".nv12"))
-            with open(pictures[-1], "wb") as f:
-                f.write(raw(path, "nv12"))
-            with open(path, "rb") as f:
-                films.append(f.read())
-        joined = self.path("joined.h264")
-        with open(joined, "wb") as f:
-            f.write(b"".join(films))
+        """The first frame behind those of another size is compared with the last of them, as it is in software."""
+        joined, pictures = self.another_size_and_back()
         for passes in ("off", "on"):
             for more in ((), ("--compare", "split")):
                 with self.subTest(more, passes=passes):
-                    result = self.check(joined, "--two-pass", passes, "--denoise", "1", *more,
-                                        FAKE_NVDEC_PICTURES=",".join(pictures), FAKE_NVDEC_SIZE=",".join(sizes))
+                    result = self.check(joined, "--two-pass", passes, "--denoise", "1", *more, **pictures)
                     self.assertIn("decoded on the GPU", result.err)
 
     def test_statistics_alone(self):
@@ -184,12 +215,37 @@ class Loss(OnGpu):
                 self.assertNotIn("is not the one that the first pass had", result.err)
                 self.assertEqual(len(frame_times(out)), FRAMES - 1)
 
+    def test_a_frame_that_the_first_pass_lacks(self):
+        """It is done anew, in software, which has them all; so has the second one."""
+        result = self.check(film(), "--two-pass", "on", FAKE_GPU_LOST_MEASURES="40", FAKE_GPU_GONE="1")
+        self.assertIn("the first pass begins anew", result.err)
+        self.assertIn("measured %d frames" % FRAMES, result.err)
+
+    def test_frames_that_came_to_the_host(self):
+        """The GPU that equalizes them is lost: it decodes no more, either, whichever pass that is in."""
+        for passes, lost in (("off", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST"), ("on", "FAKE_GPU_LOST_MEASURES")):
+            with self.subTest(lost, passes=passes):
+                result = self.check(film(), "--two-pass", passes, "--deinterlace", "on", FAKE_NVIDIA_TELLS="1",
+                                    **{lost: "20"})
+                self.assertIn("decoded in software since the GPU was lost", result.err)
+                behind = result.err.split("the CPU goes on without the GPU", 1)[1]
+                self.assertNotIn("is given back", behind)
+
     def test_other_groups(self):
         """Of one picture each, and of one group."""
         for keys in (1, 3, 250):
             with self.subTest(keys):
                 os.path.exists(self.path("pictures.nv12")) and os.unlink(self.path("pictures.nv12"))
                 self.check(film(keys), "--two-pass", "off", FAKE_GPU_LOST="40")
+
+    def test_other_headers(self):
+        """Those that hold for the packets that are decoded anew came with one that is kept no more."""
+        source = self.path("headers.flv")
+        frames = other_headers(source)
+        for lost in ({"FAKE_NVDEC": "20"}, {"FAKE_NVDEC": "190"}, {"FAKE_GPU_LOST": "190"}):
+            with self.subTest(lost):
+                result = self.check(source, "--two-pass", "off", frames=frames, **lost)
+                self.assertIn("decoded in software", result.err)
 
     def test_what_cannot_be_read_twice(self):
         self.check(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
@@ -250,6 +306,19 @@ class Loss(OnGpu):
 
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
+    def shown(self, source, env, *options):
+        """The statistics of all frames. A machine that is busy may drop some: then they are shown once more."""
+        stats, dropped = self.path("stats.csv"), "1"
+        for _ in range(8):
+            result = self.show(source, *options, "--denoise", "1", "--stats", stats, FAKE_NVIDIA_TELLS="1", **env)
+            self.assertEqual(result.code, DONE, str(result))
+            dropped = re.search(r"shown, (\d+) dropped", result.err).group(1)
+            if dropped == "0":
+                break
+        self.assertEqual(dropped, "0", result.err)
+        self.assertEqual("a picture is given back" in result.err, "cpu" not in options, result.err)
+        return self.numbers(stats)
+
     def test_all_frames_are_shown(self):
         """Whenever it is lost, of a file and of what cannot be read twice; compared as well."""
         for after in (0, 1, 20, 60):
@@ -260,6 +329,12 @@ class Window(OnGpu):
                     self.assertEqual(result.err.count("without the GPU"), 1, result.err)
                     shown, dropped = re.search(r"(\d+) frames? shown, (\d+) dropped", result.err).groups()
                     self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
+
+    def test_another_size_and_back(self):
+        """The first frame behind those of another size is compared with the last of them, as it is in software."""
+        joined, pictures = self.another_size_and_back()
+        rows = [self.shown(joined, pictures, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
+        self.assertEqual(rows[1], rows[0])
 
     def test_what_cannot_be_brought(self):
         """For the picture it is compared with: software decodes it, and goes on."""
@@ -320,11 +395,12 @@ class OtherFilms(Case):
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
-        """To another size: it stays on the GPU, and frames are brought to the first one's; to 4:2:2, which a GPU may
-        decode, but FFmpeg has no surfaces for: software goes on. No frame is lost."""
-        def part(name, size, pixels):
+        """To another size: it stays on the GPU, and frames are brought to the first one's; to many references, beside which
+        there is no room for frames, and back; to 4:2:2, which a GPU may decode, but FFmpeg has no surfaces for: software
+        goes on. No frame is lost."""
+        def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
-                        "-f", "h264", seconds=1.6, source="testsrc2=size=%s:rate=25" % size)
+                        *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)
             with open(path, "rb") as f:
                 return f.read()
 
@@ -337,6 +413,10 @@ class OtherFilms(Case):
         first = part("first", SIZE, "yuv420p")
         said = self.decode(joined("size.h264", first, part("larger", "320x180", "yuv420p")), "as_many_as_were_asked_for")
         self.assertIn("40 of 80 frames on the GPU", said)
+        few = part("few", SIZE, "yuv420p", seconds=0.8)
+        many = part("many", "320x180", "yuv420p", "-refs", 16, "-bf", 2, seconds=0.8)
+        said = self.decode(joined("refs.h264", few, many, few), "as_many_as_were_asked_for")
+        self.assertIn("39 of 60 frames on the GPU", said)
         self.decode(joined("profile.h264", first, part("other", SIZE, "yuv422p")), "a_change_to_software")
 
     def test_av1(self):

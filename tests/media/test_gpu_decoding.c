@@ -29,6 +29,7 @@ typedef struct Seen {
     int held_from, held_count;
     int rescued, gone; /* of those that are held */
     int64_t corrupt;   /* frames that are told to be damaged */
+    int64_t errors;    /* packets that are */
     int64_t lost;      /* frames that are told to be */
     char first[256];   /* what was said of the first one */
     int decoders;      /* of the GPU, at the end */
@@ -46,6 +47,8 @@ static struct {
     int skips;       /* packets at the start that the decoder does not get */
     int in_a_row;    /* not 0: those that are held are the newest at each time */
     int lost_at_end; /* the GPU is, as is found out then */
+    int spoils;      /* not 0: this packet is nothing that can be decoded */
+    int seek_to;     /* not 0: before this packet it forgets what was before, as after a seek */
     int hurry, calm; /* from which packet on it is in a hurry, and no more */
     int large;       /* packets take so many bytes more */
     int blank;       /* frames come to the host, and are what a made-up GPU has there: nothing */
@@ -156,6 +159,9 @@ static void change(AVPacket *packet, int number)
     }
     if (how.no_times)
         packet->pts = packet->dts = AV_NOPTS_VALUE;
+    if (how.spoils && number == how.spoils &&
+        CHECK(av_packet_make_writable(packet) == 0, "no memory"))
+        memset(packet->data, 0xff, (size_t)packet->size);
     if (how.large)
         CHECK(av_packet_new_side_data(packet, AV_PKT_DATA_WEBVTT_SETTINGS, (size_t)how.large),
               "out of memory");
@@ -196,6 +202,8 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
          decoder && sent < (how.all ? MOST : PACKETS) && source_read(source, packet) >= 0;) {
         if (packet->stream_index == source->video->index && skipped++ >= how.skips) {
             change(packet, sent);
+            if (how.seek_to && sent == how.seek_to)
+                decoder_flush(decoder);
             decoder_hurry(decoder, sent >= how.hurry && sent < how.calm);
             send(decoder, packet, seen);
             sent++;
@@ -207,11 +215,12 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
         seen->at_the_end = decoder_is_on_gpu(decoder);
         seen->threads = decoder_frame_threads(decoder);
         seen->corrupt = decoder_damage(decoder)->corrupt_frames;
+        seen->errors = decoder_damage(decoder)->decode_errors;
         seen->lost = decoder_damage(decoder)->lost_frames;
         memcpy(seen->first, decoder_damage(decoder)->first, sizeof(seen->first));
         seen->reserved = memory.used;
         if (how.lost_at_end)
-            decoder_lose_gpu(decoder);
+            gpu_device_lose(gpu);
         if (how.rescues)
             rescue_held(decoder, seen);
     }
@@ -224,11 +233,11 @@ static void decode(const DecoderOptions *wanted, Seen *seen)
 }
 
 /* The same frames as from software, but for those that came from the GPU. */
-static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
+static void compare_with(int threads, const Seen *seen, int least_on_gpu, int most_on_gpu)
 {
     static Seen expected;
     how.all = seen->count > PACKETS;
-    decode(&(DecoderOptions){.threads = 2}, &expected);
+    decode(&(DecoderOptions){.threads = threads}, &expected);
     how.all = 0;
     CHECK(seen->count == expected.count, "%d frames, not %d", seen->count, expected.count);
     for (int i = 0; i < expected.count && i < MOST; i++) {
@@ -239,6 +248,11 @@ static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
     CHECK(seen->on_gpu >= least_on_gpu && seen->on_gpu <= most_on_gpu,
           "%d frames from the GPU, not %d to %d", seen->on_gpu, least_on_gpu, most_on_gpu);
     CHECK(ask("fake_open") == 0, "%d of the GPU's things are still open", ask("fake_open"));
+}
+
+static void compare(const Seen *seen, int least_on_gpu, int most_on_gpu)
+{
+    compare_with(2, seen, least_on_gpu, most_on_gpu);
 }
 
 static void a_decoder_that_cannot_be_made(void)
@@ -383,6 +397,37 @@ static void frames_that_are_lost(void)
     }
 }
 
+/* The same behind a seek, which need not have led to a key frame. */
+static void frames_that_are_lost_behind_a_seek(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    how.seek_to = 31;
+    how.holds = 12;
+    how.holds_from = 60;
+    how.rescues = 1;
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 14}, &seen);
+    CHECK(seen.rescued == 12 && seen.gone == 0, "%d rescued and %d gone", seen.rescued, seen.gone);
+    ask("fake_forget");
+    how.rescues = 0;
+    compare_with(1, &seen, seen.count, seen.count);
+    memset(&how, 0, sizeof(how));
+}
+
+/* Of packets whose slices cannot be decoded, as others are missing, FFmpeg gives frames that NVDEC
+ * never saw. What software makes of them is made up. */
+static void pictures_that_were_not_decoded(void)
+{
+    static Seen seen;
+    set_decoder("1000000");
+    how.seek_to = 30;
+    how.blank = 1;
+    decode(&(DecoderOptions){.threads = 2, .gpu = gpu, .gpu_frames = 8}, &seen);
+    compare_with(1, &seen, 20, 40);
+    CHECK(!seen.at_the_end, "it goes on with a GPU whose frames are empty");
+    memset(&how, 0, sizeof(how));
+}
+
 static void all_on_the_gpu(void)
 {
     static Seen seen;
@@ -499,6 +544,23 @@ static void damage_is_counted_once(void)
               "%lld frames are damaged, not %lld", (long long)seen.corrupt,
               (long long)expected.corrupt);
         ask("fake_forget");
+    }
+    memset(&how, 0, sizeof(how));
+}
+
+/* One by one, packets are found to be damaged as they are handed in. */
+static void packets_that_are_damaged(void)
+{
+    static Seen expected, seen;
+    for (int threads = 1; threads < 3; threads++) {
+        how.spoils = 33;
+        decode(&(DecoderOptions){.threads = threads}, &expected);
+        set_decoder("1000000");
+        decode(&(DecoderOptions){.threads = threads, .gpu = gpu, .gpu_frames = 8}, &seen);
+        CHECK(!seen.at_the_end && seen.count == expected.count, "%d frames, not %d", seen.count,
+              expected.count);
+        CHECK(expected.errors == 1 && seen.errors == 1, "%lld packets are damaged, not %lld",
+              (long long)seen.errors, (long long)expected.errors);
     }
     memset(&how, 0, sizeof(how));
 }
@@ -723,11 +785,14 @@ static const CheckTest tests[] = {
     {"lost_frames_in_words", lost_frames_in_words},
     {"frames_that_are_held", frames_that_are_held},
     {"frames_that_are_lost", frames_that_are_lost},
+    {"frames_that_are_lost_behind_a_seek", frames_that_are_lost_behind_a_seek},
+    {"pictures_that_were_not_decoded", pictures_that_were_not_decoded},
     {"all_on_the_gpu", all_on_the_gpu},
     {"as_many_as_were_asked_for", as_many_as_were_asked_for},
     {"too_little_memory", too_little_memory},
     {"memory_that_is_not_used", memory_that_is_not_used},
     {"damage_is_counted_once", damage_is_counted_once},
+    {"packets_that_are_damaged", packets_that_are_damaged},
     {"damage_is_told_by_software", damage_is_told_by_software},
     {"lost_before_it_is_known", lost_before_it_is_known},
     {"opened_again_and_again", opened_again_and_again},

@@ -59,6 +59,7 @@ struct Decoder {
 
     /* On the GPU, and of a GPU that did not do: what was decoded there is decoded anew. */
     int on_gpu, refused;  /* refused: it does not decode this */
+    int leaves;           /* there is room for gpu_frames that are left there */
     int64_t reserved;     /* of its memory, for surfaces */
     AVCodecContext *left; /* that decoded there; it may turn out that the GPU was lost */
     RecentPackets recent;
@@ -133,14 +134,13 @@ static const AVCodec *find_gpu_decoder(const AVStream *stream)
 static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
 {
     Decoder *d = codec->opaque;
+    const GpuBudget *budget = &d->options.budget;
+    const int frames = FFMAX(d->options.gpu_frames, 1);
     enum AVPixelFormat format =
-        gpu_device_choose(codec, formats, d->options.gpu, FFMAX(d->options.gpu_frames, 1),
-                          &d->options.budget, &d->reserved);
-    if (format == AV_PIX_FMT_NONE && d->options.gpu_frames > 1) { /* than it has room for */
-        d->options.gpu_frames = 0;
-        format =
-            gpu_device_choose(codec, formats, d->options.gpu, 1, &d->options.budget, &d->reserved);
-    }
+        gpu_device_choose(codec, formats, d->options.gpu, frames, budget, &d->reserved);
+    d->leaves = d->options.gpu_frames > 0 && format != AV_PIX_FMT_NONE;
+    if (format == AV_PIX_FMT_NONE && frames > 1) /* than it has room for */
+        format = gpu_device_choose(codec, formats, d->options.gpu, 1, budget, &d->reserved);
     if (format != AV_PIX_FMT_NONE && !d->refused)
         return format;
     d->refused = 1;
@@ -150,11 +150,29 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     return *formats;
 }
 
+/* Where the stream has changed its headers, those that hold for the packets that are kept. */
+static int take_headers(Decoder *d, AVCodecContext *codec)
+{
+    size_t size = 0;
+    pthread_mutex_lock(&d->recent_lock);
+    const uint8_t *headers = recent_packets_headers(&d->recent, &size);
+    if (headers) {
+        av_freep(&codec->extradata);
+        codec->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+        codec->extradata_size = codec->extradata ? (int)size : 0;
+    }
+    if (headers && codec->extradata)
+        memcpy(codec->extradata, headers, size);
+    pthread_mutex_unlock(&d->recent_lock);
+    return headers && !codec->extradata ? AVERROR(ENOMEM) : 0;
+}
+
 /* A codec of the track with the settings that all have; NULL: out of memory. */
-static AVCodecContext *prepare(const Decoder *d, const AVCodec *decoder)
+static AVCodecContext *prepare(Decoder *d, const AVCodec *decoder)
 {
     AVCodecContext *codec = avcodec_alloc_context3(decoder);
-    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0) {
+    if (!codec || avcodec_parameters_to_context(codec, d->parameters) < 0 ||
+        take_headers(d, codec) < 0) {
         avcodec_free_context(&codec);
         return NULL;
     }
@@ -312,14 +330,14 @@ static int come_back(Decoder *d)
 
 /* ---- what the GPU cannot decode ------------------------------------------------------------ */
 
-/* Whatever it is, software tells whether it is damage. Where no surface was left, some decoders
- * give a frame without one. */
+/* Whatever it is, software tells whether it is damage. Where no surface was left, or of a packet
+ * that tells nothing to decode, some decoders give a frame without one. */
 static int gpu_has_failed(const Decoder *d, int ret)
 {
     const AVFrame *f = d->raw;
     const int failed = ret < 0 && ret != AVERROR(EAGAIN) && ret != AVERROR_EOF;
     const int empty = ret >= 0 && f->buf[0] && gpu_frame_is(f) &&
-                      (!f->data[0] || (!f->buf[1] && f->buf[0]->size <= 1));
+                      (!f->data[0] || (!f->buf[1] && (NVDEC_MAPS || f->buf[0]->size <= 1)));
     return d->on_gpu && (d->refused || failed || empty);
 }
 
@@ -412,7 +430,7 @@ static int is_left_out(Decoder *d, const AVPacket *packet, int is_there)
     return 1;
 }
 
-/* The next packet that is decoded anew; EAGAIN: all are. */
+/* The next packet that is decoded anew; EAGAIN: all are. What it fails with is damage. */
 static int send_anew(Decoder *d)
 {
     if (d->anew < d->recent.count) {
@@ -422,8 +440,7 @@ static int send_anew(Decoder *d)
             return 0;
         set_hurry(d->codec, next->hurried); /* frames that were left out are so once more */
         codec_number(d->codec, packet, d->recent.before + d->anew);
-        const int ret = avcodec_send_packet(d->codec, packet);
-        return ret == AVERROR_INVALIDDATA ? 0 : ret;
+        return avcodec_send_packet(d->codec, packet);
     }
     d->anew = -1;
     set_hurry(d->codec, d->hurry);
@@ -495,7 +512,7 @@ static int send_packet(Decoder *d, const AVPacket *packet)
 
 static AVCodecContext *open_software(void *opaque)
 {
-    const Decoder *d = opaque;
+    Decoder *d = opaque;
     const AVCodec *decoder = find_decoder(d->stream);
     AVCodecContext *codec = prepare(d, decoder);
     if (codec && avcodec_open2(codec, decoder, NULL) < 0)
@@ -509,9 +526,8 @@ static AVPacket *find_packet(void *opaque, int64_t *number)
     const RecentPackets *r = &d->recent;
     AVPacket *packet = NULL;
     pthread_mutex_lock(&d->recent_lock);
-    const int from_key = r->count && r->packets[0].packet &&
-                         (!r->before || (r->packets[0].packet->flags & AV_PKT_FLAG_KEY));
-    if (!*number && from_key)
+    const int from_start = r->count && r->packets[0].packet && !recent_packets_lack_key(r);
+    if (!*number && from_start)
         *number = r->before + 1;
     const int64_t at = *number - r->before - 1;
     if (at >= 0 && at < r->count && r->packets[at].packet)
@@ -654,7 +670,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
 static int is_wanted_here(Decoder *d)
 {
     const int mode = atomic_load(&d->deinterlace);
-    return !d->options.gpu_frames || d->deinterlacer || mode == DEINTERLACE_ON ||
+    return !d->leaves || d->deinterlacer || mode == DEINTERLACE_ON ||
            (mode == DEINTERLACE_AUTO && FRAME_IS_INTERLACED(d->raw));
 }
 
@@ -668,7 +684,7 @@ static int bring_here(Decoder *d)
         recent_packets_mark(&d->recent, FRAME_NUMBER(d->raw), 0);
         gpu_frame_leave(d->raw);
     } else {
-        av_frame_unref(d->raw);
+        gpu_frame_unref(d->raw);
         if (host)
             av_frame_move_ref(d->raw, host);
     }
@@ -859,11 +875,6 @@ const char *decoder_conversion(const Decoder *d)
     return d->conversion[0] ? d->conversion : NULL;
 }
 
-void decoder_lose_gpu(Decoder *d)
-{
-    gpu_device_lose(d->options.gpu);
-}
-
 void decoder_flush(Decoder *d)
 {
     free_on_gpu(d, &d->left);
@@ -900,7 +911,7 @@ void decoder_close(Decoder **decoder)
     avcodec_free_context(&d->codec);
     avcodec_parameters_free(&d->parameters);
     frame_rescue_close(&d->rescue);
-    recent_packets_clear(&d->recent);
+    recent_packets_free(&d->recent);
     pthread_mutex_destroy(&d->recent_lock);
     codec_log_close(&d->log);
     av_freep(decoder);

@@ -15,7 +15,7 @@ typedef struct DecoderOptions {
     FrameMemory *memory; /* where luma goes; NULL = ordinary memory, without a GPU alone */
     int threads;         /* 0 = one for each core */
     /* That decodes what it can (gpu_frame.h), or NULL. What it cannot decode, or fails at, is
-     * decoded in software, from a key frame on, with the same frames. */
+     * decoded in software, from a key frame on, with the same frames; so is all once it is lost. */
     AVBufferRef *gpu;
     int gpu_frames; /* how many frames may be held that are left there; 0: all come to the host */
     /* Of its memory. Where there is no room for those frames, they come to the host; where there is
@@ -64,9 +64,6 @@ void decoder_hurry(Decoder *decoder, int hurry);
 
 /* What frames were converted from and to, for a person ("rgb24 to yuv444p"), or NULL. */
 const char *decoder_conversion(const Decoder *decoder);
-
-/* The GPU is lost: it is not called any more, and software decodes from here on. Any thread. */
-void decoder_lose_gpu(Decoder *decoder);
 
 /* Puts into the place of a frame that it has left on a GPU, which was lost since, the same on the
  * host, and makes no use of that GPU from now on. Frames in their order, and each any number of

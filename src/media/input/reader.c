@@ -4,6 +4,7 @@
 #include <libavutil/time.h>
 
 #include "media/compat.h"
+#include "media/gpu_frame.h"
 #include "media/input/damage.h"
 #include "media/input/decoder.h"
 #include "media/packet_bytes.h"
@@ -400,7 +401,7 @@ static int decode_one(Reader *r, MediaError *error)
         r->ready = frame;
         return 0;
     }
-    av_frame_free(&frame);
+    gpu_frame_free(&frame);
     return ret == AVERROR_EOF ? 0 : ret;
 }
 
@@ -504,11 +505,6 @@ int reader_rescue(Reader *r, AVFrame *frame)
     return decoder_rescue(r->decoder, frame);
 }
 
-void reader_lose_gpu(Reader *r)
-{
-    decoder_lose_gpu(r->decoder);
-}
-
 int reader_is_on_gpu(const Reader *r)
 {
     return decoder_is_on_gpu(r->decoder);
@@ -563,7 +559,7 @@ void reader_close(Reader **reader)
         av_packet_free(&ahead);
     av_fifo_freep2(&r->ahead);
     av_freep(&r->begins);
-    av_frame_free(&r->ready);
+    gpu_frame_free(&r->ready);
     av_packet_free(&r->packet);
     decoder_close(&r->decoder);
     av_freep(reader);

@@ -71,7 +71,6 @@ FrameMemory *reader_memory(const Reader *reader);
 
 /* See decoder.h, also for the threads. */
 int reader_rescue(Reader *reader, AVFrame *frame);
-void reader_lose_gpu(Reader *reader);
 
 /* See decoder.h. Once the reader's thread has ended, or from it. */
 int reader_is_on_gpu(const Reader *reader);

@@ -11,13 +11,29 @@
 /* What is kept at most. */
 #define MOST_BYTES ((size_t)128 << 20)
 
+/* Headers come with the packet that they change for, once. */
+static const uint8_t *headers_of(const AVPacket *packet, size_t *size)
+{
+    return packet ? av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, size) : NULL;
+}
+
+static void free_packet(RecentPackets *r, int at)
+{
+    size_t size;
+    AVPacket **packet = &r->packets[at].packet;
+    r->bytes -= *packet ? packet_bytes(*packet) : 0;
+    if (headers_of(*packet, &size)) {
+        av_packet_free(&r->headers);
+        r->headers = *packet;
+        *packet = NULL;
+    }
+    av_packet_free(packet);
+}
+
 static void forget(RecentPackets *r, int count)
 {
-    for (int i = 0; i < count; i++) {
-        AVPacket *packet = r->packets[i].packet;
-        r->bytes -= packet ? packet_bytes(packet) : 0;
-        av_packet_free(&packet);
-    }
+    for (int i = 0; i < count; i++)
+        free_packet(r, i);
     r->count -= count;
     r->before += count;
     if (r->count)
@@ -122,11 +138,15 @@ int recent_packets_came(const RecentPackets *r, int64_t number)
     return is_here(r, number) && r->packets[number - r->before - 1].came;
 }
 
+const uint8_t *recent_packets_headers(const RecentPackets *r, size_t *size)
+{
+    return headers_of(r->headers, size);
+}
+
 void recent_packets_drop(RecentPackets *r)
 {
     for (int i = 0; i < r->count; i++)
-        av_packet_free(&r->packets[i].packet);
-    r->bytes = 0;
+        free_packet(r, i);
 }
 
 void recent_packets_clear(RecentPackets *r)
@@ -134,5 +154,11 @@ void recent_packets_clear(RecentPackets *r)
     recent_packets_drop(r);
     av_freep(&r->packets);
     const int64_t before = r->before + r->count;
-    *r = (RecentPackets){.before = before, .begun = before};
+    *r = (RecentPackets){.before = before, .begun = before, .headers = r->headers};
+}
+
+void recent_packets_free(RecentPackets *r)
+{
+    recent_packets_clear(r);
+    av_packet_free(&r->headers);
 }

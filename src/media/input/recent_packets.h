@@ -22,6 +22,7 @@ typedef struct RecentPackets {
     int64_t before; /* packets before the first one that is here */
     int64_t begun;  /* those before it was cleared */
     size_t bytes;
+    AVPacket *headers; /* the last one that is not here any more with headers of its own, or NULL */
 } RecentPackets;
 
 /* Keeps a reference, and answers it: the packet numbered before + count. Before a key frame, what
@@ -45,9 +46,16 @@ int64_t recent_packets_number(const RecentPackets *recent, int64_t pts, int64_t 
 void recent_packets_mark(RecentPackets *recent, int64_t number, int came);
 int recent_packets_came(const RecentPackets *recent, int64_t number);
 
+/* The headers (extradata) that hold for the first packet that is here; NULL: those of the stream.
+ */
+const uint8_t *recent_packets_headers(const RecentPackets *recent, size_t *size);
+
 /* Frees the packets; what has come, and when it is shown, is still known. */
 void recent_packets_drop(RecentPackets *recent);
 
+/* Forgets them all; what follows is a new beginning, but for the headers. */
 void recent_packets_clear(RecentPackets *recent);
+
+void recent_packets_free(RecentPackets *recent);
 
 #endif

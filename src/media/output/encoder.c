@@ -248,8 +248,18 @@ static const char *size_hint(int width, int height)
                : "";
 }
 
+/* Not 0: it encodes on a GPU that is lost, which is not called any more. */
+static int is_lost(const Encoder *e)
+{
+    return e->codec && e->codec->hw_frames_ctx && gpu_surfaces_are_lost(e->codec->hw_frames_ctx);
+}
+
 static void close_codec(Encoder *e)
 {
+    if (is_lost(e)) {
+        gpu_leave(e->codec);
+        e->codec = NULL;
+    }
     avcodec_free_context(&e->codec);
     codec_log_close(&e->log);
 }
@@ -381,6 +391,12 @@ static int fail(Encoder *e, int ret, MediaError *error)
                       size_hint(e->codec->width, e->codec->height));
 }
 
+static int fail_lost(const Encoder *e, MediaError *error)
+{
+    return media_fail(error, MEDIA_OUTPUT, "the encoder %s is on the GPU, which was lost",
+                      e->codec->codec->name);
+}
+
 void encoder_ask_key(Encoder *e)
 {
     e->wants_key = 1;
@@ -394,9 +410,8 @@ int encoder_send(Encoder *e, const AVFrame *frame, MediaError *error)
     int ret = frame ? check_alpha(e, frame, error) : 0;
     if (ret < 0)
         return ret;
-    if (frame && e->codec->hw_frames_ctx && !gpu_frame_is(frame))
-        return media_fail(error, MEDIA_OUTPUT, "the encoder %s is on the GPU, which was lost",
-                          e->codec->codec->name);
+    if (is_lost(e) || (frame && e->codec->hw_frames_ctx && !gpu_frame_is(frame)))
+        return fail_lost(e, error);
     media_log_clear();
     if (frame) {
         const AVRational from = frame->time_base;
@@ -439,6 +454,8 @@ static int64_t find_duration(const Encoder *e, int64_t pts)
 
 int encoder_receive(Encoder *e, AVPacket *packet, MediaError *error)
 {
+    if (is_lost(e))
+        return fail_lost(e, error);
     const int ret = avcodec_receive_packet(e->codec, packet);
     if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
         return ret;
@@ -474,7 +491,7 @@ void encoder_close(Encoder **encoder)
     if (e->unfed)
         feed(e);
     adapter_close(&e->adapter);
-    av_frame_free(&e->adapted);
+    gpu_frame_free(&e->adapted);
     close_codec(e);
     av_freep(encoder);
 }
