@@ -222,6 +222,52 @@ static void tile_bins(void)
     for_each_variant(tile_bins_variant);
 }
 
+/* Samples of codes from one that changes slowly, or jumps now and then, to `span` more; some lie
+ * above the last code. The bits below the codes are any. */
+static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, CheckRandom *random)
+{
+    const int codes = 1 << p->depth, low = (1 << p->shift) - 1, most = (65536 >> p->shift) - span;
+    int first = check_below(random, codes);
+    for (int y = 0; y < rect->height; y++) {
+        uint16_t *const row = (uint16_t *)(void *)check_row(rect, y);
+        for (int x = 0; x < rect->width / 2; x++) {
+            first += x % 64 ? 0 : check_below(random, 41) - 20;
+            if (!check_below(random, 2000))
+                first = check_below(random, codes + 40);
+            first = first < 0 ? 0 : first < most ? first : most;
+            row[x] = (uint16_t)((first + check_below(random, span)) << p->shift |
+                                (check_below(random, 256) & low));
+        }
+    }
+}
+
+/* Neighbours just close enough to be counted together, and just not, in pictures just large enough
+ * for it, and just not; in all bins, and in those of tiles. */
+static void close_neighbours_variant(const char *name, const LumeqKernels *kernels)
+{
+    static const struct {
+        int width, height;
+    } sizes[] = {{511, 256}, {512, 256}, {1031, 139}, {64, 2300}};
+    static const int spans[] = {1, 2, 9, 31, 32, 33, 34, 64, 400};
+    CheckRandom random = check_random(8);
+    for (int n = 0; n < (FORMATS - 1) * 9 * 4; n++) {
+        CurveParams p = params_of(formats[1 + n / 4 / 9], LUMEQ_RANGE_FULL);
+        const int width = sizes[n % 4].width, height = sizes[n % 4].height;
+        CheckRect src = check_rect(2 * width, height, 2 * (width + n % 3) * (n % 2 ? 1 : -1), 2, 0);
+        fill_slowly(&src, &p, spans[n / 4 % 9], &random);
+        check_histogram(name, kernels, &src, &p);
+        p.bins = 256;
+        p.fraction = p.depth - 8;
+        check_histogram(name, kernels, &src, &p);
+        check_rect_free(&src);
+    }
+}
+
+static void close_neighbours(void)
+{
+    for_each_variant(close_neighbours_variant);
+}
+
 static const CheckTest tests[] = {
     {"large_counts", large_counts},
     {"large_pictures", large_pictures},
@@ -232,6 +278,7 @@ static const CheckTest tests[] = {
     {"patchwork", patchwork},
     {"nearly_flat", nearly_flat},
     {"tile_bins", tile_bins},
+    {"close_neighbours", close_neighbours},
 };
 
 CHECK_MAIN(tests)

@@ -1,7 +1,9 @@
-/* The histogram of 8-bit samples for AVX2. */
+/* The histogram of 8-bit samples, and in 256 cells of deeper ones, for AVX2. */
 #include <immintrin.h>
+#include <limits.h>
 
 #include "equalizer/cpu/byte_range.h"
+#include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/pairs8.h"
 
@@ -153,27 +155,130 @@ static void count_strip(CodeCounts *counts, PairCounters *pairs, Counters *count
     }
 }
 
+typedef struct Counting {
+    CodeCounts counts;
+    Counters counters;
+    PairCounters pairs;
+} Counting;
+
+static void start(Counting *c, int64_t samples)
+{
+    memset(&c->counts, 0, sizeof(c->counts));
+    start_counting(&c->counters, 0);
+    start_pairs(&c->pairs, samples);
+}
+
+static void count_picture(Counting *c, const uint8_t *samples, ptrdiff_t stride, int width,
+                          int height)
+{
+    const int strips = (height + BLOCK_ROWS - 1) / BLOCK_ROWS, rest = width % BLOCK_WIDTH;
+    for (int i = 0; i < strips; i++) { /* as high as each other */
+        const int y = (int)((int64_t)height * i / strips);
+        const int end = (int)((int64_t)height * (i + 1) / strips);
+        const Block strip = {samples + y * stride, stride, width - rest, end - y};
+        const Block right = {strip.samples + width - rest, stride, rest, end - y};
+        if (strip.width)
+            count_strip(&c->counts, &c->pairs, &c->counters, &strip);
+        count_rows(&c->counters, &right);
+    }
+}
+
+static void add(uint32_t *hist, const Counting *c)
+{
+    add_codes(hist, &c->counts);
+    add_counters(hist, &c->counters);
+}
+
 void lumeq_histogram8_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                            const CurveParams *params)
 {
     (void)params;
-    const int strips = (height + BLOCK_ROWS - 1) / BLOCK_ROWS, rest = width % BLOCK_WIDTH;
-    CodeCounts counts;
-    Counters counters;
-    PairCounters pairs;
-    memset(&counts, 0, sizeof(counts));
-    start_counting(&counters, 0);
-    start_pairs(&pairs, (int64_t)width * height);
-    for (int i = 0; i < strips; i++) { /* as high as each other */
-        const int y = (int)((int64_t)height * i / strips);
-        const int end = (int)((int64_t)height * (i + 1) / strips);
-        const Block strip = {(const uint8_t *)src + y * stride, stride, width - rest, end - y};
-        const Block right = {strip.samples + width - rest, stride, rest, end - y};
-        if (strip.width)
-            count_strip(&counts, &pairs, &counters, &strip);
-        count_rows(&counters, &right);
+    Counting c;
+    start(&c, (int64_t)width * height);
+    count_picture(&c, src, stride, width, height);
+    finish_pairs(&c.pairs, &c.counters);
+    add(hist, &c);
+}
+
+/* ---- cells of deeper samples -------------------------------------------------------------- */
+
+#define CELLS_WIDTH 512 /* that are bytes at once, of BLOCK_ROWS rows */
+
+/* What makes cells of samples. */
+typedef struct CellsOf {
+    const uint8_t *samples;
+    ptrdiff_t stride;
+    int shift, last;
+} CellsOf;
+
+/* In any order among those of a block. Asks for the ones of the next rows, too. */
+static void find_cells(uint8_t *cells, const CellsOf *of, int x, int y, int width)
+{
+    const uint8_t *row = of->samples + y * of->stride;
+    const uint16_t *in = (const uint16_t *)(const void *)row + x;
+    const uintptr_t next = (uintptr_t)(BLOCK_ROWS * of->stride);
+    const __m256i most = _mm256_set1_epi16((short)of->last);
+    const __m128i shift = _mm_cvtsi32_si128(of->shift);
+    int i = 0;
+    for (; i + 32 <= width; i += 32) {
+        __builtin_prefetch((const void *)((uintptr_t)(in + i) + next));
+        _mm256_storeu_si256(
+            (void *)(cells + i),
+            _mm256_packus_epi16(codes_of(in + i, shift, most), codes_of(in + i + 16, shift, most)));
     }
-    finish_pairs(&pairs, &counters);
-    add_codes(hist, &counts);
-    add_counters(hist, &counters);
+    for (; i < width; i++)
+        cells[i] = (uint8_t)(in[i] >> of->shift < of->last ? in[i] >> of->shift : of->last);
+}
+
+typedef struct Cells {
+    uint8_t rows[BLOCK_ROWS][CELLS_WIDTH];
+} Cells;
+
+static Block find_block(Cells *cells, const CellsOf *of, int x, int y, int width, int height)
+{
+    const Block block = {cells->rows[0], CELLS_WIDTH,
+                         width - x < CELLS_WIDTH ? width - x : CELLS_WIDTH,
+                         height - y < BLOCK_ROWS ? height - y : BLOCK_ROWS};
+    for (int i = 0; i < block.rows; i++)
+        find_cells(cells->rows[i], of, x, y + i, block.width);
+    return block;
+}
+
+static int is_flat(const Block *block)
+{
+    for (int y = 0; y < block->rows; y++)
+        for (int x = 0; x < block->width; x += COUNTED_TOGETHER) {
+            const uint8_t *samples = block->samples + y * block->stride + x;
+            if (samples[0] != block->samples[0] || !all_equal(samples))
+                return 0;
+        }
+    return 1;
+}
+
+/* By the first rows in the middle: samples of many cells are counted faster as they are, and so are
+ * those of one. */
+static int is_worth_cells(Cells *cells, const CellsOf *of, int width, int height)
+{
+    Block some = find_block(cells, of, 0, height / 2, width, height);
+    some.width -= some.width % BLOCK_WIDTH;
+    return !is_flat(&some) && !has_many_codes(&some);
+}
+
+int lumeq_count_few_cells_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                               int height, const CurveParams *params)
+{
+    const CellsOf of = {src, stride, params->shift + params->fraction, params->bins - 1};
+    Cells cells;
+    Counting c;
+    if (!is_worth_cells(&cells, &of, width, height))
+        return 0;
+    start(&c, 0);
+    c.pairs.pause = INT_MAX; /* they are looked at again, and these bytes are gone by then */
+    for (int y = 0; y < height; y += BLOCK_ROWS)
+        for (int x = 0; x < width; x += CELLS_WIDTH) {
+            const Block block = find_block(&cells, &of, x, y, width, height);
+            count_picture(&c, block.samples, block.stride, block.width, block.rows);
+        }
+    add(hist, &c);
+    return 1;
 }

@@ -1,9 +1,10 @@
-/* Kernels for AVX2; some of 8 bits have files of their own. */
+/* Kernels for AVX2; some have files of their own. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "equalizer/cpu/byte_range.h"
 #include "equalizer/cpu/chroma_blocks.h"
+#include "equalizer/cpu/codes16.h"
 #include "equalizer/cpu/gain_bytes.h"
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
@@ -266,21 +267,6 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
 
 /* ---- more than 8 bits --------------------------------------------------------------------- */
 
-/* By turns, as equal neighbours wait for each other in one table: so many as fit in the first-level
- * cache. A code's counters are no multiple of a page apart: the CPU compares the lower bits of
- * addresses first, and would take them for one. */
-#define DEEP_GAP (64 / sizeof(uint32_t))
-#define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
-
-#define DEEP_VECTORS (DEEP_STEP / 16)
-
-/* The codes of 16 samples, at most `most` each. */
-static inline __m256i codes_of(const uint16_t *samples, __m128i shift, __m256i most)
-{
-    const __m256i sample = _mm256_loadu_si256((const void *)samples);
-    return _mm256_min_epu16(_mm256_srl_epi16(sample, shift), most);
-}
-
 /* The codes of DEEP_STEP samples, at most `last` each. */
 static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shift, uint16_t last)
 {
@@ -288,89 +274,6 @@ static inline void find_codes(uint16_t *codes, const uint16_t *samples, int shif
     const __m128i count = _mm_cvtsi32_si128(shift);
     for (int i = 0; i < DEEP_STEP; i += 16)
         _mm256_storeu_si256((void *)(codes + i), codes_of(samples + i, count, most));
-}
-
-static inline int all_equal(const __m256i codes[DEEP_VECTORS])
-{
-    const __m256i first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(codes[0]));
-    __m256i equal = _mm256_cmpeq_epi16(codes[0], first);
-    for (int v = 1; v < DEEP_VECTORS; v++)
-        equal = _mm256_and_si256(equal, _mm256_cmpeq_epi16(codes[v], first));
-    return _mm256_movemask_epi8(equal) == -1;
-}
-
-/* `count` codes, in `tables` tables of `room` counters: all three are constants. */
-static inline __attribute__((always_inline)) void
-count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int count)
-{
-#pragma GCC unroll 8
-    for (int i = 0; i < count / 4; i += 2)
-#pragma GCC unroll 8
-        for (int k = 0; k < 8; k++)
-            counters[k % tables * room + (int)(codes[i + k / 4] >> (16 * (k % 4)) & 0xffff)]++;
-}
-
-/* The next row is `stride` bytes away. */
-static inline __attribute__((always_inline)) void count_deep_row(uint32_t *counters, int tables,
-                                                                 int room, const uint16_t *row,
-                                                                 ptrdiff_t stride, int width,
-                                                                 int shift, int last)
-{
-    const ptrdiff_t ahead = width * 2 < FETCHED_AHEAD ? stride : FETCHED_AHEAD;
-    const __m256i most = _mm256_set1_epi16((short)last);
-    const __m128i count = _mm_cvtsi32_si128(shift);
-    int x = 0;
-    for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
-        __m256i vectors[DEEP_VECTORS];
-        _Alignas(32) uint64_t codes[DEEP_STEP / 4];
-        __builtin_prefetch((const void *)((uintptr_t)(row + x) + (uintptr_t)ahead));
-        __builtin_prefetch((const void *)((uintptr_t)(row + x + 32) + (uintptr_t)ahead));
-        for (int v = 0; v < DEEP_VECTORS; v++) {
-            vectors[v] = codes_of(row + x + 16 * v, count, most);
-            _mm256_store_si256((void *)(codes + 4 * v), vectors[v]);
-        }
-        if (all_equal(vectors)) {
-            counters[codes[0] & 0xffff] += DEEP_STEP;
-            continue;
-        }
-        count_each(counters, tables, room, codes, DEEP_STEP);
-    }
-    for (; x + 16 <= width; x += 16) {
-        _Alignas(32) uint64_t codes[4];
-        _mm256_store_si256((void *)codes, codes_of(row + x, count, most));
-        count_each(counters, tables, room, codes, 16);
-    }
-    for (; x < width; x++) {
-        const int code = row[x] >> shift;
-        counters[x % tables * room + (code < last ? code : last)]++;
-    }
-}
-
-static inline __attribute__((always_inline)) void count_deep(uint32_t *hist, int tables,
-                                                             int most_bins, const void *src,
-                                                             ptrdiff_t stride, int width,
-                                                             int height, const CurveParams *params)
-{
-    uint32_t counters[DEEP_COUNTERS];
-    const int room = most_bins + (int)DEEP_GAP;
-    memset(counters, 0, (size_t)(tables * room) * sizeof(*counters));
-    for (int y = 0; y < height; y++)
-        count_deep_row(counters, tables, room, (const void *)((const uint8_t *)src + y * stride),
-                       stride, width, params->shift + params->fraction, params->bins - 1);
-    for (int t = 0; t < tables; t++)
-        for (int i = 0; i < params->bins; i++)
-            hist[i] += counters[t * room + i];
-}
-
-static void histogram16(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
-                        const CurveParams *params)
-{
-    if (params->bins <= 256)
-        count_deep(hist, 8, 256, src, stride, width, height, params);
-    else if (params->bins <= 1024)
-        count_deep(hist, 4, 1024, src, stride, width, height, params);
-    else
-        count_deep(hist, 2, LUMEQ_MAX_BINS, src, stride, width, height, params);
 }
 
 /* Codes come from memory and samples go there many at a time: a load or a store of each takes
@@ -620,7 +523,7 @@ static void chroma16(const LumeqChromaRows *rows, const CurveTable *table,
 void lumeq_kernels_avx2(LumeqKernels *kernels)
 {
     kernels->histogram8 = lumeq_histogram8_avx2;
-    kernels->histogram16 = histogram16;
+    kernels->histogram16 = lumeq_histogram16_avx2;
     kernels->sum8 = sum8;
     kernels->sum16 = sum16;
     kernels->apart8 = apart8;

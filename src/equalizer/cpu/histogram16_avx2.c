@@ -1,0 +1,204 @@
+/* The histogram of samples of more than 8 bits for AVX2. */
+#include <immintrin.h>
+#include <limits.h>
+
+#include "equalizer/cpu/codes16.h"
+#include "equalizer/cpu/kernels.h"
+#include "equalizer/cpu/kernels_common.h"
+
+/* By turns, as equal neighbours wait for each other in one table: so many as fit in the first-level
+ * cache. A code's counters are no multiple of a page apart: the CPU compares the lower bits of
+ * addresses first, and would take them for one. */
+#define DEEP_GAP (64 / sizeof(uint32_t))
+#define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
+
+#define DEEP_VECTORS (DEEP_STEP / 16)
+
+static inline int all_equal(const __m256i codes[DEEP_VECTORS])
+{
+    const __m256i first = _mm256_broadcastw_epi16(_mm256_castsi256_si128(codes[0]));
+    __m256i equal = _mm256_cmpeq_epi16(codes[0], first);
+    for (int v = 1; v < DEEP_VECTORS; v++)
+        equal = _mm256_and_si256(equal, _mm256_cmpeq_epi16(codes[v], first));
+    return _mm256_movemask_epi8(equal) == -1;
+}
+
+/* ---- pairs -------------------------------------------------------------------------------- */
+
+/*
+ * No more than one counter is stored a cycle: neighbours are counted together where all of
+ * DEEP_STEP samples are close to theirs. A pair is the lower code and the way from it to the other
+ * one. The rows of counters, one for each way, are no multiple of a page apart either, by so much
+ * that the codes of one place in a picture do not meet.
+ */
+#define PAIR_BINS 1024
+#define WAYS 32
+#define WAY_ROOM (PAIR_BINS + 80)
+#define PAIRS_WAITING 256
+#define NOT_ASKED 7 /* steps that are counted one by one after samples that were not close */
+
+/* Below this many samples these counters cost more than they save. */
+#define MIN_SAMPLES_IN_PAIRS (128 * 1024)
+
+typedef struct DeepPairs {
+    uint32_t counters[WAYS * WAY_ROOM];
+    _Alignas(32) uint16_t waiting[PAIRS_WAITING];
+    int in_waiting;
+    int counted;   /* some are, in counters that had to be cleared for it */
+    int not_asked; /* steps; INT_MAX: all */
+} DeepPairs;
+
+static inline void start_pairs(DeepPairs *pairs, int64_t samples)
+{
+    pairs->in_waiting = pairs->counted = 0;
+    pairs->not_asked = samples < MIN_SAMPLES_IN_PAIRS ? INT_MAX : 0;
+}
+
+static inline void count_waiting(DeepPairs *pairs)
+{
+    if (!pairs->counted)
+        memset(pairs->counters, 0, sizeof(pairs->counters));
+    pairs->counted = 1;
+#pragma GCC unroll 2
+    for (int i = 0; i < pairs->in_waiting; i += 4) {
+        uint64_t four; /* read at once, which spares the CPU loads */
+        memcpy(&four, pairs->waiting + i, sizeof(four));
+        pairs->counters[four & 0xffff]++;
+        pairs->counters[four >> 16 & 0xffff]++;
+        pairs->counters[four >> 32 & 0xffff]++;
+        pairs->counters[four >> 48]++;
+    }
+    pairs->in_waiting = 0;
+}
+
+/* Neighbours of two vectors. */
+static inline void split_pairs(__m256i *from, __m256i *way, __m256i a, __m256i b)
+{
+    const __m256i even = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
+    const __m256i odd = _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
+    *from = _mm256_min_epu16(even, odd);
+    *way = _mm256_sub_epi16(_mm256_max_epu16(even, odd), *from);
+}
+
+/* Whether they were close enough for it. */
+static inline int count_in_pairs(DeepPairs *pairs, const __m256i codes[DEEP_VECTORS])
+{
+    __m256i from[2], way[2];
+    if (pairs->not_asked) {
+        pairs->not_asked--;
+        return 0;
+    }
+    for (int i = 0; i < 2; i++)
+        split_pairs(&from[i], &way[i], codes[2 * i], codes[2 * i + 1]);
+    if (!_mm256_testz_si256(_mm256_or_si256(way[0], way[1]), _mm256_set1_epi16(-WAYS))) {
+        pairs->not_asked = NOT_ASKED;
+        return 0;
+    }
+    for (int i = 0; i < 2; i++, pairs->in_waiting += 16)
+        _mm256_store_si256(
+            (void *)(pairs->waiting + pairs->in_waiting),
+            _mm256_add_epi16(from[i], _mm256_mullo_epi16(way[i], _mm256_set1_epi16(WAY_ROOM))));
+    if (pairs->in_waiting == PAIRS_WAITING)
+        count_waiting(pairs);
+    return 1;
+}
+
+static inline void add_pairs(uint32_t *hist, DeepPairs *pairs, int bins)
+{
+    uint32_t to[PAIR_BINS + WAYS] = {0};
+    if (pairs->in_waiting)
+        count_waiting(pairs);
+    if (!pairs->counted)
+        return;
+    for (int way = 0; way < WAYS; way++) {
+        const uint32_t *counters = pairs->counters + way * WAY_ROOM;
+        for (int i = 0; i < bins; i++) {
+            hist[i] += counters[i];
+            to[i + way] += counters[i];
+        }
+    }
+    for (int i = 0; i < bins; i++)
+        hist[i] += to[i];
+}
+
+/* ---- picture ------------------------------------------------------------------------------ */
+
+/* `count` codes, in `tables` tables of `room` counters: all three are constants. */
+static inline __attribute__((always_inline)) void
+count_each(uint32_t *counters, int tables, int room, const uint64_t *codes, int count)
+{
+#pragma GCC unroll 8
+    for (int i = 0; i < count / 4; i += 2)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++)
+            (counters + k % tables * room)[codes[i + k / 4] >> (16 * (k % 4)) & 0xffff]++;
+}
+
+/* The next row is `stride` bytes away. */
+static inline __attribute__((always_inline)) void count_row(uint32_t *counters, DeepPairs *pairs,
+                                                            int tables, int room,
+                                                            const uint16_t *row, ptrdiff_t stride,
+                                                            int width, int shift, int last)
+{
+    const ptrdiff_t ahead = width * 2 < FETCHED_AHEAD ? stride : FETCHED_AHEAD;
+    const __m256i most = _mm256_set1_epi16((short)last);
+    const __m128i count = _mm_cvtsi32_si128(shift);
+    _Alignas(32) uint64_t codes[DEEP_STEP / 4];
+    int x = 0;
+    for (; x + DEEP_STEP <= width; x += DEEP_STEP) {
+        __m256i vectors[DEEP_VECTORS];
+        __builtin_prefetch((const void *)((uintptr_t)(row + x) + (uintptr_t)ahead));
+        __builtin_prefetch((const void *)((uintptr_t)(row + x + 32) + (uintptr_t)ahead));
+        for (int v = 0; v < DEEP_VECTORS; v++)
+            vectors[v] = codes_of(row + x + 16 * v, count, most);
+        if (all_equal(vectors)) {
+            counters[_mm256_extract_epi16(vectors[0], 0)] += DEEP_STEP;
+            continue;
+        }
+        if (pairs && count_in_pairs(pairs, vectors))
+            continue;
+        for (int v = 0; v < DEEP_VECTORS; v++)
+            _mm256_store_si256((void *)(codes + 4 * v), vectors[v]);
+        count_each(counters, tables, room, codes, DEEP_STEP);
+    }
+    for (; x + 16 <= width; x += 16) {
+        _mm256_store_si256((void *)codes, codes_of(row + x, count, most));
+        count_each(counters, tables, room, codes, 16);
+    }
+    for (; x < width; x++) {
+        const int code = row[x] >> shift;
+        counters[x % tables * room + (code < last ? code : last)]++;
+    }
+}
+
+/* `pairs`: or NULL, a constant, too. */
+static inline __attribute__((always_inline)) void
+count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const void *src,
+           ptrdiff_t stride, int width, int height, const CurveParams *params)
+{
+    uint32_t counters[DEEP_COUNTERS];
+    const int room = most_bins + (int)DEEP_GAP;
+    memset(counters, 0, (size_t)(tables * room) * sizeof(*counters));
+    for (int y = 0; y < height; y++)
+        count_row(counters, pairs, tables, room, (const void *)((const uint8_t *)src + y * stride),
+                  stride, width, params->shift + params->fraction, params->bins - 1);
+    for (int t = 0; t < tables; t++)
+        for (int i = 0; i < params->bins; i++)
+            hist[i] += counters[t * room + i];
+}
+
+void lumeq_histogram16_avx2(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
+                            int height, const CurveParams *params)
+{
+    DeepPairs pairs;
+    if (params->bins <= 256) {
+        if (!lumeq_count_few_cells_avx2(hist, src, stride, width, height, params))
+            count_rows(hist, NULL, 8, 256, src, stride, width, height, params);
+    } else if (params->bins <= PAIR_BINS) {
+        start_pairs(&pairs, (int64_t)width * height);
+        count_rows(hist, &pairs, 4, PAIR_BINS, src, stride, width, height, params);
+        add_pairs(hist, &pairs, params->bins);
+    } else {
+        count_rows(hist, NULL, 2, LUMEQ_MAX_BINS, src, stride, width, height, params);
+    }
+}
