@@ -387,7 +387,7 @@ typedef struct LumeqFrameStats {
     double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
     /* From lumeq_receive() and lumeq_process(), else 0: time in each stage in microseconds, and
      * when each began and ended, counted from the making of the equalizer: stages of neighbouring
-     * frames overlap. 0 where there is no such stage. */
+     * frames overlap. 0 where there is no such stage, or with LumeqConfig.no_stage_times. */
     double upload_us, equalize_us, download_us;
     double stage_begin_us[LUMEQ_STAGES], stage_end_us[LUMEQ_STAGES];
     /* Of a curve: frames before its own that lumeq_apply() wants, all of its scene: up to 3 where

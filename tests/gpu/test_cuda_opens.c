@@ -56,10 +56,12 @@ static void check_growth(Growth first, int count, const char *what)
     CHECK(more.gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more.gpu);
 }
 
+/* More than those after which memory is looked at first. */
 static int count_of(const char *variable, int usual)
 {
-    const char *count = getenv(variable);
-    return count ? atoi(count) : usual;
+    const char *wanted = getenv(variable);
+    const int count = wanted ? atoi(wanted) : usual;
+    return count > 2 * FIRST ? count : 2 * FIRST;
 }
 
 /* ---- what equalizes ---- */
