@@ -621,7 +621,10 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqJob 
     work(stream);
     compute(&measured);
     frame->result = measured.result;
+    if (frame->survey.noise.repeated)
+        abort();                   /* what a frame that was given up has counted was not cleared */
     frame->counters.blocks_done++; /* half done, until it is written */
+    frame->survey.noise.repeated = 1;
     return cudaSuccess;
 }
 
@@ -635,7 +638,7 @@ cudaError_t lumeq_cuda_write(const LumeqCudaDevice *device, const LumeqJob *job,
     static LumeqJob written;
     if (frame->counters.blocks_done != 1)
         abort(); /* what a frame that was given up has counted was not cleared */
-    frame->counters.blocks_done = 0;
+    frame->counters.blocks_done = frame->survey.noise.repeated = 0;
     written = *job;
     written.frame.in = *in;
     written.frame.out = *out;

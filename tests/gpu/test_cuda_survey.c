@@ -3,9 +3,8 @@
  * bars come and go, of any size, layout and depth. LUMEQ_TEST_CASES sets how many films are drawn.
  */
 #include "equalizer/cpu/bars_profile.h"
-#include "equalizer/cpu/kernels.h"
-#include "equalizer/cpu/noise_cpu.h"
 #include "gpu_check.h"
+#include "noise_check.h"
 
 #define DEFAULT_FILMS 60
 #define FRAMES 8
@@ -114,28 +113,6 @@ static void paint_before(const Film *film, const CheckRect *before, const CheckR
         }
 }
 
-static LumeqImage image_of(const CheckRect *rect, const BarsParams *p)
-{
-    return (LumeqImage){.plane = {rect->pixels},
-                        .stride = {rect->stride},
-                        .width = p->width,
-                        .height = p->height,
-                        .depth = p->depth,
-                        .shift = p->shift};
-}
-
-static uint32_t expected_noise(const CheckRect *rect, const CheckRect *before, const BarsParams *p,
-                               const CurveParams *curve)
-{
-    static LumeqKernels kernels;
-    const LumeqImage now = image_of(rect, p), was = image_of(before, p);
-    NoiseProfile counts = {0};
-    lumeq_kernels_c(&kernels);
-    lumeq_noise_count(&counts, &kernels, &now, &was, curve, 0,
-                      noise_rows(p->width, p->height).rows);
-    return noise_of(&counts);
-}
-
 static void check_lines(const BarsParams *p, const BarsProfile *got, const BarsProfile *expected,
                         int frame)
 {
@@ -203,7 +180,7 @@ static int check_frame(const Film *film, const CheckRect *rect, const CheckRect 
           p->width, p->height, p->depth, frame, now->active.x, now->active.y, now->active.width,
           now->active.height, state->active.x, state->active.y, state->active.width,
           state->active.height);
-    const uint32_t noise = before ? expected_noise(rect, before, p, &curve) : NOISE_UNKNOWN;
+    const uint32_t noise = before ? expected_noise(rect, before, p->width, &curve) : NOISE_UNKNOWN;
     CHECK(result->noise == noise, "%dx%d, depth %d, frame %d: noise %u instead of %u", p->width,
           p->height, p->depth, frame, result->noise, noise);
     check_left(&memory);

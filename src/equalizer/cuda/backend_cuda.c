@@ -519,7 +519,7 @@ static cudaError_t upload(CudaBackend *cuda, int index, const LumeqJob *job)
     Slot *slot = &cuda->slots[index];
     const cudaStream_t stream = slot->streams[UPLOAD];
     cudaError_t error = wait_for_others(cuda, index, job);
-    if (!error) /* the last but one looks at what was before it, which is still in this slot */
+    if (!error) /* the last but one looks at the frame before it, and its results, in this slot */
         error = cudaStreamWaitEvent(stream, cuda->slots[(index + 1) % SLOTS].end[EQUALIZE], 0);
     if (!error)
         error = stage_begins(cuda, slot, UPLOAD, stream);

@@ -38,7 +38,7 @@ CURVE_FN float curve_inverse(float d)
     return inverse;
 }
 
-/* A barrier of the group: the other warps of the block have ended. */
+/* A barrier of the group: the other warps of the block have ended, or do not come to it. */
 CURVE_FN void curve_barrier(void)
 {
     asm volatile("bar.sync 1, %0;" ::"n"(CURVE_THREADS) : "memory");

@@ -1,7 +1,7 @@
 /* The histogram of 8-bit samples. */
 #include <stdint.h>
 
-/* A thread a bin: the other warps of the last block end before the curve begins. */
+/* A thread a bin: the other warps of the last block have no part in the curve. */
 #define CURVE_THREADS 256
 #define CURVE_BINS 256
 #include "equalizer/cuda/survey_group.cuh"

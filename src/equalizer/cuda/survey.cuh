@@ -9,6 +9,8 @@
 
 #include "equalizer/cuda/survey_counts.cuh"
 
+static_assert(32 * BARS_WORDS <= CURVE_THREADS, "the group marks all lines");
+
 /* `shared` NULL: there is none. */
 typedef struct SurveyWork {
     Luma now, before;
@@ -82,17 +84,20 @@ static __device__ __forceinline__ uint32_t find_noise(const NoiseProfile *counts
     return __shfl_sync(~0u, noise, bin);
 }
 
-/* The noise to the result, when all is counted. For a warp. */
+/* The noise to the result, when all is counted. For a warp. It waits, too: the frame that was in
+ * the same place is the history of one that may still be at it. */
 static __device__ __forceinline__ void survey_noise(const SurveyWork &work, CurveResult *result)
 {
     NoiseProfile *const counts = &work.shared->noise;
     const int lane = (int)threadIdx.x % 32;
     const uint32_t noise = find_noise(counts);
-    if (lane == 0)
-        result->noise = noise;
     __syncwarp();
     for (int i = lane; i < NOISE_COUNTS; i += 32)
         ((uint32_t *)counts)[i] = 0;
+    curve_wait_for_kernel_before();
+    if (lane == 0)
+        result->noise = noise;
+    __syncwarp();
 }
 
 /* The bars, from those before, likewise. For the group. */
