@@ -4,22 +4,26 @@
 # by frame, and both under compute-sanitizer where that is installed. Ends with the count.
 set -u
 
-usage='usage: gpu.sh BUILD_DIR [--no-sanitizer|--sanitizer-only|--decoding-only]
-BUILD_DIR is where lumeq and the test programs are.'
+usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
+BUILD_DIR is where lumeq and the test programs are. Without parts it is all of them, some 20 minutes.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
-plain=1 sanitize=1 only_decoding=0
-case ${2:-} in
-'') ;;
---no-sanitizer) sanitize=0 ;;
---sanitizer-only) plain=0 ;;
---decoding-only) only_decoding=1 ;;
-*) echo "$usage" >&2; exit 2 ;;
-esac
+shift
+parts=" ${*:-tests bench program decoding sanitizers losses} "
+for part in $parts; do
+    case $part in
+    tests | bench | program | decoding | sanitizers | losses) ;;
+    *) echo "gpu.sh: no part '$part'" >&2; echo "$usage" >&2; exit 2 ;;
+    esac
+done
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
+
+wanted() {
+    [ "${parts#* "$1" }" != "$parts" ]
+}
 
 find_program() {
     find "$build" -name "$1" -type f -perm -u+x | head -n 1
@@ -128,8 +132,6 @@ doctor_finds_gpu() {
 }
 
 whole_program() {
-    local clip
-    clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
     noise 1 1 5 444 3 >"$work/dot.y4m"
     noise 3840 2160 12 mono $((3840 * 2160)) >"$work/uhd.y4m"
     check "the clip, defaults" same_bits "$clip"
@@ -165,7 +167,6 @@ whole_program() {
     for mode in clahe stretch; do
         check "dark and noisy, --mode $mode" same_bits "$work/dark.y4m" --mode "$mode"
     done
-    decoding "$clip"
     check "--list-gpus" lists_gpus
     check "--doctor: this build has code for the GPU" doctor_finds_gpu
     check "a GPU that is not there is refused" no_such_gpu "$clip"
@@ -185,7 +186,7 @@ decoding() {
     check "streams that share, and that do not" streams_alike "$1"
     check "decoded on the GPU, --report" same_decoding "$1" --report "$work/report.json" --to 2
     program=$(find_program lumeq)
-    [ "$sanitize" = 0 ] || ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
+    ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
         --hwdec nvdec --backend cuda --to 0.4 --vcodec ffv1 -o "$work/checked.mkv" -y -q
     check "decoded on the GPU, two passes" same_decoding "$1" --two-pass on --to 4
     check "decoded on the GPU, --mode off" same_decoding "$1" --mode off --to 2
@@ -198,12 +199,8 @@ decoding() {
 
 # The last of all: after faults and hangs windows did not open any more on the GPU that this ran on.
 losses() {
-    local clip
-    clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
-    if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
-        check "lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
-        check "lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
-    fi
+    check "lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
+    check "lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
     check_program test_cuda_loss
 }
 
@@ -335,20 +332,8 @@ under() {
         compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 5 "$@"
 }
 
-lumeq=$(find_program lumeq)
-[ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
-export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
-noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
-noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
-bench=$(find_program lumeq-bench)
-if [ "$only_decoding" = 1 ]; then
-    decoding "$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)"
-    losses
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
-    exit
-fi
-if [ "$plain" = 1 ]; then
+test_programs() {
+    local name
     for name in test_cuda_kernels test_cuda_row test_cuda_survey test_cuda_clahe test_cuda_lift test_cuda_backend \
         test_cuda_outputs test_cuda_steps test_cuda_steps_fake test_cuda_step_errors test_cuda_errors test_cuda_gl \
         test_equalizer test_reference test_curve test_depth test_dither test_lift test_lift_filter test_light \
@@ -356,6 +341,9 @@ if [ "$plain" = 1 ]; then
         test_cuda_window; do
         check_program "$name"
     done
+}
+
+bench_tests() {
     if [ -n "$bench" ] && command -v python3 >/dev/null; then
         LUMEQ_BENCH=$bench check "lumeq-bench equalize" \
             python3 -B "$root/tests/bench/test_bench_equalize.py" Gpu
@@ -366,13 +354,11 @@ if [ "$plain" = 1 ]; then
     else
         skip "lumeq-bench: it or python3 is not there"
     fi
-    if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
-        whole_program
-    else
-        skip "the whole program: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
-    fi
-fi
-if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
+}
+
+sanitizers() {
+    local tool program bins cases
+    command -v compute-sanitizer >/dev/null || { skip "compute-sanitizer: not installed"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
         # A part of the cases: under a tool everything takes a hundred times as long.
         program=$(find_program test_cuda_kernels)
@@ -413,9 +399,29 @@ if [ "$sanitize" = 1 ] && command -v compute-sanitizer >/dev/null; then
         --backend naive,improved --seconds 0.01
     program=$(find_program test_cuda_gl)
     [ -z "$program" ] || under memcheck "$program" every_layout both_sides equalized
-else
-    skip "compute-sanitizer: not installed, or not wanted"
-fi
-[ "$plain" = 0 ] || losses
+}
+
+# A part that does nothing without a GPU.
+on_a_gpu() {
+    if [ -n "$("$lumeq" --list-gpus 2>/dev/null)" ]; then
+        "$@"
+    else
+        skip "$1: $("$lumeq" --list-gpus 2>&1 | head -n 1)"
+    fi
+}
+
+lumeq=$(find_program lumeq)
+[ -n "$lumeq" ] || { echo "gpu.sh: there is no program lumeq in $build" >&2; exit 2; }
+bench=$(find_program lumeq-bench)
+clip=$(find "$root/samples" -maxdepth 1 -name 'lumeq-sample.*' | head -n 1)
+export SDL_VIDEODRIVER=${SDL_VIDEODRIVER:-offscreen} SDL_AUDIODRIVER=${SDL_AUDIODRIVER:-dummy}
+noise 641 361 12 420jpeg $((641 * 361 + 2 * 321 * 181)) >"$work/odd.y4m"
+noise 641 361 6 420p10 $((2 * (641 * 361 + 2 * 321 * 181))) >"$work/deep.y4m"
+! wanted tests || test_programs
+! wanted bench || bench_tests
+! wanted program || on_a_gpu whole_program
+! wanted decoding || on_a_gpu decoding "$clip"
+! wanted sanitizers || on_a_gpu sanitizers
+! wanted losses || on_a_gpu losses
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
