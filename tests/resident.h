@@ -2,14 +2,18 @@
 #ifndef LUMEQ_TESTS_RESIDENT_H
 #define LUMEQ_TESTS_RESIDENT_H
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* Bytes; 0 where the system does not tell. */
+/* Bytes, without what was freed and is kept for later; 0 where the system does not tell. */
 static inline int64_t resident_bytes(void)
 {
     long pages = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
     FILE *file = fopen("/proc/self/statm", "r");
     if (file && fscanf(file, "%*d %ld", &pages) != 1)
         pages = 0;
