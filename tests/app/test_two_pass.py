@@ -245,6 +245,16 @@ class Course(TwoPass):
             return []
         return found
 
+    def measures(self, process):
+        """Whether the first pass has a file for its measures, which has no name: before that the input may have been
+        read to its end just to find out how long it is."""
+        folder = "/proc/%d/fd/" % process.pid
+        try:
+            links = [os.readlink(folder + fd) for fd in os.listdir(folder)]
+        except OSError:
+            return False
+        return any(link.startswith(os.path.realpath(self.path(""))) and link.endswith(" (deleted)") for link in links)
+
     def repeated(self, once, what):
         """A run that once() has stopped where it is wanted. On a busy machine it may be past that before anybody looks:
         then it comes to its end, and another one is begun."""
@@ -269,7 +279,7 @@ class Course(TwoPass):
             def is_there():
                 process.send_signal(signal.SIGSTOP)
                 at = self.positions(process, source)
-                if len(at) == 2 and max(at) >= enough:
+                if len(at) == 2 and max(at) >= enough and self.measures(process):
                     return True
                 process.send_signal(signal.SIGCONT)
                 return process.poll() is not None
