@@ -20,6 +20,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
+under_tools=() under_at_once=4
 
 wanted() {
     [ "${parts#* "$1" }" != "$parts" ]
@@ -30,7 +31,7 @@ find_program() {
 }
 
 pass() {
-    echo "ok    $1, $((SECONDS - began)) s"
+    echo "ok    $1, $((ended - began)) s"
     passed=$((passed + 1))
 }
 
@@ -57,10 +58,16 @@ check() {
     began=$SECONDS
     [ "$(type -t "$1")" != function ] || limit=
     $limit "$@" >"$work/log" 2>&1 || code=$?
-    case $code in
-    0) pass "$name" ;;
-    77) skip "$name: $(grep -m 1 -i skipped "$work/log")" ;;
-    *) fail "$name (exit code $code)" ;;
+    ended=$SECONDS
+    tell "$name" "$code"
+}
+
+# What came of it, with its log in $work/log.
+tell() {
+    case $2 in
+    0) pass "$1" ;;
+    77) skip "$1: $(grep -m 1 -i skipped "$work/log")" ;;
+    *) fail "$1 (exit code $2)" ;;
     esac
 }
 
@@ -188,6 +195,7 @@ decoding() {
     program=$(find_program lumeq)
     ! command -v compute-sanitizer >/dev/null || under memcheck "$program" "$1" \
         --hwdec nvdec --backend cuda --to 0.4 --vcodec ffv1 -o "$work/checked.mkv" -y -q
+    end_under
     check "decoded on the GPU, two passes" same_decoding "$1" --two-pass on --to 4
     check "decoded on the GPU, --mode off" same_decoding "$1" --mode off --to 2
     check "decoded on the GPU, --mode clahe --chroma keep" \
@@ -324,12 +332,31 @@ plays_on_gpu() {
         grep -q 'luma stays on the GPU'
 }
 
-# Error exit codes: a tool's finding or the program's own failure.
+# Starts a program under a tool: several run at once, as each is the host's work for the most part. Error exit codes: a
+# tool's finding or the program's own failure.
 under() {
-    local tool=$1
+    local tool=$1 place
     shift
-    check "compute-sanitizer $tool: $(basename "$1")" \
-        compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 5 "$@"
+    place=$work/under${#under_tools[@]}
+    under_tools+=("compute-sanitizer $tool: $(basename "$1")")
+    [ "$(jobs -rp | wc -l)" -lt "$under_at_once" ] || wait -n
+    {
+        began=$SECONDS code=0
+        limited compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 5 "$@" >"$place.log" 2>&1 || code=$?
+        echo "$began $SECONDS $code" >"$place.end"
+    } &
+}
+
+# Waits for all of them and tells what came of them.
+end_under() {
+    local i code
+    wait
+    for i in "${!under_tools[@]}"; do
+        read -r began ended code <"$work/under$i.end"
+        mv "$work/under$i.log" "$work/log"
+        tell "${under_tools[i]}" "$code"
+    done
+    under_tools=()
 }
 
 test_programs() {
@@ -389,9 +416,9 @@ sanitizers() {
             [ -z "$bench" ] || under "$tool" "$bench" histogram --check --cumulate --size 333x77 \
                 --pitch 400 --bins $bins
         done
-        under "$tool" "$lumeq" "$work/odd.y4m" --backend cuda -q -o "$work/odd.nut" -y \
+        under "$tool" "$lumeq" "$work/odd.y4m" --backend cuda -q -o "$work/$tool-odd.nut" -y \
             --vcodec rawvideo
-        under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/deep.nut" -y \
+        under "$tool" "$lumeq" "$work/deep.y4m" --backend cuda -q -o "$work/$tool-deep.nut" -y \
             --vcodec rawvideo --mode clahe
     done
     # Large pictures: of small ones many go around in memory.
@@ -399,6 +426,7 @@ sanitizers() {
         --backend naive,improved --seconds 0.01
     program=$(find_program test_cuda_gl)
     [ -z "$program" ] || under memcheck "$program" every_layout both_sides equalized
+    end_under
 }
 
 # A part that does nothing without a GPU.

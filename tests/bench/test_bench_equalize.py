@@ -18,10 +18,10 @@ SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
 FIRST = ("size,content,backend,cpu_total_us,upload_us,histogram_us,curve_us,apply_us,download_us,"
          "gpu_total_us,copy_us").split(",")
 OTHERS = ("mode,depth,threads,device,load_factor,multiple_of_copy,latency_us,gpu_spread_us,"
-          "histogram_curve_us,chroma_us,clahe_us,host_total_us,frames_per_s,duplex_frames_per_s,"
-          "share_of_duplex,linearity,checked,machine,date,command").split(",")
+          "histogram_curve_us,chroma_us,clahe_us,resident_us,host_total_us,frames_per_s,"
+          "duplex_frames_per_s,share_of_duplex,linearity,checked,machine,date,command").split(",")
 STEPS = ("upload_us", "apply_us", "download_us", "gpu_total_us", "copy_us", "latency_us",
-         "host_total_us", "multiple_of_copy")
+         "resident_us", "host_total_us", "multiple_of_copy")
 
 
 def bench(*args, **more):

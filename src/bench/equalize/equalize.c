@@ -194,6 +194,9 @@ static void print_columns(void)
         "  copy_us              the same bytes copied within the GPU's memory: the floor\n"
         "  multiple_of_copy     gpu_total_us / copy_us\n"
         "  chroma_us            luma and 4:2:0 chroma, scaled; clahe_us: luma with mode clahe\n"
+        "  resident_us          the next frame through the library, in the GPU's memory all the "
+        "time,\n"
+        "                       as many in flight as can be\n"
         "  host_total_us        one frame from pinned memory to pinned memory, alone\n"
         "  frames_per_s         frames in flight from host memory to host memory\n"
         "  duplex_frames_per_s  what the copies up and down at the same time allow\n"
@@ -271,6 +274,7 @@ static const BenchColumn columns[EQUALIZE_COLUMNS] = {
     [EQ_HISTOGRAM_CURVE_US] = {"histogram_curve_us", "h+curve", 7, 2},
     [EQ_CHROMA_US] = {"chroma_us", "+chroma", 8, 2},
     [EQ_CLAHE_US] = {"clahe_us", "CLAHE us", 8, 2},
+    [EQ_RESIDENT_US] = {"resident_us", "live us", 8, 2},
     [EQ_HOST_TOTAL_US] = {"host_total_us", "host us", 8, 1},
     [EQ_FRAMES_PER_S] = {"frames_per_s", "frames/s", 9, 1},
     [EQ_DUPLEX_FRAMES_PER_S] = {"duplex_frames_per_s", "duplex/s", 9, 1},

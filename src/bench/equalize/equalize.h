@@ -85,6 +85,7 @@ typedef enum EqualizeColumn {
     EQ_HISTOGRAM_CURVE_US,
     EQ_CHROMA_US,
     EQ_CLAHE_US,
+    EQ_RESIDENT_US,
     EQ_HOST_TOTAL_US,
     EQ_FRAMES_PER_S,
     EQ_DUPLEX_FRAMES_PER_S,

@@ -230,6 +230,77 @@ int feed_time_alone(Feed *feed, double seconds, double *us)
     return still_there(feed);
 }
 
+static void free_resident(LumeqEqualizer *eq, Feed *resident)
+{
+    for (int i = 0; i < FEED_PICTURES; i++) {
+        lumeq_free_device(eq, resident->in[i].plane[0]);
+        lumeq_free_device(eq, resident->out[i].plane[0]);
+    }
+}
+
+/* The feed's pictures in the GPU's memory. */
+static int make_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
+{
+    const BenchPicture *picture = &feed->of->picture;
+    const size_t size = feed_image_size(picture, 1);
+    int ret = 0;
+    for (int i = 0; i < FEED_PICTURES && ret == 0; i++) {
+        resident->in[i] = feed_image(picture, lumeq_alloc_device(feed->eq, size), 1);
+        resident->out[i] = feed_image(picture, lumeq_alloc_device(feed->eq, size), 1);
+        resident->in[i].memory = resident->out[i].memory = LUMEQ_MEMORY_CUDA;
+        if (!resident->in[i].plane[0] || !resident->out[i].plane[0]) {
+            fprintf(stderr, "lumeq-bench: no GPU memory for %d pictures of %zu bytes\n",
+                    2 * FEED_PICTURES, size);
+            return -1;
+        }
+        ret = equalize_one(copier, &feed->in[i], NULL, &resident->in[i], i, NULL);
+    }
+    return ret;
+}
+
+/* The first frames are those that feed_check() has looked at. */
+static int check_resident(Feed *resident, const Feed *feed, LumeqEqualizer *copier)
+{
+    const BenchPicture *picture = &feed->of->picture;
+    void *const memory = malloc(feed_image_size(picture, 1));
+    const LumeqImage got = feed_image(picture, memory, 1);
+    int ret = memory ? 0 : -1;
+    if (!memory)
+        fprintf(stderr, "lumeq-bench: out of memory\n");
+    lumeq_reset(feed->eq);
+    for (int i = 0; i < FEED_PICTURES && ret == 0; i++)
+        ret = equalize_one(feed->eq, &resident->in[i], before(resident, i), &resident->out[i], i,
+                           NULL);
+    for (int i = 0; i < FEED_PICTURES && ret == 0; i++) {
+        ret = equalize_one(copier, &resident->out[i], NULL, &got, i, NULL);
+        if (ret == 0)
+            ret = feed_compare(feed->of, "a frame in the GPU's memory", &got, &feed->out[i]);
+    }
+    free(memory);
+    return ret;
+}
+
+int feed_time_resident(const Feed *feed, int device, double seconds, double *us)
+{
+    const LumeqConfig config = {
+        .size = sizeof(config), .backend = LUMEQ_BACKEND_CUDA, .device = device};
+    LumeqParams params = {.size = sizeof(params)};
+    LumeqEqualizer *copier = NULL;
+    Feed resident = {.of = feed->of, .eq = feed->eq, .submitted = FEED_PICTURES};
+    lumeq_params_default(&params);
+    params.mode = LUMEQ_MODE_OFF;
+    int ret = open_equalizer(&copier, &config, &params);
+    if (ret == 0)
+        ret = make_resident(&resident, feed, copier);
+    if (ret == 0)
+        ret = check_resident(&resident, feed, copier);
+    if (ret == 0)
+        ret = feed_time(&resident, seconds, us);
+    free_resident(feed->eq, &resident);
+    lumeq_destroy(&copier);
+    return ret;
+}
+
 int feed_time_duplex(const Feed *feed, int device, double seconds, double *us)
 {
     char text[256] = "";

@@ -31,6 +31,10 @@ int feed_time(Feed *feed, double seconds, double *us);
 /* One frame alone, from before it is handed in until it is back: the median. */
 int feed_time_alone(Feed *feed, double seconds, double *us);
 
+/* As feed_time(), of pictures that stay in the GPU's memory. Right after feed_check(), with whose
+ * frames the first are compared. */
+int feed_time_resident(const Feed *feed, int device, double seconds, double *us);
+
 /* The copies of the pictures both ways at once, without an equalizer: as feed_time(). */
 int feed_time_duplex(const Feed *feed, int device, double seconds, double *us);
 

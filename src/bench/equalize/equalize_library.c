@@ -35,8 +35,8 @@ static int measure_cpu(const EqualizeCase *c, Feed *feed, EqualizeRow *row)
 
 static int measure_gpu(const EqualizeCase *c, Feed *feed, EqualizeRow *row)
 {
-    double frame[ROUNDS], duplex[ROUNDS], alone = 0;
-    int ret = 0;
+    double frame[ROUNDS], duplex[ROUNDS], alone = 0, resident = 0;
+    int ret = feed_time_resident(feed, c->device, c->seconds / ROUNDS, &resident);
     for (int i = 0; i < ROUNDS && ret == 0; i++) {
         ret = feed_time_duplex(feed, c->device, c->seconds / ROUNDS, &duplex[i]);
         if (ret == 0)
@@ -49,6 +49,7 @@ static int measure_gpu(const EqualizeCase *c, Feed *feed, EqualizeRow *row)
     row->value[EQ_FRAMES_PER_S].number = rate(bench_median(frame, ROUNDS));
     row->value[EQ_DUPLEX_FRAMES_PER_S].number = rate(bench_median(duplex, ROUNDS));
     row->value[EQ_HOST_TOTAL_US].number = alone;
+    row->value[EQ_RESIDENT_US].number = resident;
     return 0;
 }
 
