@@ -220,8 +220,10 @@ static void films(void)
             check_rect_free(&before);
         }
     }
-    CHECK(with_bars > 0, "only %d frames of %d films have bars", with_bars, count);
-    CHECK(with_noise > 0, "only %d frames of %d films have noise", with_noise, count);
+    if (count >= DEFAULT_FILMS) { /* of a few films it may be that none has them */
+        CHECK(with_bars > 0, "no frame of %d films has bars", count);
+        CHECK(with_noise > 0, "no frame of %d films has noise", count);
+    }
     OK(cudaFree(on_device));
 }
 
