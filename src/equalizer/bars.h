@@ -483,18 +483,34 @@ BARS_FN BarsState bars_before(const BarsParams *p, const BarsState *before)
     return state;
 }
 
+/* Whether picture is at both edges of a direction, where no bars were held or found before. */
+BARS_FN int bars_are_none(const BarsParams *p, const BarsPair *pair, const BarsProfile *profile,
+                          int direction)
+{
+    const int rows = direction == BARS_ROWS;
+    const int last = (rows ? p->height : p->width) - 1, across = rows ? p->width : p->height;
+    const int least = BARS_PICTURE * bars_samples(p, direction, 0, across);
+    const uint8_t *lit = profile->lit[direction];
+    return lit[0] * 100 >= least && lit[last] * 100 >= least && !pair->held[0] && !pair->held[1] &&
+           !pair->found[0] && !pair->found[1];
+}
+
 /* The next frame's state, from that before it and the frame's profile. For all threads; each has
  * the answer. */
 BARS_FN BarsState bars_update(const BarsParams *p, const BarsState *before,
                               const BarsProfile *profile, BarsWork *w)
 {
-    BarsState state = *before;
+    BarsState state = p->ignore ? *before : bars_before(p, before);
     state.active.x = state.active.y = 0;
     state.active.width = p->width;
     state.active.height = p->height;
-    if (!p->ignore) {
-        state = bars_before(p, before);
-        BarsPair *columns = &state.pair[BARS_COLUMNS], *rows = &state.pair[BARS_ROWS];
+    BarsPair *columns = &state.pair[BARS_COLUMNS], *rows = &state.pair[BARS_ROWS];
+    /* So it is with most frames: what follows would say the same after a while. */
+    if (!p->ignore && bars_are_none(p, columns, profile, BARS_COLUMNS) &&
+        bars_are_none(p, rows, profile, BARS_ROWS)) {
+        columns->known = rows->known = 1;
+        columns->since = rows->since = 0;
+    } else if (!p->ignore) {
         int32_t beside[2], above[2];
         BarsLines high = bars_lines(p, profile, BARS_ROWS, columns->held);
         bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);

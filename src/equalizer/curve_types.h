@@ -206,6 +206,12 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
 }
 #endif
 
+/* Of what is called from many places: on a GPU the code of a curve is longer than a multiprocessor
+ * keeps, and comes from memory each time where pictures go through its cache. */
+#ifndef CURVE_CALL
+#define CURVE_CALL CURVE_FN
+#endif
+
 CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     const int64_t step = (int64_t)weight * ((int64_t)to - from);
@@ -218,7 +224,7 @@ CURVE_FN uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
  * so that an estimate is never too large: the first is at most 2^-19 of itself too small, the
  * second at most 1, which the last step makes good. CURVE_INVERSE() may be wrong by 2^-23.
  */
-CURVE_FN uint32_t curve_divide(uint64_t n, uint32_t d)
+CURVE_CALL uint32_t curve_divide(uint64_t n, uint32_t d)
 {
     const float inverse = (1 - 0x1p-20f) * CURVE_INVERSE((float)d);
     uint32_t q = (uint32_t)((float)(int64_t)n * inverse);

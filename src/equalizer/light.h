@@ -59,7 +59,7 @@ CURVE_FN int light_is_on(const CurveLight *light)
 }
 
 /* The place of the tone n / d, where d is 1..65536. */
-CURVE_FN uint32_t light_place(const CurveLight *light, uint32_t n, uint32_t d)
+CURVE_CALL uint32_t light_place(const CurveLight *light, uint32_t n, uint32_t d)
 {
     if (!n || n >= d)
         return n ? LIGHT_PLACE : 0;

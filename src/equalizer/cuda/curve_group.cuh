@@ -1,7 +1,7 @@
 /*
  * The group of threads that computes a curve: the first CURVE_THREADS of a block, bins dealt out by
- * turns. A .cu file defines CURVE_THREADS (256 or 1024) and, where it knows of fewer than all bins,
- * CURVE_BINS before it includes this header.
+ * turns. A .cu file defines CURVE_THREADS (256, 512 or 1024) and, where it knows of fewer than all
+ * bins, CURVE_BINS before it includes this header.
  */
 #ifndef LUMEQ_CUDA_CURVE_GROUP_CUH
 #define LUMEQ_CUDA_CURVE_GROUP_CUH
@@ -20,6 +20,7 @@
 static_assert(CURVE_TURNS * CURVE_THREADS == CURVE_BINS, "each thread has as many bins");
 
 #define CURVE_FN static __device__ __forceinline__
+#define CURVE_CALL static __device__ __noinline__
 #define CURVE_INVERSE(d) curve_inverse(d)
 /* A thread's bins by number of the turn. */
 #define CURVE_EACH(i, n)                                                                           \
@@ -63,9 +64,11 @@ CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
     if (threadIdx.x % 32 == 0)
         scratch[threadIdx.x / 32] = value;
     curve_barrier();
-    if (CURVE_WARPS == 32)
-        return warp_sum(scratch[threadIdx.x % 32]);
-    static_assert(CURVE_WARPS == 32 || CURVE_WARPS == 8, "two vectors hold what 8 warps summed up");
+    if (CURVE_WARPS > 8) {
+        const uint32_t lane = threadIdx.x % 32;
+        return warp_sum(lane < CURVE_WARPS ? scratch[lane] : 0);
+    }
+    static_assert(CURVE_WARPS >= 8, "two vectors hold what 8 warps summed up");
     const uint4 a = ((const uint4 *)scratch)[0], b = ((const uint4 *)scratch)[1];
     return a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
 }
@@ -161,7 +164,7 @@ template <int turns> CURVE_FN void curve_scan_turns(uint32_t *values, int n, uin
 }
 
 /* n is at most CURVE_BINS. */
-CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
+CURVE_CALL void curve_scan(uint32_t *values, int n, uint32_t *scratch)
 {
     if (CURVE_TURNS == 1 || n <= CURVE_THREADS)
         curve_scan_turns<1>(values, n, scratch);

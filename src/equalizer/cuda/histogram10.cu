@@ -1,7 +1,7 @@
 /* The histogram of samples of 16 bits, with up to 1024 bins: codes of 9 and 10 bits. */
 #include <stdint.h>
 
-#define CURVE_THREADS 256
+#define CURVE_THREADS 512
 #define CURVE_BINS 1024
 #include "equalizer/cuda/survey_group.cuh"
 
