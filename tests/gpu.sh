@@ -5,7 +5,7 @@
 set -u
 
 usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
-BUILD_DIR is where lumeq and the test programs are. Without parts it is all of them, some 20 minutes.'
+BUILD_DIR is where lumeq and the test programs are. Without parts it is all of them, some 15 minutes.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 shift

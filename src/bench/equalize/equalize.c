@@ -203,7 +203,14 @@ static void print_columns(void)
         "  linearity            all GPUs' rate as a multiple of one alone\n"
         "  checked              results are those of plain C on one thread, bit for bit; else "
         "there\n"
-        "                       is no row, and the exit code is 1\n" BENCH_ORIGIN_HELP);
+        "                       is no row, and the exit code is 1\n"
+        "\nFor comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0 for\n"
+        "Histogram, a 1080p frame of one channel, on an H100 PCIe at 1,095 MHz, in batches of 16, "
+        "64\n"
+        "and 128 pictures a call that do not depend on each other. Here each frame goes on from "
+        "the\n"
+        "one before; bars, noise and the rule of the lift are in it, but not with --modes "
+        "reference.\n" BENCH_ORIGIN_HELP);
 }
 
 static void set_defaults(EqualizeOptions *options)
