@@ -381,11 +381,40 @@ typedef struct ByteRow {
     __m256i add; /* 16 numbers of 16 bits */
 } ByteRow;
 
-/* The gains of a block's pixels in 16 bits, and its codes, each lane's before those of the next;
- * answers whether something ends a gain. */
+/* A block's codes of both components, in planes or in turns in one: each half's by eights, the
+ * first and the third in the lower lane. */
+static inline void load_codes(__m256i code[2][HALVES], const uint8_t *const src[2], int step)
+{
+    const __m256i first = _mm256_set1_epi16(0xff);
+    for (int i = 0; i < HALVES; i++) {
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                code[k][i] = _mm256_permute4x64_epi64(load_vector(src[k] + 32 * i), 0xd8);
+            continue;
+        }
+        const __m256i a = load_vector(src[0] + 64 * i), b = load_vector(src[0] + 64 * i + 32);
+        code[0][i] = _mm256_packus_epi16(_mm256_and_si256(a, first), _mm256_and_si256(b, first));
+        code[1][i] = _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+    }
+}
+
+static inline void store_codes(uint8_t *const to[2], __m256i code[2][HALVES], int step)
+{
+    for (int i = 0; i < HALVES; i++) {
+        if (step == 1) {
+            for (int k = 0; k < 2; k++)
+                store_vector(to[k] + 32 * i, _mm256_permute4x64_epi64(code[k][i], 0xd8));
+            continue;
+        }
+        store_vector(to[0] + 64 * i, _mm256_unpacklo_epi8(code[0][i], code[1][i]));
+        store_vector(to[0] + 64 * i + 32, _mm256_unpackhi_epi8(code[0][i], code[1][i]));
+    }
+}
+
+/* The gains of a block's pixels in 16 bits, in the order of the codes; answers whether something
+ * ends a gain. */
 static inline int look_up_gains(__m256i gain[2 * HALVES], __m256i code[2][HALVES],
-                                const uint8_t *const src[2], const uint8_t *mean, Window window,
-                                const GainBytes *gains)
+                                const uint8_t *mean, Window window, const GainBytes *gains)
 {
     __m256i cell[HALVES], found[3][HALVES], beyond = _mm256_setzero_si256();
     for (int i = 0; i < HALVES; i++)
@@ -394,7 +423,6 @@ static inline int look_up_gains(__m256i gain[2 * HALVES], __m256i code[2][HALVES
     join_bytes(gain, found[0], found[1]);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < HALVES; i++) {
-            code[k][i] = _mm256_permute4x64_epi64(load_vector(src[k] + 32 * i), 0xd8);
             const __m256i off = _mm256_xor_si256(code[k][i], _mm256_set1_epi8(-128));
             const __m256i far = _mm256_subs_epu8(_mm256_abs_epi8(off), found[2][i]);
             beyond = _mm256_or_si256(beyond, far);
@@ -418,20 +446,21 @@ static inline __m256i scale_codes(__m256i code, __m256i gain, __m256i add, const
     return _mm256_max_epi16(_mm256_min_epi16(_mm256_add_epi16(middle, moved), most), least);
 }
 
-static inline void scale_bytes(uint8_t *const to[2], const uint8_t *const from[2],
+static inline void scale_bytes(uint8_t *const to[2], const uint8_t *const from[2], int step,
                                const uint8_t *mean, Window window, const ByteRow *bytes,
                                const ChromaRow *row, int x)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i gain[2 * HALVES], code[2][HALVES];
-    if (look_up_gains(gain, code, from, mean, window, bytes->gains)) {
+    load_codes(code, from, step);
+    if (look_up_gains(gain, code, mean, window, bytes->gains)) {
         uint16_t means[CHROMA_BLOCK];
         ChromaCodes codes;
         for (int i = 0; i < CHROMA_BLOCK; i++)
             means[i] = mean[i];
-        chroma_load8(codes, from, 1, row);
+        chroma_load8(codes, from, step, row);
         chroma_block(codes, means, row, x);
-        chroma_store8(to, codes, 1, row);
+        chroma_store8(to, codes, step, row);
         return;
     }
     for (int k = 0; k < 2; k++)
@@ -440,9 +469,9 @@ static inline void scale_bytes(uint8_t *const to[2], const uint8_t *const from[2
                                             bytes->add, &row->legal);
             const __m256i high = scale_codes(_mm256_unpackhi_epi8(code[k][i], zero),
                                              gain[2 * i + 1], bytes->add, &row->legal);
-            store_vector(to[k] + 32 * i,
-                         _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8));
+            code[k][i] = _mm256_packus_epi16(low, high);
         }
+    store_codes(to, code, step);
 }
 
 static inline void find_means(uint8_t *mean, const uint8_t *a, const uint8_t *b, int sub_x,
@@ -453,9 +482,9 @@ static inline void find_means(uint8_t *mean, const uint8_t *a, const uint8_t *b,
                                      : _mm256_avg_epu8(load_vector(a + i), load_vector(b + i)));
 }
 
-static void scale_row(uint8_t *const to[2], const uint8_t *const from[2],
-                      const uint8_t *const luma[2], const LumeqChromaRows *r, const ByteRow *bytes,
-                      const ChromaRow *row)
+static inline void scale_row(uint8_t *const to[2], const uint8_t *const from[2],
+                             const uint8_t *const luma[2], int step, const LumeqChromaRows *r,
+                             const ByteRow *bytes, const ChromaRow *row)
 {
     const int width = (r->luma_width + r->sub_x) >> r->sub_x, whole = r->luma_width >> r->sub_x;
     int x = 0;
@@ -466,18 +495,18 @@ static void scale_row(uint8_t *const to[2], const uint8_t *const from[2],
         find_means(mean, luma[0] + (x << r->sub_x), luma[1] + (x << r->sub_x), r->sub_x, blocks);
         find_byte_windows(windows, mean, blocks);
         for (int i = 0; i < blocks; i++, x += CHROMA_BLOCK)
-            scale_bytes((uint8_t *[2]){to[0] + x, to[1] + x},
-                        (const uint8_t *[2]){from[0] + x, from[1] + x}, mean + i * CHROMA_BLOCK,
-                        windows[i], bytes, row, x);
+            scale_bytes((uint8_t *[2]){to[0] + x * step, to[1] + x * step},
+                        (const uint8_t *[2]){from[0] + x * step, from[1] + x * step}, step,
+                        mean + i * CHROMA_BLOCK, windows[i], bytes, row, x);
     }
     if (x < width)
-        chroma_last8((uint8_t *[2]){to[0] + x, to[1] + x},
-                     (const uint8_t *[2]){from[0] + x, from[1] + x},
+        chroma_last8((uint8_t *[2]){to[0] + x * step, to[1] + x * step},
+                     (const uint8_t *[2]){from[0] + x * step, from[1] + x * step},
                      (const uint8_t *[2]){luma[0] + (x << r->sub_x), luma[1] + (x << r->sub_x)},
                      r->luma_width - (x << r->sub_x), x, width - x, r, row);
 }
 
-/* Planes without tiles. */
+/* Without tiles. */
 static void scale_planes(const LumeqChromaRows *r, const CurveTable *table,
                          const CurveParams *params)
 {
@@ -497,14 +526,17 @@ static void scale_planes(const LumeqChromaRows *r, const CurveTable *table,
         chroma_add(&row, params, r->y + y);
         bytes.add = _mm256_permute4x64_epi64(
             _mm256_packs_epi32(load_vector(row.add), load_vector(row.add + 8)), 0xd8);
-        scale_row(to, from, luma, r, &bytes, &row);
+        if (r->step == 1)
+            scale_row(to, from, luma, 1, r, &bytes, &row);
+        else
+            scale_row(to, from, luma, 2, r, &bytes, &row);
     }
 }
 
 static void chroma8(const LumeqChromaRows *rows, const CurveTable *table, const CurveParams *params)
 {
     LumeqKernels c;
-    if (chroma_has_blocks(rows) && rows->step == 1 && !rows->grid) {
+    if (chroma_has_blocks(rows) && !rows->grid) {
         scale_planes(rows, table, params);
         return;
     }
