@@ -362,7 +362,7 @@ static void short_bars_are_not_believed(void)
     BarsState state = {0};
     for (int i = 0; i < 20; i++) {
         check_frames(&state, &full, &full, 3, "full");
-        check_frames(&state, &wide, &full, HOLD - 1, "now and then");
+        check_frames(&state, &wide, &full, HOLD, "now and then");
     }
 }
 
