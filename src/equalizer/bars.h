@@ -483,16 +483,80 @@ BARS_FN BarsState bars_before(const BarsParams *p, const BarsState *before)
     return state;
 }
 
-/* Whether picture is at both edges of a direction, where no bars were held or found before. */
-BARS_FN int bars_are_none(const BarsParams *p, const BarsPair *pair, const BarsProfile *profile,
-                          int direction)
+/* Whether picture is at both edges of a direction. */
+BARS_FN int bars_picture_at_edges(const BarsParams *p, const BarsProfile *profile, int direction)
 {
     const int rows = direction == BARS_ROWS;
     const int last = (rows ? p->height : p->width) - 1, across = rows ? p->width : p->height;
     const int least = BARS_PICTURE * bars_samples(p, direction, 0, across);
     const uint8_t *lit = profile->lit[direction];
-    return lit[0] * 100 >= least && lit[last] * 100 >= least && !pair->held[0] && !pair->held[1] &&
-           !pair->found[0] && !pair->found[1];
+    return lit[0] * 100 >= least && lit[last] * 100 >= least;
+}
+
+/* Whether picture is at all four edges. */
+BARS_FN int bars_edges(const BarsParams *p, const BarsProfile *profile)
+{
+    return bars_picture_at_edges(p, profile, BARS_COLUMNS) &&
+           bars_picture_at_edges(p, profile, BARS_ROWS);
+}
+
+/* Whether a history knows of bars, held or found. */
+BARS_FN int bars_any(const BarsState *state)
+{
+    int32_t any = 0;
+    for (int i = 0; i < BARS_DIRECTIONS; i++) {
+        const BarsPair *pair = &state->pair[i];
+        any |= pair->held[0] | pair->held[1] | pair->found[0] | pair->found[1];
+    }
+    return any != 0;
+}
+
+/* A frame's state with its active picture. */
+BARS_FN BarsState bars_settled(const BarsParams *p, const BarsState *before, BarsState state)
+{
+    const uint32_t active = (uint32_t)state.active.width * (uint32_t)state.active.height;
+    const uint32_t was = (uint32_t)before->active.width * (uint32_t)before->active.height;
+    state.area = (uint32_t)p->width * (uint32_t)p->height - active;
+    state.grew = active < was;
+    return state;
+}
+
+/* The next frame's state where bars_edges() says so and bars_any() does not of the one before, as
+ * with most frames: what bars_update() would say after a while. */
+BARS_FN BarsState bars_none(const BarsParams *p, const BarsState *before)
+{
+    BarsState state = bars_before(p, before);
+    state.active.x = state.active.y = 0;
+    state.active.width = p->width;
+    state.active.height = p->height;
+    for (int i = 0; i < BARS_DIRECTIONS; i++) {
+        state.pair[i].known = 1;
+        state.pair[i].since = 0;
+    }
+    return bars_settled(p, before, state);
+}
+
+/* Finds the bars of a frame, and the picture between them. */
+BARS_FN void bars_find(const BarsParams *p, BarsState *state, const BarsProfile *profile,
+                       BarsWork *w)
+{
+    BarsPair *columns = &state->pair[BARS_COLUMNS], *rows = &state->pair[BARS_ROWS];
+    int32_t beside[2], above[2];
+    BarsLines high = bars_lines(p, profile, BARS_ROWS, columns->held);
+    bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
+    bars_seen(rows, &high, w->sides[BARS_ROWS], above);
+    const BarsLines wide = bars_lines(p, profile, BARS_COLUMNS, above);
+    bars_look(&wide, columns, w->marks, w->sides[BARS_COLUMNS]);
+    bars_seen(columns, &wide, w->sides[BARS_COLUMNS], beside);
+    /* A picture that is narrow in its frame lights less than half of a whole row. */
+    if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
+        high = bars_lines(p, profile, BARS_ROWS, beside);
+        bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
+    }
+    bars_follow(columns, &wide, w->sides[BARS_COLUMNS], p->step);
+    bars_follow(rows, &high, w->sides[BARS_ROWS], p->step);
+    bars_outward(columns->held, p->width, &state->active.x, &state->active.width);
+    bars_outward(rows->held, p->height, &state->active.y, &state->active.height);
 }
 
 /* The next frame's state, from that before it and the frame's profile. For all threads; each has
@@ -501,38 +565,14 @@ BARS_FN BarsState bars_update(const BarsParams *p, const BarsState *before,
                               const BarsProfile *profile, BarsWork *w)
 {
     BarsState state = p->ignore ? *before : bars_before(p, before);
+    if (!p->ignore && !bars_any(&state) && bars_edges(p, profile))
+        return bars_none(p, before);
     state.active.x = state.active.y = 0;
     state.active.width = p->width;
     state.active.height = p->height;
-    BarsPair *columns = &state.pair[BARS_COLUMNS], *rows = &state.pair[BARS_ROWS];
-    /* So it is with most frames: what follows would say the same after a while. */
-    if (!p->ignore && bars_are_none(p, columns, profile, BARS_COLUMNS) &&
-        bars_are_none(p, rows, profile, BARS_ROWS)) {
-        columns->known = rows->known = 1;
-        columns->since = rows->since = 0;
-    } else if (!p->ignore) {
-        int32_t beside[2], above[2];
-        BarsLines high = bars_lines(p, profile, BARS_ROWS, columns->held);
-        bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
-        bars_seen(rows, &high, w->sides[BARS_ROWS], above);
-        const BarsLines wide = bars_lines(p, profile, BARS_COLUMNS, above);
-        bars_look(&wide, columns, w->marks, w->sides[BARS_COLUMNS]);
-        bars_seen(columns, &wide, w->sides[BARS_COLUMNS], beside);
-        /* A picture that is narrow in its frame lights less than half of a whole row. */
-        if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
-            high = bars_lines(p, profile, BARS_ROWS, beside);
-            bars_look(&high, rows, w->marks, w->sides[BARS_ROWS]);
-        }
-        bars_follow(columns, &wide, w->sides[BARS_COLUMNS], p->step);
-        bars_follow(rows, &high, w->sides[BARS_ROWS], p->step);
-        bars_outward(columns->held, p->width, &state.active.x, &state.active.width);
-        bars_outward(rows->held, p->height, &state.active.y, &state.active.height);
-    }
-    const uint32_t active = (uint32_t)state.active.width * (uint32_t)state.active.height;
-    const uint32_t was = (uint32_t)before->active.width * (uint32_t)before->active.height;
-    state.area = (uint32_t)p->width * (uint32_t)p->height - active;
-    state.grew = active < was;
-    return state;
+    if (!p->ignore)
+        bars_find(p, &state, profile, w);
+    return bars_settled(p, before, state);
 }
 
 #endif

@@ -187,7 +187,8 @@ CURVE_FN CurveView curve_look(const CurveParams *p, uint32_t counted, uint32_t r
     const uint32_t n = curve_range(p);
     uint32_t sums[2] = {0, 0};
     CURVE_EACH (i, p->bins) {
-        const uint32_t cdf = counted ? curve_divide((uint64_t)w->cum[i] << 16, counted) : CURVE_ONE;
+        const uint32_t cdf =
+            counted ? curve_quotient((uint64_t)w->cum[i] << 16, counted) : CURVE_ONE;
         if (i >= black && i <= white) {
             const uint32_t place =
                 curve_share((2 * (uint32_t)(i - black) + 1) << 15, n, reciprocal);
@@ -352,8 +353,6 @@ CURVE_FN uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint
 /* Leaves the darkest `samples` out of the frame's histogram: those of the bars, which are black. */
 CURVE_FN void curve_leave_out(const CurveParams *p, uint32_t samples, CurveBin *now, CurveWork *w)
 {
-    if (!samples)
-        return;
     CURVE_EACH (i, p->bins)
         w->cum[i] = CURVE_OWN(now, i).hist;
     curve_scan(w->cum, p->bins, w->scan);
@@ -384,11 +383,34 @@ CURVE_FN uint32_t curve_count(const CurveParams *p, const CurveBin *now, CurveWo
     return counted;
 }
 
-/* What was before the frame; NULL: a history of another depth or range is none. */
-CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before,
-                                          CurveWas *was)
+/* 1 / the bins in range, for curve_share(). */
+CURVE_FN uint32_t curve_reciprocal(const CurveParams *p)
 {
-    curve_recall(p, before, was);
+    return UINT32_MAX / curve_range(p) + 1;
+}
+
+/* What a frame tells by itself. */
+typedef struct CurveSeen {
+    CurveView view;
+    uint32_t counted, flat; /* of curve_count() */
+} CurveSeen;
+
+/* Of the histogram in `now`. */
+CURVE_FN CurveSeen curve_see_all(const CurveParams *p, CurveBin *now, CurveWork *w)
+{
+    const uint32_t reciprocal = curve_reciprocal(p);
+    CurveSeen seen;
+    curve_light(p, now);
+    seen.counted = curve_count(p, now, w, &seen.flat);
+    seen.view = curve_look(p, seen.counted, reciprocal, w, now);
+    if (!seen.flat && !p->stretch && !p->lift)
+        curve_shape(p, seen.counted, reciprocal, w);
+    return seen;
+}
+
+/* What was before the frame; NULL: a history of another depth or range is none. */
+CURVE_FN const CurveResult *curve_history(const CurveParams *p, const CurveResult *before)
+{
     return before->depth == (uint32_t)p->depth && before->white == (uint32_t)p->white ? before
                                                                                       : NULL;
 }
@@ -490,21 +512,21 @@ CURVE_FN void curve_equalize(const CurveParams *p, const CurveView *view, uint32
     }
 }
 
-/* lumeq's curve for video. All that the frame tells by itself comes first. */
-CURVE_FN CurveLifted curve_video(const CurveParams *p, const CurveResult *before, CurveWas *was,
+/* lumeq's curve for video. */
+CURVE_FN CurveLifted curve_video(const CurveParams *p, CurveSeen seen, const BarsState *bars,
+                                 const CurveResult *before, const CurveBin *was,
                                  CurveResult *result, CurveBin *now, CurveWork *w)
 {
-    const uint32_t reciprocal = UINT32_MAX / curve_range(p) + 1;
-    uint32_t flat;
-    curve_light(p, now);
-    curve_leave_out(p, curve_bars(p, &result->bars.active, result->bars.area), now, w);
-    const uint32_t counted = curve_count(p, now, w, &flat);
-    CurveView view = curve_look(p, counted, reciprocal, w, now);
-    if (!flat && !p->stretch && !p->lift)
-        curve_shape(p, counted, reciprocal, w);
-
-    before = curve_history(p, before, was);
-    curve_look_back(p, &view, counted, reciprocal, before, result->bars.grew, was, now, w);
+    const uint32_t reciprocal = curve_reciprocal(p);
+    const uint32_t samples = curve_bars(p, &bars->active, bars->area);
+    if (samples) {
+        curve_leave_out(p, samples, now, w);
+        seen = curve_see_all(p, now, w);
+    }
+    const uint32_t counted = seen.counted, flat = seen.flat;
+    CurveView view = seen.view;
+    before = curve_history(p, before);
+    curve_look_back(p, &view, counted, reciprocal, before, bars->grew, was, now, w);
     const int blank = p->adaptive && view.mean < CURVE_BLACK_MEAN;
     const int same = before && before->lift.on == (uint32_t)p->lift;
     const uint32_t usual = curve_alpha(p, before, &view, p->alpha);
@@ -727,20 +749,36 @@ CURVE_FN void curve_fill_table(const CurveParams *p, CurveLifted lifted, const C
     }
 }
 
-/* The frame's curve, table and history from its histogram, which is in `now`. */
-CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, CurveWas *was,
-                            CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
+/* The first half of a curve, for which neither the history nor the bars need to be there: it goes
+ * by the whole histogram, which is in `now`. */
+CURVE_FN CurveSeen curve_see(const CurveParams *p, CurveBin *now, CurveWork *w)
+{
+    const CurveSeen none = {{0, 0, 0, 0}, 0, 0};
+    return p->reference ? none : curve_see_all(p, now, w);
+}
+
+/* The second half: the frame's curve, table and history. */
+CURVE_FN void curve_go_on(const CurveParams *p, CurveSeen seen, const BarsState *bars,
+                          const CurveResult *before, const CurveBin *was, CurveResult *result,
+                          CurveBin *now, CurveTable *table, CurveWork *w)
 {
     CurveLifted lifted = {0, 0, 0, 0};
     if (p->reference) {
         curve_reference(p, now, w);
-        curve_keep_history(p, curve_history(p, before, was), was, result, now);
+        curve_keep_history(p, curve_history(p, before), was, result, now);
     } else {
-        lifted = curve_video(p, before, was, result, now, w);
+        lifted = curve_video(p, seen, bars, before, was, result, now, w);
     }
     CURVE_EACH (i, 1)
         result->bins = (uint32_t)p->bins;
     curve_fill_table(p, lifted, now, table, w);
+}
+
+/* All of it, where bars and history are there. */
+CURVE_FN void curve_compute(const CurveParams *p, const CurveResult *before, const CurveBin *was,
+                            CurveResult *result, CurveBin *now, CurveTable *table, CurveWork *w)
+{
+    curve_go_on(p, curve_see(p, now, w), &result->bars, before, was, result, now, table, w);
 }
 
 #endif

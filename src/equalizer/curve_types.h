@@ -6,9 +6,9 @@
  * curve_sum2(), curve_max(), curve_cell(), curve_any() and curve_scan() are collective, and what
  * was written before curve_sum() and those after it is seen by all threads afterwards. `was` and
  * `now` are the results' bins before and after the frame, of which a thread has its own,
- * CURVE_OWNED of so many: CURVE_OWN is that of the number handed out. What was before the frame is
- * there only after curve_recall(): a GPU may still be at it. On the CPU the group is one thread. A
- * .cu file defines what is under CURVE_FN below for a thread block before it includes this header.
+ * CURVE_OWNED of so many: CURVE_OWN is that of the number handed out. On the CPU the group is one
+ * thread. A .cu file defines what is under CURVE_FN below for a thread block before it includes
+ * this header.
  *
  * Q16 is fixed point with 16 fraction bits. Right shifts of negative numbers are arithmetic with
  * every compiler this builds with.
@@ -148,14 +148,6 @@ typedef struct CurveView {
 #define CURVE_OWNED(n) (n)
 #define CURVE_ROLLED
 
-typedef const CurveBin CurveWas;
-
-/* Waits for what was before the frame, and fetches a thread's own part of it. */
-CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
-{
-    (void)p, (void)before, (void)was;
-}
-
 /* The sum of every thread's value, in every thread. Two in a row need scratch of their own. */
 CURVE_FN uint32_t curve_sum(uint32_t value, uint32_t *scratch)
 {
@@ -229,6 +221,14 @@ CURVE_CALL uint32_t curve_divide(uint64_t n, uint32_t d)
     const float inverse = (1 - 0x1p-20f) * CURVE_INVERSE((float)d);
     uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
     q += (uint32_t)((float)(int64_t)(n - (uint64_t)q * d) * inverse);
+    return q + (n - (uint64_t)q * d >= d);
+}
+
+/* The same for quotients below 2^18: the first estimate is at most 1 too small. */
+CURVE_FN uint32_t curve_quotient(uint64_t n, uint32_t d)
+{
+    const float inverse = (1 - 0x1p-20f) * CURVE_INVERSE((float)d);
+    const uint32_t q = (uint32_t)((float)(int64_t)n * inverse);
     return q + (n - (uint64_t)q * d >= d);
 }
 

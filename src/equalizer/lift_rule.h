@@ -137,7 +137,7 @@ CURVE_FN uint32_t lift_scale(LiftCode *code, uint32_t *share, CurveWork *w)
     curve_sum2(sums, w->sums[0]);
     const uint32_t black = sums[0] && sums[1] > sums[0] >> 8 ? sums[0] >> 8 : sums[1];
     const uint32_t sum = sums[0] + black;
-    *share = sums[1] < sums[0] ? curve_divide((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE;
+    *share = sums[1] < sums[0] ? curve_quotient((uint64_t)sums[1] << 16, sums[0]) : CURVE_ONE;
     if (!sum)
         return 0;
     int up = 0, down = 0;
@@ -188,7 +188,7 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
     sum = lift_sum(sum, w->sums[1]);
     curve_sum2(below, w->sums[0]);
     v->peak = curve_max(peak, w->sums[1]);
-    v->mean = lift_most(LIFT_PERCENT(1) * 2 / 5, curve_divide(sum, v->total));
+    v->mean = lift_most(LIFT_PERCENT(1) * 2 / 5, curve_quotient(sum, v->total));
     v->floor = below[0] & 1023;
     v->p10 = below[0] >> 10 & 1023;
     v->p90 = below[0] >> 20;
@@ -201,17 +201,17 @@ CURVE_FN void lift_look(LiftPicture *v, const LiftCode *code, CurveWork *w)
 CURVE_FN uint32_t lift_pulled(const LiftPicture *v, uint32_t i)
 {
     if (i < v->floor)
-        return curve_divide(i * v->pulled, v->floor);
+        return curve_quotient(i * v->pulled, v->floor);
     if (v->floor < v->last)
         return v->pulled +
-               curve_divide((i - v->floor) * (CURVE_ONE - v->pulled), v->last - v->floor);
+               curve_quotient((i - v->floor) * (CURVE_ONE - v->pulled), v->last - v->floor);
     return CURVE_ONE;
 }
 
 CURVE_FN uint32_t lift_raised(uint32_t place, uint32_t lift)
 {
-    return curve_divide((uint64_t)(CURVE_ONE + lift) * place,
-                        CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
+    return curve_quotient((uint64_t)(CURVE_ONE + lift) * place,
+                          CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16));
 }
 
 /* Where it is lifted to: wholly at black, and less and less further than light tones up to those
@@ -222,7 +222,7 @@ CURVE_FN uint32_t lift_lifted(const LiftPicture *v, uint32_t lift, uint32_t i)
     const uint32_t whole = lift_raised(pulled, lift);
     if (i >= v->p99 || whole <= place)
         return place;
-    return place + curve_divide((whole - place) * (v->p99 - i), v->p99);
+    return place + curve_quotient((whole - place) * (v->p99 - i), v->p99);
 }
 
 /* The steepest slope that the noise allows. */
@@ -263,8 +263,8 @@ CURVE_FN LiftChoice lift_choose(LiftPicture *v, const LiftWanted *wanted)
     const int32_t light = (int32_t)lift_least(v->slope >> 8, (uint32_t)most_light);
     LiftChoice c = {CURVE_ONE - lift_ramp((int32_t)v->mean, LIFT_PERCENT(12), LIFT_PERCENT(25)), 0,
                     0, 0};
-    v->page = lift_ramp((int32_t)curve_divide((uint64_t)v->peak << 16, v->total), LIFT_PERCENT(35),
-                        LIFT_PERCENT(55));
+    v->page = lift_ramp((int32_t)curve_quotient((uint64_t)v->peak << 16, v->total),
+                        LIFT_PERCENT(35), LIFT_PERCENT(55));
     /* A picture that is dark and narrow has few codes to be in. */
     const uint32_t picture = lift_ramp((int32_t)lift_span(v), 64 * 4, 64 * 12);
     const uint32_t wide = lift_ramp((int32_t)(v->p995 - v->floor), 32, 64);
@@ -374,7 +374,7 @@ CURVE_FN void lift_equalize(const LiftPicture *v, LiftCode *code, uint32_t clip,
         const uint32_t at = w->cum[i] - c->limit + lift_part(v, c->limit, c->width);
         c->limit = c->place;
         if (end > begin && i <= (int)v->last)
-            c->limit = curve_divide((uint64_t)(at - begin) << 16, end - begin);
+            c->limit = curve_quotient((uint64_t)(at - begin) << 16, end - begin);
     }
 }
 
@@ -386,7 +386,7 @@ CURVE_FN uint32_t lift_mean(const LiftPicture *v, const LiftCode *code, int equa
         const LiftCode *c = &CURVE_OWN(code, i);
         sum += (uint64_t)c->count * (equalized ? c->limit : c->place);
     }
-    return curve_divide(lift_sum(sum, w->sums[0]), v->total);
+    return curve_quotient(lift_sum(sum, w->sums[0]), v->total);
 }
 
 /* How much of the equalization is taken: what is not wide needs it, but it moves the mean by no
@@ -421,8 +421,8 @@ CURVE_FN uint32_t lift_last(const LiftChoice *c, const LiftCode *code)
 {
     const uint32_t place = lift_least(
         lift_times(code->place, CURVE_ONE - c->need) + lift_times(code->limit, c->need), CURVE_ONE);
-    return curve_divide((uint64_t)place << 16,
-                        CURVE_ONE + lift_times(c->lowered, CURVE_ONE - place));
+    return curve_quotient((uint64_t)place << 16,
+                          CURVE_ONE + lift_times(c->lowered, CURVE_ONE - place));
 }
 
 /* The mean of what bends stays above where its own place goes: takes more of the lift back, as
@@ -433,7 +433,7 @@ CURVE_FN void lift_lower(LiftChoice *c, const LiftPicture *v, const LiftCode *co
     uint64_t sum = 0;
     CURVE_EACH (i, CURVE_CELLS)
         sum += (uint64_t)CURVE_OWN(code, i).count * lift_last(c, &CURVE_OWN(code, i));
-    const uint32_t lowered = curve_divide(lift_sum(sum, w->sums[1]), v->total);
+    const uint32_t lowered = curve_quotient(lift_sum(sum, w->sums[1]), v->total);
     const uint32_t fell = mean > lowered ? mean - lowered : 1;
     c->lowered = lift_least(lift_ratio((uint64_t)c->lowered * back, fell), LIFT_MOST);
 }
@@ -558,7 +558,7 @@ CURVE_FN void lift_follow_noise(LiftState *s, const LiftState *before, uint32_t 
     s->noise = before ? before->noise : LIFT_NOISE_USUAL;
     s->seen = before ? before->seen : 0;
     if (now != NOISE_UNKNOWN) {
-        const uint32_t mean = curve_divide(CURVE_ONE, s->seen + 1);
+        const uint32_t mean = curve_quotient(CURVE_ONE, s->seen + 1);
         s->noise = curve_lerp(s->noise, now << 8, lift_most(part, mean));
         s->seen += s->seen < LIFT_NOISE_SEEN;
         s->known = 1;

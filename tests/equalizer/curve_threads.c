@@ -102,16 +102,6 @@ CURVE_FN void curve_scan(uint32_t *values, int n, uint32_t *scratch)
     curve_barrier();
 }
 
-#include "equalizer/curve_types.h"
-
-typedef CurveBin CurveWas;
-
-CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
-{
-    CURVE_EACH (i, p->bins)
-        was[i] = before->bin[i];
-}
-
 #include "equalizer/curve.h"
 
 typedef struct Task {
@@ -134,6 +124,8 @@ static void *compute(void *opaque)
     own_turn = 0;
     CURVE_EACH (i, t->params->bins)
         t->now[i].hist = t->counts[i];
+    CURVE_EACH (i, t->params->bins)
+        t->was[i] = t->before->bin[i];
     curve_compute(t->params, t->before, t->was, t->result, t->now, t->table, &work);
     CURVE_EACH (i, t->params->bins)
         t->result->bin[i] = t->now[i];

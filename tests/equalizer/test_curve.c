@@ -562,6 +562,16 @@ static void divisions_are_exact(void)
     CHECK(!wrong, "%d quotients are wrong", wrong);
 
     wrong = 0;
+    for (int i = 0; i < 300000; i++) {
+        const uint32_t d = 1 + (uint32_t)check_below(&random, INT32_MAX) / (1u << i % 31);
+        const uint32_t q = i % 2 ? (1u << 18) - 1 - (uint32_t)check_below(&random, 16)
+                                 : (uint32_t)check_below(&random, 1 << 18);
+        const uint64_t n = (uint64_t)q * d + (i % 3 == 0 ? 0 : i % 3 == 1 ? d - 1 : d / 2);
+        wrong += curve_quotient(n, d) != q;
+    }
+    CHECK(!wrong, "%d small quotients are wrong", wrong);
+
+    wrong = 0;
     for (uint32_t n = 2; n <= 65536; n += n < 4096 ? 1 : 61) {
         for (int i = 0; i < 100; i++) {
             const uint32_t x = (uint32_t)check_below(&random, INT32_MAX) / n * n;

@@ -182,8 +182,6 @@ CURVE_FN void curve_wait_for_kernel_before(void)
 
 #include "equalizer/curve_types.h"
 
-typedef CurveBin CurveWas;
-
 static_assert(sizeof(CurveBin) == sizeof(uint4), "a bin is moved as one vector");
 
 /* Fetches what lies in front of the bins into the cache of the first level: else each part of it
@@ -196,11 +194,12 @@ CURVE_FN void curve_fetch_head(const CurveResult *before)
                      "ld.global.ca.u32 word, [%0]; }" ::"l"((const uint32_t *)before + i));
 }
 
-CURVE_FN void curve_recall(const CurveParams *p, const CurveResult *before, CurveWas *was)
+/* Waits for what was before the frame, and fetches a thread's own part of it. */
+CURVE_FN void curve_recall(const CurveParams &params, const CurveResult *before, CurveBin *was)
 {
     curve_wait_for_kernel_before();
     curve_fetch_head(before);
-    CURVE_EACH (i, p->bins)
+    CURVE_EACH (i, params.bins)
         *(uint4 *)&CURVE_OWN(was, i) = __ldcg((const uint4 *)&before->bin[i]);
 }
 
@@ -219,16 +218,6 @@ CURVE_FN void curve_store(const CurveParams &params, CurveResult *result, const 
 {
     CURVE_EACH (i, params.bins)
         *(uint4 *)&result->bin[i] = *(const uint4 *)&CURVE_OWN(now, i);
-}
-
-/* All of it, from the counters. */
-CURVE_FN void curve_run(const CurveParams &params, uint32_t *counts, const CurveResult *before,
-                        CurveResult *result, CurveTable *table, CurveWork *work)
-{
-    CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
-    curve_load(params, counts, now);
-    curve_compute(&params, before, was, result, now, table, work);
-    curve_store(params, result, now);
 }
 
 #endif

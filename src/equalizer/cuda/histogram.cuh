@@ -149,6 +149,27 @@ static __device__ __forceinline__ bool all_is_counted(LumeqCudaCounters *counter
     return is_last_block<block_barrier>(&counters->blocks_done, gridDim.x);
 }
 
+/* The frame's curve and bars, from the counters, which it clears. What the frame tells by itself
+ * comes first: the frame before may still be at work. */
+static __device__ __forceinline__ void find_curve(const CurveParams &params, uint32_t *counts,
+                                                  const CurveResult *before, CurveResult *result,
+                                                  CurveTable *table, const SurveyWork &survey,
+                                                  CurveWork *work)
+{
+    __shared__ BarsState bars;
+    CurveBin was[CURVE_TURNS], now[CURVE_TURNS];
+    curve_load(params, counts, now);
+    const int edges =
+        survey.shared && !survey.bars.ignore && bars_edges(&survey.bars, &survey.shared->lines);
+    const CurveSeen seen = curve_see(&params, now, work);
+    curve_recall(params, before, was);
+    if (survey.shared)
+        survey_bars(survey, edges, &before->bars, &bars, result);
+    curve_go_on(&params, seen, survey.shared ? &bars : &result->bars, before, was, result, now,
+                table, work);
+    curve_store(params, result, now);
+}
+
 template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     histogram(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
@@ -171,11 +192,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     /* The last warp has nothing to do with the curve, if that is not for all. */
     if (survey.shared && threadIdx.x / 32 == WARPS - 1)
         survey_noise(survey, result);
-    if (threadIdx.x >= CURVE_THREADS)
-        return;
-    if (survey.shared)
-        survey_bars(survey, before, result);
-    curve_run(params, counters->hist, before, result, table, &memory.work);
+    if (threadIdx.x < CURVE_THREADS)
+        find_curve(params, counters->hist, before, result, table, survey, &memory.work);
 }
 
 /* The counts alone. */

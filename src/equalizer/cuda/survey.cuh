@@ -100,16 +100,31 @@ static __device__ __forceinline__ void survey_noise(const SurveyWork &work, Curv
     __syncwarp();
 }
 
-/* The bars, from those before, likewise. For the group. */
-static __device__ __forceinline__ void survey_bars(const SurveyWork &work,
-                                                   const CurveResult *before, CurveResult *result)
+/* A function of its own, behind the rest of the code: few frames need it. */
+static __device__ __noinline__ void survey_find_bars(const SurveyWork &work,
+                                                     const BarsState *before, BarsState *bars)
 {
-    __shared__ BarsWork bars;
-    curve_wait_for_kernel_before();
-    const BarsState now = bars_update(&work.bars, &before->bars, &work.shared->lines, &bars);
+    __shared__ BarsWork memory;
+    const BarsState now = bars_update(&work.bars, before, &work.shared->lines, &memory);
     if (threadIdx.x == 0)
-        result->bars = now;
+        *bars = now;
+}
+
+/* The bars, from those before, in shared memory and in the result. `edges`: bars_edges(). For the
+ * group, when it has waited for the kernel before. */
+static __device__ __forceinline__ void survey_bars(const SurveyWork &work, int edges,
+                                                   const BarsState *before, BarsState *bars,
+                                                   CurveResult *result)
+{
+    const int words = (int)(sizeof(BarsState) / sizeof(uint32_t)), i = (int)threadIdx.x;
+    static_assert(words <= CURVE_THREADS, "each thread moves one");
+    if (!edges || bars_any(before))
+        survey_find_bars(work, before, bars);
+    else if (i == 0)
+        *bars = bars_none(&work.bars, before);
     curve_barrier();
+    if (i < words)
+        ((uint32_t *)&result->bars)[i] = ((const uint32_t *)bars)[i];
 }
 
 #endif
