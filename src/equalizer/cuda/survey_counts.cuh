@@ -20,8 +20,19 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 #define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
 
+/*
+ * What takes a block its time is to wait for its first samples, and to tell that it is done. So
+ * each does much at once: rows of a warp, columns of a lane, blocks of noise of a warp, all of
+ * whose samples are loaded before the first one is looked at. More blocks than find room beside
+ * those that count the histogram would wait for each other.
+ */
+#define ROWS_AT_ONCE 2
+#define COLUMNS_AT_ONCE 2
+#define COLUMN_ROWS_AT_ONCE 8
+#define NOISE_AT_ONCE 2
+
 /* More share what there is to look at for noise: each adds its counts to the same ones. */
-#define MOST_NOISE_BLOCKS (2048 / WARPS)
+#define MOST_NOISE_BLOCKS (1024 / WARPS)
 
 typedef struct Luma {
     const uint8_t *data;
@@ -55,61 +66,93 @@ BARS_FN void bars_mark(const BarsLines *lines, int far, BarsMarks *marks)
     }
 }
 
+/* A sample, without a question whether there is one: a branch would let each of them wait for the
+ * one before. */
 template <typename Sample>
-static __device__ __forceinline__ bool is_lit(const Luma &luma, int x, int y, uint32_t lit)
+static __device__ __forceinline__ uint32_t sample_at(const Luma &luma, const BarsParams &params,
+                                                     int x, int y)
 {
-    return ((const Sample *)(luma.data + (int64_t)y * luma.stride))[x] >= lit;
+    const uint8_t *const row = luma.data + min(y, params.height - 1) * luma.stride;
+    return __ldg((const Sample *)row + min(x, params.width - 1));
 }
 
-/* A warp's row. */
+/* A warp's rows, from this one on. */
 template <typename Sample>
-static __device__ __forceinline__ void count_row(const Luma &luma, const BarsParams &params, int y,
-                                                 uint32_t lit, uint8_t *lit_rows)
+static __device__ __forceinline__ void count_rows(const Luma &luma, const BarsParams &params, int y,
+                                                  uint32_t lit, uint8_t *lit_rows)
 {
+    constexpr int turns = (BARS_ROW_SAMPLES + 31) / 32;
     const int lane = (int)threadIdx.x % 32, samples = min(params.width, BARS_ROW_SAMPLES);
-    int count = 0;
+    uint32_t sample[turns][ROWS_AT_ONCE];
+    int count[ROWS_AT_ONCE] = {};
 #pragma unroll
-    for (int i = 0; i < BARS_ROW_SAMPLES; i += 32) {
-        const int k = i + lane;
+    for (int i = 0; i < turns; i++) {
+        const int k = i * 32 + lane;
         const int x = bars_block(params.width, k / BARS_BLOCK) + k % BARS_BLOCK;
-        count += __popc(__ballot_sync(~0u, k < samples && is_lit<Sample>(luma, x, y, lit)));
+#pragma unroll
+        for (int row = 0; row < ROWS_AT_ONCE; row++)
+            sample[i][row] = sample_at<Sample>(luma, params, x, y + row);
     }
-    if (lane == 0)
-        lit_rows[y] = (uint8_t)count;
+#pragma unroll
+    for (int i = 0; i < turns; i++)
+#pragma unroll
+        for (int row = 0; row < ROWS_AT_ONCE; row++)
+            count[row] +=
+                __popc(__ballot_sync(~0u, i * 32 + lane < samples && sample[i][row] >= lit));
+#pragma unroll
+    for (int row = 0; row < ROWS_AT_ONCE; row++)
+        if (lane == row && y + row < params.height)
+            lit_rows[y + row] = (uint8_t)count[row];
 }
 
-/* A block's 32 columns, among whose warps the rows are shared. */
+/* A block's columns: of each warp all of them in a share of the rows. */
+#define COLUMNS (32 * COLUMNS_AT_ONCE)
+
 template <typename Sample>
 static __device__ __forceinline__ void count_columns(const Luma &luma, const BarsParams &params,
                                                      int first, uint32_t lit, uint8_t *lit_columns)
 {
-    __shared__ uint32_t counts[WARPS][32];
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, x = first + lane;
-    const int step = bars_row_step(params.height);
-    uint32_t count = 0;
-    if (x < params.width) {
-#pragma unroll 8
-        for (int y = bars_first_row(params.height) + warp * step; y < params.height;
-             y += WARPS * step)
-            count += is_lit<Sample>(luma, x, y, lit);
+    __shared__ uint8_t counts[WARPS][COLUMNS];
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const int step = bars_row_step(params.height), far = WARPS * step;
+    uint32_t count[COLUMNS_AT_ONCE] = {};
+    for (int y = bars_first_row(params.height) + warp * step; y < params.height;
+         y += COLUMN_ROWS_AT_ONCE * far) {
+        uint32_t sample[COLUMN_ROWS_AT_ONCE][COLUMNS_AT_ONCE];
+#pragma unroll
+        for (int row = 0; row < COLUMN_ROWS_AT_ONCE; row++)
+#pragma unroll
+            for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+                sample[row][i] =
+                    sample_at<Sample>(luma, params, first + i * 32 + lane, y + row * far);
+#pragma unroll
+        for (int row = 0; row < COLUMN_ROWS_AT_ONCE; row++)
+#pragma unroll
+            for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+                count[i] += y + row * far < params.height && sample[row][i] >= lit;
     }
-    counts[warp][lane] = count;
+#pragma unroll
+    for (int i = 0; i < COLUMNS_AT_ONCE; i++)
+        counts[warp][i * 32 + lane] = (uint8_t)count[i];
     __syncthreads();
-    if (warp == 0 && x < params.width) {
-        for (int i = 1; i < WARPS; i++)
-            count += counts[i][lane];
-        lit_columns[x] = (uint8_t)count;
+    const int x = (int)threadIdx.x;
+    if (x < COLUMNS && first + x < params.width) {
+        uint32_t sum = 0;
+        for (int i = 0; i < WARPS; i++)
+            sum += counts[i][x];
+        lit_columns[first + x] = (uint8_t)sum;
     }
 }
 
-/* Blocks: 32 columns for each, then a row for each warp. */
+/* Blocks: so many columns for each, then so many rows for each warp. */
 typedef struct Lines {
     int column_blocks, row_blocks;
 } Lines;
 
 static inline Lines lines_of(const BarsParams *p)
 {
-    const Lines lines = {(p->width + 31) / 32, (p->height + WARPS - 1) / WARPS};
+    const int rows = WARPS * ROWS_AT_ONCE;
+    const Lines lines = {(p->width + COLUMNS - 1) / COLUMNS, (p->height + rows - 1) / rows};
     return lines;
 }
 
@@ -119,11 +162,11 @@ static __device__ __forceinline__ void count_lines(const Luma &luma, const BarsP
                                                    uint8_t *rows)
 {
     const uint32_t lit = bars_lit(&params);
-    const int y = (block - lines.column_blocks) * WARPS + (int)threadIdx.x / 32;
+    const int warp = (block - lines.column_blocks) * WARPS + (int)threadIdx.x / 32;
     if (block < lines.column_blocks)
-        count_columns<Sample>(luma, params, block * 32, lit, columns);
-    else if (y < params.height)
-        count_row<Sample>(luma, params, y, lit, rows);
+        count_columns<Sample>(luma, params, block * COLUMNS, lit, columns);
+    else if (warp * ROWS_AT_ONCE < params.height)
+        count_rows<Sample>(luma, params, warp * ROWS_AT_ONCE, lit, rows);
 }
 
 /* ---- noise --------------------------------------------------------------------------------- */
@@ -164,63 +207,109 @@ static __device__ __forceinline__ void add_word(NoiseSums *s, uint32_t now, uint
     }
 }
 
-/* Half a line of the block: that of the lane. */
-template <typename Sample>
-static __device__ __forceinline__ void add_vectors(NoiseSums *s, const Luma &now,
-                                                   const Luma &before, const NoiseCodes &codes,
-                                                   int left, int top)
-{
-    const int lane = (int)threadIdx.x % 32, x = left + lane % 2 * (NOISE_BLOCK / 2);
-    const int64_t y = top + lane / 2, at = x * (int)sizeof(Sample);
-    if (sizeof(Sample) == 1) {
-        const uint2 a = *(const uint2 *)(now.data + y * now.stride + at);
-        const uint2 b = *(const uint2 *)(before.data + y * before.stride + at);
-        add_word<Sample>(s, a.x, b.x, codes);
-        add_word<Sample>(s, a.y, b.y, codes);
-    } else {
-        const uint4 a = *(const uint4 *)(now.data + y * now.stride + at);
-        const uint4 b = *(const uint4 *)(before.data + y * before.stride + at);
-        add_word<Sample>(s, a.x, b.x, codes);
-        add_word<Sample>(s, a.y, b.y, codes);
-        add_word<Sample>(s, a.z, b.z, codes);
-        add_word<Sample>(s, a.w, b.w, codes);
-    }
-}
+/* Half a line of a block, now and before: that of the lane. */
+template <typename Vector> struct NoiseLine {
+    Vector now, before;
+};
 
-template <typename Sample>
-static __device__ __forceinline__ NoiseSums sum_block(const Luma &now, const Luma &before,
-                                                      const NoiseCodes &codes, int left, int top)
+template <typename Vector>
+static __device__ __forceinline__ void load_line(NoiseLine<Vector> *line, const Luma &now,
+                                                 const Luma &before, int left, int top)
 {
     const int lane = (int)threadIdx.x % 32;
+    const int64_t y = top + lane / 2, at = left + lane % 2 * (int64_t)sizeof(Vector);
+    line->now = __ldg((const Vector *)(now.data + y * now.stride + at));
+    line->before = __ldg((const Vector *)(before.data + y * before.stride + at));
+}
+
+static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint2> &line,
+                                                const NoiseCodes &codes)
+{
+    add_word<uint8_t>(s, line.now.x, line.before.x, codes);
+    add_word<uint8_t>(s, line.now.y, line.before.y, codes);
+}
+
+static __device__ __forceinline__ void add_line(NoiseSums *s, const NoiseLine<uint4> &line,
+                                                const NoiseCodes &codes)
+{
+    add_word<uint16_t>(s, line.now.x, line.before.x, codes);
+    add_word<uint16_t>(s, line.now.y, line.before.y, codes);
+    add_word<uint16_t>(s, line.now.z, line.before.z, codes);
+    add_word<uint16_t>(s, line.now.w, line.before.w, codes);
+}
+
+template <typename Sample> struct NoiseVectorOf {
+    typedef uint2 Type;
+};
+template <> struct NoiseVectorOf<uint16_t> {
+    typedef uint4 Type;
+};
+
+/* Sample by sample. */
+template <typename Sample>
+static __device__ __forceinline__ NoiseSums sum_samples(const Luma &now, const Luma &before,
+                                                        const NoiseCodes &codes, int left, int top)
+{
     NoiseSums s = {0, 0, 0};
-    if (codes.vectors) {
-        add_vectors<Sample>(&s, now, before, codes, left, top);
-    } else {
 #pragma unroll
-        for (int i = lane; i < NOISE_BLOCK * NOISE_BLOCK; i += 32) {
-            const int x = left + i % NOISE_BLOCK, y = top + i / NOISE_BLOCK;
-            const int a = code_at<Sample>(now, codes, x, y);
-            const int b = code_at<Sample>(before, codes, x, y);
-            s.now += (uint32_t)a;
-            s.before += (uint32_t)b;
-            s.apart += (uint32_t)abs(a - b);
-        }
+    for (int i = (int)threadIdx.x % 32; i < NOISE_BLOCK * NOISE_BLOCK; i += 32) {
+        const int x = left + i % NOISE_BLOCK, y = top + i / NOISE_BLOCK;
+        const int a = code_at<Sample>(now, codes, x, y);
+        const int b = code_at<Sample>(before, codes, x, y);
+        s.now += (uint32_t)a;
+        s.before += (uint32_t)b;
+        s.apart += (uint32_t)abs(a - b);
     }
-    s.now = warp_sum(s.now);
-    s.before = warp_sum(s.before);
-    s.apart = warp_sum(s.apart);
     return s;
 }
 
-static __device__ __forceinline__ void count_block(NoiseProfile *counts, const NoiseSums &s,
+/* `s`: of the lane. */
+static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSums s,
                                                    const NoiseCodes &codes)
 {
+    s.now = warp_sum(s.now);
+    s.before = warp_sum(s.before);
+    s.apart = warp_sum(s.apart);
+    if (threadIdx.x % 32)
+        return;
     const uint32_t level = noise_level(&s, codes.depth, codes.black);
     atomicAdd(&counts->blocks[level], 1);
     if (!s.apart)
         atomicAdd(&counts->repeated, 1);
     if (noise_is_still(&s, codes.depth))
         atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
+}
+
+static __device__ __forceinline__ int noise_left(const NoiseCodes &codes, int i)
+{
+    return i % codes.rows.columns * NOISE_BLOCK;
+}
+
+static __device__ __forceinline__ int noise_top(const NoiseCodes &codes, int i)
+{
+    return noise_line(&codes.rows, i / codes.rows.columns);
+}
+
+/* A warp's next blocks, of which there are `all`: number i, and so many steps further. */
+template <typename Sample>
+static __device__ __forceinline__ void count_blocks(const Luma &now, const Luma &before,
+                                                    const NoiseCodes &codes, int i, int step,
+                                                    int all, NoiseProfile *counts)
+{
+    NoiseLine<typename NoiseVectorOf<Sample>::Type> lines[NOISE_AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < NOISE_AT_ONCE; k++) {
+        const int at = min(i + k * step, all - 1);
+        load_line(&lines[k], now, before, noise_left(codes, at) * (int)sizeof(Sample),
+                  noise_top(codes, at));
+    }
+#pragma unroll
+    for (int k = 0; k < NOISE_AT_ONCE; k++) {
+        NoiseSums s = {0, 0, 0};
+        add_line(&s, lines[k], codes);
+        if (i + k * step < all)
+            count_block(counts, s, codes);
+    }
 }
 
 /* The noise blocks' share of a frame, of which this is number `block` of so many. */
@@ -236,14 +325,17 @@ static __device__ __forceinline__ void count_noise(const Luma &now, const Luma &
     for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
         own.counts[i] = 0;
     __syncthreads();
-    const int all = codes.rows.rows * codes.rows.columns;
-    for (int i = block * WARPS + (int)threadIdx.x / 32; i < all; i += blocks * WARPS) {
-        const int row = i / codes.rows.columns, column = i % codes.rows.columns;
-        const NoiseSums s = sum_block<Sample>(now, before, codes, column * NOISE_BLOCK,
-                                              noise_line(&codes.rows, row));
-        if (threadIdx.x % 32 == 0)
-            count_block(&own.profile, s, codes);
-    }
+    const int all = codes.rows.rows * codes.rows.columns, step = blocks * WARPS;
+    const int first = block * WARPS + (int)threadIdx.x / 32;
+    if (codes.vectors)
+        for (int i = first; i < all; i += NOISE_AT_ONCE * step)
+            count_blocks<Sample>(now, before, codes, i, step, all, &own.profile);
+    else
+        for (int i = first; i < all; i += step)
+            count_block(
+                &own.profile,
+                sum_samples<Sample>(now, before, codes, noise_left(codes, i), noise_top(codes, i)),
+                codes);
     __syncthreads();
     for (int i = (int)threadIdx.x; i < NOISE_COUNTS; i += THREADS)
         if (own.counts[i])
@@ -270,7 +362,7 @@ static inline NoiseCodes noise_codes(const LumeqCudaPlane *luma, const LumeqCuda
 
 static inline int noise_blocks(const NoiseCodes *codes)
 {
-    const int blocks = codes->rows.rows * codes->rows.columns / WARPS;
+    const int blocks = codes->rows.rows * codes->rows.columns / (WARPS * NOISE_AT_ONCE);
     return blocks < MOST_NOISE_BLOCKS ? blocks + 1 : MOST_NOISE_BLOCKS;
 }
 
